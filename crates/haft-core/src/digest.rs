@@ -1,0 +1,124 @@
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use std::fmt;
+use std::str::FromStr;
+
+/// Identifies a JSON value by its SHA-256; printed as 64 hexadecimal digits.
+///
+/// Two values have the same digest when they are equal as JSON: the order in which an object's members were written
+/// does not count. Approvals and pins are bound to digests.
+///
+/// ```
+/// use haft_core::Digest;
+/// use serde_json::json;
+///
+/// let digest = Digest::of(&json!({ "path": "a", "limit": 5 }));
+/// assert_eq!(digest, Digest::of(&json!({ "limit": 5, "path": "a" })));
+/// assert_eq!(digest.to_string().parse(), Ok(digest));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+/// Says that a text is not a digest.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a digest is written as 64 hexadecimal digits")]
+pub struct DigestError;
+
+impl Digest {
+    /// Digests a JSON value; costs one SHA-256 over it and a sorted list of keys per object.
+    pub fn of(value: &Value) -> Self {
+        let mut hasher = Sha256::new();
+        feed(&mut hasher, value);
+        Self(hasher.finalize().into())
+    }
+
+    /// Borrows the 32 bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+/// Feeds a value in a form in which no two different values read the same: a tag, a length where one is needed, the
+/// content, with object members sorted by key.
+fn feed(hasher: &mut Sha256, value: &Value) {
+    let mut sized = |tag: u8, length: usize| {
+        hasher.update([tag]);
+        hasher.update((length as u64).to_le_bytes());
+    };
+    match value {
+        Value::Null => hasher.update(b"n"),
+        Value::Bool(false) => hasher.update(b"f"),
+        Value::Bool(true) => hasher.update(b"t"),
+        Value::Number(number) => {
+            let text = number.to_string();
+            sized(b'#', text.len());
+            hasher.update(text.as_bytes());
+        }
+        Value::String(text) => {
+            sized(b'"', text.len());
+            hasher.update(text.as_bytes());
+        }
+        Value::Array(items) => {
+            sized(b'[', items.len());
+            for item in items {
+                feed(hasher, item);
+            }
+        }
+        Value::Object(members) => {
+            sized(b'{', members.len());
+            let mut sorted: Vec<_> = members.iter().collect();
+            sorted.sort_unstable_by_key(|(key, _)| key.as_str());
+            for (key, member) in sorted {
+                hasher.update((key.len() as u64).to_le_bytes());
+                hasher.update(key.as_bytes());
+                feed(hasher, member);
+            }
+        }
+    }
+}
+
+impl FromStr for Digest {
+    type Err = DigestError;
+
+    fn from_str(text: &str) -> Result<Self, DigestError> {
+        let digits = text.as_bytes();
+        if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
+            return Err(DigestError);
+        }
+        let mut bytes = [0; 32];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            let pair = std::str::from_utf8(pair).map_err(|_| DigestError)?;
+            *byte = u8::from_str_radix(pair, 16).map_err(|_| DigestError)?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// Shows the first eight digits, enough to tell digests apart in a log.
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Digest(")?;
+        self.0[..4].iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+        f.write_str("…)")
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}

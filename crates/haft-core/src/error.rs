@@ -1,0 +1,164 @@
+use serde::{Deserialize, Serialize};
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+/// Says what kind of failure a tool met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ToolErrorKind {
+    /// The arguments cannot be used.
+    InvalidInput,
+    /// What the arguments name is not there.
+    NotFound,
+    /// The tool may not do this.
+    Denied,
+    /// The call was cancelled.
+    Cancelled,
+    /// The tool ran out of time.
+    TimedOut,
+    /// Something the tool needs is not there now.
+    Unavailable,
+    /// Anything else.
+    Failed,
+}
+
+/// Tells, to two readers, why a tool failed.
+///
+/// The model reads the message: written on purpose, bounded, free of host paths and secrets, ending with the next
+/// step. The host also reads the [`source`](Error::source), which never reaches the model.
+///
+/// ```
+/// use haft_core::{ToolError, ToolErrorKind};
+///
+/// let missing = ToolError::not_found("there is no file `src/man.rs`; did you mean `src/main.rs`?")
+///     .with_source(std::io::Error::from_raw_os_error(2));
+/// assert_eq!(missing.kind(), ToolErrorKind::NotFound);
+/// assert!(!missing.can_retry());
+///
+/// let changed = ToolError::retry("the file changed since you read it; read it again, then repeat the edit");
+/// assert!(changed.can_retry());
+/// ```
+pub struct ToolError {
+    kind: ToolErrorKind,
+    message: String,
+    retry: Retry,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Retry {
+    Useless,
+    Useful,
+    After(Duration),
+}
+
+impl ToolError {
+    /// Makes an error of a kind; its message is what the model reads.
+    pub fn new(kind: ToolErrorKind, message: impl Into<String>) -> Self {
+        let retry = match kind {
+            ToolErrorKind::Unavailable => Retry::Useful,
+            _ => Retry::Useless,
+        };
+        Self { kind, message: message.into(), retry, source: None }
+    }
+
+    /// Says that the arguments cannot be used.
+    pub fn invalid_input(message: impl Into<String>) -> Self {
+        Self::new(ToolErrorKind::InvalidInput, message)
+    }
+
+    /// Says that what the arguments name is not there.
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(ToolErrorKind::NotFound, message)
+    }
+
+    /// Says that the tool may not do this.
+    pub fn denied(message: impl Into<String>) -> Self {
+        Self::new(ToolErrorKind::Denied, message)
+    }
+
+    /// Says that the call was cancelled.
+    pub fn cancelled(message: impl Into<String>) -> Self {
+        Self::new(ToolErrorKind::Cancelled, message)
+    }
+
+    /// Says that the tool ran out of time.
+    pub fn timed_out(message: impl Into<String>) -> Self {
+        Self::new(ToolErrorKind::TimedOut, message)
+    }
+
+    /// Says that something the tool needs is not there now; a retry can help.
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(ToolErrorKind::Unavailable, message)
+    }
+
+    /// Says that the tool failed in a way that a retry does not change.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(ToolErrorKind::Failed, message)
+    }
+
+    /// Says that the tool failed and that trying again can help.
+    pub fn retry(message: impl Into<String>) -> Self {
+        Self { retry: Retry::Useful, ..Self::failed(message) }
+    }
+
+    /// Adds the cause, for the host alone.
+    pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// Says that a retry can help once this much time has passed.
+    pub fn with_retry_after(mut self, delay: Duration) -> Self {
+        self.retry = Retry::After(delay);
+        self
+    }
+
+    /// Tells what kind of failure this is.
+    pub fn kind(&self) -> ToolErrorKind {
+        self.kind
+    }
+
+    /// Borrows the text for the model.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Tells whether the same call can succeed later.
+    pub fn can_retry(&self) -> bool {
+        self.retry != Retry::Useless
+    }
+
+    /// Tells how long to wait before a retry, where that is known.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self.retry {
+            Retry::After(delay) => Some(delay),
+            Retry::Useless | Retry::Useful => None,
+        }
+    }
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl fmt::Debug for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolError")
+            .field("kind", &self.kind)
+            .field("message", &self.message)
+            .field("retry", &self.retry)
+            .field("source", &self.source)
+            .finish()
+    }
+}
+
+impl Error for ToolError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as &(dyn Error + 'static))
+    }
+}

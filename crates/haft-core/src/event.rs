@@ -1,0 +1,156 @@
+use crate::{CallId, Decision, RunId, ToolOutput, ToolReply, Usage};
+use serde::{Deserialize, Serialize};
+
+/// Tells an observer one thing that happened in a run.
+///
+/// The sequence number grows by one with each event of one executor or run tree, so that a reader which fell behind can
+/// see that it lost some.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Event {
+    /// Counts events from 0.
+    pub sequence: u64,
+    /// When, in milliseconds since the Unix epoch.
+    pub at_ms: u64,
+    /// The run it happened in.
+    pub run: RunId,
+    /// The run that started that run, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_run: Option<RunId>,
+    /// The call it is about, if it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallId>,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+impl Event {
+    /// Makes an event that is not about a call.
+    pub fn new(sequence: u64, at_ms: u64, run: RunId, kind: EventKind) -> Self {
+        Self { sequence, at_ms, run, parent_run: None, call: None, kind }
+    }
+
+    /// Names the run that started this event's run.
+    pub fn with_parent_run(mut self, parent: Option<RunId>) -> Self {
+        self.parent_run = parent;
+        self
+    }
+
+    /// Names the call the event is about.
+    pub fn with_call(mut self, call: CallId) -> Self {
+        self.call = Some(call);
+        self
+    }
+}
+
+/// Says what happened.
+///
+/// Of each call there is exactly one `Started` and one `Finished`; everything else lies between them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EventKind {
+    /// A model turn began.
+    TurnStarted {
+        /// Counts turns of the run from 1.
+        turn: u32,
+    },
+    /// The model wrote some text.
+    TextDelta {
+        /// The text.
+        text: String,
+    },
+    /// The model wrote some reasoning.
+    ReasoningDelta {
+        /// The text.
+        text: String,
+    },
+    /// A model turn ended.
+    TurnFinished {
+        /// Counts turns of the run from 1.
+        turn: u32,
+        /// Why the model stopped.
+        stop: StopReason,
+        /// What the turn cost.
+        usage: Usage,
+    },
+    /// A call was taken up.
+    Started {
+        /// The tool's name as the call has it.
+        name: String,
+    },
+    /// It was decided whether the call may run.
+    Decided {
+        /// The decision.
+        decision: Decision,
+        /// The rule or answer behind it.
+        reason: String,
+    },
+    /// A person is asked whether the call may run.
+    ApprovalRequested {
+        /// What the call would touch, as printable accesses.
+        accesses: Vec<String>,
+        /// What the person is shown.
+        preview: String,
+    },
+    /// The call has something to show before it is done; never shown to the model.
+    Updated {
+        /// The output so far.
+        output: ToolOutput,
+    },
+    /// The call got on; never shown to the model.
+    Progressed {
+        /// How far.
+        progress: Progress,
+    },
+    /// The call was answered.
+    Finished {
+        /// The reply, as the model sees it.
+        reply: Box<ToolReply>,
+    },
+}
+
+/// Says how far a call has got.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Progress {
+    /// What is being done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// How much of it is done, from 0.0 to 1.0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fraction: Option<f64>,
+}
+
+impl From<&str> for Progress {
+    fn from(message: &str) -> Self {
+        Self { message: Some(message.to_owned()), fraction: None }
+    }
+}
+
+impl From<String> for Progress {
+    fn from(message: String) -> Self {
+        Self { message: Some(message), fraction: None }
+    }
+}
+
+impl From<f64> for Progress {
+    fn from(fraction: f64) -> Self {
+        Self { message: None, fraction: Some(fraction.clamp(0.0, 1.0)) }
+    }
+}
+
+/// Says why a model stopped writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StopReason {
+    /// It has said what it wanted to say.
+    EndTurn,
+    /// It waits for the replies to its calls.
+    ToolCalls,
+    /// It reached the limit of tokens for one turn.
+    MaxTokens,
+    /// The provider or the model refused to go on.
+    Refused,
+}

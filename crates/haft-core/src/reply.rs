@@ -1,0 +1,167 @@
+use crate::{CallId, ToolErrorKind, ToolOutput};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+use std::time::Duration;
+
+/// Answers one call: each call gets exactly one reply, whatever happened to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolReply {
+    /// The call this answers.
+    pub call_id: CallId,
+    /// The tool's name as the call had it.
+    pub name: String,
+    /// What the model reads, or the text of what went wrong.
+    pub output: ToolOutput,
+    /// How the call ended.
+    pub status: ReplyStatus,
+    /// How long the call took, waiting included; in JSON as whole microseconds.
+    #[serde(with = "microseconds", rename = "duration_us")]
+    pub duration: Duration,
+    /// What was cut from the output, if anything was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truncation: Option<Truncation>,
+    /// What was mended in the arguments before they were used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<Repair>,
+}
+
+impl ToolReply {
+    /// Makes a reply without repairs, truncation or duration.
+    pub fn new(call_id: CallId, name: impl Into<String>, status: ReplyStatus, output: ToolOutput) -> Self {
+        Self {
+            call_id,
+            name: name.into(),
+            output,
+            status,
+            duration: Duration::ZERO,
+            truncation: None,
+            repairs: Vec::new(),
+        }
+    }
+}
+
+/// Says how a call ended.
+///
+/// The serde form is a word (`"ok"`, `"denied"`), or for errors an object with the kind (`{"error": "not_found"}`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ReplyStatus {
+    /// The tool ran and succeeded.
+    Ok,
+    /// The call failed.
+    Error(ErrorKind),
+    /// The call was not permitted.
+    Denied,
+    /// The call was cancelled before it was done.
+    Cancelled,
+    /// The call ran out of time.
+    TimedOut,
+    /// The call was not started because something before it ended the batch.
+    Skipped,
+}
+
+impl ReplyStatus {
+    /// Tells whether the tool ran and succeeded.
+    pub fn is_ok(self) -> bool {
+        self == Self::Ok
+    }
+}
+
+impl fmt::Display for ReplyStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ok => "ok",
+            Self::Error(ErrorKind::UnknownTool) => "error: unknown tool",
+            Self::Error(ErrorKind::InvalidInput) => "error: invalid input",
+            Self::Error(ErrorKind::NotFound) => "error: not found",
+            Self::Error(ErrorKind::Unavailable) => "error: unavailable",
+            Self::Error(ErrorKind::Failed) => "error: failed",
+            Self::Error(ErrorKind::Panicked) => "error: panicked",
+            Self::Denied => "denied",
+            Self::Cancelled => "cancelled",
+            Self::TimedOut => "timed out",
+            Self::Skipped => "skipped",
+        })
+    }
+}
+
+impl From<ToolErrorKind> for ReplyStatus {
+    fn from(kind: ToolErrorKind) -> Self {
+        match kind {
+            ToolErrorKind::InvalidInput => Self::Error(ErrorKind::InvalidInput),
+            ToolErrorKind::NotFound => Self::Error(ErrorKind::NotFound),
+            ToolErrorKind::Denied => Self::Denied,
+            ToolErrorKind::Cancelled => Self::Cancelled,
+            ToolErrorKind::TimedOut => Self::TimedOut,
+            ToolErrorKind::Unavailable => Self::Error(ErrorKind::Unavailable),
+            ToolErrorKind::Failed => Self::Error(ErrorKind::Failed),
+        }
+    }
+}
+
+/// Says why a call failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// There is no tool of that name.
+    UnknownTool,
+    /// The arguments do not fit the tool.
+    InvalidInput,
+    /// What the arguments name is not there.
+    NotFound,
+    /// Something the tool needs is not there now.
+    Unavailable,
+    /// The tool failed.
+    Failed,
+    /// The tool broke; the fault is the tool's, not the call's.
+    Panicked,
+}
+
+/// Counts what was cut from an output to fit its bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Truncation {
+    /// Bytes the tool gave.
+    pub total_bytes: u64,
+    /// Bytes that were kept.
+    pub kept_bytes: u64,
+}
+
+/// Reports one change that was made to a call's arguments so that they fit the schema.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Repair {
+    /// Where, as a JSON pointer into the arguments; empty for the arguments as a whole.
+    pub pointer: String,
+    /// What was there, cut to a bounded size.
+    pub from: Value,
+    /// What was put there; `None` where the property was removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Value>,
+    /// What was done, in words.
+    pub note: String,
+}
+
+impl Repair {
+    /// Reports that `from` at `pointer` became `to`.
+    pub fn new(pointer: impl Into<String>, from: Value, to: Option<Value>, note: impl Into<String>) -> Self {
+        Self { pointer: pointer.into(), from, to, note: note.into() }
+    }
+}
+
+/// Writes a duration as whole microseconds, which every JSON reader can hold exactly.
+mod microseconds {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::time::Duration;
+
+    pub(super) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        u64::deserialize(deserializer).map(Duration::from_micros)
+    }
+}
