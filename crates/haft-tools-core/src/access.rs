@@ -1,0 +1,245 @@
+mod resource;
+
+pub use resource::{Resource, ResourceError, Scheme};
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Says what a call does with a resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AccessMode {
+    /// Looks at it.
+    Read,
+    /// Makes, changes or removes it.
+    Write,
+    /// Runs it.
+    Execute,
+    /// Opens a connection to it.
+    Connect,
+    /// Asks a remote party to do it.
+    Call,
+}
+
+impl fmt::Display for AccessMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Execute => "exec",
+            Self::Connect => "connect",
+            Self::Call => "call",
+        })
+    }
+}
+
+/// Declares one thing that running a call will do, or that it cannot be told.
+///
+/// The same declaration decides whether the call may run, what it must wait for, what a person is shown and what is
+/// recorded. Resources must be resolved (symlinks too) before they are declared.
+///
+/// ```
+/// use haft_tools_core::{Access, Resource, Scheme};
+///
+/// const FILE: Scheme = Scheme::new("file");
+/// let read = Access::read(Resource::exact(FILE, "src/lib.rs"));
+/// let write = Access::write(Resource::subtree(FILE, "src"));
+/// assert!(read.conflicts_with(&write));
+/// assert!(!read.conflicts_with(&read));
+/// assert!(Access::opaque("a script that cannot be read").conflicts_with(&read));
+/// assert_eq!(write.to_string(), "write file:src/**");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Access {
+    #[serde(flatten)]
+    target: Target,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    detail: Option<Box<str>>,
+    /// Whether the access changes nothing that another access could see, so that the two may overlap in time.
+    #[serde(default, skip_serializing_if = "is_false")]
+    shared: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Target {
+    Resource { mode: AccessMode, resource: Resource },
+    Opaque,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field by reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+impl Access {
+    /// Declares that the call does something with a resource.
+    pub fn new(mode: AccessMode, resource: Resource) -> Self {
+        let shared = matches!(mode, AccessMode::Read | AccessMode::Connect);
+        Self { target: Target::Resource { mode, resource }, detail: None, shared }
+    }
+
+    /// Declares that the call looks at a resource.
+    pub fn read(resource: Resource) -> Self {
+        Self::new(AccessMode::Read, resource)
+    }
+
+    /// Declares that the call makes, changes or removes a resource.
+    pub fn write(resource: Resource) -> Self {
+        Self::new(AccessMode::Write, resource)
+    }
+
+    /// Declares that the call runs a command.
+    pub fn execute(resource: Resource) -> Self {
+        Self::new(AccessMode::Execute, resource)
+    }
+
+    /// Declares that the call connects to a host.
+    pub fn connect(resource: Resource) -> Self {
+        Self::new(AccessMode::Connect, resource)
+    }
+
+    /// Declares that the call asks a remote party to do something.
+    pub fn call(resource: Resource) -> Self {
+        Self::new(AccessMode::Call, resource)
+    }
+
+    /// Declares that the call does something which cannot be told beforehand; says what, for the person who is asked.
+    pub fn opaque(detail: impl Into<Box<str>>) -> Self {
+        Self { target: Target::Opaque, detail: Some(detail.into()), shared: false }
+    }
+
+    /// Adds what a person should know besides, such as the arguments of a command.
+    pub fn with_detail(mut self, detail: impl Into<Box<str>>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    /// Lets the access overlap in time with others of its resource, because it changes nothing there.
+    ///
+    /// This relaxes ordering only, never a permission; an opaque access stays exclusive.
+    pub fn unordered(mut self) -> Self {
+        self.shared = matches!(self.target, Target::Resource { .. });
+        self
+    }
+
+    /// What is done; `None` for an opaque access.
+    pub fn mode(&self) -> Option<AccessMode> {
+        match &self.target {
+            Target::Resource { mode, .. } => Some(*mode),
+            Target::Opaque => None,
+        }
+    }
+
+    /// What it is done with; `None` for an opaque access.
+    pub fn resource(&self) -> Option<&Resource> {
+        match &self.target {
+            Target::Resource { resource, .. } => Some(resource),
+            Target::Opaque => None,
+        }
+    }
+
+    /// What a person should know besides.
+    pub fn detail(&self) -> Option<&str> {
+        self.detail.as_deref()
+    }
+
+    /// Tells whether what the call does cannot be told beforehand.
+    pub fn is_opaque(&self) -> bool {
+        matches!(self.target, Target::Opaque)
+    }
+
+    /// Tells whether the two must not overlap in time.
+    ///
+    /// They conflict when at least one of them changes something and their resources have something in common; an
+    /// opaque access conflicts with everything.
+    pub fn conflicts_with(&self, other: &Self) -> bool {
+        match (&self.target, &other.target) {
+            (Target::Resource { resource, .. }, Target::Resource { resource: others, .. }) => {
+                !(self.shared && other.shared) && resource.overlaps(others)
+            }
+            _ => true,
+        }
+    }
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.target, &self.detail) {
+            (Target::Resource { mode, resource }, _) => write!(f, "{mode} {resource}"),
+            (Target::Opaque, Some(detail)) => write!(f, "opaque ({detail})"),
+            (Target::Opaque, None) => f.write_str("opaque"),
+        }
+    }
+}
+
+/// Lists everything that running a call will do.
+///
+/// A tool cannot prepare a call without it; that there is nothing to declare has to be said with [`Accesses::none`].
+///
+/// ```
+/// use haft_tools_core::{Access, Accesses, Resource, Scheme};
+///
+/// const NET: Scheme = Scheme::new("net");
+/// let accesses = Accesses::from([Access::connect(Resource::exact(NET, "api.example.org:443"))]);
+/// assert_eq!(accesses.iter().count(), 1);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Accesses(Vec<Access>);
+
+impl Accesses {
+    /// Declares that the call touches nothing outside its own memory: it computes.
+    ///
+    /// Whether it may run is still decided, by the rules that name the tool.
+    pub fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Iterates over the accesses in the order in which they were declared.
+    pub fn iter(&self) -> std::slice::Iter<'_, Access> {
+        self.0.iter()
+    }
+
+    /// Tells whether nothing was declared.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Counts the accesses.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Tells whether any access of the one conflicts with any of the other.
+    pub fn conflict_with(&self, other: &Self) -> bool {
+        self.0.iter().any(|mine| other.0.iter().any(|others| mine.conflicts_with(others)))
+    }
+}
+
+impl From<Access> for Accesses {
+    fn from(access: Access) -> Self {
+        Self(vec![access])
+    }
+}
+
+impl<const N: usize> From<[Access; N]> for Accesses {
+    fn from(accesses: [Access; N]) -> Self {
+        Self(accesses.into())
+    }
+}
+
+impl FromIterator<Access> for Accesses {
+    fn from_iter<I: IntoIterator<Item = Access>>(accesses: I) -> Self {
+        Self(accesses.into_iter().collect())
+    }
+}
+
+impl<'a> IntoIterator for &'a Accesses {
+    type Item = &'a Access;
+    type IntoIter = std::slice::Iter<'a, Access>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}

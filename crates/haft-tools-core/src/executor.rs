@@ -1,0 +1,186 @@
+mod approve;
+mod decide;
+mod local;
+mod prepare;
+mod record;
+mod resolve;
+mod run;
+mod schedule;
+mod shape;
+mod validate;
+
+pub(crate) use local::NestedCalls;
+pub use local::{LocalExecutor, LocalExecutorBuilder};
+pub use schedule::Strategy;
+
+use crate::{Approval, CallScope, PendingCall};
+use async_trait::async_trait;
+use haft_core::{ReplyStatus, ToolCall, ToolOutput, ToolReply};
+use std::fmt;
+use tokio_util::sync::CancellationToken;
+
+/// Executes the calls of a model, in this process or elsewhere.
+#[async_trait]
+pub trait ToolExecutor: Send + Sync + 'static {
+    /// Executes the calls of one model message; each gets exactly one outcome, in the order of the calls.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future cancels and abandons every call that is running. Cancel the batch's token instead to get a
+    /// reply for each call.
+    async fn execute_batch(&self, batch: Batch) -> BatchOutcome;
+
+    /// Goes on with a call that waited for a person.
+    ///
+    /// What was approved must be what would run: if the tool, the input, the accesses or the scope are no longer those
+    /// of the pending call's digest, the call is asked about again.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`ToolExecutor::execute_batch`].
+    async fn resume(&self, resumption: Resumption) -> CallOutcome;
+}
+
+/// Holds the calls of one model message, on whose behalf they are made, and the means to cancel them.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    pub(crate) scope: CallScope,
+    pub(crate) calls: Vec<ToolCall>,
+    pub(crate) cancellation: CancellationToken,
+}
+
+impl Batch {
+    /// Makes a batch that nobody can cancel.
+    pub fn new(scope: CallScope, calls: Vec<ToolCall>) -> Self {
+        Self { scope, calls, cancellation: CancellationToken::new() }
+    }
+
+    /// Cancels the batch when the token is cancelled.
+    pub fn cancelled_by(mut self, token: CancellationToken) -> Self {
+        self.cancellation = token;
+        self
+    }
+
+    /// The calls, in order.
+    pub fn calls(&self) -> &[ToolCall] {
+        &self.calls
+    }
+}
+
+/// Holds a person's late answer to a pending call.
+#[derive(Debug, Clone)]
+pub struct Resumption {
+    pub(crate) scope: CallScope,
+    pub(crate) pending: PendingCall,
+    pub(crate) approval: Approval,
+    pub(crate) cancellation: CancellationToken,
+}
+
+impl Resumption {
+    /// Answers the pending call in the scope in which it was made.
+    pub fn new(scope: CallScope, pending: PendingCall, approval: Approval) -> Self {
+        Self { scope, pending, approval, cancellation: CancellationToken::new() }
+    }
+
+    /// Cancels the call when the token is cancelled.
+    pub fn cancelled_by(mut self, token: CancellationToken) -> Self {
+        self.cancellation = token;
+        self
+    }
+}
+
+/// Says what became of one call.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every outcome is a reply, and it should not cost a box"
+)]
+pub enum CallOutcome {
+    /// It was answered.
+    Replied(ToolReply),
+    /// It waits for a person.
+    Pending(Box<PendingCall>),
+}
+
+/// Holds what became of the calls of a batch: one outcome each, in their order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BatchOutcome(Vec<CallOutcome>);
+
+impl BatchOutcome {
+    /// Collects the outcomes, which must be in the order of the calls.
+    pub fn new(outcomes: Vec<CallOutcome>) -> Self {
+        Self(outcomes)
+    }
+
+    /// Borrows the outcomes, in the order of the calls.
+    pub fn outcomes(&self) -> &[CallOutcome] {
+        &self.0
+    }
+
+    /// Takes the outcomes, in the order of the calls.
+    pub fn into_outcomes(self) -> Vec<CallOutcome> {
+        self.0
+    }
+
+    /// Takes the replies, in the order of the calls.
+    ///
+    /// # Errors
+    ///
+    /// When calls wait for a person; the error gives them, and all outcomes.
+    pub fn into_replies(self) -> Result<Vec<ToolReply>, PendingCalls> {
+        if self.0.iter().any(|outcome| matches!(outcome, CallOutcome::Pending(_))) {
+            return Err(PendingCalls(self));
+        }
+        let replies = self.0.into_iter().filter_map(|outcome| match outcome {
+            CallOutcome::Replied(reply) => Some(reply),
+            CallOutcome::Pending(_) => None,
+        });
+        Ok(replies.collect())
+    }
+}
+
+/// Says that calls of a batch wait for a person; nothing of the other calls' replies is lost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PendingCalls(BatchOutcome);
+
+impl PendingCalls {
+    /// Iterates over the calls that wait.
+    pub fn iter(&self) -> impl Iterator<Item = &PendingCall> {
+        self.0.outcomes().iter().filter_map(|outcome| match outcome {
+            CallOutcome::Pending(pending) => Some(&**pending),
+            CallOutcome::Replied(_) => None,
+        })
+    }
+
+    /// Takes all outcomes, in the order of the calls.
+    pub fn into_outcome(self) -> BatchOutcome {
+        self.0
+    }
+}
+
+impl fmt::Display for PendingCalls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.iter().map(|pending| pending.call.name.as_str()).collect();
+        write!(f, "waiting for an approval of {}", names.join(", "))
+    }
+}
+
+impl std::error::Error for PendingCalls {}
+
+/// Says, in the words the model reads, why a call was not run.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) status: ReplyStatus,
+    pub(crate) message: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: ReplyStatus, message: impl Into<String>) -> Self {
+        Self { status, message: message.into() }
+    }
+
+    pub(crate) fn into_reply(self, call: &ToolCall) -> ToolReply {
+        ToolReply::new(call.id.clone(), call.name.clone(), self.status, ToolOutput::text(self.message))
+    }
+}

@@ -1,0 +1,114 @@
+use super::Refusal;
+use super::decide::Authorized;
+use super::prepare::panicked;
+use crate::{CallContext, Limits};
+use futures_util::FutureExt as _;
+use haft_core::{ReplyStatus, ToolError, ToolOutput};
+use std::any::Any;
+use std::future::poll_fn;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::Duration;
+use tokio_util::task::AbortOnDropHandle;
+
+/// What a tool's future gives: its result, or what it panicked with.
+type Ended = Result<Result<ToolOutput, ToolError>, Box<dyn Any + Send>>;
+
+/// Runs an authorized call within its time; a call that is told to stop and does not is abandoned after a grace.
+pub(super) async fn run(
+    authorized: Authorized,
+    cx: &CallContext,
+    limits: &Limits,
+) -> Result<ToolOutput, Refusal> {
+    let prepared = authorized.into_prepared();
+    if cx.cancellation().is_cancelled() {
+        return Err(cancelled_before_start());
+    }
+    let timeout = prepared.timeout().unwrap_or(limits.timeout).min(limits.timeout_ceiling);
+    // Nothing of the action is looked at again after a panic, so it cannot be seen in a broken state.
+    let work = AssertUnwindSafe(prepared.into_action().run(cx.clone())).catch_unwind();
+    let stopped = supervise(work, cx, timeout, limits.grace).await;
+    cx.finish();
+    match stopped {
+        Stopped::Ended(Ok(Ok(output))) => Ok(output),
+        Stopped::Ended(Ok(Err(error))) => {
+            tracing::debug!(
+                tool = cx.tool_name(),
+                error = &error as &dyn std::error::Error,
+                "the tool failed"
+            );
+            Err(Refusal::new(error.kind().into(), error.message()))
+        }
+        Stopped::Ended(Err(_)) => Err(panicked(cx.tool_name())),
+        Stopped::Cancelled => {
+            Err(Refusal::new(ReplyStatus::Cancelled, "the call was cancelled before it was done"))
+        }
+        Stopped::TimedOut => Err(Refusal::new(
+            ReplyStatus::TimedOut,
+            format!(
+                "`{}` was stopped after {}; ask for less at once, or for more time if the tool takes a time limit",
+                cx.tool_name(),
+                spoken(timeout)
+            ),
+        )),
+    }
+}
+
+enum Stopped {
+    Ended(Ended),
+    Cancelled,
+    TimedOut,
+}
+
+/// Polls the work once in place, and gives it a task of its own only if it is not done then.
+///
+/// Most calls that need no waiting end at the first poll, and a task costs several times as much as they do. The task
+/// is aborted when its handle is dropped, so that nothing outlives the call.
+async fn supervise<W>(work: W, cx: &CallContext, timeout: Duration, grace: Duration) -> Stopped
+where
+    W: Future<Output = Ended> + Send + Unpin + 'static,
+{
+    let mut work = work;
+    if let Poll::Ready(ended) = poll_fn(|task| Poll::Ready(Pin::new(&mut work).poll(task))).await {
+        return Stopped::Ended(ended);
+    }
+    let mut task = AbortOnDropHandle::new(tokio::spawn(work));
+    let stopped = tokio::select! {
+        biased;
+        ended = &mut task => return ended_task(ended),
+        () = cx.cancellation().cancelled() => Stopped::Cancelled,
+        () = tokio::time::sleep(timeout) => Stopped::TimedOut,
+    };
+    cx.cancellation().cancel();
+    tokio::select! {
+        biased;
+        // A tool that used its grace to finish has done the work, so its result is not thrown away.
+        ended = &mut task => match ended_task(ended) {
+            Stopped::Ended(Ok(Ok(output))) => Stopped::Ended(Ok(Ok(output))),
+            _ => stopped,
+        },
+        () = tokio::time::sleep(grace) => stopped,
+    }
+}
+
+fn ended_task(joined: Result<Ended, tokio::task::JoinError>) -> Stopped {
+    match joined {
+        Ok(ended) => Stopped::Ended(ended),
+        Err(error) if error.is_panic() => Stopped::Ended(Err(error.into_panic())),
+        // Only a runtime that is shutting down cancels the task.
+        Err(_) => Stopped::Cancelled,
+    }
+}
+
+pub(super) fn cancelled_before_start() -> Refusal {
+    Refusal::new(ReplyStatus::Cancelled, "the call was cancelled before it was started")
+}
+
+fn spoken(duration: Duration) -> String {
+    if duration.as_secs() >= 1 && duration.subsec_millis() == 0 {
+        format!("{} s", duration.as_secs())
+    } else {
+        format!("{} ms", duration.as_millis())
+    }
+}

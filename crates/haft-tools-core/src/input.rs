@@ -1,0 +1,109 @@
+use haft_core::{Schema, ToolError};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Number, Value};
+
+/// Derives the input schema of a type: JSON Schema 2020-12, closed against unknown properties.
+///
+/// Serde passes over properties it does not know, so a misspelt optional one would be lost silently. The schema is
+/// therefore closed wherever the type does not say otherwise, and the executor answers with the nearest name.
+///
+/// # Panics
+///
+/// When the type is not described as an object; a tool's input is one by definition, and this is found the first time
+/// the tool is made.
+///
+/// ```
+/// use haft_tools_core::input_schema;
+/// use schemars::JsonSchema;
+///
+/// #[derive(serde::Deserialize, JsonSchema)]
+/// struct Input {
+///     /// The file to read.
+///     path: String,
+/// }
+///
+/// let schema = input_schema::<Input>();
+/// assert_eq!(schema.as_value()["properties"]["path"]["description"], "The file to read.");
+/// assert_eq!(schema.as_value()["additionalProperties"], false);
+/// ```
+pub fn input_schema<T: JsonSchema>() -> Schema {
+    let mut schema = derive::<T>();
+    if let Value::Object(members) = &mut schema {
+        let closes_itself =
+            ["additionalProperties", "unevaluatedProperties", "anyOf", "oneOf", "allOf", "$ref"];
+        if !closes_itself.iter().any(|keyword| members.contains_key(*keyword)) {
+            members.insert("additionalProperties".to_owned(), Value::Bool(false));
+        }
+    }
+    match Schema::new(schema) {
+        Ok(schema) => schema,
+        Err(error) => panic!("the input of a tool must be a struct or an enum of structs: {error}"),
+    }
+}
+
+/// Derives the output schema of a type; `None` where the type is not described as an object.
+pub(crate) fn output_schema<T: JsonSchema>() -> Option<Schema> {
+    let schema = derive::<T>();
+    let is_object = schema.get("type").is_some_and(|kind| kind == "object");
+    is_object.then(|| Schema::new(schema).ok()).flatten()
+}
+
+fn derive<T: JsonSchema>() -> Value {
+    let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value();
+    if let Value::Object(members) = &mut schema {
+        // The name of a Rust type and the dialect tell a model nothing and cost tokens.
+        members.remove("title");
+        members.remove("$schema");
+        members.remove("description");
+    }
+    schema
+}
+
+/// Parses validated input into its type.
+///
+/// A number that is whole but written with a fraction (`5.0`) is taken for an integer, since JSON Schema makes no
+/// difference between the two and serde does.
+///
+/// # Errors
+///
+/// When the type accepts less than its schema says; the text tells the model what was expected.
+pub fn parse_input<T: DeserializeOwned>(input: &Value) -> Result<T, ToolError> {
+    T::deserialize(input).or_else(|error| {
+        let mut whole = input.clone();
+        if make_whole(&mut whole)
+            && let Ok(parsed) = T::deserialize(&whole)
+        {
+            return Ok(parsed);
+        }
+        Err(ToolError::invalid_input(format!(
+            "the arguments do not fit: {error}; correct them and call the tool again"
+        )))
+    })
+}
+
+/// Writes every whole number without a fraction; tells whether there was one to change.
+fn make_whole(value: &mut Value) -> bool {
+    // Beyond 2^53 a float no longer holds every integer, so which one was meant cannot be known.
+    const LIMIT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) => {
+            let Some(float) = number
+                .as_f64()
+                .filter(|float| number.is_f64() && float.fract() == 0.0 && (-LIMIT..=LIMIT).contains(float))
+            else {
+                return false;
+            };
+            #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
+            let integer = float as i64;
+            *number = Number::from(integer);
+            true
+        }
+        Value::Array(items) => items.iter_mut().fold(false, |changed, item| make_whole(item) | changed),
+        Value::Object(members) => {
+            members.values_mut().fold(false, |changed, member| make_whole(member) | changed)
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
+    }
+}

@@ -1,0 +1,86 @@
+//! Tools, the registry that holds them, the policy that permits them and the executor that runs them.
+//!
+//! A [`Tool`] describes itself with a [`ToolSpec`](haft_core::ToolSpec) and turns arguments into a [`Prepared`] call:
+//! an [`Action`] together with the [`Accesses`] that running it will need. That declaration is made once and used for
+//! everything: the [`Policy`] decides by it, calls that conflict wait for each other by it, a person is shown it, and
+//! it is what is recorded. A tool is written in one of three ways: [`tool_fn`] makes one of a function, [`TypedTool`]
+//! of a type with typed input and output, and [`Tool`] itself is for tools that resolve something while preparing.
+//!
+//! A [`ToolRegistry`] holds tools by name and never changes; what looks like a change makes another. A
+//! [`LocalExecutor`] takes the calls of one model message as a [`Batch`] and gives every one of them exactly one
+//! answer, in their order:
+//!
+//! ```text
+//! call ─▶ resolve ─▶ validate ─▶ prepare ─▶ decide ─▶ approve ─▶ schedule ─▶ run ─▶ shape ─▶ record ─▶ reply
+//! ```
+//!
+//! ```
+//! use haft_core::{ReplyStatus, ToolCall, ToolError};
+//! use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, Policy, Rule};
+//! use haft_tools_core::{ToolExecutor as _, ToolRegistry, tool_fn};
+//! use serde_json::json;
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Input {
+//!     /// The text to count.
+//!     text: String,
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let count = tool_fn("count_words", "Counts words.", Accesses::none(), |input: Input, _: CallContext| async move {
+//!     Ok::<_, ToolError>(input.text.split_whitespace().count())
+//! })?;
+//! let executor = LocalExecutor::builder(ToolRegistry::new().with(count)?)
+//!     .policy(Policy::new().allow(Rule::tools("count_words".parse()?)))
+//!     .build();
+//!
+//! let call = ToolCall::new("c1".parse()?, "count_words", json!({ "text": "a haft is a handle" }));
+//! let outcome = executor.execute_batch(Batch::new(CallScope::new("run-1".parse()?), vec![call])).await;
+//! let replies = outcome.into_replies()?;
+//! assert_eq!((replies[0].status, replies[0].output.to_text()), (ReplyStatus::Ok, "5".to_owned()));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Nothing here knows a file, a command, a host or a server: those belong to the crates above, which add tools and
+//! [`Scheme`]s of their own.
+
+mod access;
+mod context;
+mod events;
+mod executor;
+mod extensions;
+mod input;
+mod limits;
+mod nearest;
+mod permission;
+mod preview;
+mod registry;
+mod scope;
+mod selector;
+mod tool;
+mod tool_fn;
+mod typed;
+mod validation;
+
+pub use access::{Access, AccessMode, Accesses, Resource, ResourceError, Scheme};
+pub use context::CallContext;
+pub use events::{Events, Observer};
+pub use executor::{
+    Batch, BatchOutcome, CallOutcome, LocalExecutor, LocalExecutorBuilder, PendingCalls, Resumption,
+    Strategy, ToolExecutor,
+};
+pub use extensions::Extensions;
+pub use input::{input_schema, parse_input};
+pub use limits::Limits;
+pub use permission::{
+    AllowAll, Approval, Approver, DenyAll, PendingCall, Policy, Rule, Verdict, approver_fn,
+};
+pub use preview::Preview;
+pub use registry::{CollisionPolicy, RegistryError, ToolRegistry};
+pub use scope::CallScope;
+pub use selector::{Selector, SelectorError};
+pub use tool::{Action, Prepared, Tool};
+pub use tool_fn::{DeclareAccesses, ToolFn, tool_fn};
+pub use typed::{Typed, TypedTool};

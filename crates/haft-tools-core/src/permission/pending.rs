@@ -1,0 +1,44 @@
+use crate::{Access, Accesses, CallScope, Preview};
+use haft_core::{Digest, RunId, ToolCall};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// Holds a call that waits for a person: plain data that survives the process.
+///
+/// The digest binds an approval to exactly what was shown: the tool as it was, the input, the accesses and the scope.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PendingCall {
+    /// The call, with its input as it was repaired.
+    pub call: ToolCall,
+    /// The run it belongs to.
+    pub run: RunId,
+    /// The agent that asks, if it has a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Everything that running it will touch.
+    pub accesses: Accesses,
+    /// Those accesses that no rule allows.
+    pub unmet: Vec<Access>,
+    /// What the person is shown.
+    pub preview: Preview,
+    /// Binds an approval to exactly this.
+    pub digest: Digest,
+}
+
+/// Digests what an approval is bound to.
+pub(crate) fn call_digest(
+    tool_version: Digest,
+    call: &ToolCall,
+    accesses: &Accesses,
+    scope: &CallScope,
+) -> Digest {
+    Digest::of(&json!({
+        "tool": tool_version,
+        "input": call.input,
+        "accesses": accesses,
+        "run": scope.run(),
+        "parent_run": scope.parent_run(),
+        "agent": scope.agent(),
+    }))
+}

@@ -1,0 +1,362 @@
+mod entry;
+
+pub(crate) use entry::Entry;
+
+use crate::nearest::nearest;
+use crate::{Selector, Tool};
+use haft_core::{Exposure, NameError, Origin, ToolName, ToolSpec};
+use std::collections::HashMap;
+use std::collections::btree_map::{self, BTreeMap};
+use std::fmt;
+use std::sync::Arc;
+
+/// Holds tools by name: an immutable snapshot, ordered by name, cheap to clone.
+///
+/// Every change makes a new registry and leaves the old one as it was, so that a run keeps the tools it started a turn
+/// with. The order is that of the names, so the list a model is given is the same bytes every time.
+///
+/// ```
+/// use haft_core::ToolError;
+/// use haft_tools_core::{Accesses, CallContext, ToolRegistry, tool_fn};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Nothing {}
+///
+/// let ping = tool_fn("ping", "Answers.", Accesses::none(), |_: Nothing, _: CallContext| async {
+///     Ok::<_, ToolError>("pong")
+/// })?;
+/// let registry = ToolRegistry::new().with(ping)?.prefixed("demo")?;
+/// assert_eq!(registry.names().collect::<Vec<_>>(), ["demo__ping"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct ToolRegistry(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    /// Ordered by name.
+    entries: Vec<Arc<Entry>>,
+    /// Names and aliases, each with its place in `entries`.
+    index: HashMap<ToolName, usize>,
+    /// The specifications of `Exposure::Direct`, in order.
+    direct: Arc<[Arc<ToolSpec>]>,
+}
+
+/// Says what to do when two tools have one name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum CollisionPolicy {
+    /// Refuse, with an error that names both origins.
+    #[default]
+    Refuse,
+    /// Keep the tool that was there first.
+    KeepFirst,
+    /// Let the later tool take the place.
+    KeepLast,
+}
+
+/// Says why a registry could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegistryError {
+    /// Two tools have one name.
+    #[error("two tools are called `{name}`: one of {first}, one of {second}; prefix or rename one of them")]
+    Collision {
+        /// The name.
+        name: ToolName,
+        /// Where the first is from.
+        first: Box<Origin>,
+        /// Where the second is from.
+        second: Box<Origin>,
+    },
+    /// A tool's schema cannot be compiled.
+    #[error("the {which} schema of the tool `{name}` cannot be used: {reason}")]
+    Schema {
+        /// The tool.
+        name: ToolName,
+        /// `input` or `output`.
+        which: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// There is no tool of this name.
+    #[error("there is no tool called `{name}` in this registry")]
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// A name cannot be a tool name.
+    #[error(transparent)]
+    Name(#[from] NameError),
+}
+
+impl ToolRegistry {
+    /// Makes a registry without tools.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes a registry of many tools at once; costs one sort, where adding them one by one copies each time.
+    ///
+    /// # Errors
+    ///
+    /// When two tools have one name or a schema does not compile.
+    pub fn of(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Result<Self, RegistryError> {
+        let mut builder = Builder::default();
+        for tool in tools {
+            builder.add(Entry::new(tool)?, CollisionPolicy::Refuse)?;
+        }
+        Ok(builder.finish())
+    }
+
+    /// Adds a tool.
+    ///
+    /// # Errors
+    ///
+    /// When there is a tool of that name already or its schema does not compile.
+    pub fn with(&self, tool: impl Tool) -> Result<Self, RegistryError> {
+        let mut builder = self.rebuild();
+        builder.add(Entry::new(Arc::new(tool))?, CollisionPolicy::Refuse)?;
+        Ok(builder.finish())
+    }
+
+    /// Adds the tools and aliases of another registry.
+    ///
+    /// # Errors
+    ///
+    /// When both have a name and `collisions` is [`CollisionPolicy::Refuse`].
+    pub fn merge(&self, other: &Self, collisions: CollisionPolicy) -> Result<Self, RegistryError> {
+        let mut builder = self.rebuild();
+        for entry in &other.0.entries {
+            builder.add(Arc::clone(entry), collisions)?;
+        }
+        for (alias, entry) in other.aliases() {
+            builder.alias(alias.clone(), entry.spec.name().clone(), collisions)?;
+        }
+        Ok(builder.finish())
+    }
+
+    /// Puts every tool into a namespace: `create_issue` becomes `github__create_issue`.
+    ///
+    /// A name that would be too long or invalid is projected by [`ToolName::project`]; aliases are dropped.
+    ///
+    /// # Errors
+    ///
+    /// When two names meet.
+    pub fn prefixed(&self, namespace: &str) -> Result<Self, RegistryError> {
+        let mut builder = Builder::default();
+        for entry in &self.0.entries {
+            let name = ToolName::project(&format!("{namespace}__{}", entry.spec.name()));
+            builder.add(entry.renamed(name), CollisionPolicy::Refuse)?;
+        }
+        Ok(builder.finish())
+    }
+
+    /// Gives a tool another name; its origin stays, its aliases go.
+    ///
+    /// # Errors
+    ///
+    /// When there is no tool `from`, `to` is not a tool name, or `to` is taken.
+    pub fn renamed(&self, from: &str, to: &str) -> Result<Self, RegistryError> {
+        let old = self.known(from)?.spec.name().clone();
+        let mut builder = self.rebuild();
+        if let Some(entry) = builder.entries.remove(&old) {
+            builder.aliases.retain(|_, target| *target != old);
+            builder.add(entry.renamed(to.parse()?), CollisionPolicy::Refuse)?;
+        }
+        Ok(builder.finish())
+    }
+
+    /// Lets a call reach a tool by a second name, which the model is not told.
+    ///
+    /// # Errors
+    ///
+    /// When there is no tool `name`, `alias` is not a tool name, or `alias` is taken.
+    pub fn aliased(&self, alias: &str, name: &str) -> Result<Self, RegistryError> {
+        let target = self.known(name)?.spec.name().clone();
+        let mut builder = self.rebuild();
+        builder.alias(alias.parse()?, target, CollisionPolicy::Refuse)?;
+        Ok(builder.finish())
+    }
+
+    /// Keeps only the tools that are chosen, with their aliases.
+    pub fn filtered(&self, selector: &Selector) -> Self {
+        let mut builder = self.rebuild();
+        builder.entries.retain(|_, entry| selector.matches(&entry.spec));
+        let Builder { entries, aliases } = &mut builder;
+        aliases.retain(|_, target| entries.contains_key(target));
+        builder.finish()
+    }
+
+    /// Takes the chosen tools off the list the model is given; the host and other tools can still call them.
+    pub fn hidden(&self, selector: &Selector) -> Self {
+        self.map(|entry| {
+            if selector.matches(&entry.spec) { entry.exposed(Exposure::Hidden) } else { Arc::clone(entry) }
+        })
+    }
+
+    /// Takes the chosen tools' arguments as they are, without schema-guided repair.
+    pub fn without_repair(&self, selector: &Selector) -> Self {
+        self.map(|entry| if selector.matches(&entry.spec) { entry.unrepaired() } else { Arc::clone(entry) })
+    }
+
+    /// Counts the tools, hidden ones included and aliases not.
+    pub fn len(&self) -> usize {
+        self.0.entries.len()
+    }
+
+    /// Tells whether there are no tools.
+    pub fn is_empty(&self) -> bool {
+        self.0.entries.is_empty()
+    }
+
+    /// Borrows the specification of a tool, found by its name or an alias.
+    pub fn get(&self, name: &str) -> Option<&ToolSpec> {
+        self.entry(name).map(|entry| &*entry.spec)
+    }
+
+    /// Iterates over the names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.entries.iter().map(|entry| entry.spec.name().as_str())
+    }
+
+    /// Iterates over all specifications, hidden ones included, in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.0.entries.iter().map(|entry| &*entry.spec)
+    }
+
+    /// Lists what a model is told at the start of every turn, in the order of the names; costs one reference count.
+    pub fn direct_specs(&self) -> Arc<[Arc<ToolSpec>]> {
+        Arc::clone(&self.0.direct)
+    }
+
+    /// Finds the names that are most like this one: at most three, the likest first.
+    pub fn nearest(&self, name: &str) -> Vec<&str> {
+        nearest(name, self.0.index.keys().map(ToolName::as_str))
+    }
+
+    pub(crate) fn entry(&self, name: &str) -> Option<&Arc<Entry>> {
+        self.0.index.get(name).map(|place| &self.0.entries[*place])
+    }
+
+    fn known(&self, name: &str) -> Result<&Arc<Entry>, RegistryError> {
+        self.entry(name).ok_or_else(|| RegistryError::Unknown { name: name.to_owned() })
+    }
+
+    fn aliases(&self) -> impl Iterator<Item = (&ToolName, &Arc<Entry>)> {
+        let named = self.0.index.iter().map(|(name, place)| (name, &self.0.entries[*place]));
+        named.filter(|(name, entry)| *name != entry.spec.name())
+    }
+
+    fn map(&self, change: impl Fn(&Arc<Entry>) -> Arc<Entry>) -> Self {
+        let mut builder = self.rebuild();
+        for entry in builder.entries.values_mut() {
+            *entry = change(entry);
+        }
+        builder.finish()
+    }
+
+    fn rebuild(&self) -> Builder {
+        Builder {
+            entries: self
+                .0
+                .entries
+                .iter()
+                .map(|entry| (entry.spec.name().clone(), Arc::clone(entry)))
+                .collect(),
+            aliases: self
+                .aliases()
+                .map(|(alias, entry)| (alias.clone(), entry.spec.name().clone()))
+                .collect(),
+        }
+    }
+}
+
+impl fmt::Debug for ToolRegistry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.names()).finish()
+    }
+}
+
+/// Collects tools and aliases; no name is in both maps.
+#[derive(Default)]
+struct Builder {
+    entries: BTreeMap<ToolName, Arc<Entry>>,
+    aliases: BTreeMap<ToolName, ToolName>,
+}
+
+impl Builder {
+    fn add(&mut self, entry: Arc<Entry>, collisions: CollisionPolicy) -> Result<(), RegistryError> {
+        let name = entry.spec.name().clone();
+        let holder = self.aliases.get(&name).and_then(|target| self.entries.get(target)).cloned();
+        if let Some(holder) = holder {
+            match collisions {
+                CollisionPolicy::Refuse => return Err(collision(name, &holder.spec, &entry.spec)),
+                CollisionPolicy::KeepFirst => return Ok(()),
+                CollisionPolicy::KeepLast => self.aliases.remove(&name),
+            };
+        }
+        match self.entries.entry(name) {
+            btree_map::Entry::Vacant(place) => {
+                place.insert(entry);
+            }
+            btree_map::Entry::Occupied(mut place) => match collisions {
+                CollisionPolicy::Refuse => {
+                    return Err(collision(place.key().clone(), &place.get().spec, &entry.spec));
+                }
+                CollisionPolicy::KeepFirst => {}
+                CollisionPolicy::KeepLast => {
+                    place.insert(entry);
+                }
+            },
+        }
+        Ok(())
+    }
+
+    fn alias(
+        &mut self,
+        alias: ToolName,
+        target: ToolName,
+        collisions: CollisionPolicy,
+    ) -> Result<(), RegistryError> {
+        let holder = self.entries.get(&alias).or_else(|| self.entries.get(self.aliases.get(&alias)?));
+        if let (Some(holder), Some(entry)) = (holder, self.entries.get(&target)) {
+            match collisions {
+                CollisionPolicy::Refuse => return Err(collision(alias, &holder.spec, &entry.spec)),
+                CollisionPolicy::KeepFirst => return Ok(()),
+                CollisionPolicy::KeepLast => {
+                    // A tool never gives way to an alias: that would take the tool away.
+                    if self.entries.contains_key(&alias) {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        self.aliases.insert(alias, target);
+        Ok(())
+    }
+
+    fn finish(self) -> ToolRegistry {
+        let entries: Vec<Arc<Entry>> = self.entries.into_values().collect();
+        let mut index: HashMap<ToolName, usize> =
+            entries.iter().enumerate().map(|(place, entry)| (entry.spec.name().clone(), place)).collect();
+        for (alias, target) in self.aliases {
+            if let Some(place) = index.get(&target).copied() {
+                index.insert(alias, place);
+            }
+        }
+        let direct = entries
+            .iter()
+            .filter(|entry| entry.spec.exposure() == Exposure::Direct)
+            .map(|entry| Arc::clone(&entry.spec))
+            .collect();
+        ToolRegistry(Arc::new(Inner { entries, index, direct }))
+    }
+}
+
+fn collision(name: ToolName, first: &ToolSpec, second: &ToolSpec) -> RegistryError {
+    RegistryError::Collision {
+        name,
+        first: Box::new(first.origin().clone()),
+        second: Box::new(second.origin().clone()),
+    }
+}

@@ -1,0 +1,191 @@
+use haft_core::{Origin, ToolSpec};
+use std::fmt;
+use std::str::FromStr;
+
+/// Chooses tools: by name, by origin, and by what it leaves out.
+///
+/// A selector is a list of terms divided by commas or blanks; a tool is chosen when the last term that matches it does
+/// not start with `!`. A selector that starts with a `!` term begins with every tool.
+///
+/// | term | chooses |
+/// |---|---|
+/// | `*` | every tool that is not *explicit only* |
+/// | `read_file` | the tool of that name |
+/// | `read_*` | tools by name; `*` stands for any characters |
+/// | `@builtin`, `@host` | the tools that come with haft; the host's own |
+/// | `@mcp`, `@openapi`, `@agent` | all tools of that kind of origin |
+/// | `@github` | the tools of the MCP server, OpenAPI document or agent of that name |
+/// | `@github/create_*` | of those, by the exact name they have there |
+/// | `!term` | not these |
+///
+/// A tool that is explicit only is chosen by a term without `*` alone.
+///
+/// ```
+/// use haft_core::{Schema, ToolSpec};
+/// use haft_tools_core::Selector;
+///
+/// let spec = ToolSpec::new("read_file".parse()?, "Reads a file.", Schema::empty());
+/// assert!("read_*, !read_secret".parse::<Selector>()?.matches(&spec));
+/// assert!(!"!read_*".parse::<Selector>()?.matches(&spec));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Selector(Vec<Term>);
+
+/// Says why a text is not a selector.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SelectorError {
+    /// There is no term.
+    #[error("a selector cannot be empty; write `*` for every tool")]
+    Empty,
+    /// A term is not a name, a pattern or an origin.
+    #[error(
+        "`{term}` is not a selector term; write a tool name, `read_*`, `@origin` or `@origin/name`, with `!` for not"
+    )]
+    Term {
+        /// The term.
+        term: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Term {
+    negated: bool,
+    origin: Option<Box<str>>,
+    /// A pattern over the tool's name, or over its exact foreign name where an origin is given.
+    name: Option<Box<str>>,
+}
+
+impl Selector {
+    /// Chooses every tool that is not explicit only.
+    pub fn all() -> Self {
+        Self(vec![Term { negated: false, origin: None, name: Some("*".into()) }])
+    }
+
+    /// Tells whether the tool is chosen.
+    pub fn matches(&self, spec: &ToolSpec) -> bool {
+        let start = self.0.first().is_some_and(|term| term.negated) && !spec.is_explicit_only();
+        self.0.iter().fold(start, |chosen, term| if term.matches(spec) { !term.negated } else { chosen })
+    }
+}
+
+impl Term {
+    fn matches(&self, spec: &ToolSpec) -> bool {
+        let by_origin = self.origin.as_ref().is_none_or(|wanted| origin_matches(spec.origin(), wanted));
+        let name = match &self.origin {
+            Some(_) => foreign_name(spec),
+            None => spec.name().as_str(),
+        };
+        let by_name = self.name.as_ref().is_none_or(|pattern| glob_matches(pattern, name));
+        let in_reach = self.negated || !spec.is_explicit_only() || self.is_exact();
+        by_origin && by_name && in_reach
+    }
+
+    fn is_exact(&self) -> bool {
+        self.name.as_ref().is_some_and(|name| !name.contains('*'))
+    }
+}
+
+/// The reserved words stand for kinds of origin alone: a server that is called `builtin` is not chosen by `@builtin`.
+fn origin_matches(origin: &Origin, wanted: &str) -> bool {
+    match wanted {
+        "builtin" => matches!(origin, Origin::Builtin),
+        "host" => matches!(origin, Origin::Host),
+        "mcp" => matches!(origin, Origin::Mcp { .. }),
+        "openapi" => matches!(origin, Origin::OpenApi { .. }),
+        "agent" => matches!(origin, Origin::Agent { .. }),
+        wanted => match origin {
+            Origin::Mcp { server: name, .. }
+            | Origin::OpenApi { document: name, .. }
+            | Origin::Agent { name } => name == wanted,
+            _ => false,
+        },
+    }
+}
+
+fn foreign_name(spec: &ToolSpec) -> &str {
+    match spec.origin() {
+        Origin::Mcp { tool, .. } => tool,
+        Origin::OpenApi { operation, .. } => operation,
+        _ => spec.name().as_str(),
+    }
+}
+
+/// Matches `*` against any run of characters; a lone backtrack point suffices, so the cost is at most quadratic.
+fn glob_matches(pattern: &str, text: &str) -> bool {
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+    let (mut at, mut seen) = (0, 0);
+    let mut backtrack: Option<(usize, usize)> = None;
+    while seen < text.len() {
+        if pattern.get(at) == Some(&b'*') {
+            backtrack = Some((at + 1, seen));
+            at += 1;
+        } else if pattern.get(at) == Some(&text[seen]) {
+            at += 1;
+            seen += 1;
+        } else if let Some((after_star, taken)) = backtrack {
+            backtrack = Some((after_star, taken + 1));
+            at = after_star;
+            seen = taken + 1;
+        } else {
+            return false;
+        }
+    }
+    pattern[at..].iter().all(|byte| *byte == b'*')
+}
+
+impl FromStr for Selector {
+    type Err = SelectorError;
+
+    fn from_str(text: &str) -> Result<Self, SelectorError> {
+        let terms: Vec<Term> = text
+            .split(|character: char| character == ',' || character.is_whitespace())
+            .filter(|term| !term.is_empty())
+            .map(parse_term)
+            .collect::<Result<_, _>>()?;
+        if terms.is_empty() { Err(SelectorError::Empty) } else { Ok(Self(terms)) }
+    }
+}
+
+fn parse_term(text: &str) -> Result<Term, SelectorError> {
+    let refuse = || SelectorError::Term { term: text.to_owned() };
+    let (negated, term) = match text.strip_prefix('!') {
+        Some(term) => (true, term),
+        None => (false, text),
+    };
+    let (origin, name) = match term.strip_prefix('@') {
+        None => (None, Some(term)),
+        Some(origin) => match origin.split_once('/') {
+            None => (Some(origin), None),
+            Some((origin, name)) => (Some(origin), Some(name)),
+        },
+    };
+    let is_pattern = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '*'))
+    };
+    if origin.is_some_and(str::is_empty) || name.is_some_and(str::is_empty) {
+        return Err(refuse());
+    }
+    if origin.is_none() && !name.is_some_and(is_pattern) {
+        return Err(refuse());
+    }
+    Ok(Term { negated, origin: origin.map(Into::into), name: name.map(Into::into) })
+}
+
+impl fmt::Display for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, term) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str(", ")?;
+            }
+            f.write_str(if term.negated { "!" } else { "" })?;
+            match (&term.origin, &term.name) {
+                (Some(origin), Some(name)) => write!(f, "@{origin}/{name}")?,
+                (Some(origin), None) => write!(f, "@{origin}")?,
+                (None, name) => f.write_str(name.as_deref().unwrap_or("*"))?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+use crate::{Accesses, CallContext, CallScope, Preview};
+use async_trait::async_trait;
+use haft_core::{ToolError, ToolOutput, ToolSpec};
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Does something for a model: prepares a call, says what running it will touch, and runs it.
+///
+/// Implement it where preparing resolves something that running then uses, such as a file that was opened; otherwise
+/// [`TypedTool`](crate::TypedTool) and [`tool_fn`](crate::tool_fn()) are shorter.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use haft_core::{Schema, ToolError, ToolOutput, ToolSpec};
+/// use haft_tools_core::{Accesses, Action, CallContext, CallScope, Prepared, Tool};
+/// use serde_json::Value;
+///
+/// struct Version(ToolSpec);
+///
+/// impl Tool for Version {
+///     fn spec(&self) -> &ToolSpec {
+///         &self.0
+///     }
+///
+///     fn prepare(&self, _input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
+///         Ok(Prepared::new(Accesses::none(), Tell))
+///     }
+/// }
+///
+/// struct Tell;
+///
+/// #[async_trait]
+/// impl Action for Tell {
+///     async fn run(self: Box<Self>, _cx: CallContext) -> Result<ToolOutput, ToolError> {
+///         Ok("1.2.3".into())
+///     }
+/// }
+///
+/// let tool = Version(ToolSpec::new("version".parse()?, "Tells the version.", Schema::empty()));
+/// assert_eq!(tool.spec().name().as_str(), "version");
+/// # Ok::<(), haft_core::NameError>(())
+/// ```
+pub trait Tool: Send + Sync + 'static {
+    /// Describes the tool; read once, when the tool is registered.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Parses the validated input, resolves what it names and declares the accesses.
+    ///
+    /// Nothing may be changed and no content read here: the call has not been decided yet. It may be prepared more
+    /// than once before it runs.
+    ///
+    /// # Errors
+    ///
+    /// When the input cannot be used or names something that cannot be resolved; the text goes to the model.
+    fn prepare(&self, input: &Value, scope: &CallScope) -> Result<Prepared, ToolError>;
+}
+
+impl<T: Tool + ?Sized> Tool for Arc<T> {
+    fn spec(&self) -> &ToolSpec {
+        (**self).spec()
+    }
+
+    fn prepare(&self, input: &Value, scope: &CallScope) -> Result<Prepared, ToolError> {
+        (**self).prepare(input, scope)
+    }
+}
+
+/// Holds a call that is ready to be decided and run, with everything running it will touch.
+///
+/// What was decided is what runs, because it is the same value.
+#[must_use = "a prepared call does nothing until it is run"]
+pub struct Prepared {
+    accesses: Accesses,
+    action: Box<dyn Action>,
+    timeout: Option<Duration>,
+}
+
+impl Prepared {
+    /// Pairs an action with what it will touch.
+    pub fn new(accesses: impl Into<Accesses>, action: impl Action + 'static) -> Self {
+        Self { accesses: accesses.into(), action: Box::new(action), timeout: None }
+    }
+
+    /// Asks for a wall timeout of its own for this call; the executor's ceiling still holds.
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Borrows what running the call will touch.
+    pub fn accesses(&self) -> &Accesses {
+        &self.accesses
+    }
+
+    /// The wall timeout the tool asks for, if it asks for one.
+    pub fn timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
+    /// Shows what a person is shown when asked.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: a preview changes nothing.
+    pub async fn preview(&self) -> Preview {
+        self.action.preview().await
+    }
+
+    pub(crate) fn into_action(self) -> Box<dyn Action> {
+        self.action
+    }
+}
+
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prepared").field("accesses", &self.accesses).finish_non_exhaustive()
+    }
+}
+
+/// Runs one prepared call.
+#[async_trait]
+pub trait Action: Send + Sync {
+    /// Shows what a person is shown when asked: a diff, a command, a request. Computed only then.
+    ///
+    /// By default the call's arguments are shown. Reading is allowed here, changing is not.
+    ///
+    /// # Cancel safety
+    ///
+    /// Must be cancel safe.
+    async fn preview(&self) -> Preview {
+        Preview::Arguments
+    }
+
+    /// Runs the call.
+    ///
+    /// # Errors
+    ///
+    /// Whatever kept the call from doing what it was asked to; the text goes to the model.
+    ///
+    /// # Cancel safety
+    ///
+    /// The future is dropped when a call is abandoned: after its timeout or a cancellation, and a grace. What a tool
+    /// started must end with it; the context's token says so beforehand.
+    async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError>;
+}

@@ -1,0 +1,75 @@
+//! Checks a call's arguments against the tool's schema, which is compiled once, and mends what can be mended.
+
+mod repair;
+mod violation;
+
+use haft_core::{Repair, Schema};
+use jsonschema::{PatternOptions, Validator};
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// The most violations that are listed for the model; more would not help it and could be made to grow without bound.
+const MOST_VIOLATIONS: usize = 12;
+
+/// How often a `pattern` with look-around may backtrack, so that no schema can make a short text take seconds.
+const BACKTRACK_LIMIT: usize = 100_000;
+
+/// Checks arguments against one compiled schema.
+pub(crate) struct InputValidator {
+    schema: Schema,
+    validator: Validator,
+}
+
+/// Holds arguments that fit the schema, and what was mended to make them fit.
+#[derive(Debug, PartialEq)]
+pub(crate) struct ValidInput {
+    pub(crate) value: Value,
+    pub(crate) repairs: Vec<Repair>,
+}
+
+impl InputValidator {
+    /// Compiles a schema without ever fetching anything; gives the reason where that cannot be done.
+    pub(crate) fn compile(schema: &Schema) -> Result<Self, String> {
+        let validator = jsonschema::options()
+            .offline()
+            .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT))
+            .build(schema.as_value())
+            .map_err(|error| error.to_string())?;
+        Ok(Self { schema: schema.clone(), validator })
+    }
+
+    /// Accepts arguments that fit, or that fit once repaired; gives a text for the model otherwise.
+    pub(crate) fn accept(&self, tool: &str, input: Value, repairs: bool) -> Result<ValidInput, String> {
+        if self.validator.is_valid(&input) {
+            return Ok(ValidInput { value: input, repairs: Vec::new() });
+        }
+        if repairs && let Some(valid) = repair::repair(&self.validator, &input) {
+            return Ok(valid);
+        }
+        Err(self.explain(tool, &input))
+    }
+
+    fn explain(&self, tool: &str, input: &Value) -> String {
+        if let Value::String(text) = input
+            && let Err(error) = serde_json::from_str::<Value>(text)
+        {
+            return format!(
+                "the arguments of `{tool}` are not valid JSON: {error}; send them again as one JSON object"
+            );
+        }
+        let mut text = format!("the arguments do not fit `{tool}`:");
+        let violations = violation::violations(&self.validator, self.schema.as_value(), input);
+        for violation in violations.iter().take(MOST_VIOLATIONS) {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n- {violation}");
+        }
+        if violations.len() > MOST_VIOLATIONS {
+            let _ = write!(text, "\n- and {} more", violations.len() - MOST_VIOLATIONS);
+        }
+        text.push_str("\nCorrect them and call the tool again.");
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests;
