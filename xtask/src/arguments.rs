@@ -1,0 +1,232 @@
+//! The command line, parsed once.
+
+use std::fmt;
+
+use crate::bench::{BENCHES, Bench};
+use crate::ci::Options;
+use crate::docs::Mode;
+use crate::help::{PAGES, Page};
+use crate::nearest::nearest;
+
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    /// One command's page, or the list of all.
+    Help(Option<&'static Page>),
+    Ci(Options),
+    Layers,
+    Sizes,
+    Features,
+    Docs(Mode),
+    Examples,
+    Msrv,
+    ListBenches,
+    Bench {
+        bench: &'static Bench,
+        /// What the benchmark itself is given.
+        arguments: Vec<String>,
+    },
+}
+
+/// A command line that was not understood.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct UsageError(String);
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Understands the arguments behind `cargo xtask`.
+pub(crate) fn parse(arguments: &[String]) -> Result<Command, UsageError> {
+    let Some((name, rest)) = arguments.split_first() else {
+        return Err(UsageError("a command is missing; `cargo xtask --help` lists them".to_owned()));
+    };
+    if matches!(name.as_str(), "help" | "--help" | "-h") {
+        return match rest.iter().find(|argument| !is_help(argument)) {
+            None => Ok(Command::Help(None)),
+            Some(topic) => page(topic).map(|page| Command::Help(Some(page))),
+        };
+    }
+    let page = page(name)?;
+    // What follows `--` belongs to the program that the command starts.
+    let own = rest.split(|argument| argument == "--").next().unwrap_or_default();
+    if own.iter().any(|argument| is_help(argument)) {
+        return Ok(Command::Help(Some(page)));
+    }
+    if page.name == "bench" {
+        return parse_bench(rest);
+    }
+    let mut flags = Flags { page, given: Vec::new() };
+    for argument in rest {
+        flags.accept(argument)?;
+    }
+    Ok(match page.name {
+        "ci" => Command::Ci(Options { quick: flags.has("--quick"), keep_going: flags.has("--keep-going") }),
+        "layers" => Command::Layers,
+        "sizes" => Command::Sizes,
+        "features" => Command::Features,
+        "docs" => Command::Docs(if flags.has("--check") { Mode::Check } else { Mode::Rewrite }),
+        "examples" => Command::Examples,
+        "msrv" => Command::Msrv,
+        // Every page has its command: a test parses each name.
+        _ => Command::Help(Some(page)),
+    })
+}
+
+fn is_help(argument: &str) -> bool {
+    argument == "--help" || argument == "-h"
+}
+
+/// Looks a command up by its name.
+fn page(name: &str) -> Result<&'static Page, UsageError> {
+    PAGES.iter().find(|page| page.name == name).ok_or_else(|| {
+        unknown("command", name, PAGES.iter().map(|page| page.name), "`cargo xtask --help` lists them all")
+    })
+}
+
+fn parse_bench(arguments: &[String]) -> Result<Command, UsageError> {
+    let Some((name, rest)) = arguments.split_first() else { return Ok(Command::ListBenches) };
+    let bench = BENCHES.iter().find(|bench| bench.name == name).ok_or_else(|| {
+        unknown(
+            "benchmark",
+            name,
+            BENCHES.iter().map(|bench| bench.name),
+            "`cargo xtask bench` lists them all",
+        )
+    })?;
+    match rest.split_first() {
+        None => Ok(Command::Bench { bench, arguments: Vec::new() }),
+        Some((dashes, arguments)) if dashes == "--" => {
+            Ok(Command::Bench { bench, arguments: arguments.to_vec() })
+        }
+        Some((extra, _)) => Err(UsageError(format!(
+            "`{extra}` is one argument too many; put what the benchmark gets behind `--`"
+        ))),
+    }
+}
+
+/// The options of one command.
+struct Flags {
+    page: &'static Page,
+    given: Vec<&'static str>,
+}
+
+impl Flags {
+    fn accept(&mut self, argument: &str) -> Result<(), UsageError> {
+        let Page { name, options, .. } = self.page;
+        let Some((option, _)) = options.iter().find(|(option, _)| *option == argument) else {
+            let way_out = format!("`cargo xtask {name} --help` shows what it takes");
+            let known = options.iter().map(|(option, _)| *option);
+            return Err(unknown(&format!("argument of `{name}`"), argument, known, &way_out));
+        };
+        self.given.push(option);
+        Ok(())
+    }
+
+    fn has(&self, option: &str) -> bool {
+        self.given.contains(&option)
+    }
+}
+
+fn unknown<'a>(
+    what: &str,
+    given: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    way_out: &str,
+) -> UsageError {
+    UsageError(match nearest(given, known) {
+        Some(near) => format!("there is no {what} `{given}`; the nearest is `{near}`, and {way_out}"),
+        None => format!("there is no {what} `{given}`; {way_out}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Command, UsageError, parse};
+    use crate::bench::BENCHES;
+    use crate::ci::Options;
+    use crate::docs::Mode;
+    use crate::help::PAGES;
+
+    fn parsed(line: &str) -> Result<Command, UsageError> {
+        let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        parse(&arguments)
+    }
+
+    fn check(line: &str, expected: Command) {
+        assert_eq!(parsed(line), Ok(expected), "{line}");
+    }
+
+    fn check_error(line: &str, expected: &str) {
+        assert_eq!(parsed(line), Err(UsageError(expected.to_owned())), "{line}");
+    }
+
+    #[test]
+    fn understands_every_command() {
+        check("ci", Command::Ci(Options { quick: false, keep_going: false }));
+        check("ci --keep-going --quick --quick", Command::Ci(Options { quick: true, keep_going: true }));
+        check("layers", Command::Layers);
+        check("sizes", Command::Sizes);
+        check("features", Command::Features);
+        check("docs", Command::Docs(Mode::Rewrite));
+        check("docs --check", Command::Docs(Mode::Check));
+        check("examples", Command::Examples);
+        check("msrv", Command::Msrv);
+        check("bench", Command::ListBenches);
+        check("bench dispatch", Command::Bench { bench: &BENCHES[0], arguments: vec![] });
+        check(
+            "bench dispatch -- --help -- x",
+            Command::Bench { bench: &BENCHES[0], arguments: ["--help", "--", "x"].map(str::to_owned).into() },
+        );
+    }
+
+    #[test]
+    fn every_page_of_help_has_its_command() {
+        for page in &PAGES {
+            assert!(!matches!(parsed(page.name), Ok(Command::Help(_)) | Err(_)), "{}", page.name);
+        }
+    }
+
+    #[test]
+    fn shows_help_wherever_it_is_asked_for() {
+        for line in ["help", "--help", "-h", "help --help"] {
+            check(line, Command::Help(None));
+        }
+        for line in ["ci --help", "help ci", "ci --quick -h", "--help ci", "ci --nonsense --help"] {
+            check(line, Command::Help(Some(&PAGES[0])));
+        }
+    }
+
+    #[test]
+    fn names_the_nearest_word() {
+        check_error(
+            "layer",
+            "there is no command `layer`; the nearest is `layers`, and `cargo xtask --help` lists them all",
+        );
+        check_error("zebra", "there is no command `zebra`; `cargo xtask --help` lists them all");
+        check_error(
+            "help feature",
+            "there is no command `feature`; the nearest is `features`, and `cargo xtask --help` lists them all",
+        );
+        check_error(
+            "ci --quik",
+            "there is no argument of `ci` `--quik`; the nearest is `--quick`, and `cargo xtask ci --help` shows \
+             what it takes",
+        );
+        check_error(
+            "sizes src",
+            "there is no argument of `sizes` `src`; `cargo xtask sizes --help` shows what it takes",
+        );
+        check_error(
+            "bench dispach",
+            "there is no benchmark `dispach`; the nearest is `dispatch`, and `cargo xtask bench` lists them all",
+        );
+        check_error(
+            "bench dispatch fast",
+            "`fast` is one argument too many; put what the benchmark gets behind `--`",
+        );
+        check_error("", "a command is missing; `cargo xtask --help` lists them");
+    }
+}

@@ -1,0 +1,58 @@
+//! `cargo xtask bench`: the benchmarks by name, in one table.
+
+use std::fmt::Write as _;
+
+use crate::step::{Outcome, StepResult};
+use crate::workspace::Workspace;
+
+/// One benchmark.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Bench {
+    pub(crate) name: &'static str,
+    package: &'static str,
+    target: &'static str,
+    about: &'static str,
+}
+
+/// Every benchmark there is.
+pub(crate) const BENCHES: [Bench; 1] = [Bench {
+    name: "dispatch",
+    package: "haft-tools-core",
+    target: "dispatch",
+    about: "time, allocations and bytes of one no-op call through the whole pipeline",
+}];
+
+/// Lists the benchmarks, one per line.
+pub(crate) fn list() -> String {
+    let mut listing = String::new();
+    for bench in &BENCHES {
+        // Writing to a string cannot fail.
+        let _ = writeln!(listing, "{:<12} {} ({})", bench.name, bench.about, bench.package);
+    }
+    listing.push_str("\nRun one with `cargo xtask bench NAME [-- ARGUMENTS]`.\n");
+    listing
+}
+
+/// Runs one benchmark; what follows `--` on the command line is handed on to it.
+pub(crate) fn run(workspace: &Workspace, bench: &Bench, arguments: &[String]) -> StepResult {
+    let mut all = vec!["bench", "--locked", "--package", bench.package, "--bench", bench.target];
+    if !arguments.is_empty() {
+        all.push("--");
+        all.extend(arguments.iter().map(String::as_str));
+    }
+    let repair = format!("Make the command above succeed and run `cargo xtask bench {}` again.", bench.name);
+    workspace.cargo(&all, &repair)?;
+    Ok(Outcome::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn lists_every_benchmark_with_what_it_measures() {
+        assert_eq!(
+            super::list(),
+            "dispatch     time, allocations and bytes of one no-op call through the whole pipeline \
+             (haft-tools-core)\n\nRun one with `cargo xtask bench NAME [-- ARGUMENTS]`.\n"
+        );
+    }
+}

@@ -1,0 +1,223 @@
+//! `cargo xtask ci`: every check a change must pass, in one order.
+//!
+//! The steps are a table; [`play`] walks it and knows none of them. The tests come last and nothing is printed after
+//! them unless something failed, because a build host reads the test runner's closing lines.
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use crate::docs::Mode;
+use crate::step::{Failure, Outcome, StepResult};
+use crate::workspace::Workspace;
+use crate::{docs, examples, features, layers, msrv, sizes};
+
+/// How much is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// Leaves out what takes long or needs further tools.
+    pub(crate) quick: bool,
+    /// Runs the later steps after one has failed, too.
+    pub(crate) keep_going: bool,
+}
+
+/// One line of the table of steps.
+struct Step<C> {
+    name: &'static str,
+    /// What holds when it passes.
+    claim: &'static str,
+    /// Belongs to the inner loop.
+    is_quick: bool,
+    run: fn(&C) -> StepResult,
+}
+
+const STEPS: [Step<Workspace>; 11] = [
+    Step { name: "fmt", claim: "the code is laid out by rustfmt", is_quick: true, run: fmt },
+    Step { name: "clippy", claim: "no lint has anything to say", is_quick: true, run: clippy },
+    Step { name: "msrv", claim: "the promised Rust version is checked", is_quick: false, run: msrv::run },
+    Step { name: "layers", claim: "dependencies point down only", is_quick: true, run: layers::run },
+    Step { name: "sizes", claim: "files are short and well named", is_quick: true, run: sizes::run },
+    Step {
+        name: "docs",
+        claim: "the pages build, are fresh and link to something",
+        is_quick: false,
+        run: pages,
+    },
+    Step { name: "features", claim: "each feature compiles alone", is_quick: false, run: features::run },
+    Step { name: "deny", claim: "licences and sources are acceptable", is_quick: false, run: deny },
+    Step { name: "examples", claim: "the examples build and play", is_quick: false, run: examples::run },
+    Step { name: "doctests", claim: "the examples in the documentation run", is_quick: false, run: doctests },
+    Step { name: "tests", claim: "all tests pass", is_quick: true, run: tests },
+];
+
+/// Runs the steps and tells whether all of them passed.
+pub(crate) fn run(workspace: &Workspace, options: Options) -> bool {
+    play(&STEPS, options, workspace, &mut std::io::stderr())
+}
+
+/// How one step ended.
+enum Ending {
+    Passed,
+    Skipped(String),
+    Failed(Failure),
+    /// An earlier step failed.
+    NotReached,
+}
+
+struct Row {
+    name: &'static str,
+    ending: Ending,
+    duration: Duration,
+}
+
+/// Walks the steps. The table of results stands before the last step, whose own output closes a good run.
+fn play<C>(steps: &[Step<C>], options: Options, context: &C, out: &mut dyn Write) -> bool {
+    let chosen: Vec<&Step<C>> = steps.iter().filter(|step| step.is_quick || !options.quick).collect();
+    let mut rows: Vec<Row> = Vec::new();
+    let mut has_failed = false;
+    for (index, step) in chosen.iter().enumerate() {
+        let is_last = index + 1 == chosen.len();
+        if has_failed && !options.keep_going {
+            rows.push(Row { name: step.name, ending: Ending::NotReached, duration: Duration::ZERO });
+            continue;
+        }
+        if is_last {
+            say(out, &table(&rows, Some(step.name)));
+        }
+        say(out, &format!("\n=== {}: {}\n", step.name, step.claim));
+        let start = Instant::now();
+        let ending = match (step.run)(context) {
+            Ok(Outcome::Done) => Ending::Passed,
+            Ok(Outcome::Skipped(why)) => {
+                say(out, &format!("skipped: {why}\n"));
+                Ending::Skipped(why)
+            }
+            Err(failure) => {
+                // With the table below it the repair would be lost; it is said again at the end.
+                say(out, &format!("{failure}\n"));
+                has_failed = true;
+                Ending::Failed(failure)
+            }
+        };
+        rows.push(Row { name: step.name, ending, duration: start.elapsed() });
+    }
+    if has_failed {
+        say(out, &table(&rows, None));
+        say(out, &repairs(&rows));
+    }
+    !has_failed
+}
+
+/// Nothing can be done about a terminal that is gone; the exit code still tells how it ended.
+fn say(out: &mut dyn Write, text: &str) {
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Writes one line per step, and one for the step that is still to come.
+fn table(rows: &[Row], next: Option<&str>) -> String {
+    let mut text = format!("\n{:<10}{:<12}{:>7}\n", "step", "result", "seconds");
+    for Row { name, ending, duration } in rows {
+        let (result, note) = match ending {
+            Ending::Passed => ("ok", ""),
+            Ending::Skipped(why) => ("skipped", why.as_str()),
+            Ending::Failed(_) => ("failed", ""),
+            Ending::NotReached => ("not run", ""),
+        };
+        let line = format!("{name:<10}{result:<12}{:>7.1}  {note}", duration.as_secs_f64());
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    if let Some(next) = next {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{next:<10}now, and last");
+    }
+    text
+}
+
+/// Says for each failed step how to repair it, one line each.
+fn repairs(rows: &[Row]) -> String {
+    let mut text = "\n".to_owned();
+    for row in rows {
+        if let Ending::Failed(failure) = &row.ending {
+            let _ = writeln!(text, "{} failed. {}", row.name, failure.repair);
+        }
+    }
+    text
+}
+
+fn fmt(workspace: &Workspace) -> StepResult {
+    workspace.cargo(&["fmt", "--all", "--check"], "Run `cargo fmt --all` and commit the result.")?;
+    Ok(Outcome::Done)
+}
+
+fn clippy(workspace: &Workspace) -> StepResult {
+    workspace.cargo(
+        &["clippy", "--workspace", "--all-targets", "--all-features", "--locked", "--", "-D", "warnings"],
+        "Correct what is marked above, or put `#[expect(lint, reason = \"…\")]` where the lint is wrong.",
+    )?;
+    Ok(Outcome::Done)
+}
+
+/// The pages that rustdoc builds and the ones that stand in the repository.
+fn pages(workspace: &Workspace) -> StepResult {
+    workspace.cargo_with(
+        &[("RUSTDOCFLAGS", "-D warnings")],
+        &["doc", "--workspace", "--no-deps", "--all-features", "--locked"],
+        "Correct the comments that rustdoc marks above.",
+    )?;
+    docs::run(workspace, Mode::Check)
+}
+
+fn deny(workspace: &Workspace) -> StepResult {
+    if !workspace.has_cargo_tool("deny") {
+        return missing_tool(workspace.on_ci(), "cargo-deny");
+    }
+    workspace.cargo(
+        &["deny", "--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"],
+        "Choose another dependency for the one named above (`cargo tree -i NAME` shows who needs it), or argue for \
+         it in deny.toml.",
+    )?;
+    Ok(Outcome::Done)
+}
+
+fn doctests(workspace: &Workspace) -> StepResult {
+    workspace.cargo(
+        &["test", "--doc", "--workspace", "--all-features", "--locked"],
+        "Correct the example in the documentation that failed above, or the code it shows.",
+    )?;
+    Ok(Outcome::Done)
+}
+
+fn tests(workspace: &Workspace) -> StepResult {
+    const REPAIR: &str = "Correct the tests that failed above, or the code they check, and run `cargo xtask ci --quick` again.";
+    if workspace.has_cargo_tool("nextest") {
+        let mut arguments = vec!["nextest", "run", "--workspace", "--all-features", "--locked"];
+        // A build host is asked once and tells everything; a person wants the first failure now.
+        if workspace.on_ci() {
+            arguments.push("--no-fail-fast");
+        }
+        workspace.cargo(&arguments, REPAIR)?;
+    } else if workspace.on_ci() {
+        return missing_tool(true, "cargo-nextest");
+    } else {
+        // The targets that nextest runs: benchmarks are not tests.
+        let arguments =
+            ["test", "--workspace", "--lib", "--bins", "--tests", "--examples", "--all-features", "--locked"];
+        workspace.cargo(&arguments, REPAIR)?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// A person may do without a tool; the build host may not, or nobody would notice that a step is never run.
+fn missing_tool(on_ci: bool, tool: &str) -> StepResult {
+    let problem = format!("{tool} is not installed");
+    let install = format!("`cargo install --locked {tool}`");
+    if on_ci {
+        Err(Failure::new(problem, format!("Install it with {install}.")))
+    } else {
+        Ok(Outcome::Skipped(format!("{problem}; {install}")))
+    }
+}

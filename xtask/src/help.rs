@@ -1,0 +1,175 @@
+//! What `--help` shows.
+
+use std::fmt::Write as _;
+
+/// The page of one command.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Page {
+    pub(crate) name: &'static str,
+    /// What stands behind the name on a command line.
+    usage: &'static str,
+    /// One line for the list of commands.
+    summary: &'static str,
+    details: &'static str,
+    /// Each option with what it does.
+    pub(crate) options: &'static [(&'static str, &'static str)],
+    /// Each a whole command line with what it is for.
+    examples: &'static [(&'static str, &'static str)],
+}
+
+/// Every command, in the order in which they are listed.
+pub(crate) const PAGES: [Page; 8] = [
+    Page {
+        name: "ci",
+        usage: " [--quick] [--keep-going]",
+        summary: "run everything a change must pass",
+        details: "Stops at the first step that fails and says how to repair it. The tests run last, so that their\n\
+                  summary closes the output. Without CI=true in the environment a step whose tool is not installed\n\
+                  is skipped; with it the step fails.",
+        options: &[
+            ("--quick", "only fmt, clippy, layers, sizes and tests: the inner loop"),
+            ("--keep-going", "run the later steps after one has failed, too"),
+        ],
+        examples: &[
+            ("cargo xtask ci --quick", "before a commit"),
+            ("cargo xtask ci", "before a push: what the build host runs"),
+            ("cargo xtask ci --keep-going", "to see everything that is wrong at once"),
+        ],
+    },
+    Page {
+        name: "layers",
+        usage: "",
+        summary: "check that dependencies point down only",
+        details: "Reads `[package.metadata.haft]` of every crate and compares it with what the crate depends on. Also\n\
+                  checks what the bare crates pull in and which crate may name which third party.",
+        options: &[],
+        examples: &[("cargo xtask layers", "after a change to any Cargo.toml")],
+    },
+    Page {
+        name: "sizes",
+        usage: "",
+        summary: "check that source files stay short and are named after what they hold",
+        details: "Lists files over 400 lines and refuses files over 600, tests not counted. A file that has to be\n\
+                  longer says why in its first ten lines: `// sizes: waived, REASON`.",
+        options: &[],
+        examples: &[("cargo xtask sizes", "to see which files have grown")],
+    },
+    Page {
+        name: "features",
+        usage: "",
+        summary: "check each package with each of its features alone",
+        details: "Compiles every package without its default features, then with one feature at a time.",
+        options: &[],
+        examples: &[("cargo xtask features", "after a change to a `[features]` table or a `#[cfg]`")],
+    },
+    Page {
+        name: "docs",
+        usage: " [--check]",
+        summary: "rewrite the generated tables and check the pages",
+        details: "The tables of crates and features in README.md come from the manifests. Every relative link in\n\
+                  README.md and docs/ has to lead to a file, and the README stays below 200 lines.",
+        options: &[("--check", "fail where a table is stale instead of writing it")],
+        examples: &[
+            ("cargo xtask docs", "after a change to a description or a feature"),
+            ("cargo xtask docs --check", "to change nothing"),
+        ],
+    },
+    Page {
+        name: "examples",
+        usage: "",
+        summary: "build the examples and play the recorded sessions",
+        details: "Runs `haft run` on every folder of examples/sessions that holds a session.jsonl.",
+        options: &[],
+        examples: &[("cargo xtask examples", "after a change to what a user of the library writes")],
+    },
+    Page {
+        name: "msrv",
+        usage: "",
+        summary: "check that `rust-version` is the toolchain the build host runs",
+        details: "Looks only with CI=true in the environment: a person may work with a newer toolchain.",
+        options: &[],
+        examples: &[("CI=true cargo xtask msrv", "to compare with the toolchain at hand")],
+    },
+    Page {
+        name: "bench",
+        usage: " [NAME [-- ARGUMENTS]]",
+        summary: "run a benchmark, or list them",
+        details: "What follows `--` is handed on to the benchmark.",
+        options: &[],
+        examples: &[("cargo xtask bench", "to list them"), ("cargo xtask bench dispatch", "to run one")],
+    },
+];
+
+/// Writes one command's page, or the list of all.
+pub(crate) fn page(topic: Option<&Page>) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = match topic {
+        None => write_list(&mut text),
+        Some(page) => write_page(&mut text, page),
+    };
+    text
+}
+
+fn write_list(text: &mut String) -> std::fmt::Result {
+    writeln!(text, "The repository's own commands.\n\nUsage: cargo xtask <COMMAND>\n\nCommands:")?;
+    for page in &PAGES {
+        writeln!(text, "  {:<10}{}", page.name, page.summary)?;
+    }
+    writeln!(text, "\nExamples:")?;
+    for (line, purpose) in PAGES.iter().filter_map(|page| page.examples.first()) {
+        writeln!(text, "  {line:<28}{purpose}")?;
+    }
+    writeln!(text, "\n`cargo xtask <COMMAND> --help` says more about one.")?;
+    writeln!(text, "Exit codes: 0 all in order, 1 a check failed, 2 the command line was not understood.")
+}
+
+fn write_page(text: &mut String, page: &Page) -> std::fmt::Result {
+    let Page { name, usage, summary, details, options, examples } = page;
+    writeln!(text, "cargo xtask {name}: {summary}\n\n{details}\n\nUsage: cargo xtask {name}{usage}")?;
+    if !options.is_empty() {
+        writeln!(text, "\nOptions:")?;
+        for (option, about) in *options {
+            writeln!(text, "  {option:<14}{about}")?;
+        }
+    }
+    writeln!(text, "\nExamples:")?;
+    for (line, purpose) in *examples {
+        writeln!(text, "  {line:<28}{purpose}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PAGES, page};
+
+    #[test]
+    fn every_page_shows_an_example() {
+        for one in &PAGES {
+            let text = page(Some(one));
+            assert!(text.contains(&format!("Examples:\n  {}", one.examples[0].0)), "{text}");
+            assert!(page(None).contains(one.summary), "{}", one.name);
+        }
+    }
+
+    #[test]
+    fn a_page_reads_well() {
+        assert_eq!(
+            page(Some(&PAGES[4])),
+            "cargo xtask docs: rewrite the generated tables and check the pages\n\
+             \n\
+             The tables of crates and features in README.md come from the manifests. Every relative link in\n\
+             README.md and docs/ has to lead to a file, and the README stays below 200 lines.\n\
+             \n\
+             Usage: cargo xtask docs [--check]\n\
+             \n\
+             Options:\n  \
+             --check       fail where a table is stale instead of writing it\n\
+             \n\
+             Examples:\n  \
+             cargo xtask docs            after a change to a description or a feature\n  \
+             cargo xtask docs --check    to change nothing\n"
+        );
+    }
+}
