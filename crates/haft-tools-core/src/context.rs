@@ -1,6 +1,6 @@
 use crate::executor::NestedCalls;
 use crate::{CallScope, Events};
-use haft_core::{CallId, EventKind, Progress, ToolCall, ToolOutput, ToolReply};
+use haft_core::{CallId, EventKind, Progress, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ struct Inner {
     scope: Arc<CallScope>,
     cancellation: CancellationToken,
     events: Events,
-    nested: NestedCalls,
+    nested: Option<NestedCalls>,
     finished: AtomicBool,
 }
 
@@ -30,10 +30,26 @@ impl CallContext {
         scope: Arc<CallScope>,
         cancellation: CancellationToken,
         events: Events,
-        nested: NestedCalls,
+        nested: Option<NestedCalls>,
     ) -> Self {
         let finished = AtomicBool::new(false);
         Self(Arc::new(Inner { call_id, tool, scope, cancellation, events, nested, finished }))
+    }
+
+    /// Makes a context without an executor, for running one action in a test or a benchmark.
+    ///
+    /// Nobody observes it, nothing cancels it but its own token, and calls of other tools are denied.
+    ///
+    /// ```
+    /// use haft_tools_core::{CallContext, CallScope};
+    ///
+    /// let cx = CallContext::detached("c1".parse()?, CallScope::new("run-1".parse()?));
+    /// assert_eq!(cx.call_id().as_str(), "c1");
+    /// # Ok::<(), haft_core::IdError>(())
+    /// ```
+    pub fn detached(call_id: CallId, scope: CallScope) -> Self {
+        let (token, events) = (CancellationToken::new(), Events::default());
+        Self::new(call_id, "detached".into(), Arc::new(scope), token, events, None)
     }
 
     /// The call that is being run.
@@ -81,7 +97,13 @@ impl CallContext {
     /// Dropping the future cancels the nested call.
     pub async fn call(&self, call: ToolCall) -> ToolReply {
         let Inner { nested, scope, cancellation, .. } = &*self.0;
-        nested.call(call, scope, cancellation).await
+        match nested {
+            Some(nested) => nested.call(call, scope, cancellation).await,
+            None => {
+                let refusal = ToolOutput::text("no other tools can be called here");
+                ToolReply::new(call.id, call.name, ReplyStatus::Denied, refusal)
+            }
+        }
     }
 
     /// Marks the call as answered, so that late news of it goes nowhere.

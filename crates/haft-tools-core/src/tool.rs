@@ -108,6 +108,19 @@ impl Prepared {
         self.action.preview().await
     }
 
+    /// Runs the call without an executor, for tests and benchmarks: nothing is decided, bounded or recorded.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the tool answers.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`Action::run`].
+    pub async fn run(self, cx: CallContext) -> Result<ToolOutput, ToolError> {
+        self.action.run(cx).await
+    }
+
     pub(crate) fn into_action(self) -> Box<dyn Action> {
         self.action
     }

@@ -267,7 +267,7 @@ impl Surroundings<'_> {
             Arc::clone(self.scope),
             self.cancellation.child_token(),
             shared.events.clone(),
-            nested,
+            Some(nested),
         );
         let output = run(authorized, &cx, &shared.limits).await?;
         let (output, truncation) = shape(output, shared.limits.output_bytes, &repairs);
