@@ -97,13 +97,11 @@ impl CallContext {
     /// Dropping the future cancels the nested call.
     pub async fn call(&self, call: ToolCall) -> ToolReply {
         let Inner { nested, scope, cancellation, .. } = &*self.0;
-        match nested {
-            Some(nested) => nested.call(call, scope, cancellation).await,
-            None => {
-                let refusal = ToolOutput::text("no other tools can be called here");
-                ToolReply::new(call.id, call.name, ReplyStatus::Denied, refusal)
-            }
-        }
+        let Some(nested) = nested else {
+            let refusal = ToolOutput::text("no other tools can be called here");
+            return ToolReply::new(call.id, call.name, ReplyStatus::Denied, refusal);
+        };
+        nested.call(call, scope, cancellation).await
     }
 
     /// Marks the call as answered, so that late news of it goes nowhere.
