@@ -15,7 +15,8 @@ pub use schedule::Strategy;
 
 use crate::{Approval, CallScope, PendingCall};
 use async_trait::async_trait;
-use haft_core::{ReplyStatus, ToolCall, ToolOutput, ToolReply};
+use haft_core::{CallId, ReplyStatus, ToolCall, ToolOutput, ToolReply};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use tokio_util::sync::CancellationToken;
 
@@ -90,8 +91,8 @@ impl Resumption {
 }
 
 /// Says what became of one call.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
 #[expect(
     clippy::large_enum_variant,
     reason = "nearly every outcome is a reply, and it should not cost a box"
@@ -101,6 +102,16 @@ pub enum CallOutcome {
     Replied(ToolReply),
     /// It waits for a person.
     Pending(Box<PendingCall>),
+}
+
+impl CallOutcome {
+    /// The call it is about.
+    pub fn call_id(&self) -> &CallId {
+        match self {
+            Self::Replied(reply) => &reply.call_id,
+            Self::Pending(pending) => &pending.call.id,
+        }
+    }
 }
 
 /// Holds what became of the calls of a batch: one outcome each, in their order.

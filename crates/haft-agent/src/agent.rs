@@ -1,0 +1,217 @@
+use crate::{Effect, RunEvent, RunState, StepError};
+use haft_core::{CallId, EventKind, ToolSpec};
+use haft_model::{Delta, Model, ModelError, ModelRequest, ModelTurn, assemble};
+use haft_tools_core::{Approval, Batch, CallScope, Events, LocalExecutor, Resumption, ToolExecutor};
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use tokio_util::future::FutureExt as _;
+use tokio_util::sync::CancellationToken;
+
+/// Drives runs: has a model answer and an executor execute, until a run ends or waits for a person.
+///
+/// One agent can drive any number of runs, one after the other or at once.
+pub struct Agent {
+    model: Arc<dyn Model>,
+    executor: Arc<dyn ToolExecutor>,
+    tools: Arc<[Arc<ToolSpec>]>,
+    system: Option<Arc<str>>,
+    events: Events,
+    cancellation: CancellationToken,
+}
+
+/// Says that an answer was given to a call that does not wait.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no call `{call}` waits in this run; it was answered before, or it never asked")]
+pub struct ResumeError {
+    call: CallId,
+}
+
+impl Agent {
+    /// Makes an agent of a model and of the tools of a local executor.
+    pub fn new(model: impl Model, executor: LocalExecutor) -> Self {
+        let tools = executor.registry().direct_specs();
+        Self::with_executor(model, Arc::new(executor), tools)
+    }
+
+    /// Makes an agent of a model and any executor, with the tools that the model is told of.
+    pub fn with_executor(
+        model: impl Model,
+        executor: Arc<dyn ToolExecutor>,
+        tools: Arc<[Arc<ToolSpec>]>,
+    ) -> Self {
+        Self {
+            model: Arc::new(model),
+            executor,
+            tools,
+            system: None,
+            events: Events::default(),
+            cancellation: CancellationToken::new(),
+        }
+    }
+
+    /// Tells the model what it is there for.
+    pub fn system(mut self, system: impl Into<Arc<str>>) -> Self {
+        self.system = Some(system.into());
+        self
+    }
+
+    /// Tells observers what the model says; give the executor the same events to number them together.
+    pub fn events(mut self, events: Events) -> Self {
+        self.events = events;
+        self
+    }
+
+    /// Stops every run of this agent when the token is cancelled: each call gets its reply and the run ends.
+    pub fn cancelled_by(mut self, token: CancellationToken) -> Self {
+        self.cancellation = token;
+        self
+    }
+
+    /// Starts a run with a prompt and drives it until it ends or waits for a person.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future abandons the run and what it is doing. Cancel the agent's token to get a state in which
+    /// every call is answered.
+    pub async fn run(&self, scope: CallScope, prompt: impl Into<String>) -> RunState {
+        let mut state = RunState::new();
+        let effects = state.advance(RunEvent::Prompted { text: prompt.into() });
+        self.drive(&scope, state, effects).await
+    }
+
+    /// Goes on with a run that was completed, with another prompt.
+    ///
+    /// # Errors
+    ///
+    /// When the run has not ended; it is lost to the caller only if they kept no clone.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`Agent::run`].
+    pub async fn prompt(
+        &self,
+        scope: CallScope,
+        mut state: RunState,
+        prompt: impl Into<String>,
+    ) -> Result<RunState, StepError> {
+        let effects = state.step(RunEvent::Prompted { text: prompt.into() })?;
+        Ok(self.drive(&scope, state, effects).await)
+    }
+
+    /// Answers a call that waits in a run, and drives the run on if it was the last that waited.
+    ///
+    /// # Errors
+    ///
+    /// When no call of that id waits; the answer was not used.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`Agent::run`]; the call may have run although its reply is lost.
+    pub async fn resume(
+        &self,
+        scope: CallScope,
+        mut state: RunState,
+        call: &CallId,
+        approval: Approval,
+    ) -> Result<RunState, ResumeError> {
+        let Some(pending) = state.pending().find(|pending| &pending.call.id == call).cloned() else {
+            return Err(ResumeError { call: call.clone() });
+        };
+        let resumption =
+            Resumption::new(scope.clone(), pending, approval).cancelled_by(self.cancellation.clone());
+        let outcome = self.executor.resume(resumption).await;
+        let effects = state.advance(RunEvent::CallAnswered { outcome });
+        Ok(self.drive(&scope, state, effects).await)
+    }
+
+    /// Goes on with a run that was stored, from where it stood.
+    ///
+    /// What had been answered is not done again; calls that were being executed when it was stored are.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`Agent::run`].
+    pub async fn go_on(&self, scope: CallScope, state: RunState) -> RunState {
+        let effects = state.outstanding();
+        self.drive(&scope, state, effects).await
+    }
+
+    async fn drive(&self, scope: &CallScope, mut state: RunState, effects: Vec<Effect>) -> RunState {
+        let mut effects = VecDeque::from(effects);
+        while let Some(effect) = effects.pop_front() {
+            if let Some(event) = self.perform(scope, &state, effect).await {
+                effects.extend(state.advance(event));
+            }
+        }
+        state
+    }
+
+    async fn perform(&self, scope: &CallScope, state: &RunState, effect: Effect) -> Option<RunEvent> {
+        match effect {
+            Effect::CallModel => Some(self.call_model(scope, state).await),
+            Effect::ExecuteBatch { calls } => {
+                let batch = Batch::new(scope.clone(), calls).cancelled_by(self.cancellation.clone());
+                let outcomes = self.executor.execute_batch(batch).await.into_outcomes();
+                Some(RunEvent::BatchExecuted { outcomes })
+            }
+            Effect::Emit(kind) => {
+                self.events.emit(scope, None, || kind);
+                None
+            }
+            Effect::AwaitApproval | Effect::Persist { .. } | Effect::Done => None,
+        }
+    }
+
+    async fn call_model(&self, scope: &CallScope, state: &RunState) -> RunEvent {
+        if self.cancellation.is_cancelled() {
+            return RunEvent::Cancelled;
+        }
+        match self.answer(scope, state).with_cancellation_token(&self.cancellation).await {
+            None | Some(Err(ModelError::Cancelled)) => RunEvent::Cancelled,
+            Some(Ok(turn)) => RunEvent::ModelAnswered { turn },
+            Some(Err(error)) => RunEvent::ModelFailed { reason: with_causes(&error) },
+        }
+    }
+
+    async fn answer(&self, scope: &CallScope, state: &RunState) -> Result<ModelTurn, ModelError> {
+        let mut request =
+            ModelRequest::new(state.messages().iter().cloned()).with_tools(Arc::clone(&self.tools));
+        if let Some(system) = &self.system {
+            request = request.with_system(Arc::clone(system));
+        }
+        let stream = self.model.stream(request, self.cancellation.clone()).await?;
+        assemble(stream, |delta| match delta {
+            Delta::Text(text) => {
+                self.events.emit(scope, None, || EventKind::TextDelta { text: text.clone() });
+            }
+            Delta::Reasoning { text, .. } => {
+                self.events.emit(scope, None, || EventKind::ReasoningDelta { text: text.clone() });
+            }
+            _ => {}
+        })
+        .await
+    }
+}
+
+/// Writes an error with its causes, one after the other, for people.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Agent")
+            .field("model", self.model.capabilities())
+            .field("tools", &self.tools.len())
+            .field("events", &self.events)
+            .finish_non_exhaustive()
+    }
+}

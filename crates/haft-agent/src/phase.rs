@@ -1,0 +1,61 @@
+use haft_core::ToolCall;
+use haft_tools_core::CallOutcome;
+use serde::{Deserialize, Serialize};
+
+/// Says where a run stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "phase", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Phase {
+    /// Nothing was asked yet.
+    New,
+    /// The model is to answer.
+    Thinking,
+    /// Calls are to be executed.
+    Acting {
+        /// The calls of the last model turn.
+        calls: Vec<ToolCall>,
+    },
+    /// Some calls wait for a person; the others are done.
+    Waiting {
+        /// What became of each call of the last model turn so far, in their order.
+        outcomes: Vec<CallOutcome>,
+    },
+    /// The run is over, unless it is prompted again.
+    Ended {
+        /// How.
+        end: RunEnd,
+    },
+}
+
+impl Phase {
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Thinking => "thinking",
+            Self::Acting { .. } => "acting",
+            Self::Waiting { .. } => "waiting",
+            Self::Ended { .. } => "ended",
+        }
+    }
+}
+
+/// Says how a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "end", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RunEnd {
+    /// The model said all it wanted to say.
+    Completed,
+    /// The model reached its limit of tokens in the middle of a turn.
+    CutOff,
+    /// The model or its provider refused to go on.
+    Refused,
+    /// The model could not answer.
+    Failed {
+        /// Why, for people.
+        reason: String,
+    },
+    /// Somebody stopped it.
+    Cancelled,
+}
