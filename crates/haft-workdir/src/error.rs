@@ -1,0 +1,217 @@
+use std::io;
+use std::path::PathBuf;
+
+use rustix::io::Errno;
+
+use crate::metadata::EntryKind;
+use crate::path::WorkdirPath;
+use crate::resolve_error::ResolveError;
+use crate::shown::Shown;
+
+/// Why opening a root or working with a path in it failed.
+///
+/// `Display` is for the host; [`model_text`](Self::model_text) is for the model.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The directory to be opened as the root does not exist.
+    #[error("working directory `{}` does not exist; create it or name another", path.display())]
+    RootMissing {
+        /// The directory as given.
+        path: PathBuf,
+    },
+    /// What is to be opened as the root is not a directory.
+    #[error("`{}` is not a directory; name the directory to work in", path.display())]
+    RootNotADirectory {
+        /// The path as given.
+        path: PathBuf,
+    },
+    /// The directory to be opened as the root cannot be opened.
+    #[error("cannot open working directory `{}`; check its permissions or name another", path.display())]
+    RootUnopened {
+        /// The directory as given.
+        path: PathBuf,
+        /// What the file system said.
+        source: io::Error,
+    },
+    /// The root was moved or replaced on the host after it was opened.
+    #[error("working directory `{}` is no longer what was opened; open it again", path.display())]
+    RootMoved {
+        /// The host path where it was.
+        path: PathBuf,
+    },
+    /// The path was not resolved.
+    #[error(transparent)]
+    Resolve(#[from] ResolveError),
+    /// Nothing is there.
+    #[error("`{}` does not exist", Shown(path.as_str()))]
+    NotFound {
+        /// What does not exist.
+        path: WorkdirPath,
+    },
+    /// The directory that something was to be put into does not exist.
+    #[error("cannot create `{}`: its directory does not exist", Shown(path.as_str()))]
+    ParentMissing {
+        /// What was to be created.
+        path: WorkdirPath,
+    },
+    /// A directory is where a file is due.
+    #[error("`{}` is a directory, not a file", Shown(path.as_str()))]
+    IsADirectory {
+        /// The directory.
+        path: WorkdirPath,
+    },
+    /// Something else is where a directory is due.
+    #[error("`{}` is not a directory", Shown(path.as_str()))]
+    NotADirectory {
+        /// What should be a directory: the path that was used, or the one above it.
+        path: WorkdirPath,
+    },
+    /// The entry is no regular file: a named pipe, a socket or a device.
+    #[error("`{}` is a {kind}, not a regular file", Shown(path.as_str()))]
+    NotRegular {
+        /// The entry.
+        path: WorkdirPath,
+        /// What it is.
+        kind: EntryKind,
+    },
+    /// Something is there already and must not be replaced.
+    #[error("`{}` already exists", Shown(path.as_str()))]
+    Exists {
+        /// What exists.
+        path: WorkdirPath,
+    },
+    /// A symbolic link is in the way that was not there when the path was resolved.
+    #[error("`{}` changed since it was resolved: a part of it is a symbolic link", Shown(path.as_str()))]
+    Changed {
+        /// The path that was used.
+        path: WorkdirPath,
+    },
+    /// The file holds more than the caller wants to read.
+    #[error("`{}` is larger than {limit} bytes", Shown(path.as_str()))]
+    TooLarge {
+        /// The file.
+        path: WorkdirPath,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The operation would remove or move the root itself.
+    #[error("cannot {action} the working directory itself")]
+    IsRoot {
+        /// What was attempted, as a verb.
+        action: &'static str,
+    },
+    /// The file was replaced, but the file system could not promise that this outlives a crash.
+    #[error("wrote `{}` but cannot flush its directory", Shown(path.as_str()))]
+    Unflushed {
+        /// The file, which has its new content.
+        path: WorkdirPath,
+        /// What the file system said.
+        source: io::Error,
+    },
+    /// The file system refused.
+    #[error("cannot {action} `{}`", Shown(path.as_str()))]
+    Io {
+        /// What was attempted, as a verb.
+        action: &'static str,
+        /// On what.
+        path: WorkdirPath,
+        /// What the file system said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// Returns the text for the model: what is wrong and what to do next, without host paths.
+    ///
+    /// For [`Error::NotFound`], a tool adds the paths of [`Workdir::near_names`](crate::Workdir::near_names).
+    pub fn model_text(&self) -> String {
+        match self {
+            Self::RootMissing { .. }
+            | Self::RootNotADirectory { .. }
+            | Self::RootUnopened { .. }
+            | Self::RootMoved { .. } => {
+                "the working directory is not available; ask the user to check that it is still there"
+                    .to_owned()
+            }
+            Self::Resolve(error) => error.model_text(),
+            Self::NotFound { path } => format!(
+                "`{}` does not exist; list its directory or search for the name, then use the path you find",
+                Shown(path.as_str())
+            ),
+            Self::ParentMissing { path } => format!(
+                "`{}` cannot be created because its directory does not exist; \
+                 create the directory first or use an existing one",
+                Shown(path.as_str())
+            ),
+            Self::IsADirectory { path } => format!(
+                "`{}` is a directory, not a file; list it, or use the path of a file",
+                Shown(path.as_str())
+            ),
+            Self::NotADirectory { path } => format!(
+                "`{}` is not a directory; list the directory above it to see what is there",
+                Shown(path.as_str())
+            ),
+            Self::NotRegular { path, kind } => format!(
+                "`{}` is a {kind}, not a regular file; use the path of a regular file",
+                Shown(path.as_str())
+            ),
+            Self::Exists { path } => {
+                format!(
+                    "`{}` already exists; use another path, or replace it on purpose",
+                    Shown(path.as_str())
+                )
+            }
+            Self::Changed { path } => format!(
+                "`{}` changed while it was being used: a part of it is now a symbolic link; \
+                 repeat the call to use what is there now",
+                Shown(path.as_str())
+            ),
+            Self::TooLarge { path, limit } => {
+                format!("`{}` is larger than {limit} bytes; use only a part of it", Shown(path.as_str()))
+            }
+            Self::IsRoot { action } => {
+                format!("you cannot {action} the working directory itself; use a path inside it")
+            }
+            Self::Unflushed { path, .. } => format!(
+                "`{}` was written, but may be lost if the machine stops now; read it again to be sure",
+                Shown(path.as_str())
+            ),
+            Self::Io { action, path, source } => {
+                let next = match source.kind() {
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                        "use another path, or ask the user to change its permissions"
+                    }
+                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                        "ask the user to free some space"
+                    }
+                    _ => "try once more, then use another path",
+                };
+                format!("cannot {action} `{}`: {}; {next}", Shown(path.as_str()), source.kind())
+            }
+        }
+    }
+
+    /// Gives an error number the meaning it has for an operation on `path`.
+    pub(crate) fn of(action: &'static str, path: &WorkdirPath, errno: Errno) -> Self {
+        let path = path.clone();
+        match errno {
+            Errno::NOENT => Self::NotFound { path },
+            Errno::LOOP => Self::Changed { path },
+            Errno::NOTDIR => Self::NotADirectory { path },
+            Errno::ISDIR => Self::IsADirectory { path },
+            Errno::EXIST => Self::Exists { path },
+            other => Self::Io { action, path, source: other.into() },
+        }
+    }
+
+    /// Says that `path` is a `kind` where a regular file is due.
+    pub(crate) fn not_a_file(path: &WorkdirPath, kind: EntryKind) -> Self {
+        let path = path.clone();
+        match kind {
+            EntryKind::Directory => Self::IsADirectory { path },
+            EntryKind::Symlink => Self::Changed { path },
+            EntryKind::File | EntryKind::Other(_) => Self::NotRegular { path, kind },
+        }
+    }
+}

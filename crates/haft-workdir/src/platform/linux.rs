@@ -1,0 +1,31 @@
+//! What Linux offers beyond POSIX: lookups that the kernel confines, handles that need no read permission.
+
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use rustix::fs::{Mode, OFlags, RenameFlags, ResolveFlags, openat2, renameat_with};
+use rustix::io::Errno;
+
+/// Opens a directory as a place only: search permission is enough.
+pub(crate) const PLACE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// Opens an entry of any kind as a place only, without any effect on it.
+pub(crate) const ANY_PLACE: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+
+/// Opens `path` below `root` and lets the kernel refuse every symbolic link and every way out.
+///
+/// `ELOOP` means that a symbolic link is in the way, or that the place moved out of the root during the lookup.
+pub(crate) fn open_beneath(root: BorrowedFd<'_>, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let confined = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    openat2(root, path, flags, Mode::empty(), confined).map_err(|errno| match errno {
+        Errno::XDEV => Errno::LOOP,
+        other => other,
+    })
+}
+
+/// Renames without ever replacing an existing entry.
+pub(crate) fn rename_no_replace(
+    from: (BorrowedFd<'_>, &str),
+    to: (BorrowedFd<'_>, &str),
+) -> Result<(), Errno> {
+    renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE)
+}

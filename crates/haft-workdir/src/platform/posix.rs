@@ -1,0 +1,22 @@
+//! Unix systems other than Linux: the component walk is the only lookup, and `link` the only exclusive rename.
+
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+/// Opens a directory to look things up in it; POSIX wants read permission for that.
+pub(crate) const PLACE: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// Never used: [`open_beneath`] is not available.
+pub(crate) const ANY_PLACE: OFlags = PLACE;
+
+/// Not available, which the caller finds out when it opens the root.
+pub(crate) fn open_beneath(_: BorrowedFd<'_>, _: &str, _: OFlags) -> Result<OwnedFd, Errno> {
+    Err(Errno::NOSYS)
+}
+
+/// Not available, so that the caller links and unlinks.
+pub(crate) fn rename_no_replace(_: (BorrowedFd<'_>, &str), _: (BorrowedFd<'_>, &str)) -> Result<(), Errno> {
+    Err(Errno::NOSYS)
+}

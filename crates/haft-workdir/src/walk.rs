@@ -1,0 +1,301 @@
+use std::vec;
+
+use crate::error::Error;
+use crate::ignore_rules::{IgnoreRules, Verdict};
+use crate::listing::RawEntry;
+use crate::metadata::{EntryKind, Metadata};
+use crate::path::WorkdirPath;
+use crate::shown::Shown;
+use crate::workdir::Workdir;
+
+/// What a [`Walk`] includes.
+///
+/// By default it leaves out hidden and ignored entries and goes to any depth.
+///
+/// ```
+/// let options = haft_workdir::WalkOptions::default().hidden(true).max_depth(Some(2));
+/// # let _ = options;
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WalkOptions {
+    hidden: bool,
+    ignored: bool,
+    max_depth: Option<usize>,
+}
+
+impl WalkOptions {
+    /// Sets whether entries whose name starts with `.` are included. `.git` never is.
+    pub fn hidden(self, hidden: bool) -> Self {
+        Self { hidden, ..self }
+    }
+
+    /// Sets whether entries that `.gitignore`, `.ignore` or `.git/info/exclude` leave out are included.
+    pub fn ignored(self, ignored: bool) -> Self {
+        Self { ignored, ..self }
+    }
+
+    /// Sets how deep the walk goes: 1 is the entries of the start itself, and nothing is any depth.
+    pub fn max_depth(self, max_depth: Option<usize>) -> Self {
+        Self { max_depth, ..self }
+    }
+}
+
+/// One entry met by a [`Walk`].
+#[derive(Clone, Debug)]
+pub struct WalkEntry {
+    workdir: Workdir,
+    path: WorkdirPath,
+    kind: EntryKind,
+}
+
+impl WalkEntry {
+    /// Returns where the entry is. Of a symbolic link it is the link itself, which operations refuse.
+    pub fn path(&self) -> &WorkdirPath {
+        &self.path
+    }
+
+    /// Returns where the entry is, without a copy.
+    pub fn into_path(self) -> WorkdirPath {
+        self.path
+    }
+
+    /// Returns what the entry is. Links are not followed.
+    pub fn kind(&self) -> EntryKind {
+        self.kind
+    }
+
+    /// Looks the entry up and returns its size in bytes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workdir::metadata`]: the entry may have changed since the walk met it.
+    pub fn size(&self) -> Result<u64, Error> {
+        Ok(self.metadata()?.size())
+    }
+
+    /// Looks the entry up and returns its metadata.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workdir::metadata`]: the entry may have changed since the walk met it.
+    pub fn metadata(&self) -> Result<Metadata, Error> {
+        self.workdir.metadata(&self.path)
+    }
+}
+
+/// A directory that a [`Walk`] could not list.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot walk into `{}`", Shown(path.as_str()))]
+pub struct WalkError {
+    path: WorkdirPath,
+    source: Box<Error>,
+}
+
+impl WalkError {
+    /// Returns the directory.
+    pub fn path(&self) -> &WorkdirPath {
+        &self.path
+    }
+
+    /// Returns the text for the model: what is wrong and what to do next, without host paths.
+    pub fn model_text(&self) -> String {
+        self.source.model_text()
+    }
+}
+
+/// How many entries a [`Walk`] has passed over so far, by reason.
+///
+/// What lies below an entry that is passed over is not looked at and not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Skipped {
+    /// Hidden entries, without `.git`.
+    pub hidden: u64,
+    /// Entries left out by ignore rules.
+    pub ignored: u64,
+    /// Directories that could not be listed; each was also yielded as a [`WalkError`].
+    pub unreadable: u64,
+    /// Entries whose name is not UTF-8, which nothing here can name.
+    pub not_unicode: u64,
+}
+
+/// A walk over a directory and everything below it.
+///
+/// Made by [`Workdir::walk`]. It yields the entries below the start, not the start itself, in the order of their paths:
+/// a directory comes right before its contents. A start that is a file is yielded as the only entry.
+///
+/// - Symbolic links are yielded and never followed, whatever is swapped meanwhile: each directory is opened from the
+///   root's handle, without following a link, and the ignore files too.
+/// - `.git` is left out always, unless the walk starts in it.
+/// - A hidden entry that an ignore rule keeps (`!.github`) is yielded.
+/// - Ignore files count from the root down, also above the start; those above the root and the user's own are not
+///   read. They count whether or not there is a repository. The start itself is walked even if it is ignored.
+/// - A directory that cannot be listed is an error, and the walk goes on after it; one that is gone when its turn comes
+///   is not.
+/// - It works only when asked for the next entry: to cancel it, stop asking. Memory holds one directory listing for
+///   each level, and no handle stays open between two entries.
+/// - When the root is renamed during the walk, the walk goes on in the directory that was opened.
+#[derive(Debug)]
+pub struct Walk {
+    workdir: Workdir,
+    options: WalkOptions,
+    rules: IgnoreRules,
+    levels: Vec<Level>,
+    /// A directory that was yielded last and is to be listed next.
+    descend_into: Option<WorkdirPath>,
+    /// The start, when it is a file.
+    file: Option<WalkEntry>,
+    skipped: Skipped,
+}
+
+/// A directory being walked.
+#[derive(Debug)]
+struct Level {
+    directory: WorkdirPath,
+    entries: vec::IntoIter<RawEntry>,
+}
+
+impl Workdir {
+    /// Walks over a directory and everything below it.
+    ///
+    /// ```
+    /// use haft_workdir::{WalkError, WalkOptions, Workdir};
+    ///
+    /// let directory = tempfile::tempdir()?;
+    /// std::fs::create_dir(directory.path().join("src"))?;
+    /// std::fs::write(directory.path().join("src/main.rs"), "fn main() {}")?;
+    /// std::fs::write(directory.path().join("build.log"), "")?;
+    /// std::fs::write(directory.path().join(".gitignore"), "*.log")?;
+    ///
+    /// let workdir = Workdir::open(directory.path())?;
+    /// let mut walk = workdir.walk(&workdir.resolve(".")?, WalkOptions::default())?;
+    /// let found = walk.by_ref().map(|entry| Ok(entry?.into_path())).collect::<Result<Vec<_>, WalkError>>()?;
+    /// assert_eq!(found, [workdir.resolve("src")?, workdir.resolve("src/main.rs")?]);
+    /// assert_eq!((walk.skipped().hidden, walk.skipped().ignored), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When `start` cannot be listed: [`Error::NotFound`]; [`Error::Changed`]; [`Error::NotADirectory`] when it passes
+    /// through a file; [`Error::NotRegular`] when it is neither a directory nor a regular file; [`Error::Io`].
+    pub fn walk(&self, start: &WorkdirPath, options: WalkOptions) -> Result<Walk, Error> {
+        let mut walk = Walk {
+            workdir: self.clone(),
+            options,
+            rules: IgnoreRules::default(),
+            levels: Vec::new(),
+            descend_into: None,
+            file: None,
+            skipped: Skipped::default(),
+        };
+        match self.kind(start)? {
+            EntryKind::File => walk.file = Some(walk.entry(start.clone(), EntryKind::File)),
+            EntryKind::Directory => {
+                if !options.ignored {
+                    walk.rules.enter_above(self, start);
+                }
+                walk.enter(start)?;
+                if options.max_depth == Some(0) {
+                    walk.leave();
+                }
+            }
+            kind => return Err(Error::not_a_file(start, kind)),
+        }
+        Ok(walk)
+    }
+}
+
+impl Walk {
+    /// Returns how many entries were passed over so far.
+    pub fn skipped(&self) -> Skipped {
+        self.skipped
+    }
+
+    fn entry(&self, path: WorkdirPath, kind: EntryKind) -> WalkEntry {
+        WalkEntry { workdir: self.workdir.clone(), path, kind }
+    }
+
+    fn enter(&mut self, directory: &WorkdirPath) -> Result<(), Error> {
+        let entries = self.workdir.list(directory)?;
+        if !self.options.ignored {
+            self.rules.enter(&self.workdir, directory, Some(&entries));
+        }
+        self.levels.push(Level { directory: directory.clone(), entries: entries.into_iter() });
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        self.levels.pop();
+        if !self.options.ignored {
+            self.rules.leave();
+        }
+    }
+
+    /// Enters the directory yielded last. One that is gone has no entries.
+    fn descend(&mut self, directory: WorkdirPath) -> Result<(), WalkError> {
+        match self.enter(&directory) {
+            Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
+            Err(error) => {
+                self.skipped.unreadable += 1;
+                Err(WalkError { path: directory, source: Box::new(error) })
+            }
+        }
+    }
+
+    /// Decides on an entry of the directory being walked.
+    fn admit(&mut self, directory: &WorkdirPath, entry: RawEntry) -> Option<WalkEntry> {
+        if entry.name == b".git" {
+            return None;
+        }
+        let is_hidden = entry.name.starts_with(b".");
+        let Ok(name) = String::from_utf8(entry.name) else {
+            self.skipped.not_unicode += 1;
+            return None;
+        };
+        let path = directory.child(&name);
+        let verdict = self.rules.verdict(&path, entry.kind);
+        if verdict == Verdict::Ignored {
+            self.skipped.ignored += 1;
+            return None;
+        }
+        if is_hidden && !self.options.hidden && verdict != Verdict::Kept {
+            self.skipped.hidden += 1;
+            return None;
+        }
+        Some(self.entry(path, entry.kind))
+    }
+}
+
+impl Iterator for Walk {
+    type Item = Result<WalkEntry, WalkError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(file) = self.file.take() {
+            return Some(Ok(file));
+        }
+        if let Some(directory) = self.descend_into.take()
+            && let Err(error) = self.descend(directory)
+        {
+            return Some(Err(error));
+        }
+        loop {
+            let level = self.levels.last_mut()?;
+            let Some(entry) = level.entries.next() else {
+                self.leave();
+                continue;
+            };
+            let directory = level.directory.clone();
+            let Some(entry) = self.admit(&directory, entry) else {
+                continue;
+            };
+            let depth = self.levels.len();
+            if entry.kind == EntryKind::Directory && self.options.max_depth.is_none_or(|max| depth < max) {
+                self.descend_into = Some(entry.path.clone());
+            }
+            return Some(Ok(entry));
+        }
+    }
+}
+
+impl std::iter::FusedIterator for Walk {}

@@ -1,0 +1,273 @@
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat, unlinkat};
+use rustix::io::Errno;
+
+use crate::error::Error;
+use crate::handle::{DirectoryHandle, Lookup, RootHandle};
+use crate::metadata::{EntryKind, Metadata};
+use crate::path::WorkdirPath;
+use crate::resolve;
+use crate::resolve_error::ResolveError;
+
+/// A directory tree that operations cannot leave.
+///
+/// The root is opened once, as a handle. Every operation starts from that handle and takes a [`WorkdirPath`], so it
+/// acts on the tree that was opened even after the root was renamed or another directory took its place.
+///
+/// All operations block; asynchronous callers run them on a blocking thread. Cloning is cheap and clones share the
+/// handle.
+#[derive(Clone)]
+pub struct Workdir {
+    pub(crate) root: Arc<Root>,
+}
+
+/// What the clones of a [`Workdir`] share.
+pub(crate) struct Root {
+    pub(crate) handle: RootHandle,
+    /// The path given to open, made absolute.
+    given: PathBuf,
+    /// The same without symbolic links.
+    canonical: PathBuf,
+}
+
+impl Root {
+    /// Returns the part of an absolute host path below the root, going by the names the root was known by.
+    pub(crate) fn strip<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        path.strip_prefix(&self.canonical).or_else(|_| path.strip_prefix(&self.given)).ok()
+    }
+}
+
+impl Workdir {
+    /// Opens a host directory as a root.
+    ///
+    /// Symbolic links in `path` are followed: the host decides where the root is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RootMissing`], [`Error::RootNotADirectory`], and [`Error::RootUnopened`] for anything else.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::open_with(path.as_ref(), Lookup::Kernel)
+    }
+
+    /// Opens a host directory as a root and looks paths up component by component.
+    ///
+    /// It is otherwise the same as [`Workdir::open`], which does so by itself where the kernel lacks `openat2` or
+    /// refuses it. Use it under a system call filter that kills the process instead.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workdir::open`].
+    pub fn open_by_components(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::open_with(path.as_ref(), Lookup::Components)
+    }
+
+    fn open_with(path: &Path, lookup: Lookup) -> Result<Self, Error> {
+        let unopened = |source| Error::RootUnopened { path: path.to_owned(), source };
+        let handle = RootHandle::open(path, lookup).map_err(|errno| match errno {
+            Errno::NOENT => Error::RootMissing { path: path.to_owned() },
+            Errno::NOTDIR => Error::RootNotADirectory { path: path.to_owned() },
+            other => unopened(other.into()),
+        })?;
+        let given = std::path::absolute(path).map_err(unopened)?;
+        let canonical = path.canonicalize().map_err(unopened)?;
+        Ok(Self { root: Arc::new(Root { handle, given, canonical }) })
+    }
+
+    /// Returns the host path of the root, without symbolic links, as it was when it was opened.
+    ///
+    /// It is for the host alone and is never shown to a model. As the working directory of a child process use
+    /// [`Workdir::host_directory`], which notices when the root has moved.
+    pub fn root_path(&self) -> &Path {
+        &self.root.canonical
+    }
+
+    /// Resolves a model-given path inside the working directory.
+    ///
+    /// Accepted are relative paths, an empty path or `.` for the root, `..` that stays inside, and absolute paths below
+    /// the root's host path (as given to [`Workdir::open`] or as in [`Workdir::root_path`]). Symbolic links are followed
+    /// as long as they stay inside; the target of an absolute link is read like an absolute path. The result passes
+    /// through no link.
+    ///
+    /// What does not exist yet resolves too, if the rest of the path has no `..`, so that files can be created in new
+    /// directories.
+    ///
+    /// A path is also refused if it leaves the root and comes back, or if its own `..` would leave the root when links
+    /// are not followed. No `~` or `$VAR` is expanded, a backslash is an ordinary character, and a final `/` asks for a
+    /// directory if anything exists there. Names that differ only in letter case are different paths, also on a file
+    /// system that takes them for one.
+    ///
+    /// A path that exists and passes through no link costs one system call on Linux, other paths about two for each
+    /// component.
+    ///
+    /// ```
+    /// let directory = tempfile::tempdir()?;
+    /// let workdir = haft_workdir::Workdir::open(directory.path())?;
+    /// assert_eq!(workdir.resolve("src/../src/new.rs").unwrap_err().to_string(),
+    ///     "path `src/../src/new.rs` uses `..` below `src`, which does not exist");
+    /// assert_eq!(workdir.resolve("src/new.rs")?.as_str(), "src/new.rs");
+    /// assert_eq!(workdir.resolve("../etc/passwd").unwrap_err().model_text(),
+    ///     "the path `../etc/passwd` is outside the working directory; use a path inside it, such as `src/main.rs`");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// One variant of [`ResolveError`] for each reason.
+    pub fn resolve(&self, path: &str) -> Result<WorkdirPath, ResolveError> {
+        resolve::resolve(&self.root, path)
+    }
+
+    /// Returns what is at a path.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workdir::metadata`].
+    pub fn kind(&self, path: &WorkdirPath) -> Result<EntryKind, Error> {
+        Ok(self.metadata(path)?.kind())
+    }
+
+    /// Returns what is at a path, its size and when it changed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`]; [`Error::Changed`] when it is or passes through a symbolic link; [`Error::NotADirectory`]
+    /// when it passes through a file; [`Error::Io`].
+    pub fn metadata(&self, path: &WorkdirPath) -> Result<Metadata, Error> {
+        let failed = |errno| Error::of("look up", path, errno);
+        let stat = match path.file_name() {
+            None => fstat(self.root.handle.as_directory()).map_err(failed)?,
+            Some(name) => {
+                let parent = self.parent(path, "look up")?;
+                statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?
+            }
+        };
+        match EntryKind::of(&stat) {
+            EntryKind::Symlink => Err(Error::Changed { path: path.clone() }),
+            _ => Ok(Metadata::of(&stat)),
+        }
+    }
+
+    /// Opens a regular file for reading.
+    ///
+    /// It never blocks: a named pipe or a device is refused without being opened.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`]; [`Error::IsADirectory`]; [`Error::NotRegular`]; [`Error::Changed`] when the path is or passes
+    /// through a symbolic link; [`Error::NotADirectory`] when it passes through a file; [`Error::Io`].
+    pub fn open_file(&self, path: &WorkdirPath) -> Result<File, Error> {
+        let failed = |errno| Error::of("open", path, errno);
+        let Some(name) = path.file_name() else {
+            return Err(Error::IsADirectory { path: path.clone() });
+        };
+        let parent = self.parent(path, "open")?;
+        // Looked at first, because opening a device or a pipe can have effects; and again once it is open, because
+        // something else may have taken the name in between. Not blocking is for that case, and for kernel files.
+        let kind = EntryKind::of(&statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?);
+        if kind != EntryKind::File {
+            return Err(Error::not_a_file(path, kind));
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let opened = openat(&parent, name, flags, Mode::empty()).map_err(failed)?;
+        match EntryKind::of(&fstat(&opened).map_err(failed)?) {
+            EntryKind::File => Ok(File::from(opened)),
+            kind => Err(Error::not_a_file(path, kind)),
+        }
+    }
+
+    /// Reads a whole file of at most `limit` bytes.
+    ///
+    /// Memory is bounded by `limit` whatever size the file claims or however it grows meanwhile. For a part of a larger
+    /// file use [`Workdir::open_file`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workdir::open_file`], and [`Error::TooLarge`].
+    pub fn read(&self, path: &WorkdirPath, limit: u64) -> Result<Vec<u8>, Error> {
+        let failed = |source| Error::Io { action: "read", path: path.clone(), source };
+        let too_large = || Error::TooLarge { path: path.clone(), limit };
+        let file = self.open_file(path)?;
+        if file.metadata().map_err(failed)?.len() > limit {
+            return Err(too_large());
+        }
+        let mut bytes = Vec::new();
+        // One byte more than the limit tells a file that ends there from one that goes on.
+        let read = file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+        if u64::try_from(read).is_ok_and(|read| read > limit) {
+            return Err(too_large());
+        }
+        Ok(bytes)
+    }
+
+    /// Removes a file, or whatever else is there that is not a directory.
+    ///
+    /// A symbolic link that took the place of the file, or that comes from a listing, is itself removed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`]; [`Error::IsADirectory`]; [`Error::Changed`]; [`Error::NotADirectory`]; [`Error::Io`].
+    pub fn remove_file(&self, path: &WorkdirPath) -> Result<(), Error> {
+        let failed = |errno| Error::of("remove", path, errno);
+        let Some(name) = path.file_name() else {
+            return Err(Error::IsADirectory { path: path.clone() });
+        };
+        let parent = self.parent(path, "remove")?;
+        unlinkat(&parent, name, AtFlags::empty()).map_err(|errno| {
+            // For a directory systems other than Linux say that it is not permitted.
+            match statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) if EntryKind::of(&stat) == EntryKind::Directory => failed(Errno::ISDIR),
+                _ => failed(errno),
+            }
+        })
+    }
+
+    /// Returns the host path of a directory, after checking that it still leads there.
+    ///
+    /// It is meant for the working directory of a child process, and is never shown to a model. The check guards
+    /// against a root that was renamed or replaced; between it and the use of the path the host can still change.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RootMoved`] when the host path no longer leads to this directory; otherwise those of
+    /// [`Workdir::read_dir`].
+    pub fn host_directory(&self, path: &WorkdirPath) -> Result<PathBuf, Error> {
+        let failed = |errno| Error::of("open", path, errno);
+        let handle = self.root.handle.directory(path).map_err(failed)?;
+        let ours = handle.as_fd().try_clone_to_owned().and_then(|handle| File::from(handle).metadata());
+        let ours = ours.map_err(|source| Error::Io { action: "open", path: path.clone(), source })?;
+        let host = self.root.canonical.join(path.relative());
+        match host.metadata() {
+            Ok(theirs) if (theirs.dev(), theirs.ino()) == (ours.dev(), ours.ino()) => Ok(host),
+            _ => Err(Error::RootMoved { path: self.root.canonical.clone() }),
+        }
+    }
+
+    /// Opens the directory that holds the entry `path`, which is not the root, to do `action` on the entry.
+    pub(crate) fn parent(
+        &self,
+        path: &WorkdirPath,
+        action: &'static str,
+    ) -> Result<DirectoryHandle<'_>, Error> {
+        let parent = path.parent().unwrap_or_else(WorkdirPath::root);
+        self.root.handle.directory(&parent).map_err(|errno| match errno {
+            Errno::NOTDIR => Error::NotADirectory { path: parent },
+            other => Error::of(action, path, other),
+        })
+    }
+}
+
+impl fmt::Debug for Workdir {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Workdir")
+            .field("root", &self.root.canonical)
+            .field("lookup", &self.root.handle.lookup())
+            .finish()
+    }
+}

@@ -1,0 +1,22 @@
+//! What the crate promises, from the outside.
+
+#![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
+mod attacks;
+mod fixture;
+mod listing;
+mod near_names;
+mod open;
+mod paths;
+mod permissions;
+#[cfg(target_os = "linux")]
+mod proc_links;
+mod properties;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+mod races;
+mod reading;
+mod renaming;
+mod resolving;
+mod walking;
+mod writing;
