@@ -24,7 +24,7 @@ const SHOWN_CHARACTERS: usize = 120;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Divergence {
-    session: String,
+    session: Box<str>,
     turn: usize,
     line: usize,
     kind: DivergenceKind,
@@ -113,7 +113,7 @@ impl Divergence {
     /// Reports something about a turn, counted from 1.
     pub(crate) fn new(session: &Session, turn: usize, kind: DivergenceKind) -> Self {
         let line = session.line_of(turn).unwrap_or_default();
-        Self { session: session.name().to_owned(), turn, line, kind }
+        Self { session: session.name().into(), turn, line, kind }
     }
 
     /// The turn of the session it is about, counted from 1; 0 for what comes before the first turn.
