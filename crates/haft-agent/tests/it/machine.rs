@@ -1,0 +1,304 @@
+use expect_test::{Expect, expect};
+use haft_agent::{Effect, Phase, RunEnd, RunEvent, RunState, StepError};
+use haft_core::{AssistantPart, ReplyStatus, StopReason, ToolCall, ToolOutput, ToolReply, Usage};
+use haft_model::ModelTurn;
+use haft_tools_core::CallOutcome;
+use serde_json::json;
+
+fn call(id: &str) -> ToolCall {
+    ToolCall::new(id.parse().unwrap(), "look", json!({}))
+}
+
+fn turn(text: &str, calls: &[&str], stop: StopReason) -> RunEvent {
+    let mut parts = vec![AssistantPart::Text { text: text.to_owned() }];
+    parts.extend(calls.iter().map(|id| AssistantPart::ToolCall { call: call(id) }));
+    RunEvent::ModelAnswered {
+        turn: ModelTurn::new(parts, Usage { input: 10, output: 2, ..Usage::default() }, stop),
+    }
+}
+
+fn reply(id: &str) -> CallOutcome {
+    CallOutcome::Replied(ToolReply::new(
+        id.parse().unwrap(),
+        "look",
+        ReplyStatus::Ok,
+        ToolOutput::text("seen"),
+    ))
+}
+
+fn executed(ids: &[&str]) -> RunEvent {
+    RunEvent::BatchExecuted { outcomes: ids.iter().map(|id| reply(id)).collect() }
+}
+
+fn pending(id: &str) -> CallOutcome {
+    let pending = json!({
+        "outcome": "pending",
+        "call": { "id": id, "name": "look", "input": {} },
+        "run": "run-1",
+        "accesses": [],
+        "unmet": [],
+        "preview": { "kind": "arguments" },
+        "digest": "0".repeat(64),
+    });
+    serde_json::from_value(pending).unwrap()
+}
+
+fn prompted() -> RunEvent {
+    RunEvent::Prompted { text: "go".to_owned() }
+}
+
+/// Feeds the events one after the other and compares the effects of each, and where the run then stands.
+fn check(events: Vec<RunEvent>, expected: &Expect) -> RunState {
+    let mut state = RunState::new();
+    let mut seen = Vec::new();
+    for event in events {
+        seen.push(match state.step(event) {
+            Ok(effects) => {
+                let names: Vec<String> = effects.iter().map(name).collect();
+                format!("{} -> {}\n", names.join(", "), phase(&state))
+            }
+            Err(error) => format!("refused: {error}\n"),
+        });
+    }
+    expected.assert_eq(&seen.concat());
+    state
+}
+
+fn name(effect: &Effect) -> String {
+    match effect {
+        Effect::CallModel => "call the model".to_owned(),
+        Effect::ExecuteBatch { calls } => format!("execute {}", calls.len()),
+        Effect::AwaitApproval => "await approval".to_owned(),
+        Effect::Persist { replies } => {
+            let replies: Vec<String> =
+                replies.iter().map(|reply| format!("{} {}", reply.call_id, reply.status)).collect();
+            format!("persist [{}]", replies.join(", "))
+        }
+        Effect::Done => "done".to_owned(),
+        other => format!("{other:?}").split_whitespace().next().unwrap_or_default().to_owned(),
+    }
+}
+
+fn phase(state: &RunState) -> String {
+    match state.phase() {
+        Phase::Ended { end } => format!("ended {end:?}"),
+        phase => serde_json::to_value(phase).unwrap()["phase"].as_str().unwrap().to_owned(),
+    }
+}
+
+#[test]
+fn a_run_goes_from_turn_to_turn_until_the_model_ends_it() {
+    let state = check(
+        vec![
+            prompted(),
+            turn("looking", &["c1", "c2"], StopReason::ToolCalls),
+            executed(&["c1", "c2"]),
+            turn("there", &[], StopReason::EndTurn),
+        ],
+        &expect![[r"
+            Emit(TurnStarted, call the model -> thinking
+            Emit(TurnFinished, execute 2 -> acting
+            persist [c1 ok, c2 ok], Emit(TurnStarted, call the model -> thinking
+            Emit(TurnFinished, done -> ended Completed
+        "]],
+    );
+    assert_eq!(state.turns(), 2);
+    assert_eq!(state.usage().total(), 24);
+    assert_eq!(state.last_text(), "there");
+    assert_eq!(state.messages().len(), 4);
+}
+
+#[test]
+fn a_completed_run_can_be_prompted_again() {
+    check(
+        vec![prompted(), turn("done", &[], StopReason::EndTurn), prompted()],
+        &expect![[r"
+            Emit(TurnStarted, call the model -> thinking
+            Emit(TurnFinished, done -> ended Completed
+            Emit(TurnStarted, call the model -> thinking
+        "]],
+    );
+}
+
+#[test]
+fn calls_that_wait_hold_the_next_turn_back_until_the_last_is_answered() {
+    let outcomes = vec![pending("c1"), reply("c2"), pending("c3")];
+    check(
+        vec![
+            prompted(),
+            turn("", &["c1", "c2", "c3"], StopReason::ToolCalls),
+            RunEvent::BatchExecuted { outcomes },
+            RunEvent::CallAnswered { outcome: reply("c3") },
+            RunEvent::CallAnswered { outcome: pending("c1") },
+            RunEvent::CallAnswered { outcome: reply("c2") },
+            RunEvent::CallAnswered { outcome: reply("c1") },
+        ],
+        &expect![[r"
+            Emit(TurnStarted, call the model -> thinking
+            Emit(TurnFinished, execute 3 -> acting
+            await approval -> waiting
+            await approval -> waiting
+            await approval -> waiting
+            refused: the outcomes do not answer the calls of the turn one by one: no call `c2` waits
+            persist [c1 ok, c2 ok, c3 ok], Emit(TurnStarted, call the model -> thinking
+        "]],
+    );
+}
+
+#[test]
+fn cancelling_answers_every_call() {
+    check(
+        vec![prompted(), turn("", &["c1", "c2"], StopReason::ToolCalls), RunEvent::Cancelled],
+        &expect![[r"
+            Emit(TurnStarted, call the model -> thinking
+            Emit(TurnFinished, execute 2 -> acting
+            persist [c1 cancelled, c2 cancelled], done -> ended Cancelled
+        "]],
+    );
+    check(
+        vec![
+            prompted(),
+            turn("", &["c1", "c2"], StopReason::ToolCalls),
+            RunEvent::BatchExecuted { outcomes: vec![reply("c1"), pending("c2")] },
+            RunEvent::Cancelled,
+        ],
+        &expect![[r"
+            Emit(TurnStarted, call the model -> thinking
+            Emit(TurnFinished, execute 2 -> acting
+            await approval -> waiting
+            persist [c1 ok, c2 cancelled], done -> ended Cancelled
+        "]],
+    );
+}
+
+#[test]
+fn a_turn_that_was_cut_off_does_not_run_its_calls() {
+    let state = check(
+        vec![prompted(), turn("so I", &["c1"], StopReason::MaxTokens)],
+        &expect![[r"
+            Emit(TurnStarted, call the model -> thinking
+            Emit(TurnFinished, done -> ended CutOff
+        "]],
+    );
+    let last = serde_json::to_value(&*state.messages()[2]).unwrap();
+    assert_eq!(last["replies"][0]["status"], "skipped");
+}
+
+#[test]
+fn a_model_that_fails_or_refuses_ends_the_run() {
+    check(
+        vec![prompted(), RunEvent::ModelFailed { reason: "no route".to_owned() }],
+        &expect![[r#"
+            Emit(TurnStarted, call the model -> thinking
+            done -> ended Failed { reason: "no route" }
+        "#]],
+    );
+    check(
+        vec![prompted(), turn("no", &[], StopReason::Refused)],
+        &expect![[r"
+            Emit(TurnStarted, call the model -> thinking
+            Emit(TurnFinished, done -> ended Refused
+        "]],
+    );
+}
+
+#[test]
+fn events_out_of_place_change_nothing() {
+    let events = || {
+        vec![
+            prompted(),
+            turn("", &["c1"], StopReason::ToolCalls),
+            executed(&["c1"]),
+            RunEvent::CallAnswered { outcome: reply("c1") },
+            RunEvent::ModelFailed { reason: "late".to_owned() },
+            RunEvent::Cancelled,
+        ]
+    };
+    let fitting = |phase: &str, event: &RunEvent| match event {
+        RunEvent::Prompted { .. } => matches!(phase, "new" | "ended"),
+        RunEvent::ModelAnswered { .. } | RunEvent::ModelFailed { .. } => phase == "thinking",
+        RunEvent::BatchExecuted { .. } => phase == "acting",
+        RunEvent::CallAnswered { .. } => phase == "waiting",
+        _ => phase != "ended",
+    };
+    let ways: [(&str, Vec<RunEvent>); 5] = [
+        ("new", vec![]),
+        ("thinking", vec![prompted()]),
+        ("acting", vec![prompted(), turn("", &["c1"], StopReason::ToolCalls)]),
+        (
+            "waiting",
+            vec![
+                prompted(),
+                turn("", &["c1"], StopReason::ToolCalls),
+                RunEvent::BatchExecuted { outcomes: vec![pending("c1")] },
+            ],
+        ),
+        ("ended", vec![prompted(), turn("", &[], StopReason::EndTurn)]),
+    ];
+    for (phase, way) in ways {
+        for event in events() {
+            let mut state = RunState::new();
+            for step in way.clone() {
+                state.step(step).unwrap();
+            }
+            let before = state.clone();
+            let fits = fitting(phase, &event);
+            let result = state.step(event.clone());
+            assert_eq!(result.is_ok(), fits, "{phase} took {event:?}: {result:?}");
+            if !fits {
+                assert_eq!(state, before, "{phase} was changed by {event:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn outcomes_must_be_those_of_the_calls_in_their_order() {
+    let mismatch = |ids: &[&str]| {
+        let mut state = RunState::new();
+        state.step(prompted()).unwrap();
+        state.step(turn("", &["c1", "c2"], StopReason::ToolCalls)).unwrap();
+        match state.step(executed(ids)) {
+            Err(StepError::Mismatch { detail }) => detail,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(mismatch(&["c1"]), "2 calls, 1 outcomes");
+    assert_eq!(mismatch(&["c2", "c1"]), "`c2` where `c1` was due");
+    assert_eq!(mismatch(&["c1", "c2", "c3"]), "2 calls, 3 outcomes");
+}
+
+#[test]
+fn a_stored_run_knows_what_is_outstanding() {
+    let mut state = RunState::new();
+    let events = [prompted(), turn("", &["c1"], StopReason::ToolCalls), executed(&["c1"])];
+    for event in events {
+        state.step(event).unwrap();
+        let stored = serde_json::to_string(&state).unwrap();
+        let restored: RunState = serde_json::from_str(&stored).unwrap();
+        assert_eq!(restored, state);
+        assert_eq!(restored.outstanding().len(), 1);
+    }
+}
+
+#[test]
+fn a_state_of_another_version_is_refused_by_name() {
+    let mut stored = serde_json::to_value(RunState::new()).unwrap();
+    stored["version"] = json!(7);
+    let error = serde_json::from_value::<RunState>(stored).unwrap_err();
+    expect!["this run was stored in version 7 of the run state; this program reads version 1"]
+        .assert_eq(&error.to_string());
+}
+
+#[test]
+fn run_ends_have_stable_names() {
+    let ends = [
+        RunEnd::Completed,
+        RunEnd::CutOff,
+        RunEnd::Refused,
+        RunEnd::Failed { reason: "x".to_owned() },
+        RunEnd::Cancelled,
+    ];
+    expect![[r#"[{"end":"completed"},{"end":"cut_off"},{"end":"refused"},{"end":"failed","reason":"x"},{"end":"cancelled"}]"#]]
+        .assert_eq(&serde_json::to_string(&ends).unwrap());
+}

@@ -1,0 +1,6 @@
+//! Tests of the agent loop: the machine without a runtime, and the driver with played sessions and real executors.
+
+#![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
+
+mod driver;
+mod machine;
