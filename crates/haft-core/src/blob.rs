@@ -58,7 +58,11 @@ impl Serialize for Blob {
 impl<'de> Deserialize<'de> for Blob {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let bytes = STANDARD.decode(text).map_err(serde::de::Error::custom)?;
-        Ok(bytes.into())
+        match STANDARD.decode(text) {
+            Ok(bytes) => Ok(bytes.into()),
+            Err(_) => {
+                Err(serde::de::Error::custom("binary content is written as standard base64 with padding"))
+            }
+        }
     }
 }

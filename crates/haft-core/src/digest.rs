@@ -7,7 +7,8 @@ use std::str::FromStr;
 /// Identifies a JSON value by its SHA-256; printed as 64 hexadecimal digits.
 ///
 /// Two values have the same digest when they are equal as JSON: the order in which an object's members were written
-/// does not count. Approvals and pins are bound to digests.
+/// does not count. Numbers count as they are written: `1` is not `1.0`, nor `0.0` `-0.0`. Approvals and pins are bound to
+/// digests.
 ///
 /// ```
 /// use haft_core::Digest;

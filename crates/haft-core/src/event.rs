@@ -1,5 +1,6 @@
 use crate::{CallId, Decision, RunId, ToolOutput, ToolReply, Usage};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Tells an observer one thing that happened in a run.
 ///
@@ -79,6 +80,9 @@ pub enum EventKind {
     Started {
         /// The tool's name as the call has it.
         name: String,
+        /// The arguments as the model wrote them.
+        #[serde(default)]
+        input: Value,
     },
     /// It was decided whether the call may run.
     Decided {
@@ -134,9 +138,10 @@ impl From<String> for Progress {
     }
 }
 
+/// A fraction outside the range becomes its nearer end; one that is not a number is not known.
 impl From<f64> for Progress {
     fn from(fraction: f64) -> Self {
-        Self { message: None, fraction: Some(fraction.clamp(0.0, 1.0)) }
+        Self { message: None, fraction: (!fraction.is_nan()).then(|| fraction.clamp(0.0, 1.0)) }
     }
 }
 

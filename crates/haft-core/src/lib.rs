@@ -38,6 +38,7 @@ mod message;
 mod name;
 mod origin;
 mod output;
+mod present;
 mod reply;
 mod schema;
 mod spec;

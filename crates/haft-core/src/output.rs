@@ -1,3 +1,4 @@
+use crate::present::present;
 use crate::{Blob, Content, RunId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,7 +21,7 @@ pub struct ToolOutput {
     /// What the model reads, in order.
     pub content: Vec<Content>,
     /// The result as data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
     /// What only the host sees.
     #[serde(default, skip_serializing_if = "Value::is_null")]

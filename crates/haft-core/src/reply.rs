@@ -1,3 +1,4 @@
+use crate::present::present;
 use crate::{CallId, ToolErrorKind, ToolOutput};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -139,7 +140,7 @@ pub struct Repair {
     /// What was there, cut to a bounded size.
     pub from: Value,
     /// What was put there; `None` where the property was removed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub to: Option<Value>,
     /// What was done, in words.
     pub note: String,

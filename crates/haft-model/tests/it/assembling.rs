@@ -147,8 +147,8 @@ fn takes_a_turn_that_says_nothing() {
     check(
         [Delta::Stop(StopReason::Refused)],
         expect![[r#"
-        Refused, 0 tokens in, 0 out
-    "#]],
+            Refused, 0 tokens in, 0 out
+        "#]],
     );
 }
 
@@ -157,14 +157,14 @@ fn refuses_an_end_without_a_stop() {
     check(
         [],
         expect![[r#"
-        the model's answer broke off before it was finished
-    "#]],
+            the model's answer broke off before it was finished
+        "#]],
     );
     check(
         [text("I will n")],
         expect![[r#"
-        the model's answer broke off before it was finished
-    "#]],
+            the model's answer broke off before it was finished
+        "#]],
     );
 }
 
@@ -173,8 +173,8 @@ fn refuses_arguments_of_a_call_that_was_not_started() {
     check(
         [start(0, "a"), arguments(1, "{}"), CALLS],
         expect![[r#"
-        the model's answer is malformed: arguments for call number 1, which was not started
-    "#]],
+            the model's answer is malformed: arguments for call number 1, which was not started
+        "#]],
     );
 }
 
@@ -183,8 +183,8 @@ fn refuses_a_second_start() {
     check(
         [start(3, "a"), start(3, "b"), CALLS],
         expect![[r#"
-        the model's answer is malformed: call number 3 was started twice
-    "#]],
+            the model's answer is malformed: call number 3 was started twice
+        "#]],
     );
 }
 
@@ -193,8 +193,8 @@ fn refuses_a_second_call_of_one_id() {
     check(
         [start(0, "a"), start(1, "a"), CALLS],
         expect![[r#"
-        the model's answer is malformed: two calls have the id `a`
-    "#]],
+            the model's answer is malformed: two calls have the id `a`
+        "#]],
     );
 }
 
@@ -211,8 +211,8 @@ fn refuses_a_stop_that_does_not_fit() {
     check(
         [text("Let me see."), CALLS],
         expect![[r#"
-        the model's answer is malformed: it waits for replies, but made no call
-    "#]],
+            the model's answer is malformed: it waits for replies, but made no call
+        "#]],
     );
     check(
         [start(0, "a"), start(1, "b"), END],

@@ -39,8 +39,8 @@ fn reads_a_turn_that_says_nothing() {
     check(
         "{}",
         expect![[r#"
-        {}
-    "#]],
+            {}
+        "#]],
     );
 }
 
@@ -55,20 +55,20 @@ fn refuses_unknown_members_by_name() {
     check(
         r#"{"calls":[{"id":"c1","name":"glob","arguments":{}}]}"#,
         expect![[r#"
-        s.jsonl line 1, column 46: unknown field `arguments`, expected one of `id`, `name`, `input`; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 46: unknown field `arguments`, expected one of `id`, `name`, `input`; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         r#"{"usage":{"input_tokens":1}}"#,
         expect![[r#"
-        s.jsonl line 1, column 24: unknown field `input_tokens`, expected one of `input`, `output`, `cache_read`, `cache_write`; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 24: unknown field `input_tokens`, expected one of `input`, `output`, `cache_read`, `cache_write`; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         r#"{"stop":"tool_use"}"#,
         expect![[r#"
-        s.jsonl line 1, column 18: unknown variant `tool_use`, expected one of `end_turn`, `tool_calls`, `max_tokens`, `refused`; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 18: unknown variant `tool_use`, expected one of `end_turn`, `tool_calls`, `max_tokens`, `refused`; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         r#"{"calls":[{"id":"c1","name":"n"}]}
@@ -84,68 +84,68 @@ fn refuses_members_of_another_type() {
     check(
         r#"{"text":["a"]}"#,
         expect![[r#"
-        s.jsonl line 1, column 8: invalid type: sequence, expected a string; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 8: invalid type: sequence, expected a string; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         r#"{"text":null}"#,
         expect![[r#"
-        s.jsonl line 1, column 12: invalid type: null, expected a string; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 12: invalid type: null, expected a string; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         r#"{"calls":{}}"#,
         expect![[r#"
-        s.jsonl line 1, column 9: invalid type: map, expected a sequence; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 9: invalid type: map, expected a sequence; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         r#"{"calls":["glob"]}"#,
         expect![[r#"
-        s.jsonl line 1, column 16: invalid type: string "glob", expected an object; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 16: invalid type: string "glob", expected an object; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         r#"{"calls":[["c1","glob"]]}"#,
         expect![[r#"
-        s.jsonl line 1, column 10: invalid type: sequence, expected an object; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 10: invalid type: sequence, expected an object; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         r#"{"calls":[{"id":"c1"}]}"#,
         expect![[r#"
-        s.jsonl line 1, column 21: missing field `name`; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 21: missing field `name`; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         r#"{"calls":[{"id":"","name":"glob"}]}"#,
         expect![[r#"
-        s.jsonl line 1, column 18: an identifier cannot be empty; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 18: an identifier cannot be empty; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         r#"{"usage":{"input":-1}}"#,
         expect![[r#"
-        s.jsonl line 1, column 20: invalid value: integer `-1`, expected u64; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 20: invalid value: integer `-1`, expected u64; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         r#"{"after":["c1"]}"#,
         expect![[r#"
-        s.jsonl line 1, column 9: invalid type: sequence, expected an object with one entry for each call id; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 9: invalid type: sequence, expected an object with one entry for each call id; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         r#"{"after":{"c1":"ok","c1":"denied"}}"#,
         expect![[r#"
-        s.jsonl line 1, column 34: two entries for the call `c1`; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 34: two entries for the call `c1`; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         r#"{"text":"a","text":"b"}"#,
         expect![[r#"
-        s.jsonl line 1, column 18: duplicate field `text`; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 18: duplicate field `text`; each line is one model turn as a JSON object
+        "#]],
     );
 }
 
@@ -154,44 +154,44 @@ fn refuses_lines_that_are_not_json_objects() {
     check(
         "[\"text\"]",
         expect![[r#"
-        s.jsonl line 1, column 1: invalid type: sequence, expected an object; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 1: invalid type: sequence, expected an object; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         "\"text\"",
         expect![[r#"
-        s.jsonl line 1, column 6: invalid type: string "text", expected an object; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 6: invalid type: string "text", expected an object; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         "{\n  \"text\": \"a\"\n}",
         expect![[r#"
-        s.jsonl line 1, column 1: EOF while parsing an object; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 1: EOF while parsing an object; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         "{\"text\":\"naïve”}",
         expect![[r#"
-        s.jsonl line 1, column 16: EOF while parsing a string; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 16: EOF while parsing a string; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         "{\"text\":\"ö\"} {\"text\":\"b\"}",
         expect![[r#"
-        s.jsonl line 1, column 14: trailing characters; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 14: trailing characters; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         "# a comment",
         expect![[r#"
-        s.jsonl line 1, column 1: expected value; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 1: expected value; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         &"[".repeat(100_000),
         expect![[r#"
-        s.jsonl line 1, column 1: invalid type: sequence, expected an object; each line is one model turn as a JSON object
-    "#]],
+            s.jsonl line 1, column 1: invalid type: sequence, expected an object; each line is one model turn as a JSON object
+        "#]],
     );
     check(
         &format!(
@@ -210,8 +210,8 @@ fn refuses_turns_that_do_not_fit() {
     check(
         r#"{"calls":[{"id":"c1","name":"n"},{"id":"c1","name":"n"}]}"#,
         expect![[r#"
-        s.jsonl line 1: the call id `c1` is already used in turn 1; give each call of a session its own id
-    "#]],
+            s.jsonl line 1: the call id `c1` is already used in turn 1; give each call of a session its own id
+        "#]],
     );
     check(
         "{\"calls\":[{\"id\":\"c1\",\"name\":\"n\"}]}\n{\"text\":\"a\"}\n\n{\"calls\":[{\"id\":\"c1\",\"name\":\"n\"}]}",
@@ -222,14 +222,14 @@ fn refuses_turns_that_do_not_fit() {
     check(
         r#"{"calls":[{"id":"c1","name":"n"}],"stop":"end_turn"}"#,
         expect![[r#"
-        s.jsonl line 1: `stop` is "end_turn", but the turn has calls; leave `stop` out, or leave out `calls`
-    "#]],
+            s.jsonl line 1: `stop` is "end_turn", but the turn has calls; leave `stop` out, or leave out `calls`
+        "#]],
     );
     check(
         r#"{"text":"a","stop":"tool_calls"}"#,
         expect![[r#"
-        s.jsonl line 1: `stop` is "tool_calls", but the turn has no calls; add some, or leave `stop` out
-    "#]],
+            s.jsonl line 1: `stop` is "tool_calls", but the turn has no calls; add some, or leave `stop` out
+        "#]],
     );
     check(
         r#"{"after":{"c1":"ok"}}"#,
@@ -241,6 +241,28 @@ fn refuses_turns_that_do_not_fit() {
         "{\"calls\":[{\"id\":\"c1\",\"name\":\"n\"}]}\n{\"text\":\"a\"}\n{\"after\":{\"c1\":\"ok\"}}",
         expect![[r#"
             s.jsonl line 3: `after` names the call `c1`, which the turn before did not make; name only the calls of that turn
+        "#]],
+    );
+}
+
+#[test]
+fn refuses_an_expected_text_of_no_reply() {
+    check(
+        "{\"calls\":[{\"id\":\"c1\",\"name\":\"n\"}]}\n{\"contains\":{\"c2\":\"passed\"}}",
+        expect![[r#"
+            s.jsonl line 2: `contains` names the call `c2`, which the turn before did not make; name only the calls of that turn
+        "#]],
+    );
+    check(
+        r#"{"contains":{"c1":"a","c1":"b"}}"#,
+        expect![[r#"
+            s.jsonl line 1, column 31: two entries for the call `c1`; each line is one model turn as a JSON object
+        "#]],
+    );
+    check(
+        r#"{"contains":{"c1":["a"]}}"#,
+        expect![[r#"
+            s.jsonl line 1, column 18: invalid type: sequence, expected a string; each line is one model turn as a JSON object
         "#]],
     );
 }
@@ -321,7 +343,12 @@ fn refuses_a_file_without_end() {
 proptest! {
     /// What is written reads as the same turns.
     #[test]
-    fn reads_what_it_writes(session in strategies::session()) {
+    fn reads_what_it_writes(session in strategies::session(), expected in strategies::text()) {
+        let turns = session.turns().iter().map(|turn| {
+            let answered: Vec<_> = turn.after.keys().map(|call| (call.clone(), expected.clone())).collect();
+            turn.clone().with_contains(answered)
+        });
+        let session = Session::new(turns.collect(), "generated").unwrap();
         let text = session.to_jsonl();
         let read = Session::parse(&text, "s.jsonl").unwrap();
         prop_assert_eq!(read.turns(), session.turns());
