@@ -1,0 +1,14 @@
+//! What the file tools do, seen through the executor.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
+
+mod accesses;
+mod attacks;
+mod cases;
+mod editing;
+mod fixture;
+mod listing;
+mod reading;
+mod specs;
+mod writing;

@@ -1,0 +1,263 @@
+use crate::fixture::registry;
+use expect_test::{Expect, expect};
+use haft_testkit::Tree;
+
+/// Checks everything a model is told of a tool, and what the host knows of it besides.
+fn check(tool: &str, spec: &Expect) {
+    let registry = registry(&Tree::new());
+    let json = serde_json::to_string_pretty(registry.get(tool).unwrap()).unwrap();
+    spec.assert_eq(&format!("{json}\n"));
+}
+
+#[test]
+fn there_are_four() {
+    assert_eq!(
+        registry(&Tree::new()).names().collect::<Vec<_>>(),
+        ["edit_file", "list_files", "read_file", "write_file"]
+    );
+}
+
+#[test]
+fn describes_read_file() {
+    check(
+        "read_file",
+        &expect![[r#"
+            {
+              "name": "read_file",
+              "title": "Read file",
+              "description": "Reads a text file of the working directory. Each line is given with its number and a tab in front; neither is part of the file. Without `offset` and `limit` the first 2,000 lines are given; a long file is given up to about 30 KiB at a time, and the reply says how to go on. Lines over 2,000 bytes are cut and marked.",
+              "input_schema": {
+                "additionalProperties": false,
+                "properties": {
+                  "limit": {
+                    "default": 2000,
+                    "description": "The most lines to give.",
+                    "format": "uint64",
+                    "minimum": 1,
+                    "type": "integer"
+                  },
+                  "offset": {
+                    "default": 1,
+                    "description": "The line to start at, counted from 1. A negative number counts from the end: -20 starts 20 lines before it.",
+                    "format": "int64",
+                    "type": "integer"
+                  },
+                  "path": {
+                    "description": "The file to read, relative to the working directory.",
+                    "type": "string"
+                  }
+                },
+                "required": [
+                  "path"
+                ],
+                "type": "object"
+              },
+              "hints": {
+                "read_only": true,
+                "destructive": false,
+                "idempotent": true,
+                "open_world": false,
+                "streaming": false
+              },
+              "origin": {
+                "kind": "builtin"
+              },
+              "exposure": "direct",
+              "explicit": false
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn describes_write_file() {
+    check(
+        "write_file",
+        &expect![[r#"
+            {
+              "name": "write_file",
+              "title": "Write file",
+              "description": "Writes a whole file: creates it, with the directories above it, or replaces all of its content. To change a part of an existing file use edit_file. The file holds either its old content or the new, never a part.",
+              "input_schema": {
+                "additionalProperties": false,
+                "properties": {
+                  "content": {
+                    "description": "All of the file's new content, written exactly as given; end it with a line break.",
+                    "type": "string"
+                  },
+                  "create_only": {
+                    "default": false,
+                    "description": "Refuse if the file exists, instead of replacing its content.",
+                    "type": "boolean"
+                  },
+                  "path": {
+                    "description": "The file to write, relative to the working directory.",
+                    "type": "string"
+                  }
+                },
+                "required": [
+                  "path",
+                  "content"
+                ],
+                "type": "object"
+              },
+              "hints": {
+                "read_only": false,
+                "destructive": true,
+                "idempotent": true,
+                "open_world": false,
+                "streaming": false
+              },
+              "origin": {
+                "kind": "builtin"
+              },
+              "exposure": "direct",
+              "explicit": false
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn describes_edit_file() {
+    check(
+        "edit_file",
+        &expect![[r##"
+            {
+              "name": "edit_file",
+              "title": "Edit file",
+              "description": "Changes parts of a text file by replacing exact texts. Each `old` must be copied from the file as it is, blanks and indentation included and without the line numbers of read_file, and be unique in it: add lines around it if it is not. All edits are looked up in the file as it is before the call; either all of them are made or none. The file keeps its line endings. The reply shows what has changed.",
+              "input_schema": {
+                "$defs": {
+                  "Edit": {
+                    "additionalProperties": false,
+                    "description": "One replacement.",
+                    "properties": {
+                      "all": {
+                        "default": false,
+                        "description": "Replace `old` wherever it occurs, however often.",
+                        "type": "boolean"
+                      },
+                      "expected": {
+                        "default": 1,
+                        "description": "How many times `old` must occur; all of them are replaced.",
+                        "format": "uint64",
+                        "minimum": 1,
+                        "type": "integer"
+                      },
+                      "new": {
+                        "description": "The text to put in its place; empty to remove it.",
+                        "type": "string"
+                      },
+                      "old": {
+                        "description": "The text to replace, exactly as it is in the file.",
+                        "type": "string"
+                      }
+                    },
+                    "required": [
+                      "old",
+                      "new"
+                    ],
+                    "type": "object"
+                  }
+                },
+                "additionalProperties": false,
+                "properties": {
+                  "edits": {
+                    "description": "The replacements to make, all of them or none; they must not overlap.",
+                    "items": {
+                      "$ref": "#/$defs/Edit"
+                    },
+                    "minItems": 1,
+                    "type": "array"
+                  },
+                  "path": {
+                    "description": "The file to edit, relative to the working directory.",
+                    "type": "string"
+                  }
+                },
+                "required": [
+                  "path",
+                  "edits"
+                ],
+                "type": "object"
+              },
+              "hints": {
+                "read_only": false,
+                "destructive": true,
+                "idempotent": false,
+                "open_world": false,
+                "streaming": false
+              },
+              "origin": {
+                "kind": "builtin"
+              },
+              "exposure": "direct",
+              "explicit": false
+            }
+        "##]],
+    );
+}
+
+#[test]
+fn describes_list_files() {
+    check(
+        "list_files",
+        &expect![[r#"
+            {
+              "name": "list_files",
+              "title": "List files",
+              "description": "Lists a directory of the working directory as a tree with file sizes. Hidden entries and those that ignore files (.gitignore) leave out are counted but not shown, unless asked for; .git never is. A directory whose content is not shown says how many entries it has. To find files by name or content use glob or grep.",
+              "input_schema": {
+                "additionalProperties": false,
+                "properties": {
+                  "depth": {
+                    "default": 2,
+                    "description": "How many levels to show: 1 is the entries of the directory itself.",
+                    "format": "uint64",
+                    "maximum": 10,
+                    "minimum": 1,
+                    "type": "integer"
+                  },
+                  "hidden": {
+                    "default": false,
+                    "description": "Show entries whose name starts with a dot too.",
+                    "type": "boolean"
+                  },
+                  "ignored": {
+                    "default": false,
+                    "description": "Show entries that ignore files leave out too.",
+                    "type": "boolean"
+                  },
+                  "limit": {
+                    "default": 500,
+                    "description": "The most entries to show.",
+                    "format": "uint64",
+                    "maximum": 5000,
+                    "minimum": 1,
+                    "type": "integer"
+                  },
+                  "path": {
+                    "default": ".",
+                    "description": "The directory to list, relative to the working directory.",
+                    "type": "string"
+                  }
+                },
+                "type": "object"
+              },
+              "hints": {
+                "read_only": true,
+                "destructive": false,
+                "idempotent": true,
+                "open_world": false,
+                "streaming": false
+              },
+              "origin": {
+                "kind": "builtin"
+              },
+              "exposure": "direct",
+              "explicit": false
+            }
+        "#]],
+    );
+}
