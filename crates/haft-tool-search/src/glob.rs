@@ -1,0 +1,118 @@
+mod find;
+mod input;
+mod report;
+
+use crate::path_pattern::PathPattern;
+use crate::start::Start;
+use crate::watch::run_blocking;
+use crate::wording::Quoted;
+use async_trait::async_trait;
+use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
+use haft_tools_core::{Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input};
+use haft_workdir::{Workdir, WorkdirPath};
+use input::{GlobInput, Order};
+use serde_json::Value;
+
+const DESCRIPTION: &str = "\
+Finds files by their names, in the whole working directory unless `path` says otherwise. Files that .gitignore leaves out \
+and hidden files are passed over. In `pattern`, `*` and `?` match within one name, `**` matches directories to any depth, \
+`[a-z]` and `{a,b}` choose. A pattern without `/` matches at any depth, as `*.rs` does; one with `/` matches from `path` on. \
+A pattern that ends in `/` finds directories. Paths are given relative to the working directory, one on each line.";
+
+/// Finds files by their names, in the manner of `.gitignore` patterns.
+///
+/// It reads directories only, and declares that it reads everything below the one it is asked to search. Of a symbolic
+/// link that matches, it looks up what is at its end, inside the working directory, and nothing more.
+#[derive(Debug)]
+pub struct Glob {
+    workdir: Workdir,
+    spec: ToolSpec,
+}
+
+impl Glob {
+    /// Makes the tool for a working directory.
+    ///
+    /// ```
+    /// use haft_tools_core::Tool as _;
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// let workdir = haft_workdir::Workdir::open(directory.path())?;
+    /// let glob = haft_tool_search::Glob::new(workdir);
+    /// assert_eq!(glob.spec().name().as_str(), "glob");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(workdir: Workdir) -> Self {
+        let spec = ToolSpec::new(ToolName::project("glob"), DESCRIPTION, input_schema::<GlobInput>())
+            .with_title("Find files")
+            .with_hints(ToolHints { read_only: true, idempotent: true, ..ToolHints::default() })
+            .with_origin(Origin::Builtin);
+        Self { workdir, spec }
+    }
+}
+
+impl Tool for Glob {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
+        let (access, request) = Request::resolve(&self.workdir, parse_input(input)?)?;
+        Ok(Prepared::new(access, request))
+    }
+}
+
+/// A search that is ready to run.
+#[derive(Debug)]
+struct Request {
+    workdir: Workdir,
+    start: WorkdirPath,
+    pattern: PathPattern,
+    /// The pattern as the model wrote it.
+    text: String,
+    order: Order,
+    limit: usize,
+    hidden: bool,
+    no_ignore: bool,
+}
+
+impl Request {
+    fn resolve(workdir: &Workdir, input: GlobInput) -> Result<(haft_tools_core::Access, Self), ToolError> {
+        let GlobInput { pattern: text, path, limit, hidden, no_ignore, sort } = input;
+        let start = Start::resolve(workdir, &path)?;
+        let access = start.access();
+        let start = match start {
+            Start::Directory(start) => start,
+            Start::File(file) => {
+                return Err(ToolError::invalid_input(format!(
+                    "{} is a file, not a directory; leave out `path` or set it to a directory",
+                    Quoted(file.as_str())
+                )));
+            }
+        };
+        let relative = below_root(workdir, &start, &text);
+        let pattern = PathPattern::parse(relative).map_err(|error| error.refuse("pattern", &text))?;
+        let hidden = hidden.unwrap_or_else(|| pattern.names_hidden());
+        let workdir = workdir.clone();
+        let limit = limit.into();
+        Ok((access, Self { workdir, start, pattern, text, order: sort, limit, hidden, no_ignore }))
+    }
+}
+
+/// Takes the host path of the start off a pattern that begins with it, as absolute paths are accepted elsewhere.
+fn below_root<'p>(workdir: &Workdir, start: &WorkdirPath, pattern: &'p str) -> &'p str {
+    let host = workdir.root_path().join(start.as_str());
+    let host = if start.is_root() { workdir.root_path().to_str() } else { host.to_str() };
+    // The `/` is kept: it says that the pattern matches from the start on.
+    host.and_then(|host| pattern.strip_prefix(host)).filter(|rest| rest.starts_with('/')).unwrap_or(pattern)
+}
+
+#[async_trait]
+impl Action for Request {
+    async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
+        run_blocking(cx, move |watch| {
+            let findings = find::find(&self, watch)?;
+            Ok(report::output(&self, &findings))
+        })
+        .await
+    }
+}

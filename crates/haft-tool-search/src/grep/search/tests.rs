@@ -1,0 +1,195 @@
+use super::*;
+use crate::grep::input::GrepInput;
+use expect_test::{Expect, expect};
+use haft_core::ToolErrorKind;
+use haft_testkit::Tree;
+use serde_json::{Value, json};
+use std::cell::Cell;
+use std::fs;
+use std::os::unix::fs::symlink;
+
+/// Calls `act` with the number of files looked at, and wants to stop when it has given back `true`.
+struct Hook<F> {
+    act: F,
+    stop: Cell<bool>,
+}
+
+impl<F: Fn(u64) -> bool> Hook<F> {
+    fn new(act: F) -> Self {
+        Self { act, stop: Cell::new(false) }
+    }
+}
+
+impl<F: Fn(u64) -> bool> Watch for Hook<F> {
+    fn is_cancelled(&self) -> bool {
+        self.stop.get()
+    }
+
+    fn looked_at(&self, files: u64) {
+        self.stop.set((self.act)(files));
+    }
+}
+
+fn request(tree: &Tree, input: Value) -> Request {
+    let input: GrepInput = serde_json::from_value(input).unwrap();
+    Request::resolve(&tree.workdir(), input).unwrap()
+}
+
+/// Runs a search during which something happens, and compares what the model gets.
+fn check(tree: &Tree, input: Value, act: impl Fn(u64) -> bool, expected: &Expect) {
+    let request = request(tree, input);
+    let text = match search(&request, &Hook::new(act)) {
+        Ok(findings) => super::super::report::output(&request, &findings).to_text(),
+        Err(error) => format!("{:?}: {error}", error.kind()),
+    };
+    expected.assert_eq(&text);
+}
+
+fn letters() -> Tree {
+    Tree::new().file("a", "x\n").file("b/one", "x\n").file("b/two", "x\n").file("c", "x\n")
+}
+
+#[test]
+fn stops_before_the_next_file_once_it_is_cancelled() {
+    let tree = letters();
+    let looked_at = Cell::new(0);
+    let hook = Hook::new(|files| {
+        looked_at.set(files);
+        files == 2
+    });
+    let error = search(&request(&tree, json!({ "pattern": "x" })), &hook).unwrap_err();
+    assert_eq!((error.kind(), looked_at.get()), (ToolErrorKind::Cancelled, 2));
+}
+
+#[test]
+fn stops_within_a_file_once_it_is_cancelled() {
+    struct AfterReads(Cell<u32>);
+    impl Watch for AfterReads {
+        fn is_cancelled(&self) -> bool {
+            self.0.set(self.0.get() + 1);
+            self.0.get() > 5
+        }
+        fn looked_at(&self, _: u64) {
+            panic!("the file is too long to be searched before the search is cancelled");
+        }
+    }
+    let tree = Tree::new().file("long", &"line\n".repeat(1 << 20));
+    let watch = AfterReads(Cell::new(0));
+    let error = search(&request(&tree, json!({ "pattern": "x" })), &watch).unwrap_err();
+    assert_eq!((error.kind(), watch.0.get()), (ToolErrorKind::Cancelled, 7));
+}
+
+#[test]
+fn a_directory_that_vanishes_is_passed_over() {
+    let tree = letters();
+    let path = tree.path().join("b");
+    check(
+        &tree,
+        json!({ "pattern": "x" }),
+        |files| {
+            if files == 1 {
+                fs::remove_dir_all(&path).unwrap();
+            }
+            false
+        },
+        &expect![[r#"
+            a:1: x
+            c:1: x
+
+            2 matches in 2 files"#]],
+    );
+}
+
+#[test]
+fn a_start_that_vanishes_is_an_error() {
+    let tree = letters();
+    let directory = request(&tree, json!({ "pattern": "x", "path": "b" }));
+    let file = request(&tree, json!({ "pattern": "x", "path": "b/one" }));
+    fs::rename(tree.path().join("b"), tree.path().join("b2")).unwrap();
+    let error = |request| search(request, &Hook::new(|_| false)).unwrap_err().to_string();
+    expect!["`b` does not exist; did you mean `b2`?"].assert_eq(&error(&directory));
+    expect!["`b/one` does not exist; did you mean `b2/one`?"].assert_eq(&error(&file));
+}
+
+#[test]
+fn a_file_that_becomes_a_link_out_is_not_read() {
+    let outside = Tree::new().file("secret", "x secret\n");
+    let tree = letters();
+    // By then the directory has been listed, and the walk takes it for a file.
+    let swap = || {
+        let path = tree.path().join("b/two");
+        fs::remove_file(&path).unwrap();
+        symlink(outside.path().join("secret"), &path).unwrap();
+        false
+    };
+    check(
+        &tree,
+        json!({ "pattern": "x" }),
+        |files| files == 2 && swap(),
+        &expect![[r#"
+        a:1: x
+        b/one:1: x
+        c:1: x
+
+        3 matches in 3 files
+        not searched: 1 file that cannot be read"#]],
+    );
+}
+
+#[test]
+fn a_directory_that_becomes_a_link_out_is_not_entered() {
+    let outside = Tree::new().file("one", "x secret\n");
+    let tree = letters();
+    let swap = || {
+        fs::rename(tree.path().join("b"), tree.path().join("was-b")).unwrap();
+        symlink(outside.path(), tree.path().join("b")).unwrap();
+        false
+    };
+    check(
+        &tree,
+        json!({ "pattern": "x" }),
+        |files| files == 1 && swap(),
+        &expect![[r#"
+        a:1: x
+        c:1: x
+
+        2 matches in 2 files
+        not searched: 1 directory that cannot be listed"#]],
+    );
+}
+
+#[test]
+fn a_file_that_becomes_a_pipe_does_not_block() {
+    let tree = letters();
+    let swap = || {
+        let path = tree.path().join("b/two");
+        fs::remove_file(&path).unwrap();
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        false
+    };
+    check(
+        &tree,
+        json!({ "pattern": "x" }),
+        |files| files == 2 && swap(),
+        &expect![[r#"
+        a:1: x
+        b/one:1: x
+        c:1: x
+
+        3 matches in 3 files
+        not searched: 1 file that cannot be read"#]],
+    );
+}
+
+#[test]
+fn a_file_that_becomes_a_directory_is_not_searched_where_only_the_file_was_permitted() {
+    let tree = letters();
+    let request = request(&tree, json!({ "pattern": "x", "path": "a" }));
+    fs::remove_file(tree.path().join("a")).unwrap();
+    fs::create_dir(tree.path().join("a")).unwrap();
+    fs::write(tree.path().join("a/inner"), "x\n").unwrap();
+    let error = search(&request, &Hook::new(|_| false)).unwrap_err();
+    expect!["InvalidInput: `a` is a directory, not a file; list it, or use the path of a file"]
+        .assert_eq(&format!("{:?}: {error}", error.kind()));
+}

@@ -1,0 +1,33 @@
+//! What the search tools do, seen through the executor.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
+mod attacks;
+mod bounds;
+mod glob_property;
+mod grep_property;
+mod pages;
+mod specs;
+
+use haft_core::ToolReply;
+use haft_testkit::Tree;
+use haft_tools_core::ToolRegistry;
+use serde_json::Value;
+
+/// The search tools for a tree.
+fn registry(tree: &Tree) -> ToolRegistry {
+    ToolRegistry::of(haft_tool_search::tools(&tree.workdir())).unwrap()
+}
+
+/// Runs one call.
+fn call(tree: &Tree, tool: &str, input: Value) -> ToolReply {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(haft_testkit::call(&registry(tree), tool, input))
+}
+
+/// Runs one call and gives what the model gets.
+fn text(tree: &Tree, tool: &str, input: Value) -> String {
+    call(tree, tool, input).output.to_text()
+}
