@@ -167,7 +167,11 @@ impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.target, &self.detail) {
             (Target::Resource { mode, resource }, _) => write!(f, "{mode} {resource}"),
-            (Target::Opaque, Some(detail)) => write!(f, "opaque ({detail})"),
+            (Target::Opaque, Some(detail)) => {
+                f.write_str("opaque (")?;
+                detail.chars().try_for_each(|character| resource::write_visibly(f, character))?;
+                f.write_str(")")
+            }
             (Target::Opaque, None) => f.write_str("opaque"),
         }
     }

@@ -2,8 +2,7 @@ use crate::executor::NestedCalls;
 use crate::{CallScope, Events};
 use haft_core::{CallId, EventKind, Progress, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use tokio_util::sync::CancellationToken;
 
 /// Gives a running tool its surroundings: who calls, when to stop, whom to tell, and how to call other tools.
@@ -20,7 +19,8 @@ struct Inner {
     cancellation: CancellationToken,
     events: Events,
     nested: Option<NestedCalls>,
-    finished: AtomicBool,
+    /// Held while news is handed on, so that none comes after the end.
+    finished: RwLock<bool>,
 }
 
 impl CallContext {
@@ -32,7 +32,7 @@ impl CallContext {
         events: Events,
         nested: Option<NestedCalls>,
     ) -> Self {
-        let finished = AtomicBool::new(false);
+        let finished = RwLock::new(false);
         Self(Arc::new(Inner { call_id, tool, scope, cancellation, events, nested, finished }))
     }
 
@@ -98,7 +98,7 @@ impl CallContext {
     pub async fn call(&self, call: ToolCall) -> ToolReply {
         let Inner { nested, scope, cancellation, .. } = &*self.0;
         let Some(nested) = nested else {
-            let refusal = ToolOutput::text("no other tools can be called here");
+            let refusal = ToolOutput::text("no other tools can be called here; go on without this call");
             return ToolReply::new(call.id, call.name, ReplyStatus::Denied, refusal);
         };
         nested.call(call, scope, cancellation).await
@@ -106,13 +106,20 @@ impl CallContext {
 
     /// Marks the call as answered, so that late news of it goes nowhere.
     pub(crate) fn finish(&self) {
-        self.0.finished.store(true, Ordering::Release);
+        *self.0.finished.write().unwrap_or_else(PoisonError::into_inner) = true;
     }
 
     fn tell(&self, kind: impl FnOnce() -> EventKind) {
         let Inner { events, scope, call_id, finished, .. } = &*self.0;
-        if events.is_observed() && !finished.load(Ordering::Acquire) {
-            events.emit(scope, Some(call_id), kind);
+        let is_finished = || finished.read().unwrap_or_else(PoisonError::into_inner);
+        if !events.is_observed() || *is_finished() {
+            return;
+        }
+        // The tool's own code must not run while the end is held up.
+        let kind = kind();
+        let finished = is_finished();
+        if !*finished {
+            events.emit(scope, Some(call_id), || kind);
         }
     }
 }

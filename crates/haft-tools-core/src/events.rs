@@ -1,5 +1,6 @@
 use haft_core::{CallId, Event, EventKind};
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,7 +10,7 @@ use crate::CallScope;
 /// Sees every event and changes nothing.
 ///
 /// Called in the task that caused the event, in the order of the sequence numbers of one call; an observer that has
-/// much to do hands the event on.
+/// much to do hands the event on. One that panics misses the event and disturbs nobody else.
 pub trait Observer: Send + Sync + 'static {
     /// Takes note of an event. Must not block.
     fn observe(&self, event: &Event);
@@ -73,7 +74,8 @@ impl Events {
             event = event.with_call(call.clone());
         }
         for observer in &bus.observers {
-            observer.observe(&event);
+            // An observer is only used again through a shared reference, as it would be by another task.
+            let _ = catch_unwind(AssertUnwindSafe(|| observer.observe(&event)));
         }
     }
 }

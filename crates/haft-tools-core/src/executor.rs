@@ -15,7 +15,7 @@ pub use schedule::Strategy;
 
 use crate::{Approval, CallScope, PendingCall};
 use async_trait::async_trait;
-use haft_core::{CallId, ReplyStatus, ToolCall, ToolOutput, ToolReply};
+use haft_core::{CallId, ReplyStatus, ToolCall, ToolReply};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use tokio_util::sync::CancellationToken;
@@ -189,9 +189,5 @@ pub(crate) struct Refusal {
 impl Refusal {
     pub(crate) fn new(status: ReplyStatus, message: impl Into<String>) -> Self {
         Self { status, message: message.into() }
-    }
-
-    pub(crate) fn into_reply(self, call: &ToolCall) -> ToolReply {
-        ToolReply::new(call.id.clone(), call.name.clone(), self.status, ToolOutput::text(self.message))
     }
 }

@@ -1,3 +1,5 @@
+mod closing;
+
 use haft_core::{Schema, ToolError};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -6,8 +8,9 @@ use serde_json::{Number, Value};
 
 /// Derives the input schema of a type: JSON Schema 2020-12, closed against unknown properties.
 ///
-/// Serde passes over properties it does not know, so a misspelt optional one would be lost silently. The schema is
-/// therefore closed wherever the type does not say otherwise, and the executor answers with the nearest name.
+/// Serde passes over properties it does not know, so a misspelt optional one would be lost silently. The schema and
+/// those of the types within it are therefore closed wherever the type does not say otherwise (by a flattened field or
+/// a map), and the executor answers with the nearest name.
 ///
 /// # Panics
 ///
@@ -30,13 +33,7 @@ use serde_json::{Number, Value};
 /// ```
 pub fn input_schema<T: JsonSchema>() -> Schema {
     let mut schema = derive::<T>();
-    if let Value::Object(members) = &mut schema {
-        let closes_itself =
-            ["additionalProperties", "unevaluatedProperties", "anyOf", "oneOf", "allOf", "$ref"];
-        if !closes_itself.iter().any(|keyword| members.contains_key(*keyword)) {
-            members.insert("additionalProperties".to_owned(), Value::Bool(false));
-        }
-    }
+    closing::close(&mut schema);
     match Schema::new(schema) {
         Ok(schema) => schema,
         Err(error) => panic!("the input of a tool must be a struct or an enum of structs: {error}"),

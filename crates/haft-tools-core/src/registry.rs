@@ -59,7 +59,9 @@ pub enum CollisionPolicy {
 #[non_exhaustive]
 pub enum RegistryError {
     /// Two tools have one name.
-    #[error("two tools are called `{name}`: one of {first}, one of {second}; prefix or rename one of them")]
+    #[error(
+        "two tools are called `{name}`: one from {first}, one from {second}; prefix or rename one of them"
+    )]
     Collision {
         /// The name.
         name: ToolName,
@@ -229,9 +231,22 @@ impl ToolRegistry {
         Arc::clone(&self.0.direct)
     }
 
-    /// Finds the names that are most like this one: at most three, the likest first.
+    /// Finds the tools whose names are most like this one: at most three, the likest first.
+    ///
+    /// Aliases are compared too, but the tool's own name is given; hidden tools stay hidden.
     pub fn nearest(&self, name: &str) -> Vec<&str> {
-        nearest(name, self.0.index.keys().map(ToolName::as_str))
+        let known = self.0.index.keys().filter(|known| {
+            self.entry(known.as_str()).is_some_and(|entry| entry.spec.exposure() != Exposure::Hidden)
+        });
+        let mut tools: Vec<&str> = Vec::new();
+        for near in nearest(name, known.map(ToolName::as_str)) {
+            if let Some(tool) = self.get(near).map(|spec| spec.name().as_str())
+                && !tools.contains(&tool)
+            {
+                tools.push(tool);
+            }
+        }
+        tools
     }
 
     pub(crate) fn entry(&self, name: &str) -> Option<&Arc<Entry>> {

@@ -18,7 +18,8 @@ use std::str::FromStr;
 /// | `@github/create_*` | of those, by the exact name they have there |
 /// | `!term` | not these |
 ///
-/// A tool that is explicit only is chosen by a term without `*` alone.
+/// A tool that is explicit only is chosen by a term alone that gives its whole name; any term can leave it out. An origin
+/// is written in full: `@git*` is refused, because as a name it would choose nothing.
 ///
 /// ```
 /// use haft_core::{Schema, ToolSpec};
@@ -65,20 +66,31 @@ impl Selector {
 
     /// Tells whether the tool is chosen.
     pub fn matches(&self, spec: &ToolSpec) -> bool {
-        let start = self.0.first().is_some_and(|term| term.negated) && !spec.is_explicit_only();
-        self.0.iter().fold(start, |chosen, term| if term.matches(spec) { !term.negated } else { chosen })
+        self.chooses(spec, spec.is_explicit_only())
+    }
+
+    /// Tells whether the tool would be chosen if no tool were explicit only: what forbids must not pass those by.
+    pub(crate) fn concerns(&self, spec: &ToolSpec) -> bool {
+        self.chooses(spec, false)
+    }
+
+    fn chooses(&self, spec: &ToolSpec, explicit: bool) -> bool {
+        let start = self.0.first().is_some_and(|term| term.negated) && !explicit;
+        self.0
+            .iter()
+            .fold(start, |chosen, term| if term.matches(spec, explicit) { !term.negated } else { chosen })
     }
 }
 
 impl Term {
-    fn matches(&self, spec: &ToolSpec) -> bool {
+    fn matches(&self, spec: &ToolSpec, explicit: bool) -> bool {
         let by_origin = self.origin.as_ref().is_none_or(|wanted| origin_matches(spec.origin(), wanted));
         let name = match &self.origin {
             Some(_) => foreign_name(spec),
             None => spec.name().as_str(),
         };
         let by_name = self.name.as_ref().is_none_or(|pattern| glob_matches(pattern, name));
-        let in_reach = self.negated || !spec.is_explicit_only() || self.is_exact();
+        let in_reach = self.negated || !explicit || self.is_exact();
         by_origin && by_name && in_reach
     }
 
@@ -164,7 +176,9 @@ fn parse_term(text: &str) -> Result<Term, SelectorError> {
     let is_pattern = |name: &str| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '*'))
     };
-    if origin.is_some_and(str::is_empty) || name.is_some_and(str::is_empty) {
+    if origin.is_some_and(|origin| origin.is_empty() || origin.contains('*'))
+        || name.is_some_and(str::is_empty)
+    {
         return Err(refuse());
     }
     if origin.is_none() && !name.is_some_and(is_pattern) {

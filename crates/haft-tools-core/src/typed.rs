@@ -157,8 +157,10 @@ pub(crate) fn typed_spec<I: JsonSchema, O: JsonSchema>(name: ToolName, descripti
 /// Turns a typed result into what the model reads: a string as text, the rest as JSON, objects as structured data too.
 pub(crate) fn typed_output(output: impl Serialize) -> Result<ToolOutput, ToolError> {
     let value = serde_json::to_value(output).map_err(|error| {
-        ToolError::failed("the tool's result cannot be written as JSON; this is a fault of the tool")
-            .with_source(error)
+        ToolError::failed(
+            "the tool's result cannot be written as JSON; this is a fault of the tool, so try another way",
+        )
+        .with_source(error)
     })?;
     Ok(match value {
         Value::String(text) => ToolOutput::text(text),

@@ -1,7 +1,11 @@
 //! Checks a call's arguments against the tool's schema, which is compiled once, and mends what can be mended.
 
+mod bounds;
+mod hint;
 mod repair;
 mod violation;
+
+pub(crate) use repair::abridged;
 
 use haft_core::{Repair, Schema};
 use jsonschema::{PatternOptions, Validator};
@@ -18,6 +22,7 @@ const BACKTRACK_LIMIT: usize = 100_000;
 pub(crate) struct InputValidator {
     schema: Schema,
     validator: Validator,
+    longest_chain: usize,
 }
 
 /// Holds arguments that fit the schema, and what was mended to make them fit.
@@ -30,20 +35,29 @@ pub(crate) struct ValidInput {
 impl InputValidator {
     /// Compiles a schema without ever fetching anything; gives the reason where that cannot be done.
     pub(crate) fn compile(schema: &Schema) -> Result<Self, String> {
+        let longest_chain = bounds::longest_chain(schema.as_value())?;
         let validator = jsonschema::options()
             .offline()
             .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT))
             .build(schema.as_value())
-            .map_err(|error| error.to_string())?;
-        Ok(Self { schema: schema.clone(), validator })
+            .map_err(|error| match error.instance_path().as_str() {
+                "" => error.to_string(),
+                place => format!("at `{place}`: {error}"),
+            })?;
+        Ok(Self { schema: schema.clone(), validator, longest_chain })
     }
 
     /// Accepts arguments that fit, or that fit once repaired; gives a text for the model otherwise.
     pub(crate) fn accept(&self, tool: &str, input: Value, repairs: bool) -> Result<ValidInput, String> {
+        if !bounds::can_be_checked(&input, self.longest_chain) {
+            return Err(format!(
+                "the arguments of `{tool}` are nested too deeply to be checked; call it again with flatter ones"
+            ));
+        }
         if self.validator.is_valid(&input) {
             return Ok(ValidInput { value: input, repairs: Vec::new() });
         }
-        if repairs && let Some(valid) = repair::repair(&self.validator, &input) {
+        if repairs && let Some(valid) = repair::repair(&self.validator, self.longest_chain, &input) {
             return Ok(valid);
         }
         Err(self.explain(tool, &input))
@@ -58,13 +72,14 @@ impl InputValidator {
             );
         }
         let mut text = format!("the arguments do not fit `{tool}`:");
-        let violations = violation::violations(&self.validator, self.schema.as_value(), input);
-        for violation in violations.iter().take(MOST_VIOLATIONS) {
+        let violations =
+            violation::violations(&self.validator, self.schema.as_value(), input, MOST_VIOLATIONS);
+        for line in &violations.lines {
             // Writing to a string cannot fail.
-            let _ = write!(text, "\n- {violation}");
+            let _ = write!(text, "\n- {line}");
         }
-        if violations.len() > MOST_VIOLATIONS {
-            let _ = write!(text, "\n- and {} more", violations.len() - MOST_VIOLATIONS);
+        if violations.more > 0 {
+            let _ = write!(text, "\n- and {} more", violations.more);
         }
         text.push_str("\nCorrect them and call the tool again.");
         text

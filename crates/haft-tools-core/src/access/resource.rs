@@ -56,8 +56,8 @@ const fn is_scheme(name: &str) -> bool {
 /// the business of its domain; all that is known here is that a subtree contains what lies below it.
 ///
 /// The printed form is what people read in questions and logs, and what [`FromStr`] reads back: `file:src/lib.rs`,
-/// `file:src/**`, `file:**`. A `*`, a `\` or a control character of a path is printed escaped, so that no path looks
-/// like a subtree.
+/// `file:src/**`, `file:**`. A `*`, a `\`, and a character that cannot be seen or turns others around is printed
+/// escaped, so that no path looks like a subtree or like another path.
 ///
 /// ```
 /// use haft_tools_core::{Resource, Scheme};
@@ -87,7 +87,9 @@ pub enum ResourceError {
         text: String,
     },
     /// The path has a backslash that escapes nothing, or a `*` that is neither escaped nor the final `**`.
-    #[error("the resource `{text}` holds `{found}`, which must be escaped or be the `**` at its end")]
+    #[error(
+        "the resource `{text}` holds a bare `{found}`; write `\\{found}` for the character, or end in `/**` for a subtree"
+    )]
     Escape {
         /// The text.
         text: String,
@@ -146,11 +148,10 @@ impl fmt::Display for Resource {
         f.write_str(self.scheme.as_str())?;
         f.write_char(':')?;
         for character in self.path.chars() {
-            match character {
-                '*' | '\\' => write!(f, "\\{character}")?,
-                character if character.is_control() => write!(f, "\\u{{{:x}}}", u32::from(character))?,
-                character => f.write_char(character)?,
+            if matches!(character, '*' | '\\') {
+                f.write_char('\\')?;
             }
+            write_visibly(f, character)?;
         }
         match (self.subtree, self.path.is_empty()) {
             (false, _) => Ok(()),
@@ -177,6 +178,26 @@ impl FromStr for Resource {
     }
 }
 
+/// Writes a character so that whoever reads it sees it as it is.
+pub(super) fn write_visibly(f: &mut fmt::Formatter<'_>, character: char) -> fmt::Result {
+    if is_deceptive(character) {
+        write!(f, "\\u{{{:x}}}", u32::from(character))
+    } else {
+        f.write_char(character)
+    }
+}
+
+/// Tells whether a character cannot be seen, or changes how others are shown: controls, line separators, and what the
+/// Unicode standard lists as default ignorable or bidirectional formatting.
+fn is_deceptive(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// Undoes the escapes of the printed form, or gives the first character that breaks it.
 fn unescape(path: &str) -> Result<String, char> {
     let mut plain = String::with_capacity(path.len());
@@ -197,6 +218,9 @@ fn unescape(path: &str) -> Result<String, char> {
 
 fn code_point(characters: &mut std::str::Chars<'_>) -> Option<char> {
     let (digits, rest) = characters.as_str().strip_prefix('{')?.split_once('}')?;
+    if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
     let character = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
     *characters = rest.chars();
     Some(character)

@@ -1,10 +1,15 @@
 use super::Refusal;
 use super::decide::Authorized;
+use super::prepare::panicked;
 use crate::permission::call_digest;
 use crate::registry::Entry;
-use crate::{Access, Approval, CallScope, PendingCall, Policy, Prepared};
-use haft_core::{Decision, Digest, ReplyStatus, ToolCall};
+use crate::validation::abridged;
+use crate::{Access, Approval, Approver, CallScope, PendingCall, Policy, Prepared, Preview};
+use futures_util::FutureExt as _;
+use haft_core::{Decision, Digest, Repair, ReplyStatus, ToolCall};
 use serde_json::Value;
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
 
 /// Says what a person's answer makes of a call.
 pub(super) enum Approved {
@@ -21,24 +26,42 @@ pub(super) async fn pending_call(
     policy: &Policy,
     entry: &Entry,
     call: &ToolCall,
+    repairs: &[Repair],
     prepared: &Prepared,
     scope: &CallScope,
-) -> PendingCall {
+    most_time: Duration,
+) -> Result<PendingCall, Refusal> {
+    // The prepared call is dropped if its preview panics, so it cannot be seen in a broken state.
+    let preview = AssertUnwindSafe(async { prepared.preview().await }).catch_unwind();
+    let preview = match tokio::time::timeout(most_time, preview).await {
+        Ok(Ok(preview)) => preview,
+        Ok(Err(_)) => return Err(panicked(&entry.name)),
+        // The arguments and accesses say what the call is about, so a person can be asked without it.
+        Err(_) => Preview::Arguments,
+    };
     let verdicts = policy.explain(&entry.spec, prepared.accesses());
     let unmet: Vec<Access> = verdicts
         .iter()
         .filter(|verdict| verdict.decision() == Decision::Ask)
         .filter_map(|verdict| verdict.access().cloned())
         .collect();
-    PendingCall {
+    Ok(PendingCall {
         call: call.clone(),
+        repairs: repairs.to_vec(),
         run: scope.run().clone(),
         agent: scope.agent().map(str::to_owned),
         accesses: prepared.accesses().clone(),
         unmet,
-        preview: prepared.preview().await,
+        preview,
         digest: digest(entry, call, prepared, scope),
-    }
+    })
+}
+
+/// Asks the approver; one that breaks has not approved.
+pub(super) async fn ask(approver: &dyn Approver, pending: &PendingCall) -> Approval {
+    // The approver is only used again through a shared reference, as it would be by another call at the same time.
+    let answer = AssertUnwindSafe(async { approver.approve(pending).await }).catch_unwind().await;
+    answer.unwrap_or_else(|_| Approval::Deny { reason: "the question could not be put".to_owned() })
 }
 
 pub(super) fn digest(entry: &Entry, call: &ToolCall, prepared: &Prepared, scope: &CallScope) -> Digest {
@@ -59,11 +82,18 @@ pub(super) fn apply(
     }
 }
 
+/// Tells the model that what ran is not what it asked for.
+pub(super) fn edited(from: &Value, to: &Value) -> Repair {
+    Repair::new("", abridged(from), Some(abridged(to)), "edited by the person who approved the call")
+}
+
 /// Answers a call that a person denied.
 pub(super) fn not_approved(reason: &str) -> Refusal {
     let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
     Refusal::new(
         ReplyStatus::Denied,
-        format!("this call was not approved{because}; do not repeat it, find another way or ask what to do"),
+        format!(
+            "this call was not approved{because}; do not repeat it, find another way or say what you would need"
+        ),
     )
 }

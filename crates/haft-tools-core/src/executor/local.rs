@@ -14,7 +14,7 @@ use crate::{
     ToolRegistry,
 };
 use async_trait::async_trait;
-use haft_core::{ErrorKind, Repair, ReplyStatus, ToolCall, ToolReply};
+use haft_core::{Decision, ErrorKind, Repair, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -170,38 +170,41 @@ impl Surroundings<'_> {
     /// Takes a call through all stages.
     async fn execute(self, mut call: ToolCall, repeated: bool) -> CallOutcome {
         let record = Record::start(&self.shared.events, self.scope, &call);
+        let mut repairs = Vec::new();
         let result = if repeated {
             Err(Refusal::new(ReplyStatus::Error(ErrorKind::InvalidInput), repeated_id(&call)).into())
         } else {
-            self.attempt(&mut call, Answer::None, &record).await
+            self.attempt(&mut call, &mut repairs, Answer::None, &record).await
         };
-        conclude(&call, record, result)
+        self.conclude(&call, repairs, record, result)
     }
 
     /// Takes a call that waited through all stages, with the answer it waited for.
     async fn resume(self, pending: PendingCall, approval: Approval) -> CallOutcome {
-        let mut call = pending.call.clone();
+        let (mut call, mut repairs) = (pending.call.clone(), pending.repairs.clone());
         let record = Record::resume(&self.shared.events, self.scope, &call);
         let answer = Answer::Given(approval, Box::new(pending));
-        let result = self.attempt(&mut call, answer, &record).await;
-        conclude(&call, record, result)
+        let result = self.attempt(&mut call, &mut repairs, answer, &record).await;
+        self.conclude(&call, repairs, record, result)
     }
 
     async fn attempt(
         self,
         call: &mut ToolCall,
+        repairs: &mut Vec<Repair>,
         mut answer: Answer,
         record: &Record<'_>,
-    ) -> Result<ToolReply, Halt> {
+    ) -> Result<ToolOutput, Halt> {
         if self.cancellation.is_cancelled() {
             return Err(cancelled_before_start().into());
         }
-        if let Answer::Given(Approval::Deny { reason }, _) = &answer {
+        if let Answer::Given(approval @ Approval::Deny { reason }, _) = &answer {
+            record.answered(approval);
             return Err(approve::not_approved(reason).into());
         }
         let entry = resolve(&self.shared.registry, call)?;
         loop {
-            let repairs = validate(entry, call)?;
+            repairs.extend(validate(entry, call)?);
             let prepared = prepare(entry, call, self.scope)?;
             let decided = decide(&self.shared.policy, entry, prepared, |decision, reason| {
                 record.decided(decision, reason);
@@ -211,21 +214,28 @@ impl Surroundings<'_> {
                     Decided::Allowed(authorized),
                     Answer::None | Answer::Wrote | Answer::Given(Approval::Approve, _),
                 ) => Approved::Run(authorized),
-                (Decided::Asked(prepared), Answer::Wrote) => Approved::Run(Authorized::by_approval(prepared)),
+                (Decided::Asked(prepared), Answer::Wrote) => {
+                    record.decided(Decision::Allow, &|| "approved with other arguments".to_owned());
+                    Approved::Run(Authorized::by_approval(prepared))
+                }
                 (decided, Answer::Given(approval, pending)) => {
                     let prepared = decided.into_prepared();
                     if approve::digest(entry, call, &prepared, self.scope) == pending.digest {
+                        record.answered(&approval);
                         approve::apply(approval, prepared, *pending)?
                     } else {
-                        self.ask(call, entry, prepared, record).await?
+                        self.ask(call, repairs, entry, prepared, record).await?
                     }
                 }
-                (Decided::Asked(prepared), Answer::None) => self.ask(call, entry, prepared, record).await?,
+                (Decided::Asked(prepared), Answer::None) => {
+                    self.ask(call, repairs, entry, prepared, record).await?
+                }
             };
             match approved {
-                Approved::Run(authorized) => return self.perform(authorized, call, entry, repairs).await,
+                Approved::Run(authorized) => return self.perform(authorized, call, entry).await,
                 Approved::Waits(pending) => return Err(Halt::Waits(pending)),
                 Approved::Again(input) => {
+                    *repairs = vec![approve::edited(&call.input, &input)];
                     call.input = input;
                     answer = Answer::Wrote;
                 }
@@ -237,28 +247,36 @@ impl Surroundings<'_> {
     async fn ask(
         self,
         call: &ToolCall,
+        repairs: &[Repair],
         entry: &Entry,
         prepared: Prepared,
         record: &Record<'_>,
     ) -> Result<Approved, Refusal> {
-        let pending = approve::pending_call(&self.shared.policy, entry, call, &prepared, self.scope).await;
-        record.asked(&pending);
-        let approval = tokio::select! {
+        let Shared { policy, approver, limits, .. } = &**self.shared;
+        let asking = async {
+            let pending =
+                approve::pending_call(policy, entry, call, repairs, &prepared, self.scope, limits.timeout)
+                    .await?;
+            record.asked(&pending);
+            let approval = approve::ask(&**approver, &pending).await;
+            Ok((approval, pending))
+        };
+        let (approval, pending) = tokio::select! {
             biased;
             () = self.cancellation.cancelled() => return Err(cancelled_before_start()),
-            approval = self.shared.approver.approve(&pending) => approval,
+            asked = asking => asked?,
         };
+        record.answered(&approval);
         approve::apply(approval, prepared, pending)
     }
 
-    /// Runs what was authorized and shapes what comes back.
+    /// Runs what was authorized.
     async fn perform(
         self,
         authorized: Authorized,
         call: &ToolCall,
         entry: &Entry,
-        repairs: Vec<Repair>,
-    ) -> Result<ToolReply, Halt> {
+    ) -> Result<ToolOutput, Halt> {
         let shared = self.shared;
         let nested = NestedCalls { shared: Arc::clone(shared), nesting: self.nesting + 1 };
         let cx = CallContext::new(
@@ -269,23 +287,46 @@ impl Surroundings<'_> {
             shared.events.clone(),
             Some(nested),
         );
-        let output = run(authorized, &cx, &shared.limits).await?;
-        let (output, truncation) = shape(output, shared.limits.output_bytes, &repairs);
-        let mut reply = ToolReply::new(call.id.clone(), call.name.clone(), ReplyStatus::Ok, output);
+        Ok(run(authorized, &cx, &shared.limits).await?)
+    }
+
+    /// Answers a call, or leaves it open for the answer of a person.
+    fn conclude(
+        self,
+        call: &ToolCall,
+        repairs: Vec<Repair>,
+        record: Record<'_>,
+        result: Result<ToolOutput, Halt>,
+    ) -> CallOutcome {
+        match result {
+            Ok(output) => CallOutcome::Replied(self.reply(call, repairs, record, Ok(output))),
+            Err(Halt::Refused(refusal)) => {
+                CallOutcome::Replied(self.reply(call, repairs, record, Err(refusal)))
+            }
+            Err(Halt::Waits(pending)) => {
+                record.wait();
+                CallOutcome::Pending(pending)
+            }
+        }
+    }
+
+    /// Shapes what a call is answered with, whether it ran or not, and records it.
+    fn reply(
+        self,
+        call: &ToolCall,
+        repairs: Vec<Repair>,
+        record: Record<'_>,
+        answer: Result<ToolOutput, Refusal>,
+    ) -> ToolReply {
+        let (status, output) = match answer {
+            Ok(output) => (ReplyStatus::Ok, output),
+            Err(Refusal { status, message }) => (status, ToolOutput::text(message)),
+        };
+        let (output, truncation) = shape(output, self.shared.limits.output_bytes, &repairs);
+        let mut reply = ToolReply::new(call.id.clone(), call.name.clone(), status, output);
         reply.truncation = truncation;
         reply.repairs = repairs;
-        Ok(reply)
-    }
-}
-
-fn conclude(call: &ToolCall, record: Record<'_>, result: Result<ToolReply, Halt>) -> CallOutcome {
-    match result {
-        Ok(reply) => CallOutcome::Replied(record.finish(reply)),
-        Err(Halt::Refused(refusal)) => CallOutcome::Replied(record.finish(refusal.into_reply(call))),
-        Err(Halt::Waits(pending)) => {
-            record.wait();
-            CallOutcome::Pending(pending)
-        }
+        record.finish(reply)
     }
 }
 
@@ -308,26 +349,26 @@ impl NestedCalls {
         cancellation: &CancellationToken,
     ) -> ToolReply {
         let limit = self.shared.limits.nesting;
+        let surroundings = Surroundings { shared: &self.shared, scope, cancellation, nesting: self.nesting };
         let record = Record::start(&self.shared.events, scope, &call);
-        if self.nesting > limit {
+        let (mut inner, mut repairs) = (call.clone(), Vec::new());
+        let result = if self.nesting > limit {
             let message =
                 format!("calls made by tools may nest {limit} deep at most; make this call yourself");
-            return record.finish(Refusal::new(ReplyStatus::Denied, message).into_reply(&call));
-        }
-        let surroundings = Surroundings { shared: &self.shared, scope, cancellation, nesting: self.nesting };
-        let mut inner = call.clone();
-        // The future of a call holds the future of the tool that makes it, so one of them has to be on the heap.
-        let result = Box::pin(surroundings.attempt(&mut inner, Answer::None, &record)).await;
-        let refusal = match result {
-            Ok(reply) => return record.finish(reply),
-            Err(Halt::Refused(refusal)) => refusal,
-            Err(Halt::Waits(_)) => Refusal::new(
+            Err(Halt::Refused(Refusal::new(ReplyStatus::Denied, message)))
+        } else {
+            // The future of a call holds the future of the tool that makes it, so one of them has to be on the heap.
+            Box::pin(surroundings.attempt(&mut inner, &mut repairs, Answer::None, &record)).await
+        };
+        let answer = result.map_err(|halt| match halt {
+            Halt::Refused(refusal) => refusal,
+            Halt::Waits(_) => Refusal::new(
                 ReplyStatus::Denied,
                 "this call needs an approval that comes later, which a call made by a tool cannot wait for; make it \
                  yourself",
             ),
-        };
-        record.finish(refusal.into_reply(&call))
+        });
+        surroundings.reply(&call, repairs, record, answer)
     }
 }
 

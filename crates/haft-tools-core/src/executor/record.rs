@@ -1,4 +1,4 @@
-use crate::{Access, CallScope, Events, PendingCall};
+use crate::{Access, Approval, CallScope, Events, PendingCall};
 use haft_core::{CallId, Decision, EventKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use std::time::Instant;
 
@@ -18,7 +18,7 @@ impl<'a> Record<'a> {
     /// Takes up a call.
     pub(super) fn start(events: &'a Events, scope: &'a CallScope, call: &ToolCall) -> Self {
         let record = Self::resume(events, scope, call);
-        record.tell(|| EventKind::Started { name: call.name.clone() });
+        record.tell(|| EventKind::Started { name: call.name.clone(), input: call.input.clone() });
         record
     }
 
@@ -30,6 +30,18 @@ impl<'a> Record<'a> {
 
     pub(super) fn decided(&self, decision: Decision, reason: &dyn Fn() -> String) {
         self.tell(|| EventKind::Decided { decision, reason: reason() });
+    }
+
+    /// Tells what a person decided; an edited call is decided again, and one that waits is not decided.
+    pub(super) fn answered(&self, approval: &Approval) {
+        match approval {
+            Approval::Approve => self.decided(Decision::Allow, &|| "approved".to_owned()),
+            Approval::Deny { reason } if reason.is_empty() => {
+                self.decided(Decision::Deny, &|| "not approved".to_owned());
+            }
+            Approval::Deny { reason } => self.decided(Decision::Deny, &|| format!("not approved: {reason}")),
+            Approval::Edit { .. } | Approval::Later => {}
+        }
     }
 
     pub(super) fn asked(&self, pending: &PendingCall) {
@@ -62,7 +74,7 @@ impl Drop for Record<'_> {
         if self.open {
             let name = std::mem::take(&mut self.name);
             self.tell(|| {
-                let output = ToolOutput::text("the call was abandoned with its batch");
+                let output = ToolOutput::text("the call was abandoned: nothing waits for it any more");
                 let reply = ToolReply::new(self.call_id.clone(), name, ReplyStatus::Cancelled, output);
                 EventKind::Finished { reply: Box::new(reply) }
             });

@@ -16,18 +16,35 @@ pub(super) fn resolve<'a>(registry: &'a ToolRegistry, call: &ToolCall) -> Result
 }
 
 fn unknown(registry: &ToolRegistry, name: &str) -> String {
-    let shown: String = name.chars().take(80).collect();
+    let wrong = match shown(name) {
+        shown if shown.trim().is_empty() => "the call names no tool".to_owned(),
+        shown => format!("there is no tool `{shown}`"),
+    };
     let near = registry.nearest(name);
     if !near.is_empty() {
-        return format!("there is no tool `{shown}`; did you mean {}?", listed(near, "or"));
+        return format!("{wrong}; did you mean {}?", listed(near, "or"));
     }
     let direct = registry.direct_specs();
     match direct.len() {
-        0 => format!("there is no tool `{shown}`, and no other either; answer without tools"),
-        1..=MOST_LISTED => {
-            let names = listed(direct.iter().map(|spec| spec.name().as_str()), "and");
-            format!("there is no tool `{shown}`; the tools are {names}")
+        0 => format!("{wrong}, and there is none; answer without tools"),
+        1 => {
+            let name = direct[0].name();
+            format!("{wrong}; the only tool is `{name}`")
         }
-        _ => format!("there is no tool `{shown}`; use one of the tools you were given"),
+        2..=MOST_LISTED => {
+            let names = listed(direct.iter().map(|spec| spec.name().as_str()), "and");
+            format!("{wrong}; the tools are {names}")
+        }
+        _ => format!("{wrong}; use one of the tools you were given"),
     }
+}
+
+/// Cuts what a model wrote to what is worth repeating, on one line.
+fn shown(name: &str) -> String {
+    let mut characters = name.chars().map(|character| if character.is_control() { ' ' } else { character });
+    let mut shown: String = characters.by_ref().take(80).collect();
+    if characters.next().is_some() {
+        shown.push('…');
+    }
+    shown
 }

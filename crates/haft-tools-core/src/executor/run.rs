@@ -3,10 +3,10 @@ use super::decide::Authorized;
 use super::prepare::panicked;
 use crate::{CallContext, Limits};
 use futures_util::FutureExt as _;
-use haft_core::{ReplyStatus, ToolError, ToolOutput};
+use haft_core::{ReplyStatus, ToolError, ToolErrorKind, ToolOutput};
 use std::any::Any;
 use std::future::poll_fn;
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
@@ -27,8 +27,13 @@ pub(super) async fn run(
     }
     let timeout = prepared.timeout().unwrap_or(limits.timeout).min(limits.timeout_ceiling);
     // Nothing of the action is looked at again after a panic, so it cannot be seen in a broken state.
-    let work = AssertUnwindSafe(prepared.into_action().run(cx.clone())).catch_unwind();
-    let stopped = supervise(work, cx, timeout, limits.grace).await;
+    let begun = catch_unwind(AssertUnwindSafe(|| prepared.into_action().run(cx.clone())));
+    let abandoned = Abandon(cx);
+    let stopped = match begun {
+        Ok(work) => supervise(AssertUnwindSafe(work).catch_unwind(), cx, timeout, limits.grace).await,
+        Err(panic) => Stopped::Ended(Err(panic)),
+    };
+    std::mem::forget(abandoned);
     cx.finish();
     match stopped {
         Stopped::Ended(Ok(Ok(output))) => Ok(output),
@@ -41,17 +46,29 @@ pub(super) async fn run(
             Err(Refusal::new(error.kind().into(), error.message()))
         }
         Stopped::Ended(Err(_)) => Err(panicked(cx.tool_name())),
-        Stopped::Cancelled => {
-            Err(Refusal::new(ReplyStatus::Cancelled, "the call was cancelled before it was done"))
-        }
+        Stopped::Cancelled => Err(Refusal::new(
+            ReplyStatus::Cancelled,
+            "the call was cancelled before it was done; see what it has done so far before you repeat it",
+        )),
         Stopped::TimedOut => Err(Refusal::new(
             ReplyStatus::TimedOut,
             format!(
-                "`{}` was stopped after {}; ask for less at once, or for more time if the tool takes a time limit",
+                "`{}` was stopped after {} and may have done a part of its work; ask for less at once, or for more time if \
+                 the tool takes a time limit",
                 cx.tool_name(),
                 spoken(timeout)
             ),
         )),
+    }
+}
+
+/// Tells a call whose future is dropped to stop, and lets nothing more be heard of it.
+struct Abandon<'a>(&'a CallContext);
+
+impl Drop for Abandon<'_> {
+    fn drop(&mut self) {
+        self.0.finish();
+        self.0.cancellation().cancel();
     }
 }
 
@@ -83,10 +100,17 @@ where
     cx.cancellation().cancel();
     tokio::select! {
         biased;
-        // A tool that used its grace to finish has done the work, so its result is not thrown away.
-        ended = &mut task => match ended_task(ended) {
-            Stopped::Ended(Ok(Ok(output))) => Stopped::Ended(Ok(Ok(output))),
-            _ => stopped,
+        ended = &mut task => match (ended_task(ended), stopped) {
+            // A tool that used its grace to finish has done the work, so its result is not thrown away.
+            (Stopped::Ended(Ok(Ok(output))), _) => Stopped::Ended(Ok(Ok(output))),
+            // One that says itself why it stopped knows best what became of its work.
+            (Stopped::Ended(Ok(Err(error))), Stopped::Cancelled) if error.kind() == ToolErrorKind::Cancelled => {
+                Stopped::Ended(Ok(Err(error)))
+            }
+            (Stopped::Ended(Ok(Err(error))), Stopped::TimedOut) if error.kind() == ToolErrorKind::TimedOut => {
+                Stopped::Ended(Ok(Err(error)))
+            }
+            (_, stopped) => stopped,
         },
         () = tokio::time::sleep(grace) => stopped,
     }
@@ -102,7 +126,7 @@ fn ended_task(joined: Result<Ended, tokio::task::JoinError>) -> Stopped {
 }
 
 pub(super) fn cancelled_before_start() -> Refusal {
-    Refusal::new(ReplyStatus::Cancelled, "the call was cancelled before it was started")
+    Refusal::new(ReplyStatus::Cancelled, "the call was cancelled before it was started; nothing was done")
 }
 
 fn spoken(duration: Duration) -> String {

@@ -21,19 +21,24 @@ pub(super) async fn schedule<T, R, F>(
 where
     F: Future<Output = R>,
 {
-    let mut results = Vec::with_capacity(items.len());
     match strategy {
         Strategy::Parallel if items.len() > 1 => {
-            let mut running = futures_util::stream::iter(items).map(work).buffered(width.max(1));
-            while let Some(result) = running.next().await {
-                results.push(result);
-            }
+            let units = items.into_iter().enumerate().map(|(place, item)| {
+                let unit = work(item);
+                async move { (place, unit.await) }
+            });
+            // A slow unit must not keep the place of those behind it that have ended.
+            let running = futures_util::stream::iter(units).buffer_unordered(width.max(1));
+            let mut results: Vec<(usize, R)> = running.collect().await;
+            results.sort_unstable_by_key(|(place, _)| *place);
+            results.into_iter().map(|(_, result)| result).collect()
         }
         Strategy::Parallel | Strategy::Sequential => {
+            let mut results = Vec::with_capacity(items.len());
             for item in items {
                 results.push(work(item).await);
             }
+            results
         }
     }
-    results
 }

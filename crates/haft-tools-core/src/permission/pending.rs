@@ -1,5 +1,5 @@
 use crate::{Access, Accesses, CallScope, Preview};
-use haft_core::{Digest, RunId, ToolCall};
+use haft_core::{Digest, Repair, RunId, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -11,6 +11,9 @@ use serde_json::json;
 pub struct PendingCall {
     /// The call, with its input as it was repaired.
     pub call: ToolCall,
+    /// What was changed in the input the model wrote.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<Repair>,
     /// The run it belongs to.
     pub run: RunId,
     /// The agent that asks, if it has a name.

@@ -9,7 +9,8 @@ use std::fmt;
 ///
 /// Allowing is strict and denying is not: an allow rule must contain all of what an access declares, while a deny or
 /// ask rule needs only to have something in common with it. An opaque access is matched by rules that name the tool,
-/// and by no other.
+/// and by no other. Tools that are explicit only are passed by by the wildcards of allow rules, and not by those of deny
+/// and ask rules.
 ///
 /// ```
 /// use haft_core::{Decision, Schema, ToolSpec};
@@ -62,9 +63,11 @@ impl Rule {
         Self(Matcher::Access { mode, within })
     }
 
-    /// Tells whether the rule speaks of the access; an access that it covers only in part is matched if `partly`.
+    /// Tells whether the rule speaks of the access; one that it reaches only in part or by a wildcard is matched if
+    /// `partly`.
     fn matches(&self, tool: &ToolSpec, access: Option<&Access>, partly: bool) -> bool {
         match &self.0 {
+            Matcher::Tools(selector) if partly => selector.concerns(tool),
             Matcher::Tools(selector) => selector.matches(tool),
             Matcher::Access { mode, within } => access.is_some_and(|access| {
                 access.mode() == Some(*mode)
@@ -128,7 +131,12 @@ impl Policy {
     }
 
     /// Decides every access on its own, in the order in which they were declared.
+    ///
+    /// A call that declares none gets the one verdict on the tool.
     pub fn explain<'a>(&'a self, tool: &ToolSpec, accesses: &'a Accesses) -> Vec<Verdict<'a>> {
+        if accesses.is_empty() {
+            return vec![self.decide_one(tool, None)];
+        }
         accesses.iter().map(|access| self.decide_one(tool, Some(access))).collect()
     }
 

@@ -1,4 +1,4 @@
-use super::ValidInput;
+use super::{ValidInput, bounds};
 use haft_core::Repair;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{JsonType, JsonTypeSet, ValidationError, Validator};
@@ -21,7 +21,7 @@ struct Fix {
 }
 
 /// Mends arguments where the schema's own violations say how, and only if the whole then fits.
-pub(super) fn repair(validator: &Validator, input: &Value) -> Option<ValidInput> {
+pub(super) fn repair(validator: &Validator, longest_chain: usize, input: &Value) -> Option<ValidInput> {
     let mut value = input.clone();
     let mut repairs = Vec::new();
     for _ in 0..MOST_ROUNDS {
@@ -30,7 +30,8 @@ pub(super) fn repair(validator: &Validator, input: &Value) -> Option<ValidInput>
         for (pointer, wanted) in places {
             // A fix of this round may have taken the place away.
             let Some(found) = value.pointer(&pointer) else { continue };
-            let fixes = fixes(&pointer, found, wanted);
+            let is_member = matches!(parent(&value, &pointer), Some(Value::Object(_)));
+            let fixes = fixes(&pointer, found, is_member, wanted);
             if let Some(fix) = best(validator, &value, fixes) {
                 let from = abridged(found);
                 repairs.push(Repair::new(pointer, from, fix.to.as_ref().map(abridged), fix.note));
@@ -38,11 +39,11 @@ pub(super) fn repair(validator: &Validator, input: &Value) -> Option<ValidInput>
                 mended = true;
             }
         }
+        if !mended || !bounds::can_be_checked(&value, longest_chain) {
+            return None;
+        }
         if validator.is_valid(&value) {
             return Some(ValidInput { value, repairs });
-        }
-        if !mended {
-            return None;
         }
     }
     None
@@ -71,10 +72,8 @@ fn collect(error: &ValidationError<'_>, places: &mut Vec<(String, JsonTypeSet)>)
             add(JsonTypeSet::empty().insert(*wanted));
         }
         ValidationErrorKind::Type { kind: TypeKind::Multiple(wanted) } => add(*wanted),
-        ValidationErrorKind::AnyOf { context }
-        | ValidationErrorKind::OneOfNotValid { context }
-        | ValidationErrorKind::OneOfMultipleValid { context } => {
-            for error in context.iter().flatten() {
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
+            for error in context.iter().filter(|errors| can_be_mended(errors)).flatten() {
                 collect(error, places);
             }
         }
@@ -84,16 +83,40 @@ fn collect(error: &ValidationError<'_>, places: &mut Vec<(String, JsonTypeSet)>)
     }
 }
 
+/// Tells whether everything that keeps an alternative from fitting is a matter of types.
+///
+/// The violations of an alternative that was not meant say nothing about what is wrong with the one that was.
+fn can_be_mended(errors: &[ValidationError<'_>]) -> bool {
+    let is_of_type = |error: &ValidationError<'_>| matches!(error.kind(), ValidationErrorKind::Type { .. });
+    errors.iter().all(|error| match error.kind() {
+        ValidationErrorKind::Type { .. } => true,
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
+            context.iter().any(|errors| can_be_mended(errors))
+        }
+        // A value of another type can have another value, and a null can be absent.
+        _ => {
+            error.instance().is_null()
+                || errors
+                    .iter()
+                    .any(|other| is_of_type(other) && other.instance_path() == error.instance_path())
+        }
+    })
+}
+
 /// Lists the ways to make a value be of one of the types, the likeliest first.
-fn fixes(pointer: &str, found: &Value, wanted: JsonTypeSet) -> Vec<Fix> {
+fn fixes(pointer: &str, found: &Value, is_member: bool, wanted: JsonTypeSet) -> Vec<Fix> {
     let fix = |to, note| Fix { pointer: pointer.to_owned(), to, note };
     let mut fixes = Vec::new();
     match found {
         Value::Null if pointer.is_empty() => fixes.push(fix(Some(json!({})), "took null as no arguments")),
-        Value::Null => fixes.push(fix(None, "took null as absent")),
+        Value::String(text) if pointer.is_empty() && text.trim().is_empty() => {
+            fixes.push(fix(Some(json!({})), "took an empty text as no arguments"));
+        }
+        Value::Null if is_member => fixes.push(fix(None, "took null as absent")),
         Value::String(text) => {
             if let Ok(decoded) = serde_json::from_str::<Value>(text.trim())
                 && is_one_of(&decoded, wanted)
+                && !has_lost_digits(&decoded, text)
             {
                 let note = match decoded {
                     Value::Array(_) | Value::Object(_) => "decoded JSON that was sent as a string",
@@ -102,7 +125,7 @@ fn fixes(pointer: &str, found: &Value, wanted: JsonTypeSet) -> Vec<Fix> {
                 fixes.push(fix(Some(decoded), note));
             }
         }
-        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {}
     }
     if wanted.contains(JsonType::Array)
         && !matches!(found, Value::Null | Value::Array(_))
@@ -119,6 +142,11 @@ fn is_one_of(value: &Value, wanted: JsonTypeSet) -> bool {
         || (integer && (wanted.contains(JsonType::Integer) || wanted.contains(JsonType::Number)))
 }
 
+/// Tells whether a text that spells a whole number spells one that is too large to be held exactly.
+fn has_lost_digits(decoded: &Value, text: &str) -> bool {
+    decoded.is_f64() && !text.contains(['.', 'e', 'E'])
+}
+
 /// Chooses the first fix after which nothing is wrong at its place, or else the first at all: what is wrong inside may
 /// be mended in the next round.
 fn best(validator: &Validator, value: &Value, mut fixes: Vec<Fix>) -> Option<Fix> {
@@ -128,9 +156,18 @@ fn best(validator: &Validator, value: &Value, mut fixes: Vec<Fix>) -> Option<Fix
     let clean = fixes.iter().position(|fix| {
         let mut tried = value.clone();
         apply(&mut tried, Fix { pointer: fix.pointer.clone(), to: fix.to.clone(), note: fix.note });
-        !validator.iter_errors(&tried).any(|error| error.instance_path().as_str().starts_with(&fix.pointer))
+        !validator.iter_errors(&tried).any(|error| is_within(error.instance_path().as_str(), &fix.pointer))
     });
     Some(fixes.swap_remove(clean.unwrap_or(0)))
+}
+
+/// Tells whether a place is another one or lies below it.
+fn is_within(place: &str, other: &str) -> bool {
+    place.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn parent<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
+    value.pointer(pointer.rsplit_once('/')?.0)
 }
 
 fn apply(value: &mut Value, fix: Fix) {
@@ -146,7 +183,7 @@ fn apply(value: &mut Value, fix: Fix) {
 }
 
 /// Cuts a value to what is worth quoting.
-fn abridged(value: &Value) -> Value {
+pub(crate) fn abridged(value: &Value) -> Value {
     let text = match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => return value.clone(),
         Value::String(text) if text.len() <= MOST_QUOTED => return value.clone(),

@@ -1,1 +1,205 @@
+#![expect(clippy::needless_pass_by_value, reason = "a snapshot is written where it is used")]
+
 use super::*;
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use serde_json::json;
+
+fn validator(schema: Value) -> InputValidator {
+    InputValidator::compile(&Schema::new(schema).unwrap()).unwrap()
+}
+
+fn check(schema: Value, input: Value, expect: Expect) {
+    let said = match validator(schema).accept("t", input, true) {
+        Ok(ValidInput { value, repairs }) => {
+            let repairs: Vec<String> =
+                repairs.iter().map(|repair| format!("{} {}", repair.pointer, repair.note)).collect();
+            format!("{value} {repairs:?}")
+        }
+        Err(text) => text,
+    };
+    expect.assert_eq(&said);
+}
+
+fn reason(schema: Value) -> String {
+    InputValidator::compile(&Schema::new(schema).unwrap()).err().unwrap_or_else(|| "taken".to_owned())
+}
+
+#[test]
+fn what_fits_is_taken_as_it_is() {
+    check(json!({}), json!({ "a": null, "b": "5" }), expect![[r#"{"a":null,"b":"5"} []"#]]);
+    check(
+        json!({ "properties": { "a": { "type": ["string", "integer"] } } }),
+        json!({ "a": "5" }),
+        expect![[r#"{"a":"5"} []"#]],
+    );
+}
+
+#[test]
+fn a_place_that_is_only_alike_does_not_keep_another_from_being_repaired() {
+    // `/a` has two possible repairs, and which is right must not depend on what is wrong with `/ab`.
+    let list_of_lists =
+        json!({ "type": "array", "items": { "type": "array", "items": { "type": "integer" } } });
+    let schema = json!({ "properties": { "a": list_of_lists, "ab": { "type": "integer" } } });
+    check(
+        schema,
+        json!({ "a": "[5]", "ab": "6" }),
+        expect![[
+            r#"{"a":[[5]],"ab":6} ["/a decoded JSON that was sent as a string", "/ab took a string as the value it spells", "/a/0 took a single value as a list of one"]"#
+        ]],
+    );
+}
+
+#[test]
+fn too_many_wrong_places_are_no_slip_that_could_be_repaired() {
+    let schema = json!({ "properties": { "a": { "type": "array", "items": { "type": "integer" } } } });
+    let sent = |count: usize| json!({ "a": vec!["1"; count] });
+    assert!(validator(schema.clone()).accept("t", sent(32), true).is_ok());
+    assert!(validator(schema).accept("t", sent(33), true).is_err());
+}
+
+#[test]
+fn a_repair_quotes_no_more_than_a_little_of_a_value() {
+    let schema = json!({ "properties": { "a": { "type": "array" } } });
+    let long = json!(["é".repeat(1_000)]).to_string();
+    let repairs = validator(schema).accept("t", json!({ "a": long }), true).unwrap().repairs;
+    let lengths = [repairs[0].from.to_string().len(), repairs[0].to.as_ref().unwrap().to_string().len()];
+    assert!(lengths.iter().all(|length| *length < 250), "{lengths:?}");
+}
+
+#[test]
+fn chains_are_counted_through_every_keyword_that_hands_a_value_on() {
+    let chain = |schema: Value| bounds::longest_chain(&schema).unwrap();
+    assert_eq!(chain(json!({})), 0);
+    assert_eq!(chain(json!({ "properties": { "a": { "items": {} } } })), 0);
+    assert_eq!(chain(json!({ "allOf": [{}, { "anyOf": [{ "oneOf": [{}] }] }] })), 3);
+    assert_eq!(chain(json!({ "not": { "if": { "then": { "else": {} } } } })), 4);
+    assert_eq!(
+        chain(json!({ "dependentSchemas": { "a": { "$ref": "#/$defs/b" } }, "$defs": { "b": {} } })),
+        2
+    );
+    assert_eq!(chain(json!({ "properties": { "a": { "$ref": "#" } } })), 1);
+    // A property may be called like a keyword.
+    assert_eq!(chain(json!({ "properties": { "not": { "allOf": [{}] } } })), 2);
+    // What cannot be followed counts as long as all of it.
+    assert_eq!(chain(json!({ "$ref": "#" })), 1);
+    assert_eq!(chain(json!({ "properties": { "a": { "$ref": "#a" }, "b": { "$ref": "#a" } } })), 2);
+    assert_eq!(chain(json!({ "$defs": { "a": { "$id": "x" } }, "allOf": [{}, {}] })), 2);
+}
+
+#[test]
+fn a_schema_is_refused_with_the_place_and_the_reason() {
+    expect!["at `/properties/a/minLength`: -1 is less than the minimum of 0"]
+        .assert_eq(&reason(json!({ "properties": { "a": { "minLength": -1 } } })));
+    expect!["Resource 'other.json' is not present in a registry and retrieving it failed: No base URI is available"].assert_eq(&reason(json!({ "$ref": "other.json" })));
+    expect![[r#"at `/$defs/a/pattern`: "(" is not a "regex""#]]
+        .assert_eq(&reason(json!({ "$ref": "#/$defs/a", "$defs": { "a": { "pattern": "(" } } })));
+}
+
+/// Makes schemas in which a string, a number, a list or nothing can stand for each other.
+fn schemas() -> impl Strategy<Value = Value> {
+    let leaf = prop::sample::select(vec![
+        json!({ "type": "integer" }),
+        json!({ "type": "number", "maximum": 10 }),
+        json!({ "type": "string" }),
+        json!({ "type": "boolean" }),
+        json!({ "type": ["integer", "null"] }),
+        json!({ "enum": ["x", 5] }),
+        json!({ "const": true }),
+        json!({}),
+    ]);
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            inner.clone().prop_map(|items| json!({ "type": "array", "items": items })),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| json!({ "anyOf": [a, b] })),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| json!({ "oneOf": [a, b] })),
+            (inner.clone(), inner.clone(), any::<bool>()).prop_map(|(a, b, closed)| {
+                json!({ "type": "object", "properties": { "a": a, "b": b }, "required": ["a"], "additionalProperties": !closed })
+            }),
+        ]
+    })
+}
+
+fn inputs() -> impl Strategy<Value = Value> {
+    let leaf = prop::sample::select(vec![
+        json!(null),
+        json!(true),
+        json!(5),
+        json!(5.5),
+        json!("5"),
+        json!("x"),
+        json!("true"),
+        json!("null"),
+        json!("[5]"),
+        json!(""),
+        json!("{\"a\":\"5\"}"),
+        json!("\"x\""),
+        json!("[\"5\",null]"),
+        json!("18446744073709551616"),
+    ]);
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::Array),
+            prop::collection::btree_map("[abc]", inner.clone(), 0..3).prop_map(|members| json!(members)),
+            inner.prop_map(|value| json!(value.to_string())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn what_is_accepted_fits_and_what_fitted_is_not_changed(inner in schemas(), input in inputs()) {
+        let validator = validator(json!({ "properties": { "a": inner.clone(), "b": inner } }));
+        let input = json!({ "a": input });
+        let fitted = validator.validator.is_valid(&input);
+        let strict = validator.accept("t", input.clone(), false);
+        prop_assert_eq!(strict.is_ok(), fitted);
+        match validator.accept("t", input.clone(), true) {
+            Ok(ValidInput { value, repairs }) => {
+                prop_assert!(validator.validator.is_valid(&value));
+                prop_assert_eq!(repairs.is_empty(), fitted);
+                prop_assert_eq!(value == input, fitted);
+                // What was repaired needs no further repair.
+                prop_assert_eq!(validator.accept("t", value.clone(), true), Ok(ValidInput { value, repairs: vec![] }));
+            }
+            Err(text) => {
+                prop_assert!(!fitted);
+                prop_assert_eq!(Err(text.clone()), strict);
+                prop_assert!(text.lines().count() <= MOST_VIOLATIONS + 3 && text.len() < 16_384, "{}", text);
+            }
+        }
+    }
+
+    #[test]
+    fn every_repair_is_reported_with_its_place(inner in schemas(), input in inputs()) {
+        let validator = validator(json!({ "properties": { "a": inner } }));
+        let input = json!({ "a": input });
+        if let Ok(ValidInput { value, repairs }) = validator.accept("t", input.clone(), true) {
+            // Doing what was reported, in its order, leads from what was sent to what was taken.
+            let mut replayed = input;
+            for repair in &repairs {
+                if let Some(to) = &repair.to {
+                    *replayed.pointer_mut(&repair.pointer).unwrap() = to.clone();
+                } else {
+                    let (parent, key) = repair.pointer.rsplit_once('/').unwrap();
+                    replayed.pointer_mut(parent).unwrap().as_object_mut().unwrap().remove(key);
+                }
+            }
+            prop_assert_eq!(replayed, value);
+        }
+    }
+
+    #[test]
+    fn nothing_that_a_model_writes_panics(text in "\\PC{0,40}", key in "\\PC{0,8}") {
+        let schema = json!({
+            "properties": { "a": { "type": "integer" }, key.as_str(): { "enum": [text.as_str()] } },
+            "additionalProperties": false,
+        });
+        let validator = validator(schema);
+        for input in [json!(text.as_str()), json!({ key.as_str(): null, text.as_str(): 1 }), json!({ "a": text })] {
+            let _ = validator.accept("t", input, true);
+        }
+    }
+}

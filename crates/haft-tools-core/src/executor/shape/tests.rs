@@ -1,1 +1,176 @@
+#![expect(clippy::needless_pass_by_value, reason = "a snapshot is written where it is used")]
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
 use super::*;
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use serde_json::json;
+
+fn check(most_bytes: usize, text: &str, expect: Expect) {
+    let (output, _) = shape(ToolOutput::text(text), most_bytes, &[]);
+    expect.assert_eq(&output.to_text());
+}
+
+#[test]
+fn keeps_two_thirds_of_the_head_and_one_of_the_tail() {
+    let lines = (1..=30).map(|line| format!("{line:02}")).collect::<Vec<_>>().join("\n") + "\n";
+    check(
+        27,
+        &lines,
+        expect![[r#"
+        01
+        02
+        03
+        04
+        05
+        06
+        [… 63 bytes, 21 lines cut here: ask for less at once to see them …]
+        28
+        29
+        30
+    "#]],
+    );
+    check(
+        90,
+        &lines,
+        expect![[r#"
+        01
+        02
+        03
+        04
+        05
+        06
+        07
+        08
+        09
+        10
+        11
+        12
+        13
+        14
+        15
+        16
+        17
+        18
+        19
+        20
+        21
+        22
+        23
+        24
+        25
+        26
+        27
+        28
+        29
+        30
+    "#]],
+    );
+}
+
+#[test]
+fn keeps_whole_lines_only_where_they_are_not_longer_than_half_the_space() {
+    check(
+        30,
+        &format!("short\n{}\nend\n", "x".repeat(50)),
+        expect![[r#"
+        short
+        xxxxxxxxxxxxxx
+        [… 31 bytes, 1 line cut here: ask for less at once to see them …]
+        xxxxx
+        end
+    "#]],
+    );
+    check(
+        30,
+        &format!("{}\n{}\nend\n", "x".repeat(15), "y".repeat(50)),
+        expect![[r#"
+        xxxxxxxxxxxxxxx
+        [… 45 bytes, 1 line cut here: ask for less at once to see them …]
+        yyyyy
+        end
+    "#]],
+    );
+}
+
+#[test]
+fn counts_what_it_cut() {
+    let (output, truncation) = shape(ToolOutput::text("a\nb\nc\nd\ne\n"), 6, &[]);
+    expect![[r#"
+        a
+        b
+        [… 4 bytes, 2 lines cut here: ask for less at once to see them …]
+        e
+    "#]]
+    .assert_eq(&output.to_text());
+    assert_eq!(truncation, Some(Truncation { total_bytes: 10, kept_bytes: 6 }));
+}
+
+#[test]
+fn tells_of_repairs_behind_all_else_and_beside_the_bound() {
+    let repairs = [
+        Repair::new("/a", json!("5"), Some(json!(5)), "took a string as the value it spells"),
+        Repair::new("/b", json!(null), None, "took null as absent"),
+        Repair::new("", json!("{}"), Some(json!({})), "decoded JSON that was sent as a string"),
+    ];
+    let (output, truncation) = shape(ToolOutput::text("done"), 4, &repairs);
+    assert_eq!(truncation, None);
+    expect![[r#"
+        done
+        [the arguments were changed: /a: took a string as the value it spells ("5" → 5); /b: took null as absent; the whole: decoded JSON that was sent as a string ("{}" → {})]"#]].assert_eq(&output.to_text());
+}
+
+/// Makes parts of every kind, with texts in which lines and characters end at any byte.
+fn parts() -> impl Strategy<Value = Vec<Content>> {
+    let text = "([a-z]{0,6}|é{0,3}|👩|\n){0,12}";
+    let part = prop_oneof![
+        4 => text.prop_map(Content::text),
+        1 => text.prop_map(|text| Content::json(json!({ "text": text }))),
+        1 => Just(Content::image(vec![0; 64], "image/png")),
+        1 => text.prop_map(|text| Content::Resource { uri: "file:a".into(), mime_type: None, text: Some(text), data: None }),
+    ];
+    prop::collection::vec(part, 0..5)
+}
+
+/// Joins all that is text, as it counts for the bound.
+fn joined(parts: &[Content]) -> String {
+    let text = |part: &Content| match part {
+        Content::Text { text } | Content::Resource { text: Some(text), .. } => text.clone(),
+        Content::Json { value } => value.to_string(),
+        _ => String::new(),
+    };
+    parts.iter().map(text).collect()
+}
+
+proptest! {
+    #[test]
+    fn what_is_left_fits_and_is_the_start_and_the_end(parts in parts(), most_bytes in 0usize..120) {
+        let whole = joined(&parts);
+        let media = parts.iter().filter(|part| matches!(part, Content::Image { .. })).count();
+        let (output, truncation) = shape(ToolOutput::new(parts.clone()), most_bytes, &[]);
+        let Some(Truncation { total_bytes, kept_bytes }) = truncation else {
+            prop_assert!(whole.len() <= most_bytes);
+            prop_assert_eq!(output.content, parts);
+            return Ok(());
+        };
+        prop_assert!(whole.len() > most_bytes && kept_bytes <= most_bytes as u64);
+        prop_assert_eq!(total_bytes, whole.len() as u64);
+        let left = joined(&output.content);
+        let (head, rest) = left.split_once("[… ").unwrap();
+        let (marker, tail) = rest.split_once("…]\n").unwrap();
+        // Where a line was cut, the note on it stands on a line of its own.
+        let is_added = head.len() + tail.len() > usize::try_from(kept_bytes).unwrap();
+        let head = if is_added { head.strip_suffix('\n').unwrap() } else { head };
+        prop_assert!(whole.starts_with(head) && whole.ends_with(tail), "{left:?}");
+        prop_assert_eq!((head.len() + tail.len()) as u64, kept_bytes);
+        let cut = format!("{} bytes, ", whole.len() - head.len() - tail.len());
+        prop_assert!(marker.starts_with(&cut) && !tail.contains("[… "), "{left:?}");
+        prop_assert_eq!(output.content.iter().filter(|part| matches!(part, Content::Image { .. })).count(), media);
+    }
+
+    #[test]
+    fn a_long_text_keeps_most_of_what_it_may(text in "[a-z\n]{200,400}", most_bytes in 30usize..190) {
+        let (_, truncation) = shape(ToolOutput::text(text), most_bytes, &[]);
+        prop_assert!(truncation.unwrap().kept_bytes * 3 >= most_bytes as u64);
+    }
+}

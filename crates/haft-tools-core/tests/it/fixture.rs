@@ -1,0 +1,242 @@
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use haft_core::{Event, EventKind, Schema, ToolCall, ToolError, ToolOutput, ToolReply, ToolSpec};
+use haft_tools_core::{
+    Access, Accesses, Action, Approval, Batch, CallContext, CallOutcome, CallScope, Events, LocalExecutor,
+    LocalExecutorBuilder, Observer, PendingCall, Policy, Prepared, Preview, Resource, Resumption, Rule,
+    Scheme, Tool, ToolExecutor as _, ToolRegistry,
+};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+pub(crate) const FILE: Scheme = Scheme::new("file");
+
+/// Reads a resource as it is printed.
+pub(crate) fn resource(text: &str) -> Resource {
+    text.parse().unwrap()
+}
+
+pub(crate) fn read(text: &str) -> Access {
+    Access::read(resource(text))
+}
+
+pub(crate) fn write(text: &str) -> Access {
+    Access::write(resource(text))
+}
+
+pub(crate) fn scope() -> CallScope {
+    CallScope::new("run-1".parse().unwrap())
+}
+
+pub(crate) fn call(id: &str, name: &str, input: Value) -> ToolCall {
+    ToolCall::new(id.parse().unwrap(), name, input)
+}
+
+pub(crate) fn spec(name: &str) -> ToolSpec {
+    ToolSpec::new(name.parse().unwrap(), "Does it.", Schema::new(json!({})).unwrap())
+}
+
+/// Allows every tool.
+pub(crate) fn anything() -> Policy {
+    Policy::new().allow(Rule::tools("*".parse().unwrap()))
+}
+
+type Declare = dyn Fn(&Value) -> Result<Accesses, ToolError> + Send + Sync;
+type Run = dyn Fn(Value, CallContext) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
+type Show = dyn Fn(&Value) -> BoxFuture<'static, Preview> + Send + Sync;
+
+/// Is a tool made of what a test says of it: without anything said, it takes any object and answers with it.
+#[derive(Clone)]
+pub(crate) struct Probe {
+    spec: ToolSpec,
+    declare: Arc<Declare>,
+    show: Arc<Show>,
+    timeout: Option<Duration>,
+    run: Arc<Run>,
+}
+
+impl Probe {
+    pub(crate) fn new(name: &str) -> Self {
+        Self {
+            spec: spec(name),
+            declare: Arc::new(|_| Ok(Accesses::none())),
+            show: Arc::new(|_| async { Preview::Arguments }.boxed()),
+            timeout: None,
+            run: Arc::new(|input, _| async move { Ok(ToolOutput::text(input.to_string())) }.boxed()),
+        }
+    }
+
+    pub(crate) fn schema(mut self, schema: Value) -> Self {
+        let hints = self.spec.hints();
+        self.spec =
+            ToolSpec::new(self.spec.name().clone(), self.spec.description(), Schema::new(schema).unwrap())
+                .with_hints(hints);
+        self
+    }
+
+    pub(crate) fn spec(mut self, change: impl FnOnce(ToolSpec) -> ToolSpec) -> Self {
+        self.spec = change(self.spec);
+        self
+    }
+
+    pub(crate) fn declare(
+        mut self,
+        declare: impl Fn(&Value) -> Result<Accesses, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.declare = Arc::new(declare);
+        self
+    }
+
+    pub(crate) fn show<F>(mut self, show: impl Fn(&Value) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Preview> + Send + 'static,
+    {
+        self.show = Arc::new(move |input| show(input).boxed());
+        self
+    }
+
+    pub(crate) fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    pub(crate) fn run<F>(mut self, run: impl Fn(Value, CallContext) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<ToolOutput, ToolError>> + Send + 'static,
+    {
+        self.run = Arc::new(move |input, cx| run(input, cx).boxed());
+        self
+    }
+
+    /// Answers with a text, whatever the input.
+    pub(crate) fn says(self, text: &str) -> Self {
+        let text = text.to_owned();
+        self.run(move |_, _| std::future::ready(Ok(ToolOutput::text(text.clone()))))
+    }
+}
+
+impl Tool for Probe {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
+        let probing =
+            Probing { input: input.clone(), show: Arc::clone(&self.show), run: Arc::clone(&self.run) };
+        let prepared = Prepared::new((self.declare)(input)?, probing);
+        Ok(match self.timeout {
+            Some(timeout) => prepared.with_timeout(timeout),
+            None => prepared,
+        })
+    }
+}
+
+struct Probing {
+    input: Value,
+    show: Arc<Show>,
+    run: Arc<Run>,
+}
+
+#[async_trait]
+impl Action for Probing {
+    async fn preview(&self) -> Preview {
+        (self.show)(&self.input).await
+    }
+
+    async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
+        (self.run)(self.input, cx).await
+    }
+}
+
+pub(crate) fn registry(probes: impl IntoIterator<Item = Probe>) -> ToolRegistry {
+    ToolRegistry::of(probes.into_iter().map(|probe| Arc::new(probe) as Arc<dyn Tool>)).unwrap()
+}
+
+/// Starts an executor that permits everything.
+pub(crate) fn permissive(probes: impl IntoIterator<Item = Probe>) -> LocalExecutorBuilder {
+    LocalExecutor::builder(registry(probes)).policy(anything())
+}
+
+/// Executes a batch that nobody has to approve; how long it took is left out.
+pub(crate) async fn replies(executor: &LocalExecutor, calls: Vec<ToolCall>) -> Vec<ToolReply> {
+    let outcome = executor.execute_batch(Batch::new(scope(), calls)).await;
+    let mut replies = outcome.into_replies().unwrap();
+    for reply in &mut replies {
+        reply.duration = Duration::ZERO;
+    }
+    replies
+}
+
+/// Executes one call that nobody has to approve.
+pub(crate) async fn reply(executor: &LocalExecutor, name: &str, input: Value) -> ToolReply {
+    replies(executor, vec![call("c1", name, input)]).await.remove(0)
+}
+
+/// Prints how a call ended, as a status and what the model reads.
+pub(crate) fn outline(reply: &ToolReply) -> String {
+    format!("{}\n{}", reply.status, reply.output.to_text())
+}
+
+/// Is a value that says when it is dropped.
+pub(crate) struct Dropped(pub(crate) Arc<Mutex<Vec<&'static str>>>, pub(crate) &'static str);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.lock().unwrap().push(self.1);
+    }
+}
+
+/// Keeps every event.
+#[derive(Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<Event>>>);
+
+impl Log {
+    pub(crate) fn events(&self) -> Events {
+        Events::new([Arc::new(self.clone()) as Arc<dyn Observer>])
+    }
+
+    pub(crate) fn all(&self) -> Vec<Event> {
+        self.0.lock().unwrap().clone()
+    }
+
+    /// Prints each event on a line: the call it is about and what happened.
+    pub(crate) fn outline(&self) -> String {
+        self.all()
+            .iter()
+            .map(|event| format!("{} {}\n", call_of(event), happened(&event.kind)))
+            .collect::<Vec<_>>()
+            .concat()
+    }
+}
+
+impl Observer for Log {
+    fn observe(&self, event: &Event) {
+        self.0.lock().unwrap().push(event.clone());
+    }
+}
+
+pub(crate) fn call_of(event: &Event) -> String {
+    event.call.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string)
+}
+
+fn happened(kind: &EventKind) -> String {
+    match kind {
+        EventKind::Started { name, input } => format!("started {name} {input}"),
+        EventKind::Decided { decision, reason } => format!("decided {decision}: {reason}"),
+        EventKind::ApprovalRequested { accesses, preview } => format!("asked {accesses:?} {preview:?}"),
+        EventKind::Updated { output } => format!("updated {}", output.to_text()),
+        EventKind::Progressed { progress } => format!("progressed {progress:?}"),
+        EventKind::Finished { reply } => format!("finished {}: {}", reply.status, reply.output.to_text()),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Goes on with a call that waited, which must then be answered.
+pub(crate) async fn resume(executor: &LocalExecutor, pending: PendingCall, approval: Approval) -> ToolReply {
+    match executor.resume(Resumption::new(scope(), pending, approval)).await {
+        CallOutcome::Replied(reply) => reply,
+        CallOutcome::Pending(pending) => panic!("the call waits again: {pending:?}"),
+    }
+}

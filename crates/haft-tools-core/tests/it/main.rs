@@ -1,0 +1,21 @@
+//! What the crate promises, from the outside.
+
+#![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
+#![expect(clippy::needless_pass_by_value, reason = "a snapshot is written where it is used")]
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
+mod accesses;
+mod approvals;
+mod corpus;
+mod events;
+mod fixture;
+mod nested;
+mod pipeline;
+mod policy;
+mod registering;
+mod registry;
+mod resources;
+mod resuming;
+mod schemas;
+mod selector;
+mod typed;
