@@ -1,0 +1,53 @@
+//! The shell tool for models: `bash`.
+//!
+//! [`Bash`] runs a script with `bash -c` in a [`Workdir`](haft_workdir::Workdir), waits for it, and gives back what it
+//! printed and how it ended. A non-zero exit code is a result and not an error: whether it is one, the model knows.
+//!
+//! # A script's surroundings
+//!
+//! A script starts with nothing of the host's: the variables of an [`Environment`] and no others, an empty standard
+//! input, one pipe for both of its outputs, no terminal, a session and a process group of its own. Rust opens
+//! descriptors so that they are closed in it; one that a library opened otherwise is inherited.
+//!
+//! # Its output
+//!
+//! stdout and stderr are one stream, in the order they were written. Of a long output the first 16 KiB and the last
+//! 12 KiB are kept while it streams, so memory does not grow with it; bytes that are not UTF-8 are replaced. People see
+//! the newest lines as they come, through the call's updates.
+//!
+//! # Its end
+//!
+//! The script is over when the process that was started is. Output is then still taken until it is quiet for 100 ms, and
+//! for 2 s at most. What is left in the background is told to end (`SIGTERM`), and killed 200 ms later. After a timeout
+//! or a cancellation this happens to everything at once, with 500 ms to clean up. If the call's future is dropped,
+//! everything is killed without warning.
+//!
+//! On Linux, processes that left the group or the session are found too: by the session, and by the variable
+//! `HAFT_CALL`, which each process passes on to those it starts.
+//!
+//! # What it does not do
+//!
+//! - It does not confine the script: the working directory is where it starts, not where it has to stay.
+//! - It does not read the script, so every call declares an opaque access.
+//! - It does not find a process that left the session *and* cleared its environment, nor, on systems other than Linux,
+//!   one that only left the session. If such a process holds the output, the model is told of it.
+//! - It does not end anything when the host itself is killed.
+//! - Nothing runs on after a call; there are no jobs.
+//!
+//! The crate needs Unix and is empty elsewhere. Running needs a tokio runtime with its timer and IO enabled.
+
+#![cfg(unix)]
+
+mod bash;
+mod capture;
+mod directory;
+mod environment;
+mod marker;
+mod output_stream;
+mod process_tree;
+mod report;
+mod script;
+mod survivors;
+
+pub use crate::bash::{Bash, EXEC, tools};
+pub use crate::environment::{Environment, EnvironmentError};

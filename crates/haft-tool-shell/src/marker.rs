@@ -1,0 +1,68 @@
+use std::ffi::{OsStr, OsString};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Marks the processes of one call in their environment, which they pass on to whatever they start.
+///
+/// Every call has its own mark, also beside calls of other hosts on the same machine. When a command runs a host of its
+/// own, the mark of the outer call stays in front of the inner one, so that the outer call finds all its processes.
+#[derive(Debug, Clone)]
+pub(crate) struct Marker(String);
+
+impl Marker {
+    /// The environment variable that carries the mark.
+    pub(crate) const VARIABLE: &str = "HAFT_CALL";
+
+    /// Makes a mark that no other call has.
+    pub(crate) fn next() -> Self {
+        static CALLS: AtomicU64 = AtomicU64::new(0);
+        let call = CALLS.fetch_add(1, Ordering::Relaxed);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self(format!("{:x}-{:x}-{call:x}", std::process::id(), now.as_nanos()))
+    }
+
+    /// The value of the variable for this call, inside the call that the host itself is part of.
+    pub(crate) fn value(&self, outer: Option<&OsStr>) -> OsString {
+        let mut value = OsString::new();
+        if let Some(outer) = outer {
+            value.push(outer);
+            value.push(":");
+        }
+        value.push(&self.0);
+        value
+    }
+
+    /// Tells whether an environment, as the system shows it, carries the mark.
+    pub(crate) fn is_in(&self, environment: &[u8]) -> bool {
+        environment
+            .split(|byte| *byte == 0)
+            .filter_map(|variable| variable.strip_prefix(Self::VARIABLE.as_bytes())?.strip_prefix(b"="))
+            .any(|value| value.split(|byte| *byte == b':').any(|mark| mark == self.0.as_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    fn environment_of(value: &OsStr) -> Vec<u8> {
+        [b"A=1\0HAFT_CALL=", value.as_bytes(), b"\0B=2\0"].concat()
+    }
+
+    #[test]
+    fn is_found_in_its_own_call_and_in_calls_inside_it_only() {
+        let (outer, inner, other) = (Marker::next(), Marker::next(), Marker::next());
+        let nested = environment_of(&inner.value(Some(&outer.value(None))));
+        assert_eq!([&outer, &inner, &other].map(|marker| marker.is_in(&nested)), [true, true, false]);
+        let alone = environment_of(&outer.value(None));
+        assert_eq!([&outer, &inner, &other].map(|marker| marker.is_in(&alone)), [true, false, false]);
+    }
+
+    #[test]
+    fn is_not_found_in_other_variables() {
+        let marker = Marker::next();
+        let decoys = format!("NOT_HAFT_CALL={0}\0HAFT_CALLS={0}\0{0}\0HAFT_CALL={0}0\0", marker.0);
+        assert!(!marker.is_in(decoys.as_bytes()));
+    }
+}

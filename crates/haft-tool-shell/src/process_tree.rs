@@ -1,0 +1,148 @@
+use std::io;
+use std::process::{Command, ExitStatus};
+use std::thread;
+use std::time::Duration;
+
+use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use tokio::signal::unix::{self, SignalKind};
+use tokio::time::Instant;
+
+use crate::marker::Marker;
+use crate::survivors::{self, Survivors};
+
+/// How often the system is asked whether processes that were told to end have done so.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// How many times processes are killed that keep appearing; with [`LOOK_AGAIN`] at least one second.
+const KILLS: u32 = 200;
+
+/// Owns the processes of one call: the one that was started, and all that come of it.
+///
+/// They are a session of their own, and so a process group too. Dropped before its end it kills them: the group at once,
+/// those that left the group from a thread, which ends when they have.
+#[derive(Debug)]
+pub(crate) struct ProcessTree {
+    /// The process that was started, until it is reaped. As long as it is not, its number cannot become that of
+    /// another process, and a signal to its group reaches no stranger.
+    root: Option<Box<dyn ChildWrapper>>,
+    leader: Pid,
+    marker: Marker,
+    started: Instant,
+    deaths: unix::Signal,
+    is_let_go: bool,
+}
+
+impl ProcessTree {
+    /// Starts a command as the leader of a new session, without a terminal.
+    pub(crate) fn spawn(command: Command, marker: Marker) -> io::Result<Self> {
+        // Listened to before there is a child, so that its death is not missed.
+        let deaths = unix::signal(SignalKind::child())?;
+        let started = Instant::now();
+        // Unwrapped, because the wrapper waits for every child in the group, and where the host adopts orphans that
+        // includes those which were left in the background.
+        let root = CommandWrap::from(command).wrap(ProcessSession).spawn()?.into_inner();
+        let leader = i32::try_from(root.id()).ok().and_then(Pid::from_raw);
+        let leader = leader.ok_or_else(|| io::Error::other("the system gave a process the number 0"))?;
+        Ok(Self { root: Some(root), leader, marker, started, deaths, is_let_go: false })
+    }
+
+    /// Waits until the process that was started has ended, and leaves it unreaped.
+    pub(crate) async fn exited(&mut self) {
+        while !self.has_exited() {
+            self.deaths.recv().await;
+        }
+    }
+
+    fn has_exited(&self) -> bool {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        // An error means that there is no such child any more: somebody else reaped it.
+        !matches!(waitid(WaitId::Pid(self.leader), look), Ok(None))
+    }
+
+    /// Takes the status of the process that was started; `None` if it has not ended or somebody else took it.
+    pub(crate) fn reap(&mut self) -> Option<ExitStatus> {
+        match self.root.as_mut()?.try_wait() {
+            Ok(None) => None,
+            Ok(Some(status)) => {
+                self.root = None;
+                Some(status)
+            }
+            Err(_) => {
+                self.root = None;
+                None
+            }
+        }
+    }
+
+    /// Tells whether no process is alive, or none is any more after waiting this long for it.
+    pub(crate) async fn are_gone(&self, within: Duration) -> bool {
+        self.wait_for_end(self.survivors().await, within).await.is_empty()
+    }
+
+    /// Ends all processes that are alive: asks them to, and kills those that have not ended after a grace.
+    pub(crate) async fn end(&mut self, grace: Duration) {
+        let survivors = self.survivors().await;
+        survivors.signal(Signal::TERM);
+        // A stopped process acts on the signal only when it goes on.
+        survivors.signal(Signal::CONT);
+        let mut survivors = self.wait_for_end(survivors, grace).await;
+        // Repeated, because a process may have forked between the look and the signal.
+        for _ in 0..KILLS {
+            if survivors.is_empty() {
+                return;
+            }
+            survivors.signal(Signal::KILL);
+            tokio::time::sleep(LOOK_AGAIN).await;
+            survivors = self.survivors().await;
+        }
+    }
+
+    /// Waits until none of the survivors is left, but for this long at most, and returns who still is.
+    async fn wait_for_end(&self, mut survivors: Survivors, most: Duration) -> Survivors {
+        let deadline = Instant::now() + most;
+        while !survivors.is_empty() && Instant::now() < deadline {
+            tokio::time::sleep(LOOK_AGAIN).await;
+            survivors = self.survivors().await;
+        }
+        survivors
+    }
+
+    /// Lets go of the processes: once the leader is reaped, what is still alive stays so.
+    pub(crate) fn let_go(mut self) {
+        self.is_let_go = self.root.is_none();
+    }
+
+    async fn survivors(&self) -> Survivors {
+        let (leader, marker, age) = (self.leader, self.marker.clone(), self.started.elapsed());
+        let look = tokio::task::spawn_blocking(move || survivors::find(leader, &marker, age));
+        // It fails only while the runtime shuts down, and then dropping this kills what is left.
+        look.await.unwrap_or_default()
+    }
+}
+
+impl Drop for ProcessTree {
+    fn drop(&mut self) {
+        if self.is_let_go {
+            return;
+        }
+        let (root, leader, marker, started) =
+            (self.root.take(), self.leader, self.marker.clone(), self.started);
+        if root.is_some() {
+            let _ = kill_process_group(leader, Signal::KILL);
+        }
+        // Looking for processes and waiting for them blocks, which the task that drops this may not. If there cannot be
+        // another thread, those that left the group live on and the leader remains a zombie until the host ends.
+        let _ = thread::Builder::new().name("haft-reaper".to_owned()).spawn(move || {
+            for _ in 0..KILLS {
+                let survivors = survivors::find(leader, &marker, started.elapsed());
+                if survivors.is_empty() {
+                    break;
+                }
+                survivors.signal(Signal::KILL);
+                thread::sleep(LOOK_AGAIN);
+            }
+            root.map(|mut root| root.wait())
+        });
+    }
+}

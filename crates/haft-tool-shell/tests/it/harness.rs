@@ -1,0 +1,146 @@
+use std::fs;
+use std::panic::Location;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use expect_test::Expect;
+use haft_core::{ToolCall, ToolReply};
+use haft_testkit::{Tree, call};
+use haft_tool_shell::{Environment, tools};
+use haft_tools_core::{AllowAll, Batch, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+/// How long something may take that should happen at once, on a machine that is busy.
+pub(crate) const SOON: Duration = Duration::from_secs(20);
+
+/// A shell in a directory of its own. Whatever it started is killed with it, so that no failing test leaves anything.
+pub(crate) struct Shell {
+    pub(crate) tree: Tree,
+    registry: ToolRegistry,
+}
+
+impl Shell {
+    pub(crate) fn new() -> Self {
+        Self::with(Tree::new(), &Environment::minimal())
+    }
+
+    pub(crate) fn with(tree: Tree, environment: &Environment) -> Self {
+        let registry = tools(&tree.workdir(), environment)
+            .into_iter()
+            .try_fold(ToolRegistry::new(), |registry, tool| registry.with(tool))
+            .expect("each tool has a name of its own");
+        Self { tree, registry }
+    }
+
+    pub(crate) fn registry(&self) -> &ToolRegistry {
+        &self.registry
+    }
+
+    /// Runs a script, which has to be done soon.
+    pub(crate) async fn run(&self, command: &str) -> ToolReply {
+        self.call(json!({ "command": command })).await
+    }
+
+    pub(crate) async fn call(&self, input: Value) -> ToolReply {
+        timeout(SOON, call(&self.registry, "bash", input)).await.expect("the call ends soon")
+    }
+
+    /// Starts a script that makes the file `ready`, and waits until it is there.
+    pub(crate) async fn start(&self, command: &str) -> Running {
+        let executor = LocalExecutor::builder(self.registry.clone()).approver(AllowAll).build();
+        let call = ToolCall::new("c1".parse().expect("an id"), "bash", json!({ "command": command }));
+        let token = CancellationToken::new();
+        let batch = Batch::new(scope(), vec![call]).cancelled_by(token.clone());
+        let replies = tokio::spawn(async move {
+            executor.execute_batch(batch).await.into_replies().expect("nobody is waited for")
+        });
+        let ready = self.tree.path().join("ready");
+        until(|| ready.exists()).await;
+        Running { replies, token }
+    }
+
+    /// Lists the processes that work in the shell's directory, by their ids.
+    pub(crate) fn processes(&self) -> Vec<Pid> {
+        let root = self.tree.path().canonicalize().expect("the tree is there");
+        let all = fs::read_dir("/proc").expect("processes can be listed").flatten();
+        let inside = all.filter(|process| {
+            fs::read_link(process.path().join("cwd"))
+                .is_ok_and(|directory: PathBuf| directory.starts_with(&root))
+        });
+        inside.filter_map(|process| Pid::from_raw(process.file_name().to_str()?.parse().ok()?)).collect()
+    }
+
+    /// Waits until no process works in the shell's directory any more.
+    pub(crate) async fn is_deserted(&self) {
+        until(|| self.processes().is_empty()).await;
+    }
+}
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        for process in self.processes() {
+            let _ = kill_process(process, Signal::KILL);
+        }
+    }
+}
+
+/// A script that is being run.
+pub(crate) struct Running {
+    replies: JoinHandle<Vec<ToolReply>>,
+    token: CancellationToken,
+}
+
+impl Running {
+    /// Cancels the call and returns its reply.
+    pub(crate) async fn cancel(self) -> ToolReply {
+        self.token.cancel();
+        let mut replies =
+            timeout(SOON, self.replies).await.expect("the call ends soon").expect("nothing panics");
+        replies.pop().expect("each call gets a reply")
+    }
+
+    /// Drops the call's future.
+    pub(crate) async fn drop_future(self) {
+        self.replies.abort();
+        assert!(self.replies.await.is_err_and(|error| error.is_cancelled()), "the call was still running");
+    }
+}
+
+pub(crate) fn scope() -> CallScope {
+    CallScope::new("run-1".parse().expect("an id"))
+}
+
+/// Waits for something outside this process to become so.
+#[track_caller]
+pub(crate) fn until(is_so: impl Fn() -> bool) -> impl Future<Output = ()> {
+    let caller = Location::caller();
+    async move {
+        let deadline = Instant::now() + SOON;
+        while !is_so() {
+            assert!(Instant::now() < deadline, "not so in time: {caller}");
+            sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+/// Shows how a call ended, and what the model reads.
+pub(crate) fn shown(reply: &ToolReply) -> String {
+    format!("{}\n{}\n", reply.status, reply.output.to_text())
+}
+
+/// Runs a script in a directory of its own, which has to be left by all processes, and compares what the model reads.
+pub(crate) async fn check(command: &str, expected: Expect) {
+    check_call(json!({ "command": command }), expected).await;
+}
+
+/// Makes a call in a directory of its own, which has to be left by all processes, and compares what the model reads.
+pub(crate) async fn check_call(input: Value, expected: Expect) {
+    let shell = Shell::new();
+    let reply = shell.call(input).await;
+    expected.assert_eq(&shown(&reply));
+    shell.is_deserted().await;
+}

@@ -1,0 +1,12 @@
+//! What the tool `bash` does, with a real bash.
+
+#![cfg(unix)]
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
+mod contract;
+mod ending;
+mod harness;
+mod output;
+mod pages;
+mod stopping;
+mod surroundings;
