@@ -13,7 +13,7 @@ pub const FILE: Scheme = Scheme::new("file");
 ///
 /// When the tools cannot be put into one registry, which their own tests rule out.
 pub fn default_tools(workdir: &Workdir) -> Result<ToolRegistry, RegistryError> {
-    default_tools_with(workdir, Environment::minimal())
+    default_tools_with(workdir, &Environment::minimal())
 }
 
 /// Makes a registry of all built-in tools, with the environment that `bash` runs its commands in.
@@ -21,9 +21,12 @@ pub fn default_tools(workdir: &Workdir) -> Result<ToolRegistry, RegistryError> {
 /// # Errors
 ///
 /// As for [`default_tools`].
-pub fn default_tools_with(workdir: &Workdir, environment: Environment) -> Result<ToolRegistry, RegistryError> {
+pub fn default_tools_with(
+    workdir: &Workdir,
+    environment: &Environment,
+) -> Result<ToolRegistry, RegistryError> {
     let files = haft_tool_fs::tools(workdir);
     let search = haft_tool_search::tools(workdir);
-    let shell = haft_tool_shell::tools(workdir.clone(), environment);
+    let shell = haft_tool_shell::tools(workdir, environment);
     ToolRegistry::of(files.into_iter().chain(search).chain(shell))
 }

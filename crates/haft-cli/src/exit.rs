@@ -1,0 +1,48 @@
+use crate::paint::ERROR;
+use std::fmt;
+use std::process::ExitCode;
+
+/// Says how the command ended; the numbers are part of its interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// What was asked for was done.
+    Done,
+    /// It failed, was denied or was cancelled.
+    Failed,
+    /// The command was used wrongly: its arguments, a file or a directory it names.
+    Usage,
+    /// It waits for an approval.
+    Waiting,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Waiting => 3,
+        })
+    }
+}
+
+/// Marks an error as the user's to mend, and says how.
+#[derive(Debug)]
+pub(crate) struct UsageError(pub(crate) String);
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// Prints an error with its causes, and tells how to exit.
+pub(crate) fn report(error: &anyhow::Error) -> Exit {
+    anstream::eprintln!("{ERROR}error{ERROR:#}: {error}");
+    for cause in error.chain().skip(1) {
+        anstream::eprintln!("  because: {cause}");
+    }
+    if error.is::<UsageError>() { Exit::Usage } else { Exit::Failed }
+}

@@ -1,0 +1,46 @@
+//! The `haft` command: lists, calls and runs tools in a terminal.
+
+mod approver;
+mod arguments;
+mod call;
+mod exit;
+mod interrupt;
+mod outcome;
+mod paint;
+mod run;
+mod scratch;
+mod setup;
+mod timeline;
+mod tools;
+
+use arguments::{Arguments, Command};
+use clap::Parser as _;
+use exit::Exit;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are not errors, and clap knows where each belongs.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() };
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            return exit::report(&anyhow::Error::new(error).context("cannot start the runtime")).into();
+        }
+    };
+    let result = runtime.block_on(async {
+        match arguments.command {
+            Command::Tools(options) => tools::tools(&options),
+            Command::Call(options) => call::call(options).await,
+            Command::Run(options) => run::run(options).await,
+        }
+    });
+    // A tool that was abandoned may still sit in the blocking pool; its result is of no use to anybody.
+    runtime.shutdown_background();
+    result.unwrap_or_else(|error| exit::report(&error)).into()
+}

@@ -1,0 +1,54 @@
+use crate::exit::Exit;
+use crate::paint::{ASKS, ERROR};
+use crate::timeline::visible;
+use anyhow::Result;
+use haft::{Access, CallOutcome, PendingCall};
+use std::io::{IsTerminal as _, Write as _};
+
+/// Prints what became of one call: the result on standard output, everything else on standard error.
+pub(crate) fn print(outcome: &CallOutcome, json: bool) -> Result<Exit> {
+    let exit = match outcome {
+        CallOutcome::Replied(reply) if reply.status.is_ok() => Exit::Done,
+        CallOutcome::Replied(_) => Exit::Failed,
+        CallOutcome::Pending(_) => Exit::Waiting,
+    };
+    if json {
+        anstream::println!("{}", serde_json::to_string_pretty(outcome)?);
+        return Ok(exit);
+    }
+    match outcome {
+        CallOutcome::Replied(reply) if reply.status.is_ok() => {
+            result(&reply.output.to_text())?;
+        }
+        CallOutcome::Replied(reply) => {
+            anstream::eprintln!("{ERROR}{}{ERROR:#}: {}", reply.status, reply.output.to_text());
+        }
+        CallOutcome::Pending(pending) => waiting(pending),
+    }
+    Ok(exit)
+}
+
+/// Prints a result as it is for programs, and with what cannot be seen made visible on a terminal.
+fn result(text: &str) -> Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    if stdout.is_terminal() {
+        for line in text.lines() {
+            writeln!(stdout, "{}", visible(line))?;
+        }
+    } else {
+        stdout.write_all(text.as_bytes())?;
+        if !text.ends_with('\n') {
+            stdout.write_all(b"\n")?;
+        }
+    }
+    Ok(())
+}
+
+/// Says what a call waits for and how to let it run.
+pub(crate) fn waiting(pending: &PendingCall) {
+    anstream::eprintln!("{ASKS}waiting for an approval{ASKS:#}: `{}` wants to", visible(&pending.call.name));
+    for access in pending.unmet.iter().map(Access::to_string) {
+        anstream::eprintln!("  {}", visible(&access));
+    }
+    anstream::eprintln!("Run the command again on a terminal to be asked, or with --yes to approve it.");
+}

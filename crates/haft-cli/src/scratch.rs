@@ -1,0 +1,47 @@
+use anyhow::{Context as _, Result, bail};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// How deep a project may be nested before copying it is given up.
+const MOST_LEVELS: u32 = 64;
+
+/// Copies a project into a directory of its own, which is removed when the handle is dropped.
+///
+/// Build output (`target`) and the repository (`.git`) stay behind; links are refused, since a copy of one would still
+/// lead to the original.
+pub(crate) fn copy(project: &Path) -> Result<TempDir> {
+    let scratch = tempfile::Builder::new()
+        .prefix("haft-run-")
+        .tempdir()
+        .context("cannot make a directory for the scratch copy")?;
+    copy_tree(project, scratch.path(), MOST_LEVELS)
+        .with_context(|| format!("cannot copy the project `{}`", project.display()))?;
+    Ok(scratch)
+}
+
+fn copy_tree(from: &Path, to: &Path, levels: u32) -> Result<()> {
+    if levels == 0 {
+        bail!("`{}` is nested too deep", from.display());
+    }
+    for entry in fs::read_dir(from).with_context(|| format!("cannot list `{}`", from.display()))? {
+        let entry = entry?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            if entry.file_name() == "target" || entry.file_name() == ".git" {
+                continue;
+            }
+            fs::create_dir(&target)?;
+            copy_tree(&source, &target, levels - 1)?;
+        } else if kind.is_file() {
+            fs::copy(&source, &target).with_context(|| format!("cannot copy `{}`", source.display()))?;
+        } else {
+            bail!(
+                "`{}` is neither a file nor a directory; take it out of the session's project",
+                source.display()
+            );
+        }
+    }
+    Ok(())
+}

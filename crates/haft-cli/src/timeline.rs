@@ -1,0 +1,137 @@
+mod call_line;
+mod json;
+
+pub(crate) use call_line::{DiffPart, print_diff, visible};
+pub(crate) use json::JsonLines;
+
+use call_line::CallLine;
+
+use crate::paint::{ASKS, BAD, GOOD, NAME, PLACE, QUIET};
+use haft::agent::{RunEnd, RunState};
+use haft::{Event, EventKind, Message, Observer, ToolReply};
+use std::collections::VecDeque;
+use std::io::Write as _;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Prints a run for people, as it happens: what the model says, and each call with its decision and result.
+///
+/// Calls that overlap are printed in the order in which the model made them.
+pub(crate) struct Timeline(Mutex<Screen>);
+
+#[derive(Default)]
+struct Screen {
+    /// Calls that were started and not printed yet, in the order of their start.
+    calls: VecDeque<CallLine>,
+    in_text: bool,
+}
+
+impl Timeline {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(Screen::default()))
+    }
+
+    /// Prints what is about to be played.
+    pub(crate) fn title(name: &str, place: &str, prompt: &str) {
+        anstream::println!("{NAME}{name}{NAME:#} {QUIET}{place}{QUIET:#}\n");
+        for line in prompt.lines() {
+            anstream::println!("{PLACE}>{PLACE:#} {line}");
+        }
+    }
+
+    /// Prints how the run ended and what it took.
+    pub(crate) fn summary(&self, state: &RunState, elapsed: Duration) {
+        let (paint, end) = match state.end() {
+            Some(RunEnd::Completed) => (GOOD, "done"),
+            Some(RunEnd::CutOff) => (BAD, "cut off by the model's limit of tokens"),
+            Some(RunEnd::Refused) => (BAD, "refused by the model"),
+            Some(RunEnd::Cancelled) => (BAD, "cancelled"),
+            Some(_) => (BAD, "failed"),
+            None => (ASKS, "waiting for an approval"),
+        };
+        let mut screen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        screen.calls.drain(..).for_each(|call| call.print());
+        let calls: Vec<&ToolReply> = replies(state).collect();
+        let bad = calls.iter().filter(|reply| !reply.status.is_ok()).count();
+        let bad = if bad == 0 { String::new() } else { format!(" ({bad} failed)") };
+        let tools: Duration = calls.iter().map(|reply| reply.duration).sum();
+        let (turns, calls) = (counted(state.turns() as usize, "turn"), counted(calls.len(), "call"));
+        let (elapsed, tools) = (call_line::spoken(elapsed), call_line::spoken(tools));
+        anstream::println!(
+            "\n{paint}{end}{paint:#} after {turns} and {calls}{bad}, {elapsed} of which {tools} in tools"
+        );
+    }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+fn replies(state: &RunState) -> impl Iterator<Item = &ToolReply> {
+    state.messages().iter().flat_map(|message| match &**message {
+        Message::Tool { replies } => replies.as_slice(),
+        _ => &[],
+    })
+}
+
+impl Observer for Timeline {
+    fn observe(&self, event: &Event) {
+        // A poisoned screen is still a screen: at worst a line is missing.
+        let mut screen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        screen.show(event);
+    }
+}
+
+impl Screen {
+    fn show(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::TurnStarted { turn } => {
+                self.end_text();
+                anstream::println!("\n{QUIET}turn {turn}{QUIET:#}");
+            }
+            EventKind::TextDelta { text } => {
+                for line in text.split_inclusive('\n') {
+                    let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+                    anstream::print!("{}{end}", visible(line));
+                }
+                let _ = std::io::stdout().flush();
+                self.in_text = true;
+            }
+            EventKind::TurnFinished { .. } => self.end_text(),
+            EventKind::Started { name, input } => {
+                if let Some(id) = &event.call {
+                    self.calls.push_back(CallLine::new(id.clone(), name.clone(), input));
+                }
+            }
+            EventKind::Decided { decision, .. } => self.change(event, |call| call.decided(*decision)),
+            EventKind::ApprovalRequested { .. } => self.change(event, CallLine::asked),
+            EventKind::Finished { reply } => {
+                self.change(event, |call| call.answered(reply.clone()));
+                self.print_answered();
+            }
+            _ => {}
+        }
+    }
+
+    fn end_text(&mut self) {
+        if std::mem::take(&mut self.in_text) {
+            anstream::println!();
+        }
+    }
+
+    fn change(&mut self, event: &Event, change: impl FnOnce(&mut CallLine)) {
+        let call = self.calls.iter_mut().rev().find(|call| Some(call.id()) == event.call.as_ref());
+        if let Some(call) = call {
+            change(call);
+        }
+    }
+
+    /// Prints every answered call that no earlier call holds back.
+    fn print_answered(&mut self) {
+        while self.calls.front().is_some_and(CallLine::is_answered) {
+            if let Some(call) = self.calls.pop_front() {
+                call.print();
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What a person or a script sees of the command: its output, its errors and its exit codes.
+
+#![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
+
+mod call;
+mod interrupt;
+mod run;
+mod tools;
+
+use expect_test::Expect;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// Prepares the command in a directory, with nothing on standard input and so nobody to ask.
+fn haft(directory: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_haft"));
+    command.args(arguments).current_dir(directory).stdin(Stdio::null());
+    command
+}
+
+/// Writes what came of a command as a person sees it.
+fn shown(output: &Output) -> String {
+    let mut shown = String::new();
+    for (name, bytes) in [("", &output.stdout), ("stderr: ", &output.stderr)] {
+        for line in String::from_utf8_lossy(bytes).lines() {
+            shown.push_str(name);
+            shown.push_str(line);
+            shown.push('\n');
+        }
+    }
+    shown.push_str("exit ");
+    shown.push_str(&output.status.code().map_or_else(|| "by signal".to_owned(), |code| code.to_string()));
+    shown.push('\n');
+    shown
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "snapshots read better without a reference")]
+fn check(directory: &Path, arguments: &[&str], expected: Expect) {
+    expected.assert_eq(&shown(&haft(directory, arguments).output().unwrap()));
+}
