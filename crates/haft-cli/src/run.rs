@@ -7,7 +7,7 @@ use crate::{outcome, scratch, setup};
 use anyhow::{Context as _, Result};
 use haft::agent::{Agent, RunEnd, RunState};
 use haft::model::{ScriptedModel, Session};
-use haft::{Events, LocalExecutor, Observer, Strategy};
+use haft::{Events, LocalExecutor, Observer};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -37,7 +37,6 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     let executor = LocalExecutor::builder(setup::registry(&workdir)?)
         .policy(setup::policy())
         .approver(if approve { CommandLine::yes() } else { CommandLine::ask() })
-        .strategy(Strategy::Parallel)
         .events(events.clone())
         .build();
     let (token, _watch) = cancel_on_interrupt();

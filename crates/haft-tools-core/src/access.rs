@@ -4,6 +4,7 @@ pub use resource::{Resource, ResourceError, Scheme};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::Arc;
 
 /// Says what a call does with a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -139,6 +140,11 @@ impl Access {
         }
     }
 
+    /// Tells whether the access may overlap in time with others of its kind.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared
+    }
+
     /// What a person should know besides.
     pub fn detail(&self) -> Option<&str> {
         self.detail.as_deref()
@@ -190,14 +196,14 @@ impl fmt::Display for Access {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Accesses(Vec<Access>);
+pub struct Accesses(Arc<[Access]>);
 
 impl Accesses {
     /// Declares that the call touches nothing outside its own memory: it computes.
     ///
     /// Whether it may run is still decided, by the rules that name the tool.
     pub fn none() -> Self {
-        Self(Vec::new())
+        Self(Arc::default())
     }
 
     /// Iterates over the accesses in the order in which they were declared.
@@ -223,13 +229,13 @@ impl Accesses {
 
 impl From<Access> for Accesses {
     fn from(access: Access) -> Self {
-        Self(vec![access])
+        Self(Arc::new([access]))
     }
 }
 
 impl<const N: usize> From<[Access; N]> for Accesses {
     fn from(accesses: [Access; N]) -> Self {
-        Self(accesses.into())
+        Self(Arc::new(accesses))
     }
 }
 

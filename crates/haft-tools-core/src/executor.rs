@@ -1,6 +1,8 @@
 mod approve;
+mod course;
 mod decide;
 mod local;
+mod nested;
 mod prepare;
 mod record;
 mod resolve;
@@ -9,8 +11,8 @@ mod schedule;
 mod shape;
 mod validate;
 
-pub(crate) use local::NestedCalls;
 pub use local::{LocalExecutor, LocalExecutorBuilder};
+pub(crate) use nested::NestedCalls;
 pub use schedule::Strategy;
 
 use crate::{Approval, CallScope, PendingCall};

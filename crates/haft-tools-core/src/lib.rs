@@ -47,6 +47,7 @@
 //! [`Scheme`]s of their own.
 
 mod access;
+mod admission;
 mod context;
 mod events;
 mod executor;
@@ -54,6 +55,7 @@ mod extensions;
 mod input;
 mod limits;
 mod nearest;
+mod order;
 mod permission;
 mod preview;
 mod registry;
@@ -65,6 +67,7 @@ mod typed;
 mod validation;
 
 pub use access::{Access, AccessMode, Accesses, Resource, ResourceError, Scheme};
+pub use admission::Widths;
 pub use context::CallContext;
 pub use events::{Events, Observer};
 pub use executor::{

@@ -19,8 +19,6 @@ pub struct Limits {
     pub grace: Duration,
     /// How many bytes of text and JSON a reply may have; 32 KiB by default.
     pub output_bytes: usize,
-    /// How many calls of one batch may run at once under [`Strategy::Parallel`](crate::Strategy); 32 by default.
-    pub width: usize,
     /// How deep calls made by tools may nest; 8 by default.
     pub nesting: u32,
 }
@@ -32,7 +30,6 @@ impl Default for Limits {
             timeout_ceiling: Duration::from_hours(1),
             grace: Duration::from_secs(2),
             output_bytes: 32 * 1024,
-            width: 32,
             nesting: 8,
         }
     }

@@ -10,7 +10,7 @@ use std::io;
 /// Runs every case of a page and says what is not as the page says.
 pub(super) fn run(page: &Page, tools: &dyn Fn(&Tree) -> ToolRegistry) -> Result<Vec<Failure>, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
+        .enable_all()
         .build()
         .map_err(|error| format!("cannot start a runtime for the cases: {error}"))?;
     let mut failures = Vec::new();

@@ -1,6 +1,6 @@
 use super::Refusal;
 use crate::registry::Entry;
-use crate::{Policy, Prepared};
+use crate::{Accesses, Policy, Prepared};
 use haft_core::{Decision, ReplyStatus};
 
 /// Holds a prepared call that may run.
@@ -15,6 +15,15 @@ impl Authorized {
         Self(prepared)
     }
 
+    /// Vouches for the same call prepared again; gives it back if it touches other things now.
+    pub(super) fn renew(self, again: Prepared) -> Result<Self, Prepared> {
+        if again.accesses() == self.0.accesses() { Ok(Self(again)) } else { Err(again) }
+    }
+
+    pub(super) fn accesses(&self) -> &Accesses {
+        self.0.accesses()
+    }
+
     pub(super) fn into_prepared(self) -> Prepared {
         self.0
     }
@@ -27,6 +36,13 @@ pub(super) enum Decided {
 }
 
 impl Decided {
+    pub(super) fn accesses(&self) -> &Accesses {
+        match self {
+            Self::Allowed(authorized) => authorized.accesses(),
+            Self::Asked(prepared) => prepared.accesses(),
+        }
+    }
+
     pub(super) fn into_prepared(self) -> Prepared {
         match self {
             Self::Allowed(authorized) => authorized.into_prepared(),

@@ -1,44 +1,34 @@
-use futures_util::StreamExt as _;
+use futures_util::future::join_all;
+use std::num::NonZeroUsize;
 
 /// Says which calls of a batch may run at the same time.
+///
+/// Whatever the strategy, how many calls run at once is bounded by the executor's widths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Strategy {
-    /// One after the other: each is prepared and decided when the one before it has ended.
+    /// Each call waits for the earlier calls of the batch that it conflicts with, and for no other.
+    ///
+    /// The outcome is that of running the calls one after the other, while those that touch different things overlap.
+    /// Calls of other batches and agents that touch the same things are respected too.
     #[default]
+    ByAccess,
+    /// One after the other: each is prepared and decided when the one before it has ended.
     Sequential,
-    /// All at once, up to the executor's width; for batches whose calls do not touch the same things.
+    /// All at once, whatever they touch; for batches whose calls are known not to touch the same things.
     Parallel,
+    /// So many at once, whatever they touch, and the next when all of them have ended.
+    Batched {
+        /// How many.
+        size: NonZeroUsize,
+    },
 }
 
-/// Runs one unit of work for each item by the strategy, and gives the results in the order of the items.
-pub(super) async fn schedule<T, R, F>(
-    strategy: Strategy,
-    width: usize,
-    items: Vec<T>,
-    work: impl Fn(T) -> F,
-) -> Vec<R>
-where
-    F: Future<Output = R>,
-{
-    match strategy {
-        Strategy::Parallel if items.len() > 1 => {
-            let units = items.into_iter().enumerate().map(|(place, item)| {
-                let unit = work(item);
-                async move { (place, unit.await) }
-            });
-            // A slow unit must not keep the place of those behind it that have ended.
-            let running = futures_util::stream::iter(units).buffer_unordered(width.max(1));
-            let mut results: Vec<(usize, R)> = running.collect().await;
-            results.sort_unstable_by_key(|(place, _)| *place);
-            results.into_iter().map(|(_, result)| result).collect()
-        }
-        Strategy::Parallel | Strategy::Sequential => {
-            let mut results = Vec::with_capacity(items.len());
-            for item in items {
-                results.push(work(item).await);
-            }
-            results
-        }
+/// Runs work side by side and gives the results in the order of the work.
+pub(super) async fn overlap<F: Future>(mut work: Vec<F>) -> Vec<F::Output> {
+    // Most batches have one call, which needs nobody to take turns with.
+    match work.pop() {
+        Some(only) if work.is_empty() => vec![only.await],
+        last => join_all(work.into_iter().chain(last)).await,
     }
 }

@@ -34,11 +34,11 @@ async fn a_call_is_told_of_from_start_to_finish() {
     expect![[r#"
         c1 started t {}
         c1 decided allow: allow by the rule *
+        c2 started u "{"
         c1 progressed Progress { message: Some("started"), fraction: None }
         c1 updated half
         c1 progressed Progress { message: None, fraction: Some(0.75) }
         c1 finished ok: whole
-        c2 started u "{"
         c2 finished error: unknown tool: there is no tool `u`; the only tool is `t`
     "#]]
     .assert_eq(&log.outline());
@@ -119,9 +119,9 @@ async fn what_a_rule_decides_is_told_of() {
     expect![[r#"
         c1 started t {}
         c1 decided allow: allow by the rule *
-        c1 finished ok: {}
         c2 started u {}
         c2 decided deny: deny by the rule u
+        c1 finished ok: {}
         c2 finished denied: `u` is not permitted to do this (deny by the rule u); do not try it again, find another way or say what you would need
     "#]].assert_eq(&log.outline());
 }

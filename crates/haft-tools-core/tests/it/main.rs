@@ -10,6 +10,7 @@ mod corpus;
 mod events;
 mod fixture;
 mod nested;
+mod ordering;
 mod pipeline;
 mod policy;
 mod registering;

@@ -1,7 +1,7 @@
 use crate::fixture::{Probe, call, outline, permissive, replies, scope};
 use expect_test::expect;
 use haft_core::{ReplyStatus, ToolCall};
-use haft_tools_core::{Batch, BatchOutcome, Limits, Strategy, ToolExecutor as _};
+use haft_tools_core::{Batch, BatchOutcome, Strategy, ToolExecutor as _, Widths};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ proptest! {
         width in 0usize..5,
     ) {
         let strategy = if parallel { Strategy::Parallel } else { Strategy::Sequential };
-        let executor = permissive([naps()]).strategy(strategy).limits(Limits { width, ..Limits::default() }).build();
+        let executor = permissive([naps()]).strategy(strategy).widths(&Widths { read: width, ..Widths::default() }).build();
         let calls = naps_of.iter().enumerate().map(|(place, ms)| nap(place, *ms)).collect();
         let replies = paused(replies(&executor, calls));
         let got: Vec<String> = replies.iter().map(|reply| format!("{} {}", reply.call_id, reply.output.to_text())).collect();
@@ -52,7 +52,7 @@ proptest! {
 /// Says how long naps take together.
 async fn time(strategy: Strategy, width: usize, naps_of: &[u64]) -> Duration {
     let executor =
-        permissive([naps()]).strategy(strategy).limits(Limits { width, ..Limits::default() }).build();
+        permissive([naps()]).strategy(strategy).widths(&Widths { read: width, ..Widths::default() }).build();
     let started = Instant::now();
     replies(&executor, naps_of.iter().enumerate().map(|(place, ms)| nap(place, *ms)).collect()).await;
     started.elapsed()
@@ -80,8 +80,8 @@ async fn no_more_calls_run_at_once_than_the_width_allows() {
             Ok("".into())
         }
     });
-    let limits = Limits { width: 3, ..Limits::default() };
-    let executor = permissive([probe]).strategy(Strategy::Parallel).limits(limits).build();
+    let widths = Widths { read: 3, ..Widths::default() };
+    let executor = permissive([probe]).strategy(Strategy::Parallel).widths(&widths).build();
     replies(&executor, (0..20).map(|place| nap(place, 1 + place as u64 % 7)).collect()).await;
     assert_eq!((now.load(Ordering::SeqCst), most.load(Ordering::SeqCst)), (0, 3));
 }
@@ -107,7 +107,7 @@ async fn a_sequential_call_sees_what_the_one_before_it_did() {
             }
         });
     let calls = (0..3).map(|n| call(&format!("c{n}"), "step", json!({ "n": n }))).collect();
-    let replies = replies(&permissive([probe]).build(), calls).await;
+    let replies = replies(&permissive([probe]).strategy(Strategy::Sequential).build(), calls).await;
     assert!(replies.iter().all(|reply| reply.status.is_ok()), "{replies:?}");
 }
 

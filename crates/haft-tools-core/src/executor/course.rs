@@ -1,0 +1,335 @@
+use super::approve::{self, Approved};
+use super::decide::{Authorized, Decided, decide};
+use super::local::Shared;
+use super::nested::NestedCalls;
+use super::prepare::prepare;
+use super::record::Record;
+use super::resolve::resolve;
+use super::run::{cancelled_before_start, run};
+use super::shape::shape;
+use super::validate::validate;
+use super::{CallOutcome, Refusal};
+use crate::admission::Turn;
+use crate::registry::Entry;
+use crate::{Access, Approval, CallContext, CallScope, PendingCall, Prepared};
+use haft_core::{Decision, ErrorKind, Repair, ReplyStatus, ToolCall, ToolOutput, ToolReply};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Where a call is made: by which executor, on whose behalf, how deep, and how it is cancelled.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    pub(super) shared: &'a Arc<Shared>,
+    pub(super) scope: &'a Arc<CallScope>,
+    pub(super) cancellation: &'a CancellationToken,
+    pub(super) nesting: u32,
+}
+
+/// Takes one call through all stages.
+///
+/// The first half, up to the decision, needs no waiting and is done for every call of a batch before any of them runs: it
+/// gives what the calls are ordered by. The second half asks, waits for the call's turn, and runs it.
+pub(super) struct Course<'a> {
+    around: Surroundings<'a>,
+    call: ToolCall,
+    repairs: Vec<Repair>,
+    record: Record<'a>,
+    turn: Turn,
+    ahead: Result<Front<'a>, Stop>,
+}
+
+/// Holds a call after its first half.
+struct Front<'a> {
+    entry: &'a Entry,
+    decided: Decided,
+    answer: Answer,
+}
+
+/// What has been answered about a call before it is decided.
+enum Answer {
+    /// Nothing: ask if the policy says so.
+    None,
+    /// A person gave this answer to this pending call.
+    Given(Approval, Box<PendingCall>),
+    /// A person wrote this very input, which is as good as approving it.
+    Wrote,
+}
+
+/// Why a call does not get past its first half.
+enum Stop {
+    Refused(Refusal),
+    /// It cannot be prepared, which the calls before it may change.
+    Unprepared(Refusal),
+}
+
+impl From<Stop> for Refusal {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Refused(refusal) | Stop::Unprepared(refusal) => refusal,
+        }
+    }
+}
+
+/// Why a call is not run.
+enum Halt {
+    Refused(Refusal),
+    Waits(Box<PendingCall>),
+}
+
+impl From<Refusal> for Halt {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl<'a> Course<'a> {
+    /// Takes up a call and goes through its first half; one whose id was used before goes no further.
+    pub(super) fn begin(around: Surroundings<'a>, mut call: ToolCall, repeated: bool) -> Self {
+        let record = Record::start(&around.shared.events, around.scope, &call);
+        let mut repairs = Vec::new();
+        let ahead = if repeated {
+            Err(Stop::Refused(repeated_id(&call)))
+        } else {
+            around.look_ahead(&mut call, &mut repairs, &record, Answer::None)
+        };
+        Self { around, call, repairs, record, turn: Turn::default(), ahead }
+    }
+
+    /// Takes up a call that waited for a person, with their answer, and goes through its first half again.
+    pub(super) fn resume(around: Surroundings<'a>, pending: PendingCall, approval: Approval) -> Self {
+        let (mut call, mut repairs) = (pending.call.clone(), pending.repairs.clone());
+        let record = Record::resume(&around.shared.events, around.scope, &call);
+        let ahead = if let Approval::Deny { reason } = &approval {
+            record.answered(&approval);
+            Err(Stop::Refused(approve::not_approved(reason)))
+        } else {
+            let answer = Answer::Given(approval, Box::new(pending));
+            around.look_ahead(&mut call, &mut repairs, &record, answer)
+        };
+        Self { around, call, repairs, record, turn: Turn::default(), ahead }
+    }
+
+    /// Takes the call's place in the order of what calls touch: at its end, or beside the call that makes it.
+    pub(super) fn in_order(mut self, turn: Turn) -> Self {
+        self.turn = turn;
+        match &self.ahead {
+            Ok(front) => self.turn.enter(front.decided.accesses()),
+            // What it touches will only be known when the calls before it are done, and could be anything.
+            Err(Stop::Unprepared(_)) => self.turn.enter(&Access::opaque("not known yet").into()),
+            Err(Stop::Refused(_)) => {}
+        }
+        self
+    }
+
+    /// Goes through the second half and answers the call.
+    pub(super) async fn finish(self) -> CallOutcome {
+        let Self { around, call, repairs, record, turn, ahead } = self;
+        let mut rest = Rest { around, call, repairs, record, turn };
+        let result = rest.go_on(ahead).await;
+        rest.conclude(result)
+    }
+}
+
+impl<'a> Surroundings<'a> {
+    /// Goes through the stages that need no waiting: resolve, validate, prepare and decide.
+    fn look_ahead(
+        self,
+        call: &mut ToolCall,
+        repairs: &mut Vec<Repair>,
+        record: &Record<'_>,
+        answer: Answer,
+    ) -> Result<Front<'a>, Stop> {
+        if self.cancellation.is_cancelled() {
+            return Err(Stop::Refused(cancelled_before_start()));
+        }
+        if self.nesting > self.shared.limits.nesting {
+            return Err(Stop::Refused(too_deep(self.shared.limits.nesting)));
+        }
+        let entry = resolve(&self.shared.registry, call).map_err(Stop::Refused)?;
+        repairs.extend(validate(entry, call).map_err(Stop::Refused)?);
+        let prepared = prepare(entry, call, self.scope).map_err(Stop::Unprepared)?;
+        self.decide(entry, prepared, record, answer).map_err(Stop::Refused)
+    }
+
+    fn decide(
+        self,
+        entry: &'a Entry,
+        prepared: Prepared,
+        record: &Record<'_>,
+        answer: Answer,
+    ) -> Result<Front<'a>, Refusal> {
+        let tell = |decision, reason: &dyn Fn() -> String| record.decided(decision, reason);
+        let decided = decide(&self.shared.policy, entry, prepared, tell)?;
+        Ok(Front { entry, decided, answer })
+    }
+}
+
+/// Holds a call in its second half.
+struct Rest<'a> {
+    around: Surroundings<'a>,
+    call: ToolCall,
+    repairs: Vec<Repair>,
+    record: Record<'a>,
+    turn: Turn,
+}
+
+impl<'a> Rest<'a> {
+    async fn go_on(&mut self, ahead: Result<Front<'a>, Stop>) -> Result<ToolOutput, Halt> {
+        let mut front = match ahead {
+            Ok(front) => front,
+            Err(Stop::Unprepared(_)) if self.turn.waits() => {
+                self.wait_for_turn().await?;
+                self.look_ahead(Answer::None)?
+            }
+            Err(stop) => return Err(Refusal::from(stop).into()),
+        };
+        loop {
+            let (entry, authorized) = self.authorize(front).await?;
+            if !self.turn.waits() {
+                return self.perform(entry, authorized).await;
+            }
+            self.wait_for_turn().await?;
+            // The calls before this one may have changed what it names.
+            let prepared = prepare(entry, &self.call, self.around.scope)?;
+            match authorized.renew(prepared) {
+                Ok(authorized) => return self.perform(entry, authorized).await,
+                Err(prepared) => {
+                    self.turn.enter(prepared.accesses());
+                    front = self.around.decide(entry, prepared, &self.record, Answer::None)?;
+                }
+            }
+        }
+    }
+
+    fn look_ahead(&mut self, answer: Answer) -> Result<Front<'a>, Refusal> {
+        Ok(self.around.look_ahead(&mut self.call, &mut self.repairs, &self.record, answer)?)
+    }
+
+    /// Waits until the calls before this one that it conflicts with have ended, unless it is cancelled.
+    async fn wait_for_turn(&mut self) -> Result<(), Refusal> {
+        tokio::select! {
+            biased;
+            () = self.around.cancellation.cancelled() => Err(cancelled_before_start()),
+            () = self.turn.come() => Ok(()),
+        }
+    }
+
+    /// Gets a person's word where the policy wants it.
+    async fn authorize(&mut self, mut front: Front<'a>) -> Result<(&'a Entry, Authorized), Halt> {
+        loop {
+            let Front { entry, decided, answer } = front;
+            let approved = match (decided, answer) {
+                (
+                    Decided::Allowed(authorized),
+                    Answer::None | Answer::Wrote | Answer::Given(Approval::Approve, _),
+                ) => Approved::Run(authorized),
+                (Decided::Asked(prepared), Answer::Wrote) => {
+                    self.record.decided(Decision::Allow, &|| "approved with other arguments".to_owned());
+                    Approved::Run(Authorized::by_approval(prepared))
+                }
+                (decided, Answer::Given(approval, pending)) => {
+                    let prepared = decided.into_prepared();
+                    if approve::digest(entry, &self.call, &prepared, self.around.scope) == pending.digest {
+                        self.record.answered(&approval);
+                        approve::apply(approval, prepared, *pending)?
+                    } else {
+                        self.ask(entry, prepared).await?
+                    }
+                }
+                (Decided::Asked(prepared), Answer::None) => self.ask(entry, prepared).await?,
+            };
+            match approved {
+                Approved::Run(authorized) => return Ok((entry, authorized)),
+                Approved::Waits(pending) => return Err(Halt::Waits(pending)),
+                Approved::Again(input) => {
+                    self.repairs = vec![approve::edited(&self.call.input, &input)];
+                    self.call.input = input;
+                    front = self.look_ahead(Answer::Wrote)?;
+                    self.turn.enter(front.decided.accesses());
+                }
+            }
+        }
+    }
+
+    /// Asks the approver, for as long as the call is not cancelled.
+    async fn ask(&self, entry: &Entry, prepared: Prepared) -> Result<Approved, Refusal> {
+        let Surroundings { shared, scope, cancellation, .. } = self.around;
+        let asking = async {
+            let (call, repairs, most_time) = (&self.call, &self.repairs, shared.limits.timeout);
+            let pending =
+                approve::pending_call(&shared.policy, entry, call, repairs, &prepared, scope, most_time)
+                    .await?;
+            self.record.asked(&pending);
+            let approval = approve::ask(&*shared.approver, &pending).await;
+            Ok::<_, Refusal>((approval, pending))
+        };
+        let (approval, pending) = tokio::select! {
+            biased;
+            () = cancellation.cancelled() => return Err(cancelled_before_start()),
+            asked = asking => asked?,
+        };
+        self.record.answered(&approval);
+        approve::apply(approval, prepared, pending)
+    }
+
+    /// Runs what was authorized, once there is room in its class.
+    async fn perform(&self, entry: &Entry, authorized: Authorized) -> Result<ToolOutput, Halt> {
+        let Surroundings { shared, scope, cancellation, nesting } = self.around;
+        let permit = tokio::select! {
+            biased;
+            () = cancellation.cancelled() => return Err(cancelled_before_start().into()),
+            permit = shared.admission.admit(authorized.accesses()) => permit,
+        };
+        let nested = NestedCalls::new(Arc::clone(shared), nesting + 1, self.turn.place(), permit.lender());
+        let cx = CallContext::new(
+            self.call.id.clone(),
+            Arc::clone(&entry.name),
+            Arc::clone(scope),
+            cancellation.child_token(),
+            shared.events.clone(),
+            Some(nested),
+        );
+        Ok(run(authorized, &cx, &shared.limits).await?)
+    }
+
+    /// Answers the call, or leaves it open for the answer of a person.
+    fn conclude(self, result: Result<ToolOutput, Halt>) -> CallOutcome {
+        let answer = match result {
+            Ok(output) => Ok(output),
+            Err(Halt::Refused(refusal)) => Err(refusal),
+            Err(Halt::Waits(pending)) if self.around.nesting == 0 => {
+                self.record.wait();
+                return CallOutcome::Pending(pending);
+            }
+            Err(Halt::Waits(_)) => Err(cannot_wait()),
+        };
+        let (status, output) = match answer {
+            Ok(output) => (ReplyStatus::Ok, output),
+            Err(Refusal { status, message }) => (status, ToolOutput::text(message)),
+        };
+        let (output, truncation) = shape(output, self.around.shared.limits.output_bytes, &self.repairs);
+        let mut reply = ToolReply::new(self.call.id, self.call.name, status, output);
+        reply.truncation = truncation;
+        reply.repairs = self.repairs;
+        CallOutcome::Replied(self.record.finish(reply))
+    }
+}
+
+fn repeated_id(call: &ToolCall) -> Refusal {
+    let id = &call.id;
+    let message =
+        format!("an earlier call of this message has the id `{id}` too; give each call an id of its own");
+    Refusal::new(ReplyStatus::Error(ErrorKind::InvalidInput), message)
+}
+
+fn too_deep(limit: u32) -> Refusal {
+    let message = format!("calls made by tools may nest {limit} deep at most; make this call yourself");
+    Refusal::new(ReplyStatus::Denied, message)
+}
+
+fn cannot_wait() -> Refusal {
+    Refusal::new(
+        ReplyStatus::Denied,
+        "this call needs an approval that comes later, which a call made by a tool cannot wait for; make it yourself",
+    )
+}
