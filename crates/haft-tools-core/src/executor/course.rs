@@ -215,6 +215,8 @@ impl<'a> Rest<'a> {
     }
 
     /// Gets a person's word where the policy wants it.
+    ///
+    /// Asking is on the heap, so that the many calls that nobody is asked about stay small.
     async fn authorize(&mut self, mut front: Front<'a>) -> Result<(&'a Entry, Authorized), Halt> {
         loop {
             let Front { entry, decided, answer } = front;
@@ -233,10 +235,10 @@ impl<'a> Rest<'a> {
                         self.record.answered(&approval);
                         approve::apply(approval, prepared, *pending)?
                     } else {
-                        self.ask(entry, prepared).await?
+                        Box::pin(self.ask(entry, prepared)).await?
                     }
                 }
-                (Decided::Asked(prepared), Answer::None) => self.ask(entry, prepared).await?,
+                (Decided::Asked(prepared), Answer::None) => Box::pin(self.ask(entry, prepared)).await?,
             };
             match approved {
                 Approved::Run(authorized) => return Ok((entry, authorized)),

@@ -1,9 +1,10 @@
 use super::course::{Course, Surroundings};
-use super::schedule::{Strategy, overlap};
+use super::schedule::Strategy;
 use super::{Batch, BatchOutcome, CallOutcome, Resumption, ToolExecutor};
 use crate::admission::{Admission, Turn, Widths};
 use crate::{Approver, CallScope, DenyAll, Events, Limits, Policy, ToolRegistry};
 use async_trait::async_trait;
+use futures_util::future::join_all;
 use haft_core::ToolCall;
 use std::collections::HashSet;
 use std::fmt;
@@ -122,11 +123,17 @@ impl ToolExecutor for LocalExecutor {
             let course = Course::begin(around, call, repeated.contains(&place));
             if ordered { course.in_order(Turn::new(&self.0.admission)) } else { course }
         });
-        // What is side by side has taken its places, in the order of the model, before any of it starts.
         let mut outcomes = Vec::with_capacity(count);
-        while outcomes.len() < count {
-            let side_by_side: Vec<_> = courses.by_ref().take(width).map(|course| course.finish()).collect();
-            outcomes.extend(overlap(side_by_side).await);
+        if width == 1 || count == 1 {
+            for course in courses {
+                outcomes.push(course.finish().await);
+            }
+        } else {
+            while outcomes.len() < count {
+                // What is side by side takes its places, in the order of the model, before any of it starts.
+                let side_by_side: Vec<_> = courses.by_ref().take(width).map(Course::finish).collect();
+                outcomes.extend(join_all(side_by_side).await);
+            }
         }
         BatchOutcome::new(outcomes)
     }

@@ -90,6 +90,14 @@ where
     if let Poll::Ready(ended) = poll_fn(|task| Poll::Ready(Pin::new(&mut work).poll(task))).await {
         return Stopped::Ended(ended);
     }
+    Box::pin(supervise_task(work, cx, timeout, grace)).await
+}
+
+/// Gives the work a task of its own and waits for its end, its cancellation or the end of its time.
+async fn supervise_task<W>(work: W, cx: &CallContext, timeout: Duration, grace: Duration) -> Stopped
+where
+    W: Future<Output = Ended> + Send + Unpin + 'static,
+{
     let mut task = AbortOnDropHandle::new(tokio::spawn(work));
     let stopped = tokio::select! {
         biased;

@@ -1,4 +1,3 @@
-use futures_util::future::join_all;
 use std::num::NonZeroUsize;
 
 /// Says which calls of a batch may run at the same time.
@@ -22,13 +21,4 @@ pub enum Strategy {
         /// How many.
         size: NonZeroUsize,
     },
-}
-
-/// Runs work side by side and gives the results in the order of the work.
-pub(super) async fn overlap<F: Future>(mut work: Vec<F>) -> Vec<F::Output> {
-    // Most batches have one call, which needs nobody to take turns with.
-    match work.pop() {
-        Some(only) if work.is_empty() => vec![only.await],
-        last => join_all(work.into_iter().chain(last)).await,
-    }
 }
