@@ -1,6 +1,7 @@
 //! What a person or a script sees of the command: its output, its errors and its exit codes.
 
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
 mod call;
 mod interrupt;

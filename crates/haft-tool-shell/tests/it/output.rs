@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 use expect_test::expect;
 use haft_core::{Event, EventKind, ReplyStatus, ToolCall};
 use haft_testkit::call_batch;
-use haft_tools_core::{AllowAll, Batch, Events, Limits, LocalExecutor, Strategy, ToolExecutor as _};
+use haft_tools_core::{AllowAll, Batch, Events, LocalExecutor, Strategy, ToolExecutor as _, Widths};
 use serde_json::json;
 
 use crate::harness::{Shell, check, scope, until};
@@ -134,7 +134,7 @@ async fn answers_many_calls_at_once() {
     let executor = LocalExecutor::builder(shell.registry().clone())
         .approver(AllowAll)
         .strategy(Strategy::Parallel)
-        .limits(Limits { width: 64, ..Limits::default() })
+        .widths(&Widths { opaque: 64, ..Widths::default() })
         .build();
     let replies = executor.execute_batch(Batch::new(scope(), calls.collect())).await.into_replies().unwrap();
     for (number, reply) in replies.iter().enumerate() {

@@ -10,18 +10,18 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 /// Declares what the input says: `read`, `write` or `opaque`, and a printed resource.
-fn declared(input: &Value) -> Result<Accesses, ToolError> {
+fn declared(input: &Value) -> Accesses {
     let of = |name: &str| input[name].as_str();
-    Ok(match (of("read"), of("write")) {
+    match (of("read"), of("write")) {
         (Some(resource), _) => read(resource).into(),
         (None, Some(resource)) => write(resource).into(),
         (None, None) => Access::opaque("a script").into(),
-    })
+    }
 }
 
 /// A tool that does what the input says it does, for so many milliseconds.
 fn work() -> Probe {
-    Probe::new("work").declare(declared).run(|input, _| async move {
+    Probe::new("work").declare(|input| Ok(declared(input))).run(|input, _| async move {
         sleep(Duration::from_millis(input["ms"].as_u64().unwrap_or(10))).await;
         Ok("".into())
     })
@@ -90,7 +90,7 @@ async fn calls_of_other_batches_of_the_tree_are_respected() {
 
 /// A tool that makes a call of itself until it is deep enough, each time touching what the input says.
 fn nests() -> Probe {
-    Probe::new("work").declare(declared).run(|input, cx| async move {
+    Probe::new("work").declare(|input| Ok(declared(input))).run(|input, cx| async move {
         let depth = input["depth"].as_u64().unwrap_or_default();
         if depth > 0 {
             let mut inner = input.clone();
@@ -141,24 +141,25 @@ async fn what_waits_for_its_turn_can_be_cancelled_and_lets_nobody_pass() {
 
 /// Tools over a set of names: `make` adds one, `take` needs it to be there already when it is prepared.
 fn makers(names: &Arc<Mutex<Vec<String>>>) -> LocalExecutorBuilder {
-    let (made, known) = (Arc::clone(names), Arc::clone(names));
+    let (added, known) = (Arc::clone(names), Arc::clone(names));
     let name = |input: &Value| input["name"].as_str().unwrap_or_default().to_owned();
     let make = Probe::new("make")
         .declare(move |input| Ok(write(&format!("file:{}", name(input))).into()))
         .run(move |input, _| {
-            let made = Arc::clone(&made);
+            let added = Arc::clone(&added);
             async move {
                 sleep(Duration::from_millis(10)).await;
-                made.lock().unwrap().push(name(&input));
+                added.lock().unwrap().push(name(&input));
                 Ok("made".into())
             }
         });
     let take = Probe::new("take")
         .declare(move |input| {
             let name = name(input);
-            match known.lock().unwrap().contains(&name) {
-                true => Ok(read(&format!("file:{name}")).into()),
-                false => Err(ToolError::not_found(format!("there is no `{name}`; make it first"))),
+            if known.lock().unwrap().contains(&name) {
+                Ok(read(&format!("file:{name}")).into())
+            } else {
+                Err(ToolError::not_found(format!("there is no `{name}`; make it first")))
             }
         })
         .says("taken");
