@@ -31,8 +31,9 @@ pub(crate) fn excerpt(line: &[u8], focus: Range<usize>) -> Excerpt {
         }
     }
     let start = floor_boundary(line, focus.start.min(line.len()));
-    let first = ceil_boundary(line, start.saturating_sub(SHOWN_BYTES));
-    let last = floor_boundary(line, start.saturating_add(SHOWN_BYTES).min(line.len()));
+    // Among bytes that are not UTF-8 the boundaries around the focus can lie on its other side.
+    let first = ceil_boundary(line, start.saturating_sub(SHOWN_BYTES)).min(start);
+    let last = floor_boundary(line, start.saturating_add(SHOWN_BYTES).min(line.len())).max(start);
     let before = String::from_utf8_lossy(&line[first..start]);
     let after = String::from_utf8_lossy(&line[start..last]);
 
@@ -101,6 +102,16 @@ mod tests {
         check(&line, "MATCH!", &format!("ab MATCH!{}…", "b".repeat(291)));
         let line = format!("{}MATCH! ab", "a".repeat(1000));
         check(&line, "MATCH!", &format!("…{}MATCH! ab", "a".repeat(291)));
+    }
+
+    #[test]
+    fn shows_what_is_not_text_wherever_its_boundaries_seem_to_be() {
+        let mut line = vec![0x80; 400];
+        for start in 0..5 {
+            assert!(excerpt(&line, start..start + 1).cut);
+        }
+        line[0] = b'a';
+        assert!(excerpt(&line, 2..3).text.starts_with('a'));
     }
 
     #[test]
