@@ -158,11 +158,16 @@ impl Access {
     /// Tells whether the two must not overlap in time.
     ///
     /// They conflict when at least one of them changes something and their resources have something in common; an
-    /// opaque access conflicts with everything.
+    /// opaque access conflicts with everything. What changes a path may make or remove it, and so stands in the way of
+    /// everything below it, too.
     pub fn conflicts_with(&self, other: &Self) -> bool {
         match (&self.target, &other.target) {
             (Target::Resource { resource, .. }, Target::Resource { resource: others, .. }) => {
-                !(self.shared && other.shared) && resource.overlaps(others)
+                let apart = self.shared && other.shared;
+                !apart
+                    && (resource.overlaps(others)
+                        || (!self.shared && resource.is_above(others))
+                        || (!other.shared && others.is_above(resource)))
             }
             _ => true,
         }

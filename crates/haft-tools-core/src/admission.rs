@@ -66,8 +66,14 @@ impl Admission {
     /// Cancel safe: a call that is not admitted holds nothing.
     pub(crate) async fn admit(&self, accesses: &Accesses) -> Permit {
         let pool = self.pool(accesses);
-        let held = acquire(pool).await;
-        Permit(Lender(Arc::new(Room { pool: Arc::clone(pool), state: Mutex::new(State { held, away: 0 }) })))
+        Permit::new(pool, acquire(pool).await)
+    }
+
+    /// Takes room in the class of what the call does, if there is some and nobody waits for it.
+    pub(crate) fn admit_now(&self, accesses: &Accesses) -> Option<Permit> {
+        let pool = self.pool(accesses);
+        let held = Arc::clone(pool).try_acquire_owned().ok()?;
+        Some(Permit::new(pool, Some(held)))
     }
 
     fn pool(&self, accesses: &Accesses) -> &Arc<Semaphore> {
@@ -115,6 +121,10 @@ struct State {
 }
 
 impl Permit {
+    fn new(pool: &Arc<Semaphore>, held: Option<OwnedSemaphorePermit>) -> Self {
+        Self(Lender(Arc::new(Room { pool: Arc::clone(pool), state: Mutex::new(State { held, away: 0 }) })))
+    }
+
     pub(crate) fn lender(&self) -> Lender {
         self.0.clone()
     }

@@ -109,6 +109,11 @@ impl CallContext {
         *self.0.finished.write().unwrap_or_else(PoisonError::into_inner) = true;
     }
 
+    /// Tells whether the call was answered.
+    pub(crate) fn is_finished(&self) -> bool {
+        *self.0.finished.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn tell(&self, kind: impl FnOnce() -> EventKind) {
         let Inner { events, scope, call_id, finished, .. } = &*self.0;
         let is_finished = || finished.read().unwrap_or_else(PoisonError::into_inner);

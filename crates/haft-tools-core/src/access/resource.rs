@@ -135,6 +135,11 @@ impl Resource {
         self.contains(other) || other.contains(self)
     }
 
+    /// Tells whether the other's path is this one or lies below it.
+    pub(crate) fn is_above(&self, other: &Self) -> bool {
+        self.scheme == other.scheme && self.covers(&other.path)
+    }
+
     fn covers(&self, path: &str) -> bool {
         if self.path.is_empty() {
             return true;

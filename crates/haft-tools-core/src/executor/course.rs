@@ -5,15 +5,18 @@ use super::nested::NestedCalls;
 use super::prepare::prepare;
 use super::record::Record;
 use super::resolve::resolve;
-use super::run::{cancelled_before_start, run};
+use super::run::{Begun, begin, cancelled_before_start};
 use super::shape::shape;
 use super::validate::validate;
 use super::{CallOutcome, Refusal};
-use crate::admission::Turn;
+use crate::admission::{Permit, Turn};
 use crate::registry::Entry;
 use crate::{Access, Approval, CallContext, CallScope, PendingCall, Prepared};
 use haft_core::{Decision, ErrorKind, Repair, ReplyStatus, ToolCall, ToolOutput, ToolReply};
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use tokio_util::sync::CancellationToken;
 
 /// Where a call is made: by which executor, on whose behalf, how deep, and how it is cancelled.
@@ -122,12 +125,61 @@ impl<'a> Course<'a> {
     }
 
     /// Goes through the second half and answers the call.
+    ///
+    /// As far as that needs no waiting it is done in place; what remains of a call that has to wait is on the heap, so that
+    /// the many that need not stay small.
     pub(super) async fn finish(self) -> CallOutcome {
-        let Self { around, call, repairs, record, turn, ahead } = self;
-        let mut rest = Rest { around, call, repairs, record, turn };
-        let result = rest.go_on(ahead).await;
-        rest.conclude(result)
+        let gone = {
+            let waker = own_waker().await;
+            self.go(&mut Context::from_waker(&waker))
+        };
+        match gone {
+            Gone::Answered(outcome) => outcome,
+            Gone::Waits(rest) => rest.await,
+        }
     }
+
+    /// Goes as far as that needs no waiting.
+    fn go(self, task: &mut Context<'_>) -> Gone<'a> {
+        let Self { around, call, repairs, record, turn, ahead } = self;
+        let rest = Rest { around, call, repairs, record, turn };
+        let (entry, authorized, permit) = match ahead {
+            Err(stop) if !matches!(stop, Stop::Unprepared(_)) || !rest.turn.waits() => {
+                return Gone::Answered(rest.conclude(Err(Refusal::from(stop).into())));
+            }
+            Ok(Front { entry, decided: Decided::Allowed(authorized), answer: Answer::None })
+                if !rest.turn.waits() =>
+            {
+                match around.shared.admission.admit_now(authorized.accesses()) {
+                    Some(permit) => (entry, authorized, permit),
+                    None => {
+                        let front =
+                            Front { entry, decided: Decided::Allowed(authorized), answer: Answer::None };
+                        return Gone::Waits(Box::pin(rest.finish(Ok(front))));
+                    }
+                }
+            }
+            ahead => return Gone::Waits(Box::pin(rest.finish(ahead))),
+        };
+        let cx = rest.context(entry, &permit);
+        match begin(authorized, cx, &around.shared.limits, task) {
+            Begun::Ended(result) => {
+                drop(permit);
+                Gone::Answered(rest.conclude(result.map_err(Halt::from)))
+            }
+            Begun::Running(running) => Gone::Waits(Box::pin(async move {
+                let result = running.end().await;
+                drop(permit);
+                rest.conclude(result.map_err(Halt::from))
+            })),
+        }
+    }
+}
+
+/// Says how far a call got without waiting.
+enum Gone<'a> {
+    Answered(CallOutcome),
+    Waits(Pin<Box<dyn Future<Output = CallOutcome> + Send + 'a>>),
 }
 
 impl<'a> Surroundings<'a> {
@@ -174,6 +226,11 @@ struct Rest<'a> {
 }
 
 impl<'a> Rest<'a> {
+    async fn finish(mut self, ahead: Result<Front<'a>, Stop>) -> CallOutcome {
+        let result = self.go_on(ahead).await;
+        self.conclude(result)
+    }
+
     async fn go_on(&mut self, ahead: Result<Front<'a>, Stop>) -> Result<ToolOutput, Halt> {
         let mut front = match ahead {
             Ok(front) => front,
@@ -184,6 +241,13 @@ impl<'a> Rest<'a> {
             Err(stop) => return Err(Refusal::from(stop).into()),
         };
         loop {
+            if self.turn.waits() && matches!(front.decided, Decided::Asked(_)) {
+                // A person is shown what will run, which the calls before this one may still change.
+                self.wait_for_turn().await?;
+                let Front { entry, answer, .. } = front;
+                front = self.prepare_again(entry, answer)?;
+                continue;
+            }
             let (entry, authorized) = self.authorize(front).await?;
             if !self.turn.waits() {
                 return self.perform(entry, authorized).await;
@@ -193,12 +257,25 @@ impl<'a> Rest<'a> {
             let prepared = prepare(entry, &self.call, self.around.scope)?;
             match authorized.renew(prepared) {
                 Ok(authorized) => return self.perform(entry, authorized).await,
-                Err(prepared) => {
-                    self.turn.enter(prepared.accesses());
-                    front = self.around.decide(entry, prepared, &self.record, Answer::None)?;
-                }
+                Err(prepared) => front = self.decide_again(entry, prepared, Answer::None)?,
             }
         }
+    }
+
+    fn prepare_again(&mut self, entry: &'a Entry, answer: Answer) -> Result<Front<'a>, Refusal> {
+        let prepared = prepare(entry, &self.call, self.around.scope)?;
+        self.decide_again(entry, prepared, answer)
+    }
+
+    /// Decides a call that touches other things than before, and gives it a place for them.
+    fn decide_again(
+        &mut self,
+        entry: &'a Entry,
+        prepared: Prepared,
+        answer: Answer,
+    ) -> Result<Front<'a>, Refusal> {
+        self.turn.enter(prepared.accesses());
+        self.around.decide(entry, prepared, &self.record, answer)
     }
 
     fn look_ahead(&mut self, answer: Answer) -> Result<Front<'a>, Refusal> {
@@ -276,22 +353,35 @@ impl<'a> Rest<'a> {
 
     /// Runs what was authorized, once there is room in its class.
     async fn perform(&self, entry: &Entry, authorized: Authorized) -> Result<ToolOutput, Halt> {
-        let Surroundings { shared, scope, cancellation, nesting } = self.around;
+        let Surroundings { shared, cancellation, .. } = self.around;
         let permit = tokio::select! {
             biased;
             () = cancellation.cancelled() => return Err(cancelled_before_start().into()),
             permit = shared.admission.admit(authorized.accesses()) => permit,
         };
+        let cx = self.context(entry, &permit);
+        let begun = {
+            let waker = own_waker().await;
+            begin(authorized, cx, &shared.limits, &mut Context::from_waker(&waker))
+        };
+        Ok(match begun {
+            Begun::Ended(result) => result?,
+            Begun::Running(running) => running.end().await?,
+        })
+    }
+
+    /// Makes the surroundings of the running call.
+    fn context(&self, entry: &Entry, permit: &Permit) -> CallContext {
+        let Surroundings { shared, scope, cancellation, nesting } = self.around;
         let nested = NestedCalls::new(Arc::clone(shared), nesting + 1, self.turn.place(), permit.lender());
-        let cx = CallContext::new(
+        CallContext::new(
             self.call.id.clone(),
             Arc::clone(&entry.name),
             Arc::clone(scope),
             cancellation.child_token(),
             shared.events.clone(),
             Some(nested),
-        );
-        Ok(run(authorized, &cx, &shared.limits).await?)
+        )
     }
 
     /// Answers the call, or leaves it open for the answer of a person.
@@ -315,6 +405,11 @@ impl<'a> Rest<'a> {
         reply.repairs = self.repairs;
         CallOutcome::Replied(self.record.finish(reply))
     }
+}
+
+/// Gives the waker of the task that this is awaited in, for polling something else in its place.
+async fn own_waker() -> Waker {
+    poll_fn(|task| Poll::Ready(task.waker().clone())).await
 }
 
 fn repeated_id(call: &ToolCall) -> Refusal {

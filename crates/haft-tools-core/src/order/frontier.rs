@@ -200,11 +200,11 @@ impl Spot {
     }
 }
 
-/// Gives the key of what is touched, and whether all below it is meant; what cannot be told is everything.
+/// Gives the key of what is touched, and whether all below it is concerned; what cannot be told is everything.
 fn key_of(access: &Access) -> (Box<str>, bool) {
     match access.resource() {
         None => ("".into(), true),
-        Some(resource) => (key(resource), resource.is_subtree()),
+        Some(resource) => (key(resource), resource.is_subtree() || !access.is_shared()),
     }
 }
 

@@ -1,7 +1,7 @@
 use crate::fixture::{read, resource, write};
 use crate::resources::resources;
 use expect_test::{Expect, expect};
-use haft_tools_core::{Access, AccessMode, Accesses};
+use haft_tools_core::{Access, AccessMode, Accesses, Resource};
 use proptest::prelude::*;
 
 const MODES: [AccessMode; 5] =
@@ -44,7 +44,14 @@ proptest! {
         (one, other) in (prop::sample::select(MODES.as_slice()), prop::sample::select(MODES.as_slice())),
         (mine, others) in (resources(), resources()),
     ) {
-        let expected = mine.overlaps(&others) && !(changes_nothing(one) && changes_nothing(other));
+        // What is changed stands for everything below it.
+        let reach = |mode, resource: &Resource| if changes_nothing(mode) {
+            resource.clone()
+        } else {
+            Resource::subtree(resource.scheme().clone(), resource.path())
+        };
+        let overlap = reach(one, &mine).overlaps(&reach(other, &others));
+        let expected = overlap && !(changes_nothing(one) && changes_nothing(other));
         prop_assert_eq!(Access::new(one, mine).conflicts_with(&Access::new(other, others)), expected);
     }
 

@@ -1,7 +1,8 @@
-use crate::fixture::{Probe, call, permissive, read, replies, scope, write};
+use crate::fixture::{Probe, call, permissive, read, registry, replies, scope, write};
 use haft_core::{ReplyStatus, ToolCall, ToolError};
 use haft_tools_core::{
-    Access, Accesses, Batch, LocalExecutor, LocalExecutorBuilder, ToolExecutor as _, Widths,
+    Access, Accesses, Approval, Batch, LocalExecutor, LocalExecutorBuilder, PendingCall, Policy, Preview,
+    Rule, ToolExecutor as _, Widths, approver_fn,
 };
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -61,6 +62,8 @@ async fn calls_overlap_unless_they_touch_the_same_things() {
         json!({ "write": "file:doc/a" }),
     ];
     assert_eq!(time(&executor, tree).await, 20);
+    let below = [json!({ "write": "file:a" }), json!({ "read": "file:a/b" }), json!({ "write": "file:a/c" })];
+    assert_eq!(time(&executor, below).await, 20);
     let opaque = [json!({ "read": "file:a" }), json!({}), json!({ "read": "file:a" })];
     assert_eq!(time(&executor, opaque).await, 30);
 }
@@ -181,4 +184,31 @@ async fn a_call_that_cannot_be_prepared_waits_for_those_that_may_change_that() {
     let statuses: Vec<String> =
         replies(&executor, batch).await.iter().map(|reply| reply.status.to_string()).collect();
     assert_eq!(statuses, ["error: not found", "ok", "ok", "error: not found", "ok", "ok"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_person_is_shown_what_will_run_and_not_what_would_have_run_before() {
+    let (names, shown): (Arc<Mutex<Vec<String>>>, Arc<Mutex<Vec<String>>>) = Default::default();
+    let (listed, seen) = (Arc::clone(&names), Arc::clone(&shown));
+    let make = Probe::new("make").declare(|_| Ok(write("file:a").into())).run(move |_, _| {
+        let names = Arc::clone(&names);
+        async move {
+            sleep(Duration::from_millis(10)).await;
+            names.lock().unwrap().push("a".to_owned());
+            Ok("made".into())
+        }
+    });
+    let list = Probe::new("list").declare(|_| Ok(write("file:a").into())).says("listed").show(move |_| {
+        let names = listed.lock().unwrap().join(" ");
+        async move { Preview::Text(names) }
+    });
+    let executor = LocalExecutor::builder(registry([make, list]))
+        .policy(Policy::new().allow(Rule::tools("make".parse().unwrap())))
+        .approver(approver_fn(move |pending: &PendingCall| {
+            seen.lock().unwrap().push(pending.preview.as_text().to_owned());
+            Approval::Approve
+        }))
+        .build();
+    replies(&executor, vec![call("c1", "make", json!({})), call("c2", "list", json!({}))]).await;
+    assert_eq!(*shown.lock().unwrap(), ["a"]);
 }
