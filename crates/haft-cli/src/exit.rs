@@ -1,4 +1,5 @@
 use crate::paint::ERROR;
+use crate::timeline::visible;
 use std::fmt;
 use std::process::ExitCode;
 
@@ -40,9 +41,9 @@ impl std::error::Error for UsageError {}
 
 /// Prints an error with its causes, and tells how to exit.
 pub(crate) fn report(error: &anyhow::Error) -> Exit {
-    anstream::eprintln!("{ERROR}error{ERROR:#}: {error}");
+    anstream::eprintln!("{ERROR}error{ERROR:#}: {}", visible(&error.to_string()));
     for cause in error.chain().skip(1) {
-        anstream::eprintln!("  because: {cause}");
+        anstream::eprintln!("  because: {}", visible(&cause.to_string()));
     }
     if error.is::<UsageError>() { Exit::Usage } else { Exit::Failed }
 }

@@ -21,7 +21,10 @@ pub(crate) fn print(outcome: &CallOutcome, json: bool) -> Result<Exit> {
             result(&reply.output.to_text())?;
         }
         CallOutcome::Replied(reply) => {
-            anstream::eprintln!("{ERROR}{}{ERROR:#}: {}", reply.status, reply.output.to_text());
+            let text = reply.output.to_text();
+            let mut lines = text.lines().map(visible);
+            anstream::eprintln!("{ERROR}{}{ERROR:#}: {}", reply.status, lines.next().unwrap_or_default());
+            lines.for_each(|line| anstream::eprintln!("{line}"));
         }
         CallOutcome::Pending(pending) => waiting(pending),
     }

@@ -2,7 +2,7 @@ use crate::approver::CommandLine;
 use crate::arguments::RunOptions;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
-use crate::timeline::{JsonLines, Timeline};
+use crate::timeline::{JsonLines, Timeline, visible};
 use crate::{outcome, scratch, setup};
 use anyhow::{Context as _, Result};
 use haft::agent::{Agent, RunEnd, RunState};
@@ -31,7 +31,8 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     let observer: Arc<dyn Observer> =
         if options.json { Arc::new(JsonLines) } else { Arc::clone(&timeline) as Arc<dyn Observer> };
     if !options.json {
-        Timeline::title(&source.name, &place.describe(), &prompt);
+        let approved = if approve { "; its calls are approved" } else { "" };
+        Timeline::title(&source.name, &format!("{}{approved}", place.describe()), &prompt);
     }
     let events = Events::new([observer]);
     let executor = LocalExecutor::builder(setup::registry(&workdir)?)
@@ -44,14 +45,18 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
 
     let start = Instant::now();
     let state = agent.run(setup::scope()?, prompt).await;
+    let elapsed = start.elapsed();
     let exit = conclude(&state, &model);
+    let kept = if options.keep { place.keep() } else { None };
     if options.json {
-        JsonLines::summary(&state, start.elapsed(), exit);
+        JsonLines::summary(&state, elapsed, exit, kept.as_deref());
     } else {
-        timeline.summary(&state, start.elapsed());
+        timeline.summary(&state, elapsed);
+        if let Some(kept) = kept {
+            anstream::println!("kept {}", kept.display());
+        }
     }
     explain(&state, &model);
-    place.leave(options.keep, options.json);
     Ok(exit)
 }
 
@@ -68,10 +73,12 @@ fn conclude(state: &RunState, model: &ScriptedModel) -> Exit {
 fn explain(state: &RunState, model: &ScriptedModel) {
     match state.end() {
         None => state.pending().for_each(outcome::waiting),
-        Some(RunEnd::Failed { reason }) => anstream::eprintln!("{reason}"),
+        Some(RunEnd::Failed { reason }) => {
+            reason.lines().for_each(|line| anstream::eprintln!("{}", visible(line)));
+        }
         Some(RunEnd::Completed) => {
             if let Err(divergence) = model.finished() {
-                anstream::eprintln!("{divergence}");
+                divergence.to_string().lines().for_each(|line| anstream::eprintln!("{}", visible(line)));
             }
         }
         Some(_) => {}
@@ -94,7 +101,13 @@ impl Source {
         }
         let turns = path.join("session.jsonl");
         if !turns.is_file() {
-            let what = if path.is_dir() { "has no file `session.jsonl`" } else { "does not exist" };
+            let what = if path.is_dir() {
+                "has no file `session.jsonl`"
+            } else if path.exists() {
+                "is neither a file nor a directory"
+            } else {
+                "does not exist"
+            };
             let advice =
                 "name a JSONL file of recorded turns or a directory that holds one as `session.jsonl`";
             return Err(UsageError(format!("the session `{}` {what}; {advice}", path.display())).into());
@@ -123,6 +136,9 @@ impl Place {
         Ok(match (&options.workdir, &source.project) {
             (Some(directory), _) => Self::Given(directory.clone()),
             (None, Some(project)) => Self::Scratch(scratch::copy(project)?),
+            (None, None) if options.keep => {
+                return Err(UsageError("--keep needs a session with a project to copy".to_owned()).into());
+            }
             (None, None) => Self::Current,
         })
     }
@@ -147,14 +163,11 @@ impl Place {
         }
     }
 
-    fn leave(self, keep: bool, json: bool) {
-        if let Self::Scratch(scratch) = self
-            && keep
-        {
-            let kept = scratch.keep();
-            if !json {
-                anstream::println!("kept {}", kept.display());
-            }
+    /// Keeps a scratch copy and tells where it is.
+    fn keep(self) -> Option<PathBuf> {
+        match self {
+            Self::Scratch(scratch) => Some(scratch.keep()),
+            Self::Given(_) | Self::Current => None,
         }
     }
 }

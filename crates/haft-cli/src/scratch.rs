@@ -1,3 +1,4 @@
+use crate::exit::UsageError;
 use anyhow::{Context as _, Result, bail};
 use std::fs;
 use std::path::Path;
@@ -16,7 +17,7 @@ pub(crate) fn copy(project: &Path) -> Result<TempDir> {
         .tempdir()
         .context("cannot make a directory for the scratch copy")?;
     copy_tree(project, scratch.path(), MOST_LEVELS)
-        .with_context(|| format!("cannot copy the project `{}`", project.display()))?;
+        .with_context(|| UsageError(format!("cannot copy the project `{}`", project.display())))?;
     Ok(scratch)
 }
 

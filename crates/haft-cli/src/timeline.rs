@@ -33,9 +33,9 @@ impl Timeline {
 
     /// Prints what is about to be played.
     pub(crate) fn title(name: &str, place: &str, prompt: &str) {
-        anstream::println!("{NAME}{name}{NAME:#} {QUIET}{place}{QUIET:#}\n");
+        anstream::println!("{NAME}{}{NAME:#} {QUIET}{}{QUIET:#}\n", visible(name), visible(place));
         for line in prompt.lines() {
-            anstream::println!("{PLACE}>{PLACE:#} {line}");
+            anstream::println!("{PLACE}>{PLACE:#} {}", visible(line));
         }
     }
 
@@ -54,12 +54,9 @@ impl Timeline {
         let calls: Vec<&ToolReply> = replies(state).collect();
         let bad = calls.iter().filter(|reply| !reply.status.is_ok()).count();
         let bad = if bad == 0 { String::new() } else { format!(" ({bad} failed)") };
-        let tools: Duration = calls.iter().map(|reply| reply.duration).sum();
         let (turns, calls) = (counted(state.turns() as usize, "turn"), counted(calls.len(), "call"));
-        let (elapsed, tools) = (call_line::spoken(elapsed), call_line::spoken(tools));
-        anstream::println!(
-            "\n{paint}{end}{paint:#} after {turns} and {calls}{bad}, {elapsed} of which {tools} in tools"
-        );
+        let elapsed = call_line::spoken(elapsed);
+        anstream::println!("\n{paint}{end}{paint:#} after {turns} and {calls}{bad}, {elapsed}");
     }
 }
 

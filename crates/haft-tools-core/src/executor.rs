@@ -38,6 +38,9 @@ pub trait ToolExecutor: Send + Sync + 'static {
     /// What was approved must be what would run: if the tool, the input, the accesses or the scope are no longer those
     /// of the pending call's digest, the call is asked about again.
     ///
+    /// The executor does not remember which pending calls were resumed: the host makes sure that each is resumed once,
+    /// and with the tools, over the things, that it was made with.
+    ///
     /// # Cancel safety
     ///
     /// As for [`ToolExecutor::execute_batch`].

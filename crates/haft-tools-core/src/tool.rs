@@ -69,7 +69,14 @@ impl<T: Tool + ?Sized> Tool for Arc<T> {
 
 /// Holds a call that is ready to be decided and run, with everything running it will touch.
 ///
-/// What was decided is what runs, because it is the same value.
+/// What was decided is what runs, because it is the same value. One that declares nothing does not compile:
+///
+/// ```compile_fail,E0061
+/// # use haft_tools_core::{Action, Prepared};
+/// fn prepare(action: impl Action + 'static) -> Prepared {
+///     Prepared::new(action)
+/// }
+/// ```
 #[must_use = "a prepared call does nothing until it is run"]
 pub struct Prepared {
     accesses: Accesses,

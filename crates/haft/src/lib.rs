@@ -49,3 +49,8 @@ pub use haft_tool_search as search;
 pub use haft_tool_shell as shell;
 #[cfg(any(feature = "fs", feature = "search", feature = "shell"))]
 pub use haft_workdir::Workdir;
+
+/// Compiles and runs what the README shows.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -70,8 +70,9 @@ impl CallLine {
             (None, _) => "",
             (Some(Decision::Deny), true) => "not approved, ",
             (Some(Decision::Deny), false) => "denied, ",
-            (Some(_), true) => "approved, ",
-            (Some(_), false) => "allowed, ",
+            (Some(Decision::Allow), true) => "approved, ",
+            (Some(Decision::Allow), false) => "allowed, ",
+            (Some(Decision::Ask), _) => "asked, ",
         };
         let status = if reply.status.is_ok() { String::new() } else { format!("{}, ", reply.status) };
         let duration = spoken(reply.duration);
@@ -165,7 +166,15 @@ pub(crate) fn visible(line: &str) -> String {
     for character in line.chars() {
         match character {
             '\t' => shown.push_str("    "),
-            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
+            '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}' => {
                 shown.extend(character.escape_unicode());
             }
             character if character.is_control() => shown.extend(character.escape_debug()),

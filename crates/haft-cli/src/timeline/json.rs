@@ -2,6 +2,7 @@ use crate::exit::Exit;
 use haft::agent::RunState;
 use haft::{Event, Observer};
 use serde_json::json;
+use std::path::Path;
 use std::time::Duration;
 
 /// Prints every event as one line of JSON, for programs.
@@ -17,7 +18,7 @@ impl Observer for JsonLines {
 
 impl JsonLines {
     /// Prints the last line: how the run ended and what it took.
-    pub(crate) fn summary(state: &RunState, elapsed: Duration, exit: Exit) {
+    pub(crate) fn summary(state: &RunState, elapsed: Duration, exit: Exit, kept: Option<&Path>) {
         let pending: Vec<_> = state.pending().collect();
         let summary = json!({
             "event": "summary",
@@ -27,6 +28,7 @@ impl JsonLines {
             "usage": state.usage(),
             "elapsed_ms": u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             "done": exit == Exit::Done,
+            "kept": kept,
         });
         anstream::println!("{summary}");
     }

@@ -12,15 +12,9 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-#[test]
-fn an_interrupt_cancels_the_call_and_ends_its_processes() {
-    let tree = Tree::new();
-    let command = r#"{"command":"echo $$ > pid; exec sleep 60"}"#;
-    let child = haft(tree.path(), &["call", "bash", command, "--yes"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+/// Interrupts the command once its tool has started a process, and looks at how both end.
+fn check(tree: &Tree, arguments: &[&str]) {
+    let child = haft(tree.path(), arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let pid_file = tree.path().join("pid");
     wait_until("the command starts", || {
         std::fs::read_to_string(&pid_file).is_ok_and(|pid| pid.ends_with('\n'))
@@ -34,4 +28,18 @@ fn an_interrupt_cancels_the_call_and_ends_its_processes() {
     wait_until("the command's process ends", || {
         !Command::new("kill").args(["-0", pid.trim()]).stderr(Stdio::null()).status().unwrap().success()
     });
+}
+
+#[test]
+fn an_interrupt_cancels_the_call_and_ends_its_processes() {
+    check(&Tree::new(), &["call", "bash", r#"{"command":"echo $$ > pid; exec sleep 60"}"#, "--yes"]);
+}
+
+#[test]
+fn an_interrupt_cancels_the_run_and_ends_its_processes() {
+    let session = r#"{"calls":[{"id":"c1","name":"bash","input":{"command":"echo $$ > pid; exec sleep 60"}}]}
+{"text":"Done."}
+"#;
+    let tree = Tree::new().file("session.jsonl", session);
+    check(&tree, &["run", "session.jsonl", "--yes"]);
 }

@@ -11,8 +11,8 @@ const READS: &str = r#"{"text":"I look.","calls":[{"id":"c1","name":"read_file",
 fn without_durations(shown: &str) -> String {
     let mut words: Vec<&str> = shown.split(' ').collect();
     for place in 1..words.len() {
-        let unit = words[place].trim_end_matches([')', ',', '\n']);
-        if ["s", "ms", "µs"].contains(&unit) || unit.starts_with("ms)") || unit.starts_with("µs)") {
+        let unit = words[place].split(['\n', ')', ',']).next().unwrap_or_default();
+        if ["s", "ms", "µs"].contains(&unit) {
             words[place - 1] = if words[place - 1].starts_with('(') { "(N" } else { "N" };
         }
     }
@@ -20,8 +20,12 @@ fn without_durations(shown: &str) -> String {
 }
 
 fn session() -> Tree {
+    session_of(READS)
+}
+
+fn session_of(turns: &str) -> Tree {
     Tree::new()
-        .file("look/session.jsonl", READS)
+        .file("look/session.jsonl", turns)
         .file("look/prompt.md", "What do the notes say?\n")
         .file("look/project/notes.md", "one\ntwo\n")
 }
@@ -31,7 +35,7 @@ fn plays_a_session_on_a_scratch_copy() {
     let tree = session();
     let output = haft(tree.path(), &["run", "look"]).output().unwrap();
     expect![[r#"
-        look on a scratch copy of its project
+        look on a scratch copy of its project; its calls are approved
 
         > What do the notes say?
 
@@ -45,7 +49,7 @@ fn plays_a_session_on_a_scratch_copy() {
         turn 2
         It says one.
 
-        done after 2 turns and 1 call, N ms of which N ms in tools
+        done after 2 turns and 1 call, N ms
         exit 0
     "#]]
     .assert_eq(&without_durations(&shown(&output)));
@@ -77,7 +81,7 @@ fn asks_before_it_writes_in_a_directory_of_yours() {
         turn 1
           ? write_file notes.md content=gone  (not answered)
 
-        waiting for an approval after 1 turn and 0 calls, N ms of which N ms in tools
+        waiting for an approval after 1 turn and 0 calls, N ms
         stderr: waiting for an approval: `write_file` wants to
         stderr:   write file:notes.md
         stderr: Run the command again on a terminal to be asked, or with --yes to approve it.
@@ -92,7 +96,7 @@ fn reports_where_a_session_diverges() {
     let tree = session().file("look/project/notes.md", "three\n");
     let output = haft(tree.path(), &["run", "look"]).output().unwrap();
     expect![[r#"
-        look on a scratch copy of its project
+        look on a scratch copy of its project; its calls are approved
 
         > What do the notes say?
 
@@ -104,7 +108,7 @@ fn reports_where_a_session_diverges() {
 
         turn 2
 
-        failed after 1 turn and 1 call, N ms of which N ms in tools
+        failed after 1 turn and 1 call, N ms
         stderr: the run diverged from look/session.jsonl at turn 2 (line 2)
         stderr:   expected: the reply to call `c1` (read_file) holds "one"
         stderr:   it ends with:
@@ -178,4 +182,21 @@ fn the_sample_session_ends_with_its_tests_passing() {
     let output = haft(&root, &["run", "examples/sessions/fix-failing-test"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
     assert!(String::from_utf8_lossy(&output.stdout).contains("test result: ok"), "{}", shown(&output));
+}
+
+#[test]
+fn shows_what_a_session_holds_without_obeying_it() {
+    let session = r#"{"text":"\u001b[2Jgone","calls":[{"id":"c1","name":"read_file","input":{"path":"notes.md"}}]}
+{"text":"Done.","after":{"c1":{"error":"failed\u001b[31m"}}}
+"#;
+    let tree = session_of(session).file("look/prompt.md", "What\u{1b}[31m?\n");
+    for arguments in [["run", "look", "--yes"], ["run", "look/session.jsonl", "--yes"]] {
+        let output = haft(tree.path(), &arguments).output().unwrap();
+        assert!(!shown(&output).contains('\u{1b}'), "{}", shown(&output));
+    }
+    let tree = Tree::new().file("notes.md", "one \u{1b}[31m\n");
+    let edit = r#"{"path":"notes.md","edits":[{"old":"one  [31m","new":"two"}]}"#;
+    let output = haft(tree.path(), &["call", "edit_file", edit, "--yes"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(!shown(&output).contains('\u{1b}'), "{}", shown(&output));
 }

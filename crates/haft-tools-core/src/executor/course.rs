@@ -150,13 +150,12 @@ impl<'a> Course<'a> {
             Ok(Front { entry, decided: Decided::Allowed(authorized), answer: Answer::None })
                 if !rest.turn.waits() =>
             {
-                match around.shared.admission.admit_now(authorized.accesses()) {
-                    Some(permit) => (entry, authorized, permit),
-                    None => {
-                        let front =
-                            Front { entry, decided: Decided::Allowed(authorized), answer: Answer::None };
-                        return Gone::Waits(Box::pin(rest.finish(Ok(front))));
-                    }
+                if let Some(permit) = around.shared.admission.admit_now(authorized.accesses()) {
+                    (entry, authorized, permit)
+                } else {
+                    let decided = Decided::Allowed(authorized);
+                    let front = Front { entry, decided, answer: Answer::None };
+                    return Gone::Waits(Box::pin(rest.finish(Ok(front))));
                 }
             }
             ahead => return Gone::Waits(Box::pin(rest.finish(ahead))),

@@ -2,7 +2,8 @@ use std::num::NonZeroUsize;
 
 /// Says which calls of a batch may run at the same time.
 ///
-/// Whatever the strategy, how many calls run at once is bounded by the executor's widths.
+/// Whatever the strategy, how many calls run at once is bounded by the executor's widths, and the calls that a running
+/// call makes are ordered by what they touch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Strategy {

@@ -188,7 +188,7 @@ async fn a_call_that_cannot_be_prepared_waits_for_those_that_may_change_that() {
 
 #[tokio::test(start_paused = true)]
 async fn a_person_is_shown_what_will_run_and_not_what_would_have_run_before() {
-    let (names, shown): (Arc<Mutex<Vec<String>>>, Arc<Mutex<Vec<String>>>) = Default::default();
+    let (names, shown) = (Arc::<Mutex<Vec<String>>>::default(), Arc::<Mutex<Vec<String>>>::default());
     let (listed, seen) = (Arc::clone(&names), Arc::clone(&shown));
     let make = Probe::new("make").declare(|_| Ok(write("file:a").into())).run(move |_, _| {
         let names = Arc::clone(&names);

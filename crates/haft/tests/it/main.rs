@@ -1,0 +1,6 @@
+//! What the built-in tools promise together.
+
+#![cfg(feature = "tools")]
+#![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
+
+mod ordering;
