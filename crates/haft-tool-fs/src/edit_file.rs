@@ -4,7 +4,8 @@ mod search;
 
 use crate::blocking::{blocking, blocking_preview, go_on};
 use crate::diff::Diff;
-use crate::failure::{failure, resolve};
+use crate::failure::{failure, failure_near, resolve};
+use crate::hints::Hints;
 use crate::lines::line_at;
 use crate::resource;
 use crate::same::holds;
@@ -12,7 +13,7 @@ use crate::words::{Count, Shown, counted, size};
 use async_trait::async_trait;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_tools_core::{
-    Access, Action, CallContext, CallScope, Prepared, Preview, Tool, input_schema, parse_input,
+    Access, Accesses, Action, CallContext, CallScope, Prepared, Preview, Tool, input_schema, parse_input,
 };
 use haft_workdir::{Error, Existing, Workdir, WorkdirPath};
 use plan::{Edit, plan};
@@ -45,7 +46,8 @@ line endings. The reply shows what has changed.";
 /// UTF-8 is refused untouched, and so is one over 64 MiB. The host gets the change in the output's details
 /// (`{"path", "diff", "replacements"}`), and a person who is asked sees the same diff.
 ///
-/// Declares that it reads and writes exactly the file.
+/// Declares that it reads and writes exactly the file; if that is missing, also that it reads the directory whose names
+/// are shown.
 #[derive(Debug)]
 pub struct EditFile {
     spec: ToolSpec,
@@ -82,10 +84,12 @@ impl Tool for EditFile {
         let Input { path, edits } = parse_input(input)?;
         let path = resolve(&self.workdir, &path)?;
         let resource = resource::file(&path);
+        let hints = Hints::where_missing(&self.workdir, &path);
         let accesses = [Access::read(resource.clone()), Access::write(resource)];
+        let accesses: Accesses = accesses.into_iter().chain(hints.access()).collect();
         Ok(Prepared::new(
             accesses,
-            EditAction(Arc::new(Change { workdir: self.workdir.clone(), path, edits })),
+            EditAction(Arc::new(Change { workdir: self.workdir.clone(), path, hints, edits })),
         ))
     }
 }
@@ -95,6 +99,7 @@ struct EditAction(Arc<Change>);
 struct Change {
     workdir: Workdir,
     path: WorkdirPath,
+    hints: Hints,
     edits: Vec<Edit>,
 }
 
@@ -153,11 +158,11 @@ impl Change {
             ))
             .with_source(error),
             Error::NotFound { .. } => {
-                let error = failure(&self.workdir, error);
+                let error = failure_near(&self.workdir, &self.hints, error);
                 let text = format!("{} To create a file use write_file", ended(error.message()));
                 ToolError::not_found(text).with_source(error)
             }
-            other => failure(&self.workdir, other),
+            other => failure(other),
         })?;
         String::from_utf8(bytes).map_err(|error| {
             let line = line_at(error.as_bytes(), error.utf8_error().valid_up_to());
@@ -173,14 +178,13 @@ impl Change {
 
     /// Puts the new content into the file's place, if that still holds the old.
     fn replace(&self, old: &str, new: &str) -> Result<(), ToolError> {
-        let failed = |error| failure(&self.workdir, error);
-        if !holds(&self.workdir, &self.path, old.as_bytes()).map_err(failed)? {
+        if !holds(&self.workdir, &self.path, old.as_bytes()).map_err(failure)? {
             return Err(ToolError::retry(format!(
                 "`{}` was not changed: something else wrote to it during this call; read it again, then repeat the edit",
                 Shown(self.path.as_str())
             )));
         }
-        self.workdir.write_atomic(&self.path, new.as_bytes(), Existing::Replace).map_err(failed)?;
+        self.workdir.write_atomic(&self.path, new.as_bytes(), Existing::Replace).map_err(failure)?;
         Ok(())
     }
 }
@@ -192,7 +196,7 @@ fn ended(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Change;
+    use super::{Change, Hints};
     use crate::edit_file::plan::Edit;
     use haft_core::ToolErrorKind;
     use haft_testkit::Tree;
@@ -204,7 +208,7 @@ mod tests {
         let tree = Tree::new().file("a.txt", "theirs\n");
         let workdir = tree.workdir();
         let path = workdir.resolve("a.txt").unwrap();
-        let change = Change { workdir, path, edits: Vec::new() };
+        let change = Change { workdir, path, hints: Hints::default(), edits: Vec::new() };
         let error = change.replace("old\n", "mine\n").unwrap_err();
         assert_eq!(
             (error.message(), error.can_retry()),
@@ -224,7 +228,7 @@ mod tests {
         let workdir = tree.workdir();
         let path = workdir.resolve("a.txt").unwrap();
         let edit: Edit = serde_json::from_value(json!({ "old": "old", "new": "new" })).unwrap();
-        let change = Change { workdir, path, edits: vec![edit] };
+        let change = Change { workdir, path, hints: Hints::default(), edits: vec![edit] };
         let stop = CancellationToken::new();
         stop.cancel();
         assert_eq!(change.edit(&stop).unwrap_err().kind(), ToolErrorKind::Cancelled);

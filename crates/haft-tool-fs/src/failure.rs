@@ -1,3 +1,4 @@
+use crate::hints::Hints;
 use crate::words::{Shown, joined};
 use haft_core::{ToolError, ToolErrorKind};
 use haft_workdir::{Error, ResolveError, Workdir, WorkdirPath};
@@ -16,15 +17,10 @@ pub(crate) fn resolve(workdir: &Workdir, path: &str) -> Result<WorkdirPath, Tool
 }
 
 /// Turns an error of the working directory into one that a model can act on.
-///
-/// What does not exist is answered with the names near it.
-pub(crate) fn failure(workdir: &Workdir, error: Error) -> ToolError {
+pub(crate) fn failure(error: Error) -> ToolError {
     let kind = match &error {
-        Error::NotFound { path } => {
-            return ToolError::not_found(missing(workdir, path, &error.model_text())).with_source(error);
-        }
         Error::Changed { .. } => return ToolError::retry(error.model_text()).with_source(error),
-        Error::ParentMissing { .. } => ToolErrorKind::NotFound,
+        Error::NotFound { .. } | Error::ParentMissing { .. } => ToolErrorKind::NotFound,
         Error::Resolve(_)
         | Error::IsADirectory { .. }
         | Error::NotADirectory { .. }
@@ -41,11 +37,16 @@ pub(crate) fn failure(workdir: &Workdir, error: Error) -> ToolError {
     ToolError::new(kind, error.model_text()).with_source(error)
 }
 
-fn missing(workdir: &Workdir, path: &WorkdirPath, otherwise: &str) -> String {
-    let near: Vec<String> =
-        workdir.near_names(path).iter().map(|near| format!("`{}`", Shown(near.as_str()))).collect();
+/// Turns an error of the working directory into one that names what may have been meant, as far as that is declared.
+pub(crate) fn failure_near(workdir: &Workdir, hints: &Hints, error: Error) -> ToolError {
+    let Error::NotFound { path } = &error else {
+        return failure(error);
+    };
+    let near = hints.near(workdir, path);
     if near.is_empty() {
-        return otherwise.to_owned();
+        return failure(error);
     }
-    format!("`{}` does not exist; did you mean {}?", Shown(path.as_str()), joined(&near, "or"))
+    let near: Vec<String> = near.iter().map(|near| format!("`{}`", Shown(near.as_str()))).collect();
+    let text = format!("`{}` does not exist; did you mean {}?", Shown(path.as_str()), joined(&near, "or"));
+    ToolError::not_found(text).with_source(error)
 }

@@ -2,8 +2,9 @@
 //!
 //! Each works in one [`Workdir`](haft_workdir::Workdir) and cannot leave it. Preparing a call resolves the path it
 //! names, symbolic links included, and declares what will be read or written: `read file:src/lib.rs`, `write
-//! file:src/lib.rs`, `read file:src/**` for a listing. Running it works on exactly that place and follows no link that
-//! came to be meanwhile.
+//! file:src/lib.rs`, `read file:src/**` for a listing. What else a call touches is declared too: directories that a write
+//! creates, ignore files above a listing, the directory whose names a reply shows where a path does not exist. Running
+//! it works on exactly that place and follows no link that came to be meanwhile.
 //!
 //! | tool | what it does | what a reply never does |
 //! |---|---|---|
@@ -48,6 +49,7 @@ mod diff;
 mod edit_file;
 mod failure;
 mod file_tools;
+mod hints;
 mod lines;
 mod list_files;
 mod read_file;

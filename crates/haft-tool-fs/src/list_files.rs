@@ -3,18 +3,22 @@ mod gather;
 mod render;
 
 use crate::blocking::blocking;
-use crate::failure::{failure, resolve};
+use crate::failure::{failure_near, resolve};
+use crate::hints::Hints;
 use crate::resource;
 use crate::words::{Shown, size};
 use async_trait::async_trait;
 use gather::gather;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
-use haft_tools_core::{Access, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input};
+use haft_tools_core::{
+    Access, Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input,
+};
 use haft_workdir::{EntryKind, WalkOptions, Workdir, WorkdirPath};
 use render::render;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::iter;
 use tokio_util::sync::CancellationToken;
 
 /// How many bytes a listing has: fewer than the executor's default bound of 32 KiB, so that what is said about what is
@@ -32,7 +36,8 @@ says how many entries it has. To find files by name or content use glob or grep.
 /// and every directory tells how many of its entries are not. Symbolic links are shown with where they lead and not
 /// followed.
 ///
-/// Declares that it reads the directory and everything below it.
+/// Declares that it reads the directory and everything below it, and the ignore files above it unless they do not count;
+/// if it does not exist, also the directory whose names are shown.
 #[derive(Debug)]
 pub struct ListFiles {
     spec: ToolSpec,
@@ -95,6 +100,12 @@ impl Tool for ListFiles {
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
         let input: Input = parse_input(input)?;
         let path = resolve(&self.workdir, &input.path)?;
+        let hints = Hints::where_missing(&self.workdir, &path);
+        let above = (!input.ignored).then(|| resource::ignore_files_above(&path)).into_iter().flatten();
+        let accesses: Accesses = iter::once(Access::read(resource::tree(&path)))
+            .chain(above.map(Access::read))
+            .chain(hints.access())
+            .collect();
         let whole = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let list = List {
             workdir: self.workdir.clone(),
@@ -102,14 +113,16 @@ impl Tool for ListFiles {
             options: WalkOptions::default().hidden(input.hidden).ignored(input.ignored),
             limit: whole(input.limit),
             path,
+            hints,
         };
-        Ok(Prepared::new(Access::read(resource::tree(&list.path)), list))
+        Ok(Prepared::new(accesses, list))
     }
 }
 
 struct List {
     workdir: Workdir,
     path: WorkdirPath,
+    hints: Hints,
     depth: usize,
     options: WalkOptions,
     limit: usize,
@@ -124,7 +137,7 @@ impl Action for List {
 
 impl List {
     fn list(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
-        let failed = |error| failure(&self.workdir, error);
+        let failed = |error| failure_near(&self.workdir, &self.hints, error);
         let mut limit = self.limit;
         let metadata = self.workdir.metadata(&self.path).map_err(failed)?;
         if metadata.kind() == EntryKind::File {

@@ -2,18 +2,22 @@ mod binary;
 mod slice;
 
 use crate::blocking::blocking;
-use crate::failure::{failure, resolve};
+use crate::failure::{failure, failure_near, resolve};
+use crate::hints::Hints;
 use crate::resource;
 use crate::words::{Count, Shown, lines, size};
 use async_trait::async_trait;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
-use haft_tools_core::{Access, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input};
+use haft_tools_core::{
+    Access, Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input,
+};
 use haft_workdir::{EntryKind, Error, Workdir, WorkdirPath};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use slice::{Slice, Wanted, read_slice};
 use std::fmt::Write as _;
+use std::iter;
 use tokio_util::sync::CancellationToken;
 
 /// How many bytes of numbered lines a reply has: so much that, with its head and foot, the executor's default bound of
@@ -34,7 +38,7 @@ time, and the reply says how to go on. Lines over 2,000 bytes are cut and marked
 /// which counts its lines, and two for an offset from the end. What is not UTF-8 text is refused with its kind, size and
 /// first bytes; a directory is refused with its first entries; a path that does not exist with the names near it.
 ///
-/// Declares that it reads exactly the file.
+/// Declares that it reads exactly the file; if that is missing or a directory, also the directory whose names are shown.
 #[derive(Debug)]
 pub struct ReadFile {
     spec: ToolSpec,
@@ -85,14 +89,17 @@ impl Tool for ReadFile {
         let input: Input = parse_input(input)?;
         let path = resolve(&self.workdir, &input.path)?;
         let wanted = Wanted { offset: input.offset, lines: input.limit, bytes: SLICE_BYTES };
-        let access = Access::read(resource::file(&path));
-        Ok(Prepared::new(access, Read { workdir: self.workdir.clone(), path, wanted }))
+        let hints = Hints::where_no_file(&self.workdir, &path);
+        let accesses: Accesses =
+            iter::once(Access::read(resource::file(&path))).chain(hints.access()).collect();
+        Ok(Prepared::new(accesses, Read { workdir: self.workdir.clone(), path, hints, wanted }))
     }
 }
 
 struct Read {
     workdir: Workdir,
     path: WorkdirPath,
+    hints: Hints,
     wanted: Wanted,
 }
 
@@ -106,8 +113,8 @@ impl Action for Read {
 impl Read {
     fn read(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let file = self.workdir.open_file(&self.path).map_err(|error| match error {
-            Error::IsADirectory { path } => directory(&self.workdir, &path),
-            other => failure(&self.workdir, other),
+            Error::IsADirectory { path } if self.hints.cover(&path) => directory(&self.workdir, &path),
+            other => failure_near(&self.workdir, &self.hints, other),
         })?;
         let slice = read_slice(file, &self.path, self.wanted, stop)?;
         let mut text = head(&self.path, &slice);
@@ -187,7 +194,7 @@ fn range(slice: &Slice, total: u64) -> String {
 fn directory(workdir: &Workdir, path: &WorkdirPath) -> ToolError {
     let entries = match workdir.read_dir(path) {
         Ok(entries) => entries,
-        Err(error) => return failure(workdir, error),
+        Err(error) => return failure(error),
     };
     let named: Vec<String> = entries
         .iter()

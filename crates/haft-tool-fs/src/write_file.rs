@@ -1,6 +1,7 @@
 use crate::blocking::{blocking, blocking_preview, go_on};
 use crate::diff::Diff;
 use crate::failure::{failure, resolve};
+use crate::hints::missing_above;
 use crate::lines::lines_of;
 use crate::resource;
 use crate::same::holds;
@@ -8,7 +9,7 @@ use crate::words::{Shown, joined, lines, size};
 use async_trait::async_trait;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_tools_core::{
-    Access, Action, CallContext, CallScope, Prepared, Preview, Tool, input_schema, parse_input,
+    Access, Accesses, Action, CallContext, CallScope, Prepared, Preview, Tool, input_schema, parse_input,
 };
 use haft_workdir::{Error, Existing, Workdir, WorkdirPath, Written};
 use schemars::JsonSchema;
@@ -16,6 +17,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io;
+use std::iter;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +35,7 @@ existing file use edit_file. The file holds either its old content or the new, n
 /// change as a unified diff in the output's details (`{"path", "diff"}`; the diff is null where a side is larger than 4 MiB or
 /// not text), and a person who is asked sees the same.
 ///
-/// Declares that it writes exactly the file.
+/// Declares that it writes exactly the file, and each directory above it that does not exist.
 #[derive(Debug)]
 pub struct WriteFile {
     spec: ToolSpec,
@@ -72,9 +74,15 @@ impl Tool for WriteFile {
         let input: Input = parse_input(input)?;
         let path = resolve(&self.workdir, &input.path)?;
         let existing = if input.create_only { Existing::Refuse } else { Existing::Replace };
-        let access = Access::write(resource::file(&path));
+        // Until the directories exist, what is done below them has to wait for whoever creates them.
+        let created = resource::created(&missing_above(&self.workdir, &path));
+        let accesses: Accesses =
+            iter::once(resource::file(&path)).chain(created).map(Access::write).collect();
         let workdir = self.workdir.clone();
-        Ok(Prepared::new(access, Write(Arc::new(Change { workdir, path, content: input.content, existing }))))
+        Ok(Prepared::new(
+            accesses,
+            Write(Arc::new(Change { workdir, path, content: input.content, existing })),
+        ))
     }
 }
 
@@ -137,7 +145,7 @@ impl Change {
         let directories = self.create_directories()?;
         let written = self.workdir.write_atomic(&self.path, self.content.as_bytes(), self.existing).map_err(
             |error| {
-                let error = failure(&self.workdir, error);
+                let error = failure(error);
                 if directories.is_empty() {
                     return error;
                 }
@@ -168,10 +176,10 @@ impl Change {
             Err(Error::NotFound { .. }) => return Ok(Before::Nothing),
             Err(error) if cannot_be_shown(&error) => {
                 let metadata = self.workdir.metadata(&self.path);
-                let metadata = metadata.map_err(|error| failure(&self.workdir, error))?;
+                let metadata = metadata.map_err(failure)?;
                 Before::Other { bytes: metadata.size() }
             }
-            Err(error) => return Err(failure(&self.workdir, error)),
+            Err(error) => return Err(failure(error)),
         };
         if self.existing == Existing::Refuse {
             return Err(ToolError::invalid_input(format!(
@@ -196,7 +204,7 @@ impl Change {
         let Some(parent) = self.path.parent() else {
             return Ok(Vec::new());
         };
-        let created = self.workdir.create_dir_all(&parent).map_err(|error| failure(&self.workdir, error))?;
+        let created = self.workdir.create_dir_all(&parent).map_err(failure)?;
         Ok(created.iter().map(|path| format!("`{}`", Shown(path.as_str()))).collect())
     }
 

@@ -8,7 +8,7 @@ use crate::watch::run_blocking;
 use crate::wording::Quoted;
 use async_trait::async_trait;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
-use haft_tools_core::{Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input};
+use haft_tools_core::{Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input};
 use haft_workdir::{Workdir, WorkdirPath};
 use input::{GlobInput, Order};
 use serde_json::Value;
@@ -21,7 +21,8 @@ A pattern that ends in `/` finds directories. Paths are given relative to the wo
 
 /// Finds files by their names, in the manner of `.gitignore` patterns.
 ///
-/// It reads directories only, and declares that it reads everything below the one it is asked to search. Of a symbolic
+/// It reads directories and ignore files only, and declares that it reads everything below the one it is asked to
+/// search, and the ignore files above that unless they do not count. Of a symbolic
 /// link that matches, it looks up what is at its end, inside the working directory, and nothing more.
 #[derive(Debug)]
 pub struct Glob {
@@ -56,8 +57,8 @@ impl Tool for Glob {
     }
 
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
-        let (access, request) = Request::resolve(&self.workdir, parse_input(input)?)?;
-        Ok(Prepared::new(access, request))
+        let (accesses, request) = Request::resolve(&self.workdir, parse_input(input)?)?;
+        Ok(Prepared::new(accesses, request))
     }
 }
 
@@ -76,10 +77,10 @@ struct Request {
 }
 
 impl Request {
-    fn resolve(workdir: &Workdir, input: GlobInput) -> Result<(haft_tools_core::Access, Self), ToolError> {
+    fn resolve(workdir: &Workdir, input: GlobInput) -> Result<(Accesses, Self), ToolError> {
         let GlobInput { pattern: text, path, limit, hidden, no_ignore, sort } = input;
         let start = Start::resolve(workdir, &path)?;
-        let access = start.access();
+        let accesses = start.accesses(no_ignore);
         let start = match start {
             Start::Directory(start) => start,
             Start::File(file) => {
@@ -94,7 +95,7 @@ impl Request {
         let hidden = hidden.unwrap_or_else(|| pattern.names_hidden());
         let workdir = workdir.clone();
         let limit = limit.into();
-        Ok((access, Self { workdir, start, pattern, text, order: sort, limit, hidden, no_ignore }))
+        Ok((accesses, Self { workdir, start, pattern, text, order: sort, limit, hidden, no_ignore }))
     }
 }
 

@@ -26,7 +26,8 @@ and `(`, `[`, `{`, `.`, `*`, `+`, `?`, `|`, `^`, `$` and `\\` are escaped with `
 
 /// Searches the text of files, in the manner of ripgrep.
 ///
-/// It reads only, and declares that it reads the file or everything below the directory it is asked to search.
+/// It reads only, and declares that it reads the file or everything below the directory it is asked to search, and the
+/// ignore files above that directory unless they do not count.
 #[derive(Debug)]
 pub struct Grep {
     workdir: Workdir,
@@ -61,7 +62,7 @@ impl Tool for Grep {
 
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
         let request = Request::resolve(&self.workdir, parse_input(input)?)?;
-        Ok(Prepared::new(request.start.access(), request))
+        Ok(Prepared::new(request.start.accesses(request.no_ignore), request))
     }
 }
 

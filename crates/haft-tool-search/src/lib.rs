@@ -3,7 +3,7 @@
 //! Both search a [`Workdir`](haft_workdir::Workdir) in this process, without another program, and share their manners:
 //! they obey ignore files and leave out hidden entries unless told otherwise, never follow a symbolic link out of the
 //! working directory, answer in the same order every time, stop at an exact limit, and say what they left out. Both
-//! only read, and declare that they read everything below the directory they start in.
+//! only read, and declare that they read everything below the directory they start in and the ignore files above it.
 //!
 //! ```text
 //! input ── prepare ──▶ where to start (resolved)     ┐

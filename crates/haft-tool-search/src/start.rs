@@ -1,10 +1,14 @@
-use crate::wording::{Quoted, either};
+use crate::wording::Quoted;
 use haft_core::{ToolError, ToolErrorKind};
-use haft_tools_core::{Access, Resource, Scheme};
+use haft_tools_core::{Access, Accesses, Resource, Scheme};
 use haft_workdir::{EntryKind, Error, ResolveError, Workdir, WorkdirPath};
+use std::iter;
 
 /// The scheme under which files of the working directory are declared.
 const FILE: Scheme = Scheme::new("file");
+
+/// How many directories are named one by one. Accesses are compared with one another, and a path can have 2,000 names.
+const NAMED_DIRECTORIES: usize = 32;
 
 /// Where a search starts, as it was resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,8 +22,8 @@ pub(crate) enum Start {
 impl Start {
     /// Resolves a model-given path, which must exist.
     pub(crate) fn resolve(workdir: &Workdir, given: &str) -> Result<Self, ToolError> {
-        let path = workdir.resolve(given).map_err(|error| refused(workdir, error.into()))?;
-        match workdir.kind(&path).map_err(|error| refused(workdir, error))? {
+        let path = workdir.resolve(given).map_err(|error| refused(error.into()))?;
+        match workdir.kind(&path).map_err(refused)? {
             EntryKind::File => Ok(Self::File(path)),
             EntryKind::Directory => Ok(Self::Directory(path)),
             kind => Err(ToolError::invalid_input(format!(
@@ -35,29 +39,43 @@ impl Start {
         }
     }
 
-    /// Declares what a search from here reads.
-    pub(crate) fn access(&self) -> Access {
-        Access::read(match self {
+    /// Declares what a search from here reads; above a directory these are the ignore files, where they count.
+    pub(crate) fn accesses(&self, no_ignore: bool) -> Accesses {
+        let searched = match self {
             Self::File(path) => Resource::exact(FILE, path.as_str()),
             Self::Directory(path) if path.is_root() => Resource::subtree(FILE, ""),
             Self::Directory(path) => Resource::subtree(FILE, path.as_str()),
-        })
+        };
+        let above = match self {
+            Self::Directory(path) if !no_ignore => ignore_files_above(path),
+            _ => Vec::new(),
+        };
+        iter::once(searched).chain(above).map(Access::read).collect()
     }
 }
 
-/// Says to the model why a place cannot be searched, with near paths where it does not exist.
-pub(crate) fn refused(workdir: &Workdir, error: Error) -> ToolError {
-    let text = match &error {
-        Error::NotFound { path } => match workdir.near_names(path).as_slice() {
-            [] => error.model_text(),
-            near => format!(
-                "{} does not exist; did you mean {}?",
-                Quoted(path.as_str()),
-                either(near.iter().map(WorkdirPath::as_str))
-            ),
-        },
-        _ => error.model_text(),
+/// Names the ignore files that a walk consults in the directories above its start; where they are many, the whole tree.
+fn ignore_files_above(start: &WorkdirPath) -> Vec<Resource> {
+    if start.segments().count() > NAMED_DIRECTORIES {
+        return vec![Resource::subtree(FILE, "")];
+    }
+    let files = |directory: WorkdirPath| {
+        [".gitignore", ".ignore", ".git/info/exclude"].map(|file| {
+            if directory.is_root() {
+                Resource::exact(FILE, file)
+            } else {
+                Resource::exact(FILE, format!("{directory}/{file}"))
+            }
+        })
     };
+    iter::successors(start.parent(), WorkdirPath::parent).flat_map(files).collect()
+}
+
+/// Says to the model why a place cannot be searched.
+///
+/// What exists beside a missing one is not said: when the start is resolved, nobody has permitted to read that yet.
+pub(crate) fn refused(error: Error) -> ToolError {
+    let text = error.model_text();
     let kind = match &error {
         Error::Resolve(ResolveError::Outside { .. } | ResolveError::LinkOutside { .. }) => {
             ToolErrorKind::Denied

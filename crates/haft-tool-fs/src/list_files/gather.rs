@@ -20,7 +20,7 @@ pub(super) fn gather(
     stop: &CancellationToken,
 ) -> Result<Found, ToolError> {
     let walk = workdir.walk(start, options.max_depth(Some(depth)));
-    let mut walk = walk.map_err(|error| failure(workdir, error))?;
+    let mut walk = walk.map_err(failure)?;
     let mut entries: Vec<FoundEntry> = Vec::new();
     // The place, among the entries, of the directory that each level is in.
     let mut directories: Vec<usize> = Vec::new();

@@ -27,6 +27,7 @@ async fn asked(tree: &Tree, tool: &str, input: Value) -> PendingCall {
 fn tree() -> Tree {
     Tree::new()
         .file("src/main.rs", "fn main() {}\n")
+        .directory("src/inner")
         .link("latest.rs", "src/main.rs")
         .link("code", "src")
         .file("*.md", "star\n")
@@ -49,11 +50,15 @@ fn a_read_declares_exactly_its_file() {
 #[test]
 fn a_link_is_declared_as_where_it_leads() {
     check("read_file", json!({ "path": "latest.rs" }), &expect!["read file:src/main.rs"]);
-    check("list_files", json!({ "path": "code" }), &expect!["read file:src/**"]);
+    check(
+        "list_files",
+        json!({ "path": "code" }),
+        &expect!["read file:src/**, read file:.gitignore, read file:.ignore, read file:.git/info/exclude"],
+    );
     check(
         "write_file",
         json!({ "path": "code/new/a.rs", "content": "" }),
-        &expect!["write file:src/new/a.rs"],
+        &expect!["write file:src/new/a.rs, write file:src/new"],
     );
 }
 
@@ -72,9 +77,74 @@ fn an_edit_declares_that_it_reads_and_writes() {
 }
 
 #[test]
+fn a_write_declares_the_directories_it_creates() {
+    check("write_file", json!({ "path": "src/lib.rs", "content": "" }), &expect!["write file:src/lib.rs"]);
+    check(
+        "write_file",
+        json!({ "path": "src/a/b/c.rs", "content": "" }),
+        &expect!["write file:src/a/b/c.rs, write file:src/a/b, write file:src/a"],
+    );
+}
+
+#[test]
+fn a_deep_path_declares_few_accesses() {
+    let deep = "d/".repeat(2000);
+    let declared = |tool, input| asked(&tree(), tool, input).accesses.iter().cloned().collect::<Vec<_>>();
+    let written = declared("write_file", json!({ "path": format!("{deep}a"), "content": "" }));
+    let listed = declared("list_files", json!({ "path": deep }));
+    let shown = [&written[1..], &listed[1..]].concat().iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(shown, ["write file:d/**", "read file:**", "read file:**"]);
+}
+
+#[test]
+fn names_shown_for_a_missing_path_are_declared() {
+    let edits = json!([{ "old": "a", "new": "b" }]);
+    check("read_file", json!({ "path": "man.rs" }), &expect!["read file:man.rs, read file:**"]);
+    check("read_file", json!({ "path": "code/man.rs" }), &expect!["read file:src/man.rs, read file:src/**"]);
+    check(
+        "read_file",
+        json!({ "path": "src/a/b/man.rs" }),
+        &expect!["read file:src/a/b/man.rs, read file:src/**"],
+    );
+    check(
+        "edit_file",
+        json!({ "path": "src/man.rs", "edits": edits }),
+        &expect!["read file:src/man.rs, write file:src/man.rs, read file:src/**"],
+    );
+    check(
+        "list_files",
+        json!({ "path": "src/a", "ignored": true }),
+        &expect!["read file:src/a/**, read file:src/**"],
+    );
+}
+
+#[test]
+fn names_shown_for_a_directory_are_declared() {
+    let edits = json!([{ "old": "a", "new": "b" }]);
+    check("read_file", json!({ "path": "src" }), &expect!["read file:src, read file:src/**"]);
+    check("edit_file", json!({ "path": "src", "edits": edits }), &expect!["read file:src, write file:src"]);
+}
+
+#[test]
+fn a_listing_declares_the_ignore_files_above_it() {
+    check(
+        "list_files",
+        json!({ "path": "src/inner" }),
+        &expect![
+            "read file:src/inner/**, read file:src/.gitignore, read file:src/.ignore, read file:src/.git/info/exclude, read file:.gitignore, read file:.ignore, read file:.git/info/exclude"
+        ],
+    );
+    check("list_files", json!({ "path": "src", "ignored": true }), &expect!["read file:src/**"]);
+}
+
+#[test]
 fn a_listing_declares_the_whole_tree() {
     check("list_files", json!({}), &expect!["read file:**"]);
-    check("list_files", json!({ "path": "src", "depth": 1 }), &expect!["read file:src/**"]);
+    check(
+        "list_files",
+        json!({ "path": "src", "depth": 1 }),
+        &expect!["read file:src/**, read file:.gitignore, read file:.ignore, read file:.git/info/exclude"],
+    );
 }
 
 fn check_preview(tool: &str, input: Value, preview: &Expect) {

@@ -211,6 +211,38 @@ fn a_file_that_is_gone_before_it_is_used_is_missed() {
 }
 
 #[test]
+fn names_that_were_not_declared_are_not_shown() {
+    let edits = json!([{ "old": "one", "new": "two" }]);
+    for (tool, input) in [
+        ("read_file", json!({ "path": "dir/a.txt" })),
+        ("edit_file", json!({ "path": "dir/a.txt", "edits": edits })),
+        ("read_file", json!({ "path": "dir" })),
+        ("list_files", json!({ "path": "dir" })),
+    ] {
+        let tree = Tree::new().file("dir/a.txt", "one\n").file("dir/b.txt", "").file("dim/a.txt", "");
+        let path = tree.path().join(input["path"].as_str().unwrap());
+        let reply =
+            meanwhile(&tree, tool, input, move || fs::rename(&path, path.with_extension("old")).unwrap());
+        assert!(reply.contains("does not exist; list its directory or search"), "{tool}: {reply}");
+    }
+}
+
+#[test]
+fn a_directory_that_takes_the_place_of_a_file_is_not_listed() {
+    let tree = Tree::new().file("a.txt", "one\n");
+    let path = tree.path().join("a.txt");
+    let reply = meanwhile(&tree, "read_file", json!({ "path": "a.txt" }), move || {
+        fs::remove_file(&path).unwrap();
+        fs::create_dir_all(path.join("inner")).unwrap();
+    });
+    expect![[r"
+        error: invalid input
+        `a.txt` is a directory, not a file; list it, or use the path of a file
+    "]]
+    .assert_eq(&reply);
+}
+
+#[test]
 fn a_file_that_comes_to_be_before_it_is_created_is_not_replaced() {
     let tree = Tree::new();
     let path = tree.path().join("a.txt");

@@ -39,7 +39,7 @@ pub(super) struct Near {
 pub(super) fn find(request: &Request, watch: &dyn Watch) -> Result<Findings, ToolError> {
     let Request { workdir, start, pattern, .. } = request;
     let options = WalkOptions::default().hidden(request.hidden).ignored(request.no_ignore);
-    let mut walk = workdir.walk(start, options).map_err(|error| refused(workdir, error))?;
+    let mut walk = workdir.walk(start, options).map_err(refused)?;
     let mut findings = Findings::default();
     let mut first = First::new(request);
     for entry in &mut walk {
@@ -172,7 +172,11 @@ fn near_directories(request: &Request) -> Vec<Near> {
     let names = text.split('/').filter(|name| !matches!(*name, "" | ".")).take_while(is_plain);
     let literal = names.fold(start.clone(), |path, name| path.join_file_name(name).unwrap_or(path));
     let near = existing_near(workdir, &literal);
-    near.into_iter().map(|(path, is_directory)| Near { path, is_directory }).collect()
+    // Only what is below the start is declared; if that is gone meanwhile, the names are from above it.
+    near.into_iter()
+        .filter(|(path, _)| path.starts_with(start))
+        .map(|(path, is_directory)| Near { path, is_directory })
+        .collect()
 }
 
 fn existing_near(workdir: &Workdir, path: &WorkdirPath) -> Vec<(WorkdirPath, bool)> {

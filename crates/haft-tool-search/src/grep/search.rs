@@ -47,14 +47,14 @@ pub(super) fn search(request: &Request, watch: &dyn Watch) -> Result<Findings, T
     match &request.start {
         Start::File(path) => {
             // A directory that took the place of the file is not what was permitted.
-            request.workdir.open_file(path).map_err(|error| refused(&request.workdir, error))?;
+            request.workdir.open_file(path).map_err(refused)?;
             // There is no other file to go on with.
             let _ = search_file(request, path, &mut files, &mut findings, watch)?;
         }
         Start::Directory(start) => {
             let options = WalkOptions::default().hidden(request.hidden).ignored(request.no_ignore);
             let walk = request.workdir.walk(start, options);
-            let mut walk = walk.map_err(|error| refused(&request.workdir, error))?;
+            let mut walk = walk.map_err(refused)?;
             for entry in &mut walk {
                 watch.check()?;
                 // What could not be listed is counted by the walk.

@@ -10,7 +10,7 @@ fn check_spec(tool: &str, expected: &Expect) {
 }
 
 fn check_accesses(input: &Value, expected: &[&str]) {
-    let tree = Tree::new().file("src/lib.rs", "").link("lib", "src");
+    let tree = Tree::new().file("src/lib.rs", "").directory("src/net").link("lib", "src");
     let scope = CallScope::new("run-1".parse().unwrap());
     let tools = haft_tool_search::tools(&tree.workdir());
     let tool = &tools[usize::from(input["pattern"] != "grep")];
@@ -31,10 +31,34 @@ fn check_details(tool: &str, input: Value, expected: &Expect) {
 #[test]
 fn declares_to_read_what_it_searches() {
     check_accesses(&json!({ "pattern": "grep" }), &["read file:**"]);
-    check_accesses(&json!({ "pattern": "grep", "path": "src" }), &["read file:src/**"]);
+    check_accesses(&json!({ "pattern": "grep", "path": "src", "no_ignore": true }), &["read file:src/**"]);
     check_accesses(&json!({ "pattern": "grep", "path": "lib/lib.rs" }), &["read file:src/lib.rs"]);
     check_accesses(&json!({ "pattern": "*" }), &["read file:**"]);
-    check_accesses(&json!({ "pattern": "*", "path": "./lib/" }), &["read file:src/**"]);
+    check_accesses(&json!({ "pattern": "*", "path": "./lib/", "no_ignore": true }), &["read file:src/**"]);
+}
+
+#[test]
+fn declares_to_read_the_ignore_files_above_a_directory() {
+    let root = ["read file:.gitignore", "read file:.ignore", "read file:.git/info/exclude"];
+    let src = ["read file:src/.gitignore", "read file:src/.ignore", "read file:src/.git/info/exclude"];
+    for pattern in ["grep", "*"] {
+        let expected = [&["read file:src/**"][..], &root].concat();
+        check_accesses(&json!({ "pattern": pattern, "path": "lib" }), &expected);
+        let expected = [&["read file:src/net/**"][..], &src, &root].concat();
+        check_accesses(&json!({ "pattern": pattern, "path": "src/net" }), &expected);
+    }
+}
+
+#[test]
+fn a_deep_start_declares_few_accesses() {
+    let deep = ["d"; 40].join("/");
+    let tree = Tree::new().directory(&deep);
+    let scope = CallScope::new("run-1".parse().unwrap());
+    for tool in haft_tool_search::tools(&tree.workdir()) {
+        let prepared = tool.prepare(&json!({ "pattern": "x", "path": deep }), &scope).unwrap();
+        let declared: Vec<String> = prepared.accesses().iter().map(ToString::to_string).collect();
+        assert_eq!(declared, [format!("read file:{deep}/**"), "read file:**".to_owned()]);
+    }
 }
 
 #[test]
