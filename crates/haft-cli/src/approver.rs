@@ -1,3 +1,4 @@
+use crate::outcome::access_line;
 use crate::paint::{ASKS, NAME, QUIET};
 use crate::timeline::{DiffPart, print_diff, visible};
 use async_trait::async_trait;
@@ -57,7 +58,11 @@ impl Approver for CommandLine {
 fn show(pending: &PendingCall) {
     anstream::eprintln!("\n{ASKS}?{ASKS:#} {NAME}{}{NAME:#} wants to:", visible(&pending.call.name));
     for access in &pending.unmet {
-        anstream::eprintln!("    {}", visible(&access.to_string()));
+        anstream::eprintln!("    {}", access_line(access));
+    }
+    for repair in &pending.repairs {
+        let place = if repair.pointer.is_empty() { "the arguments" } else { &repair.pointer };
+        anstream::eprintln!("  {QUIET}changed {}: {}{QUIET:#}", visible(place), visible(&repair.note));
     }
     match &pending.preview {
         Preview::Arguments => {

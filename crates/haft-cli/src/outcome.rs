@@ -50,8 +50,18 @@ fn result(text: &str) -> Result<()> {
 /// Says what a call waits for and how to let it run.
 pub(crate) fn waiting(pending: &PendingCall) {
     anstream::eprintln!("{ASKS}waiting for an approval{ASKS:#}: `{}` wants to", visible(&pending.call.name));
-    for access in pending.unmet.iter().map(Access::to_string) {
-        anstream::eprintln!("  {}", visible(&access));
+    for access in &pending.unmet {
+        anstream::eprintln!("  {}", access_line(access));
     }
     anstream::eprintln!("Run the command again on a terminal to be asked, or with --yes to approve it.");
+}
+
+/// Writes one access for a person: what is done to what, and what else is known of it.
+pub(crate) fn access_line(access: &Access) -> String {
+    match access.detail() {
+        Some(detail) if !access.is_opaque() => {
+            format!("{} ({})", visible(&access.to_string()), visible(detail))
+        }
+        _ => visible(&access.to_string()),
+    }
 }

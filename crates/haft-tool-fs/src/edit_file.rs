@@ -60,7 +60,7 @@ struct Input {
     /// The file to edit, relative to the working directory.
     path: String,
     /// The replacements to make, all of them or none; they must not overlap.
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1, max = 100))]
     edits: Vec<Edit>,
 }
 

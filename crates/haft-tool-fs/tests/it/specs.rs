@@ -168,6 +168,7 @@ fn describes_edit_file() {
                     "items": {
                       "$ref": "#/$defs/Edit"
                     },
+                    "maxItems": 100,
                     "minItems": 1,
                     "type": "array"
                   },
