@@ -128,15 +128,8 @@ impl<'a> Course<'a> {
     ///
     /// As far as that needs no waiting it is done in place; what remains of a call that has to wait is on the heap, so that
     /// the many that need not stay small.
-    pub(super) async fn finish(self) -> CallOutcome {
-        let gone = {
-            let waker = own_waker().await;
-            self.go(&mut Context::from_waker(&waker))
-        };
-        match gone {
-            Gone::Answered(outcome) => outcome,
-            Gone::Waits(rest) => rest.await,
-        }
+    pub(super) fn finish(self) -> Finish<'a> {
+        Finish::Begins(self)
     }
 
     /// Goes as far as that needs no waiting.
@@ -178,7 +171,40 @@ impl<'a> Course<'a> {
 /// Says how far a call got without waiting.
 enum Gone<'a> {
     Answered(CallOutcome),
-    Waits(Pin<Box<dyn Future<Output = CallOutcome> + Send + 'a>>),
+    Waits(Waiting<'a>),
+}
+
+type Waiting<'a> = Pin<Box<dyn Future<Output = CallOutcome> + Send + 'a>>;
+
+/// Is the second half of a call: gives its outcome.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a call that is not begun is what most of them are until they are done"
+)]
+pub(super) enum Finish<'a> {
+    Begins(Course<'a>),
+    Waits(Waiting<'a>),
+    Over,
+}
+
+impl Future for Finish<'_> {
+    type Output = CallOutcome;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<CallOutcome> {
+        let mut waiting = match std::mem::replace(&mut *self, Self::Over) {
+            Self::Begins(course) => match course.go(task) {
+                Gone::Answered(outcome) => return Poll::Ready(outcome),
+                Gone::Waits(waiting) => waiting,
+            },
+            Self::Waits(waiting) => waiting,
+            Self::Over => return Poll::Pending,
+        };
+        let polled = waiting.as_mut().poll(task);
+        if polled.is_pending() {
+            *self = Self::Waits(waiting);
+        }
+        polled
+    }
 }
 
 impl<'a> Surroundings<'a> {

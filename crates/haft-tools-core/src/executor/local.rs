@@ -121,17 +121,17 @@ impl ToolExecutor for LocalExecutor {
         let (count, numbered) = (calls.len(), calls.into_iter().enumerate());
         let mut courses = numbered.map(|(place, call)| {
             let course = Course::begin(around, call, repeated.contains(&place));
-            if ordered { course.in_order(Turn::new(&self.0.admission)) } else { course }
+            if ordered { course.in_order(Turn::new(&self.0.admission)).finish() } else { course.finish() }
         });
         let mut outcomes = Vec::with_capacity(count);
         if width == 1 || count == 1 {
             for course in courses {
-                outcomes.push(course.finish().await);
+                outcomes.push(course.await);
             }
         } else {
             while outcomes.len() < count {
                 // What is side by side takes its places, in the order of the model, before any of it starts.
-                let side_by_side: Vec<_> = courses.by_ref().take(width).map(Course::finish).collect();
+                let side_by_side: Vec<_> = courses.by_ref().take(width).collect();
                 outcomes.extend(join_all(side_by_side).await);
             }
         }
