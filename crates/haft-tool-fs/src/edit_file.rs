@@ -130,7 +130,10 @@ impl Change {
     fn edit(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let old = self.read()?;
         let plan = plan(&old, &self.edits).map_err(|reason| {
-            ToolError::invalid_input(format!("`{}` was not changed: {reason}", Shown(self.path.as_str())))
+            ToolError::invalid_input(format!(
+                "`{}` was not changed: {reason}",
+                Shown::new(self.path.as_str())
+            ))
         })?;
         go_on(stop)?;
         self.replace(&old, &plan.content)?;
@@ -138,7 +141,7 @@ impl Change {
         let total: u64 = plan.replacements.iter().sum();
         let text = format!(
             "edited `{}`: {}\n{}",
-            Shown(self.path.as_str()),
+            Shown::new(self.path.as_str()),
             counted(total, "replacement", "replacements"),
             diff.for_model(SHOWN_DIFF_BYTES).trim_end_matches('\n')
         );
@@ -153,7 +156,7 @@ impl Change {
         let bytes = self.workdir.read(&self.path, EDITED_BYTES).map_err(|error| match error {
             Error::TooLarge { .. } => ToolError::invalid_input(format!(
                 "`{}` is larger than {}, too large to edit here; change it with a command such as `sed`",
-                Shown(self.path.as_str()),
+                Shown::new(self.path.as_str()),
                 size(EDITED_BYTES)
             ))
             .with_source(error),
@@ -169,7 +172,7 @@ impl Change {
             ToolError::invalid_input(format!(
                 "`{}` was not changed: it is not UTF-8 text (see line {}); convert it with a command such as `iconv`, or change \
                  it with one such as `sed`",
-                Shown(self.path.as_str()),
+                Shown::new(self.path.as_str()),
                 Count(line)
             ))
             .with_source(error)
@@ -181,7 +184,7 @@ impl Change {
         if !holds(&self.workdir, &self.path, old.as_bytes()).map_err(failure)? {
             return Err(ToolError::retry(format!(
                 "`{}` was not changed: something else wrote to it during this call; read it again, then repeat the edit",
-                Shown(self.path.as_str())
+                Shown::new(self.path.as_str())
             )));
         }
         self.workdir.write_atomic(&self.path, new.as_bytes(), Existing::Replace).map_err(failure)?;

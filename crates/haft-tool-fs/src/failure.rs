@@ -46,7 +46,8 @@ pub(crate) fn failure_near(workdir: &Workdir, hints: &Hints, error: Error) -> To
     if near.is_empty() {
         return failure(error);
     }
-    let near: Vec<String> = near.iter().map(|near| format!("`{}`", Shown(near.as_str()))).collect();
-    let text = format!("`{}` does not exist; did you mean {}?", Shown(path.as_str()), joined(&near, "or"));
+    let near: Vec<String> = near.iter().map(|near| format!("`{}`", Shown::new(near.as_str()))).collect();
+    let text =
+        format!("`{}` does not exist; did you mean {}?", Shown::new(path.as_str()), joined(&near, "or"));
     ToolError::not_found(text).with_source(error)
 }

@@ -143,7 +143,7 @@ impl List {
         if metadata.kind() == EntryKind::File {
             return Ok(ToolOutput::text(format!(
                 "`{}` is a file of {}; read it with read_file",
-                Shown(self.path.as_str()),
+                Shown::new(self.path.as_str()),
                 size(metadata.size())
             )));
         }

@@ -135,7 +135,7 @@ impl Read {
 /// Says what the file is: `src/lib.rs: 120 lines, 3.4 KiB, CRLF line endings, no final newline`.
 fn head(path: &WorkdirPath, slice: &Slice) -> String {
     let total = &slice.total;
-    let mut head = format!("{}: ", Shown(path.as_str()));
+    let mut head = format!("{}: ", Shown::new(path.as_str()));
     if total.bytes == 0 {
         head.push_str("empty file");
         return head;
@@ -201,14 +201,14 @@ fn directory(workdir: &Workdir, path: &WorkdirPath) -> ToolError {
         .take(NAMED_ENTRIES)
         .map(|entry| {
             let slash = if entry.kind() == EntryKind::Directory { "/" } else { "" };
-            format!("{}{slash}", Shown(entry.name()))
+            format!("{}{slash}", Shown::new(entry.name()))
         })
         .collect();
     let more = match entries.len().saturating_sub(NAMED_ENTRIES) {
         0 => String::new(),
         more => format!(" and {} more", Count(more as u64)),
     };
-    let path = Shown(path.as_str());
+    let path = Shown::new(path.as_str());
     ToolError::invalid_input(if named.is_empty() {
         format!("`{path}` is an empty directory, not a file; use the path of a file")
     } else {

@@ -125,7 +125,7 @@ impl Change {
                 Some(_) => Preview::Text(format!("{}; nothing would be written", self.unchanged())),
                 None => Preview::Text(format!(
                     "replaces `{}` ({}) by {}",
-                    Shown(self.path.as_str()),
+                    Shown::new(self.path.as_str()),
                     before.measure(),
                     measure(&self.content)
                 )),
@@ -153,7 +153,7 @@ impl Change {
                 ToolError::new(error.kind(), text).with_source(error)
             },
         )?;
-        let path = Shown(self.path.as_str());
+        let path = Shown::new(self.path.as_str());
         let mut text = match written {
             Written::Created => format!("created `{path}`: {}", measure(&self.content)),
             Written::Replaced => {
@@ -184,7 +184,7 @@ impl Change {
         if self.existing == Existing::Refuse {
             return Err(ToolError::invalid_input(format!(
                 "`{}` exists already ({}); change it with edit_file, or leave out `create_only` to replace all of it",
-                Shown(self.path.as_str()),
+                Shown::new(self.path.as_str()),
                 before.measure()
             )));
         }
@@ -197,7 +197,7 @@ impl Change {
     }
 
     fn unchanged(&self) -> String {
-        format!("`{}` holds exactly this content already", Shown(self.path.as_str()))
+        format!("`{}` holds exactly this content already", Shown::new(self.path.as_str()))
     }
 
     fn create_directories(&self) -> Result<Vec<String>, ToolError> {
@@ -205,7 +205,7 @@ impl Change {
             return Ok(Vec::new());
         };
         let created = self.workdir.create_dir_all(&parent).map_err(failure)?;
-        Ok(created.iter().map(|path| format!("`{}`", Shown(path.as_str()))).collect())
+        Ok(created.iter().map(|path| format!("`{}`", Shown::new(path.as_str()))).collect())
     }
 
     fn diff(&self, before: &Before) -> Option<String> {

@@ -44,31 +44,31 @@ pub enum Error {
     #[error(transparent)]
     Resolve(#[from] ResolveError),
     /// Nothing is there.
-    #[error("`{}` does not exist", Shown(path.as_str()))]
+    #[error("`{}` does not exist", Shown::new(path.as_str()))]
     NotFound {
         /// What does not exist.
         path: WorkdirPath,
     },
     /// The directory that something was to be put into does not exist.
-    #[error("cannot create `{}`: its directory does not exist", Shown(path.as_str()))]
+    #[error("cannot create `{}`: its directory does not exist", Shown::new(path.as_str()))]
     ParentMissing {
         /// What was to be created.
         path: WorkdirPath,
     },
     /// A directory is where a file is due.
-    #[error("`{}` is a directory, not a file", Shown(path.as_str()))]
+    #[error("`{}` is a directory, not a file", Shown::new(path.as_str()))]
     IsADirectory {
         /// The directory.
         path: WorkdirPath,
     },
     /// Something else is where a directory is due.
-    #[error("`{}` is not a directory", Shown(path.as_str()))]
+    #[error("`{}` is not a directory", Shown::new(path.as_str()))]
     NotADirectory {
         /// What should be a directory: the path that was used, or the one above it.
         path: WorkdirPath,
     },
     /// The entry is no regular file: a named pipe, a socket or a device.
-    #[error("`{}` is a {kind}, not a regular file", Shown(path.as_str()))]
+    #[error("`{}` is a {kind}, not a regular file", Shown::new(path.as_str()))]
     NotRegular {
         /// The entry.
         path: WorkdirPath,
@@ -76,19 +76,19 @@ pub enum Error {
         kind: EntryKind,
     },
     /// Something is there already and must not be replaced.
-    #[error("`{}` already exists", Shown(path.as_str()))]
+    #[error("`{}` already exists", Shown::new(path.as_str()))]
     Exists {
         /// What exists.
         path: WorkdirPath,
     },
     /// A symbolic link is in the way that was not there when the path was resolved.
-    #[error("`{}` changed since it was resolved: a part of it is a symbolic link", Shown(path.as_str()))]
+    #[error("`{}` changed since it was resolved: a part of it is a symbolic link", Shown::new(path.as_str()))]
     Changed {
         /// The path that was used.
         path: WorkdirPath,
     },
     /// The file holds more than the caller wants to read.
-    #[error("`{}` is larger than {limit} bytes", Shown(path.as_str()))]
+    #[error("`{}` is larger than {limit} bytes", Shown::new(path.as_str()))]
     TooLarge {
         /// The file.
         path: WorkdirPath,
@@ -102,7 +102,7 @@ pub enum Error {
         action: &'static str,
     },
     /// The file was replaced, but the file system could not promise that this outlives a crash.
-    #[error("wrote `{}` but cannot flush its directory", Shown(path.as_str()))]
+    #[error("wrote `{}` but cannot flush its directory", Shown::new(path.as_str()))]
     Unflushed {
         /// The file, which has its new content.
         path: WorkdirPath,
@@ -110,7 +110,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The file system refused.
-    #[error("cannot {action} `{}`", Shown(path.as_str()))]
+    #[error("cannot {action} `{}`", Shown::new(path.as_str()))]
     Io {
         /// What was attempted, as a verb.
         action: &'static str,
@@ -137,45 +137,45 @@ impl Error {
             Self::Resolve(error) => error.model_text(),
             Self::NotFound { path } => format!(
                 "`{}` does not exist; list its directory or search for the name, then use the path you find",
-                Shown(path.as_str())
+                Shown::new(path.as_str())
             ),
             Self::ParentMissing { path } => format!(
                 "`{}` cannot be created because its directory does not exist; \
                  create the directory first or use an existing one",
-                Shown(path.as_str())
+                Shown::new(path.as_str())
             ),
             Self::IsADirectory { path } => format!(
                 "`{}` is a directory, not a file; list it, or use the path of a file",
-                Shown(path.as_str())
+                Shown::new(path.as_str())
             ),
             Self::NotADirectory { path } => format!(
                 "`{}` is not a directory; list the directory above it to see what is there",
-                Shown(path.as_str())
+                Shown::new(path.as_str())
             ),
             Self::NotRegular { path, kind } => format!(
                 "`{}` is a {kind}, not a regular file; use the path of a regular file",
-                Shown(path.as_str())
+                Shown::new(path.as_str())
             ),
             Self::Exists { path } => {
                 format!(
                     "`{}` already exists; use another path, or replace it on purpose",
-                    Shown(path.as_str())
+                    Shown::new(path.as_str())
                 )
             }
             Self::Changed { path } => format!(
                 "`{}` changed while it was being used: a part of it is now a symbolic link; \
                  repeat the call to use what is there now",
-                Shown(path.as_str())
+                Shown::new(path.as_str())
             ),
             Self::TooLarge { path, limit } => {
-                format!("`{}` is larger than {limit} bytes; use only a part of it", Shown(path.as_str()))
+                format!("`{}` is larger than {limit} bytes; use only a part of it", Shown::new(path.as_str()))
             }
             Self::IsRoot { action } => {
                 format!("you cannot {action} the working directory itself; use a path inside it")
             }
             Self::Unflushed { path, .. } => format!(
                 "`{}` was written, but may be lost if the machine stops now; read it again to be sure",
-                Shown(path.as_str())
+                Shown::new(path.as_str())
             ),
             Self::Io { action, path, source } => {
                 let next = match source.kind() {
@@ -187,7 +187,7 @@ impl Error {
                     }
                     _ => "try once more, then use another path",
                 };
-                format!("cannot {action} `{}`: {}; {next}", Shown(path.as_str()), source.kind())
+                format!("cannot {action} `{}`: {}; {next}", Shown::new(path.as_str()), source.kind())
             }
         }
     }

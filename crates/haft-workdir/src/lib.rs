@@ -105,6 +105,7 @@ pub use crate::listing::DirEntry;
 pub use crate::metadata::{EntryKind, Metadata, SpecialKind};
 pub use crate::path::WorkdirPath;
 pub use crate::resolve_error::ResolveError;
+pub use crate::shown::Shown;
 pub use crate::walk::{Skipped, Walk, WalkEntry, WalkError, WalkOptions};
 pub use crate::workdir::Workdir;
 pub use crate::write::{Existing, Written};

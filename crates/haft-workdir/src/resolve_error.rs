@@ -10,7 +10,7 @@ use crate::shown::Shown;
 #[non_exhaustive]
 pub enum ResolveError {
     /// The path leaves the root by `..`, or is absolute and not below the root.
-    #[error("path `{}` is outside the working directory", Shown(path))]
+    #[error("path `{}` is outside the working directory", Shown::new(path))]
     Outside {
         /// The path as given.
         path: String,
@@ -18,8 +18,8 @@ pub enum ResolveError {
     /// The path passes through a symbolic link that leads out of the root.
     #[error(
         "path `{}` leaves the working directory through the symbolic link `{}`",
-        Shown(path),
-        Shown(link)
+        Shown::new(path),
+        Shown::new(link)
     )]
     LinkOutside {
         /// The path as given.
@@ -28,7 +28,7 @@ pub enum ResolveError {
         link: String,
     },
     /// The path passes through a symbolic link whose target does not exist.
-    #[error("path `{}` passes through the dangling symbolic link `{}`", Shown(path), Shown(link))]
+    #[error("path `{}` passes through the dangling symbolic link `{}`", Shown::new(path), Shown::new(link))]
     DanglingLink {
         /// The path as given.
         path: String,
@@ -36,7 +36,11 @@ pub enum ResolveError {
         link: String,
     },
     /// The path passes through symbolic links that lead back to themselves, or through more than 40 of them.
-    #[error("path `{}` passes through too many symbolic links, the first is `{}`", Shown(path), Shown(link))]
+    #[error(
+        "path `{}` passes through too many symbolic links, the first is `{}`",
+        Shown::new(path),
+        Shown::new(link)
+    )]
     LinkLoop {
         /// The path as given.
         path: String,
@@ -46,8 +50,8 @@ pub enum ResolveError {
     /// A symbolic link leads to a name that is not UTF-8, which no path here can name.
     #[error(
         "path `{}` leads to a name that is not UTF-8 through the symbolic link `{}`",
-        Shown(path),
-        Shown(link)
+        Shown::new(path),
+        Shown::new(link)
     )]
     NotUnicode {
         /// The path as given.
@@ -56,7 +60,7 @@ pub enum ResolveError {
         link: String,
     },
     /// The path goes through a file as if it were a directory.
-    #[error("path `{}` uses `{}` as a directory, which it is not", Shown(path), Shown(file))]
+    #[error("path `{}` uses `{}` as a directory, which it is not", Shown::new(path), Shown::new(file))]
     NotADirectory {
         /// The path as given.
         path: String,
@@ -64,7 +68,7 @@ pub enum ResolveError {
         file: String,
     },
     /// The path uses `..` after a directory that does not exist.
-    #[error("path `{}` uses `..` below `{}`, which does not exist", Shown(path), Shown(missing))]
+    #[error("path `{}` uses `..` below `{}`, which does not exist", Shown::new(path), Shown::new(missing))]
     ParentOfMissing {
         /// The path as given.
         path: String,
@@ -72,19 +76,19 @@ pub enum ResolveError {
         missing: String,
     },
     /// The path has a NUL byte in it.
-    #[error("path `{}` contains a NUL byte", Shown(path))]
+    #[error("path `{}` contains a NUL byte", Shown::new(path))]
     Nul {
         /// The path as given.
         path: String,
     },
     /// The path is longer than 4095 bytes, or a name in it longer than 255.
-    #[error("path `{}` is too long", Shown(path))]
+    #[error("path `{}` is too long", Shown::new(path))]
     TooLong {
         /// The path as given, shortened.
         path: String,
     },
     /// The file system refused the lookup.
-    #[error("cannot look up `{}`", Shown(path))]
+    #[error("cannot look up `{}`", Shown::new(path))]
     Lookup {
         /// The path as given.
         path: String,
@@ -99,51 +103,55 @@ impl ResolveError {
         match self {
             Self::Outside { path } => format!(
                 "the path `{}` is outside the working directory; use a path inside it, such as `src/main.rs`",
-                Shown(path)
+                Shown::new(path)
             ),
             Self::LinkOutside { path, link } => format!(
                 "the path `{}` goes through the symbolic link `{}`, which leads out of the working directory; \
                  use a path inside it that does not go through this link",
-                Shown(path),
-                Shown(link)
+                Shown::new(path),
+                Shown::new(link)
             ),
             Self::DanglingLink { path, link } => format!(
                 "the path `{}` goes through the symbolic link `{}`, whose target does not exist; \
                  use the path of an existing file, or the path the link should lead to",
-                Shown(path),
-                Shown(link)
+                Shown::new(path),
+                Shown::new(link)
             ),
             Self::LinkLoop { path, link } => format!(
                 "the path `{}` goes through the symbolic link `{}`, which leads back to itself or \
                  through too many others; use a path that does not go through this link",
-                Shown(path),
-                Shown(link)
+                Shown::new(path),
+                Shown::new(link)
             ),
             Self::NotUnicode { path, link } => format!(
                 "the path `{}` goes through the symbolic link `{}` to a name that is not UTF-8; use another path",
-                Shown(path),
-                Shown(link)
+                Shown::new(path),
+                Shown::new(link)
             ),
             Self::NotADirectory { path, file } => format!(
                 "the path `{}` goes through `{}`, which is not a directory; use `{}` itself or another path",
-                Shown(path),
-                Shown(file),
-                Shown(file)
+                Shown::new(path),
+                Shown::new(file),
+                Shown::new(file)
             ),
             Self::ParentOfMissing { path, missing } => format!(
                 "the path `{}` uses `..` below `{}`, which does not exist; write the path without `..`",
-                Shown(path),
-                Shown(missing)
+                Shown::new(path),
+                Shown::new(missing)
             ),
             Self::Nul { path } => {
-                format!("the path `{}` contains a NUL byte; write the path without it", Shown(path))
+                format!("the path `{}` contains a NUL byte; write the path without it", Shown::new(path))
             }
             Self::TooLong { path } => format!(
                 "the path `{}` is too long; use a path under 4096 bytes with names of at most 255 bytes",
-                Shown(path)
+                Shown::new(path)
             ),
             Self::Lookup { path, source } => {
-                format!("the path `{}` cannot be looked up: {}; use another path", Shown(path), source.kind())
+                format!(
+                    "the path `{}` cannot be looked up: {}; use another path",
+                    Shown::new(path),
+                    source.kind()
+                )
             }
         }
     }

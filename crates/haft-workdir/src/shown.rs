@@ -3,8 +3,24 @@ use std::fmt;
 /// How much of a path an error text repeats, in characters; enough for any path a person would write.
 const SHOWN_CHARACTERS: usize = 200;
 
-/// A path as error texts show it: bounded, on one line, with control characters escaped.
-pub(crate) struct Shown<'a>(pub(crate) &'a str);
+/// Writes a path or a file name so that it can stand in a text: bounded, on one line, control characters escaped.
+///
+/// At most 200 characters are shown. For the texts of errors and tools, whose readers a hostile file name must not mislead.
+///
+/// ```
+/// use haft_workdir::Shown;
+///
+/// assert_eq!(Shown::new("a\nb.rs").to_string(), r"a\nb.rs");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Shown<'a>(&'a str);
+
+impl<'a> Shown<'a> {
+    /// Shows this text.
+    pub fn new(text: &'a str) -> Self {
+        Self(text)
+    }
+}
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -25,7 +41,7 @@ mod tests {
     use super::Shown;
 
     fn check(path: &str, expected: &str) {
-        assert_eq!(Shown(path).to_string(), expected);
+        assert_eq!(Shown::new(path).to_string(), expected);
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl WalkEntry {
 
 /// A directory that a [`Walk`] could not list.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot walk into `{}`", Shown(path.as_str()))]
+#[error("cannot walk into `{}`", Shown::new(path.as_str()))]
 pub struct WalkError {
     path: WorkdirPath,
     source: Box<Error>,

@@ -13,10 +13,10 @@ pub(super) fn render(
     found: &Found,
     stop: &CancellationToken,
 ) -> Result<String, ToolError> {
-    let mut text = format!("{}/", Shown(found.start.as_str()));
+    let mut text = format!("{}/", Shown::new(found.start.as_str()));
     for entry in found.entries.iter().filter(|entry| entry.is_shown) {
         go_on(stop)?;
-        let name = Shown(entry.path.file_name().unwrap_or_default());
+        let name = Shown::new(entry.path.file_name().unwrap_or_default());
         // Writing to a string cannot fail.
         let _ = write!(text, "\n{:indent$}{name}", "", indent = entry.level * 2);
         let _ = match entry.kind {
@@ -80,7 +80,7 @@ fn link(workdir: &Workdir, path: &WorkdirPath) -> String {
     match workdir.resolve(path.as_str()) {
         Ok(target) => {
             let is_directory = workdir.kind(&target).is_ok_and(|kind| kind == EntryKind::Directory);
-            format!(" -> {}{}", Shown(target.as_str()), if is_directory { "/" } else { "" })
+            format!(" -> {}{}", Shown::new(target.as_str()), if is_directory { "/" } else { "" })
         }
         Err(ResolveError::LinkOutside { .. }) => "  (link, leads out of the working directory)".to_owned(),
         Err(ResolveError::DanglingLink { .. }) => "  (link, leads nowhere)".to_owned(),

@@ -91,7 +91,7 @@ fn kind(head: &[u8]) -> Option<&'static str> {
 
 /// Tells the model what the file is instead of text, and what to do with it.
 pub(super) fn refusal(path: &WorkdirPath, not_text: &NotText, bytes: u64, head: &[u8]) -> ToolError {
-    let path = Shown(path.as_str());
+    let path = Shown::new(path.as_str());
     let kind = kind(head);
     let (what, next) = match (not_text, kind) {
         (_, Some(kind @ "UTF-16 text")) => (
