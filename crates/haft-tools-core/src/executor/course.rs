@@ -33,11 +33,7 @@ pub(super) struct Surroundings<'a> {
 /// The first half, up to the decision, needs no waiting and is done for every call of a batch before any of them runs: it
 /// gives what the calls are ordered by. The second half asks, waits for the call's turn, and runs it.
 pub(super) struct Course<'a> {
-    around: Surroundings<'a>,
-    call: ToolCall,
-    repairs: Vec<Repair>,
-    record: Record<'a>,
-    turn: Turn,
+    rest: Rest<'a>,
     ahead: Result<Front<'a>, Stop>,
 }
 
@@ -87,40 +83,40 @@ impl From<Refusal> for Halt {
 
 impl<'a> Course<'a> {
     /// Takes up a call and goes through its first half; one whose id was used before goes no further.
-    pub(super) fn begin(around: Surroundings<'a>, mut call: ToolCall, repeated: bool) -> Self {
+    pub(super) fn begin(around: Surroundings<'a>, call: ToolCall, repeated: bool) -> Self {
         let record = Record::start(&around.shared.events, around.scope, &call);
-        let mut repairs = Vec::new();
+        let mut rest = Rest { around, call, repairs: Vec::new(), record, turn: Turn::default() };
         let ahead = if repeated {
-            Err(Stop::Refused(repeated_id(&call)))
+            Err(Stop::Refused(repeated_id(&rest.call)))
         } else {
-            around.look_ahead(&mut call, &mut repairs, &record, Answer::None)
+            rest.look_ahead(Answer::None)
         };
-        Self { around, call, repairs, record, turn: Turn::default(), ahead }
+        Self { rest, ahead }
     }
 
     /// Takes up a call that waited for a person, with their answer, and goes through its first half again.
     pub(super) fn resume(around: Surroundings<'a>, pending: PendingCall, approval: Approval) -> Self {
-        let (mut call, mut repairs) = (pending.call.clone(), pending.repairs.clone());
+        let (call, repairs) = (pending.call.clone(), pending.repairs.clone());
         let record = Record::resume(&around.shared.events, around.scope, &call);
+        let mut rest = Rest { around, call, repairs, record, turn: Turn::default() };
         let ahead = if let Approval::Deny { reason } = &approval {
-            record.answered(&approval);
+            rest.record.answered(&approval);
             Err(Stop::Refused(approve::not_approved(reason)))
         } else {
-            let answer = Answer::Given(approval, Box::new(pending));
-            around.look_ahead(&mut call, &mut repairs, &record, answer)
+            rest.look_ahead(Answer::Given(approval, Box::new(pending)))
         };
-        Self { around, call, repairs, record, turn: Turn::default(), ahead }
+        Self { rest, ahead }
     }
 
     /// Takes the call's place in the order of what calls touch: at its end, or beside the call that makes it.
-    pub(super) fn in_order(mut self, turn: Turn) -> Self {
-        self.turn = turn;
+    pub(super) fn in_order(mut self, mut turn: Turn) -> Self {
         match &self.ahead {
-            Ok(front) => self.turn.enter(front.decided.accesses()),
+            Ok(front) => turn.enter(front.decided.accesses()),
             // What it touches will only be known when the calls before it are done, and could be anything.
-            Err(Stop::Unprepared(_)) => self.turn.enter(&Access::opaque("not known yet").into()),
+            Err(Stop::Unprepared(_)) => turn.enter(&Access::opaque("not known yet").into()),
             Err(Stop::Refused(_)) => {}
         }
+        self.rest.turn = turn;
         self
     }
 
@@ -134,8 +130,8 @@ impl<'a> Course<'a> {
 
     /// Goes as far as that needs no waiting.
     fn go(self, task: &mut Context<'_>) -> Gone<'a> {
-        let Self { around, call, repairs, record, turn, ahead } = self;
-        let rest = Rest { around, call, repairs, record, turn };
+        let Self { rest, ahead } = self;
+        let Surroundings { shared, .. } = rest.around;
         let (entry, authorized, permit) = match ahead {
             Err(stop) if !matches!(stop, Stop::Unprepared(_)) || !rest.turn.waits() => {
                 return Gone::Answered(rest.conclude(Err(Refusal::from(stop).into())));
@@ -143,7 +139,7 @@ impl<'a> Course<'a> {
             Ok(Front { entry, decided: Decided::Allowed(authorized), answer: Answer::None })
                 if !rest.turn.waits() =>
             {
-                if let Some(permit) = around.shared.admission.admit_now(authorized.accesses()) {
+                if let Some(permit) = shared.admission.admit_now(authorized.accesses()) {
                     (entry, authorized, permit)
                 } else {
                     let decided = Decided::Allowed(authorized);
@@ -154,7 +150,7 @@ impl<'a> Course<'a> {
             ahead => return Gone::Waits(Box::pin(rest.finish(ahead))),
         };
         let cx = rest.context(entry, &permit);
-        match begin(authorized, cx, &around.shared.limits, task) {
+        match begin(authorized, cx, &shared.limits, task) {
             Begun::Ended(result) => {
                 drop(permit);
                 Gone::Answered(rest.conclude(result.map_err(Halt::from)))
@@ -207,41 +203,7 @@ impl Future for Finish<'_> {
     }
 }
 
-impl<'a> Surroundings<'a> {
-    /// Goes through the stages that need no waiting: resolve, validate, prepare and decide.
-    fn look_ahead(
-        self,
-        call: &mut ToolCall,
-        repairs: &mut Vec<Repair>,
-        record: &Record<'_>,
-        answer: Answer,
-    ) -> Result<Front<'a>, Stop> {
-        if self.cancellation.is_cancelled() {
-            return Err(Stop::Refused(cancelled_before_start()));
-        }
-        if self.nesting > self.shared.limits.nesting {
-            return Err(Stop::Refused(too_deep(self.shared.limits.nesting)));
-        }
-        let entry = resolve(&self.shared.registry, call).map_err(Stop::Refused)?;
-        repairs.extend(validate(entry, call).map_err(Stop::Refused)?);
-        let prepared = prepare(entry, call, self.scope).map_err(Stop::Unprepared)?;
-        self.decide(entry, prepared, record, answer).map_err(Stop::Refused)
-    }
-
-    fn decide(
-        self,
-        entry: &'a Entry,
-        prepared: Prepared,
-        record: &Record<'_>,
-        answer: Answer,
-    ) -> Result<Front<'a>, Refusal> {
-        let tell = |decision, reason: &dyn Fn() -> String| record.decided(decision, reason);
-        let decided = decide(&self.shared.policy, entry, prepared, tell)?;
-        Ok(Front { entry, decided, answer })
-    }
-}
-
-/// Holds a call in its second half.
+/// Holds a call on its way, and what is known of it.
 struct Rest<'a> {
     around: Surroundings<'a>,
     call: ToolCall,
@@ -261,7 +223,7 @@ impl<'a> Rest<'a> {
             Ok(front) => front,
             Err(Stop::Unprepared(_)) if self.turn.waits() => {
                 self.wait_for_turn().await?;
-                self.look_ahead(Answer::None)?
+                self.look_ahead(Answer::None).map_err(Refusal::from)?
             }
             Err(stop) => return Err(Refusal::from(stop).into()),
         };
@@ -269,8 +231,12 @@ impl<'a> Rest<'a> {
             if self.turn.waits() && matches!(front.decided, Decided::Asked(_)) {
                 // A person is shown what will run, which the calls before this one may still change.
                 self.wait_for_turn().await?;
-                let Front { entry, answer, .. } = front;
-                front = self.prepare_again(entry, answer)?;
+                let Front { entry, decided, answer } = front;
+                let prepared = prepare(entry, &self.call, self.around.scope)?;
+                if prepared.accesses() != decided.accesses() {
+                    self.turn.enter(prepared.accesses());
+                }
+                front = self.decide(entry, prepared, answer)?;
                 continue;
             }
             let (entry, authorized) = self.authorize(front).await?;
@@ -282,29 +248,33 @@ impl<'a> Rest<'a> {
             let prepared = prepare(entry, &self.call, self.around.scope)?;
             match authorized.renew(prepared) {
                 Ok(authorized) => return self.perform(entry, authorized).await,
-                Err(prepared) => front = self.decide_again(entry, prepared, Answer::None)?,
+                Err(prepared) => {
+                    self.turn.enter(prepared.accesses());
+                    front = self.decide(entry, prepared, Answer::None)?;
+                }
             }
         }
     }
 
-    fn prepare_again(&mut self, entry: &'a Entry, answer: Answer) -> Result<Front<'a>, Refusal> {
-        let prepared = prepare(entry, &self.call, self.around.scope)?;
-        self.decide_again(entry, prepared, answer)
+    fn decide(&self, entry: &'a Entry, prepared: Prepared, answer: Answer) -> Result<Front<'a>, Refusal> {
+        let tell = |decision, reason: &dyn Fn() -> String| self.record.decided(decision, reason);
+        let decided = decide(&self.around.shared.policy, entry, prepared, tell)?;
+        Ok(Front { entry, decided, answer })
     }
 
-    /// Decides a call that touches other things than before, and gives it a place for them.
-    fn decide_again(
-        &mut self,
-        entry: &'a Entry,
-        prepared: Prepared,
-        answer: Answer,
-    ) -> Result<Front<'a>, Refusal> {
-        self.turn.enter(prepared.accesses());
-        self.around.decide(entry, prepared, &self.record, answer)
-    }
-
-    fn look_ahead(&mut self, answer: Answer) -> Result<Front<'a>, Refusal> {
-        Ok(self.around.look_ahead(&mut self.call, &mut self.repairs, &self.record, answer)?)
+    /// Goes through the stages that need no waiting: resolve, validate, prepare and decide.
+    fn look_ahead(&mut self, answer: Answer) -> Result<Front<'a>, Stop> {
+        let Surroundings { shared, scope, cancellation, nesting } = self.around;
+        if cancellation.is_cancelled() {
+            return Err(Stop::Refused(cancelled_before_start()));
+        }
+        if nesting > shared.limits.nesting {
+            return Err(Stop::Refused(too_deep(shared.limits.nesting)));
+        }
+        let entry = resolve(&shared.registry, &self.call).map_err(Stop::Refused)?;
+        self.repairs.extend(validate(entry, &mut self.call).map_err(Stop::Refused)?);
+        let prepared = prepare(entry, &self.call, scope).map_err(Stop::Unprepared)?;
+        self.decide(entry, prepared, answer).map_err(Stop::Refused)
     }
 
     /// Waits until the calls before this one that it conflicts with have ended, unless it is cancelled.
@@ -348,7 +318,7 @@ impl<'a> Rest<'a> {
                 Approved::Again(input) => {
                     self.repairs = vec![approve::edited(&self.call.input, &input)];
                     self.call.input = input;
-                    front = self.look_ahead(Answer::Wrote)?;
+                    front = self.look_ahead(Answer::Wrote).map_err(Refusal::from)?;
                     self.turn.enter(front.decided.accesses());
                 }
             }

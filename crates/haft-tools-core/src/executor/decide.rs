@@ -7,27 +7,50 @@ use haft_core::{Decision, ReplyStatus};
 ///
 /// Made by [`decide`] for an allowed call and by the approve stage for an approved one, and by nothing else; the run
 /// stage takes nothing else.
-pub(super) struct Authorized(Prepared);
+pub(super) struct Authorized {
+    prepared: Prepared,
+    by: Authority,
+}
+
+/// Says who lets a call run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Authority {
+    Policy,
+    Person,
+}
 
 impl Authorized {
-    /// Vouches that a person approved exactly this prepared call.
-    pub(super) fn by_approval(prepared: Prepared) -> Self {
-        Self(prepared)
+    fn by_policy(prepared: Prepared) -> Self {
+        Self { prepared, by: Authority::Policy }
     }
 
-    /// Vouches for the same call prepared again; gives it back if it touches something now that was not decided.
+    /// Vouches that a person approved exactly this prepared call.
+    pub(super) fn by_approval(prepared: Prepared) -> Self {
+        Self { prepared, by: Authority::Person }
+    }
+
+    /// Vouches for the same call prepared again; gives it back if it has to be decided again.
+    ///
+    /// The policy decided each access on its own, so it has decided every part of them, too. A person approved exactly
+    /// what they were shown.
     pub(super) fn renew(self, again: Prepared) -> Result<Self, Prepared> {
-        let decided = self.0.accesses();
-        let known = again.accesses().iter().all(|access| decided.iter().any(|known| known == access));
-        if known && again.accesses().is_empty() == decided.is_empty() { Ok(Self(again)) } else { Err(again) }
+        let (before, now) = (self.accesses(), again.accesses());
+        let holds = match self.by {
+            Authority::Person => now == before,
+            Authority::Policy => {
+                now.is_empty() == before.is_empty()
+                    && now.iter().all(|access| before.iter().any(|known| known == access))
+            }
+        };
+        if holds { Ok(Self { prepared: again, ..self }) } else { Err(again) }
     }
 
     pub(super) fn accesses(&self) -> &Accesses {
-        self.0.accesses()
+        self.prepared.accesses()
     }
 
     pub(super) fn into_prepared(self) -> Prepared {
-        self.0
+        self.prepared
     }
 }
 
@@ -63,7 +86,7 @@ pub(super) fn decide(
     let verdict = policy.decide(&entry.spec, prepared.accesses());
     tell(verdict.decision(), &|| verdict.to_string());
     match verdict.decision() {
-        Decision::Allow => Ok(Decided::Allowed(Authorized(prepared))),
+        Decision::Allow => Ok(Decided::Allowed(Authorized::by_policy(prepared))),
         Decision::Ask => Ok(Decided::Asked(prepared)),
         Decision::Deny => Err(Refusal::new(
             ReplyStatus::Denied,

@@ -212,3 +212,39 @@ async fn a_person_is_shown_what_will_run_and_not_what_would_have_run_before() {
     replies(&executor, vec![call("c1", "make", json!({})), call("c2", "list", json!({}))]).await;
     assert_eq!(*shown.lock().unwrap(), ["a"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_approval_does_not_pass_to_a_call_that_touches_less_than_was_shown() {
+    let (small, asked) = (Arc::<Mutex<bool>>::default(), Arc::<Mutex<Vec<usize>>>::default());
+    let (shrinks, seen) = (Arc::clone(&small), Arc::clone(&asked));
+    let slow = Probe::new("slow").declare(|_| Ok(write("file:b").into())).run(move |_, _| {
+        let small = Arc::clone(&small);
+        async move {
+            sleep(Duration::from_millis(10)).await;
+            *small.lock().unwrap() = true;
+            Ok("".into())
+        }
+    });
+    let edited = Probe::new("edited").says("ran").declare(move |input| {
+        let whole = input["whole"].as_bool().unwrap_or_default() && !*shrinks.lock().unwrap();
+        let rest = whole.then(|| write("file:b"));
+        Ok([write("file:a")].into_iter().chain(rest).collect())
+    });
+    let executor = LocalExecutor::builder(registry([slow, edited]))
+        .policy(Policy::new().allow(Rule::tools("slow".parse().unwrap())))
+        .approver(approver_fn(move |pending: &PendingCall| {
+            let mut seen = seen.lock().unwrap();
+            seen.push(pending.accesses.len());
+            // What the person writes touches what the call before it still works on.
+            if seen.len() == 1 {
+                Approval::Edit { input: json!({ "whole": true }) }
+            } else {
+                Approval::Approve
+            }
+        }))
+        .build();
+    let replies =
+        replies(&executor, vec![call("c1", "slow", json!({})), call("c2", "edited", json!({}))]).await;
+    assert!(replies.iter().all(|reply| reply.status.is_ok()), "{replies:?}");
+    assert_eq!(*asked.lock().unwrap(), [1, 1], "asked about the edited call again, as it then was");
+}
