@@ -48,11 +48,13 @@
 
 mod access;
 mod admission;
+mod answer;
 mod context;
 mod events;
 mod executor;
 mod extensions;
 mod input;
+mod layer;
 mod limits;
 mod nearest;
 mod order;
@@ -68,6 +70,7 @@ mod validation;
 
 pub use access::{Access, AccessMode, Accesses, Resource, ResourceError, Scheme};
 pub use admission::Widths;
+pub use answer::Answer;
 pub use context::CallContext;
 pub use events::{Events, Observer};
 pub use executor::{
@@ -76,6 +79,7 @@ pub use executor::{
 };
 pub use extensions::Extensions;
 pub use input::{input_schema, parse_input};
+pub use layer::{Before, Layer, LayerCall};
 pub use limits::Limits;
 pub use permission::{
     AllowAll, Approval, Approver, DenyAll, PendingCall, Policy, Rule, Verdict, approver_fn,

@@ -1,0 +1,109 @@
+use crate::{Accesses, Answer, CallContext, CallScope};
+use async_trait::async_trait;
+use haft_core::{ToolCall, ToolOutput, ToolSpec};
+use serde_json::Value;
+
+/// Wraps the running of calls: sees each before and after, and may change what goes in and what comes out.
+///
+/// Layers stand around the run stage alone. A call that reaches them has been validated, prepared and permitted, and a
+/// layer that gives it another input sends it through those stages again: no layer can make a call run that the policy
+/// does not let run. The first layer is the outermost: its [`before`](Self::before) comes first and its
+/// [`after`](Self::after) last. Every `before` that let the call go on is followed by one `after`, however the call
+/// ends, unless its batch is dropped.
+///
+/// A layer that panics, or takes longer than a call may, has the call refused in `before`; in `after` it is passed over
+/// and reported.
+///
+/// The four callbacks that older libraries have are its four methods: before and after execution, before an update
+/// (which it may suppress) and after one.
+#[async_trait]
+pub trait Layer: Send + Sync + 'static {
+    /// Looks at a call that is about to run.
+    ///
+    /// # Cancel safety
+    ///
+    /// Must be cancel safe: it is dropped when the call is cancelled.
+    async fn before(&self, call: &LayerCall<'_>) -> Before {
+        let _ = call;
+        Before::proceed()
+    }
+
+    /// Looks at what a call is answered with, before that is bounded and recorded.
+    ///
+    /// # Cancel safety
+    ///
+    /// Must be cancel safe: it is dropped when it takes too long.
+    async fn after(&self, call: &LayerCall<'_>, answer: Answer) -> Answer {
+        let _ = call;
+        answer
+    }
+
+    /// Looks at an update before anybody sees it; `None` suppresses it. Must not block.
+    fn before_update(&self, cx: &CallContext, update: ToolOutput) -> Option<ToolOutput> {
+        let _ = cx;
+        Some(update)
+    }
+
+    /// Looks at an update that has been shown. Must not block.
+    fn after_update(&self, cx: &CallContext, update: &ToolOutput) {
+        let _ = (cx, update);
+    }
+}
+
+/// Shows a layer the call that runs.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct LayerCall<'a> {
+    /// The call, with the very input that was decided.
+    pub call: &'a ToolCall,
+    /// The tool it is resolved to.
+    pub spec: &'a ToolSpec,
+    /// On whose behalf it is made.
+    pub scope: &'a CallScope,
+    /// What running it will touch.
+    pub accesses: &'a Accesses,
+}
+
+/// Says what is to become of a call that a layer looked at.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use = "a layer's word counts only when it is given back"]
+pub struct Before(pub(crate) Verdict);
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Verdict {
+    Proceed {
+        /// Another input, which is validated, prepared and decided again.
+        input: Option<Value>,
+        /// What the model is told beside the output.
+        context: Option<String>,
+    },
+    Skip(Box<Answer>),
+}
+
+impl Before {
+    /// Lets the call go on as it is.
+    pub fn proceed() -> Self {
+        Self(Verdict::Proceed { input: None, context: None })
+    }
+
+    /// Lets the call go on with another input, once that is validated, prepared and decided.
+    ///
+    /// The reply reports it as a repair, so that the model knows what ran.
+    pub fn replace_input(input: Value) -> Self {
+        Self(Verdict::Proceed { input: Some(input), context: None })
+    }
+
+    /// Answers the call without running it; layers further in do not see it.
+    pub fn skip(answer: impl Into<Answer>) -> Self {
+        Self(Verdict::Skip(Box::new(answer.into())))
+    }
+
+    /// Tells the model something beside the output; bounded like the output, and without effect on a call that is
+    /// skipped.
+    pub fn with_context(mut self, text: impl Into<String>) -> Self {
+        if let Verdict::Proceed { context, .. } = &mut self.0 {
+            *context = Some(text.into());
+        }
+        self
+    }
+}
