@@ -47,7 +47,8 @@ impl Event {
 
 /// Says what happened.
 ///
-/// Of each call there is exactly one `Started` and one `Finished`; everything else lies between them.
+/// Of each call there is exactly one `Started` and one `Finished`; everything else lies between them, but for the late
+/// end of a call that was abandoned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -108,10 +109,24 @@ pub enum EventKind {
         /// How far.
         progress: Progress,
     },
+    /// The call failed in a way that may pass, and is tried again.
+    Retried {
+        /// Counts the attempts that have failed, from 1.
+        attempt: u32,
+        /// What it failed with.
+        reason: String,
+    },
     /// The call was answered.
     Finished {
         /// The reply, as the model sees it.
         reply: Box<ToolReply>,
+    },
+    /// A call that did not stop when it was told to, and was answered without waiting for it, has ended.
+    AbandonedEnded {
+        /// The tool's name as the call had it.
+        name: String,
+        /// How long after its answer, in milliseconds.
+        after_ms: u64,
     },
 }
 

@@ -1,17 +1,22 @@
 //! Bounds how many calls run at once, for a whole tree of runs.
 
+use crate::executor::LiveCalls;
 use crate::order::{AccessOrder, Place, Ticket};
-use crate::{AccessMode, Accesses};
+use crate::{AccessMode, Accesses, Selector};
+use haft_core::{ToolName, ToolSpec};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::task::TaskTracker;
 
 /// Says how many calls of each class may run at once; a call is of the class of the strongest thing it does.
 ///
 /// ```
 /// use haft_tools_core::Widths;
 ///
-/// let widths = Widths { execute: 2, ..Widths::default() };
+/// let widths = Widths { execute: 2, tools: vec![("render".parse()?, 1)], ..Widths::default() };
 /// assert_eq!(widths.opaque, 1);
+/// # Ok::<(), haft_tools_core::SelectorError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Widths {
@@ -25,11 +30,15 @@ pub struct Widths {
     pub execute: usize,
     /// Calls of which cannot be told what they do; 1 by default.
     pub opaque: usize,
+    /// Calls of chosen tools, for each tool on its own and besides the width of their class; none by default.
+    ///
+    /// The first selector that concerns a tool counts.
+    pub tools: Vec<(Selector, usize)>,
 }
 
 impl Default for Widths {
     fn default() -> Self {
-        Self { read: 32, connect: 16, write: 8, execute: 4, opaque: 1 }
+        Self { read: 32, connect: 16, write: 8, execute: 4, opaque: 1, tools: Vec::new() }
     }
 }
 
@@ -43,12 +52,15 @@ pub(crate) struct Admission {
     write: Arc<Semaphore>,
     execute: Arc<Semaphore>,
     opaque: Arc<Semaphore>,
+    tool_widths: Vec<(Selector, usize)>,
+    tools: Mutex<HashMap<ToolName, Arc<Semaphore>>>,
+    pub(crate) live: Arc<LiveCalls>,
+    /// Owns the tasks of running calls, and of those that were abandoned and have not ended yet.
+    pub(crate) tasks: TaskTracker,
 }
 
 impl Admission {
     pub(crate) fn new(widths: &Widths) -> Self {
-        // A class without room would never let a call of it start.
-        let pool = |width: usize| Arc::new(Semaphore::new(width.clamp(1, Semaphore::MAX_PERMITS)));
         Self {
             order: AccessOrder::default(),
             read: pool(widths.read),
@@ -56,24 +68,43 @@ impl Admission {
             write: pool(widths.write),
             execute: pool(widths.execute),
             opaque: pool(widths.opaque),
+            tool_widths: widths.tools.clone(),
+            tools: Mutex::default(),
+            live: Arc::default(),
+            tasks: TaskTracker::new(),
         }
     }
 
-    /// Waits for room in the class of what the call does.
+    /// Waits for room in the class of what the call does, and of its tool.
     ///
     /// # Cancel safety
     ///
     /// Cancel safe: a call that is not admitted holds nothing.
-    pub(crate) async fn admit(&self, accesses: &Accesses) -> Permit {
-        let pool = self.pool(accesses);
-        Permit::new(pool, acquire(pool).await)
+    pub(crate) async fn admit(&self, tool: &ToolSpec, accesses: &Accesses) -> Room {
+        let tool = match self.tool_pool(tool) {
+            Some(pool) => acquire(&pool).await,
+            None => None,
+        };
+        // Whoever holds room in a class never waits for room of a tool, so waiting for both cannot go in a circle.
+        let class = acquire(self.pool(accesses)).await;
+        Room::new(Held { tool, class })
     }
 
-    /// Takes room in the class of what the call does, if there is some and nobody waits for it.
-    pub(crate) fn admit_now(&self, accesses: &Accesses) -> Option<Permit> {
-        let pool = self.pool(accesses);
-        let held = Arc::clone(pool).try_acquire_owned().ok()?;
-        Some(Permit::new(pool, Some(held)))
+    /// Takes room in the class of what the call does, and of its tool, if there is some and nobody waits for it.
+    pub(crate) fn admit_now(&self, tool: &ToolSpec, accesses: &Accesses) -> Option<Room> {
+        let tool = match self.tool_pool(tool) {
+            Some(pool) => Some(pool.try_acquire_owned().ok()?),
+            None => None,
+        };
+        let class = Arc::clone(self.pool(accesses)).try_acquire_owned().ok()?;
+        Some(Room::new(Held { tool, class: Some(class) }))
+    }
+
+    /// Finds the room that a tool has for itself, where it is bounded.
+    fn tool_pool(&self, tool: &ToolSpec) -> Option<Arc<Semaphore>> {
+        let (_, width) = self.tool_widths.iter().find(|(selector, _)| selector.concerns(tool))?;
+        let mut pools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(Arc::clone(pools.entry(tool.name().clone()).or_insert_with(|| pool(*width))))
     }
 
     fn pool(&self, accesses: &Accesses) -> &Arc<Semaphore> {
@@ -97,95 +128,131 @@ fn strength(mode: AccessMode) -> u8 {
     }
 }
 
+/// A class without room would never let a call of it start, so there is room for one at least.
+fn pool(width: usize) -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(width.clamp(1, Semaphore::MAX_PERMITS)))
+}
+
 /// The pools are never closed; if one were, calls would go on without bound rather than stop for good.
 async fn acquire(pool: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
     Arc::clone(pool).acquire_owned().await.ok()
 }
 
-/// Holds a running call's room in its class; dropping it gives the room back for good.
-pub(crate) struct Permit(Lender);
+/// Holds a running call's room in its class, and lends it to others while the call only waits.
+///
+/// The default holds nothing.
+#[derive(Default)]
+pub(crate) struct Room(Mutex<State>);
 
-/// Lends a running call's room to others while the call only waits.
-#[derive(Clone)]
-pub(crate) struct Lender(Arc<Room>);
-
-struct Room {
-    pool: Arc<Semaphore>,
-    state: Mutex<State>,
-}
-
+#[derive(Default)]
 struct State {
-    held: Option<OwnedSemaphorePermit>,
+    held: Option<Held>,
+    /// Where to take the room again that was lent.
+    lent: Option<Lent>,
     /// How many things the call waits for at the moment.
     away: usize,
+    /// Whether the call has ended, and takes no room again.
+    closed: bool,
 }
 
-impl Permit {
-    fn new(pool: &Arc<Semaphore>, held: Option<OwnedSemaphorePermit>) -> Self {
-        Self(Lender(Arc::new(Room { pool: Arc::clone(pool), state: Mutex::new(State { held, away: 0 }) })))
-    }
+struct Held {
+    tool: Option<OwnedSemaphorePermit>,
+    class: Option<OwnedSemaphorePermit>,
+}
 
-    pub(crate) fn lender(&self) -> Lender {
-        self.0.clone()
+impl Held {
+    /// Gives the room back; gives where to take it again.
+    fn lend(&self) -> Lent {
+        let pool =
+            |permit: &Option<OwnedSemaphorePermit>| permit.as_ref().map(|held| Arc::clone(held.semaphore()));
+        Lent { tool: pool(&self.tool), class: pool(&self.class) }
     }
 }
 
-impl Drop for Permit {
-    fn drop(&mut self) {
-        let mut state = self.0.state();
+/// Names the pools that lent room belongs to.
+struct Lent {
+    tool: Option<Arc<Semaphore>>,
+    class: Option<Arc<Semaphore>>,
+}
+
+impl Lent {
+    async fn take_again(self) -> Held {
+        let tool = match &self.tool {
+            Some(pool) => acquire(pool).await,
+            None => None,
+        };
+        let class = match &self.class {
+            Some(pool) => acquire(pool).await,
+            None => None,
+        };
+        Held { tool, class }
+    }
+}
+
+impl Room {
+    fn new(held: Held) -> Self {
+        Self(Mutex::new(State { held: Some(held), ..State::default() }))
+    }
+
+    /// Gives the room back for good: the call has ended.
+    pub(crate) fn close(&self) {
+        let mut state = self.state();
+        state.closed = true;
         state.held = None;
-        // Whoever still waits in the call's name is then never the last to come back, and takes no room again.
-        state.away += 1;
     }
-}
 
-impl Lender {
     /// Gives the room back for as long as the call waits for something else to be done.
     pub(crate) async fn lend_while<T>(&self, wait: impl Future<Output = T>) -> T {
         let away = Away::leave(self);
         let result = wait.await;
-        if away.come_back() {
-            let held = acquire(&self.0.pool).await;
+        if let Some(lent) = away.come_back() {
+            let held = lent.take_again().await;
             let mut state = self.state();
-            if state.away == 0 {
-                state.held = held;
+            if state.away == 0 && !state.closed {
+                state.held = Some(held);
+            } else if !state.closed {
+                // Somebody has left again meanwhile, and takes the room when they come back.
+                state.lent = Some(held.lend());
             }
         }
         result
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Counts one thing that a call waits for, also if the waiting is given up.
-struct Away<'a>(Option<&'a Lender>);
+struct Away<'a>(Option<&'a Room>);
 
 impl<'a> Away<'a> {
-    fn leave(lender: &'a Lender) -> Self {
-        let mut state = lender.state();
+    fn leave(room: &'a Room) -> Self {
+        let mut state = room.state();
         state.away += 1;
-        state.held = None;
-        Self(Some(lender))
+        if let Some(held) = state.held.take() {
+            state.lent = Some(held.lend());
+        }
+        Self(Some(room))
     }
 
-    /// Tells whether the call now waits for nothing else.
-    fn come_back(mut self) -> bool {
-        self.0.take().is_some_and(Self::count_down)
+    /// Gives the room to take again if the call now waits for nothing else.
+    fn come_back(mut self) -> Option<Lent> {
+        self.0.take().and_then(Self::count_down)
     }
 
-    fn count_down(lender: &Lender) -> bool {
-        let mut state = lender.state();
+    fn count_down(room: &Room) -> Option<Lent> {
+        let mut state = room.state();
         state.away -= 1;
-        state.away == 0
+        if state.away == 0 && !state.closed { state.lent.take() } else { None }
     }
 }
 
 impl Drop for Away<'_> {
     fn drop(&mut self) {
-        if let Some(lender) = self.0 {
-            Self::count_down(lender);
+        if let Some(room) = self.0 {
+            let mut state = room.state();
+            state.away -= 1;
         }
     }
 }
@@ -194,27 +261,27 @@ impl Drop for Away<'_> {
 ///
 /// The default is a turn that comes at once: such a call is not ordered.
 #[derive(Default)]
-pub(crate) struct Turn {
-    order: Option<AccessOrder>,
+pub(crate) struct Turn<'a> {
+    order: Option<&'a AccessOrder>,
     tickets: Vec<Ticket>,
     /// The place of the call that makes this one.
     caller: Option<Place>,
 }
 
-impl Turn {
+impl<'a> Turn<'a> {
     /// Orders a call behind all that are there.
-    pub(crate) fn new(admission: &Admission) -> Self {
+    pub(crate) fn new(admission: &'a Admission) -> Self {
         Self::beside(admission, None)
     }
 
     /// Orders a call that a running one makes.
-    pub(crate) fn beside(admission: &Admission, caller: Option<Place>) -> Self {
-        Self { order: Some(admission.order.clone()), tickets: Vec::new(), caller }
+    pub(crate) fn beside(admission: &'a Admission, caller: Option<Place>) -> Self {
+        Self { order: Some(&admission.order), tickets: Vec::new(), caller }
     }
 
     /// Takes a place for what the call touches.
     pub(crate) fn enter(&mut self, accesses: &Accesses) {
-        let Some(order) = &self.order else { return };
+        let Some(order) = self.order else { return };
         let ticket = match self.place() {
             None => order.enter(accesses),
             Some(place) => order.enter_beside(place, accesses),

@@ -1,8 +1,12 @@
-use crate::executor::NestedCalls;
-use crate::{CallScope, Events};
+use crate::admission::Room;
+use crate::clock::Clock;
+use crate::executor::{Frame, call_nested};
+use crate::order::Place;
+use crate::{CallScope, Layer};
 use haft_core::{CallId, EventKind, Progress, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use tokio_util::sync::CancellationToken;
 
 /// Gives a running tool its surroundings: who calls, when to stop, whom to tell, and how to call other tools.
@@ -15,25 +19,41 @@ pub struct CallContext(Arc<Inner>);
 struct Inner {
     call_id: CallId,
     tool: Arc<str>,
-    scope: Arc<CallScope>,
-    cancellation: CancellationToken,
-    events: Events,
-    nested: Option<NestedCalls>,
+    made: Made,
+    /// The call's own token; made when somebody wants it, since most calls end before.
+    token: OnceLock<CancellationToken>,
+    /// The place of the call in the order, which the calls it makes are beside of.
+    place: Option<Place>,
+    room: Room,
+    clock: Clock,
     /// Held while news is handed on, so that none comes after the end.
     finished: RwLock<bool>,
 }
 
+/// Says where a call is made.
+enum Made {
+    /// By an executor, in this batch.
+    In(Arc<Frame>),
+    /// By hand, in this scope.
+    Detached(Box<CallScope>),
+}
+
+/// Holds what an executor knows of a call that it is about to run.
+pub(crate) struct Admitted {
+    pub(crate) call_id: CallId,
+    pub(crate) tool: Arc<str>,
+    pub(crate) frame: Arc<Frame>,
+    pub(crate) token: Option<CancellationToken>,
+    pub(crate) place: Option<Place>,
+    pub(crate) room: Room,
+}
+
 impl CallContext {
-    pub(crate) fn new(
-        call_id: CallId,
-        tool: Arc<str>,
-        scope: Arc<CallScope>,
-        cancellation: CancellationToken,
-        events: Events,
-        nested: Option<NestedCalls>,
-    ) -> Self {
-        let finished = RwLock::new(false);
-        Self(Arc::new(Inner { call_id, tool, scope, cancellation, events, nested, finished }))
+    pub(crate) fn new(admitted: Admitted) -> Self {
+        let Admitted { call_id, tool, frame, token, place, room } = admitted;
+        let token = token.map_or_else(OnceLock::new, OnceLock::from);
+        let (made, clock, finished) = (Made::In(frame), Clock::default(), RwLock::new(false));
+        Self(Arc::new(Inner { call_id, tool, made, token, place, room, clock, finished }))
     }
 
     /// Makes a context without an executor, for running one action in a test or a benchmark.
@@ -48,8 +68,16 @@ impl CallContext {
     /// # Ok::<(), haft_core::IdError>(())
     /// ```
     pub fn detached(call_id: CallId, scope: CallScope) -> Self {
-        let (token, events) = (CancellationToken::new(), Events::default());
-        Self::new(call_id, "detached".into(), Arc::new(scope), token, events, None)
+        Self(Arc::new(Inner {
+            call_id,
+            tool: "detached".into(),
+            made: Made::Detached(Box::new(scope)),
+            token: OnceLock::new(),
+            place: None,
+            room: Room::default(),
+            clock: Clock::default(),
+            finished: RwLock::new(false),
+        }))
     }
 
     /// The call that is being run.
@@ -64,26 +92,55 @@ impl CallContext {
 
     /// On whose behalf the call is made.
     pub fn scope(&self) -> &CallScope {
-        &self.0.scope
+        match &self.0.made {
+            Made::In(frame) => &frame.scope,
+            Made::Detached(scope) => scope,
+        }
     }
 
     /// Is cancelled when the call should stop: by a person, with its run, or because its time is over.
     ///
     /// A tool that does not stop within the executor's grace is abandoned: its future is dropped.
     pub fn cancellation(&self) -> &CancellationToken {
-        &self.0.cancellation
+        self.0.token.get_or_init(|| match self.batch_token() {
+            Some(token) => token.child_token(),
+            None => CancellationToken::new(),
+        })
     }
 
     /// Shows people what there is of the output so far; it never reaches the model.
     ///
-    /// The closure is only called when somebody observes.
+    /// Each update replaces the one before it, so give all there is. The closure is only called when somebody observes
+    /// and no other update has just been shown: of updates that follow each other within
+    /// [`update_interval`](crate::Limits::update_interval), the first is shown.
     pub fn update(&self, output: impl FnOnce() -> ToolOutput) {
-        self.tell(|| EventKind::Updated { output: output() });
+        self.touch();
+        if self.layers().is_empty() {
+            self.tell(|| Some((EventKind::Updated { output: output() }, ())));
+            return;
+        }
+        let shown = self.tell(|| {
+            let output = self.layers().iter().try_fold(output(), |output, layer| {
+                // A layer that breaks might have wanted to suppress the update.
+                catch_unwind(AssertUnwindSafe(|| layer.before_update(self, output))).ok().flatten()
+            })?;
+            Some((EventKind::Updated { output: output.clone() }, output))
+        });
+        for layer in shown.iter().flat_map(|_| self.layers()) {
+            // The update has been shown, so nothing is lost with a layer that breaks.
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                shown.as_ref().map(|output| layer.after_update(self, output))
+            }));
+        }
     }
 
     /// Tells people how far the call has got, as a text or as a fraction from 0.0 to 1.0.
+    ///
+    /// Also without anybody who listens, it tells the executor that the call gets on: the idle timeout, where there is
+    /// one, starts anew.
     pub fn progress(&self, progress: impl Into<Progress>) {
-        self.tell(|| EventKind::Progressed { progress: progress.into() });
+        self.touch();
+        self.tell(|| Some((EventKind::Progressed { progress: progress.into() }, ())));
     }
 
     /// Calls another tool through the same executor: it is validated, decided and recorded like any other call.
@@ -96,17 +153,19 @@ impl CallContext {
     ///
     /// Dropping the future cancels the nested call.
     pub async fn call(&self, call: ToolCall) -> ToolReply {
-        let Inner { nested, scope, cancellation, .. } = &*self.0;
-        let Some(nested) = nested else {
-            let refusal = ToolOutput::text("no other tools can be called here; go on without this call");
-            return ToolReply::new(call.id, call.name, ReplyStatus::Denied, refusal);
-        };
-        nested.call(call, scope, cancellation).await
+        match &self.0.made {
+            Made::In(frame) => call_nested(self, frame, call).await,
+            Made::Detached(_) => {
+                let refusal = ToolOutput::text("no other tools can be called here; go on without this call");
+                ToolReply::new(call.id, call.name, ReplyStatus::Denied, refusal)
+            }
+        }
     }
 
-    /// Marks the call as answered, so that late news of it goes nowhere.
+    /// Marks the call as answered, so that late news of it goes nowhere and its room is free.
     pub(crate) fn finish(&self) {
         *self.0.finished.write().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.room.close();
     }
 
     /// Tells whether the call was answered.
@@ -114,18 +173,65 @@ impl CallContext {
         *self.0.finished.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self, kind: impl FnOnce() -> EventKind) {
-        let Inner { events, scope, call_id, finished, .. } = &*self.0;
-        let is_finished = || finished.read().unwrap_or_else(PoisonError::into_inner);
-        if !events.is_observed() || *is_finished() {
-            return;
+    /// Tells whether the call was told to stop, without making a token for it.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.0.token.get().or_else(|| self.batch_token()).is_some_and(CancellationToken::is_cancelled)
+    }
+
+    pub(crate) fn place(&self) -> Option<Place> {
+        self.0.place
+    }
+
+    pub(crate) fn room(&self) -> &Room {
+        &self.0.room
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
+    /// The call that makes this one, if a tool makes it.
+    pub(crate) fn caller(&self) -> Option<&CallContext> {
+        self.frame()?.caller.as_ref()
+    }
+
+    fn frame(&self) -> Option<&Frame> {
+        match &self.0.made {
+            Made::In(frame) => Some(frame),
+            Made::Detached(_) => None,
+        }
+    }
+
+    fn batch_token(&self) -> Option<&CancellationToken> {
+        self.frame()?.control.token()
+    }
+
+    fn layers(&self) -> &[Arc<dyn Layer>] {
+        self.frame().map_or(&[], |frame| frame.layers())
+    }
+
+    /// Notes that the call gets on, and so do those that wait for it.
+    fn touch(&self) {
+        for cx in std::iter::successors(Some(self), |cx| cx.caller()) {
+            cx.0.clock.touch();
+        }
+    }
+
+    /// Hands news on, if somebody listens and the call is not answered yet; gives what comes with it if it did so.
+    fn tell<T>(&self, news: impl FnOnce() -> Option<(EventKind, T)>) -> Option<T> {
+        let frame = self.frame()?;
+        let is_finished = || self.0.finished.read().unwrap_or_else(PoisonError::into_inner);
+        if !frame.events().is_observed() || *is_finished() {
+            return None;
         }
         // The tool's own code must not run while the end is held up.
-        let kind = kind();
+        let (kind, rest) = news()?;
         let finished = is_finished();
-        if !*finished {
-            events.emit(scope, Some(call_id), || kind);
+        if *finished {
+            return None;
         }
+        frame.events().emit(&frame.scope, Some(&self.0.call_id), || kind);
+        Some(rest)
     }
 }
 
@@ -134,7 +240,7 @@ impl fmt::Debug for CallContext {
         f.debug_struct("CallContext")
             .field("call_id", &self.0.call_id)
             .field("tool", &self.0.tool)
-            .field("scope", &self.0.scope)
+            .field("scope", &self.scope())
             .finish_non_exhaustive()
     }
 }

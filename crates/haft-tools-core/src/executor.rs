@@ -1,6 +1,9 @@
 mod approve;
+mod control;
 mod course;
 mod decide;
+mod frame;
+mod live;
 mod local;
 mod nested;
 mod prepare;
@@ -9,17 +12,23 @@ mod resolve;
 mod run;
 mod schedule;
 mod shape;
+mod span;
 mod validate;
 
+pub(crate) use frame::Frame;
+pub use live::Cancel;
+pub(crate) use live::LiveCalls;
 pub use local::{LocalExecutor, LocalExecutorBuilder};
-pub(crate) use nested::NestedCalls;
+pub(crate) use nested::call_nested;
 pub use schedule::Strategy;
+pub use span::SpanContent;
 
-use crate::{Approval, CallScope, PendingCall};
+use crate::{Answer, Approval, CallScope, PendingCall, Steering, ToolRegistry};
 use async_trait::async_trait;
-use haft_core::{CallId, ReplyStatus, ToolCall, ToolReply};
+use haft_core::{CallId, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// Executes the calls of a model, in this process or elsewhere.
@@ -47,23 +56,37 @@ pub trait ToolExecutor: Send + Sync + 'static {
     async fn resume(&self, resumption: Resumption) -> CallOutcome;
 }
 
-/// Holds the calls of one model message, on whose behalf they are made, and the means to cancel them.
-#[derive(Debug, Clone)]
+/// Holds the calls of one model message, on whose behalf they are made, and the means to steer and cancel them.
+#[derive(Clone)]
 pub struct Batch {
     pub(crate) scope: CallScope,
     pub(crate) calls: Vec<ToolCall>,
-    pub(crate) cancellation: CancellationToken,
+    pub(crate) cancellation: Option<CancellationToken>,
+    pub(crate) steering: Option<Arc<dyn Steering>>,
+    pub(crate) registry: Option<ToolRegistry>,
 }
 
 impl Batch {
-    /// Makes a batch that nobody can cancel.
+    /// Makes a batch that runs to its end.
     pub fn new(scope: CallScope, calls: Vec<ToolCall>) -> Self {
-        Self { scope, calls, cancellation: CancellationToken::new() }
+        Self { scope, calls, cancellation: None, steering: None, registry: None }
     }
 
     /// Cancels the batch when the token is cancelled.
     pub fn cancelled_by(mut self, token: CancellationToken) -> Self {
-        self.cancellation = token;
+        self.cancellation = Some(token);
+        self
+    }
+
+    /// Asks before each call starts how the batch goes on.
+    pub fn steered_by(mut self, steering: impl Steering) -> Self {
+        self.steering = Some(Arc::new(steering));
+        self
+    }
+
+    /// Finds the tools in this registry, such as the snapshot that the model was shown, and not in the executor's.
+    pub fn with_registry(mut self, registry: ToolRegistry) -> Self {
+        self.registry = Some(registry);
         self
     }
 
@@ -73,24 +96,40 @@ impl Batch {
     }
 }
 
+impl fmt::Debug for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch")
+            .field("scope", &self.scope)
+            .field("calls", &self.calls)
+            .finish_non_exhaustive()
+    }
+}
+
 /// Holds a person's late answer to a pending call.
 #[derive(Debug, Clone)]
 pub struct Resumption {
     pub(crate) scope: CallScope,
     pub(crate) pending: PendingCall,
     pub(crate) approval: Approval,
-    pub(crate) cancellation: CancellationToken,
+    pub(crate) cancellation: Option<CancellationToken>,
+    pub(crate) registry: Option<ToolRegistry>,
 }
 
 impl Resumption {
     /// Answers the pending call in the scope in which it was made.
     pub fn new(scope: CallScope, pending: PendingCall, approval: Approval) -> Self {
-        Self { scope, pending, approval, cancellation: CancellationToken::new() }
+        Self { scope, pending, approval, cancellation: None, registry: None }
     }
 
     /// Cancels the call when the token is cancelled.
     pub fn cancelled_by(mut self, token: CancellationToken) -> Self {
-        self.cancellation = token;
+        self.cancellation = Some(token);
+        self
+    }
+
+    /// Finds the tool in this registry, and not in the executor's.
+    pub fn with_registry(mut self, registry: ToolRegistry) -> Self {
+        self.registry = Some(registry);
         self
     }
 }
@@ -194,5 +233,11 @@ pub(crate) struct Refusal {
 impl Refusal {
     pub(crate) fn new(status: ReplyStatus, message: impl Into<String>) -> Self {
         Self { status, message: message.into() }
+    }
+}
+
+impl From<Refusal> for Answer {
+    fn from(refusal: Refusal) -> Self {
+        Self::new(refusal.status, ToolOutput::text(refusal.message))
     }
 }

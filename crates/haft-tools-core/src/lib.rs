@@ -49,6 +49,7 @@
 mod access;
 mod admission;
 mod answer;
+mod clock;
 mod context;
 mod events;
 mod executor;
@@ -63,6 +64,7 @@ mod preview;
 mod registry;
 mod scope;
 mod selector;
+mod steering;
 mod tool;
 mod tool_fn;
 mod typed;
@@ -74,13 +76,13 @@ pub use answer::Answer;
 pub use context::CallContext;
 pub use events::{Events, Observer};
 pub use executor::{
-    Batch, BatchOutcome, CallOutcome, LocalExecutor, LocalExecutorBuilder, PendingCalls, Resumption,
-    Strategy, ToolExecutor,
+    Batch, BatchOutcome, CallOutcome, Cancel, LocalExecutor, LocalExecutorBuilder, PendingCalls, Resumption,
+    SpanContent, Strategy, ToolExecutor,
 };
 pub use extensions::Extensions;
 pub use input::{input_schema, parse_input};
 pub use layer::{Before, Layer, LayerCall};
-pub use limits::Limits;
+pub use limits::{Limits, Retries, ToolLimits};
 pub use permission::{
     AllowAll, Approval, Approver, DenyAll, PendingCall, Policy, Rule, Verdict, approver_fn,
 };
@@ -88,6 +90,7 @@ pub use preview::Preview;
 pub use registry::{CollisionPolicy, RegistryError, ToolRegistry};
 pub use scope::CallScope;
 pub use selector::{Selector, SelectorError};
+pub use steering::{Steer, Steering};
 pub use tool::{Action, Prepared, Tool};
 pub use tool_fn::{DeclareAccesses, ToolFn, tool_fn};
 pub use typed::{Typed, TypedTool};

@@ -15,12 +15,54 @@ pub struct Limits {
     pub timeout: Duration,
     /// How long a call may run whatever its tool asks for; one hour by default.
     pub timeout_ceiling: Duration,
+    /// How long a call may run without telling, by an update or progress, that it gets on; without limit by default.
+    pub idle_timeout: Option<Duration>,
     /// How long a call that was told to stop may take to do so before it is abandoned; 2 s by default.
     pub grace: Duration,
     /// How many bytes of text and JSON a reply may have; 32 KiB by default.
     pub output_bytes: usize,
     /// How deep calls made by tools may nest; 8 by default.
     pub nesting: u32,
+    /// How many bytes of text a call's arguments may have, names of members included; 4 MiB by default.
+    pub input_bytes: usize,
+    /// How long after an update of a call its next one is not shown; 50 ms by default.
+    pub update_interval: Duration,
+    /// How a call is tried again that failed, may be repeated, and could succeed then.
+    pub retries: Retries,
+}
+
+/// Bounds what one tool's calls may take, where that differs from [`Limits`].
+///
+/// What is `None` is as for all tools; a tool's own wish for a time comes first.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ToolLimits {
+    /// How long a call may run; the ceiling for all calls still holds.
+    pub timeout: Option<Duration>,
+    /// How long a call may run without telling that it gets on.
+    pub idle_timeout: Option<Duration>,
+    /// How many bytes of text and JSON a reply may have.
+    pub output_bytes: Option<usize>,
+}
+
+/// Bounds how often and when a call is tried again.
+///
+/// A call is tried again only if its tool [says](crate::Prepared::repeatable) that doing it twice is doing it once, the
+/// error [says](haft_core::ToolError::can_retry) that this can help, and it would touch the same things again. The time
+/// for the whole call goes on meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retries {
+    /// How often, after the first time; 2 by default.
+    pub most: u32,
+    /// How long to wait before the first, where the error does not say; doubled for each further one; 200 ms by default.
+    pub delay: Duration,
+    /// How long to wait at most; an error that asks for more is not tried again; 5 s by default.
+    pub longest_delay: Duration,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self { most: 2, delay: Duration::from_millis(200), longest_delay: Duration::from_secs(5) }
+    }
 }
 
 impl Default for Limits {
@@ -28,9 +70,27 @@ impl Default for Limits {
         Self {
             timeout: Duration::from_mins(2),
             timeout_ceiling: Duration::from_hours(1),
+            idle_timeout: None,
             grace: Duration::from_secs(2),
             output_bytes: 32 * 1024,
             nesting: 8,
+            input_bytes: 4 * 1024 * 1024,
+            update_interval: Duration::from_millis(50),
+            retries: Retries::default(),
+        }
+    }
+}
+
+impl Retries {
+    /// Says how long to wait before the next attempt, after so many that failed; `None` if there is to be none.
+    pub(crate) fn after(&self, failed: u32, wished: Option<Duration>) -> Option<Duration> {
+        if failed > self.most {
+            return None;
+        }
+        let doubled = self.delay.saturating_mul(1_u32.checked_shl(failed - 1).unwrap_or(u32::MAX));
+        match wished {
+            Some(delay) => (delay <= self.longest_delay).then_some(delay),
+            None => Some(doubled.min(self.longest_delay)),
         }
     }
 }

@@ -1,7 +1,10 @@
 use crate::Extensions;
 use haft_core::RunId;
+use std::sync::Arc;
 
 /// Says on whose behalf a call is made: the run, the run above it, the agent, and what the host adds.
+///
+/// Cheap to clone.
 ///
 /// ```
 /// use haft_tools_core::CallScope;
@@ -15,7 +18,7 @@ use haft_core::RunId;
 pub struct CallScope {
     run: RunId,
     parent_run: Option<RunId>,
-    agent: Option<Box<str>>,
+    agent: Option<Arc<str>>,
     depth: u32,
     extensions: Extensions,
 }
@@ -38,7 +41,7 @@ impl CallScope {
     }
 
     /// Names the agent that works in the run.
-    pub fn with_agent(mut self, agent: impl Into<Box<str>>) -> Self {
+    pub fn with_agent(mut self, agent: impl Into<Arc<str>>) -> Self {
         self.agent = Some(agent.into());
         self
     }

@@ -82,17 +82,39 @@ pub struct Prepared {
     accesses: Accesses,
     action: Box<dyn Action>,
     timeout: Option<Duration>,
+    idle_timeout: Option<Duration>,
+    repeatable: bool,
 }
 
 impl Prepared {
     /// Pairs an action with what it will touch.
     pub fn new(accesses: impl Into<Accesses>, action: impl Action + 'static) -> Self {
-        Self { accesses: accesses.into(), action: Box::new(action), timeout: None }
+        Self {
+            accesses: accesses.into(),
+            action: Box::new(action),
+            timeout: None,
+            idle_timeout: None,
+            repeatable: false,
+        }
     }
 
     /// Asks for a wall timeout of its own for this call; the executor's ceiling still holds.
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
+        self
+    }
+
+    /// Asks for an idle timeout of its own: how long the call may run without an update or progress.
+    pub fn with_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = Some(timeout);
+        self
+    }
+
+    /// Says that doing this twice is the same as doing it once, so that the executor may try it again when it failed.
+    ///
+    /// This is the tool's own word on this very call; a hint in its specification has no such effect.
+    pub fn repeatable(mut self) -> Self {
+        self.repeatable = true;
         self
     }
 
@@ -104,6 +126,16 @@ impl Prepared {
     /// The wall timeout the tool asks for, if it asks for one.
     pub fn timeout(&self) -> Option<Duration> {
         self.timeout
+    }
+
+    /// The idle timeout the tool asks for, if it asks for one.
+    pub fn idle_timeout(&self) -> Option<Duration> {
+        self.idle_timeout
+    }
+
+    /// Tells whether doing this twice is the same as doing it once.
+    pub fn is_repeatable(&self) -> bool {
+        self.repeatable
     }
 
     /// Shows what a person is shown when asked.

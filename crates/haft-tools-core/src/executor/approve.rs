@@ -54,6 +54,7 @@ pub(super) async fn pending_call(
         unmet,
         preview,
         digest: digest(entry, call, prepared, scope),
+        layers: 0,
     })
 }
 

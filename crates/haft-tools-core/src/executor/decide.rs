@@ -30,19 +30,17 @@ impl Authorized {
     }
 
     /// Vouches for the same call prepared again; gives it back if it has to be decided again.
-    ///
-    /// The policy decided each access on its own, so it has decided every part of them, too. A person approved exactly
-    /// what they were shown.
     pub(super) fn renew(self, again: Prepared) -> Result<Self, Prepared> {
-        let (before, now) = (self.accesses(), again.accesses());
-        let holds = match self.by {
-            Authority::Person => now == before,
-            Authority::Policy => {
-                now.is_empty() == before.is_empty()
-                    && now.iter().all(|access| before.iter().any(|known| known == access))
-            }
-        };
-        if holds { Ok(Self { prepared: again, ..self }) } else { Err(again) }
+        self.terms().renew(again)
+    }
+
+    /// Tells what is vouched for, to renew it when the call itself has been used up.
+    pub(super) fn terms(&self) -> Terms {
+        Terms { accesses: self.accesses().clone(), by: self.by }
+    }
+
+    pub(super) fn prepared(&self) -> &Prepared {
+        &self.prepared
     }
 
     pub(super) fn accesses(&self) -> &Accesses {
@@ -51,6 +49,30 @@ impl Authorized {
 
     pub(super) fn into_prepared(self) -> Prepared {
         self.prepared
+    }
+}
+
+/// Says what a call was let run for.
+pub(super) struct Terms {
+    accesses: Accesses,
+    by: Authority,
+}
+
+impl Terms {
+    /// Vouches for the same call prepared again; gives it back if it has to be decided again.
+    ///
+    /// The policy decided each access on its own, so it has decided every part of them, too. A person approved exactly
+    /// what they were shown.
+    pub(super) fn renew(&self, again: Prepared) -> Result<Authorized, Prepared> {
+        let (before, now) = (&self.accesses, again.accesses());
+        let holds = match self.by {
+            Authority::Person => now == before,
+            Authority::Policy => {
+                now.is_empty() == before.is_empty()
+                    && now.iter().all(|access| before.iter().any(|known| known == access))
+            }
+        };
+        if holds { Ok(Authorized { prepared: again, by: self.by }) } else { Err(again) }
     }
 }
 

@@ -1,15 +1,19 @@
-use super::course::{Course, Surroundings};
+use super::control::Control;
+use super::course::Course;
+use super::frame::Frame;
 use super::schedule::Strategy;
-use super::{Batch, BatchOutcome, CallOutcome, Resumption, ToolExecutor};
+use super::{Batch, BatchOutcome, CallOutcome, Cancel, Resumption, SpanContent, ToolExecutor};
 use crate::admission::{Admission, Turn, Widths};
-use crate::{Approver, CallScope, DenyAll, Events, Limits, Policy, ToolRegistry};
+use crate::registry::Entry;
+use crate::{
+    Approver, CallScope, DenyAll, Events, Layer, Limits, Policy, Selector, ToolLimits, ToolRegistry,
+};
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use haft_core::ToolCall;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
 
 /// Executes calls in this process.
 ///
@@ -27,6 +31,9 @@ pub(super) struct Shared {
     pub(super) approver: Arc<dyn Approver>,
     strategy: Strategy,
     pub(super) limits: Limits,
+    tool_limits: Vec<(Selector, ToolLimits)>,
+    pub(super) layers: Vec<Arc<dyn Layer>>,
+    pub(super) span_content: SpanContent,
     pub(super) events: Events,
     pub(super) admission: Arc<Admission>,
 }
@@ -40,14 +47,48 @@ impl LocalExecutor {
             approver: Arc::new(DenyAll),
             strategy: Strategy::default(),
             limits: Limits::default(),
+            tool_limits: Vec::new(),
+            layers: Vec::new(),
+            span_content: SpanContent::default(),
             events: Events::default(),
             admission: Arc::new(Admission::new(&Widths::default())),
         })
     }
 
-    /// The tools it executes.
+    /// The tools it executes, unless a batch brings its own.
     pub fn registry(&self) -> &ToolRegistry {
         &self.0.registry
+    }
+
+    /// Cancels calls that are under way in this executor's tree, and tells how many; each gets its reply.
+    ///
+    /// ```
+    /// # use haft_tools_core::{Cancel, LocalExecutor, ToolRegistry};
+    /// let executor = LocalExecutor::builder(ToolRegistry::new()).build();
+    /// assert_eq!(executor.cancel(&Cancel::Run("run-1".parse()?)), 0);
+    /// # Ok::<(), haft_core::IdError>(())
+    /// ```
+    pub fn cancel(&self, which: &Cancel) -> usize {
+        self.0.admission.live.cancel(which)
+    }
+
+    /// Waits until no task of a call is left in this executor's tree, abandoned ones included.
+    ///
+    /// Calls that begin meanwhile are waited for too.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn idle(&self) {
+        let tasks = &self.0.admission.tasks;
+        // A tracker that is not closed never says that it is empty.
+        tasks.close();
+        tasks.wait().await;
+    }
+
+    /// Counts the tasks of calls in this executor's tree that have not ended, abandoned ones included.
+    pub fn task_count(&self) -> usize {
+        self.0.admission.tasks.len()
     }
 }
 
@@ -73,6 +114,24 @@ impl LocalExecutorBuilder {
     /// Bounds what calls may take.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.0.limits = limits;
+        self
+    }
+
+    /// Bounds what calls of the chosen tools may take; the first selector that concerns a tool counts.
+    pub fn tool_limits(mut self, tools: Selector, limits: ToolLimits) -> Self {
+        self.0.tool_limits.push((tools, limits));
+        self
+    }
+
+    /// Wraps the running of calls in a layer, within those that were added before.
+    pub fn layer(mut self, layer: impl Layer) -> Self {
+        self.0.layers.push(Arc::new(layer));
+        self
+    }
+
+    /// Says whether the spans of calls hold their arguments and results; left out by default.
+    pub fn span_content(mut self, content: SpanContent) -> Self {
+        self.0.span_content = content;
         self
     }
 
@@ -108,9 +167,8 @@ impl LocalExecutorBuilder {
 #[async_trait]
 impl ToolExecutor for LocalExecutor {
     async fn execute_batch(&self, batch: Batch) -> BatchOutcome {
-        let Batch { scope, calls, cancellation } = batch;
-        let scope = Arc::new(scope);
-        let around = self.around(&scope, &cancellation);
+        let Batch { scope, calls, cancellation, steering, registry } = batch;
+        let frame = self.frame(scope, Control::new(cancellation, steering), registry);
         let repeated = repeated_ids(&calls);
         let (ordered, width) = match self.0.strategy {
             Strategy::ByAccess => (true, usize::MAX),
@@ -120,7 +178,7 @@ impl ToolExecutor for LocalExecutor {
         };
         let (count, numbered) = (calls.len(), calls.into_iter().enumerate());
         let mut courses = numbered.map(|(place, call)| {
-            let course = Course::begin(around, call, repeated.contains(&place));
+            let course = Course::begin(&frame, call, repeated.contains(&place));
             if ordered { course.in_order(Turn::new(&self.0.admission)).finish() } else { course.finish() }
         });
         let mut outcomes = Vec::with_capacity(count);
@@ -139,20 +197,25 @@ impl ToolExecutor for LocalExecutor {
     }
 
     async fn resume(&self, resumption: Resumption) -> CallOutcome {
-        let Resumption { scope, pending, approval, cancellation } = resumption;
-        let scope = Arc::new(scope);
-        let course = Course::resume(self.around(&scope, &cancellation), pending, approval);
+        let Resumption { scope, pending, approval, cancellation, registry } = resumption;
+        let frame = self.frame(scope, Control::new(cancellation, None), registry);
+        let course = Course::resume(&frame, pending, approval);
         course.in_order(Turn::new(&self.0.admission)).finish().await
     }
 }
 
 impl LocalExecutor {
-    fn around<'a>(
-        &'a self,
-        scope: &'a Arc<CallScope>,
-        cancellation: &'a CancellationToken,
-    ) -> Surroundings<'a> {
-        Surroundings { shared: &self.0, scope, cancellation, nesting: 0 }
+    fn frame(&self, scope: CallScope, control: Control, registry: Option<ToolRegistry>) -> Arc<Frame> {
+        let registry = registry.unwrap_or_else(|| self.0.registry.clone());
+        let shared = Arc::clone(&self.0);
+        Arc::new(Frame { shared, registry, scope, control, caller: None, nesting: 0 })
+    }
+}
+
+impl Shared {
+    /// Finds what the host says of a tool's limits.
+    pub(super) fn tool_limits(&self, entry: &Entry) -> Option<&ToolLimits> {
+        self.tool_limits.iter().find(|(tools, _)| tools.concerns(&entry.spec)).map(|(_, limits)| limits)
     }
 }
 

@@ -1,31 +1,31 @@
-use crate::{Access, Approval, CallScope, Events, PendingCall};
-use haft_core::{CallId, Decision, EventKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
+use super::frame::Frame;
+use crate::{Access, Approval, PendingCall};
+use haft_core::{Decision, EventKind, Repair, ReplyStatus, ToolCall, ToolOutput, ToolReply, Truncation};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Follows one call and tells observers: one `Started`, one `Finished`, and what lies between.
 ///
 /// Dropped without an end, it reports the call as cancelled: that is what happens to calls whose batch was dropped.
 pub(super) struct Record<'a> {
-    events: &'a Events,
-    scope: &'a CallScope,
-    call_id: CallId,
-    name: String,
+    frame: &'a Arc<Frame>,
+    pub(super) call: ToolCall,
     started: Instant,
     open: bool,
 }
 
 impl<'a> Record<'a> {
     /// Takes up a call.
-    pub(super) fn start(events: &'a Events, scope: &'a CallScope, call: &ToolCall) -> Self {
-        let record = Self::resume(events, scope, call);
-        record.tell(|| EventKind::Started { name: call.name.clone(), input: call.input.clone() });
+    pub(super) fn start(frame: &'a Arc<Frame>, call: ToolCall) -> Self {
+        let record = Self::resume(frame, call);
+        record
+            .tell(|| EventKind::Started { name: record.call.name.clone(), input: record.call.input.clone() });
         record
     }
 
     /// Takes up a call that was started before.
-    pub(super) fn resume(events: &'a Events, scope: &'a CallScope, call: &ToolCall) -> Self {
-        let (call_id, name) = (call.id.clone(), call.name.clone());
-        Self { events, scope, call_id, name, started: Instant::now(), open: true }
+    pub(super) fn resume(frame: &'a Arc<Frame>, call: ToolCall) -> Self {
+        Self { frame, call, started: Instant::now(), open: true }
     }
 
     pub(super) fn decided(&self, decision: Decision, reason: &dyn Fn() -> String) {
@@ -51,31 +51,46 @@ impl<'a> Record<'a> {
         });
     }
 
+    /// Tells that the call failed and is tried again.
+    pub(super) fn retried(&self, attempt: u32, reason: &str) {
+        self.tell(|| EventKind::Retried { attempt, reason: reason.to_owned() });
+    }
+
     /// Leaves the call open: it waits, and another record will end it.
     pub(super) fn wait(mut self) {
         self.open = false;
     }
 
-    /// Ends the call with its reply.
-    pub(super) fn finish(mut self, mut reply: ToolReply) -> ToolReply {
+    /// Ends the call with what it is answered with.
+    pub(super) fn finish(
+        mut self,
+        status: ReplyStatus,
+        output: ToolOutput,
+        truncation: Option<Truncation>,
+        repairs: Vec<Repair>,
+    ) -> ToolReply {
         self.open = false;
+        let name = std::mem::take(&mut self.call.name);
+        let mut reply = ToolReply::new(self.call.id.clone(), name, status, output);
         reply.duration = self.started.elapsed();
+        reply.truncation = truncation;
+        reply.repairs = repairs;
         self.tell(|| EventKind::Finished { reply: Box::new(reply.clone()) });
         reply
     }
 
     fn tell(&self, kind: impl FnOnce() -> EventKind) {
-        self.events.emit(self.scope, Some(&self.call_id), kind);
+        self.frame.events().emit(&self.frame.scope, Some(&self.call.id), kind);
     }
 }
 
 impl Drop for Record<'_> {
     fn drop(&mut self) {
         if self.open {
-            let name = std::mem::take(&mut self.name);
+            let name = std::mem::take(&mut self.call.name);
             self.tell(|| {
                 let output = ToolOutput::text("the call was abandoned: nothing waits for it any more");
-                let reply = ToolReply::new(self.call_id.clone(), name, ReplyStatus::Cancelled, output);
+                let reply = ToolReply::new(self.call.id.clone(), name, ReplyStatus::Cancelled, output);
                 EventKind::Finished { reply: Box::new(reply) }
             });
         }

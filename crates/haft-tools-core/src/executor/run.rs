@@ -1,7 +1,8 @@
 use super::Refusal;
 use super::decide::Authorized;
 use super::prepare::panicked;
-use crate::{CallContext, Limits};
+use crate::clock::Over;
+use crate::{CallContext, Limits, ToolLimits};
 use futures_util::FutureExt as _;
 use haft_core::{ReplyStatus, ToolError, ToolErrorKind, ToolOutput};
 use std::any::Any;
@@ -9,15 +10,60 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio_util::task::AbortOnDropHandle;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+use tracing::{Instrument as _, Span};
 
 /// What a tool's future gives: its result, or what it panicked with.
-type Ended = Result<Result<ToolOutput, ToolError>, Box<dyn Any + Send>>;
+pub(super) type Ended = Result<Result<ToolOutput, ToolError>, Box<dyn Any + Send>>;
+
+type Work = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send>>;
+
+/// Says how a call failed, and what can be done about it.
+pub(super) struct Failure {
+    pub(super) refusal: Refusal,
+    /// Whether trying again can help, and after how long.
+    pub(super) retry: Option<Retry>,
+    /// The call's task, where it did not stop when it was told to.
+    pub(super) abandoned: Option<JoinHandle<Ended>>,
+}
+
+/// Says when trying again can help: after a while that the error gives, or that the executor chooses.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Retry {
+    pub(super) after: Option<Duration>,
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self { refusal, retry: None, abandoned: None }
+    }
+}
+
+/// Says how long one call may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Times {
+    pub(super) wall: Duration,
+    pub(super) idle: Option<Duration>,
+    pub(super) grace: Duration,
+}
+
+impl Times {
+    /// Takes the tool's own wish first, what the host says of the tool second, and what holds for all tools last.
+    pub(super) fn of(authorized: &Authorized, limits: &Limits, tool: Option<&ToolLimits>) -> Self {
+        let prepared = authorized.prepared();
+        let wall = prepared.timeout().or(tool.and_then(|tool| tool.timeout)).unwrap_or(limits.timeout);
+        let idle =
+            prepared.idle_timeout().or(tool.and_then(|tool| tool.idle_timeout)).or(limits.idle_timeout);
+        Self { wall: wall.min(limits.timeout_ceiling), idle, grace: limits.grace }
+    }
+}
 
 /// Says how far a call got at the first go.
 pub(super) enum Begun {
     /// It is done.
-    Ended(Result<ToolOutput, Refusal>),
+    Ended(Result<ToolOutput, Failure>),
     /// It goes on, in a task of its own.
     Running(Running),
 }
@@ -28,64 +74,81 @@ pub(super) enum Begun {
 pub(super) fn begin(
     authorized: Authorized,
     cx: CallContext,
-    limits: &Limits,
+    times: Times,
+    span: &Span,
     task: &mut Context<'_>,
 ) -> Begun {
-    let prepared = authorized.into_prepared();
-    if cx.cancellation().is_cancelled() {
-        return Begun::Ended(Err(cancelled_before_start()));
+    if cx.is_cancelled() {
+        return Begun::Ended(Err(cancelled_before_start().into()));
     }
-    let timeout = prepared.timeout().unwrap_or(limits.timeout).min(limits.timeout_ceiling);
+    let action = authorized.into_prepared().into_action();
     let cx = Listening(cx);
     // Nothing of the action is looked at again after a panic, so it cannot be seen in a broken state.
     let begun = catch_unwind(AssertUnwindSafe(|| {
-        let mut work = prepared.into_action().run(cx.0.clone());
+        let _within = span.enter();
+        let mut work = action.run(cx.0.clone());
         (work.as_mut().poll(task), work)
     }));
     match begun {
-        Ok((Poll::Pending, work)) => Begun::Running(Running { work, cx, timeout, grace: limits.grace }),
+        Ok((Poll::Pending, work)) => Begun::Running(Running { work, cx, times }),
         Ok((Poll::Ready(result), work)) => {
             // A future that has ended can still hold things whose end panics.
             let dropped = catch_unwind(AssertUnwindSafe(|| drop(work)));
-            Begun::Ended(cx.answer(Stopped::Ended(dropped.map(|()| result)), timeout))
+            Begun::Ended(cx.answer(Stopped::Ended(dropped.map(|()| result)), times))
         }
-        Err(panic) => Begun::Ended(cx.answer(Stopped::Ended(Err(panic)), timeout)),
+        Err(panic) => Begun::Ended(cx.answer(Stopped::Ended(Err(panic)), times)),
     }
 }
 
 /// Holds a call that was not done at the first go.
 pub(super) struct Running {
-    work: Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send>>,
+    work: Work,
     cx: Listening,
-    timeout: Duration,
-    grace: Duration,
+    times: Times,
 }
 
 impl Running {
+    pub(super) fn context(&self) -> &CallContext {
+        &self.cx.0
+    }
+
     /// Waits for the call's end, its cancellation or the end of its time.
     ///
-    /// A call that is told to stop and does not is abandoned after a grace. Its task is aborted when the handle is
-    /// dropped, so that nothing outlives the call.
-    pub(super) async fn end(self) -> Result<ToolOutput, Refusal> {
-        let Self { work, cx, timeout, grace } = self;
-        let mut task = AbortOnDropHandle::new(tokio::spawn(AssertUnwindSafe(work).catch_unwind()));
+    /// A call that is told to stop and does not is abandoned after a grace: its task is aborted, and handed back if it has
+    /// not ended then. It is aborted too when this is dropped, so that nothing outlives the call.
+    pub(super) async fn end(
+        self,
+        began: Instant,
+        tasks: &TaskTracker,
+        span: &Span,
+    ) -> Result<ToolOutput, Failure> {
+        let Self { work, cx, times } = self;
+        let work = AssertUnwindSafe(work).catch_unwind().instrument(span.clone());
+        let mut task = AbortOnDropHandle::new(tasks.spawn(work));
         let token = cx.0.cancellation();
         let stopped = tokio::select! {
             biased;
             ended = &mut task => ended_task(ended),
             () = token.cancelled() => Stopped::Cancelled,
-            () = tokio::time::sleep(timeout) => Stopped::TimedOut,
+            over = cx.0.clock().over(began, times.wall, times.idle) => Stopped::TimedOut(over),
         };
         if let Stopped::Ended(_) = stopped {
-            return cx.answer(stopped, timeout);
+            return cx.answer(stopped, times);
         }
         token.cancel();
-        let stopped = tokio::select! {
+        let in_grace = tokio::select! {
             biased;
-            ended = &mut task => last_word(ended_task(ended), stopped),
-            () = tokio::time::sleep(grace) => stopped,
+            ended = &mut task => Some(ended_task(ended)),
+            () = tokio::time::sleep(times.grace) => None,
         };
-        cx.answer(stopped, timeout)
+        match in_grace {
+            Some(ended) => cx.answer(last_word(ended, stopped), times),
+            None => {
+                let task = task.detach();
+                task.abort();
+                cx.answer(stopped, times).map_err(|failure| Failure { abandoned: Some(task), ..failure })
+            }
+        }
     }
 }
 
@@ -93,7 +156,7 @@ impl Running {
 fn last_word(ended: Stopped, stopped: Stopped) -> Stopped {
     let says_so = |error: &ToolError| match stopped {
         Stopped::Cancelled => error.kind() == ToolErrorKind::Cancelled,
-        Stopped::TimedOut => error.kind() == ToolErrorKind::TimedOut,
+        Stopped::TimedOut(_) => error.kind() == ToolErrorKind::TimedOut,
         Stopped::Ended(_) => false,
     };
     match &ended {
@@ -119,36 +182,32 @@ impl Drop for Listening {
 }
 
 impl Listening {
-    fn answer(self, stopped: Stopped, timeout: Duration) -> Result<ToolOutput, Refusal> {
+    fn answer(self, stopped: Stopped, times: Times) -> Result<ToolOutput, Failure> {
         self.0.finish();
         let tool = self.0.tool_name();
-        match stopped {
-            Stopped::Ended(Ok(Ok(output))) => Ok(output),
+        let refusal = match stopped {
+            Stopped::Ended(Ok(Ok(output))) => return Ok(output),
             Stopped::Ended(Ok(Err(error))) => {
                 tracing::debug!(tool, error = &error as &dyn std::error::Error, "the tool failed");
-                Err(Refusal::new(error.kind().into(), error.message()))
+                let retry = error.can_retry().then(|| Retry { after: error.retry_after() });
+                let refusal = Refusal::new(error.kind().into(), error.message());
+                return Err(Failure { refusal, retry, abandoned: None });
             }
-            Stopped::Ended(Err(_)) => Err(panicked(tool)),
-            Stopped::Cancelled => Err(Refusal::new(
+            Stopped::Ended(Err(_)) => panicked(tool),
+            Stopped::Cancelled => Refusal::new(
                 ReplyStatus::Cancelled,
                 "the call was cancelled before it was done; see what it has done so far before you repeat it",
-            )),
-            Stopped::TimedOut => Err(Refusal::new(
-                ReplyStatus::TimedOut,
-                format!(
-                    "`{tool}` was stopped after {} and may have done a part of its work; ask for less at once, or for \
-                     more time if the tool takes a time limit",
-                    spoken(timeout)
-                ),
-            )),
-        }
+            ),
+            Stopped::TimedOut(over) => timed_out(tool, over, times),
+        };
+        Err(refusal.into())
     }
 }
 
 enum Stopped {
     Ended(Ended),
     Cancelled,
-    TimedOut,
+    TimedOut(Over),
 }
 
 fn ended_task(joined: Result<Ended, tokio::task::JoinError>) -> Stopped {
@@ -162,6 +221,19 @@ fn ended_task(joined: Result<Ended, tokio::task::JoinError>) -> Stopped {
 
 pub(super) fn cancelled_before_start() -> Refusal {
     Refusal::new(ReplyStatus::Cancelled, "the call was cancelled before it was started; nothing was done")
+}
+
+fn timed_out(tool: &str, over: Over, times: Times) -> Refusal {
+    let (after, advice) = match (over, times.idle) {
+        (Over::Idle, Some(idle)) => (
+            format!("{} without any progress", spoken(idle)),
+            "see what it has done, and ask for less at once",
+        ),
+        _ => (spoken(times.wall), "ask for less at once, or for more time if the tool takes a time limit"),
+    };
+    let message =
+        format!("`{tool}` was stopped after {after} and may have done a part of its work; {advice}");
+    Refusal::new(ReplyStatus::TimedOut, message)
 }
 
 fn spoken(duration: Duration) -> String {

@@ -27,6 +27,14 @@ pub struct PendingCall {
     pub preview: Preview,
     /// Binds an approval to exactly this.
     pub digest: Digest,
+    /// How many of the executor's layers have seen the call, which do not see it again when it goes on.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub layers: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over by reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Digests what an approval is bound to.

@@ -110,7 +110,7 @@ fn nests() -> Probe {
 
 #[tokio::test(start_paused = true)]
 async fn calls_made_by_calls_wait_neither_for_their_callers_place_nor_for_its_room() {
-    let narrow = Widths { read: 1, connect: 1, write: 1, execute: 1, opaque: 1 };
+    let narrow = Widths { read: 1, connect: 1, write: 1, execute: 1, opaque: 1, tools: Vec::new() };
     let executor = permissive([nests()]).widths(&narrow).build();
     for input in [
         json!({ "depth": 3 }),

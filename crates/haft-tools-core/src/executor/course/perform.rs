@@ -1,0 +1,120 @@
+use super::rest::Rest;
+use crate::CallContext;
+use crate::admission::Room;
+use crate::context::Admitted;
+use crate::executor::decide::Authorized;
+use crate::executor::frame::Frame;
+use crate::executor::prepare::prepare;
+use crate::executor::run::{Begun, Ended, Failure, Times, begin};
+use crate::executor::{CallOutcome, span};
+use crate::registry::Entry;
+use haft_core::{EventKind, ToolOutput};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tracing::Span;
+
+impl Rest<'_> {
+    /// Runs what was authorized, once there is room for it, and again where that can help.
+    pub(super) async fn perform(
+        &self,
+        entry: &Entry,
+        mut authorized: Authorized,
+        token: &CancellationToken,
+        span: &mut Span,
+    ) -> Result<ToolOutput, Failure> {
+        let Frame { shared, control, scope, .. } = &**self.frame;
+        let (began, mut attempt) = (Instant::now(), 0);
+        loop {
+            let room = tokio::select! {
+                biased;
+                refusal = control.halts(token) => return Err(refusal.into()),
+                room = shared.admission.admit(&entry.spec, authorized.accesses()) => room,
+            };
+            control.admits(&self.record.call)?;
+            let terms = authorized.prepared().is_repeatable().then(|| authorized.terms());
+            let times = self.times(entry, &authorized);
+            *span = self.span(entry);
+            let cx = self.context(entry, room, Some(token.clone()));
+            let begun = {
+                let waker = own_waker().await;
+                begin(authorized, cx, times, span, &mut Context::from_waker(&waker))
+            };
+            let result = match begun {
+                Begun::Ended(result) => result,
+                Begun::Running(running) => running.end(began, &shared.admission.tasks, span).await,
+            };
+            attempt += 1;
+            let (failure, terms) = match (result, terms) {
+                (Err(failure), Some(terms)) => (failure, terms),
+                (result, _) => return result,
+            };
+            let left = times.wall.saturating_sub(began.elapsed());
+            let Some(delay) = failure
+                .retry
+                .and_then(|retry| shared.limits.retries.after(attempt, retry.after))
+                .filter(|delay| *delay < left)
+            else {
+                return Err(failure);
+            };
+            span::failed(span, failure.refusal.status);
+            self.record.retried(attempt, &failure.refusal.message);
+            tokio::select! {
+                biased;
+                _ = control.halts(token) => return Err(failure),
+                () = tokio::time::sleep(delay) => {}
+            }
+            let again = prepare(entry, &self.record.call, scope).ok();
+            match again.and_then(|again| terms.renew(again).ok()) {
+                Some(again) => authorized = again,
+                // It would do something else now, which nobody has permitted.
+                None => return Err(failure),
+            }
+        }
+    }
+
+    pub(super) fn times(&self, entry: &Entry, authorized: &Authorized) -> Times {
+        let shared = &self.frame.shared;
+        Times::of(authorized, &shared.limits, shared.tool_limits(entry))
+    }
+
+    pub(super) fn span(&self, entry: &Entry) -> Span {
+        span::of(entry, &self.record.call, self.frame.shared.span_content)
+    }
+
+    /// Makes the surroundings of the running call.
+    pub(super) fn context(&self, entry: &Entry, room: Room, token: Option<CancellationToken>) -> CallContext {
+        CallContext::new(Admitted {
+            call_id: self.record.call.id.clone(),
+            tool: Arc::clone(&entry.name),
+            frame: Arc::clone(self.frame),
+            token,
+            place: self.turn.place(),
+            room,
+        })
+    }
+}
+
+/// Tells when a call that was answered without waiting for it has ended, if it was abandoned.
+pub(super) fn watch(frame: &Arc<Frame>, outcome: &CallOutcome, abandoned: Option<JoinHandle<Ended>>) {
+    let (Some(task), CallOutcome::Replied(reply)) = (abandoned, outcome) else { return };
+    let (frame, call, name) = (Arc::clone(frame), reply.call_id.clone(), reply.name.clone());
+    tracing::warn!(tool = name, "a call that does not stop was abandoned");
+    let tasks = frame.shared.admission.tasks.clone();
+    tasks.spawn(async move {
+        let answered = Instant::now();
+        // However it ended, nobody waits for its result any more.
+        let _ = task.await;
+        let after_ms = u64::try_from(answered.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let ended = || EventKind::AbandonedEnded { name, after_ms };
+        frame.events().emit(&frame.scope, Some(&call), ended);
+    });
+}
+
+/// Gives the waker of the task that this is awaited in, for polling something else in its place.
+async fn own_waker() -> Waker {
+    poll_fn(|task| Poll::Ready(task.waker().clone())).await
+}

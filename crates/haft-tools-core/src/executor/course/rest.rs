@@ -1,0 +1,271 @@
+use super::layered::Layered;
+use super::{Front, Said, Stop};
+use crate::admission::Turn;
+use crate::executor::approve::{self, Approved};
+use crate::executor::decide::{Authorized, Decided, decide};
+use crate::executor::frame::Frame;
+use crate::executor::live::Listing;
+use crate::executor::prepare::prepare;
+use crate::executor::record::Record;
+use crate::executor::resolve::resolve;
+use crate::executor::run::cancelled_before_start;
+use crate::executor::shape::shape;
+use crate::executor::validate::validate;
+use crate::executor::{CallOutcome, Refusal, span};
+use crate::registry::Entry;
+use crate::{Answer, Approval, PendingCall, Prepared};
+use haft_core::{Decision, Repair, ReplyStatus};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use tracing::Span;
+
+/// Holds a call on its way, and what is known of it.
+pub(super) struct Rest<'a> {
+    pub(super) frame: &'a Arc<Frame>,
+    pub(super) record: Record<'a>,
+    pub(super) repairs: Vec<Repair>,
+    pub(super) turn: Turn<'a>,
+}
+
+/// Why a call is not run.
+pub(super) enum Halt {
+    Answered(Box<Answer>),
+    Refused(Refusal),
+    Waits(Box<PendingCall>),
+}
+
+impl From<Refusal> for Halt {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl<'a> Rest<'a> {
+    pub(super) fn new(frame: &'a Arc<Frame>, record: Record<'a>) -> Self {
+        Self { frame, record, repairs: Vec::new(), turn: Turn::default() }
+    }
+
+    /// Lists the call as one that can be cancelled with this token.
+    pub(super) fn list(&self, token: CancellationToken) -> Listing {
+        self.frame.shared.admission.live.list(&self.frame.scope, &self.record.call.id, token)
+    }
+
+    /// Goes through what is left of a call that may have to wait.
+    pub(super) async fn finish(
+        mut self,
+        ahead: Result<Front<'a>, Stop>,
+        mut layered: Layered,
+    ) -> CallOutcome {
+        let token =
+            self.frame.control.token().map_or_else(CancellationToken::new, CancellationToken::child_token);
+        let listing = self.list(token);
+        let (mut abandoned, mut span) = (None, Span::none());
+        let result = match self.authorize(ahead, &mut layered, &listing.token).await {
+            Ok((entry, authorized)) => {
+                let result = self.perform(entry, authorized, &listing.token, &mut span).await;
+                result.map_err(|failure| {
+                    abandoned = failure.abandoned;
+                    Halt::Refused(failure.refusal)
+                })
+            }
+            Err(halt) => Err(halt),
+        };
+        let answer = match result {
+            Ok(output) => output.into(),
+            Err(Halt::Answered(answer)) => *answer,
+            Err(Halt::Refused(refusal)) => refusal.into(),
+            Err(Halt::Waits(pending)) if self.frame.nesting == 0 => {
+                self.record.wait();
+                return CallOutcome::Pending(pending);
+            }
+            Err(Halt::Waits(_)) => cannot_wait().into(),
+        };
+        let answer = self.after_layers(answer, layered, &listing.token).await;
+        let frame = self.frame;
+        let outcome = self.conclude(answer, &span);
+        super::perform::watch(frame, &outcome, abandoned);
+        outcome
+    }
+
+    /// Gets a call to where it may run: in its turn, permitted, and seen by all layers.
+    async fn authorize(
+        &mut self,
+        ahead: Result<Front<'a>, Stop>,
+        layered: &mut Layered,
+        token: &CancellationToken,
+    ) -> Result<(&'a Entry, Authorized), Halt> {
+        let mut front = match ahead {
+            Ok(front) => front,
+            Err(Stop::Unprepared(_)) if self.turn.waits() => {
+                self.wait_for_turn(token).await?;
+                self.look_ahead(Said::Nothing).map_err(Refusal::from)?
+            }
+            Err(stop) => return Err(Refusal::from(stop).into()),
+        };
+        loop {
+            if self.turn.waits() && matches!(front.decided, Decided::Asked(_)) {
+                // A person is shown what will run, which the calls before this one may still change.
+                self.wait_for_turn(token).await?;
+                let Front { entry, decided, said } = front;
+                let prepared = prepare(entry, &self.record.call, &self.frame.scope)?;
+                if prepared.accesses() != decided.accesses() {
+                    self.turn.enter(prepared.accesses());
+                }
+                front = self.decide(entry, prepared, said)?;
+                continue;
+            }
+            let (entry, mut authorized) = self.permit(front, layered, token).await?;
+            if self.turn.waits() {
+                self.wait_for_turn(token).await?;
+                // The calls before this one may have changed what it names.
+                let prepared = prepare(entry, &self.record.call, &self.frame.scope)?;
+                authorized = match authorized.renew(prepared) {
+                    Ok(authorized) => authorized,
+                    Err(prepared) => {
+                        self.turn.enter(prepared.accesses());
+                        front = self.decide(entry, prepared, Said::Nothing)?;
+                        continue;
+                    }
+                };
+            }
+            let Some(input) = self.before_layers(entry, &authorized, layered, token).await? else {
+                return Ok((entry, authorized));
+            };
+            self.repairs.push(super::layered::replaced(&self.record.call.input, &input));
+            self.record.call.input = input;
+            front = self.look_ahead(Said::Nothing).map_err(Refusal::from)?;
+            self.turn.enter(front.decided.accesses());
+        }
+    }
+
+    fn decide(&self, entry: &'a Entry, prepared: Prepared, said: Said) -> Result<Front<'a>, Refusal> {
+        let tell = |decision, reason: &dyn Fn() -> String| self.record.decided(decision, reason);
+        let decided = decide(&self.frame.shared.policy, entry, prepared, tell)?;
+        Ok(Front { entry, decided, said })
+    }
+
+    /// Goes through the stages that need no waiting: resolve, validate, prepare and decide.
+    pub(super) fn look_ahead(&mut self, said: Said) -> Result<Front<'a>, Stop> {
+        let frame: &'a Frame = self.frame;
+        let limits = &frame.shared.limits;
+        if frame.control.is_cancelled() {
+            return Err(Stop::Refused(cancelled_before_start()));
+        }
+        if frame.nesting > limits.nesting {
+            return Err(Stop::Refused(too_deep(limits.nesting)));
+        }
+        let entry = resolve(&frame.registry, &self.record.call).map_err(Stop::Refused)?;
+        let repairs = validate(entry, &mut self.record.call, limits.input_bytes).map_err(Stop::Refused)?;
+        self.repairs.extend(repairs);
+        let prepared = prepare(entry, &self.record.call, &frame.scope).map_err(Stop::Unprepared)?;
+        self.decide(entry, prepared, said).map_err(Stop::Refused)
+    }
+
+    /// Waits until the calls before this one that it conflicts with have ended, unless it is cancelled.
+    async fn wait_for_turn(&mut self, token: &CancellationToken) -> Result<(), Refusal> {
+        tokio::select! {
+            biased;
+            refusal = self.frame.control.halts(token) => Err(refusal),
+            () = self.turn.come() => Ok(()),
+        }
+    }
+
+    /// Gets a person's word where the policy wants it.
+    ///
+    /// Asking is on the heap, so that the many calls that nobody is asked about stay small.
+    async fn permit(
+        &mut self,
+        mut front: Front<'a>,
+        layered: &Layered,
+        token: &CancellationToken,
+    ) -> Result<(&'a Entry, Authorized), Halt> {
+        loop {
+            let Front { entry, decided, said } = front;
+            let approved = match (decided, said) {
+                (
+                    Decided::Allowed(authorized),
+                    Said::Nothing | Said::Wrote | Said::Given(Approval::Approve, _),
+                ) => Approved::Run(authorized),
+                (Decided::Asked(prepared), Said::Wrote) => {
+                    self.record.decided(Decision::Allow, &|| "approved with other arguments".to_owned());
+                    Approved::Run(Authorized::by_approval(prepared))
+                }
+                (decided, Said::Given(approval, pending)) => {
+                    let prepared = decided.into_prepared();
+                    let digest = approve::digest(entry, &self.record.call, &prepared, &self.frame.scope);
+                    if digest == pending.digest {
+                        self.record.answered(&approval);
+                        approve::apply(approval, prepared, *pending)?
+                    } else {
+                        Box::pin(self.ask(entry, prepared, layered, token)).await?
+                    }
+                }
+                (Decided::Asked(prepared), Said::Nothing) => {
+                    Box::pin(self.ask(entry, prepared, layered, token)).await?
+                }
+            };
+            match approved {
+                Approved::Run(authorized) => return Ok((entry, authorized)),
+                Approved::Waits(pending) => return Err(Halt::Waits(pending)),
+                Approved::Again(input) => {
+                    self.repairs = vec![approve::edited(&self.record.call.input, &input)];
+                    self.record.call.input = input;
+                    front = self.look_ahead(Said::Wrote).map_err(Refusal::from)?;
+                    self.turn.enter(front.decided.accesses());
+                }
+            }
+        }
+    }
+
+    /// Asks the approver, for as long as the call is not cancelled; the clocks of calls that wait for this one stand still.
+    async fn ask(
+        &self,
+        entry: &Entry,
+        prepared: Prepared,
+        layered: &Layered,
+        token: &CancellationToken,
+    ) -> Result<Approved, Refusal> {
+        let Frame { shared, scope, control, .. } = &**self.frame;
+        let asking = async {
+            let (call, repairs, most_time) = (&self.record.call, &self.repairs, shared.limits.timeout);
+            let pending =
+                approve::pending_call(&shared.policy, entry, call, repairs, &prepared, scope, most_time)
+                    .await?;
+            let pending = PendingCall { layers: layered.seen(), ..pending };
+            self.record.asked(&pending);
+            let stopped = self.frame.stop_clocks();
+            let approval = approve::ask(&*shared.approver, &pending).await;
+            drop(stopped);
+            Ok::<_, Refusal>((approval, pending))
+        };
+        let (approval, pending) = tokio::select! {
+            biased;
+            refusal = control.halts(token) => return Err(refusal),
+            asked = asking => asked?,
+        };
+        self.record.answered(&approval);
+        approve::apply(approval, prepared, pending)
+    }
+
+    /// Bounds what a call is answered with, and answers it.
+    pub(super) fn conclude(self, answer: Answer, span: &Span) -> CallOutcome {
+        let Answer { status, output } = answer;
+        let shared = &self.frame.shared;
+        let (output, truncation) = shape(output, shared.limits.output_bytes, &self.repairs);
+        let reply = self.record.finish(status, output, truncation, self.repairs);
+        span::answered(span, &reply, shared.span_content);
+        CallOutcome::Replied(reply)
+    }
+}
+
+fn too_deep(limit: u32) -> Refusal {
+    let message = format!("calls made by tools may nest {limit} deep at most; make this call yourself");
+    Refusal::new(ReplyStatus::Denied, message)
+}
+
+fn cannot_wait() -> Refusal {
+    Refusal::new(
+        ReplyStatus::Denied,
+        "this call needs an approval that comes later, which a call made by a tool cannot wait for; make it yourself",
+    )
+}

@@ -1,0 +1,48 @@
+use super::control::Control;
+use super::local::Shared;
+use crate::{CallContext, CallScope, Events, Layer, ToolRegistry};
+use std::sync::Arc;
+
+/// Holds what the calls of one batch have in common: where, on whose behalf and how deep they are made.
+pub(crate) struct Frame {
+    pub(super) shared: Arc<Shared>,
+    pub(super) registry: ToolRegistry,
+    pub(crate) scope: CallScope,
+    pub(crate) control: Control,
+    /// The call whose tool makes these.
+    pub(crate) caller: Option<CallContext>,
+    pub(super) nesting: u32,
+}
+
+impl Frame {
+    pub(crate) fn events(&self) -> &Events {
+        &self.shared.events
+    }
+
+    pub(crate) fn layers(&self) -> &[Arc<dyn Layer>] {
+        &self.shared.layers
+    }
+
+    /// Stops the clocks of the calls that wait for one of these, for as long as the guard lives.
+    pub(super) fn stop_clocks(&self) -> StoppedClocks<'_> {
+        for caller in self.callers() {
+            caller.clock().stop();
+        }
+        StoppedClocks(self)
+    }
+
+    fn callers(&self) -> impl Iterator<Item = &CallContext> {
+        std::iter::successors(self.caller.as_ref(), |caller| caller.caller())
+    }
+}
+
+/// Keeps clocks stopped while a person is asked.
+pub(super) struct StoppedClocks<'a>(&'a Frame);
+
+impl Drop for StoppedClocks<'_> {
+    fn drop(&mut self) {
+        for caller in self.0.callers() {
+            caller.clock().go_on();
+        }
+    }
+}

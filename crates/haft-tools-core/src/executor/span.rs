@@ -1,0 +1,85 @@
+//! The span of a running call, named after OpenTelemetry's semantic conventions for generative AI.
+//!
+//! Source: <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#execute-tool-span>.
+
+use crate::registry::Entry;
+use haft_core::{ErrorKind, ReplyStatus, ToolCall, ToolReply};
+use tracing::Span;
+use tracing::field::Empty;
+
+/// Says whether spans hold what calls are about, which can be private.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum SpanContent {
+    /// Arguments and results are left out.
+    #[default]
+    Omitted,
+    /// `gen_ai.tool.call.arguments` and `gen_ai.tool.call.result` are recorded, with secrets redacted.
+    Recorded,
+}
+
+/// Opens the span of a call; costs nothing when nobody subscribes.
+pub(super) fn of(entry: &Entry, call: &ToolCall, content: SpanContent) -> Span {
+    let span = tracing::info_span!(
+        "execute_tool",
+        otel.name = Empty,
+        gen_ai.operation.name = "execute_tool",
+        gen_ai.tool.name = &*entry.name,
+        gen_ai.tool.r#type = "function",
+        gen_ai.tool.call.id = call.id.as_str(),
+        gen_ai.tool.call.arguments = Empty,
+        gen_ai.tool.call.result = Empty,
+        error.r#type = Empty,
+        haft.reply.bytes = Empty,
+        haft.reply.bytes_cut = Empty,
+    );
+    if !span.is_disabled() {
+        span.record("otel.name", format!("execute_tool {}", entry.name));
+        if content == SpanContent::Recorded {
+            span.record("gen_ai.tool.call.arguments", call.input.to_string());
+        }
+    }
+    span
+}
+
+/// Notes that a call failed and is tried again.
+pub(super) fn failed(span: &Span, status: ReplyStatus) {
+    if let Some(error) = error_type(status) {
+        span.record("error.type", error);
+    }
+}
+
+/// Notes what a call was answered with.
+pub(super) fn answered(span: &Span, reply: &ToolReply, content: SpanContent) {
+    if span.is_disabled() {
+        return;
+    }
+    failed(span, reply.status);
+    // Counters are signed: OpenTelemetry knows no unsigned integers.
+    span.record("haft.reply.bytes", signed(reply.output.size_bytes() as u64));
+    let cut = reply.truncation.as_ref().map_or(0, |cut| cut.total_bytes.saturating_sub(cut.kept_bytes));
+    span.record("haft.reply.bytes_cut", signed(cut));
+    if content == SpanContent::Recorded {
+        span.record("gen_ai.tool.call.result", reply.output.to_text());
+    }
+}
+
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+fn error_type(status: ReplyStatus) -> Option<&'static str> {
+    Some(match status {
+        ReplyStatus::Ok => return None,
+        ReplyStatus::Error(ErrorKind::UnknownTool) => "unknown_tool",
+        ReplyStatus::Error(ErrorKind::InvalidInput) => "invalid_input",
+        ReplyStatus::Error(ErrorKind::NotFound) => "not_found",
+        ReplyStatus::Error(ErrorKind::Unavailable) => "unavailable",
+        ReplyStatus::Error(ErrorKind::Panicked) => "panicked",
+        ReplyStatus::Denied => "denied",
+        ReplyStatus::Cancelled => "cancelled",
+        ReplyStatus::TimedOut => "timed_out",
+        ReplyStatus::Skipped => "skipped",
+        _ => "failed",
+    })
+}
