@@ -148,9 +148,9 @@ pub(crate) struct Room(Mutex<State>);
 struct State {
     held: Option<Held>,
     /// Where to take the room again that was lent.
-    lent: Option<Lent>,
+    lent: Option<Box<Lent>>,
     /// How many things the call waits for at the moment.
-    away: usize,
+    away: u32,
     /// Whether the call has ended, and takes no room again.
     closed: bool,
 }
@@ -162,10 +162,10 @@ struct Held {
 
 impl Held {
     /// Gives the room back; gives where to take it again.
-    fn lend(&self) -> Lent {
+    fn lend(&self) -> Box<Lent> {
         let pool =
             |permit: &Option<OwnedSemaphorePermit>| permit.as_ref().map(|held| Arc::clone(held.semaphore()));
-        Lent { tool: pool(&self.tool), class: pool(&self.class) }
+        Box::new(Lent { tool: pool(&self.tool), class: pool(&self.class) })
     }
 }
 
@@ -237,11 +237,11 @@ impl<'a> Away<'a> {
     }
 
     /// Gives the room to take again if the call now waits for nothing else.
-    fn come_back(mut self) -> Option<Lent> {
+    fn come_back(mut self) -> Option<Box<Lent>> {
         self.0.take().and_then(Self::count_down)
     }
 
-    fn count_down(room: &Room) -> Option<Lent> {
+    fn count_down(room: &Room) -> Option<Box<Lent>> {
         let mut state = room.state();
         state.away -= 1;
         if state.away == 0 && !state.closed { state.lent.take() } else { None }

@@ -6,7 +6,8 @@ use crate::{CallScope, Layer};
 use haft_core::{CallId, EventKind, Progress, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 /// Gives a running tool its surroundings: who calls, when to stop, whom to tell, and how to call other tools.
@@ -25,9 +26,11 @@ struct Inner {
     /// The place of the call in the order, which the calls it makes are beside of.
     place: Option<Place>,
     room: Room,
-    clock: Clock,
+    /// Made when somebody waits for the call.
+    clock: OnceLock<Box<Clock>>,
+    finished: AtomicBool,
     /// Held while news is handed on, so that none comes after the end.
-    finished: RwLock<bool>,
+    telling: Mutex<()>,
 }
 
 /// Says where a call is made.
@@ -52,8 +55,17 @@ impl CallContext {
     pub(crate) fn new(admitted: Admitted) -> Self {
         let Admitted { call_id, tool, frame, token, place, room } = admitted;
         let token = token.map_or_else(OnceLock::new, OnceLock::from);
-        let (made, clock, finished) = (Made::In(frame), Clock::default(), RwLock::new(false));
-        Self(Arc::new(Inner { call_id, tool, made, token, place, room, clock, finished }))
+        Self(Arc::new(Inner {
+            call_id,
+            tool,
+            made: Made::In(frame),
+            token,
+            place,
+            room,
+            clock: OnceLock::new(),
+            finished: AtomicBool::new(false),
+            telling: Mutex::new(()),
+        }))
     }
 
     /// Makes a context without an executor, for running one action in a test or a benchmark.
@@ -75,8 +87,9 @@ impl CallContext {
             token: OnceLock::new(),
             place: None,
             room: Room::default(),
-            clock: Clock::default(),
-            finished: RwLock::new(false),
+            clock: OnceLock::new(),
+            finished: AtomicBool::new(false),
+            telling: Mutex::new(()),
         }))
     }
 
@@ -164,13 +177,16 @@ impl CallContext {
 
     /// Marks the call as answered, so that late news of it goes nowhere and its room is free.
     pub(crate) fn finish(&self) {
-        *self.0.finished.write().unwrap_or_else(PoisonError::into_inner) = true;
+        // Without anybody who listens there is no news to hold back.
+        let telling = self.is_observed().then(|| self.telling());
+        self.0.finished.store(true, Ordering::Release);
+        drop(telling);
         self.0.room.close();
     }
 
     /// Tells whether the call was answered.
     pub(crate) fn is_finished(&self) -> bool {
-        *self.0.finished.read().unwrap_or_else(PoisonError::into_inner)
+        self.0.finished.load(Ordering::Acquire)
     }
 
     /// Tells whether the call was told to stop, without making a token for it.
@@ -187,7 +203,7 @@ impl CallContext {
     }
 
     pub(crate) fn clock(&self) -> &Clock {
-        &self.0.clock
+        self.0.clock.get_or_init(Box::default)
     }
 
     /// The call that makes this one, if a tool makes it.
@@ -206,6 +222,14 @@ impl CallContext {
         self.frame()?.control.token()
     }
 
+    fn is_observed(&self) -> bool {
+        self.frame().is_some_and(|frame| frame.events().is_observed())
+    }
+
+    fn telling(&self) -> MutexGuard<'_, ()> {
+        self.0.telling.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn layers(&self) -> &[Arc<dyn Layer>] {
         self.frame().map_or(&[], |frame| frame.layers())
     }
@@ -213,21 +237,22 @@ impl CallContext {
     /// Notes that the call gets on, and so do those that wait for it.
     fn touch(&self) {
         for cx in std::iter::successors(Some(self), |cx| cx.caller()) {
-            cx.0.clock.touch();
+            if let Some(clock) = cx.0.clock.get() {
+                clock.touch();
+            }
         }
     }
 
     /// Hands news on, if somebody listens and the call is not answered yet; gives what comes with it if it did so.
     fn tell<T>(&self, news: impl FnOnce() -> Option<(EventKind, T)>) -> Option<T> {
         let frame = self.frame()?;
-        let is_finished = || self.0.finished.read().unwrap_or_else(PoisonError::into_inner);
-        if !frame.events().is_observed() || *is_finished() {
+        if !self.is_observed() || self.is_finished() {
             return None;
         }
         // The tool's own code must not run while the end is held up.
         let (kind, rest) = news()?;
-        let finished = is_finished();
-        if *finished {
+        let _telling = self.telling();
+        if self.is_finished() {
             return None;
         }
         frame.events().emit(&frame.scope, Some(&self.0.call_id), || kind);

@@ -81,6 +81,13 @@ impl<T: Tool + ?Sized> Tool for Arc<T> {
 pub struct Prepared {
     accesses: Accesses,
     action: Box<dyn Action>,
+    /// Made when the tool wishes for something, which is rare, so that the others stay small.
+    wishes: Option<Box<Wishes>>,
+}
+
+/// Holds what a tool asks of the executor for one call.
+#[derive(Default)]
+struct Wishes {
     timeout: Option<Duration>,
     idle_timeout: Option<Duration>,
     repeatable: bool,
@@ -89,24 +96,18 @@ pub struct Prepared {
 impl Prepared {
     /// Pairs an action with what it will touch.
     pub fn new(accesses: impl Into<Accesses>, action: impl Action + 'static) -> Self {
-        Self {
-            accesses: accesses.into(),
-            action: Box::new(action),
-            timeout: None,
-            idle_timeout: None,
-            repeatable: false,
-        }
+        Self { accesses: accesses.into(), action: Box::new(action), wishes: None }
     }
 
     /// Asks for a wall timeout of its own for this call; the executor's ceiling still holds.
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
+        self.wishes().timeout = Some(timeout);
         self
     }
 
     /// Asks for an idle timeout of its own: how long the call may run without an update or progress.
     pub fn with_idle_timeout(mut self, timeout: Duration) -> Self {
-        self.idle_timeout = Some(timeout);
+        self.wishes().idle_timeout = Some(timeout);
         self
     }
 
@@ -114,7 +115,7 @@ impl Prepared {
     ///
     /// This is the tool's own word on this very call; a hint in its specification has no such effect.
     pub fn repeatable(mut self) -> Self {
-        self.repeatable = true;
+        self.wishes().repeatable = true;
         self
     }
 
@@ -125,17 +126,17 @@ impl Prepared {
 
     /// The wall timeout the tool asks for, if it asks for one.
     pub fn timeout(&self) -> Option<Duration> {
-        self.timeout
+        self.wishes.as_ref()?.timeout
     }
 
     /// The idle timeout the tool asks for, if it asks for one.
     pub fn idle_timeout(&self) -> Option<Duration> {
-        self.idle_timeout
+        self.wishes.as_ref()?.idle_timeout
     }
 
     /// Tells whether doing this twice is the same as doing it once.
     pub fn is_repeatable(&self) -> bool {
-        self.repeatable
+        self.wishes.as_ref().is_some_and(|wishes| wishes.repeatable)
     }
 
     /// Shows what a person is shown when asked.
@@ -158,6 +159,10 @@ impl Prepared {
     /// As for [`Action::run`].
     pub async fn run(self, cx: CallContext) -> Result<ToolOutput, ToolError> {
         self.action.run(cx).await
+    }
+
+    fn wishes(&mut self) -> &mut Wishes {
+        self.wishes.get_or_insert_default()
     }
 
     pub(crate) fn into_action(self) -> Box<dyn Action> {

@@ -7,6 +7,7 @@ mod violation;
 
 pub(crate) use repair::abridged;
 
+use bounds::Unfit;
 use haft_core::{Repair, Schema};
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
@@ -48,11 +49,23 @@ impl InputValidator {
     }
 
     /// Accepts arguments that fit, or that fit once repaired; gives a text for the model otherwise.
-    pub(crate) fn accept(&self, tool: &str, input: Value, repairs: bool) -> Result<ValidInput, String> {
-        if !bounds::can_be_checked(&input, self.longest_chain) {
-            return Err(format!(
-                "the arguments of `{tool}` are nested too deeply to be checked; call it again with flatter ones"
-            ));
+    pub(crate) fn accept(
+        &self,
+        tool: &str,
+        input: Value,
+        repairs: bool,
+        most_bytes: usize,
+    ) -> Result<ValidInput, String> {
+        if let Err(unfit) = bounds::check_bounds(&input, self.longest_chain, most_bytes) {
+            return Err(match unfit {
+                Unfit::TooDeep => format!(
+                    "the arguments of `{tool}` are nested too deeply to be checked; call it again with flatter ones"
+                ),
+                Unfit::TooLarge => format!(
+                    "the arguments of `{tool}` are larger than {most_bytes} bytes; send less at once, in several calls \
+                     if need be"
+                ),
+            });
         }
         if self.validator.is_valid(&input) {
             return Ok(ValidInput { value: input, repairs: Vec::new() });

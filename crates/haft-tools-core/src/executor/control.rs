@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Default)]
 pub(crate) struct Control {
     token: Option<CancellationToken>,
-    steered: Option<Steered>,
+    steered: Option<Box<Steered>>,
 }
 
 struct Steered {
@@ -28,7 +28,7 @@ impl Control {
         // Steering must not cancel more than this batch.
         let own = token.map_or_else(CancellationToken::new, |token| token.child_token());
         let steered = Steered { by, skip: own.child_token(), message: OnceLock::new() };
-        Self { token: Some(own), steered: Some(steered) }
+        Self { token: Some(own), steered: Some(Box::new(steered)) }
     }
 
     pub(crate) fn token(&self) -> Option<&CancellationToken> {

@@ -8,11 +8,11 @@ use super::approve;
 use super::decide::{Authorized, Decided};
 use super::frame::Frame;
 use super::record::Record;
-use super::run::{Begun, begin};
+use super::run::{Begun, Running, begin, cancelled_before_start};
 use super::{CallOutcome, Refusal};
 use crate::admission::{Room, Turn};
 use crate::registry::Entry;
-use crate::{Access, Answer, Approval, PendingCall};
+use crate::{Access, Approval, PendingCall};
 use haft_core::{ErrorKind, ReplyStatus, ToolCall};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,17 +20,28 @@ use std::task::{Context, Poll};
 use tokio::time::Instant;
 use tracing::Span;
 
-/// Takes one call through all stages.
+/// Takes one call through all stages: is the future of its outcome.
 ///
 /// The first half, up to the decision, needs no waiting and is done for every call of a batch before any of them runs: it
-/// gives what the calls are ordered by. The second half asks, waits for the call's turn, and runs it.
-pub(super) struct Course<'a> {
-    rest: Rest<'a>,
-    ahead: Result<Front<'a>, Stop>,
-    layered: Layered,
+/// gives what the calls are ordered by. The second half asks, waits for the call's turn, and runs it. As far as that
+/// needs no waiting it is done in place; what remains of a call that has to wait is on the heap, so that the many that
+/// need not stay small.
+pub(super) enum Course<'a> {
+    Begun(Ahead<'a>),
+    Waits(Pin<Box<dyn Future<Output = CallOutcome> + Send + 'a>>),
+    Over,
 }
 
 /// Holds a call after its first half.
+pub(super) struct Ahead<'a> {
+    rest: Rest<'a>,
+    /// How far it got; taken by the second half.
+    front: Option<Result<Front<'a>, Stop>>,
+    /// How many layers saw the call before it waited for a person.
+    layers: u32,
+}
+
+/// Holds what the first half found out.
 struct Front<'a> {
     entry: &'a Entry,
     decided: Decided,
@@ -42,7 +53,7 @@ enum Said {
     /// Nothing: ask if the policy says so.
     Nothing,
     /// This answer to this pending call.
-    Given(Approval, Box<PendingCall>),
+    Given(Box<(Approval, PendingCall)>),
     /// This very input, which is as good as approving it.
     Wrote,
 }
@@ -63,83 +74,134 @@ impl From<Stop> for Refusal {
 }
 
 impl<'a> Course<'a> {
-    /// Takes up a call and goes through its first half; one whose id was used before goes no further.
-    pub(super) fn begin(frame: &'a Arc<Frame>, call: ToolCall, repeated: bool) -> Self {
-        let mut rest = Rest::new(frame, Record::start(frame, call));
-        let ahead = if repeated {
-            Err(Stop::Refused(repeated_id(&rest.record.call)))
-        } else {
-            rest.look_ahead(Said::Nothing)
-        };
-        Self { rest, ahead, layered: Layered::default() }
+    /// Takes up a call, goes through its first half and takes its place in the order of what calls touch; a call whose id
+    /// was used before goes no further.
+    pub(super) fn begin(frame: &'a Arc<Frame>, call: ToolCall, repeated: bool, turn: Turn<'a>) -> Self {
+        let rest = Rest::new(frame, Record::start(frame, call), turn);
+        Self::Begun(Ahead { rest, front: None, layers: 0 }).looking_ahead(|rest| {
+            if repeated {
+                Err(Stop::Refused(repeated_id(&rest.record.call)))
+            } else {
+                rest.look_ahead(Said::Nothing)
+            }
+        })
     }
 
     /// Takes up a call that waited for a person, with their answer, and goes through its first half again.
-    pub(super) fn resume(frame: &'a Arc<Frame>, pending: PendingCall, approval: Approval) -> Self {
-        let mut rest = Rest::new(frame, Record::resume(frame, pending.call.clone()));
+    pub(super) fn resume(
+        frame: &'a Arc<Frame>,
+        pending: PendingCall,
+        approval: Approval,
+        turn: Turn<'a>,
+    ) -> Self {
+        let mut rest = Rest::new(frame, Record::resume(frame, pending.call.clone()), turn);
         rest.repairs.clone_from(&pending.repairs);
-        let layered = Layered::seen_by(pending.layers);
-        let ahead = if let Approval::Deny { reason } = &approval {
-            rest.record.answered(&approval);
-            Err(Stop::Refused(approve::not_approved(reason)))
-        } else {
-            rest.look_ahead(Said::Given(approval, Box::new(pending)))
-        };
-        Self { rest, ahead, layered }
+        let layers = pending.layers;
+        Self::Begun(Ahead { rest, front: None, layers }).looking_ahead(|rest| {
+            if let Approval::Deny { reason } = &approval {
+                rest.record.answered(&approval);
+                return Err(Stop::Refused(approve::not_approved(reason)));
+            }
+            rest.look_ahead(Said::Given(Box::new((approval, pending))))
+        })
     }
 
-    /// Takes the call's place in the order of what calls touch: at its end, or beside the call that makes it.
-    pub(super) fn in_order(mut self, mut turn: Turn<'a>) -> Self {
-        match &self.ahead {
-            Ok(front) => turn.enter(front.decided.accesses()),
-            // What it touches will only be known when the calls before it are done, and could be anything.
-            Err(Stop::Unprepared(_)) => turn.enter(&Access::opaque("not known yet").into()),
-            Err(Stop::Refused(_)) => {}
+    /// Goes through the first half where the call already is: it is too large to be moved about.
+    fn looking_ahead(mut self, look: impl FnOnce(&mut Rest<'a>) -> Result<Front<'a>, Stop>) -> Self {
+        if let Self::Begun(Ahead { rest, front, .. }) = &mut self {
+            let found = look(rest);
+            rest.enter(front.insert(found));
         }
-        self.rest.turn = turn;
         self
     }
+}
 
-    /// Goes through the second half and answers the call.
-    ///
-    /// As far as that needs no waiting it is done in place; what remains of a call that has to wait is on the heap, so that
-    /// the many that need not stay small.
-    pub(super) fn finish(self) -> Finish<'a> {
-        Finish::Begins(self)
+impl Future for Course<'_> {
+    type Output = CallOutcome;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<CallOutcome> {
+        if let Self::Begun(ahead) = &mut *self {
+            let gone = ahead.go(task);
+            let begun = match gone {
+                Gone::Answered(outcome) => {
+                    // Its place in the order is given up with it.
+                    self.set(Self::Over);
+                    return Poll::Ready(outcome);
+                }
+                gone => (std::mem::replace(&mut *self, Self::Over), gone),
+            };
+            *self = match begun {
+                (Self::Begun(Ahead { rest, .. }), Gone::Runs(running)) => {
+                    Self::Waits(Box::pin(rest.end(running)))
+                }
+                (Self::Begun(Ahead { rest, layers, .. }), Gone::Stays(front)) => {
+                    Self::Waits(Box::pin(rest.finish(*front, Layered::seen_by(layers))))
+                }
+                _ => Self::Over,
+            };
+        }
+        let Self::Waits(waiting) = &mut *self else { return Poll::Pending };
+        let polled = waiting.as_mut().poll(task);
+        if polled.is_ready() {
+            self.set(Self::Over);
+        }
+        polled
     }
+}
 
+/// Says how far a call got without waiting.
+enum Gone<'a> {
+    Answered(CallOutcome),
+    /// It runs, and is not done.
+    Runs(Box<(Running, Span)>),
+    /// It cannot run yet.
+    Stays(Box<Result<Front<'a>, Stop>>),
+}
+
+impl<'a> Ahead<'a> {
     /// Goes as far as that needs no waiting.
-    fn go(self, task: &mut Context<'_>) -> Gone<'a> {
-        let Self { rest, ahead, layered } = self;
-        match ahead {
-            Err(stop) if matches!(stop, Stop::Refused(_)) || !rest.turn.waits() => {
+    fn go(&mut self, task: &mut Context<'_>) -> Gone<'a> {
+        let rest = &mut self.rest;
+        match self.front.take() {
+            Some(Err(stop)) if matches!(stop, Stop::Refused(_)) || !rest.turn.waits() => {
                 Gone::Answered(rest.conclude(Refusal::from(stop).into(), &Span::none()))
             }
-            Ok(Front { entry, decided: Decided::Allowed(authorized), said: Said::Nothing })
+            Some(Ok(Front { entry, decided: Decided::Allowed(authorized), said: Said::Nothing }))
                 if !rest.turn.waits() && rest.runs_in_place(&authorized) =>
             {
                 match rest.frame.shared.admission.admit_now(&entry.spec, authorized.accesses()) {
                     Some(room) => rest.run_in_place(entry, authorized, room, task),
                     None => {
                         let decided = Decided::Allowed(authorized);
-                        let front = Front { entry, decided, said: Said::Nothing };
-                        Gone::Waits(Box::pin(rest.finish(Ok(front), layered)))
+                        Gone::Stays(Box::new(Ok(Front { entry, decided, said: Said::Nothing })))
                     }
                 }
             }
-            ahead => Gone::Waits(Box::pin(rest.finish(ahead, layered))),
+            Some(front) => Gone::Stays(Box::new(front)),
+            // It is taken once, and the call has gone on since.
+            None => Gone::Stays(Box::new(Err(Stop::Refused(cancelled_before_start())))),
         }
     }
 }
 
 impl<'a> Rest<'a> {
+    /// Takes the call's place in the order of what calls touch: at its end, or beside the call that makes it.
+    fn enter(&mut self, front: &Result<Front<'a>, Stop>) {
+        match front {
+            Ok(front) => self.turn.enter(front.decided.accesses()),
+            // What it touches will only be known when the calls before it are done, and could be anything.
+            Err(Stop::Unprepared(_)) => self.turn.enter(&Access::opaque("not known yet").into()),
+            Err(Stop::Refused(_)) => {}
+        }
+    }
+
     /// Tells whether a call has nothing around it that may have to be waited for.
     fn runs_in_place(&self, authorized: &Authorized) -> bool {
         self.frame.layers().is_empty() && !authorized.prepared().is_repeatable()
     }
 
     fn run_in_place(
-        self,
+        &mut self,
         entry: &'a Entry,
         authorized: Authorized,
         room: Room,
@@ -150,62 +212,24 @@ impl<'a> Rest<'a> {
         }
         let (times, span) = (self.times(entry, &authorized), self.span(entry));
         match begin(authorized, self.context(entry, room, None), times, &span, task) {
-            Begun::Ended(result) => {
-                let answer = result.map_or_else(|failure| failure.refusal.into(), Answer::from);
-                Gone::Answered(self.conclude(answer, &span))
-            }
-            Begun::Running(running) => Gone::Waits(Box::pin(async move {
-                let _listing = self.list(running.context().cancellation().clone());
-                let result = running.end(Instant::now(), &self.frame.shared.admission.tasks, &span).await;
-                let (answer, abandoned) = match result {
-                    Ok(output) => (output.into(), None),
-                    Err(failure) => (failure.refusal.into(), failure.abandoned),
-                };
-                let frame = self.frame;
-                let outcome = self.conclude(answer, &span);
-                perform::watch(frame, &outcome, abandoned);
-                outcome
-            })),
+            Begun::Ended(Ok(output)) => Gone::Answered(self.conclude(output.into(), &span)),
+            Begun::Ended(Err(failure)) => Gone::Answered(self.conclude(failure.refusal.into(), &span)),
+            Begun::Running(running) => Gone::Runs(Box::new((running, span))),
         }
     }
-}
 
-/// Says how far a call got without waiting.
-enum Gone<'a> {
-    Answered(CallOutcome),
-    Waits(Waiting<'a>),
-}
-
-type Waiting<'a> = Pin<Box<dyn Future<Output = CallOutcome> + Send + 'a>>;
-
-/// Is the second half of a call: gives its outcome.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a call that is not begun is what most of them are until they are done"
-)]
-pub(super) enum Finish<'a> {
-    Begins(Course<'a>),
-    Waits(Waiting<'a>),
-    Over,
-}
-
-impl Future for Finish<'_> {
-    type Output = CallOutcome;
-
-    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<CallOutcome> {
-        let mut waiting = match std::mem::replace(&mut *self, Self::Over) {
-            Self::Begins(course) => match course.go(task) {
-                Gone::Answered(outcome) => return Poll::Ready(outcome),
-                Gone::Waits(waiting) => waiting,
-            },
-            Self::Waits(waiting) => waiting,
-            Self::Over => return Poll::Pending,
+    /// Waits for the end of a call that began in place.
+    async fn end(mut self, running: Box<(Running, Span)>) -> CallOutcome {
+        let (running, span) = *running;
+        let _listing = self.list(running.context().cancellation().clone());
+        let result = running.end(Instant::now(), &self.frame.shared.admission.tasks, &span).await;
+        let (answer, abandoned) = match result {
+            Ok(output) => (output.into(), None),
+            Err(failure) => (failure.refusal.into(), failure.abandoned),
         };
-        let polled = waiting.as_mut().poll(task);
-        if polled.is_pending() {
-            *self = Self::Waits(waiting);
-        }
-        polled
+        let outcome = self.conclude(answer, &span);
+        perform::watch(self.frame, &outcome, abandoned);
+        outcome
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 /// Holds what the calls of one batch have in common: where, on whose behalf and how deep they are made.
 pub(crate) struct Frame {
     pub(super) shared: Arc<Shared>,
-    pub(super) registry: ToolRegistry,
+    /// The batch's own tools; the executor's where there are none.
+    pub(super) registry: Option<ToolRegistry>,
     pub(crate) scope: CallScope,
     pub(crate) control: Control,
     /// The call whose tool makes these.
@@ -15,6 +16,10 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
+    pub(super) fn registry(&self) -> &ToolRegistry {
+        self.registry.as_ref().unwrap_or(&self.shared.registry)
+    }
+
     pub(crate) fn events(&self) -> &Events {
         &self.shared.events
     }

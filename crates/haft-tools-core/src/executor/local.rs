@@ -167,46 +167,67 @@ impl LocalExecutorBuilder {
 #[async_trait]
 impl ToolExecutor for LocalExecutor {
     async fn execute_batch(&self, batch: Batch) -> BatchOutcome {
-        let Batch { scope, calls, cancellation, steering, registry } = batch;
+        let Batch { scope, mut calls, cancellation, steering, registry } = batch;
         let frame = self.frame(scope, Control::new(cancellation, steering), registry);
-        let repeated = repeated_ids(&calls);
-        let (ordered, width) = match self.0.strategy {
-            Strategy::ByAccess => (true, usize::MAX),
-            Strategy::Sequential => (true, 1),
-            Strategy::Parallel => (false, usize::MAX),
-            Strategy::Batched { size } => (false, size.get()),
+        let outcomes = match calls.pop() {
+            None => Vec::new(),
+            Some(call) if calls.is_empty() => {
+                let mut course = self.course(&frame, call, false);
+                vec![(&mut course).await]
+            }
+            Some(last) => {
+                calls.push(last);
+                // On the heap, so that batches of one call stay small.
+                Box::pin(self.execute_several(&frame, calls)).await
+            }
         };
-        let (count, numbered) = (calls.len(), calls.into_iter().enumerate());
-        let mut courses = numbered.map(|(place, call)| {
-            let course = Course::begin(&frame, call, repeated.contains(&place));
-            if ordered { course.in_order(Turn::new(&self.0.admission)).finish() } else { course.finish() }
-        });
-        let mut outcomes = Vec::with_capacity(count);
-        if width == 1 || count == 1 {
-            for course in courses {
-                outcomes.push(course.await);
-            }
-        } else {
-            while outcomes.len() < count {
-                // What is side by side takes its places, in the order of the model, before any of it starts.
-                let side_by_side: Vec<_> = courses.by_ref().take(width).collect();
-                outcomes.extend(join_all(side_by_side).await);
-            }
-        }
         BatchOutcome::new(outcomes)
     }
 
     async fn resume(&self, resumption: Resumption) -> CallOutcome {
         let Resumption { scope, pending, approval, cancellation, registry } = resumption;
         let frame = self.frame(scope, Control::new(cancellation, None), registry);
-        let course = Course::resume(&frame, pending, approval);
-        course.in_order(Turn::new(&self.0.admission)).finish().await
+        Course::resume(&frame, pending, approval, Turn::new(&self.0.admission)).await
     }
 }
 
 impl LocalExecutor {
+    /// Executes calls as the strategy says.
+    async fn execute_several(&self, frame: &Arc<Frame>, calls: Vec<ToolCall>) -> Vec<CallOutcome> {
+        let width = match self.0.strategy {
+            Strategy::ByAccess | Strategy::Parallel => usize::MAX,
+            Strategy::Sequential => 1,
+            Strategy::Batched { size } => size.get(),
+        };
+        let repeated = repeated_ids(&calls);
+        let mut outcomes = Vec::with_capacity(calls.len());
+        let numbered = calls.into_iter().enumerate();
+        let mut courses = numbered.map(|(place, call)| self.course(frame, call, repeated.contains(&place)));
+        if width == 1 {
+            for course in courses {
+                outcomes.push(course.await);
+            }
+            return outcomes;
+        }
+        loop {
+            // What is side by side takes its places, in the order of the model, before any of it starts.
+            let side_by_side: Vec<_> = courses.by_ref().take(width).collect();
+            if side_by_side.is_empty() {
+                return outcomes;
+            }
+            outcomes.extend(join_all(side_by_side).await);
+        }
+    }
+
+    fn course<'a>(&'a self, frame: &'a Arc<Frame>, call: ToolCall, repeated: bool) -> Course<'a> {
+        let turn = match self.0.strategy {
+            Strategy::ByAccess | Strategy::Sequential => Turn::new(&self.0.admission),
+            Strategy::Parallel | Strategy::Batched { .. } => Turn::default(),
+        };
+        Course::begin(frame, call, repeated, turn)
+    }
+
     fn frame(&self, scope: CallScope, control: Control, registry: Option<ToolRegistry>) -> Arc<Frame> {
-        let registry = registry.unwrap_or_else(|| self.0.registry.clone());
         let shared = Arc::clone(&self.0);
         Arc::new(Frame { shared, registry, scope, control, caller: None, nesting: 0 })
     }
@@ -221,9 +242,6 @@ impl Shared {
 
 /// Lists the places of calls whose id an earlier call of the batch has: two replies could not be told apart.
 fn repeated_ids(calls: &[ToolCall]) -> HashSet<usize> {
-    if calls.len() < 2 {
-        return HashSet::new();
-    }
     let mut seen = HashSet::with_capacity(calls.len());
     calls.iter().enumerate().filter(|(_, call)| !seen.insert(&call.id)).map(|(place, _)| place).collect()
 }

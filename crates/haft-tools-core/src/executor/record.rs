@@ -61,9 +61,9 @@ impl<'a> Record<'a> {
         self.open = false;
     }
 
-    /// Ends the call with what it is answered with.
+    /// Ends the call with what it is answered with; the call's name goes with the reply.
     pub(super) fn finish(
-        mut self,
+        &mut self,
         status: ReplyStatus,
         output: ToolOutput,
         truncation: Option<Truncation>,

@@ -27,7 +27,7 @@ pub(super) const REFERENCE: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"]
 ///
 /// Gives the reason where a schema would need more stack than there is: a server could end the process with it.
 pub(super) fn longest_chain(schema: &Value) -> Result<usize, String> {
-    if !is_within(schema, MOST_LEVELS) {
+    if weigh(schema, MOST_LEVELS, &mut { usize::MAX }).is_err() {
         return Err(format!("it is nested more than {MOST_LEVELS} levels deep"));
     }
     let mut chains = Chains { root: schema, known: HashMap::new() };
@@ -47,17 +47,36 @@ pub(super) fn longest_chain(schema: &Value) -> Result<usize, String> {
     }
 }
 
-/// Tells whether arguments can be checked against a schema with such a chain without running out of stack.
-pub(super) fn can_be_checked(input: &Value, longest_chain: usize) -> bool {
-    is_within(input, MOST_LEVELS.min(MOST_FRAMES / (longest_chain + 1)))
+/// Says why arguments are not checked at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unfit {
+    TooDeep,
+    TooLarge,
 }
 
-/// Tells whether a value has at most this many levels of arrays and objects.
-fn is_within(value: &Value, levels: usize) -> bool {
+/// Tells whether arguments can be checked against a schema with such a chain without running out of stack, and have at
+/// most so many bytes: those of texts and names, and one for everything else.
+pub(super) fn check_bounds(input: &Value, longest_chain: usize, most_bytes: usize) -> Result<(), Unfit> {
+    weigh(input, MOST_LEVELS.min(MOST_FRAMES / (longest_chain + 1)), &mut { most_bytes })
+}
+
+fn weigh(value: &Value, levels: usize, left: &mut usize) -> Result<(), Unfit> {
+    let mut take = |bytes: usize| left.checked_sub(bytes).map(|rest| *left = rest).ok_or(Unfit::TooLarge);
     match value {
-        Value::Array(items) => levels > 0 && items.iter().all(|item| is_within(item, levels - 1)),
-        Value::Object(members) => levels > 0 && members.values().all(|member| is_within(member, levels - 1)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+        Value::Null | Value::Bool(_) | Value::Number(_) => take(1),
+        Value::String(text) => take(text.len()),
+        Value::Array(_) | Value::Object(_) if levels == 0 => Err(Unfit::TooDeep),
+        Value::Array(items) => {
+            take(1)?;
+            items.iter().try_for_each(|item| weigh(item, levels - 1, left))
+        }
+        Value::Object(members) => {
+            take(1)?;
+            members.iter().try_for_each(|(name, member)| {
+                *left = left.checked_sub(name.len()).ok_or(Unfit::TooLarge)?;
+                weigh(member, levels - 1, left)
+            })
+        }
     }
 }
 

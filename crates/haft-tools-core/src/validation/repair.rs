@@ -39,7 +39,7 @@ pub(super) fn repair(validator: &Validator, longest_chain: usize, input: &Value)
                 mended = true;
             }
         }
-        if !mended || !bounds::can_be_checked(&value, longest_chain) {
+        if !mended || bounds::check_bounds(&value, longest_chain, usize::MAX).is_err() {
             return None;
         }
         if validator.is_valid(&value) {

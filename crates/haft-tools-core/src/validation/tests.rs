@@ -10,7 +10,7 @@ fn validator(schema: Value) -> InputValidator {
 }
 
 fn check(schema: Value, input: Value, expect: Expect) {
-    let said = match validator(schema).accept("t", input, true) {
+    let said = match validator(schema).accept("t", input, true, usize::MAX) {
         Ok(ValidInput { value, repairs }) => {
             let repairs: Vec<String> =
                 repairs.iter().map(|repair| format!("{} {}", repair.pointer, repair.note)).collect();
@@ -54,15 +54,15 @@ fn a_place_that_is_only_alike_does_not_keep_another_from_being_repaired() {
 fn too_many_wrong_places_are_no_slip_that_could_be_repaired() {
     let schema = json!({ "properties": { "a": { "type": "array", "items": { "type": "integer" } } } });
     let sent = |count: usize| json!({ "a": vec!["1"; count] });
-    assert!(validator(schema.clone()).accept("t", sent(32), true).is_ok());
-    assert!(validator(schema).accept("t", sent(33), true).is_err());
+    assert!(validator(schema.clone()).accept("t", sent(32), true, usize::MAX).is_ok());
+    assert!(validator(schema).accept("t", sent(33), true, usize::MAX).is_err());
 }
 
 #[test]
 fn a_repair_quotes_no_more_than_a_little_of_a_value() {
     let schema = json!({ "properties": { "a": { "type": "array" } } });
     let long = json!(["é".repeat(1_000)]).to_string();
-    let repairs = validator(schema).accept("t", json!({ "a": long }), true).unwrap().repairs;
+    let repairs = validator(schema).accept("t", json!({ "a": long }), true, usize::MAX).unwrap().repairs;
     let lengths = [repairs[0].from.to_string().len(), repairs[0].to.as_ref().unwrap().to_string().len()];
     assert!(lengths.iter().all(|length| *length < 250), "{lengths:?}");
 }
@@ -154,15 +154,15 @@ proptest! {
         let validator = validator(json!({ "properties": { "a": inner.clone(), "b": inner } }));
         let input = json!({ "a": input });
         let fitted = validator.validator.is_valid(&input);
-        let strict = validator.accept("t", input.clone(), false);
+        let strict = validator.accept("t", input.clone(), false, usize::MAX);
         prop_assert_eq!(strict.is_ok(), fitted);
-        match validator.accept("t", input.clone(), true) {
+        match validator.accept("t", input.clone(), true, usize::MAX) {
             Ok(ValidInput { value, repairs }) => {
                 prop_assert!(validator.validator.is_valid(&value));
                 prop_assert_eq!(repairs.is_empty(), fitted);
                 prop_assert_eq!(value == input, fitted);
                 // What was repaired needs no further repair.
-                prop_assert_eq!(validator.accept("t", value.clone(), true), Ok(ValidInput { value, repairs: vec![] }));
+                prop_assert_eq!(validator.accept("t", value.clone(), true, usize::MAX), Ok(ValidInput { value, repairs: vec![] }));
             }
             Err(text) => {
                 prop_assert!(!fitted);
@@ -176,7 +176,7 @@ proptest! {
     fn every_repair_is_reported_with_its_place(inner in schemas(), input in inputs()) {
         let validator = validator(json!({ "properties": { "a": inner } }));
         let input = json!({ "a": input });
-        if let Ok(ValidInput { value, repairs }) = validator.accept("t", input.clone(), true) {
+        if let Ok(ValidInput { value, repairs }) = validator.accept("t", input.clone(), true, usize::MAX) {
             // Doing what was reported, in its order, leads from what was sent to what was taken.
             let mut replayed = input;
             for repair in &repairs {
@@ -199,7 +199,7 @@ proptest! {
         });
         let validator = validator(schema);
         for input in [json!(text.as_str()), json!({ key.as_str(): null, text.as_str(): 1 }), json!({ "a": text })] {
-            let _ = validator.accept("t", input, true);
+            let _ = validator.accept("t", input, true, usize::MAX);
         }
     }
 }

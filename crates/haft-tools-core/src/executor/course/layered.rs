@@ -86,7 +86,7 @@ impl Rest<'_> {
     ) -> Answer {
         let limits = &self.frame.shared.limits;
         let seen = self.frame.layers().iter().take(layered.seen).rev();
-        if let Some(entry) = self.frame.registry.entry(&self.record.call.name) {
+        if let Some(entry) = self.frame.registry().entry(&self.record.call.name) {
             for layer in seen {
                 let call = self.layer_call(entry, &layered.accesses);
                 let after = AssertUnwindSafe(async { layer.after(&call, answer).await }).catch_unwind();

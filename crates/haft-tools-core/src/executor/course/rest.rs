@@ -41,8 +41,8 @@ impl From<Refusal> for Halt {
 }
 
 impl<'a> Rest<'a> {
-    pub(super) fn new(frame: &'a Arc<Frame>, record: Record<'a>) -> Self {
-        Self { frame, record, repairs: Vec::new(), turn: Turn::default() }
+    pub(super) fn new(frame: &'a Arc<Frame>, record: Record<'a>, turn: Turn<'a>) -> Self {
+        Self { frame, record, repairs: Vec::new(), turn }
     }
 
     /// Lists the call as one that can be cancelled with this token.
@@ -81,9 +81,8 @@ impl<'a> Rest<'a> {
             Err(Halt::Waits(_)) => cannot_wait().into(),
         };
         let answer = self.after_layers(answer, layered, &listing.token).await;
-        let frame = self.frame;
         let outcome = self.conclude(answer, &span);
-        super::perform::watch(frame, &outcome, abandoned);
+        super::perform::watch(self.frame, &outcome, abandoned);
         outcome
     }
 
@@ -154,7 +153,7 @@ impl<'a> Rest<'a> {
         if frame.nesting > limits.nesting {
             return Err(Stop::Refused(too_deep(limits.nesting)));
         }
-        let entry = resolve(&frame.registry, &self.record.call).map_err(Stop::Refused)?;
+        let entry = resolve(frame.registry(), &self.record.call).map_err(Stop::Refused)?;
         let repairs = validate(entry, &mut self.record.call, limits.input_bytes).map_err(Stop::Refused)?;
         self.repairs.extend(repairs);
         let prepared = prepare(entry, &self.record.call, &frame.scope).map_err(Stop::Unprepared)?;
@@ -182,20 +181,23 @@ impl<'a> Rest<'a> {
         loop {
             let Front { entry, decided, said } = front;
             let approved = match (decided, said) {
-                (
-                    Decided::Allowed(authorized),
-                    Said::Nothing | Said::Wrote | Said::Given(Approval::Approve, _),
-                ) => Approved::Run(authorized),
+                (Decided::Allowed(authorized), Said::Nothing | Said::Wrote) => Approved::Run(authorized),
+                (Decided::Allowed(authorized), Said::Given(given))
+                    if matches!(given.0, Approval::Approve) =>
+                {
+                    Approved::Run(authorized)
+                }
                 (Decided::Asked(prepared), Said::Wrote) => {
                     self.record.decided(Decision::Allow, &|| "approved with other arguments".to_owned());
                     Approved::Run(Authorized::by_approval(prepared))
                 }
-                (decided, Said::Given(approval, pending)) => {
+                (decided, Said::Given(given)) => {
+                    let (approval, pending) = *given;
                     let prepared = decided.into_prepared();
                     let digest = approve::digest(entry, &self.record.call, &prepared, &self.frame.scope);
                     if digest == pending.digest {
                         self.record.answered(&approval);
-                        approve::apply(approval, prepared, *pending)?
+                        approve::apply(approval, prepared, pending)?
                     } else {
                         Box::pin(self.ask(entry, prepared, layered, token)).await?
                     }
@@ -248,11 +250,11 @@ impl<'a> Rest<'a> {
     }
 
     /// Bounds what a call is answered with, and answers it.
-    pub(super) fn conclude(self, answer: Answer, span: &Span) -> CallOutcome {
+    pub(super) fn conclude(&mut self, answer: Answer, span: &Span) -> CallOutcome {
         let Answer { status, output } = answer;
         let shared = &self.frame.shared;
         let (output, truncation) = shape(output, shared.limits.output_bytes, &self.repairs);
-        let reply = self.record.finish(status, output, truncation, self.repairs);
+        let reply = self.record.finish(status, output, truncation, std::mem::take(&mut self.repairs));
         span::answered(span, &reply, shared.span_content);
         CallOutcome::Replied(reply)
     }
