@@ -1,11 +1,18 @@
+mod rate_limit;
+mod stream;
+
+pub use rate_limit::RateLimit;
+pub use stream::{Delivery, EventReader};
+
+use crate::CallScope;
 use haft_core::{CallId, Event, EventKind};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-use crate::CallScope;
+use stream::Queue;
 
 /// Sees every event and changes nothing.
 ///
@@ -22,10 +29,12 @@ impl<F: Fn(&Event) + Send + Sync + 'static> Observer for F {
     }
 }
 
-/// Numbers events and hands them to observers; shared by everything that works on one run tree.
+/// Numbers events and hands them to observers and readers; shared by everything that works on one run tree.
 ///
-/// Cheap to clone: clones share the numbering and the observers. Without an observer an event costs nothing: it is not
-/// even made.
+/// There are two ways to learn of events. An [`Observer`] is called in place, in the task that caused the event; a reader,
+/// made by [`subscribe`](Self::subscribe), takes them from a bounded queue in its own time. Cheap to clone: clones share
+/// the numbering, the observers and the readers. While nobody observes and nobody reads, an event costs nothing: it is not
+/// even made, and has no number.
 ///
 /// ```
 /// use haft_tools_core::{CallScope, Events};
@@ -42,51 +51,169 @@ impl<F: Fn(&Event) + Send + Sync + 'static> Observer for F {
 /// # Ok::<(), haft_core::IdError>(())
 /// ```
 #[derive(Clone, Default)]
-pub struct Events(Option<Arc<Bus>>);
+pub struct Events(Arc<Bus>);
 
+#[derive(Default)]
 struct Bus {
-    next: AtomicU64,
     observers: Box<[Arc<dyn Observer>]>,
+    /// Counts the readers, so that whether there are any is known without the lock.
+    reading: AtomicUsize,
+    readers: Mutex<Readers>,
+}
+
+#[derive(Default)]
+struct Readers {
+    /// The number of the next event.
+    next: u64,
+    queues: Vec<Arc<Queue>>,
 }
 
 impl Events {
     /// Hands events to these observers, in this order.
     pub fn new(observers: impl IntoIterator<Item = Arc<dyn Observer>>) -> Self {
-        let observers: Box<[_]> = observers.into_iter().collect();
-        if observers.is_empty() {
-            return Self(None);
-        }
-        Self(Some(Arc::new(Bus { next: AtomicU64::new(0), observers })))
+        let observers = observers.into_iter().collect();
+        Self(Arc::new(Bus { observers, reading: AtomicUsize::new(0), readers: Mutex::default() }))
     }
 
-    /// Tells whether anybody observes.
+    /// Makes a reader of all events from now on, through a queue of its own.
+    ///
+    /// The queue holds at most `capacity` events that may be lost: updates, progress, and what the model writes piece by
+    /// piece. When one more comes, the oldest of them is dropped, and the reader is told how many are missing at the
+    /// place where they are. 256 is plenty for a screen; with 0 the reader gets none of these.
+    ///
+    /// All other events are kept until they are read: a slow reader loses no start, no end, no decision, no question and
+    /// no turn. Of these there are a handful for each call and two for each turn, so they are bounded by the calls that
+    /// the run may make. A reader that is no longer wanted has to be dropped: then nothing is kept for it.
+    ///
+    /// Whoever causes an event never waits for a reader.
+    ///
+    /// ```
+    /// use haft_core::{EventKind, ToolCall, ToolError};
+    /// use haft_tools_core::{Accesses, Batch, CallContext, CallScope, Events, LocalExecutor, Policy, Rule};
+    /// use haft_tools_core::{ToolExecutor as _, ToolRegistry, tool_fn};
+    /// use serde_json::json;
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Input {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let build = tool_fn("build", "Builds it.", Accesses::none(), |_: Input, cx: CallContext| async move {
+    ///     cx.progress("linking");
+    ///     Ok::<_, ToolError>("built")
+    /// })?;
+    /// let events = Events::default();
+    /// let mut reader = events.subscribe(256);
+    /// let executor = LocalExecutor::builder(ToolRegistry::new().with(build)?)
+    ///     .policy(Policy::new().allow(Rule::tools("build".parse()?)))
+    ///     .events(events)
+    ///     .build();
+    /// let calls = vec![ToolCall::new("c1".parse()?, "build", json!({}))];
+    /// let batch = Batch::new(CallScope::new("run-1".parse()?), calls);
+    ///
+    /// // The executor goes with its work, and with it the last who could cause an event.
+    /// let work = async move { executor.execute_batch(batch).await };
+    /// let watch = async {
+    ///     let mut seen = Vec::new();
+    ///     while let Some(delivery) = reader.next().await {
+    ///         assert_eq!(delivery.lost_before, 0);
+    ///         seen.push(match &delivery.event.kind {
+    ///             EventKind::Started { name, .. } => format!("{name} started"),
+    ///             EventKind::Progressed { progress } => progress.message.clone().unwrap_or_default(),
+    ///             EventKind::Finished { reply } => format!("{} finished: {}", reply.name, reply.status),
+    ///             _ => continue,
+    ///         });
+    ///     }
+    ///     seen
+    /// };
+    /// let (_, seen) = tokio::join!(work, watch);
+    /// assert_eq!(seen, ["build started", "linking", "build finished: ok"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn subscribe(&self, capacity: usize) -> EventReader {
+        let queue = Arc::new(Queue::new(capacity));
+        let mut readers = self.0.readers();
+        readers.queues.push(Arc::clone(&queue));
+        self.0.reading.store(readers.queues.len(), Ordering::Release);
+        EventReader::new(queue, Arc::downgrade(&self.0), readers.next)
+    }
+
+    /// Tells whether anybody observes or reads.
     pub fn is_observed(&self) -> bool {
-        self.0.is_some()
+        !self.0.observers.is_empty() || self.0.reading.load(Ordering::Acquire) > 0
     }
 
-    /// Makes an event, if anybody observes, and hands it to every observer.
+    /// Makes an event, if anybody observes or reads, and hands it to everyone who does.
     pub fn emit(&self, scope: &CallScope, call: Option<&CallId>, kind: impl FnOnce() -> EventKind) {
-        let Some(bus) = &self.0 else { return };
-        let sequence = bus.next.fetch_add(1, Ordering::Relaxed);
-        let mut event = Event::new(sequence, now_ms(), scope.run().clone(), kind())
-            .with_parent_run(scope.parent_run().cloned());
+        if !self.is_observed() {
+            return;
+        }
+        // The number is given last, so that one whose making panics leaves no gap.
+        let mut event =
+            Event::new(0, now_ms(), scope.run().clone(), kind()).with_parent_run(scope.parent_run().cloned());
         if let Some(call) = call {
             event = event.with_call(call.clone());
         }
-        for observer in &bus.observers {
-            // An observer is only used again through a shared reference, as it would be by another task.
-            let _ = catch_unwind(AssertUnwindSafe(|| observer.observe(&event)));
+        let (event, woken) = self.0.publish(event);
+        for waker in woken {
+            apart(|| waker.wake());
+        }
+        for observer in &self.0.observers {
+            apart(|| observer.observe(&event));
+        }
+    }
+}
+
+/// Does what others wrote so that its panic disturbs nobody else.
+fn apart(work: impl FnOnce()) {
+    // What is called is only used again through a shared reference, as it would be by another task.
+    let _ = catch_unwind(AssertUnwindSafe(work));
+}
+
+impl Bus {
+    /// Numbers an event and puts it into the queues, which are therefore all in the order of the numbers.
+    ///
+    /// Gives those who wait for it, to be woken without the lock.
+    fn publish(&self, mut event: Event) -> (Arc<Event>, Vec<Waker>) {
+        let mut readers = self.readers();
+        event.sequence = readers.next;
+        readers.next += 1;
+        let event = Arc::new(event);
+        let woken = readers.queues.iter().filter_map(|queue| queue.push(&event)).collect();
+        (event, woken)
+    }
+
+    fn unsubscribe(&self, queue: &Arc<Queue>) {
+        let mut readers = self.readers();
+        readers.queues.retain(|other| !Arc::ptr_eq(other, queue));
+        self.reading.store(readers.queues.len(), Ordering::Release);
+    }
+
+    fn readers(&self) -> MutexGuard<'_, Readers> {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Bus {
+    fn drop(&mut self) {
+        let queues = std::mem::take(&mut self.readers().queues);
+        for queue in queues {
+            if let Some(waker) = queue.end() {
+                apart(|| waker.wake());
+            }
         }
     }
 }
 
 impl fmt::Debug for Events {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Events({} observers)", self.0.as_ref().map_or(0, |bus| bus.observers.len()))
+        let (observers, readers) = (self.0.observers.len(), self.0.reading.load(Ordering::Relaxed));
+        write!(f, "Events({observers} observers, {readers} readers)")
     }
 }
 
-fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
 }

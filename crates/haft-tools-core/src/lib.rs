@@ -74,7 +74,7 @@ pub use access::{Access, AccessMode, Accesses, Resource, ResourceError, Scheme};
 pub use admission::Widths;
 pub use answer::Answer;
 pub use context::CallContext;
-pub use events::{Events, Observer};
+pub use events::{Delivery, EventReader, Events, Observer, RateLimit};
 pub use executor::{
     Batch, BatchOutcome, CallOutcome, Cancel, LocalExecutor, LocalExecutorBuilder, PendingCalls, Resumption,
     SpanContent, Strategy, ToolExecutor,

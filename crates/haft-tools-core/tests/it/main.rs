@@ -19,4 +19,5 @@ mod resources;
 mod resuming;
 mod schemas;
 mod selector;
+mod streams;
 mod typed;
