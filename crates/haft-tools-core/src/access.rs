@@ -1,5 +1,6 @@
 mod resource;
 
+pub(crate) use resource::is_deceptive;
 pub use resource::{Resource, ResourceError, Scheme};
 
 use serde::{Deserialize, Serialize};

@@ -55,6 +55,7 @@ mod events;
 mod executor;
 mod extensions;
 mod input;
+mod journal;
 mod layer;
 mod limits;
 mod nearest;
@@ -81,6 +82,10 @@ pub use executor::{
 };
 pub use extensions::Extensions;
 pub use input::{input_schema, parse_input};
+pub use journal::{
+    CallJournal, DecidedBy, Journal, JournalEntry, JournalError, JournalReader, JournalRecord, JournalSink,
+    JsonlJournal, MemoryJournal, PersonAnswer,
+};
 pub use layer::{Before, Layer, LayerCall};
 pub use limits::{Limits, Retries, ToolLimits};
 pub use permission::{

@@ -194,7 +194,7 @@ pub(super) fn write_visibly(f: &mut fmt::Formatter<'_>, character: char) -> fmt:
 
 /// Tells whether a character cannot be seen, or changes how others are shown: controls, line separators, and what the
 /// Unicode standard lists as default ignorable or bidirectional formatting.
-fn is_deceptive(character: char) -> bool {
+pub(crate) fn is_deceptive(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'

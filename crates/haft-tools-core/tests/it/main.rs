@@ -9,6 +9,7 @@ mod approvals;
 mod corpus;
 mod events;
 mod fixture;
+mod journal;
 mod nested;
 mod ordering;
 mod pipeline;

@@ -1,0 +1,161 @@
+use super::record::{cut, name};
+use super::{DecidedBy, Inner, JournalEntry, JournalRecord};
+use crate::{Accesses, CallScope};
+use haft_core::{Content, Digest, ReplyStatus, ToolCall, ToolReply, ToolSpec};
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The most bytes of one printed access.
+const MOST_ACCESS: usize = 4 * 1024;
+
+/// The most bytes of all printed accesses of a call.
+const MOST_ACCESSES: usize = 64 * 1024;
+
+/// Follows one call for the journal: learns what is known of it stage by stage and writes when it begins and ends.
+///
+/// Made by [`Journal::call`](super::Journal::call). Each stage may come again, when the call is prepared or decided once
+/// more, and then replaces what was known. Dropped without an end, it records the call as cancelled: that is what happens
+/// to calls whose batch is dropped. Of a journal that is not kept it is empty, and everything done with it is free.
+#[must_use = "a call that is not followed is recorded as cancelled"]
+pub struct CallJournal(Option<Box<Following>>);
+
+struct Following {
+    journal: Arc<Inner>,
+    record: JournalRecord,
+    started: Instant,
+    begun: bool,
+}
+
+impl CallJournal {
+    pub(super) fn new(journal: Option<&Arc<Inner>>, scope: &CallScope, call: &ToolCall) -> Self {
+        Self(journal.map(|journal| {
+            let record = JournalRecord {
+                version: JournalRecord::VERSION,
+                entry: JournalEntry::Begun,
+                sequence: 0,
+                at_ms: 0,
+                run: scope.run().clone(),
+                parent_run: scope.parent_run().cloned(),
+                agent: scope.agent().map(name),
+                call: call.id.clone(),
+                called_as: name(&call.name),
+                tool: None,
+                origin: None,
+                accesses: None,
+                accesses_omitted: 0,
+                decided: DecidedBy::Nobody,
+                digest: None,
+            };
+            Box::new(Following {
+                journal: Arc::clone(journal),
+                record,
+                started: Instant::now(),
+                begun: false,
+            })
+        }))
+    }
+
+    /// Learns which tool the call is for.
+    pub fn resolved(&mut self, spec: &ToolSpec) {
+        if let Some(Following { record, .. }) = self.0.as_deref_mut() {
+            record.tool = Some(spec.name().clone());
+            record.origin = Some(spec.origin().clone());
+        }
+    }
+
+    /// Learns what the call touches, and the digest that an approval of it is bound to.
+    pub fn prepared(&mut self, accesses: &Accesses, digest: impl FnOnce() -> Digest) {
+        if let Some(Following { record, .. }) = self.0.as_deref_mut() {
+            let (printed, omitted) = printed(accesses);
+            record.accesses = Some(printed);
+            record.accesses_omitted = omitted;
+            record.digest = Some(digest());
+        }
+    }
+
+    /// Learns who or what decided whether the call may run.
+    pub fn decided(&mut self, by: impl FnOnce() -> DecidedBy) {
+        if let Some(Following { record, .. }) = self.0.as_deref_mut() {
+            record.decided = by();
+        }
+    }
+
+    /// Writes that the call is about to run; a call that is tried again has begun once.
+    ///
+    /// # Errors
+    ///
+    /// When the record cannot be kept: then the call must not run.
+    pub fn begun(&mut self) -> io::Result<()> {
+        let Some(Following { journal, record, begun, .. }) = self.0.as_deref_mut() else { return Ok(()) };
+        if !*begun {
+            record.entry = JournalEntry::Begun;
+            journal.write(record)?;
+            *begun = true;
+        }
+        Ok(())
+    }
+
+    /// Writes how the call ended, if that is not written yet; from then on it is followed no more.
+    ///
+    /// # Errors
+    ///
+    /// When the record cannot be kept: what the call has done is done, so its reply still counts.
+    pub fn ended(&mut self, reply: &ToolReply) -> io::Result<()> {
+        let Some(following) = self.0.take() else { return Ok(()) };
+        let kept: usize = reply.output.content.iter().map(Content::size_bytes).sum();
+        let kept = u64::try_from(kept).unwrap_or(u64::MAX);
+        let cut = reply.truncation.map_or(0, |cut| cut.total_bytes.saturating_sub(cut.kept_bytes));
+        following.end(reply.status, reply.duration, kept.saturating_add(cut), kept)
+    }
+
+    /// Leaves the call without an end: it waits for a person, and is followed anew when it goes on.
+    pub fn waits(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Following {
+    fn end(mut self, status: ReplyStatus, took: Duration, total: u64, kept: u64) -> io::Result<()> {
+        self.record.entry = JournalEntry::Ended {
+            ran: self.begun,
+            status,
+            duration_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            bytes_total: total,
+            bytes_kept: kept,
+        };
+        self.journal.write(&mut self.record)
+    }
+}
+
+impl Drop for CallJournal {
+    fn drop(&mut self) {
+        let Some(following) = self.0.take() else { return };
+        let (call, took) = (following.record.call.clone(), following.started.elapsed());
+        if let Err(error) = following.end(ReplyStatus::Cancelled, took, 0, 0) {
+            let error = &error as &dyn std::error::Error;
+            tracing::error!(%call, error, "the journal cannot record that a call was abandoned");
+        }
+    }
+}
+
+impl fmt::Debug for CallJournal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CallJournal").field(&self.0.as_ref().map(|following| &following.record)).finish()
+    }
+}
+
+/// Prints accesses as far as there is room, and counts the others.
+fn printed(accesses: &Accesses) -> (Vec<String>, u64) {
+    let mut room = MOST_ACCESSES;
+    let mut printed = Vec::new();
+    for access in accesses {
+        let text = cut(&access.to_string(), MOST_ACCESS);
+        let Some(left) = room.checked_sub(text.len()) else { break };
+        room = left;
+        printed.push(text);
+    }
+    let omitted = (accesses.len() - printed.len()) as u64;
+    (printed, omitted)
+}

@@ -1,0 +1,216 @@
+use crate::{Rule, Verdict};
+use haft_core::{CallId, Decision, Digest, Origin, ReplyStatus, RunId, ToolName};
+use serde::{Deserialize, Serialize};
+
+/// The most bytes of a text that others chose: a name, a rule, a reason.
+const MOST_TEXT: usize = 1024;
+
+/// The most rules that are printed.
+const MOST_RULES: usize = 64;
+
+/// Records that a call began or ended; each record says all there is to know of the call by itself.
+///
+/// In JSON it is one object, on one line of a [`JsonlJournal`](crate::JsonlJournal). Members may be added without a new
+/// version.
+///
+/// ```
+/// use haft_tools_core::{JournalEntry, JournalRecord};
+///
+/// let line = r#"{"version":1,"record":"begun","sequence":0,"at_ms":1700000000000,"run":"run-1","call":"c1",
+///     "called_as":"read_file","tool":"read_file","origin":{"kind":"builtin"},"accesses":["read file:src/lib.rs"],
+///     "decided":{"by":"rule","decision":"allow","rules":["read(file:**)"]}}"#;
+/// let record: JournalRecord = serde_json::from_str(line)?;
+/// assert_eq!(record.entry, JournalEntry::Begun);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct JournalRecord {
+    /// The version of the record's form: [`JournalRecord::VERSION`].
+    pub version: u32,
+    /// What is recorded.
+    #[serde(flatten)]
+    pub entry: JournalEntry,
+    /// Counts the records of one [`Journal`](crate::Journal) from 0, in the order in which they were made.
+    ///
+    /// Records made at the same time may be kept in another order.
+    pub sequence: u64,
+    /// When, in milliseconds since the Unix epoch.
+    pub at_ms: u64,
+    /// The run it happened in.
+    pub run: RunId,
+    /// The run that started that run, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_run: Option<RunId>,
+    /// The agent that made the call, if it has a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The call.
+    pub call: CallId,
+    /// The tool's name as the call has it, cut to 1,024 bytes.
+    pub called_as: String,
+    /// The tool's name as the registry has it; `None` where there is no such tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<ToolName>,
+    /// Where the tool comes from; `None` where there is no such tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// What the call touches, as printed; `None` for a call that was never prepared.
+    ///
+    /// Each is cut to 4 KiB, and all together are kept to 64 KiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accesses: Option<Vec<String>>,
+    /// How many accesses are left out for want of room.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub accesses_omitted: u64,
+    /// Who or what decided whether the call may run.
+    pub decided: DecidedBy,
+    /// What an approval of the call is bound to; `None` for a call that was never prepared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+}
+
+impl JournalRecord {
+    /// The version of the form that is written.
+    pub const VERSION: u32 = 1;
+}
+
+/// Says what a record of the journal records.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum JournalEntry {
+    /// A permitted call is about to run.
+    Begun,
+    /// A call was answered.
+    Ended {
+        /// Whether it had begun to run.
+        ran: bool,
+        /// How it ended, with the kind of the error if there is one.
+        status: ReplyStatus,
+        /// How long it took, waiting included, in microseconds.
+        duration_us: u64,
+        /// How many bytes it gave.
+        bytes_total: u64,
+        /// How many bytes of these the model was given.
+        bytes_kept: u64,
+    },
+}
+
+/// Says who or what decided whether a call may run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum DecidedBy {
+    /// The policy.
+    Rule {
+        /// What it decided; what it has asked, a person decides.
+        decision: Decision,
+        /// The rules behind it, as printed: all that were needed to allow the call, or the one that was not passed.
+        ///
+        /// Empty where no rule speaks of it. More than 64 are counted in the last one's place.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        rules: Vec<String>,
+        /// The access that is not allowed, as printed; `None` where all are, or none is declared.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        access: Option<String>,
+    },
+    /// A person, or the approver in their name.
+    Person {
+        /// The answer.
+        answer: PersonAnswer,
+        /// What they said with it; empty where nothing was said.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
+    },
+    /// A layer around the running of calls, which answered in the tool's place.
+    Layer {
+        /// Why; empty where nothing was said.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
+    },
+    /// Nobody, as it did not come to that: the call named no tool, did not fit it, or was stopped before.
+    Nobody,
+}
+
+/// Says what a person answered to the question whether a call may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PersonAnswer {
+    /// Yes, exactly as shown.
+    Approved,
+    /// Yes, with other arguments.
+    ApprovedEdited,
+    /// No.
+    Denied,
+}
+
+impl DecidedBy {
+    /// Names the rules behind what the policy decided, each cut to 1,024 bytes; takes what it says of every access.
+    ///
+    /// ```
+    /// use haft_core::{Schema, ToolSpec};
+    /// use haft_tools_core::{Accesses, DecidedBy, Policy, Rule};
+    ///
+    /// let policy = Policy::new().allow(Rule::tools("now".parse()?));
+    /// let spec = ToolSpec::new("now".parse()?, "Tells the time.", Schema::empty());
+    /// let by = DecidedBy::verdicts(&policy.explain(&spec, &Accesses::none()));
+    /// assert_eq!(serde_json::to_string(&by)?, r#"{"by":"rule","decision":"allow","rules":["now"]}"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn verdicts(verdicts: &[Verdict<'_>]) -> Self {
+        let decision = verdicts.iter().map(Verdict::decision).max().unwrap_or(Decision::Ask);
+        if decision == Decision::Allow {
+            return Self::Rule { decision, rules: printed(verdicts), access: None };
+        }
+        let decisive = verdicts.iter().find(|verdict| verdict.decision() == decision);
+        let access = decisive.and_then(Verdict::access).map(|access| cut(&access.to_string(), MOST_TEXT));
+        let rules = decisive.map(|verdict| printed(std::slice::from_ref(verdict))).unwrap_or_default();
+        Self::Rule { decision, rules, access }
+    }
+
+    /// Names a person's answer and what they said with it, cut to 1,024 bytes.
+    pub fn person(answer: PersonAnswer, reason: &str) -> Self {
+        Self::Person { answer, reason: cut(reason, MOST_TEXT) }
+    }
+
+    /// Names a layer's answer and the reason for it, cut to 1,024 bytes.
+    pub fn layer(reason: &str) -> Self {
+        Self::Layer { reason: cut(reason, MOST_TEXT) }
+    }
+}
+
+/// Lists the rules behind a decision that allows, and cuts each to 1,024 bytes.
+fn printed(verdicts: &[Verdict<'_>]) -> Vec<String> {
+    let mut rules: Vec<&Rule> = Vec::new();
+    for rule in verdicts.iter().filter_map(Verdict::rule) {
+        if !rules.iter().any(|known| std::ptr::eq(*known, rule)) {
+            rules.push(rule);
+        }
+    }
+    let mut printed: Vec<String> =
+        rules.iter().take(MOST_RULES).map(|rule| cut(&rule.to_string(), MOST_TEXT)).collect();
+    if rules.len() > MOST_RULES {
+        printed.push(format!("… and {} more", rules.len() - MOST_RULES));
+    }
+    printed
+}
+
+/// Keeps a name that others chose within bounds.
+pub(super) fn name(text: &str) -> String {
+    cut(text, MOST_TEXT)
+}
+
+/// Keeps at most so many bytes of a text, and marks that there was more.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(most - '…'.len_utf8())])
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field by reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
