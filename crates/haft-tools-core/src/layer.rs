@@ -64,6 +64,13 @@ pub struct LayerCall<'a> {
     pub accesses: &'a Accesses,
 }
 
+impl<'a> LayerCall<'a> {
+    /// Shows a call to a layer outside an executor, as a layer's own tests and a layer around another do.
+    pub fn new(call: &'a ToolCall, spec: &'a ToolSpec, scope: &'a CallScope, accesses: &'a Accesses) -> Self {
+        Self { call, spec, scope, accesses }
+    }
+}
+
 /// Says what is to become of a call that a layer looked at.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "a layer's word counts only when it is given back"]

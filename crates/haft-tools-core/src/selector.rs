@@ -70,7 +70,7 @@ impl Selector {
     }
 
     /// Tells whether the tool would be chosen if no tool were explicit only: what forbids must not pass those by.
-    pub(crate) fn concerns(&self, spec: &ToolSpec) -> bool {
+    pub fn concerns(&self, spec: &ToolSpec) -> bool {
         self.chooses(spec, false)
     }
 
