@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolSpec};
+use haft_process::Environment;
 use haft_tools_core::{
     Access, Accesses, CallScope, Prepared, Resource, Scheme, Tool, input_schema, parse_input,
 };
@@ -11,7 +12,6 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::directory;
-use crate::environment::Environment;
 use crate::script::{REPORT_TIME, Script, Surroundings};
 
 /// Names commands as resources: `exec:git status`.

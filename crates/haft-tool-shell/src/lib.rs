@@ -41,13 +41,9 @@
 mod bash;
 mod capture;
 mod directory;
-mod environment;
-mod marker;
 mod output_stream;
-mod process_tree;
 mod report;
 mod script;
-mod survivors;
 
 pub use crate::bash::{Bash, EXEC, tools};
-pub use crate::environment::{Environment, EnvironmentError};
+pub use haft_process::{Environment, EnvironmentError};

@@ -6,16 +6,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use haft_core::{ToolError, ToolOutput};
+use haft_process::{Environment, ProcessTree};
 use haft_tools_core::{Action, CallContext, Preview};
 use haft_workdir::{Workdir, WorkdirPath};
 use rustix::io::Errno;
 use tokio::time::{Instant, sleep};
 
 use crate::directory;
-use crate::environment::Environment;
-use crate::marker::Marker;
 use crate::output_stream::OutputStream;
-use crate::process_tree::ProcessTree;
 use crate::report::{self, Background, Ending, Report};
 
 /// How long output is waited for after the script has ended, at most.
@@ -113,32 +111,33 @@ impl Action for Script {
 impl Script {
     fn start(&self, cx: &CallContext) -> Result<(ProcessTree, OutputStream), ToolError> {
         let Surroundings { workdir, environment } = &*self.surroundings;
-        let Some(bash) = environment.program("bash") else {
+        let Some(bash) = environment.find_program("bash") else {
             return Err(ToolError::unavailable(
                 "there is no `bash` where commands are looked for; do without it, or ask the user to install it",
             ));
         };
         let directory = workdir.host_directory(&self.directory).map_err(directory::unusable)?;
-        let marker = Marker::next();
         let mut command = Command::new(bash);
         // The name is what bash puts in front of its messages, where a host path has no place.
         command
             .arg0("bash")
             .args(["--noprofile", "--norc", "-c", "--", &self.command])
             .current_dir(directory)
-            .env_clear()
-            .envs(environment.of_call(&marker))
             .stdin(Stdio::null());
-        spawn(command, marker, cx).map_err(not_started)
+        spawn(command, environment, cx).map_err(not_started)
     }
 }
 
 /// Gives the command one pipe for both of its outputs, so that they are read in the order they are written.
-fn spawn(mut command: Command, marker: Marker, cx: &CallContext) -> io::Result<(ProcessTree, OutputStream)> {
+fn spawn(
+    mut command: Command,
+    environment: &Environment,
+    cx: &CallContext,
+) -> io::Result<(ProcessTree, OutputStream)> {
     let (reader, writer) = io::pipe()?;
     let output = OutputStream::new(reader, cx.clone())?;
     command.stdout(writer.try_clone()?).stderr(writer);
-    Ok((ProcessTree::spawn(command, marker)?, output))
+    Ok((ProcessTree::spawn(command, environment)?, output))
 }
 
 /// Ends a script that is still running, with all it started, and takes what that prints meanwhile.

@@ -8,6 +8,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use tokio::signal::unix::{self, SignalKind};
 use tokio::time::Instant;
 
+use crate::environment::Environment;
 use crate::marker::Marker;
 use crate::survivors::{self, Survivors};
 
@@ -17,12 +18,34 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// How many times processes are killed that keep appearing; with [`LOOK_AGAIN`] at least one second.
 const KILLS: u32 = 200;
 
-/// Owns the processes of one call: the one that was started, and all that come of it.
+/// Owns the processes that come of one command: the one that was started, and all that it starts.
 ///
 /// They are a session of their own, and so a process group too. Dropped before its end it kills them: the group at once,
-/// those that left the group from a thread, which ends when they have.
+/// those that left the group from a thread, which ends when they have. So a future that holds one ends its processes
+/// when it is dropped.
+///
+/// ```
+/// use haft_process::{Environment, ProcessTree};
+/// use std::process::{Command, Stdio};
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let mut command = Command::new("/bin/sh");
+/// command.args(["-c", "sleep 60 & exit 3"]).stdin(Stdio::null());
+/// let mut processes = ProcessTree::spawn(command, &Environment::minimal())?;
+///
+/// processes.exited().await;
+/// assert_eq!(processes.reap().and_then(|status| status.code()), Some(3));
+/// assert!(!processes.are_gone(Duration::ZERO).await);
+/// processes.end(Duration::from_millis(200)).await;
+/// assert!(processes.are_gone(Duration::ZERO).await);
+/// processes.let_go();
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
-pub(crate) struct ProcessTree {
+pub struct ProcessTree {
     /// The process that was started, until it is reaped. As long as it is not, its number cannot become that of
     /// another process, and a signal to its group reaches no stranger.
     root: Option<Box<dyn ChildWrapper>>,
@@ -35,7 +58,21 @@ pub(crate) struct ProcessTree {
 
 impl ProcessTree {
     /// Starts a command as the leader of a new session, without a terminal.
-    pub(crate) fn spawn(command: Command, marker: Marker) -> io::Result<Self> {
+    ///
+    /// It gets the variables of the environment, whatever variables the command was given before. The command is dropped,
+    /// and with it the host's copies of the descriptors it was given.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not start it: there is no such program or directory, it may not be executed, its arguments
+    /// and variables are too large, or there is no process, memory or descriptor to spare.
+    ///
+    /// # Panics
+    ///
+    /// When it is called outside a tokio runtime, or in one without IO.
+    pub fn spawn(mut command: Command, environment: &Environment) -> io::Result<Self> {
+        let marker = Marker::next();
+        command.env_clear().envs(environment.of_call(&marker));
         // Listened to before there is a child, so that its death is not missed.
         let deaths = unix::signal(SignalKind::child())?;
         let started = Instant::now();
@@ -48,7 +85,11 @@ impl ProcessTree {
     }
 
     /// Waits until the process that was started has ended, and leaves it unreaped.
-    pub(crate) async fn exited(&mut self) {
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn exited(&mut self) {
         while !self.has_exited() {
             self.deaths.recv().await;
         }
@@ -61,7 +102,7 @@ impl ProcessTree {
     }
 
     /// Takes the status of the process that was started; `None` if it has not ended or somebody else took it.
-    pub(crate) fn reap(&mut self) -> Option<ExitStatus> {
+    pub fn reap(&mut self) -> Option<ExitStatus> {
         match self.root.as_mut()?.try_wait() {
             Ok(None) => None,
             Ok(Some(status)) => {
@@ -76,12 +117,24 @@ impl ProcessTree {
     }
 
     /// Tells whether no process is alive, or none is any more after waiting this long for it.
-    pub(crate) async fn are_gone(&self, within: Duration) -> bool {
+    ///
+    /// What has ended and was not reaped is not alive. On systems other than Linux, a leader that was not reaped is.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn are_gone(&self, within: Duration) -> bool {
         self.wait_for_end(self.survivors().await, within).await.is_empty()
     }
 
-    /// Ends all processes that are alive: asks them to, and kills those that have not ended after a grace.
-    pub(crate) async fn end(&mut self, grace: Duration) {
+    /// Ends all processes that are alive: asks them to (`SIGTERM`), and kills those that have not ended after a grace.
+    ///
+    /// Killing is repeated for about a second, until none is left that can be found.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe; what has not ended by then goes on until this is called again or the tree is dropped.
+    pub async fn end(&mut self, grace: Duration) {
         let survivors = self.survivors().await;
         survivors.signal(Signal::TERM);
         // A stopped process acts on the signal only when it goes on.
@@ -108,8 +161,10 @@ impl ProcessTree {
         survivors
     }
 
-    /// Lets go of the processes: once the leader is reaped, what is still alive stays so.
-    pub(crate) fn let_go(mut self) {
+    /// Lets go of the processes: what is still alive stays so.
+    ///
+    /// This holds only once the leader is reaped ([`ProcessTree::reap`]); before, it is the same as dropping the tree.
+    pub fn let_go(mut self) {
         self.is_let_go = self.root.is_none();
     }
 

@@ -85,17 +85,17 @@ const SECRET_LOOKING: [&str; 9] =
 /// Nothing is inherited from the host's process: a variable is here because the host put it here. Added to each command
 /// are settings that keep programs from prompting, paging and colouring (`TERM=dumb`, `GIT_TERMINAL_PROMPT=0`,
 /// `PAGER=cat`, `NO_COLOR=1` and the like), unless the host set the same variable with [`Environment::with`], and the
-/// variable `HAFT_CALL`, by which the processes of a call are found again.
+/// variable `HAFT_CALL`, by which the processes that come of it are found again.
 ///
 /// Its `Debug` form shows names and no values. Cheap enough to clone once a tool, not once a call.
 ///
 /// ```
-/// use haft_tool_shell::Environment;
+/// use haft_process::Environment;
 ///
 /// let environment = Environment::from_vars([("HOME", "/home/ann"), ("GITHUB_TOKEN", "hunter2")])
 ///     .with("RUST_BACKTRACE", "1")?;
 /// assert_eq!(format!("{environment:?}"), r#"Environment {"HOME", "LANG", "PATH", "RUST_BACKTRACE"}"#);
-/// # Ok::<(), haft_tool_shell::EnvironmentError>(())
+/// # Ok::<(), haft_process::EnvironmentError>(())
 /// ```
 #[derive(Clone)]
 pub struct Environment {
@@ -170,8 +170,14 @@ impl Environment {
         Ok(self)
     }
 
-    /// Finds a program in the directories of `PATH`; relative ones are passed over, since the model can write there.
-    pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
+    /// Finds a program in the directories of `PATH`; relative ones are passed over, since a model may write there.
+    ///
+    /// ```
+    /// use haft_process::Environment;
+    ///
+    /// assert!(Environment::minimal().find_program("sh").is_some_and(|sh| sh.is_absolute()));
+    /// ```
+    pub fn find_program(&self, name: &str) -> Option<PathBuf> {
         let path = self.variables.get(OsStr::new("PATH"))?;
         std::env::split_paths(path)
             .filter(|directory| directory.is_absolute())
@@ -306,9 +312,11 @@ mod tests {
     fn finds_programs_in_absolute_directories_only() {
         let with_path = |path: &str| Environment::minimal().with("PATH", path).unwrap();
         assert!(
-            with_path("relative::/nowhere:/usr/bin:/bin").program("env").is_some_and(|env| env.is_absolute())
+            with_path("relative::/nowhere:/usr/bin:/bin")
+                .find_program("env")
+                .is_some_and(|env| env.is_absolute())
         );
-        assert_eq!(with_path(".:src:").program("lib.rs"), None);
-        assert_eq!(with_path("").program("env"), None);
+        assert_eq!(with_path(".:src:").find_program("lib.rs"), None);
+        assert_eq!(with_path("").find_program("env"), None);
     }
 }

@@ -1,0 +1,6 @@
+//! What becomes of processes, with real ones.
+
+#![cfg(unix)]
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
+mod trees;
