@@ -39,6 +39,8 @@ pub use haft_tools_core::*;
 pub use default_tools::{FILE, default_tools, default_tools_with};
 #[cfg(feature = "agent")]
 pub use haft_agent as agent;
+#[cfg(feature = "hooks")]
+pub use haft_hooks as hooks;
 #[cfg(feature = "model")]
 pub use haft_model as model;
 #[cfg(feature = "fs")]
