@@ -118,7 +118,8 @@ impl ProcessTree {
 
     /// Tells whether no process is alive, or none is any more after waiting this long for it.
     ///
-    /// What has ended and was not reaped is not alive. On systems other than Linux, a leader that was not reaped is.
+    /// What has ended and was not reaped is not alive, but where there is no `/proc` to tell, a leader may count as alive
+    /// until it is reaped.
     ///
     /// # Cancel safety
     ///
