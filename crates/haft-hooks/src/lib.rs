@@ -40,6 +40,9 @@
 //! | exits with 2 | the call is denied, with what the hook wrote to stderr as the reason | the answer is replaced by an error with that reason, which says whether the call did run |
 //! | does anything else | required: the call is denied. Advisory: reported, and the call goes on | required: the answer is withheld. Advisory: reported, and the answer stands |
 //!
+//! Several programs exit with 2 when they are used wrongly (shells, `grep`, Python's `argparse`), which then blocks, and
+//! the model reads why.
+//!
 //! With exit code 0 it may print a JSON object, of at most 1 MiB. `context` is a text that the model is told beside the
 //! output. `input` (before) replaces the arguments. `output` (after) is a text that replaces what the model reads: the
 //! status stays, and what the output held as data goes, since the hook may have taken something out of the text. A

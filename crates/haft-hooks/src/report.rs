@@ -10,6 +10,31 @@ use crate::command_hook::{CommandHook, Obligation, When};
 /// Tells the host that a hook failed to give an answer, and what that meant.
 ///
 /// A hook that blocks a call on purpose has not failed, and is not reported.
+///
+/// ```
+/// use haft_core::{Schema, ToolCall, ToolSpec};
+/// use haft_hooks::{CommandHook, CommandHooks, HookProblem, Obligation};
+/// use haft_tools_core::{Accesses, Before, CallScope, Layer as _, LayerCall, Selector};
+/// use std::sync::mpsc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let hook = CommandHook::before(Selector::all(), ["/bin/sh", "-c", "echo no disk >&2; exit 1"]);
+/// let (sender, reports) = mpsc::channel();
+/// let hooks = CommandHooks::new([hook.obligation(Obligation::Advisory)], "/", std::env::vars_os())?
+///     .reporting_to(move |report| drop(sender.send(report)));
+///
+/// let call = ToolCall::new("c1".parse()?, "now", serde_json::json!({}));
+/// let spec = ToolSpec::new("now".parse()?, "Tells the time.", Schema::empty());
+/// let (scope, accesses) = (CallScope::new("run-1".parse()?), Accesses::none());
+/// assert_eq!(hooks.before(&LayerCall::new(&call, &spec, &scope, &accesses)).await, Before::proceed());
+///
+/// let report = reports.try_recv()?;
+/// assert!(matches!(report.problem, HookProblem::Exited { code: 1 }));
+/// assert_eq!(report.stderr, "no disk\n");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct HookReport {

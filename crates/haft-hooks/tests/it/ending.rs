@@ -58,7 +58,8 @@ async fn what_is_left_in_the_background_ends_with_it() {
 }
 
 #[tokio::test]
-async fn takes_what_a_child_prints_right_after_its_end() {
-    let asking = Asking::new([before(r#"(sleep 0.01; echo '{"context": "late"}') & exit 0"#)]);
-    assert_eq!(asking.before(&bash()).await, Before::proceed().with_context("late"));
+async fn is_not_kept_waiting_by_a_process_that_cannot_be_found() {
+    let script = r#"echo '{"context": "done"}'; env -i setsid sleep 60 & sleep 0.05; exit 0"#;
+    let asking = Asking::new([before(script)]);
+    assert_eq!(asking.before(&bash()).await, Before::proceed().with_context("done"));
 }
