@@ -2,12 +2,13 @@ use crate::admission::Room;
 use crate::clock::Clock;
 use crate::executor::{Frame, call_nested};
 use crate::order::Place;
-use crate::{CallScope, Layer};
+use crate::{CallScope, Layer, RateLimit};
 use haft_core::{CallId, EventKind, Progress, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Gives a running tool its surroundings: who calls, when to stop, whom to tell, and how to call other tools.
@@ -28,9 +29,18 @@ struct Inner {
     room: Room,
     /// Made when somebody waits for the call.
     clock: OnceLock<Box<Clock>>,
+    /// Limit how often updates and progress are shown; made when somebody listens.
+    often: OnceLock<Box<[RateLimit; 2]>>,
     finished: AtomicBool,
     /// Held while news is handed on, so that none comes after the end.
     telling: Mutex<()>,
+}
+
+/// Says what is told, each of which is limited on its own.
+#[derive(Clone, Copy)]
+enum News {
+    Update,
+    Progress,
 }
 
 /// Says where a call is made.
@@ -63,6 +73,7 @@ impl CallContext {
             place,
             room,
             clock: OnceLock::new(),
+            often: OnceLock::new(),
             finished: AtomicBool::new(false),
             telling: Mutex::new(()),
         }))
@@ -88,6 +99,7 @@ impl CallContext {
             place: None,
             room: Room::default(),
             clock: OnceLock::new(),
+            often: OnceLock::new(),
             finished: AtomicBool::new(false),
             telling: Mutex::new(()),
         }))
@@ -129,10 +141,10 @@ impl CallContext {
     pub fn update(&self, output: impl FnOnce() -> ToolOutput) {
         self.touch();
         if self.layers().is_empty() {
-            self.tell(|| Some((EventKind::Updated { output: output() }, ())));
+            self.tell(News::Update, || Some((EventKind::Updated { output: output() }, ())));
             return;
         }
-        let shown = self.tell(|| {
+        let shown = self.tell(News::Update, || {
             let output = self.layers().iter().try_fold(output(), |output, layer| {
                 // A layer that breaks might have wanted to suppress the update.
                 catch_unwind(AssertUnwindSafe(|| layer.before_update(self, output))).ok().flatten()
@@ -149,11 +161,12 @@ impl CallContext {
 
     /// Tells people how far the call has got, as a text or as a fraction from 0.0 to 1.0.
     ///
+    /// Limited like updates, but apart from them.
     /// Also without anybody who listens, it tells the executor that the call gets on: the idle timeout, where there is
     /// one, starts anew.
     pub fn progress(&self, progress: impl Into<Progress>) {
         self.touch();
-        self.tell(|| Some((EventKind::Progressed { progress: progress.into() }, ())));
+        self.tell(News::Progress, || Some((EventKind::Progressed { progress: progress.into() }, ())));
     }
 
     /// Calls another tool through the same executor: it is validated, decided and recorded like any other call.
@@ -244,9 +257,14 @@ impl CallContext {
     }
 
     /// Hands news on, if somebody listens and the call is not answered yet; gives what comes with it if it did so.
-    fn tell<T>(&self, news: impl FnOnce() -> Option<(EventKind, T)>) -> Option<T> {
+    fn tell<T>(&self, of: News, news: impl FnOnce() -> Option<(EventKind, T)>) -> Option<T> {
         let frame = self.frame()?;
         if !self.is_observed() || self.is_finished() {
+            return None;
+        }
+        let (now, interval) = (Instant::now(), frame.update_interval());
+        let often = self.0.often.get_or_init(|| Box::new([(); 2].map(|()| RateLimit::new(now, interval))));
+        if !often[of as usize].allows(now) {
             return None;
         }
         // The tool's own code must not run while the end is held up.

@@ -9,10 +9,11 @@ use serde_json::Value;
 /// layer that gives it another input sends it through those stages again: no layer can make a call run that the policy
 /// does not let run. The first layer is the outermost: its [`before`](Self::before) comes first and its
 /// [`after`](Self::after) last. Every `before` that let the call go on is followed by one `after`, however the call
-/// ends, unless its batch is dropped.
+/// ends, unless its batch is dropped or the call is left to wait for a person. A call that goes on after such a wait is
+/// not shown again to layers that have seen it.
 ///
-/// A layer that panics, or takes longer than a call may, has the call refused in `before`; in `after` it is passed over
-/// and reported.
+/// A layer that panics, or takes longer than a call may, has the call refused in `before`; in `after` it has the output
+/// withheld, since it might have been there to take something out.
 ///
 /// The four callbacks that older libraries have are its four methods: before and after execution, before an update
 /// (which it may suppress) and after one.

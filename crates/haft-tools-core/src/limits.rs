@@ -1,3 +1,4 @@
+use crate::RateLimit;
 use std::time::Duration;
 
 /// Bounds what the calls of one executor may take.
@@ -75,7 +76,7 @@ impl Default for Limits {
             output_bytes: 32 * 1024,
             nesting: 8,
             input_bytes: 4 * 1024 * 1024,
-            update_interval: Duration::from_millis(50),
+            update_interval: RateLimit::DEFAULT_INTERVAL,
             retries: Retries::default(),
         }
     }

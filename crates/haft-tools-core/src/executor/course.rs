@@ -207,7 +207,8 @@ impl<'a> Rest<'a> {
         room: Room,
         task: &mut Context<'_>,
     ) -> Gone<'a> {
-        if let Err(refusal) = self.frame.control.admits(&self.record.call) {
+        let admitted = self.frame.control.admits(&self.record.call).and_then(|()| self.record.begun());
+        if let Err(refusal) = admitted {
             return Gone::Answered(self.conclude(refusal.into(), &Span::none()));
         }
         let (times, span) = (self.times(entry, &authorized), self.span(entry));

@@ -2,6 +2,7 @@ use super::control::Control;
 use super::local::Shared;
 use crate::{CallContext, CallScope, Events, Layer, ToolRegistry};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Holds what the calls of one batch have in common: where, on whose behalf and how deep they are made.
 pub(crate) struct Frame {
@@ -26,6 +27,10 @@ impl Frame {
 
     pub(crate) fn layers(&self) -> &[Arc<dyn Layer>] {
         &self.shared.layers
+    }
+
+    pub(crate) fn update_interval(&self) -> Duration {
+        self.shared.limits.update_interval
     }
 
     /// Stops the clocks of the calls that wait for one of these, for as long as the guard lives.

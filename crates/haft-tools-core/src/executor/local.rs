@@ -6,7 +6,7 @@ use super::{Batch, BatchOutcome, CallOutcome, Cancel, Resumption, SpanContent, T
 use crate::admission::{Admission, Turn, Widths};
 use crate::registry::Entry;
 use crate::{
-    Approver, CallScope, DenyAll, Events, Layer, Limits, Policy, Selector, ToolLimits, ToolRegistry,
+    Approver, CallScope, DenyAll, Events, Journal, Layer, Limits, Policy, Selector, ToolLimits, ToolRegistry,
 };
 use async_trait::async_trait;
 use futures_util::future::join_all;
@@ -35,6 +35,7 @@ pub(super) struct Shared {
     pub(super) layers: Vec<Arc<dyn Layer>>,
     pub(super) span_content: SpanContent,
     pub(super) events: Events,
+    pub(super) journal: Journal,
     pub(super) admission: Arc<Admission>,
 }
 
@@ -51,6 +52,7 @@ impl LocalExecutor {
             layers: Vec::new(),
             span_content: SpanContent::default(),
             events: Events::default(),
+            journal: Journal::default(),
             admission: Arc::new(Admission::new(&Widths::default())),
         })
     }
@@ -155,6 +157,12 @@ impl LocalExecutorBuilder {
     /// Tells these observers what happens.
     pub fn events(mut self, events: Events) -> Self {
         self.0.events = events;
+        self
+    }
+
+    /// Records every call in this journal; a call whose beginning cannot be recorded does not run.
+    pub fn journal(mut self, journal: Journal) -> Self {
+        self.0.journal = journal;
         self
     }
 

@@ -1,5 +1,6 @@
+use super::Refusal;
 use super::frame::Frame;
-use crate::{Access, Approval, PendingCall};
+use crate::{Access, Approval, CallJournal, DecidedBy, PendingCall, PersonAnswer};
 use haft_core::{Decision, EventKind, Repair, ReplyStatus, ToolCall, ToolOutput, ToolReply, Truncation};
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,6 +11,7 @@ use std::time::Instant;
 pub(super) struct Record<'a> {
     frame: &'a Arc<Frame>,
     pub(super) call: ToolCall,
+    pub(super) journal: CallJournal,
     started: Instant,
     open: bool,
 }
@@ -25,7 +27,8 @@ impl<'a> Record<'a> {
 
     /// Takes up a call that was started before.
     pub(super) fn resume(frame: &'a Arc<Frame>, call: ToolCall) -> Self {
-        Self { frame, call, started: Instant::now(), open: true }
+        let journal = frame.shared.journal.call(&frame.scope, &call);
+        Self { frame, call, journal, started: Instant::now(), open: true }
     }
 
     pub(super) fn decided(&self, decision: Decision, reason: &dyn Fn() -> String) {
@@ -33,15 +36,39 @@ impl<'a> Record<'a> {
     }
 
     /// Tells what a person decided; an edited call is decided again, and one that waits is not decided.
-    pub(super) fn answered(&self, approval: &Approval) {
+    pub(super) fn answered(&mut self, approval: &Approval) {
+        let (answer, said) = match approval {
+            Approval::Approve => (PersonAnswer::Approved, ""),
+            Approval::Deny { reason } => (PersonAnswer::Denied, reason.as_str()),
+            Approval::Edit { .. } | Approval::Later => return,
+        };
+        self.journal.decided(|| DecidedBy::person(answer, said));
         match approval {
-            Approval::Approve => self.decided(Decision::Allow, &|| "approved".to_owned()),
             Approval::Deny { reason } if reason.is_empty() => {
                 self.decided(Decision::Deny, &|| "not approved".to_owned());
             }
             Approval::Deny { reason } => self.decided(Decision::Deny, &|| format!("not approved: {reason}")),
-            Approval::Edit { .. } | Approval::Later => {}
+            _ => self.decided(Decision::Allow, &|| "approved".to_owned()),
         }
+    }
+
+    /// Tells that a person wrote the input themselves.
+    pub(super) fn edited(&mut self) {
+        self.journal.decided(|| DecidedBy::person(PersonAnswer::ApprovedEdited, ""));
+        self.decided(Decision::Allow, &|| "approved with other arguments".to_owned());
+    }
+
+    /// Notes that the call is about to run; without the note it must not.
+    pub(super) fn begun(&mut self) -> Result<(), Refusal> {
+        self.journal.begun().map_err(|error| {
+            let error = &error as &dyn std::error::Error;
+            tracing::error!(call = %self.call.id, error, "the journal cannot be written, so the call is refused");
+            Refusal::new(
+                ReplyStatus::Denied,
+                "the host cannot record calls at the moment, and runs none that it cannot record; nothing was done, so \
+                 say so and stop",
+            )
+        })
     }
 
     pub(super) fn asked(&self, pending: &PendingCall) {
@@ -59,6 +86,7 @@ impl<'a> Record<'a> {
     /// Leaves the call open: it waits, and another record will end it.
     pub(super) fn wait(mut self) {
         self.open = false;
+        self.journal.waits();
     }
 
     /// Ends the call with what it is answered with; the call's name goes with the reply.
@@ -75,6 +103,10 @@ impl<'a> Record<'a> {
         reply.duration = self.started.elapsed();
         reply.truncation = truncation;
         reply.repairs = repairs;
+        if let Err(error) = self.journal.ended(&reply) {
+            let error = &error as &dyn std::error::Error;
+            tracing::error!(call = %reply.call_id, error, "the journal cannot record how the call ended");
+        }
         self.tell(|| EventKind::Finished { reply: Box::new(reply.clone()) });
         reply
     }

@@ -3,9 +3,9 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use haft_core::{Event, EventKind, Schema, ToolCall, ToolError, ToolOutput, ToolReply, ToolSpec};
 use haft_tools_core::{
-    Access, Accesses, Action, Approval, Batch, CallContext, CallOutcome, CallScope, Events, LocalExecutor,
-    LocalExecutorBuilder, Observer, PendingCall, Policy, Prepared, Preview, Resource, Resumption, Rule,
-    Scheme, Tool, ToolExecutor as _, ToolRegistry,
+    Access, Accesses, Action, Approval, Batch, CallContext, CallOutcome, CallScope, Events, Limits,
+    LocalExecutor, LocalExecutorBuilder, Observer, PendingCall, Policy, Prepared, Preview, Resource,
+    Resumption, Rule, Scheme, Tool, ToolExecutor as _, ToolRegistry,
 };
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -154,9 +154,10 @@ pub(crate) fn registry(probes: impl IntoIterator<Item = Probe>) -> ToolRegistry 
     ToolRegistry::of(probes.into_iter().map(|probe| Arc::new(probe) as Arc<dyn Tool>)).unwrap()
 }
 
-/// Starts an executor that permits everything.
+/// Starts an executor that permits everything, and shows every update.
 pub(crate) fn permissive(probes: impl IntoIterator<Item = Probe>) -> LocalExecutorBuilder {
-    LocalExecutor::builder(registry(probes)).policy(anything())
+    let limits = Limits { update_interval: Duration::ZERO, ..Limits::default() };
+    LocalExecutor::builder(registry(probes)).policy(anything()).limits(limits)
 }
 
 /// Executes a batch that nobody has to approve; how long it took is left out.

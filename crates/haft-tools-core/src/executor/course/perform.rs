@@ -20,7 +20,7 @@ use tracing::Span;
 impl Rest<'_> {
     /// Runs what was authorized, once there is room for it, and again where that can help.
     pub(super) async fn perform(
-        &self,
+        &mut self,
         entry: &Entry,
         mut authorized: Authorized,
         token: &CancellationToken,
@@ -35,6 +35,7 @@ impl Rest<'_> {
                 room = shared.admission.admit(&entry.spec, authorized.accesses()) => room,
             };
             control.admits(&self.record.call)?;
+            self.record.begun()?;
             let terms = authorized.prepared().is_repeatable().then(|| authorized.terms());
             let times = self.times(entry, &authorized);
             *span = self.span(entry);

@@ -13,8 +13,8 @@ use crate::executor::shape::shape;
 use crate::executor::validate::validate;
 use crate::executor::{CallOutcome, Refusal, span};
 use crate::registry::Entry;
-use crate::{Answer, Approval, PendingCall, Prepared};
-use haft_core::{Decision, Repair, ReplyStatus};
+use crate::{Answer, Approval, DecidedBy, PendingCall, Prepared};
+use haft_core::{Repair, ReplyStatus};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
@@ -72,7 +72,10 @@ impl<'a> Rest<'a> {
         };
         let answer = match result {
             Ok(output) => output.into(),
-            Err(Halt::Answered(answer)) => *answer,
+            Err(Halt::Answered(answer)) => {
+                self.record.journal.decided(|| DecidedBy::layer(""));
+                *answer
+            }
             Err(Halt::Refused(refusal)) => refusal.into(),
             Err(Halt::Waits(pending)) if self.frame.nesting == 0 => {
                 self.record.wait();
@@ -137,9 +140,14 @@ impl<'a> Rest<'a> {
         }
     }
 
-    fn decide(&self, entry: &'a Entry, prepared: Prepared, said: Said) -> Result<Front<'a>, Refusal> {
-        let tell = |decision, reason: &dyn Fn() -> String| self.record.decided(decision, reason);
-        let decided = decide(&self.frame.shared.policy, entry, prepared, tell)?;
+    fn decide(&mut self, entry: &'a Entry, prepared: Prepared, said: Said) -> Result<Front<'a>, Refusal> {
+        let Self { frame, record, .. } = self;
+        let (policy, call, scope) = (&frame.shared.policy, &record.call, &frame.scope);
+        let accesses = prepared.accesses();
+        record.journal.prepared(accesses, || approve::digest(entry, call, &prepared, scope));
+        record.journal.decided(|| DecidedBy::verdicts(&policy.explain(&entry.spec, accesses)));
+        let tell = |decision, reason: &dyn Fn() -> String| record.decided(decision, reason);
+        let decided = decide(policy, entry, prepared, tell)?;
         Ok(Front { entry, decided, said })
     }
 
@@ -154,6 +162,7 @@ impl<'a> Rest<'a> {
             return Err(Stop::Refused(too_deep(limits.nesting)));
         }
         let entry = resolve(frame.registry(), &self.record.call).map_err(Stop::Refused)?;
+        self.record.journal.resolved(&entry.spec);
         let repairs = validate(entry, &mut self.record.call, limits.input_bytes).map_err(Stop::Refused)?;
         self.repairs.extend(repairs);
         let prepared = prepare(entry, &self.record.call, &frame.scope).map_err(Stop::Unprepared)?;
@@ -188,7 +197,7 @@ impl<'a> Rest<'a> {
                     Approved::Run(authorized)
                 }
                 (Decided::Asked(prepared), Said::Wrote) => {
-                    self.record.decided(Decision::Allow, &|| "approved with other arguments".to_owned());
+                    self.record.edited();
                     Approved::Run(Authorized::by_approval(prepared))
                 }
                 (decided, Said::Given(given)) => {
@@ -221,7 +230,7 @@ impl<'a> Rest<'a> {
 
     /// Asks the approver, for as long as the call is not cancelled; the clocks of calls that wait for this one stand still.
     async fn ask(
-        &self,
+        &mut self,
         entry: &Entry,
         prepared: Prepared,
         layered: &Layered,
