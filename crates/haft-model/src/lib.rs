@@ -7,7 +7,8 @@
 //! [`ModelError::Truncated`] and one that contradicts itself is [`ModelError::Protocol`], so whoever runs the turn
 //! never acts on half of an answer. [`Assembler`] is the same without the stream.
 //!
-//! Nothing here knows a provider, a tool or a loop. An adapter for a provider needs this crate and `haft-core`; so does
+//! A [`Dialect`] writes a tool's schema as a provider takes it, and lists what could not be said. Beside that, nothing
+//! here knows a provider, a tool or a loop. An adapter for a provider needs this crate and `haft-core`; so does
 //! whatever drives the model.
 //!
 //! # Sessions
@@ -68,6 +69,7 @@ mod arguments;
 mod assemble;
 mod capabilities;
 mod delta;
+mod dialect;
 mod divergence;
 mod error;
 mod model;
@@ -80,6 +82,7 @@ mod stream;
 pub use assemble::{Assembler, ModelTurn, assemble};
 pub use capabilities::ModelCapabilities;
 pub use delta::Delta;
+pub use dialect::{Dialect, Loss, LossKind, NotStrict, NotStrictReason, Projection};
 pub use divergence::{Divergence, DivergenceKind};
 pub use error::{ModelError, ProtocolError};
 pub use model::Model;

@@ -4,6 +4,7 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
 mod assembling;
+mod dialects;
 mod divergences;
 mod recordings;
 mod scripts;
