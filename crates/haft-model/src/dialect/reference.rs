@@ -2,10 +2,17 @@ use super::place::{DOCUMENT, Path, Place};
 use super::walk::{MOST_PARTS, Walk};
 use serde_json::{Value, json};
 
+/// How long a reference may be.
+const MOST_REFERENCE_BYTES: usize = 4096;
+
 impl<'a> Walk<'a> {
     /// Finds what a reference means, through references that are nothing else; `None` where it leads nowhere.
     pub(super) fn resolve(&self, reference: &'a str) -> Option<Place<'a>> {
         let mut reference = reference;
+        // Longer ones are no slip of a pen, and reading them again and again would cost too much.
+        if reference.len() > MOST_REFERENCE_BYTES {
+            return None;
+        }
         for _ in 0..MOST_PARTS {
             let pointer = reference.strip_prefix('#')?;
             let value = if pointer.is_empty() {
@@ -49,12 +56,14 @@ impl<'a> Walk<'a> {
             .map(|char| if char.is_ascii_alphanumeric() || "_-".contains(char) { char } else { '_' })
             .take(64)
             .collect();
-        let mut name = if base.is_empty() { "schema".to_owned() } else { base.clone() };
-        let mut count = 1;
-        while !self.taken.insert(name.clone()) {
-            count += 1;
+        let base = if base.is_empty() { "schema".to_owned() } else { base };
+        let mut name = base.clone();
+        while self.taken.contains_key(&name) {
+            let count = self.taken.entry(base.clone()).or_insert(1);
+            *count += 1;
             name = format!("{base}_{count}");
         }
+        self.taken.insert(name.clone(), 1);
         self.names.insert(address, name.clone());
         let reference = json!(format!("#/$defs/{name}"));
         self.waiting.push_back((name, target.clone()));

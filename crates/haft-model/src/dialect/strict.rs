@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 const FORMATS: [&str; 9] =
     ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
+/// How long a regular expression may be that is looked through for what OpenAI does not know.
+const MOST_PATTERN_BYTES: usize = 4096;
+
 /// Writes the schema in OpenAI's strict subset, or tells why that cannot be.
 pub(super) fn project(top: &Value) -> Result<(Value, Losses), NotStrict> {
     let mut strict = Strict { walk: Walk::new(top, true) };
@@ -259,7 +262,8 @@ fn is_kept(name: &str, value: &Value, kind: Kind) -> bool {
         ("format", Kind::String) => value.as_str().is_some_and(|format| FORMATS.contains(&format)),
         // What its expressions lack is looking around and referring back.
         ("pattern", Kind::String) => value.as_str().is_some_and(|pattern| {
-            !["(?=", "(?!", "(?<"].iter().any(|group| pattern.contains(group))
+            pattern.len() <= MOST_PATTERN_BYTES
+                && !["(?=", "(?!", "(?<"].iter().any(|group| pattern.contains(group))
                 && !pattern.as_bytes().windows(2).any(|pair| pair[0] == b'\\' && pair[1].is_ascii_digit())
         }),
         (

@@ -33,7 +33,8 @@ pub(super) struct Walk<'a> {
     text: usize,
     /// Where schemas stand that are referred to, with the names of their definitions.
     pub(super) names: HashMap<*const Value, String>,
-    pub(super) taken: HashSet<String>,
+    /// The names of definitions, each with how often it was wanted.
+    pub(super) taken: HashMap<String, usize>,
     pub(super) waiting: VecDeque<(String, Place<'a>)>,
     /// Where references led on the way to the schema at hand.
     pub(super) active: Vec<*const Value>,
@@ -48,7 +49,7 @@ impl<'a> Walk<'a> {
             work: 0,
             text: 0,
             names: HashMap::new(),
-            taken: HashSet::new(),
+            taken: HashMap::new(),
             waiting: VecDeque::new(),
             active: vec![std::ptr::from_ref(top)],
         }

@@ -91,6 +91,29 @@ fn parts_that_hold_together_and_multiply_are_bounded() {
 }
 
 #[test]
+fn definitions_of_one_name_are_told_apart() {
+    let members: Map<String, Value> = (0..4000)
+        .map(|at| (format!("g{at}"), json!({ "properties": { "a": { "type": "string" }, "b": { "$ref": format!("#/properties/g{at}/properties/a") } } })))
+        .collect();
+    let projection = Dialect::Anthropic.project(&schema(json!({ "properties": members }))).unwrap();
+    rules::check(Dialect::Anthropic, &projection.schema);
+    assert_eq!(projection.schema["$defs"].as_object().unwrap().len(), 4000);
+}
+
+#[test]
+fn long_texts_that_are_repeated_cost_little() {
+    let members: Map<String, Value> =
+        (0..5000).map(|at| (format!("p{at}"), json!({ "$ref": "#/$defs/d", "description": "x" }))).collect();
+    let original = schema(json!({ "properties": members, "$defs": { "d": {
+        "type": "string",
+        "pattern": "a".repeat(2_000_000),
+        "anyOf": [{ "$ref": format!("#/$defs/{}", "d".repeat(2_000_000)) }, { "$ref": "#/$defs/d" }],
+    } } }));
+    let (_, largest) = fates(&original);
+    assert!(largest < 4 * 1024 * 1024, "{largest}");
+}
+
+#[test]
 fn references_that_go_round_end() {
     let round = |reference: Value| {
         schema(json!({ "properties": { "a": reference }, "$defs": {
