@@ -119,3 +119,19 @@ identifier! {
     /// ```
     RunId
 }
+
+identifier! {
+    /// Names one output that was stored whole because a reply could not hold it.
+    ///
+    /// Any text of 1 to 256 bytes without control characters. Cheap to clone. It says nothing by itself: a store gives
+    /// the output only to the run it was stored for, and to those next to it.
+    ///
+    /// ```
+    /// use haft_core::OutputId;
+    ///
+    /// let id: OutputId = "o7".parse()?;
+    /// assert_eq!(id.to_string(), "o7");
+    /// # Ok::<(), haft_core::IdError>(())
+    /// ```
+    OutputId
+}

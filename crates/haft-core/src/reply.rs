@@ -1,5 +1,5 @@
 use crate::present::present;
-use crate::{CallId, ToolErrorKind, ToolOutput};
+use crate::{CallId, OutputId, ToolErrorKind, ToolOutput};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -122,13 +122,30 @@ pub enum ErrorKind {
     Panicked,
 }
 
-/// Counts what was cut from an output to fit its bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Counts what was cut from an output to fit its bounds, and says where the whole of it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Truncation {
-    /// Bytes the tool gave.
+    /// Bytes of text that the tool gave.
     pub total_bytes: u64,
-    /// Bytes that were kept.
+    /// Bytes of text that were kept.
     pub kept_bytes: u64,
+    /// The whole, where it was stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<OutputId>,
+}
+
+impl Truncation {
+    /// Counts what was cut from an output that is not stored.
+    pub fn new(total_bytes: u64, kept_bytes: u64) -> Self {
+        Self { total_bytes, kept_bytes, output: None }
+    }
+
+    /// Names the output under which the whole was stored.
+    pub fn with_output(mut self, output: Option<OutputId>) -> Self {
+        self.output = output;
+        self
+    }
 }
 
 /// Reports one change that was made to a call's arguments so that they fit the schema.

@@ -42,7 +42,7 @@ fn reply() -> ToolReply {
     let output = ToolOutput::text("fn main() {}").with_details(json!({ "lines": 1 }));
     let mut reply = ToolReply::new(call_id("c1"), "read_file", ReplyStatus::Ok, output);
     reply.duration = Duration::from_micros(1_500);
-    reply.truncation = Some(Truncation { total_bytes: 20_000, kept_bytes: 12 });
+    reply.truncation = Some(Truncation::new(20_000, 12));
     reply.repairs = vec![
         Repair::new("/limit", json!("5"), Some(json!(5)), "read the number in the text"),
         Repair::new("/offset", Value::Null, None, "left out null"),
@@ -173,6 +173,13 @@ fn replies() {
         expect![[r#"
             {"call_id":"c1","name":"bash","output":{"content":[{"type":"text","text":"no"}]},"status":"denied","duration_us":0}
             {"call_id":"c1","name":"read_file","output":{"content":[{"type":"text","text":"fn main() {}"}],"details":{"lines":1}},"status":"ok","duration_us":1500,"truncation":{"total_bytes":20000,"kept_bytes":12},"repairs":[{"pointer":"/limit","from":"5","to":5,"note":"read the number in the text"},{"pointer":"/offset","from":null,"note":"left out null"},{"pointer":"/mode","from":"null","to":null,"note":"read the null in the text"}]}
+        "#]],
+    );
+    check(
+        [Truncation::new(9, 5), Truncation::new(9, 5).with_output(Some("o1".parse().unwrap()))],
+        expect![[r#"
+            {"total_bytes":9,"kept_bytes":5}
+            {"total_bytes":9,"kept_bytes":5,"output":"o1"}
         "#]],
     );
 }

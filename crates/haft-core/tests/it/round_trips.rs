@@ -39,6 +39,6 @@ macro_rules! round_trips {
 // Of every public type: what is written reads as what it was.
 round_trips! {
     assistant_part blob call_id content decision digest error_kind event event_kind exposure json_value message origin
-    progress repair reply_status run_id schema stop_reason tool_call tool_error_kind tool_hints tool_name tool_output
+    output_id progress repair reply_status run_id schema stop_reason tool_call tool_error_kind tool_hints tool_name tool_output
     tool_reply tool_spec truncation usage
 }

@@ -2,8 +2,8 @@
 
 use haft_core::{
     AssistantPart, Blob, CallId, Content, Decision, Digest, ErrorKind, Event, EventKind, Exposure, Message,
-    Origin, Progress, Repair, ReplyStatus, RunId, Schema, StopReason, ToolCall, ToolErrorKind, ToolHints,
-    ToolName, ToolOutput, ToolReply, ToolSpec, Truncation, Usage,
+    Origin, OutputId, Progress, Repair, ReplyStatus, RunId, Schema, StopReason, ToolCall, ToolErrorKind,
+    ToolHints, ToolName, ToolOutput, ToolReply, ToolSpec, Truncation, Usage,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option::of;
@@ -47,6 +47,10 @@ pub(crate) fn call_id() -> impl Strategy<Value = CallId> {
 }
 
 pub(crate) fn run_id() -> impl Strategy<Value = RunId> {
+    "\\PC{1,20}".prop_map(|text| text.parse().unwrap())
+}
+
+pub(crate) fn output_id() -> impl Strategy<Value = OutputId> {
     "\\PC{1,20}".prop_map(|text| text.parse().unwrap())
 }
 
@@ -130,7 +134,8 @@ pub(crate) fn reply_status() -> impl Strategy<Value = ReplyStatus> {
 }
 
 pub(crate) fn truncation() -> impl Strategy<Value = Truncation> {
-    any::<(u64, u64)>().prop_map(|(total_bytes, kept_bytes)| Truncation { total_bytes, kept_bytes })
+    (any::<(u64, u64)>(), of(output_id()))
+        .prop_map(|((total, kept), output)| Truncation::new(total, kept).with_output(output))
 }
 
 pub(crate) fn repair() -> impl Strategy<Value = Repair> {
