@@ -60,9 +60,12 @@ mod layer;
 mod limits;
 mod nearest;
 mod order;
+mod output;
 mod permission;
 mod preview;
+mod redact;
 mod registry;
+mod rewrite;
 mod scope;
 mod selector;
 mod steering;
@@ -92,6 +95,7 @@ pub use permission::{
     AllowAll, Approval, Approver, DenyAll, PendingCall, Policy, Rule, Verdict, approver_fn,
 };
 pub use preview::Preview;
+pub use redact::{RedactedStream, Redactor, SecretError};
 pub use registry::{CollisionPolicy, RegistryError, ToolRegistry};
 pub use scope::CallScope;
 pub use selector::{Selector, SelectorError};

@@ -21,7 +21,22 @@ pub struct Limits {
     /// How long a call that was told to stop may take to do so before it is abandoned; 2 s by default.
     pub grace: Duration,
     /// How many bytes of text and JSON a reply may have; 32 KiB by default.
+    ///
+    /// The addresses and names of documents may have 32 KiB beside it. What says that something was cut comes on top.
     pub output_bytes: usize,
+    /// How many lines of text a reply may have; 2,000 by default.
+    ///
+    /// What is over it by less than a 256th is let pass: so much may stand around the lines that a tool bounds itself.
+    pub output_lines: usize,
+    /// How many bytes a line of text may have; 2,000 by default. JSON parts are on one line, and are not bound by it.
+    ///
+    /// A line that is over it by 64 bytes at most is let pass: the note on a cut would take as much.
+    pub line_bytes: usize,
+    /// How many bytes of images, sounds and other binary documents a reply may have; 5 MiB by default, which is what
+    /// Anthropic's API takes of one image. Images, documents and links together are 100 at most.
+    pub media_bytes: usize,
+    /// How many bytes the result as data, and what is told to the host alone, may each have as JSON; 1 MiB by default.
+    pub data_bytes: usize,
     /// How deep calls made by tools may nest; 8 by default.
     pub nesting: u32,
     /// How many bytes of text a call's arguments may have, names of members included; 4 MiB by default.
@@ -74,6 +89,10 @@ impl Default for Limits {
             idle_timeout: None,
             grace: Duration::from_secs(2),
             output_bytes: 32 * 1024,
+            output_lines: 2_000,
+            line_bytes: 2_000,
+            media_bytes: 5 << 20,
+            data_bytes: 1 << 20,
             nesting: 8,
             input_bytes: 4 * 1024 * 1024,
             update_interval: RateLimit::DEFAULT_INTERVAL,

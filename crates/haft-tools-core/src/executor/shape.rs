@@ -1,168 +1,219 @@
-use haft_core::{Content, Repair, ToolOutput, Truncation};
-use std::fmt;
-use std::fmt::Write as _;
+mod attachments;
+mod data;
+mod excerpt;
+mod keep;
+mod notes;
+mod repair_note;
+mod text;
 
-/// The most repairs that the model is told of one by one.
-const MOST_REPAIRS: usize = 8;
+use crate::output::READ_OUTPUT;
+use crate::rewrite::{self, Rewrite};
+use crate::{CallScope, Limits, OutputStore, Redactor, ToolRegistry};
+use haft_core::{CallId, Content, Origin, Repair, ToolOutput, Truncation, Visible};
+use notes::Whereabouts;
+use std::borrow::Cow;
+use std::sync::Arc;
+use text::CutText;
+use tokio_util::sync::CancellationToken;
 
-/// The most bytes of each value that a note on a repair quotes.
-const MOST_QUOTED: usize = 80;
+/// How large an output is at most that is looked through in place; a larger one would hold up other calls meanwhile.
+const IN_PLACE_BYTES: usize = 1 << 20;
 
-/// Bounds what a call is answered with, keeping head and tail, and tells the model what was changed in its arguments.
-pub(super) fn shape(
-    mut output: ToolOutput,
-    most_bytes: usize,
-    repairs: &[Repair],
-) -> (ToolOutput, Option<Truncation>) {
-    let truncation = bound(&mut output.content, most_bytes);
-    if !repairs.is_empty() {
-        output.content.push(Content::text(repair_note(repairs)));
-    }
-    (output, truncation)
+/// Is what a call is answered with, bounded, and what was cut from it.
+type Shaped = (ToolOutput, Option<Truncation>);
+
+/// Says how outputs are shaped: secrets are replaced, then what cannot be seen is written out, then what is too much is
+/// stored and cut.
+pub(super) struct Shaper<'a> {
+    pub(super) limits: &'a Limits,
+    pub(super) redactor: &'a Redactor,
+    pub(super) outputs: Option<&'a Arc<dyn OutputStore>>,
+    /// What tells whether the model has the tool that reads stored outputs.
+    pub(super) registry: &'a ToolRegistry,
+    /// Whether the output is of an origin that can mean to deceive.
+    pub(super) is_untrusted: bool,
 }
 
-/// Cuts the middle out of texts and JSON, taken together, so that they stay within the bound but for the one note that
-/// says what was cut; media parts are left as they are.
-fn bound(parts: &mut Vec<Content>, most_bytes: usize) -> Option<Truncation> {
-    let total: usize = parts.iter().map(textual_bytes).sum();
-    if total <= most_bytes {
-        return None;
-    }
-    let cut_from = most_bytes / 3 * 2;
-    let cut_to = total - most_bytes / 3;
-    let mut cut = Cut::default();
-    let mut end = 0;
-    let mut kept: Vec<Content> = Vec::new();
-    for mut part in parts.drain(..) {
-        let (start, size) = (end, textual_bytes(&part));
-        end += size;
-        if size == 0 || end <= cut_from || start >= cut_to {
-            kept.push(part);
-            continue;
-        }
-        let text = take_text(&mut part);
-        let head_end = boundary_before(&text, cut_from.saturating_sub(start));
-        let tail_start = boundary_after(&text, (cut_to - start).min(text.len()));
-        cut.bytes += tail_start - head_end;
-        cut.lines += text[head_end..tail_start].lines().count();
-        let is_first = cut.place.is_none();
-        if is_first {
-            let gap = if head_end == 0 || text[..head_end].ends_with('\n') { "" } else { "\n" };
-            cut.place = Some((kept.len(), head_end + gap.len()));
-            kept.push(with_text(part, [&text[..head_end], gap, &text[tail_start..]].concat()));
-        } else if tail_start < text.len() {
-            kept.push(with_text(part, text[tail_start..].to_owned()));
-        }
-    }
-    *parts = kept;
-    if let Some((place, at)) = cut.place
-        && let Some(text) = parts.get_mut(place).and_then(text_mut)
-    {
-        text.insert_str(at, &cut.to_string());
-    }
-    Some(Truncation { total_bytes: total as u64, kept_bytes: (total - cut.bytes) as u64 })
+/// Tells whether what a tool of this origin gives can mean to deceive: it is written by others than the host.
+pub(super) fn is_untrusted(origin: &Origin) -> bool {
+    !matches!(origin, Origin::Builtin | Origin::Host)
 }
 
-/// Counts what was cut, and where the note on it goes: into which part, at which byte.
+/// Tells whether a tool of this name gives what is stored already, which is not to be stored again.
+pub(super) fn reads_outputs(name: &str) -> bool {
+    name == READ_OUTPUT
+}
+
+/// Is an output that takes time to shape.
+pub(super) struct Unshaped {
+    output: ToolOutput,
+    is_clean: bool,
+    is_heavy: bool,
+}
+
+impl Shaper<'_> {
+    /// Shapes an output that fits, or is small and goes nowhere; gives back one that has to be stored or takes time.
+    pub(super) fn shape(&self, mut output: ToolOutput, repairs: &[Repair]) -> Result<Shaped, Unshaped> {
+        let needs_cleaning = self.is_untrusted || !self.redactor.is_empty();
+        if needs_cleaning {
+            if is_heavy(&output) {
+                return Err(Unshaped { output, is_clean: false, is_heavy: true });
+            }
+            clean(&mut output, self.redactor, self.is_untrusted);
+        }
+        if fits(&output, self.limits) {
+            return Ok((self.tell_repairs(output, repairs), None));
+        }
+        let is_heavy = is_heavy(&output);
+        if is_heavy || self.outputs.is_some() {
+            return Err(Unshaped { output, is_clean: true, is_heavy });
+        }
+        let (output, truncation) = Cut::new(output, self.limits).finish(&Stored::default(), self);
+        Ok((self.tell_repairs(output, repairs), truncation))
+    }
+
+    /// Stores and cuts an output.
+    ///
+    /// Storing is given up when the call is cancelled or it takes too long: the reply then says that nothing was kept.
+    pub(super) async fn finish(
+        &self,
+        unshaped: Unshaped,
+        repairs: &[Repair],
+        (scope, call, cancellation): (&CallScope, &CallId, &CancellationToken),
+    ) -> Shaped {
+        let Unshaped { mut output, is_clean, is_heavy } = unshaped;
+        let mut cut = if is_heavy {
+            let (redactor, limits, is_untrusted) =
+                (self.redactor.clone(), self.limits.clone(), self.is_untrusted);
+            let work = tokio::task::spawn_blocking(move || {
+                if !is_clean {
+                    clean(&mut output, &redactor, is_untrusted);
+                }
+                Cut::new(output, &limits)
+            });
+            // Only a runtime that is shutting down does not let it end.
+            work.await.unwrap_or_else(|_| Cut::new(ToolOutput::text("the output was lost"), self.limits))
+        } else {
+            Cut::new(output, self.limits)
+        };
+        let mut stored = Stored::default();
+        if let Some(outputs) = self.outputs {
+            let keep = async |text| keep::keep(&**outputs, scope, call, cancellation, text).await;
+            if let Some(whole) = cut.text.as_mut().and_then(CutText::take_whole) {
+                stored.text = keep(whole).await;
+            }
+            if let Some(whole) = cut.data.as_mut().and_then(data::CutData::take_whole) {
+                stored.data = keep(whole).await;
+            }
+        }
+        let (output, truncation) = cut.finish(&stored, self);
+        (self.tell_repairs(output, repairs), truncation)
+    }
+
+    fn tell_repairs(&self, mut output: ToolOutput, repairs: &[Repair]) -> ToolOutput {
+        if !repairs.is_empty() {
+            let note = repair_note::repair_note(repairs);
+            output.content.push(Content::text(self.redactor.redact(&note)));
+        }
+        output
+    }
+
+    fn whereabouts<'a>(&self, stored: &'a keep::Kept) -> Whereabouts<'a> {
+        match stored {
+            keep::Kept::As(output) if self.registry.entry(READ_OUTPUT).is_some() => {
+                Whereabouts::Readable(output)
+            }
+            keep::Kept::As(output) => Whereabouts::Stored(output),
+            keep::Kept::No => Whereabouts::Nowhere,
+            keep::Kept::Failed => Whereabouts::Lost,
+        }
+    }
+}
+
+/// Where what was cut has gone.
 #[derive(Default)]
+struct Stored {
+    text: keep::Kept,
+    data: keep::Kept,
+}
+
+/// Is an output from which was cut what is too much, still without the notes that say so.
 struct Cut {
-    place: Option<(usize, usize)>,
-    bytes: usize,
-    lines: usize,
+    output: ToolOutput,
+    text: Option<CutText>,
+    attachments: Option<attachments::LeftOut>,
+    data: Option<data::CutData>,
 }
 
-impl fmt::Display for Cut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = if self.lines == 1 { "line" } else { "lines" };
-        writeln!(
-            f,
-            "[… {} bytes, {} {lines} cut here: ask for less at once to see them …]",
-            self.bytes, self.lines
-        )
+impl Cut {
+    fn new(mut output: ToolOutput, limits: &Limits) -> Self {
+        let data = data::cut(&mut output, limits);
+        let attachments = attachments::cut(&mut output.content, limits);
+        let text = text::cut(&mut output.content, limits);
+        Self { output, text, attachments, data }
     }
-}
 
-/// Counts what of a part is text that can be cut.
-fn textual_bytes(part: &Content) -> usize {
-    match part {
-        Content::Text { text } | Content::Resource { text: Some(text), .. } => text.len(),
-        Content::Json { .. } => part.size_bytes(),
-        _ => 0,
-    }
-}
-
-fn text_mut(part: &mut Content) -> Option<&mut String> {
-    match part {
-        Content::Text { text } | Content::Resource { text: Some(text), .. } => Some(text),
-        _ => None,
-    }
-}
-
-fn take_text(part: &mut Content) -> String {
-    match part {
-        Content::Json { value } => value.to_string(),
-        part => text_mut(part).map(std::mem::take).unwrap_or_default(),
-    }
-}
-
-/// Puts a text back into the part it was taken from; JSON that was cut is a text.
-fn with_text(mut part: Content, text: String) -> Content {
-    match text_mut(&mut part) {
-        Some(place) => {
-            *place = text;
-            part
+    /// Says what was cut, and where it is.
+    fn finish(self, stored: &Stored, shaper: &Shaper<'_>) -> Shaped {
+        let Self { mut output, text, attachments, data } = self;
+        let (mut total, mut kept, mut is_cut) = (0, 0, false);
+        if let Some(text) = text {
+            (total, kept, is_cut) = (text.total_bytes, text.kept_bytes, true);
+            text.tell(&mut output.content, &shaper.whereabouts(&stored.text));
+        } else {
+            let bytes = output.content.iter().map(text::textual_bytes).sum::<usize>() as u64;
+            (total, kept) = (total + bytes, kept + bytes);
         }
-        None => Content::text(text),
-    }
-}
-
-/// Finds the end of the last whole line that fits, or where a single line is longer than half the space, of the last
-/// whole character.
-fn boundary_before(text: &str, most: usize) -> usize {
-    let end = text.floor_char_boundary(most);
-    match text[..end].rfind('\n') {
-        Some(newline) if newline + 1 >= end / 2 => newline + 1,
-        _ => end,
-    }
-}
-
-/// Finds the start of the first whole line at or behind a place, or else of the first whole character.
-fn boundary_after(text: &str, from: usize) -> usize {
-    let start = text.ceil_char_boundary(from);
-    if start == 0 || text.as_bytes()[start - 1] == b'\n' {
-        return start;
-    }
-    let rest = &text[start..];
-    match rest.find('\n') {
-        Some(newline) if newline < rest.len() / 2 => start + newline + 1,
-        _ => start,
-    }
-}
-
-fn repair_note(repairs: &[Repair]) -> String {
-    let mut note = String::from("[the arguments were changed:");
-    for (index, repair) in repairs.iter().take(MOST_REPAIRS).enumerate() {
-        let place = if repair.pointer.is_empty() { "the whole".to_owned() } else { quoted(&repair.pointer) };
-        let separator = if index == 0 { "" } else { ";" };
-        // Writing to a string cannot fail.
-        let _ = write!(note, "{separator} {place}: {}", repair.note);
-        // What was removed is named by its place, and it was a null.
-        if let Some(to) = &repair.to {
-            let _ = write!(note, " ({} → {})", quoted(&repair.from.to_string()), quoted(&to.to_string()));
+        if let Some(left_out) = attachments {
+            total += left_out.bytes();
+            is_cut = true;
+            output.content.push(Content::text(left_out.note(shaper.limits)));
         }
+        if let Some(data) = data {
+            total += data.bytes();
+            is_cut = true;
+            output.content.extend(data.note(&shaper.whereabouts(&stored.data)).map(Content::text));
+        }
+        let whole = stored.text.output().or(stored.data.output());
+        (output, is_cut.then(|| Truncation::new(total, kept).with_output(whole.cloned())))
     }
-    if repairs.len() > MOST_REPAIRS {
-        let _ = write!(note, "; and {} more", repairs.len() - MOST_REPAIRS);
-    }
-    note.push(']');
-    note
 }
 
-fn quoted(text: &str) -> String {
-    if text.len() <= MOST_QUOTED {
-        return text.to_owned();
+/// Replaces secrets, and then writes out what cannot be seen.
+fn clean(output: &mut ToolOutput, redactor: &Redactor, is_untrusted: bool) {
+    redactor.redact_output(output);
+    if is_untrusted {
+        rewrite::shown(output, &WrittenOut);
     }
-    format!("{}…", &text[..text.floor_char_boundary(MOST_QUOTED)])
+}
+
+struct WrittenOut;
+
+impl Rewrite for WrittenOut {
+    fn rewrite<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        Visible::new(text).to_cow()
+    }
+}
+
+/// Tells whether nothing has to be cut, at a price that does not grow with what is far too much.
+fn fits(output: &ToolOutput, limits: &Limits) -> bool {
+    text::fits(&output.content, limits)
+        && attachments::fit(&output.content, limits)
+        && data::fits(output, limits)
+}
+
+/// Tells whether an output takes time to look through.
+fn is_heavy(output: &ToolOutput) -> bool {
+    let heavy_part = |left: usize, part: &Content| match part {
+        Content::Json { value } => left.checked_sub(data::json_bytes(value, left)?),
+        part => left.checked_sub(text::textual_bytes(part)),
+    };
+    let left = output.content.iter().try_fold(IN_PLACE_BYTES, heavy_part);
+    let data = output.structured.iter().chain([&output.details]);
+    left.and_then(|left| {
+        data.clone().try_fold(left, |left, value| left.checked_sub(data::json_bytes(value, left)?))
+    })
+    .is_none()
 }
 
 #[cfg(test)]

@@ -2,9 +2,22 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
 use super::*;
+use crate::output::count_lines;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::json;
+
+/// Shapes an output that goes nowhere.
+fn shape(output: ToolOutput, most_bytes: usize, repairs: &[Repair]) -> Shaped {
+    shape_within(output, &Limits { output_bytes: most_bytes, ..Limits::default() }, repairs)
+}
+
+fn shape_within(output: ToolOutput, limits: &Limits, repairs: &[Repair]) -> Shaped {
+    let (redactor, registry) = (Redactor::new(), ToolRegistry::new());
+    let shaper =
+        Shaper { limits, redactor: &redactor, outputs: None, registry: &registry, is_untrusted: false };
+    shaper.shape(output, repairs).unwrap_or_else(|_| panic!("nothing is stored"))
+}
 
 fn check(most_bytes: usize, text: &str, expect: Expect) {
     let (output, _) = shape(ToolOutput::text(text), most_bytes, &[]);
@@ -103,7 +116,7 @@ fn counts_what_it_cut() {
         e
     "#]]
     .assert_eq(&output.to_text());
-    assert_eq!(truncation, Some(Truncation { total_bytes: 10, kept_bytes: 6 }));
+    assert_eq!(truncation, Some(Truncation::new(10, 6)));
 }
 
 #[test]
@@ -132,11 +145,11 @@ fn parts() -> impl Strategy<Value = Vec<Content>> {
     prop::collection::vec(part, 0..5)
 }
 
-/// Joins all that is text, as it counts for the bound.
+/// Joins all that is text, with JSON as it is written when it is cut.
 fn joined(parts: &[Content]) -> String {
     let text = |part: &Content| match part {
         Content::Text { text } | Content::Resource { text: Some(text), .. } => text.clone(),
-        Content::Json { value } => value.to_string(),
+        Content::Json { value } => format!("{value:#}"),
         _ => String::new(),
     };
     parts.iter().map(text).collect()
@@ -148,8 +161,13 @@ proptest! {
         let whole = joined(&parts);
         let media = parts.iter().filter(|part| matches!(part, Content::Image { .. })).count();
         let (output, truncation) = shape(ToolOutput::new(parts.clone()), most_bytes, &[]);
-        let Some(Truncation { total_bytes, kept_bytes }) = truncation else {
-            prop_assert!(whole.len() <= most_bytes);
+        let Some(Truncation { total_bytes, kept_bytes, .. }) = truncation else {
+            let texts = parts.iter().map(|part| match part {
+                Content::Image { .. } => 0,
+                Content::Resource { text, .. } => text.as_ref().map_or(0, String::len),
+                part => part.size_bytes(),
+            });
+            prop_assert!(texts.sum::<usize>() <= most_bytes);
             prop_assert_eq!(output.content, parts);
             return Ok(());
         };
@@ -172,5 +190,42 @@ proptest! {
     fn a_long_text_keeps_most_of_what_it_may(text in "[a-z\n]{200,400}", most_bytes in 30usize..190) {
         let (_, truncation) = shape(ToolOutput::text(text), most_bytes, &[]);
         prop_assert!(truncation.unwrap().kept_bytes * 3 >= most_bytes as u64);
+    }
+
+    #[test]
+    fn every_bound_holds_and_what_is_kept_stands_where_it_stood(
+        text in "([a-z]{0,9}|é{0,40}|👩|x{60,90}|\\r?\n){0,40}",
+        (output_bytes, output_lines, line_bytes) in (0usize..300, 0usize..12, 0usize..80),
+    ) {
+        let limits = Limits { output_bytes, output_lines, line_bytes, ..Limits::default() };
+        let (output, truncation) = shape_within(ToolOutput::text(text.as_str()), &limits, &[]);
+        let left = output.content[0].as_text().unwrap();
+        let Some(truncation) = truncation else {
+            prop_assert_eq!(left, &text);
+            prop_assert!(text.len() <= output_bytes && count_lines(&text).max(1) <= output_lines as u64);
+            prop_assert!(text.split('\n').all(|line| line.len() <= line_bytes + excerpt::LINE_SLACK));
+            return Ok(());
+        };
+        prop_assert_eq!(truncation.total_bytes, text.len() as u64);
+        let (mut kept, mut gaps, mut lines, mut bytes) = (0, 0, 0, 0);
+        for line in left.split_inclusive('\n') {
+            if line.starts_with("[… ") && line.ends_with(" them …]\n") {
+                gaps += 1;
+                continue;
+            }
+            (lines, bytes) = (lines + 1, bytes + line.len());
+            prop_assert!(line.trim_end_matches('\n').len() <= line_bytes + excerpt::LINE_SLACK, "{line:?}");
+            let (head, tail) = match line.split_once("[… ") {
+                Some((head, rest)) => (head, rest.split_once(" here …]").unwrap().1),
+                None => (line, ""),
+            };
+            prop_assert!(text.contains(head.trim_end_matches('\n')) && text.contains(tail), "{line:?}");
+            kept += head.len() + tail.len();
+        }
+        // Before the note on what was cut a line that was cut is ended.
+        let added = kept as u64 - truncation.kept_bytes;
+        prop_assert!(added <= gaps && gaps <= 1, "{left:?}");
+        prop_assert!(bytes <= output_bytes + 1 && lines <= output_lines, "{left:?}");
+        prop_assert_eq!(output.content.len(), if gaps == 1 { 1 } else { 2 });
     }
 }

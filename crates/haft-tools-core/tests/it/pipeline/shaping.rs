@@ -12,7 +12,7 @@ async fn call_with(most_bytes: usize, output: ToolOutput) -> ToolReply {
 
 async fn check(most_bytes: usize, output: ToolOutput, expect: Expect) {
     let reply = call_with(most_bytes, output).await;
-    let cut = reply.truncation.map(|Truncation { total_bytes, kept_bytes }| (total_bytes, kept_bytes));
+    let cut = reply.truncation.map(|Truncation { total_bytes, kept_bytes, .. }| (total_bytes, kept_bytes));
     let parts = reply.output.content.iter().map(|part| format!("{part:?}\n")).collect::<Vec<_>>().concat();
     expect.assert_eq(&format!("{parts}{cut:?}"));
 }
@@ -91,8 +91,8 @@ async fn one_giant_line_is_cut_on_characters() {
 async fn json_that_is_cut_becomes_text() {
     let long: Vec<u32> = (0..100).collect();
     check(30, ToolOutput::json(json!(long)), expect![[r#"
-        Text { text: "[0,1,2,3,4,5,6,7,8,9\n[… 261 bytes, 1 line cut here: ask for less at once to see them …]\n,97,98,99]" }
-        Some((291, 30))"#]]).await;
+        Text { text: "[\n  0,\n  1,\n  2,\n[… 569 bytes, 96 lines cut here: ask for less at once to see them …]\n  99\n]" }
+        Some((592, 23))"#]]).await;
 }
 
 #[tokio::test]
@@ -107,11 +107,10 @@ async fn several_parts_are_bounded_together_and_keep_the_last() {
     ];
     check(60, ToolOutput::new(parts), expect![[r#"
         Text { text: "head\n" }
-        Text { text: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n[… 356 bytes, 2 lines cut here: ask for less at once to see them …]\n" }
+        Text { text: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n[… 365 bytes, 2 lines cut here: ask for less at once to see them …]\n" }
         Image { data: Blob(1000 bytes), mime_type: "image/png" }
-        Text { text: "bbbbbbbbb" }
         Text { text: "exit code 1" }
-        Some((416, 60))"#]]).await;
+        Some((416, 51))"#]]).await;
     let resource = |text: &str| Content::Resource {
         uri: "https://example.org/a/long/address/of/a/document".to_owned(),
         mime_type: None,
@@ -158,10 +157,7 @@ async fn many_small_parts_are_not_made_larger_by_cutting_them() {
 
         ab
 
-        a
-        [… 29940 bytes, 9981 lines cut here: ask for less at once to see them …]
-
-        b
+        [… 29943 bytes, 9981 lines cut here: ask for less at once to see them …]
 
         ab
 

@@ -1,0 +1,80 @@
+use super::notes::Whereabouts;
+use crate::Limits;
+use haft_core::{Content, ToolOutput};
+use serde_json::{Value, json};
+use std::io;
+
+/// Is a result as data that was left out because it is too much.
+pub(super) struct CutData {
+    /// The result written as JSON on several lines; nothing if what the model reads has the same.
+    whole: Option<String>,
+    bytes: u64,
+    most_bytes: usize,
+}
+
+pub(super) fn fits(output: &ToolOutput, limits: &Limits) -> bool {
+    let within = |value: &Value| value.is_null() || json_bytes(value, limits.data_bytes).is_some();
+    output.structured.as_ref().is_none_or(within) && within(&output.details)
+}
+
+/// Leaves out the result as data, and what is for the host, where they are too much.
+pub(super) fn cut(output: &mut ToolOutput, limits: &Limits) -> Option<CutData> {
+    let most_bytes = limits.data_bytes;
+    if !output.details.is_null() && json_bytes(&output.details, most_bytes).is_none() {
+        tracing::warn!(most_bytes, "the details of an output are too large and were left out");
+        output.details = json!({ "left_out": { "most_bytes": most_bytes } });
+    }
+    let structured = output.structured.take_if(|structured| json_bytes(structured, most_bytes).is_none())?;
+    let is_read = matches!(&output.content[..], [Content::Json { value }] if *value == structured);
+    let whole = (!is_read).then(|| format!("{structured:#}"));
+    Some(CutData { bytes: whole.as_ref().map_or(0, |whole| whole.len() as u64), whole, most_bytes })
+}
+
+impl CutData {
+    /// Takes what is to be stored.
+    pub(super) fn take_whole(&mut self) -> Option<String> {
+        self.whole.take()
+    }
+
+    /// How many bytes were left out that the model does not read either.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Says what was left out, unless the model reads the same as text.
+    pub(super) fn note(&self, whereabouts: &Whereabouts<'_>) -> Option<String> {
+        let next = match whereabouts {
+            Whereabouts::Readable(output) => format!("read_output gives it, with output \"{output}\""),
+            Whereabouts::Stored(output) => {
+                format!("it was kept as the output {output}; ask for less at once to see it")
+            }
+            Whereabouts::Nowhere => "ask for less at once".to_owned(),
+            Whereabouts::Lost => "it could not be kept; ask for less at once".to_owned(),
+        };
+        let Self { bytes, most_bytes, .. } = self;
+        (*bytes > 0).then(|| {
+            format!(
+                "[the result as data, {bytes} bytes, is left out: a reply has at most {most_bytes}; {next}]"
+            )
+        })
+    }
+}
+
+/// Counts the bytes of a value written compactly; `None` as soon as there are more than this many.
+pub(super) fn json_bytes(value: &Value, most_bytes: usize) -> Option<usize> {
+    struct Counter {
+        left: usize,
+    }
+    impl io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.left = self.left.checked_sub(bytes.len()).ok_or(io::ErrorKind::FileTooLarge)?;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = Counter { left: most_bytes };
+    // Nothing but the counter can fail here.
+    serde_json::to_writer(&mut counter, value).ok().map(|()| most_bytes - counter.left)
+}

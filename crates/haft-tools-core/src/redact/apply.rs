@@ -1,0 +1,77 @@
+use super::REDACTED;
+use super::secrets::Secrets;
+use crate::rewrite;
+use haft_core::{Content, EventKind, Repair, ToolOutput, ToolReply};
+
+pub(super) fn to_output(output: &mut ToolOutput, secrets: &Secrets) {
+    let is_text = |part: &Content| part.as_text().is_some();
+    for texts in output.content.chunk_by_mut(|one, next| is_text(one) && is_text(next)) {
+        if texts.len() > 1 {
+            across(texts, secrets);
+        }
+    }
+    rewrite::shown(output, secrets);
+    rewrite::value(&mut output.details, secrets);
+}
+
+pub(super) fn to_reply(reply: &mut ToolReply, secrets: &Secrets) {
+    to_output(&mut reply.output, secrets);
+    to_repairs(&mut reply.repairs, secrets);
+}
+
+pub(super) fn to_repairs(repairs: &mut [Repair], secrets: &Secrets) {
+    for repair in repairs {
+        rewrite::text(&mut repair.pointer, secrets);
+        rewrite::text(&mut repair.note, secrets);
+        rewrite::value(&mut repair.from, secrets);
+        repair.to.iter_mut().for_each(|to| rewrite::value(to, secrets));
+    }
+}
+
+pub(super) fn to_event(kind: &mut EventKind, secrets: &Secrets) {
+    match kind {
+        EventKind::TextDelta { text } | EventKind::ReasoningDelta { text } => rewrite::text(text, secrets),
+        EventKind::Started { name, input } => {
+            rewrite::text(name, secrets);
+            rewrite::value(input, secrets);
+        }
+        EventKind::Decided { reason, .. } => rewrite::text(reason, secrets),
+        EventKind::ApprovalRequested { accesses, preview } => {
+            accesses.iter_mut().for_each(|access| rewrite::text(access, secrets));
+            rewrite::text(preview, secrets);
+        }
+        EventKind::Updated { output } => to_output(output, secrets),
+        EventKind::Progressed { progress } => {
+            progress.message.iter_mut().for_each(|message| rewrite::text(message, secrets));
+        }
+        EventKind::Finished { reply } => to_reply(reply, secrets),
+        // These say nothing in words; an event that does has to be added above.
+        EventKind::TurnStarted { .. } | EventKind::TurnFinished { .. } => {}
+        _ => {}
+    }
+}
+
+/// Replaces the secrets of texts that follow each other as if they were one; each is put where it begins.
+fn across(parts: &mut [Content], secrets: &Secrets) {
+    let whole: String = parts.iter().filter_map(Content::as_text).collect();
+    let mut all = secrets.find_all(&whole).peekable();
+    if all.peek().is_none() {
+        return;
+    }
+    let mut start = 0;
+    // The end of the last secret that was found, which can be in a later part than its beginning.
+    let mut done = 0;
+    for part in parts {
+        let Content::Text { text } = part else { continue };
+        let end = start + text.len();
+        let mut redacted = String::new();
+        while let Some(found) = all.next_if(|found| found.start < end) {
+            redacted.push_str(&whole[done.max(start)..found.start]);
+            redacted.push_str(REDACTED);
+            done = found.end;
+        }
+        redacted.push_str(&whole[done.clamp(start, end)..end]);
+        *text = redacted;
+        start = end;
+    }
+}
