@@ -20,8 +20,8 @@ use std::fmt::Write as _;
 use std::iter;
 use tokio_util::sync::CancellationToken;
 
-/// How many bytes of numbered lines a reply has: so much that, with its head and foot, the executor's default bound of
-/// 32 KiB never cuts it and what is said about how to go on is true.
+/// How many bytes of numbered lines a reply has: so much that, with its head and foot, the executor's default bounds of
+/// 32 KiB and 2,000 lines never cut it and what is said about how to go on is true.
 const SLICE_BYTES: usize = 30 * 1024;
 
 /// How many entries are named when the path is a directory.
@@ -53,7 +53,7 @@ struct Input {
     /// The line to start at, counted from 1. A negative number counts from the end: -20 starts 20 lines before it.
     #[serde(default = "first_line")]
     offset: i64,
-    /// The most lines to give.
+    /// The most lines to give, up to 2,000.
     #[serde(default = "default_lines")]
     #[schemars(range(min = 1))]
     limit: u64,
@@ -88,7 +88,8 @@ impl Tool for ReadFile {
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
         let input: Input = parse_input(input)?;
         let path = resolve(&self.workdir, &input.path)?;
-        let wanted = Wanted { offset: input.offset, lines: input.limit, bytes: SLICE_BYTES };
+        let wanted =
+            Wanted { offset: input.offset, lines: input.limit.min(default_lines()), bytes: SLICE_BYTES };
         let hints = Hints::where_no_file(&self.workdir, &path);
         let accesses: Accesses =
             iter::once(Access::read(resource::file(&path))).chain(hints.access()).collect();

@@ -4,6 +4,13 @@ const HEAD_BYTES: usize = 16 * 1024;
 /// How much of the end of an output is kept, in bytes of text.
 const TAIL_BYTES: usize = 12 * 1024;
 
+/// How many lines of the beginning of an output are given; with those of its end and what stands around them they are
+/// fewer than the 2,000 that an executor lets pass by default.
+const HEAD_LINES: usize = 1_200;
+
+/// How many lines of the end of an output are given.
+const TAIL_LINES: usize = 700;
+
 /// Keeps the beginning and the end of an output while it streams, and counts what lies between.
 ///
 /// Memory is bounded by head and tail whatever comes. Bytes that are not UTF-8 become U+FFFD as they come, so that the
@@ -67,11 +74,19 @@ impl Capture {
     /// short, and between them how much was cut.
     pub(crate) fn to_text(&self) -> String {
         let (mut head, mut tail) = (self.head.as_str(), last(&self.tail, TAIL_BYTES));
+        let whole;
         if self.cut_bytes(head, tail) == 0 {
-            return [head, tail].concat();
+            whole = [head, tail].concat();
+            if self.newlines <= (HEAD_LINES + TAIL_LINES) as u64 {
+                return whole;
+            }
+            (head, tail) = (&whole, &whole);
+        } else {
+            head = whole_lines_before(head);
+            tail = whole_lines_after(tail);
         }
-        head = whole_lines_before(head);
-        tail = whole_lines_after(tail);
+        head = first_lines(head, HEAD_LINES);
+        tail = last_lines(tail, TAIL_LINES);
         let bytes = self.cut_bytes(head, tail);
         let lines = self.newlines - newlines(head) - newlines(tail);
         let separator = if head.ends_with('\n') { "" } else { "\n" };
@@ -108,6 +123,17 @@ fn newlines(text: &str) -> u64 {
 /// The end of a text, at most this many bytes of it.
 fn last(text: &str, most_bytes: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(most_bytes))..]
+}
+
+/// The beginning of a text, at most this many lines of it.
+fn first_lines(text: &str, most: usize) -> &str {
+    text.match_indices('\n').nth(most.saturating_sub(1)).map_or(text, |(newline, _)| &text[..=newline])
+}
+
+/// The end of a text, at most this many lines of it.
+fn last_lines(text: &str, most: usize) -> &str {
+    let ended = text.strip_suffix('\n').unwrap_or(text);
+    ended.rmatch_indices('\n').nth(most.saturating_sub(1)).map_or(text, |(newline, _)| &text[newline + 1..])
 }
 
 /// Leaves out a last line that is cut, unless it is more than half of the text.

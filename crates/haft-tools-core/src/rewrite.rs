@@ -3,6 +3,7 @@
 use haft_core::{Content, ToolOutput};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// Says how texts are rewritten.
 pub(crate) trait Rewrite {
@@ -48,7 +49,8 @@ fn renamed(members: Map<String, Value>, rewrite: &impl Rewrite) -> Map<String, V
             while renamed.contains_key(&name) {
                 number += 1;
                 name.truncate(length);
-                name.push_str(&format!(" ({number})"));
+                // Writing to a string cannot fail.
+                let _ = write!(name, " ({number})");
             }
         }
         renamed.insert(name, member);
@@ -66,9 +68,9 @@ pub(crate) fn part(part: &mut Content, rewrite: &impl Rewrite) {
             mime_type.iter_mut().chain(words).for_each(|words| text(words, rewrite));
         }
         Content::ResourceLink { uri, name, mime_type, .. } => {
-            text(uri, rewrite);
-            text(name, rewrite);
-            mime_type.iter_mut().for_each(|mime_type| text(mime_type, rewrite));
+            for words in [uri, name].into_iter().chain(mime_type) {
+                text(words, rewrite);
+            }
         }
         Content::Image { mime_type, .. } | Content::Audio { mime_type, .. } => text(mime_type, rewrite),
         // A kind of part that is not known here has to be added.

@@ -47,6 +47,26 @@ fn check(bytes: &[u8], expected: &Expect) {
 }
 
 #[test]
+fn keeps_the_first_and_the_last_of_many_short_lines() {
+    let lines = |count: usize| (0..count).map(|line| format!("{line}\n")).collect::<Vec<_>>().concat();
+    let fits = lines(HEAD_LINES + TAIL_LINES);
+    assert_eq!(captured([fits.as_bytes()]).to_text(), fits);
+    for count in [2_000, 5_000, 50_000] {
+        let text = captured(lines(count).as_bytes().chunks(999)).to_text();
+        let (head, rest) = text.split_once("[… ").unwrap();
+        let (note, tail) = rest.split_once("…]\n").unwrap();
+        assert_eq!(head, lines(HEAD_LINES));
+        let all = lines(count);
+        assert!(all.ends_with(tail) && tail.lines().count() == TAIL_LINES);
+        let cut = all.len() - head.len() - tail.len();
+        assert!(
+            note.starts_with(&format!("{cut} bytes, {} lines ", count - HEAD_LINES - TAIL_LINES)),
+            "{note}"
+        );
+    }
+}
+
+#[test]
 fn keeps_what_fits_as_it_is() {
     check(b"", &expect![""]);
     check(

@@ -1,3 +1,4 @@
+use haft_core::is_hidden;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
@@ -185,7 +186,7 @@ impl FromStr for Resource {
 
 /// Writes a character so that whoever reads it sees it as it is.
 pub(super) fn write_visibly(f: &mut fmt::Formatter<'_>, character: char) -> fmt::Result {
-    if is_deceptive(character) {
+    if is_hidden(character) {
         write!(f, "\\u{{{:x}}}", u32::from(character))
     } else {
         f.write_char(character)

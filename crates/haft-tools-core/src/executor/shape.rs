@@ -99,7 +99,7 @@ impl Shaper<'_> {
         let mut stored = Stored::default();
         if let Some(outputs) = self.outputs {
             let keep = async |text| keep::keep(&**outputs, scope, call, cancellation, text).await;
-            if let Some(whole) = cut.text.as_mut().and_then(CutText::take_whole) {
+            if let Some(whole) = cut.text.as_mut().map(CutText::take_whole) {
                 stored.text = keep(whole).await;
             }
             if let Some(whole) = cut.data.as_mut().and_then(data::CutData::take_whole) {

@@ -128,8 +128,8 @@ impl OutputStore for LocalOutputs {
         range: Range<u64>,
     ) -> Result<OutputChunk, OutputError> {
         let (gone, found) = {
-            let mut shelf = lock(&self.shelf);
-            (shelf.remove_old(), shelf.find(scope, output))
+            let mut guarded = lock(&self.shelf);
+            (guarded.remove_old(), guarded.find(scope, output))
         };
         drop(gone);
         let (place, total_bytes, total_lines) = found?;

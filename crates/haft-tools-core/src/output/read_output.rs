@@ -72,7 +72,7 @@ struct Input {
     /// The line to start at, counted from 1. A negative number counts from the end: -20 starts 20 lines before it.
     #[serde(default = "first")]
     offset: i64,
-    /// The most lines to give.
+    /// The most lines to give, up to 2,000.
     #[serde(default = "default_lines")]
     #[schemars(range(min = 1))]
     limit: u64,
@@ -128,7 +128,13 @@ impl Tool for ReadOutput {
             ));
         };
         let pattern = grep.map(|grep| pattern(&grep, literal)).transpose()?;
-        let wanted = Wanted { offset, column, lines: limit, bytes: SLICE_BYTES, line_bytes: LINE_BYTES };
+        let wanted = Wanted {
+            offset,
+            column,
+            lines: limit.min(default_lines()),
+            bytes: SLICE_BYTES,
+            line_bytes: LINE_BYTES,
+        };
         Ok(Prepared::new(Accesses::none(), Read { store: Arc::clone(&self.store), output, wanted, pattern }))
     }
 }

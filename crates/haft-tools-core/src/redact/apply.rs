@@ -37,16 +37,16 @@ pub(super) fn to_event(kind: &mut EventKind, secrets: &Secrets) {
         }
         EventKind::Decided { reason, .. } => rewrite::text(reason, secrets),
         EventKind::ApprovalRequested { accesses, preview } => {
-            accesses.iter_mut().for_each(|access| rewrite::text(access, secrets));
-            rewrite::text(preview, secrets);
+            for told in accesses.iter_mut().chain([preview]) {
+                rewrite::text(told, secrets);
+            }
         }
         EventKind::Updated { output } => to_output(output, secrets),
         EventKind::Progressed { progress } => {
             progress.message.iter_mut().for_each(|message| rewrite::text(message, secrets));
         }
         EventKind::Finished { reply } => to_reply(reply, secrets),
-        // These say nothing in words; an event that does has to be added above.
-        EventKind::TurnStarted { .. } | EventKind::TurnFinished { .. } => {}
+        // The others say nothing in words; an event that does has to be added above.
         _ => {}
     }
 }

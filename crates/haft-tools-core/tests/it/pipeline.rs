@@ -8,6 +8,7 @@ mod repair_notes;
 mod repairing;
 mod resolving;
 mod shaping;
+mod storing;
 mod validating;
 mod wording;
 

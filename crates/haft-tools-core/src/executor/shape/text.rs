@@ -68,8 +68,8 @@ struct Gap {
 
 impl CutText {
     /// Takes the whole that is to be stored.
-    pub(super) fn take_whole(&mut self) -> Option<String> {
-        Some(std::mem::take(&mut self.whole))
+    pub(super) fn take_whole(&mut self) -> String {
+        std::mem::take(&mut self.whole)
     }
 
     /// Writes into the parts what was cut from them.

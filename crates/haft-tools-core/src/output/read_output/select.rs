@@ -10,6 +10,9 @@ const OVERLAP_BYTES: usize = 4 * 1024;
 /// How many bytes before a match are given where the beginning of its line is too far away.
 const BEFORE_BYTES: usize = 200;
 
+/// How many bytes less are given of a line whose beginning is left out, so that the note on that has room.
+const BEFORE_NOTE_BYTES: usize = 64;
+
 /// What is wanted of an output.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
@@ -121,7 +124,7 @@ impl Selection {
         let mut text = &text[passed..];
         while !text.is_empty() {
             if line.matches {
-                let room = self.wanted.line_bytes.saturating_sub(line.shown.len());
+                let room = line.most(self.wanted.line_bytes).saturating_sub(line.shown.len());
                 line.shown.extend_from_slice(&text[..text.len().min(room)]);
                 return;
             }
@@ -164,6 +167,11 @@ impl Line {
         Self { number, skipped, window_start, shown_start, matches, ..Self::default() }
     }
 
+    /// How many bytes of the line are given, where this many of a whole line are.
+    fn most(&self, line_bytes: usize) -> usize {
+        if self.shown_start == 0 { line_bytes } else { line_bytes.saturating_sub(BEFORE_NOTE_BYTES) }
+    }
+
     /// Looks for the pattern in what has come of the line since it was last looked for.
     fn look(&mut self, pattern: Option<&Regex>, most_bytes: usize) {
         let Some(found) = pattern.and_then(|pattern| pattern.find(&self.window)) else {
@@ -174,9 +182,9 @@ impl Line {
         };
         let is_near = self.window_start == self.skipped && found.end() <= most_bytes;
         let start = if is_near { 0 } else { found.start().saturating_sub(BEFORE_BYTES) };
-        let end = self.window.len().min(start + most_bytes);
-        self.shown.extend_from_slice(&self.window[start..end]);
         self.shown_start = self.window_start + start as u64;
+        let end = self.window.len().min(start + self.most(most_bytes));
+        self.shown.extend_from_slice(&self.window[start..end]);
         self.matches = true;
         self.window = Vec::new();
     }
