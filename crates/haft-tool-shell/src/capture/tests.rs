@@ -84,10 +84,10 @@ fn cuts_between_lines() {
     check(
         &b"0123456\n".repeat(10_000),
         &expect![[r#"
-        0123456 ×2048
-        [… 51336 bytes, 6417 lines cut here: write long output to a file and look at parts of it …]
-        0123456 ×1535
-    "#]],
+            0123456 ×1200
+            [… 64800 bytes, 8100 lines cut here: write long output to a file and look at parts of it …]
+            0123456 ×700
+        "#]],
     );
 }
 

@@ -71,7 +71,7 @@ async fn keeps_little_of_a_hundred_megabytes() {
     assert_eq!(reply.truncation, None, "what the tool gives fits the executor's bound");
     let notes: Vec<&str> = text.lines().filter(|line| !line.starts_with("haft")).collect();
     expect![[r#"
-        [… 99971340 bytes, 19994268 lines cut here: write long output to a file and look at parts of it …]
+        [… 99990505 bytes, 19998101 lines cut here: write long output to a file and look at parts of it …]
         end
         [exit code 0]"#]]
     .assert_eq(&notes.join("\n"));
