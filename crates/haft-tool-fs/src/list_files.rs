@@ -25,6 +25,9 @@ use tokio_util::sync::CancellationToken;
 /// not shown is true.
 const LISTING_BYTES: usize = 28 * 1024;
 
+/// How many lines a listing has: less than the 2,000 that the executor lets pass by default.
+const LISTING_LINES: usize = 1_900;
+
 const DESCRIPTION: &str = "\
 Lists a directory of the working directory as a tree with file sizes. Hidden entries and those that ignore files \
 (.gitignore) leave out are counted but not shown, unless asked for; .git never is. A directory whose content is not shown \
@@ -151,11 +154,14 @@ impl List {
         let text = loop {
             found.choose(limit);
             let text = render(&self.workdir, &found, stop)?;
-            if text.len() <= LISTING_BYTES || limit == 1 {
+            let lines = text.matches('\n').count() + 1;
+            if text.len() <= LISTING_BYTES && lines <= LISTING_LINES || limit == 1 {
                 break text;
             }
             // The entries that are left out are about as long as those that stay.
-            limit = (found.shown() * LISTING_BYTES / text.len()).clamp(1, limit - 1);
+            let shown = found.shown();
+            limit =
+                (shown * LISTING_BYTES / text.len()).min(shown * LISTING_LINES / lines).clamp(1, limit - 1);
         };
         let details = json!({ "path": self.path.as_str(), "shown": found.shown() });
         Ok(ToolOutput::text(text).with_details(details))

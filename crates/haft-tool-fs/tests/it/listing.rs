@@ -53,6 +53,16 @@ fn one_crowded_directory_does_not_hide_the_others() {
 }
 
 #[test]
+fn a_listing_of_short_names_stays_below_the_bound_on_lines() {
+    let tree = files(2_500, |index| format!("{index}"));
+    let reply = run(&tree, "list_files", json!({ "limit": 5000 }));
+    assert_eq!(reply.truncation, None);
+    let text = reply.output.to_text();
+    assert!((1_000..2_000).contains(&text.lines().count()), "{}", text.lines().count());
+    assert!(text.ends_with("of 2,500 entries shown; list a directory by itself to see more]"), "{text}");
+}
+
+#[test]
 fn a_listing_stays_below_the_bound_of_the_executor() {
     let tree = files(400, |index| format!("{}{index:03}", "long".repeat(50)));
     let reply = run(&tree, "list_files", json!({ "limit": 5000 }));

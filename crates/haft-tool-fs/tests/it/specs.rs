@@ -31,7 +31,7 @@ fn describes_read_file() {
                 "properties": {
                   "limit": {
                     "default": 2000,
-                    "description": "The most lines to give.",
+                    "description": "The most lines to give, up to 2,000.",
                     "format": "uint64",
                     "minimum": 1,
                     "type": "integer"
