@@ -6,6 +6,15 @@ use std::fmt;
 /// that an executor lets pass by default.
 pub(crate) const TEXT_BYTES: usize = 26 << 10;
 
+/// How much room a line takes at least, in bytes: what fills the text has less than the 2,000 lines that an executor lets
+/// pass by default.
+const LINE_ROOM: usize = 14;
+
+/// Counts the room that lines take of [`TEXT_BYTES`].
+pub(crate) fn room_of(lines: &str) -> usize {
+    lines.split_inclusive('\n').map(|line| line.len().max(LINE_ROOM)).sum()
+}
+
 /// How much of a pattern a text repeats, in characters.
 const QUOTED_CHARACTERS: usize = 120;
 

@@ -2,6 +2,7 @@ use super::input::Mode;
 use super::pattern::Pattern;
 use crate::excerpt::{excerpt, may_be_cut, without_end};
 use crate::watch::{Cancelled, Watch};
+use crate::wording::room_of;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkError, SinkMatch};
 use std::fmt::Write as _;
 use std::io;
@@ -17,7 +18,7 @@ const LINES_OF_A_MATCH: usize = 40;
 pub(super) struct Room {
     /// The most matches, nothing where they are only counted.
     pub(super) matches: Option<u64>,
-    /// The most text, in bytes.
+    /// The most text, in bytes; a short line takes more of it than it has.
     pub(super) bytes: usize,
 }
 
@@ -81,7 +82,8 @@ pub(super) struct Collector<'a> {
     before: Lines,
     /// Whether lines were left out since the last hit.
     gap: bool,
-    bytes: usize,
+    /// How much of the room is taken.
+    room_taken: usize,
 }
 
 /// Lines as they are shown.
@@ -109,12 +111,12 @@ impl<'a> Collector<'a> {
             is_binary: false,
             before: Lines::default(),
             gap: true,
-            bytes: 0,
+            room_taken: 0,
         }
     }
 
-    fn fits(&self, bytes: usize) -> bool {
-        self.bytes + bytes <= self.room.bytes
+    fn fits(&self, room: usize) -> bool {
+        self.room_taken + room <= self.room.bytes
     }
 
     /// Takes a match with the lines before it; tells whether there may be room for another.
@@ -123,15 +125,15 @@ impl<'a> Collector<'a> {
         let gap = std::mem::take(&mut self.gap);
         let start = |gap| if gap && with_context { BREAK } else { "" };
         let mut hit = format!("{}{}{}", start(gap), before.text, lines.text);
-        if !self.fits(hit.len()) {
+        if !self.fits(room_of(&hit)) {
             // The match matters more than what is around it.
             self.found.end = End::Full;
             hit = format!("{}{}", start(gap || !before.text.is_empty()), lines.text);
-            if !self.fits(hit.len()) {
+            if !self.fits(room_of(&hit)) {
                 return false;
             }
         }
-        self.bytes += hit.len();
+        self.room_taken += room_of(&hit);
         self.found.cut |= before.cut | lines.cut;
         self.found.matches += 1;
         self.found.hits.push(hit);
@@ -214,11 +216,12 @@ impl Sink for Collector<'_> {
         line.push(self.path, context.line_number().unwrap_or_default(), '-', context.bytes(), 0..0);
         match self.found.hits.last_mut() {
             Some(hit) if *context.kind() == SinkContextKind::After => {
-                if self.bytes + line.text.len() > self.room.bytes {
+                let room = room_of(&line.text);
+                if self.room_taken + room > self.room.bytes {
                     self.found.end = End::Full;
                     return Ok(false);
                 }
-                self.bytes += line.text.len();
+                self.room_taken += room;
                 self.found.cut |= line.cut;
                 hit.push_str(&line.text);
             }

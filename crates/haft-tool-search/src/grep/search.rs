@@ -6,7 +6,7 @@ use super::overlooked::overlooked;
 use crate::left_out::LeftOut;
 use crate::start::{Start, refused};
 use crate::watch::Watch;
-use crate::wording::{OneLine, TEXT_BYTES};
+use crate::wording::{OneLine, TEXT_BYTES, room_of};
 use haft_core::ToolError;
 use haft_workdir::{EntryKind, WalkOptions, WorkdirPath};
 use std::ops::ControlFlow;
@@ -16,6 +16,8 @@ use std::ops::ControlFlow;
 pub(super) struct Findings {
     /// The matches, or the paths of files that have some, as they are shown.
     pub(super) text: String,
+    /// How much room the text takes.
+    room_taken: usize,
     pub(super) matches: u64,
     /// Files with matches, in order, with how many were taken in each.
     pub(super) files: Vec<(WorkdirPath, u64)>,
@@ -129,7 +131,7 @@ impl Findings {
             Mode::Files => Some(1),
             Mode::Count => None,
         };
-        Room { matches, bytes: TEXT_BYTES - self.text.len() }
+        Room { matches, bytes: TEXT_BYTES.saturating_sub(self.room_taken) }
     }
 
     /// Adds what was found in a file; breaks when nothing more may be added.
@@ -141,14 +143,16 @@ impl Findings {
                 Mode::Files => format!("{shown}\n"),
                 Mode::Count => format!("{shown}: {matches}\n"),
             };
-            if self.text.len() + line.len() > TEXT_BYTES {
+            if self.room_taken + room_of(&line) > TEXT_BYTES {
                 self.end = End::Full;
                 return ControlFlow::Break(());
             }
             self.text.push_str(&line);
+            self.room_taken += room_of(&line);
             for hit in hits {
                 let hit = if self.text.is_empty() { hit.strip_prefix(BREAK).unwrap_or(&hit) } else { &hit };
                 self.text.push_str(hit);
+                self.room_taken += room_of(hit);
             }
             self.matches += matches;
             self.cut |= cut;

@@ -37,9 +37,9 @@ fn matches_stop_before_the_output_is_too_long() {
         "grep",
         json!({ "pattern": "x", "limit": 1000, "context": 20 }),
         &expect![[r#"
-        102 lines
-        102 matches in 1 file; stopped because the output is full, there is more: narrow `pattern`, `path` or `glob`, ask for less context, or set `mode` to `files`
-    "#]],
+            101 lines
+            101 matches in 1 file; stopped because the output is full, there is more: narrow `pattern`, `path` or `glob`, ask for less context, or set `mode` to `files`
+        "#]],
     );
     check_end(
         &tree,
@@ -61,9 +61,9 @@ fn many_matches_with_breaks_between_them_stop_before_the_output_is_too_long() {
         "grep",
         json!({ "pattern": "x", "limit": 1000, "after": 1 }),
         &expect![[r#"
-        2999 lines
-        1000 matches in 1 file; stopped at `limit`, there are more: narrow `pattern`, `path` or `glob`
-    "#]],
+            1900 lines
+            634 matches in 1 file; stopped because the output is full, there is more: narrow `pattern`, `path` or `glob`, ask for less context, or set `mode` to `files`
+        "#]],
     );
 }
 
