@@ -1,6 +1,6 @@
 use crate::paint::{ASKS, BAD, GOOD, NAME, PLACE, QUIET};
 use anstyle::Style;
-use haft::{CallId, Decision, ReplyStatus, ToolReply};
+use haft::{CallId, Decision, ReplyStatus, ToolReply, Visible};
 use serde_json::Value;
 use std::io::Write;
 use std::time::Duration;
@@ -162,26 +162,7 @@ fn cut(line: &str) -> String {
 
 /// Shows what cannot be seen: what a model or a tool wrote must not steer the terminal or hide itself.
 pub(crate) fn visible(line: &str) -> String {
-    let mut shown = String::with_capacity(line.len());
-    for character in line.chars() {
-        match character {
-            '\t' => shown.push_str("    "),
-            '\u{ad}'
-            | '\u{61c}'
-            | '\u{180e}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e0fff}' => {
-                shown.extend(character.escape_unicode());
-            }
-            character if character.is_control() => shown.extend(character.escape_debug()),
-            character => shown.push(character),
-        }
-    }
-    shown
+    Visible::line(&line.replace('\t', "    ")).to_string()
 }
 
 /// Writes a duration as people say it.
