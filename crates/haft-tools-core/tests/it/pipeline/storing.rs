@@ -118,14 +118,14 @@ async fn a_line_that_is_too_long_is_cut_within() {
         limits,
         text.as_str().into(),
         expect![[r#"
-        ok
-        a
-        éééééé[… 104 bytes of this line cut here …]üü
-        b
-        [lines over 20 bytes are cut within: read_output gives them, with output "o1"]
-        ---
-        o1: "a\nééééééééééééééééééééééééééééééüüüüüüüüüüüüüüüüüüüüüüüüüüüüüü\r\nb"
-        Some(Truncation { total_bytes: 125, kept_bytes: 21, output: Some(OutputId("o1")) })"#]],
+            ok
+            a
+            éééééé[… 104 bytes of this line cut here …]üü\r
+            b
+            [lines over 20 bytes are cut within: read_output gives them, with output "o1"]
+            ---
+            o1: "a\nééééééééééééééééééééééééééééééüüüüüüüüüüüüüüüüüüüüüüüüüüüüüü\r\nb"
+            Some(Truncation { total_bytes: 125, kept_bytes: 21, output: Some(OutputId("o1")) })"#]],
     )
     .await;
 }
