@@ -43,6 +43,9 @@
 //! # }
 //! ```
 //!
+//! What a call is answered with is bounded by [`Limits`]. What is cut is kept whole in an [`OutputStore`], from which the
+//! model reads it with the tool [`read_output`](crate::read_output()); a [`Redactor`] keeps registered secrets out of both.
+//!
 //! Nothing here knows a file, a command, a host or a server: those belong to the crates above, which add tools and
 //! [`Scheme`]s of their own.
 

@@ -53,7 +53,7 @@ impl Default for Retention {
 /// Made for one session: its bounds count for all runs that use it. When an output would be too much, the oldest ones
 /// are removed until there is room; reading a removed one says that it was there. Files can be read by their owner
 /// alone, and are removed with the output or with the store; only a process that is killed leaves them, so the directory
-/// should be one that is cleared at some time.
+/// should be one that is cleared at some time, and that nobody else can write to.
 ///
 /// ```
 /// use haft_tools_core::{CallScope, LocalOutputs, OutputStore as _};

@@ -7,6 +7,7 @@ use haft_core::{OutputId, ToolOutput};
 use haft_tools_core::{
     CallScope, LocalExecutor, LocalOutputs, OutputStore, Retention, Tool as _, read_output,
 };
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -390,4 +391,31 @@ async fn what_the_executor_cuts_can_be_read_whole() {
         offset = read.output.details["last_line"].as_u64().unwrap() + 1;
     }
     assert!(whole == text, "all lines come back");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn pages_put_together_are_the_lines_of_the_output(text in "([a-zé]{0,6}(\\r?\\n)?){0,30}", limit in 1_u64..6) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let (outputs, output) = stored(&text).await;
+            let executor = executor(outputs);
+            let lines: Vec<&str> = text.lines().collect();
+            let mut found: Vec<String> = Vec::new();
+            while found.len() < lines.len() {
+                let input = json!({ "output": output.as_str(), "offset": found.len() + 1, "limit": limit });
+                let page = reply(&executor, "read_output", input).await.output.to_text();
+                let numbered: Vec<(&str, &str)> = page.lines().filter_map(|line| line.split_once('\t')).collect();
+                prop_assert!(!numbered.is_empty(), "{}", page);
+                for (number, line) in numbered {
+                    found.push(line.to_owned());
+                    prop_assert_eq!(number, found.len().to_string());
+                }
+            }
+            prop_assert_eq!(found, lines);
+            Ok(())
+        })?;
+    }
 }

@@ -2,14 +2,16 @@ use crate::fixture::{Probe, anything, call, outline, registry, replies, reply, s
 use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use haft_core::{CallId, Content, OutputId, ToolOutput, ToolReply};
+use haft_tools_core::ToolExecutor as _;
 use haft_tools_core::{
-    CallScope, Limits, LocalExecutor, LocalOutputs, OutputChunk, OutputError, OutputStore, Redactor,
+    Batch, CallScope, Limits, LocalExecutor, LocalOutputs, OutputChunk, OutputError, OutputStore, Redactor,
     read_output,
 };
 use serde_json::json;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// Answers with an output through an executor that stores what is cut.
 async fn call_with(limits: Limits, outputs: Arc<dyn OutputStore>, output: ToolOutput) -> ToolReply {
@@ -222,6 +224,24 @@ async fn a_store_that_fails_costs_only_what_was_cut() {
         );
         assert_eq!(reply.truncation.unwrap().output, None);
     }
+}
+
+#[tokio::test]
+async fn a_store_that_hangs_does_not_hold_up_a_call_that_is_cancelled() {
+    let token = CancellationToken::new();
+    let cancels = token.clone();
+    let probe = Probe::new("t").run(move |_, _| {
+        cancels.cancel();
+        std::future::ready(Ok("1\n2\n3\n4\n5\n6\n7\n8\n9\n".into()))
+    });
+    let executor = LocalExecutor::builder(registry([probe]))
+        .policy(anything())
+        .limits(small())
+        .outputs(Arc::new(Broken("hangs")))
+        .build();
+    let batch = Batch::new(scope(), vec![call("c1", "t", json!({}))]).cancelled_by(token);
+    let reply = executor.execute_batch(batch).await.into_replies().unwrap().remove(0);
+    assert!(outline(&reply).contains("3 lines cut here, and they could not be kept"), "{}", outline(&reply));
 }
 
 #[tokio::test]
