@@ -2,7 +2,7 @@ use crate::admission::Room;
 use crate::clock::Clock;
 use crate::executor::{Frame, call_nested};
 use crate::order::Place;
-use crate::{CallScope, Layer, RateLimit};
+use crate::{CallScope, Layer, OutputStore, RateLimit};
 use haft_core::{CallId, EventKind, Progress, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -169,6 +169,13 @@ impl CallContext {
         self.tell(News::Progress, || Some((EventKind::Progressed { progress: progress.into() }, ())));
     }
 
+    /// Where what is too much for a reply can be kept, if the host keeps it anywhere.
+    ///
+    /// A tool need not store its own output: what the executor cuts from a reply, it stores.
+    pub fn outputs(&self) -> Option<&Arc<dyn OutputStore>> {
+        self.frame()?.outputs()
+    }
+
     /// Calls another tool through the same executor: it is validated, decided and recorded like any other call.
     ///
     /// Its accesses are decided on their own; that this call was permitted permits nothing to that one. Cancelling this
@@ -273,7 +280,7 @@ impl CallContext {
         if self.is_finished() {
             return None;
         }
-        frame.events().emit(&frame.scope, Some(&self.0.call_id), || kind);
+        frame.emit(&self.0.call_id, || kind);
         Some(rest)
     }
 }

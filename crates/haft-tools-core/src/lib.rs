@@ -94,6 +94,7 @@ pub use journal::{
 };
 pub use layer::{Before, Layer, LayerCall};
 pub use limits::{Limits, Retries, ToolLimits};
+pub use output::{LocalOutputs, OutputChunk, OutputError, OutputStore, ReadOutput, Retention, read_output};
 pub use permission::{
     AllowAll, Approval, Approver, DenyAll, PendingCall, Policy, Rule, Verdict, approver_fn,
 };

@@ -58,6 +58,21 @@ pub struct ToolLimits {
     pub idle_timeout: Option<Duration>,
     /// How many bytes of text and JSON a reply may have.
     pub output_bytes: Option<usize>,
+    /// How many lines of text a reply may have.
+    pub output_lines: Option<usize>,
+}
+
+impl ToolLimits {
+    /// Completes these limits with those of all tools.
+    pub(crate) fn within(self, all: &Limits) -> Limits {
+        Limits {
+            timeout: self.timeout.unwrap_or(all.timeout),
+            idle_timeout: self.idle_timeout.or(all.idle_timeout),
+            output_bytes: self.output_bytes.unwrap_or(all.output_bytes),
+            output_lines: self.output_lines.unwrap_or(all.output_lines),
+            ..all.clone()
+        }
+    }
 }
 
 /// Bounds how often and when a call is tried again.

@@ -3,7 +3,7 @@ mod perform;
 mod rest;
 
 use self::layered::Layered;
-use self::rest::Rest;
+use self::rest::{Large, Rest};
 use super::approve;
 use super::decide::{Authorized, Decided};
 use super::frame::Frame;
@@ -12,7 +12,7 @@ use super::run::{Begun, Running, begin, cancelled_before_start};
 use super::{CallOutcome, Refusal};
 use crate::admission::{Room, Turn};
 use crate::registry::Entry;
-use crate::{Access, Approval, PendingCall};
+use crate::{Access, Answer, Approval, PendingCall};
 use haft_core::{ErrorKind, ReplyStatus, ToolCall};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -131,6 +131,12 @@ impl Future for Course<'_> {
                 gone => (std::mem::replace(&mut *self, Self::Over), gone),
             };
             *self = match begun {
+                (Self::Begun(Ahead { mut rest, .. }), Gone::Ends(large)) => {
+                    Self::Waits(Box::pin(async move {
+                        let (large, span) = *large;
+                        rest.conclude_large(large, &span).await
+                    }))
+                }
                 (Self::Begun(Ahead { rest, .. }), Gone::Runs(running)) => {
                     Self::Waits(Box::pin(rest.end(running)))
                 }
@@ -156,6 +162,8 @@ impl Future for Course<'_> {
 )]
 enum Gone<'a> {
     Answered(CallOutcome),
+    /// It is done, and its answer takes time to bound.
+    Ends(Box<(Large, Span)>),
     /// It runs, and is not done.
     Runs(Box<(Running, Span)>),
     /// It cannot run yet.
@@ -168,7 +176,7 @@ impl<'a> Ahead<'a> {
         let rest = &mut self.rest;
         match self.front.take() {
             Some(Err(stop)) if matches!(stop, Stop::Refused(_)) || !rest.turn.waits() => {
-                Gone::Answered(rest.conclude(Refusal::from(stop).into(), &Span::none()))
+                rest.answer(Refusal::from(stop).into(), Span::none())
             }
             Some(Ok(Front { entry, decided: Decided::Allowed(authorized), said: Said::Nothing }))
                 if !rest.turn.waits() && rest.runs_in_place(&authorized) =>
@@ -213,13 +221,20 @@ impl<'a> Rest<'a> {
     ) -> Gone<'a> {
         let admitted = self.frame.control.admits(&self.record.call).and_then(|()| self.record.begun());
         if let Err(refusal) = admitted {
-            return Gone::Answered(self.conclude(refusal.into(), &Span::none()));
+            return self.answer(refusal.into(), Span::none());
         }
         let (times, span) = (self.times(entry, &authorized), self.span(entry));
         match begin(authorized, self.context(entry, room, None), times, &span, task) {
-            Begun::Ended(Ok(output)) => Gone::Answered(self.conclude(output.into(), &span)),
-            Begun::Ended(Err(failure)) => Gone::Answered(self.conclude(failure.refusal.into(), &span)),
+            Begun::Ended(Ok(output)) => self.answer(output.into(), span),
+            Begun::Ended(Err(failure)) => self.answer(failure.refusal.into(), span),
             Begun::Running(running) => Gone::Runs(Box::new((running, span))),
+        }
+    }
+
+    fn answer(&mut self, answer: Answer, span: Span) -> Gone<'a> {
+        match self.conclude_now(answer, &span) {
+            Ok(outcome) => Gone::Answered(outcome),
+            Err(large) => Gone::Ends(Box::new((large, span))),
         }
     }
 
@@ -232,7 +247,7 @@ impl<'a> Rest<'a> {
             Ok(output) => (output.into(), None),
             Err(failure) => (failure.refusal.into(), failure.abandoned),
         };
-        let outcome = self.conclude(answer, &span);
+        let outcome = self.conclude(answer, &span).await;
         perform::watch(self.frame, &outcome, abandoned);
         outcome
     }

@@ -1,6 +1,7 @@
 use super::control::Control;
 use super::local::Shared;
-use crate::{CallContext, CallScope, Events, Layer, ToolRegistry};
+use crate::{CallContext, CallScope, Events, Layer, OutputStore, ToolRegistry};
+use haft_core::{CallId, EventKind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +24,19 @@ impl Frame {
 
     pub(crate) fn events(&self) -> &Events {
         &self.shared.events
+    }
+
+    /// Tells of something that happened to a call, without secrets.
+    pub(crate) fn emit(&self, call: &CallId, kind: impl FnOnce() -> EventKind) {
+        self.shared.events.emit(&self.scope, Some(call), || {
+            let mut kind = kind();
+            self.shared.redactor.redact_event(&mut kind);
+            kind
+        });
+    }
+
+    pub(crate) fn outputs(&self) -> Option<&Arc<dyn OutputStore>> {
+        self.shared.outputs.as_ref()
     }
 
     pub(crate) fn layers(&self) -> &[Arc<dyn Layer>] {

@@ -6,7 +6,8 @@ use super::{Batch, BatchOutcome, CallOutcome, Cancel, Resumption, SpanContent, T
 use crate::admission::{Admission, Turn, Widths};
 use crate::registry::Entry;
 use crate::{
-    Approver, CallScope, DenyAll, Events, Journal, Layer, Limits, Policy, Selector, ToolLimits, ToolRegistry,
+    Approver, CallScope, DenyAll, Events, Journal, Layer, Limits, OutputStore, Policy, Redactor, Selector,
+    ToolLimits, ToolRegistry,
 };
 use async_trait::async_trait;
 use futures_util::future::join_all;
@@ -23,7 +24,7 @@ pub struct LocalExecutor(Arc<Shared>);
 
 /// Configures a [`LocalExecutor`]; without any setting everything is asked and nobody is there to answer.
 #[must_use = "a builder does nothing until it builds"]
-pub struct LocalExecutorBuilder(Shared);
+pub struct LocalExecutorBuilder(Shared, Vec<(Selector, ToolLimits)>);
 
 pub(super) struct Shared {
     pub(super) registry: ToolRegistry,
@@ -31,18 +32,21 @@ pub(super) struct Shared {
     pub(super) approver: Arc<dyn Approver>,
     strategy: Strategy,
     pub(super) limits: Limits,
-    tool_limits: Vec<(Selector, ToolLimits)>,
+    /// The limits of the tools that have limits of their own.
+    tool_limits: Vec<(Selector, Limits)>,
     pub(super) layers: Vec<Arc<dyn Layer>>,
     pub(super) span_content: SpanContent,
     pub(super) events: Events,
     pub(super) journal: Journal,
+    pub(super) outputs: Option<Arc<dyn OutputStore>>,
+    pub(super) redactor: Redactor,
     pub(super) admission: Arc<Admission>,
 }
 
 impl LocalExecutor {
     /// Starts to configure an executor of these tools.
     pub fn builder(registry: ToolRegistry) -> LocalExecutorBuilder {
-        LocalExecutorBuilder(Shared {
+        let shared = Shared {
             registry,
             policy: Policy::new(),
             approver: Arc::new(DenyAll),
@@ -53,8 +57,11 @@ impl LocalExecutor {
             span_content: SpanContent::default(),
             events: Events::default(),
             journal: Journal::default(),
+            outputs: None,
+            redactor: Redactor::new(),
             admission: Arc::new(Admission::new(&Widths::default())),
-        })
+        };
+        LocalExecutorBuilder(shared, Vec::new())
     }
 
     /// The tools it executes, unless a batch brings its own.
@@ -121,7 +128,7 @@ impl LocalExecutorBuilder {
 
     /// Bounds what calls of the chosen tools may take; the first selector that concerns a tool counts.
     pub fn tool_limits(mut self, tools: Selector, limits: ToolLimits) -> Self {
-        self.0.tool_limits.push((tools, limits));
+        self.1.push((tools, limits));
         self
     }
 
@@ -166,9 +173,28 @@ impl LocalExecutorBuilder {
         self
     }
 
+    /// Stores outputs that a reply cannot hold whole; by default what is cut from them is lost.
+    ///
+    /// The tool [`read_output`](crate::read_output()) over the same store lets the model read them.
+    pub fn outputs(mut self, outputs: Arc<dyn OutputStore>) -> Self {
+        self.0.outputs = Some(outputs);
+        self
+    }
+
+    /// Replaces the secrets that are registered with this redactor in replies, in what is stored of them, in events, in
+    /// the journal and in spans.
+    pub fn redactor(mut self, redactor: Redactor) -> Self {
+        self.0.redactor = redactor;
+        self
+    }
+
     /// Makes the executor.
     pub fn build(self) -> LocalExecutor {
-        LocalExecutor(Arc::new(self.0))
+        let Self(mut shared, tool_limits) = self;
+        let all = &shared.limits;
+        shared.tool_limits =
+            tool_limits.into_iter().map(|(tools, limits)| (tools, limits.within(all))).collect();
+        LocalExecutor(Arc::new(shared))
     }
 }
 
@@ -242,9 +268,10 @@ impl LocalExecutor {
 }
 
 impl Shared {
-    /// Finds what the host says of a tool's limits.
-    pub(super) fn tool_limits(&self, entry: &Entry) -> Option<&ToolLimits> {
-        self.tool_limits.iter().find(|(tools, _)| tools.concerns(&entry.spec)).map(|(_, limits)| limits)
+    /// Finds the limits of a tool's calls.
+    pub(super) fn limits_of(&self, entry: &Entry) -> &Limits {
+        let own = self.tool_limits.iter().find(|(tools, _)| tools.concerns(&entry.spec));
+        own.map_or(&self.limits, |(_, limits)| limits)
     }
 }
 

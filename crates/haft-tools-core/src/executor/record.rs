@@ -27,7 +27,7 @@ impl<'a> Record<'a> {
 
     /// Takes up a call that was started before.
     pub(super) fn resume(frame: &'a Arc<Frame>, call: ToolCall) -> Self {
-        let journal = frame.shared.journal.call(&frame.scope, &call);
+        let journal = frame.shared.journal.call(&frame.scope, &call).redacted_by(&frame.shared.redactor);
         Self { frame, call, journal, started: Instant::now(), open: true }
     }
 
@@ -112,7 +112,7 @@ impl<'a> Record<'a> {
     }
 
     fn tell(&self, kind: impl FnOnce() -> EventKind) {
-        self.frame.events().emit(&self.frame.scope, Some(&self.call.id), kind);
+        self.frame.emit(&self.call.id, kind);
     }
 }
 

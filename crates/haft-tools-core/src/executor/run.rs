@@ -2,7 +2,7 @@ use super::Refusal;
 use super::decide::Authorized;
 use super::prepare::panicked;
 use crate::clock::Over;
-use crate::{CallContext, Limits, ToolLimits};
+use crate::{CallContext, Limits};
 use futures_util::FutureExt as _;
 use haft_core::{ReplyStatus, ToolError, ToolErrorKind, ToolOutput};
 use std::any::Any;
@@ -50,13 +50,11 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Takes the tool's own wish first, what the host says of the tool second, and what holds for all tools last.
-    pub(super) fn of(authorized: &Authorized, limits: &Limits, tool: Option<&ToolLimits>) -> Self {
+    /// Takes the tool's own wish first, and what the host says second.
+    pub(super) fn of(authorized: &Authorized, limits: &Limits) -> Self {
         let prepared = authorized.prepared();
-        let wall = prepared.timeout().or(tool.and_then(|tool| tool.timeout)).unwrap_or(limits.timeout);
-        let idle =
-            prepared.idle_timeout().or(tool.and_then(|tool| tool.idle_timeout)).or(limits.idle_timeout);
-        Self { wall: wall.min(limits.timeout_ceiling), idle, grace: limits.grace }
+        let wall = prepared.timeout().unwrap_or(limits.timeout).min(limits.timeout_ceiling);
+        Self { wall, idle: prepared.idle_timeout().or(limits.idle_timeout), grace: limits.grace }
     }
 }
 

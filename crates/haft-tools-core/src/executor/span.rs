@@ -2,6 +2,7 @@
 //!
 //! Source: <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#execute-tool-span>.
 
+use crate::Redactor;
 use crate::registry::Entry;
 use haft_core::{ErrorKind, ReplyStatus, ToolCall, ToolReply};
 use tracing::Span;
@@ -19,7 +20,7 @@ pub enum SpanContent {
 }
 
 /// Opens the span of a call; costs nothing when nobody subscribes.
-pub(super) fn of(entry: &Entry, call: &ToolCall, content: SpanContent) -> Span {
+pub(super) fn of(entry: &Entry, call: &ToolCall, content: SpanContent, redactor: &Redactor) -> Span {
     let span = tracing::info_span!(
         "execute_tool",
         otel.name = Empty,
@@ -36,7 +37,9 @@ pub(super) fn of(entry: &Entry, call: &ToolCall, content: SpanContent) -> Span {
     if !span.is_disabled() {
         span.record("otel.name", format!("execute_tool {}", entry.name));
         if content == SpanContent::Recorded {
-            span.record("gen_ai.tool.call.arguments", call.input.to_string());
+            let mut arguments = call.input.clone();
+            redactor.redact_value(&mut arguments);
+            span.record("gen_ai.tool.call.arguments", arguments.to_string());
         }
     }
     span

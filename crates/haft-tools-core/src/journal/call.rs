@@ -1,6 +1,6 @@
 use super::record::{cut, name};
 use super::{DecidedBy, Inner, JournalEntry, JournalRecord};
-use crate::{Accesses, CallScope};
+use crate::{Accesses, CallScope, Redactor};
 use haft_core::{Content, Digest, ReplyStatus, ToolCall, ToolReply, ToolSpec};
 use std::fmt;
 use std::io;
@@ -24,6 +24,7 @@ pub struct CallJournal(Option<Box<Following>>);
 struct Following {
     journal: Arc<Inner>,
     record: JournalRecord,
+    redactor: Redactor,
     started: Instant,
     begun: bool,
 }
@@ -51,10 +52,19 @@ impl CallJournal {
             Box::new(Following {
                 journal: Arc::clone(journal),
                 record,
+                redactor: Redactor::new(),
                 started: Instant::now(),
                 begun: false,
             })
         }))
+    }
+
+    /// Replaces the secrets that are registered with this redactor in what is written.
+    pub fn redacted_by(mut self, redactor: &Redactor) -> Self {
+        if let Some(following) = self.0.as_deref_mut() {
+            following.redactor = redactor.clone();
+        }
+        self
     }
 
     /// Learns which tool the call is for.
@@ -88,11 +98,11 @@ impl CallJournal {
     ///
     /// When the record cannot be kept: then the call must not run.
     pub fn begun(&mut self) -> io::Result<()> {
-        let Some(Following { journal, record, begun, .. }) = self.0.as_deref_mut() else { return Ok(()) };
-        if !*begun {
-            record.entry = JournalEntry::Begun;
-            journal.write(record)?;
-            *begun = true;
+        let Some(following) = self.0.as_deref_mut() else { return Ok(()) };
+        if !following.begun {
+            following.record.entry = JournalEntry::Begun;
+            following.write()?;
+            following.begun = true;
         }
         Ok(())
     }
@@ -106,7 +116,7 @@ impl CallJournal {
         let Some(following) = self.0.take() else { return Ok(()) };
         let kept: usize = reply.output.content.iter().map(Content::size_bytes).sum();
         let kept = u64::try_from(kept).unwrap_or(u64::MAX);
-        let cut = reply.truncation.map_or(0, |cut| cut.total_bytes.saturating_sub(cut.kept_bytes));
+        let cut = reply.truncation.as_ref().map_or(0, |cut| cut.total_bytes.saturating_sub(cut.kept_bytes));
         following.end(reply.status, reply.duration, kept.saturating_add(cut), kept)
     }
 
@@ -125,6 +135,13 @@ impl Following {
             bytes_total: total,
             bytes_kept: kept,
         };
+        self.write()
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        if !self.redactor.is_empty() {
+            self.record.for_each_text(|text| *text = self.redactor.redact(text).into_owned());
+        }
         self.journal.write(&mut self.record)
     }
 }

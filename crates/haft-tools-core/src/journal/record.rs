@@ -73,6 +73,18 @@ pub struct JournalRecord {
 impl JournalRecord {
     /// The version of the form that is written.
     pub const VERSION: u32 = 1;
+
+    /// Visits every text that others than the host chose.
+    pub(super) fn for_each_text(&mut self, mut visit: impl FnMut(&mut String)) {
+        visit(&mut self.called_as);
+        self.agent.iter_mut().for_each(&mut visit);
+        self.accesses.iter_mut().flatten().for_each(&mut visit);
+        match &mut self.decided {
+            DecidedBy::Rule { rules, access, .. } => rules.iter_mut().chain(access).for_each(visit),
+            DecidedBy::Person { reason, .. } | DecidedBy::Layer { reason } => visit(reason),
+            DecidedBy::Nobody => {}
+        }
+    }
 }
 
 /// Says what a record of the journal records.

@@ -64,7 +64,7 @@ fn a_call_that_runs_leaves_two_records_that_each_say_all() {
     following.decided(|| DecidedBy::verdicts(&policy.explain(&spec("edit_file"), &accesses)));
     following.begun().unwrap();
     let mut reply = reply(ReplyStatus::Ok, "done");
-    reply.truncation = Some(Truncation { total_bytes: 1_003, kept_bytes: 3 });
+    reply.truncation = Some(Truncation::new(1_003, 3));
     following.ended(&reply).unwrap();
     check(
         &memory,

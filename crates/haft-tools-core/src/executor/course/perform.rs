@@ -78,12 +78,12 @@ impl Rest<'_> {
     }
 
     pub(super) fn times(&self, entry: &Entry, authorized: &Authorized) -> Times {
-        let shared = &self.frame.shared;
-        Times::of(authorized, &shared.limits, shared.tool_limits(entry))
+        Times::of(authorized, self.frame.shared.limits_of(entry))
     }
 
     pub(super) fn span(&self, entry: &Entry) -> Span {
-        span::of(entry, &self.record.call, self.frame.shared.span_content)
+        let shared = &self.frame.shared;
+        span::of(entry, &self.record.call, shared.span_content, &shared.redactor)
     }
 
     /// Makes the surroundings of the running call.
@@ -111,7 +111,7 @@ pub(super) fn watch(frame: &Arc<Frame>, outcome: &CallOutcome, abandoned: Option
         let _ = task.await;
         let after_ms = u64::try_from(answered.elapsed().as_millis()).unwrap_or(u64::MAX);
         let ended = || EventKind::AbandonedEnded { name, after_ms };
-        frame.events().emit(&frame.scope, Some(&call), ended);
+        frame.emit(&call, ended);
     });
 }
 

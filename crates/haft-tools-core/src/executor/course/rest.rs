@@ -9,12 +9,12 @@ use crate::executor::prepare::prepare;
 use crate::executor::record::Record;
 use crate::executor::resolve::resolve;
 use crate::executor::run::cancelled_before_start;
-use crate::executor::shape::shape;
+use crate::executor::shape::{Shaper, Unshaped, is_untrusted, reads_outputs};
 use crate::executor::validate::validate;
 use crate::executor::{CallOutcome, Refusal, span};
 use crate::registry::Entry;
 use crate::{Answer, Approval, DecidedBy, PendingCall, Prepared};
-use haft_core::{Repair, ReplyStatus};
+use haft_core::{Repair, ReplyStatus, ToolOutput, Truncation};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
@@ -25,6 +25,14 @@ pub(super) struct Rest<'a> {
     pub(super) record: Record<'a>,
     pub(super) repairs: Vec<Repair>,
     pub(super) turn: Turn<'a>,
+    /// The tool, once it is found.
+    entry: Option<&'a Entry>,
+}
+
+/// Is an answer that takes time to bound.
+pub(super) struct Large {
+    status: ReplyStatus,
+    output: Unshaped,
 }
 
 /// Why a call is not run.
@@ -42,7 +50,7 @@ impl From<Refusal> for Halt {
 
 impl<'a> Rest<'a> {
     pub(super) fn new(frame: &'a Arc<Frame>, record: Record<'a>, turn: Turn<'a>) -> Self {
-        Self { frame, record, repairs: Vec::new(), turn }
+        Self { frame, record, repairs: Vec::new(), turn, entry: None }
     }
 
     /// Lists the call as one that can be cancelled with this token.
@@ -84,7 +92,7 @@ impl<'a> Rest<'a> {
             Err(Halt::Waits(_)) => cannot_wait().into(),
         };
         let answer = self.after_layers(answer, layered, &listing.token).await;
-        let outcome = self.conclude(answer, &span);
+        let outcome = self.conclude(answer, &span).await;
         super::perform::watch(self.frame, &outcome, abandoned);
         outcome
     }
@@ -162,6 +170,7 @@ impl<'a> Rest<'a> {
             return Err(Stop::Refused(too_deep(limits.nesting)));
         }
         let entry = resolve(frame.registry(), &self.record.call).map_err(Stop::Refused)?;
+        self.entry = Some(entry);
         self.record.journal.resolved(&entry.spec);
         let repairs = validate(entry, &mut self.record.call, limits.input_bytes).map_err(Stop::Refused)?;
         self.repairs.extend(repairs);
@@ -259,11 +268,54 @@ impl<'a> Rest<'a> {
     }
 
     /// Bounds what a call is answered with, and answers it.
-    pub(super) fn conclude(&mut self, answer: Answer, span: &Span) -> CallOutcome {
+    pub(super) async fn conclude(&mut self, answer: Answer, span: &Span) -> CallOutcome {
+        match self.conclude_now(answer, span) {
+            Ok(outcome) => outcome,
+            Err(large) => self.conclude_large(large, span).await,
+        }
+    }
+
+    /// Bounds what a call is answered with, and answers it, unless that takes time.
+    pub(super) fn conclude_now(&mut self, answer: Answer, span: &Span) -> Result<CallOutcome, Large> {
         let Answer { status, output } = answer;
+        match self.shaper().shape(output, &self.repairs) {
+            Ok((output, truncation)) => Ok(self.reply(status, output, truncation, span)),
+            Err(output) => Err(Large { status, output }),
+        }
+    }
+
+    pub(super) async fn conclude_large(&mut self, large: Large, span: &Span) -> CallOutcome {
+        let Large { status, output } = large;
+        let never = CancellationToken::new();
+        let token = self.frame.control.token().unwrap_or(&never);
+        let place = (&self.frame.scope, &self.record.call.id, token);
+        let (output, truncation) = self.shaper().finish(output, &self.repairs, place).await;
+        self.reply(status, output, truncation, span)
+    }
+
+    fn shaper(&self) -> Shaper<'a> {
+        let frame: &'a Frame = self.frame;
+        let shared = &frame.shared;
+        Shaper {
+            limits: self.entry.map_or(&shared.limits, |entry| shared.limits_of(entry)),
+            redactor: &shared.redactor,
+            outputs: shared.outputs.as_ref().filter(|_| !reads_outputs(&self.record.call.name)),
+            registry: frame.registry(),
+            is_untrusted: self.entry.is_some_and(|entry| is_untrusted(entry.spec.origin())),
+        }
+    }
+
+    fn reply(
+        &mut self,
+        status: ReplyStatus,
+        output: ToolOutput,
+        truncation: Option<Truncation>,
+        span: &Span,
+    ) -> CallOutcome {
         let shared = &self.frame.shared;
-        let (output, truncation) = shape(output, shared.limits.output_bytes, &self.repairs);
-        let reply = self.record.finish(status, output, truncation, std::mem::take(&mut self.repairs));
+        let mut repairs = std::mem::take(&mut self.repairs);
+        shared.redactor.redact_repairs(&mut repairs);
+        let reply = self.record.finish(status, output, truncation, repairs);
         span::answered(span, &reply, shared.span_content);
         CallOutcome::Replied(reply)
     }
