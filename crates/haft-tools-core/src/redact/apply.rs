@@ -41,13 +41,28 @@ pub(super) fn to_event(kind: &mut EventKind, secrets: &Secrets) {
                 rewrite::text(told, secrets);
             }
         }
-        EventKind::Updated { output } => to_output(output, secrets),
+        EventKind::Updated { output } => {
+            to_output(output, secrets);
+            hold_back(output, secrets);
+        }
         EventKind::Progressed { progress } => {
             progress.message.iter_mut().for_each(|message| rewrite::text(message, secrets));
         }
-        EventKind::Finished { reply } => to_reply(reply, secrets),
+        EventKind::Retried { reason, .. } => rewrite::text(reason, secrets),
+        EventKind::AbandonedEnded { name, .. } => rewrite::text(name, secrets),
+        EventKind::Finished { reply } => {
+            rewrite::text(&mut reply.name, secrets);
+            to_reply(reply, secrets);
+        }
         // The others say nothing in words; an event that does has to be added above.
         _ => {}
+    }
+}
+
+/// Takes from the end of an output that goes on what could be the beginning of a secret.
+fn hold_back(output: &mut ToolOutput, secrets: &Secrets) {
+    if let Some(Content::Text { text }) = output.content.last_mut() {
+        text.truncate(secrets.unfinished(text, 0));
     }
 }
 

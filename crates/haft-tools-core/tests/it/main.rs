@@ -21,6 +21,7 @@ mod registry;
 mod resources;
 mod resuming;
 mod schemas;
+mod secrets;
 mod selector;
 mod streams;
 mod typed;
