@@ -7,7 +7,7 @@ use crate::{outcome, scratch, setup};
 use anyhow::{Context as _, Result};
 use haft::agent::{Agent, RunEnd, RunState};
 use haft::model::{ScriptedModel, Session};
-use haft::{Events, LocalExecutor, Observer};
+use haft::{Events, LocalExecutor, LocalOutputs, Observer, OutputStore, Rule, read_output};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -35,8 +35,11 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
         Timeline::title(&source.name, &format!("{}{approved}", place.describe()), &prompt);
     }
     let events = Events::new([observer]);
-    let executor = LocalExecutor::builder(setup::registry(&workdir)?)
-        .policy(setup::policy())
+    let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
+    let tools = setup::registry(&workdir)?.with(read_output(Arc::clone(&outputs)))?;
+    let executor = LocalExecutor::builder(tools)
+        .policy(setup::policy().allow(Rule::tools("read_output".parse()?)))
+        .outputs(outputs)
         .approver(if approve { CommandLine::yes() } else { CommandLine::ask() })
         .events(events.clone())
         .build();
