@@ -1,12 +1,19 @@
 //! Bounds how many calls run at once, for a whole tree of runs.
 
+mod room;
+mod turn;
+
+pub(crate) use room::Room;
+pub(crate) use turn::Turn;
+
 use crate::executor::LiveCalls;
-use crate::order::{AccessOrder, Place, Ticket};
+use crate::order::AccessOrder;
 use crate::{AccessMode, Accesses, Selector};
 use haft_core::{ToolName, ToolSpec};
+use room::{Held, acquire};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
 /// Says how many calls of each class may run at once; a call is of the class of the strongest thing it does.
@@ -131,182 +138,4 @@ fn strength(mode: AccessMode) -> u8 {
 /// A class without room would never let a call of it start, so there is room for one at least.
 fn pool(width: usize) -> Arc<Semaphore> {
     Arc::new(Semaphore::new(width.clamp(1, Semaphore::MAX_PERMITS)))
-}
-
-/// The pools are never closed; if one were, calls would go on without bound rather than stop for good.
-async fn acquire(pool: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
-    Arc::clone(pool).acquire_owned().await.ok()
-}
-
-/// Holds a running call's room in its class, and lends it to others while the call only waits.
-///
-/// The default holds nothing.
-#[derive(Default)]
-pub(crate) struct Room(Mutex<State>);
-
-#[derive(Default)]
-struct State {
-    held: Option<Held>,
-    /// Where to take the room again that was lent.
-    lent: Option<Box<Lent>>,
-    /// How many things the call waits for at the moment.
-    away: u32,
-    /// Whether the call has ended, and takes no room again.
-    closed: bool,
-}
-
-struct Held {
-    tool: Option<OwnedSemaphorePermit>,
-    class: Option<OwnedSemaphorePermit>,
-}
-
-impl Held {
-    /// Gives the room back; gives where to take it again.
-    fn lend(&self) -> Box<Lent> {
-        let pool =
-            |permit: &Option<OwnedSemaphorePermit>| permit.as_ref().map(|held| Arc::clone(held.semaphore()));
-        Box::new(Lent { tool: pool(&self.tool), class: pool(&self.class) })
-    }
-}
-
-/// Names the pools that lent room belongs to.
-struct Lent {
-    tool: Option<Arc<Semaphore>>,
-    class: Option<Arc<Semaphore>>,
-}
-
-impl Lent {
-    async fn take_again(self) -> Held {
-        let tool = match &self.tool {
-            Some(pool) => acquire(pool).await,
-            None => None,
-        };
-        let class = match &self.class {
-            Some(pool) => acquire(pool).await,
-            None => None,
-        };
-        Held { tool, class }
-    }
-}
-
-impl Room {
-    fn new(held: Held) -> Self {
-        Self(Mutex::new(State { held: Some(held), ..State::default() }))
-    }
-
-    /// Gives the room back for good: the call has ended.
-    pub(crate) fn close(&self) {
-        let mut state = self.state();
-        state.closed = true;
-        state.held = None;
-    }
-
-    /// Gives the room back for as long as the call waits for something else to be done.
-    pub(crate) async fn lend_while<T>(&self, wait: impl Future<Output = T>) -> T {
-        let away = Away::leave(self);
-        let result = wait.await;
-        if let Some(lent) = away.come_back() {
-            let held = lent.take_again().await;
-            let mut state = self.state();
-            if state.away == 0 && !state.closed {
-                state.held = Some(held);
-            } else if !state.closed {
-                // Somebody has left again meanwhile, and takes the room when they come back.
-                state.lent = Some(held.lend());
-            }
-        }
-        result
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Counts one thing that a call waits for, also if the waiting is given up.
-struct Away<'a>(Option<&'a Room>);
-
-impl<'a> Away<'a> {
-    fn leave(room: &'a Room) -> Self {
-        let mut state = room.state();
-        state.away += 1;
-        if let Some(held) = state.held.take() {
-            state.lent = Some(held.lend());
-        }
-        Self(Some(room))
-    }
-
-    /// Gives the room to take again if the call now waits for nothing else.
-    fn come_back(mut self) -> Option<Box<Lent>> {
-        self.0.take().and_then(Self::count_down)
-    }
-
-    fn count_down(room: &Room) -> Option<Box<Lent>> {
-        let mut state = room.state();
-        state.away -= 1;
-        if state.away == 0 && !state.closed { state.lent.take() } else { None }
-    }
-}
-
-impl Drop for Away<'_> {
-    fn drop(&mut self) {
-        if let Some(room) = self.0 {
-            let mut state = room.state();
-            state.away -= 1;
-        }
-    }
-}
-
-/// Holds a call's places in the order: the one it entered with, and those for what it turned out to touch besides.
-///
-/// The default is a turn that comes at once: such a call is not ordered.
-#[derive(Default)]
-pub(crate) struct Turn<'a> {
-    order: Option<&'a AccessOrder>,
-    tickets: Vec<Ticket>,
-    /// The place of the call that makes this one.
-    caller: Option<Place>,
-}
-
-impl<'a> Turn<'a> {
-    /// Orders a call behind all that are there.
-    pub(crate) fn new(admission: &'a Admission) -> Self {
-        Self::beside(admission, None)
-    }
-
-    /// Orders a call that a running one makes.
-    pub(crate) fn beside(admission: &'a Admission, caller: Option<Place>) -> Self {
-        Self { order: Some(&admission.order), tickets: Vec::new(), caller }
-    }
-
-    /// Takes a place for what the call touches.
-    pub(crate) fn enter(&mut self, accesses: &Accesses) {
-        let Some(order) = self.order else { return };
-        let ticket = match self.place() {
-            None => order.enter(accesses),
-            Some(place) => order.enter_beside(place, accesses),
-        };
-        self.tickets.extend(ticket);
-    }
-
-    /// The place that the calls made by this one are beside of.
-    pub(crate) fn place(&self) -> Option<Place> {
-        self.tickets.last().map(Ticket::place).or(self.caller)
-    }
-
-    /// Tells whether the call has to wait for its turn.
-    pub(crate) fn waits(&self) -> bool {
-        self.tickets.iter().any(Ticket::waits)
-    }
-
-    /// Waits until it is the call's turn.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: the places are kept.
-    pub(crate) async fn come(&mut self) {
-        for ticket in &mut self.tickets {
-            ticket.granted().await;
-        }
-    }
 }

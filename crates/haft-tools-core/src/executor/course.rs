@@ -26,6 +26,10 @@ use tracing::Span;
 /// gives what the calls are ordered by. The second half asks, waits for the call's turn, and runs it. As far as that
 /// needs no waiting it is done in place; what remains of a call that has to wait is on the heap, so that the many that
 /// need not stay small.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a call that is not begun is what most of them are until they are done"
+)]
 pub(super) enum Course<'a> {
     Begun(Ahead<'a>),
     Waits(Pin<Box<dyn Future<Output = CallOutcome> + Send + 'a>>),
@@ -181,13 +185,12 @@ impl<'a> Ahead<'a> {
             Some(Ok(Front { entry, decided: Decided::Allowed(authorized), said: Said::Nothing }))
                 if !rest.turn.waits() && rest.runs_in_place(&authorized) =>
             {
-                match rest.frame.shared.admission.admit_now(&entry.spec, authorized.accesses()) {
-                    Some(room) => rest.run_in_place(entry, authorized, room, task),
-                    None => {
-                        let decided = Decided::Allowed(authorized);
-                        Gone::Stays(Box::new(Ok(Front { entry, decided, said: Said::Nothing })))
-                    }
+                let admission = &rest.frame.shared.admission;
+                if let Some(room) = admission.admit_now(&entry.spec, authorized.accesses()) {
+                    return rest.run_in_place(entry, authorized, room, task);
                 }
+                let decided = Decided::Allowed(authorized);
+                Gone::Stays(Box::new(Ok(Front { entry, decided, said: Said::Nothing })))
             }
             Some(front) => Gone::Stays(Box::new(front)),
             // It is taken once, and the call has gone on since.

@@ -139,14 +139,12 @@ impl Running {
             ended = &mut task => Some(ended_task(ended)),
             () = tokio::time::sleep(times.grace) => None,
         };
-        match in_grace {
-            Some(ended) => cx.answer(last_word(ended, stopped), times),
-            None => {
-                let task = task.detach();
-                task.abort();
-                cx.answer(stopped, times).map_err(|failure| Failure { abandoned: Some(task), ..failure })
-            }
+        if let Some(ended) = in_grace {
+            return cx.answer(last_word(ended, stopped), times);
         }
+        let task = task.detach();
+        task.abort();
+        cx.answer(stopped, times).map_err(|failure| Failure { abandoned: Some(task), ..failure })
     }
 }
 

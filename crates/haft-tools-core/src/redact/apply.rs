@@ -35,7 +35,9 @@ pub(super) fn to_event(kind: &mut EventKind, secrets: &Secrets) {
             rewrite::text(name, secrets);
             rewrite::value(input, secrets);
         }
-        EventKind::Decided { reason, .. } => rewrite::text(reason, secrets),
+        EventKind::Decided { reason, .. } | EventKind::Retried { reason, .. } => {
+            rewrite::text(reason, secrets);
+        }
         EventKind::ApprovalRequested { accesses, preview } => {
             for told in accesses.iter_mut().chain([preview]) {
                 rewrite::text(told, secrets);
@@ -48,7 +50,6 @@ pub(super) fn to_event(kind: &mut EventKind, secrets: &Secrets) {
         EventKind::Progressed { progress } => {
             progress.message.iter_mut().for_each(|message| rewrite::text(message, secrets));
         }
-        EventKind::Retried { reason, .. } => rewrite::text(reason, secrets),
         EventKind::AbandonedEnded { name, .. } => rewrite::text(name, secrets),
         EventKind::Finished { reply } => {
             rewrite::text(&mut reply.name, secrets);

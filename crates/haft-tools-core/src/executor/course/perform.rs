@@ -40,11 +40,11 @@ impl Rest<'_> {
             let times = self.times(entry, &authorized);
             *span = self.span(entry);
             let cx = self.context(entry, room, Some(token.clone()));
-            let begun = {
+            let first_go = {
                 let waker = own_waker().await;
                 begin(authorized, cx, times, span, &mut Context::from_waker(&waker))
             };
-            let result = match begun {
+            let result = match first_go {
                 Begun::Ended(result) => result,
                 Begun::Running(running) => running.end(began, &shared.admission.tasks, span).await,
             };

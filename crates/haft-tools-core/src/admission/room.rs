@@ -1,0 +1,126 @@
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Holds a running call's room in its class, and lends it to others while the call only waits.
+///
+/// The default holds nothing.
+#[derive(Default)]
+pub(crate) struct Room(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    held: Option<Held>,
+    /// Where to take the room again that was lent.
+    lent: Option<Box<Lent>>,
+    /// How many things the call waits for at the moment.
+    away: u32,
+    /// Whether the call has ended, and takes no room again.
+    closed: bool,
+}
+
+pub(super) struct Held {
+    pub(super) tool: Option<OwnedSemaphorePermit>,
+    pub(super) class: Option<OwnedSemaphorePermit>,
+}
+
+impl Held {
+    /// Gives the room back; gives where to take it again.
+    fn lend(&self) -> Lent {
+        let pool =
+            |permit: &Option<OwnedSemaphorePermit>| permit.as_ref().map(|held| Arc::clone(held.semaphore()));
+        Lent { tool: pool(&self.tool), class: pool(&self.class) }
+    }
+}
+
+/// Names the pools that lent room belongs to.
+struct Lent {
+    tool: Option<Arc<Semaphore>>,
+    class: Option<Arc<Semaphore>>,
+}
+
+impl Lent {
+    async fn take_again(self) -> Held {
+        let tool = match &self.tool {
+            Some(pool) => acquire(pool).await,
+            None => None,
+        };
+        let class = match &self.class {
+            Some(pool) => acquire(pool).await,
+            None => None,
+        };
+        Held { tool, class }
+    }
+}
+
+impl Room {
+    pub(super) fn new(held: Held) -> Self {
+        Self(Mutex::new(State { held: Some(held), ..State::default() }))
+    }
+
+    /// Gives the room back for good: the call has ended.
+    pub(crate) fn close(&self) {
+        let mut state = self.state();
+        state.closed = true;
+        state.held = None;
+    }
+
+    /// Gives the room back for as long as the call waits for something else to be done.
+    pub(crate) async fn lend_while<T>(&self, wait: impl Future<Output = T>) -> T {
+        let away = Away::leave(self);
+        let result = wait.await;
+        if let Some(lent) = away.come_back() {
+            let held = lent.take_again().await;
+            let mut state = self.state();
+            if state.away == 0 && !state.closed {
+                state.held = Some(held);
+            } else if !state.closed {
+                // Somebody has left again meanwhile, and takes the room when they come back.
+                state.lent = Some(Box::new(held.lend()));
+            }
+        }
+        result
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Counts one thing that a call waits for, also if the waiting is given up.
+struct Away<'a>(Option<&'a Room>);
+
+impl<'a> Away<'a> {
+    fn leave(room: &'a Room) -> Self {
+        let mut state = room.state();
+        state.away += 1;
+        if let Some(held) = state.held.take() {
+            state.lent = Some(Box::new(held.lend()));
+        }
+        Self(Some(room))
+    }
+
+    /// Gives the room to take again if the call now waits for nothing else.
+    fn come_back(mut self) -> Option<Box<Lent>> {
+        self.0.take().and_then(Self::count_down)
+    }
+
+    fn count_down(room: &Room) -> Option<Box<Lent>> {
+        let mut state = room.state();
+        state.away -= 1;
+        if state.away == 0 && !state.closed { state.lent.take() } else { None }
+    }
+}
+
+impl Drop for Away<'_> {
+    fn drop(&mut self) {
+        if let Some(room) = self.0 {
+            let mut state = room.state();
+            state.away -= 1;
+        }
+    }
+}
+
+/// The pools are never closed; if one were, calls would go on without bound rather than stop for good.
+pub(super) async fn acquire(pool: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+    Arc::clone(pool).acquire_owned().await.ok()
+}
