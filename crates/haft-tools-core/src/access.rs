@@ -1,6 +1,5 @@
 mod resource;
 
-pub(crate) use resource::is_deceptive;
 pub use resource::{Resource, ResourceError, Scheme};
 
 use serde::{Deserialize, Serialize};

@@ -193,17 +193,6 @@ pub(super) fn write_visibly(f: &mut fmt::Formatter<'_>, character: char) -> fmt:
     }
 }
 
-/// Tells whether a character cannot be seen, or changes how others are shown: controls, line separators, and what the
-/// Unicode standard lists as default ignorable or bidirectional formatting.
-pub(crate) fn is_deceptive(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
-            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
-}
-
 /// Undoes the escapes of the printed form, or gives the first character that breaks it.
 fn unescape(path: &str) -> Result<String, char> {
     let mut plain = String::with_capacity(path.len());

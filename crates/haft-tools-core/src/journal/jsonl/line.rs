@@ -1,6 +1,6 @@
 use super::JsonlJournal;
-use crate::access::is_deceptive;
 use crate::journal::JournalRecord;
+use haft_core::is_hidden;
 use serde::Serialize as _;
 use serde_json::ser::Formatter;
 use std::io;
@@ -34,7 +34,7 @@ impl Formatter for Visible {
             return writer.write_all(fragment.as_bytes());
         }
         for character in fragment.chars() {
-            if is_deceptive(character) {
+            if is_hidden(character) {
                 for unit in character.encode_utf16(&mut [0; 2]) {
                     write!(writer, "\\u{unit:04x}")?;
                 }
