@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use haft_core::{Content, ErrorKind, ReplyStatus};
+use haft_core::{Content, ErrorKind, ReplyStatus, Visible};
 use haft_process::{Environment, EnvironmentError};
 use haft_tools_core::{Answer, Before, Layer, LayerCall};
 use serde::de::DeserializeOwned;
 
 use crate::command_hook::{CommandHook, Obligation, When};
 use crate::exchange::{Ending, Exchange, MOST_STDOUT, exchange};
-use crate::model_text::{denied, refused, unchecked, visible, withheld};
+use crate::model_text::{denied, refused, unchecked, withheld};
 use crate::report::{HookProblem, HookReport};
 use crate::request;
 use crate::response::{self, AfterResponse, BeforeResponse};
@@ -228,7 +228,7 @@ impl CommandHooks {
             problem,
             stderr,
         };
-        tracing::warn!(stderr = %visible(&report.stderr), "{report}");
+        tracing::warn!(stderr = %Visible::new(&report.stderr), "{report}");
         if let Some(reporter) = &self.reporter {
             // It is only used again through a shared reference, as it would be by another task.
             let _ = catch_unwind(AssertUnwindSafe(|| reporter(report)));
@@ -319,7 +319,8 @@ fn replaced(mut answer: Answer, text: String) -> Answer {
 
 /// Joins what hooks have to say beside the output, one a paragraph; `None` if that is nothing.
 fn joined(contexts: &[String]) -> Option<String> {
-    let contexts: Vec<String> = contexts.iter().map(|context| visible(context.trim())).collect();
+    let contexts: Vec<String> =
+        contexts.iter().map(|context| Visible::new(context.trim()).to_string()).collect();
     let said: Vec<&str> = contexts.iter().map(String::as_str).filter(|context| !context.is_empty()).collect();
     (!said.is_empty()).then(|| said.join("\n\n"))
 }

@@ -1,6 +1,6 @@
 //! What a model reads of hooks.
 
-use haft_core::ReplyStatus;
+use haft_core::{ReplyStatus, Visible};
 
 /// How much of a hook's reason the model is told, in bytes.
 const MOST_REASON: usize = 4 * 1024;
@@ -52,32 +52,10 @@ fn result_of(status: ReplyStatus) -> &'static str {
 
 /// Takes the reason out of what a hook wrote to stderr.
 fn reason(stderr: &str) -> Option<String> {
-    let mut reason = visible(stderr.trim());
+    let mut reason = Visible::new(stderr.trim()).to_string();
     if reason.len() > MOST_REASON {
         reason.truncate(reason.floor_char_boundary(MOST_REASON));
         reason.push_str(" […]");
     }
     (!reason.is_empty()).then_some(reason)
-}
-
-/// Shows what cannot be seen or turns others around, but for line feeds and tabs.
-pub(crate) fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' | '\t' => shown.push(character),
-            '\u{ad}'
-            | '\u{61c}'
-            | '\u{180e}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e0fff}' => shown.extend(character.escape_unicode()),
-            character if character.is_control() => shown.extend(character.escape_debug()),
-            character => shown.push(character),
-        }
-    }
-    shown
 }
