@@ -1,4 +1,4 @@
-use crate::{CallId, Decision, RunId, ToolOutput, ToolReply, Usage};
+use crate::{CallId, Decision, RunId, ToolName, ToolOutput, ToolReply, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -127,6 +127,31 @@ pub enum EventKind {
         name: String,
         /// How long after its answer, in milliseconds.
         after_ms: u64,
+    },
+    /// The tools that can be called became others.
+    ToolsChanged {
+        /// Tools that were not there before, by name.
+        added: Vec<ToolName>,
+        /// Tools that are there no more, by name.
+        removed: Vec<ToolName>,
+        /// Tools that became others under their old names, by name.
+        changed: Vec<ToolName>,
+    },
+    /// The tools that a model is told of without asking cost more than they should.
+    ToolsOverBudget {
+        /// What they cost, in estimated tokens.
+        tokens: u64,
+        /// What they should cost at most, in tokens.
+        budget: u64,
+        /// How many they are.
+        tools: u64,
+    },
+    /// A source of tools could not be read; the tools it gave last stay.
+    SourceFailed {
+        /// The source's name in the host's configuration.
+        source: String,
+        /// Why, for people.
+        reason: String,
     },
 }
 

@@ -299,6 +299,13 @@ fn events_are_flat() {
             of_call(EventKind::Updated { output: ToolOutput::text("half") }),
             of_call(EventKind::Progressed { progress: Progress::from(0.5) }),
             of_call(EventKind::Finished { reply: Box::new(reply()) }),
+            event(EventKind::ToolsChanged {
+                added: vec!["a".parse().unwrap()],
+                removed: Vec::new(),
+                changed: vec!["b".parse().unwrap()],
+            }),
+            event(EventKind::ToolsOverBudget { tokens: 12_000, budget: 10_000, tools: 40 }),
+            event(EventKind::SourceFailed { source: "github".into(), reason: "it panicked".into() }),
         ],
         expect![[r#"
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"turn_started","turn":1}
@@ -311,6 +318,9 @@ fn events_are_flat() {
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","parent_run":"run-0","call":"c1","event":"updated","output":{"content":[{"type":"text","text":"half"}]}}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","parent_run":"run-0","call":"c1","event":"progressed","progress":{"fraction":0.5}}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","parent_run":"run-0","call":"c1","event":"finished","reply":{"call_id":"c1","name":"read_file","output":{"content":[{"type":"text","text":"fn main() {}"}],"details":{"lines":1}},"status":"ok","duration_us":1500,"truncation":{"total_bytes":20000,"kept_bytes":12},"repairs":[{"pointer":"/limit","from":"5","to":5,"note":"read the number in the text"},{"pointer":"/offset","from":null,"note":"left out null"},{"pointer":"/mode","from":"null","to":null,"note":"read the null in the text"}]}}
+            {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"tools_changed","added":["a"],"removed":[],"changed":["b"]}
+            {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"tools_over_budget","tokens":12000,"budget":10000,"tools":40}
+            {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"source_failed","source":"github","reason":"it panicked"}
         "#]],
     );
 }

@@ -213,6 +213,11 @@ pub(crate) fn event_kind() -> impl Strategy<Value = EventKind> {
         tool_output().prop_map(|output| EventKind::Updated { output }),
         progress().prop_map(|progress| EventKind::Progressed { progress }),
         tool_reply().prop_map(|reply| EventKind::Finished { reply: Box::new(reply) }),
+        (vec(tool_name(), 0..3), vec(tool_name(), 0..3), vec(tool_name(), 0..3))
+            .prop_map(|(added, removed, changed)| EventKind::ToolsChanged { added, removed, changed }),
+        (any::<u64>(), any::<u64>(), any::<u64>())
+            .prop_map(|(tokens, budget, tools)| EventKind::ToolsOverBudget { tokens, budget, tools }),
+        (text(), text()).prop_map(|(source, reason)| EventKind::SourceFailed { source, reason }),
     ]
 }
 
