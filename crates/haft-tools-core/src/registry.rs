@@ -1,14 +1,18 @@
+mod admit;
+mod builder;
 mod entry;
 
+pub use admit::RefusedTool;
+pub(crate) use builder::Builder;
 pub(crate) use entry::Entry;
 
 use crate::nearest::nearest;
+use crate::search::SearchIndex;
 use crate::{Selector, Tool};
 use haft_core::{Exposure, NameError, Origin, ToolName, ToolSpec};
 use std::collections::HashMap;
-use std::collections::btree_map::{self, BTreeMap};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Holds tools by name: an immutable snapshot, ordered by name, cheap to clone.
 ///
@@ -40,6 +44,8 @@ struct Inner {
     index: HashMap<ToolName, usize>,
     /// The specifications of `Exposure::Direct`, in order.
     direct: Arc<[Arc<ToolSpec>]>,
+    /// Made by the first search.
+    search: OnceLock<Arc<SearchIndex>>,
 }
 
 /// Says what to do when two tools have one name.
@@ -55,7 +61,7 @@ pub enum CollisionPolicy {
 }
 
 /// Says why a registry could not be made.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
     /// Two tools have one name.
@@ -77,8 +83,28 @@ pub enum RegistryError {
         name: ToolName,
         /// `input` or `output`.
         which: &'static str,
-        /// Why.
+        /// Why; at most 1,000 characters.
         reason: String,
+    },
+    /// A tool panicked when it was asked to describe itself.
+    #[error("a tool cannot be used, because it panicked when it was asked to describe itself: {message}")]
+    Panicked {
+        /// What the panic said, at most 300 characters of it.
+        message: String,
+    },
+    /// A source offers more tools than are taken of one.
+    #[error("{count} tools are too many; the first {most} of them were taken")]
+    TooMany {
+        /// How many there are.
+        count: usize,
+        /// How many are taken.
+        most: usize,
+    },
+    /// A name is kept for a tool of haft's own.
+    #[error("the name `{name}` is kept for the tool that searches for others; rename the tool or prefix it")]
+    Reserved {
+        /// The name.
+        name: ToolName,
     },
     /// There is no tool of this name.
     #[error("there is no tool called `{name}` in this registry")]
@@ -101,7 +127,8 @@ impl ToolRegistry {
     ///
     /// # Errors
     ///
-    /// When two tools have one name or a schema does not compile.
+    /// When two tools have one name, a schema does not compile or a tool panics. [`ToolRegistry::admit`] leaves such tools
+    /// out instead.
     pub fn of(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Result<Self, RegistryError> {
         let mut builder = Builder::default();
         for tool in tools {
@@ -114,7 +141,7 @@ impl ToolRegistry {
     ///
     /// # Errors
     ///
-    /// When there is a tool of that name already or its schema does not compile.
+    /// When there is a tool of that name already, its schema does not compile or it panics.
     pub fn with(&self, tool: impl Tool) -> Result<Self, RegistryError> {
         let mut builder = self.rebuild();
         builder.add(Entry::new(Arc::new(tool))?, CollisionPolicy::Refuse)?;
@@ -231,6 +258,19 @@ impl ToolRegistry {
         Arc::clone(&self.0.direct)
     }
 
+    /// Estimates how many tokens it costs to tell a model of a tool, found by its name or an alias.
+    ///
+    /// See [`estimate_tokens`](crate::estimate_tokens); computed once for each tool.
+    pub fn tokens(&self, name: &str) -> Option<u64> {
+        self.entry(name).map(|entry| entry.tokens())
+    }
+
+    /// Estimates how many tokens the list of [`ToolRegistry::direct_specs`] costs; looks at every tool.
+    pub fn direct_tokens(&self) -> u64 {
+        let direct = self.0.entries.iter().filter(|entry| entry.spec.exposure() == Exposure::Direct);
+        direct.map(|entry| entry.tokens()).fold(0, u64::saturating_add)
+    }
+
     /// Finds the tools whose names are most like this one: at most three, the likest first.
     ///
     /// Aliases are compared too, but the tool's own name is given; hidden tools stay hidden.
@@ -253,11 +293,62 @@ impl ToolRegistry {
         self.0.index.get(name).map(|place| &self.0.entries[*place])
     }
 
+    /// Borrows the tools, in the order of their names.
+    pub(crate) fn entries(&self) -> &[Arc<Entry>] {
+        &self.0.entries
+    }
+
+    pub(crate) fn search_index(&self) -> &OnceLock<Arc<SearchIndex>> {
+        &self.0.search
+    }
+
+    /// Tells whether both hold the very same tools under the same names.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let (one, another) = (&*self.0, &*other.0);
+        let are_same = |(one, another): (&Arc<Entry>, &Arc<Entry>)| Arc::ptr_eq(one, another);
+        if Arc::ptr_eq(&self.0, &other.0) {
+            return true;
+        }
+        one.entries.len() == another.entries.len()
+            && one.entries.iter().zip(&another.entries).all(are_same)
+            && one.index == another.index
+    }
+
+    /// Goes on using the search index of an earlier registry, where every specification is still the same.
+    pub(crate) fn take_over_search(&self, earlier: &Self) {
+        let (old, new) = (&earlier.0.entries, &self.0.entries);
+        let are_same =
+            old.len() == new.len() && old.iter().zip(new).all(|(old, new)| Arc::ptr_eq(&old.spec, &new.spec));
+        if let Some(index) = earlier.0.search.get().filter(|_| are_same) {
+            // One that was made meanwhile is as good.
+            let _ = self.0.search.set(Arc::clone(index));
+        }
+    }
+
+    /// Takes a tool away, with its aliases, where there is one of this name.
+    pub(crate) fn without(&self, name: &str) -> Self {
+        if !self.0.index.contains_key(name) {
+            return self.clone();
+        }
+        let mut builder = self.rebuild();
+        builder.entries.remove(name);
+        builder.aliases.retain(|alias, target| alias.as_str() != name && target.as_str() != name);
+        builder.finish()
+    }
+
+    /// Adds a tool, in place of one that has its name.
+    pub(crate) fn with_entry(&self, entry: Arc<Entry>) -> Self {
+        let mut builder = self.rebuild();
+        // What is added last stays, so there is no collision.
+        let _ = builder.add(entry, CollisionPolicy::KeepLast);
+        builder.finish()
+    }
+
     fn known(&self, name: &str) -> Result<&Arc<Entry>, RegistryError> {
         self.entry(name).ok_or_else(|| RegistryError::Unknown { name: name.to_owned() })
     }
 
-    fn aliases(&self) -> impl Iterator<Item = (&ToolName, &Arc<Entry>)> {
+    pub(crate) fn aliases(&self) -> impl Iterator<Item = (&ToolName, &Arc<Entry>)> {
         let named = self.0.index.iter().map(|(name, place)| (name, &self.0.entries[*place]));
         named.filter(|(name, entry)| *name != entry.spec.name())
     }
@@ -289,89 +380,5 @@ impl ToolRegistry {
 impl fmt::Debug for ToolRegistry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.names()).finish()
-    }
-}
-
-/// Collects tools and aliases; no name is in both maps.
-#[derive(Default)]
-struct Builder {
-    entries: BTreeMap<ToolName, Arc<Entry>>,
-    aliases: BTreeMap<ToolName, ToolName>,
-}
-
-impl Builder {
-    fn add(&mut self, entry: Arc<Entry>, collisions: CollisionPolicy) -> Result<(), RegistryError> {
-        let name = entry.spec.name().clone();
-        let holder = self.aliases.get(&name).and_then(|target| self.entries.get(target)).cloned();
-        if let Some(holder) = holder {
-            match collisions {
-                CollisionPolicy::Refuse => return Err(collision(name, &holder.spec, &entry.spec)),
-                CollisionPolicy::KeepFirst => return Ok(()),
-                CollisionPolicy::KeepLast => self.aliases.remove(&name),
-            };
-        }
-        match self.entries.entry(name) {
-            btree_map::Entry::Vacant(place) => {
-                place.insert(entry);
-            }
-            btree_map::Entry::Occupied(mut place) => match collisions {
-                CollisionPolicy::Refuse => {
-                    return Err(collision(place.key().clone(), &place.get().spec, &entry.spec));
-                }
-                CollisionPolicy::KeepFirst => {}
-                CollisionPolicy::KeepLast => {
-                    place.insert(entry);
-                }
-            },
-        }
-        Ok(())
-    }
-
-    fn alias(
-        &mut self,
-        alias: ToolName,
-        target: ToolName,
-        collisions: CollisionPolicy,
-    ) -> Result<(), RegistryError> {
-        let holder = self.entries.get(&alias).or_else(|| self.entries.get(self.aliases.get(&alias)?));
-        if let (Some(holder), Some(entry)) = (holder, self.entries.get(&target)) {
-            match collisions {
-                CollisionPolicy::Refuse => return Err(collision(alias, &holder.spec, &entry.spec)),
-                CollisionPolicy::KeepFirst => return Ok(()),
-                CollisionPolicy::KeepLast => {
-                    // A tool never gives way to an alias: that would take the tool away.
-                    if self.entries.contains_key(&alias) {
-                        return Ok(());
-                    }
-                }
-            }
-        }
-        self.aliases.insert(alias, target);
-        Ok(())
-    }
-
-    fn finish(self) -> ToolRegistry {
-        let entries: Vec<Arc<Entry>> = self.entries.into_values().collect();
-        let mut index: HashMap<ToolName, usize> =
-            entries.iter().enumerate().map(|(place, entry)| (entry.spec.name().clone(), place)).collect();
-        for (alias, target) in self.aliases {
-            if let Some(place) = index.get(&target).copied() {
-                index.insert(alias, place);
-            }
-        }
-        let direct = entries
-            .iter()
-            .filter(|entry| entry.spec.exposure() == Exposure::Direct)
-            .map(|entry| Arc::clone(&entry.spec))
-            .collect();
-        ToolRegistry(Arc::new(Inner { entries, index, direct }))
-    }
-}
-
-fn collision(name: ToolName, first: &ToolSpec, second: &ToolSpec) -> RegistryError {
-    RegistryError::Collision {
-        name,
-        first: Box::new(first.origin().clone()),
-        second: Box::new(second.origin().clone()),
     }
 }

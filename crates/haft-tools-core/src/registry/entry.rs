@@ -1,8 +1,13 @@
 use super::RegistryError;
-use crate::Tool;
+use crate::tokens::estimate_tokens;
 use crate::validation::InputValidator;
+use crate::{Tool, panicked};
 use haft_core::{Digest, Exposure, ToolName, ToolSpec};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
+
+/// The most characters that are kept of the reason why a schema cannot be used, which may quote the schema.
+const MOST_CHARACTERS: usize = 1_000;
 
 /// Holds one registered tool with what is compiled once for all its calls.
 pub(crate) struct Entry {
@@ -13,23 +18,49 @@ pub(crate) struct Entry {
     /// The tool's name, shared with the contexts of its calls.
     pub(crate) name: Arc<str>,
     version: OnceLock<Digest>,
+    tokens: OnceLock<u64>,
 }
 
 impl Entry {
     pub(crate) fn new(tool: Arc<dyn Tool>) -> Result<Arc<Self>, RegistryError> {
-        let spec = Arc::new(tool.spec().clone());
-        let validator = InputValidator::compile(spec.input_schema())
-            .map_err(|reason| RegistryError::Schema { name: spec.name().clone(), which: "input", reason })?;
-        Ok(Arc::new(Self::of(spec, tool, Arc::new(validator), true)))
+        Self::renewed(tool, |_| None)
+    }
+
+    /// Takes a tool in, and keeps of an earlier one of its name what still holds: a schema that stayed the same is not
+    /// compiled again.
+    pub(crate) fn renewed<'a>(
+        tool: Arc<dyn Tool>,
+        earlier: impl FnOnce(&str) -> Option<&'a Arc<Self>>,
+    ) -> Result<Arc<Self>, RegistryError> {
+        let spec = read_spec(&*tool)?;
+        let earlier = earlier(spec.name().as_str());
+        if let Some(known) = earlier.filter(|known| *known.spec == spec) {
+            if known.repairs && Arc::ptr_eq(&known.tool, &tool) {
+                return Ok(Arc::clone(known));
+            }
+            let (spec, validator) = (Arc::clone(&known.spec), Arc::clone(&known.validator));
+            let (version, tokens) = (known.version.clone(), known.tokens.clone());
+            return Ok(Arc::new(Self { version, tokens, ..Self::of(spec, tool, validator, true) }));
+        }
+        let validator = match earlier.filter(|known| known.spec.input_schema() == spec.input_schema()) {
+            Some(known) => Arc::clone(&known.validator),
+            None => Arc::new(compile(&spec)?),
+        };
+        Ok(Arc::new(Self::of(Arc::new(spec), tool, validator, true)))
     }
 
     fn of(spec: Arc<ToolSpec>, tool: Arc<dyn Tool>, validator: Arc<InputValidator>, repairs: bool) -> Self {
         let name = spec.name().as_str().into();
-        Self { spec, tool, validator, repairs, name, version: OnceLock::new() }
+        Self { spec, tool, validator, repairs, name, version: OnceLock::new(), tokens: OnceLock::new() }
     }
 
     pub(crate) fn version(&self) -> Digest {
         *self.version.get_or_init(|| self.spec.version())
+    }
+
+    /// Estimates, once, what telling a model of the tool costs.
+    pub(crate) fn tokens(&self) -> u64 {
+        *self.tokens.get_or_init(|| estimate_tokens(&self.spec))
     }
 
     pub(crate) fn renamed(&self, name: ToolName) -> Arc<Self> {
@@ -48,4 +79,21 @@ impl Entry {
         let (tool, validator) = (Arc::clone(&self.tool), Arc::clone(&self.validator));
         Arc::new(Self::of(Arc::new(spec), tool, validator, self.repairs))
     }
+}
+
+fn read_spec(tool: &dyn Tool) -> Result<ToolSpec, RegistryError> {
+    // A tool that panicked is not used again.
+    catch_unwind(AssertUnwindSafe(|| tool.spec().clone()))
+        .map_err(|payload| RegistryError::Panicked { message: panicked::message(&*payload) })
+}
+
+fn compile(spec: &ToolSpec) -> Result<InputValidator, RegistryError> {
+    let refuse = |reason: String| {
+        let reason = reason.chars().take(MOST_CHARACTERS).collect();
+        RegistryError::Schema { name: spec.name().clone(), which: "input", reason }
+    };
+    // Nothing of an attempt that panicked is used again.
+    catch_unwind(AssertUnwindSafe(|| InputValidator::compile(spec.input_schema())))
+        .unwrap_or_else(|payload| Err(format!("compiling it panicked: {}", panicked::message(&*payload))))
+        .map_err(refuse)
 }
