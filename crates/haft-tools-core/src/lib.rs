@@ -46,12 +46,16 @@
 //! What a call is answered with is bounded by [`Limits`]. What is cut is kept whole in an [`OutputStore`], from which the
 //! model reads it with the tool [`read_output`](crate::read_output()); a [`Redactor`] keeps registered secrets out of both.
 //!
+//! Tools that come and go belong to a [`Catalog`], which merges [`ToolSource`]s and gives one registry for each turn; a
+//! [`RunTools`] keeps the list that one run's model is told of, and lets it search for the tools that are too many to list.
+//!
 //! Nothing here knows a file, a command, a host or a server: those belong to the crates above, which add tools and
 //! [`Scheme`]s of their own.
 
 mod access;
 mod admission;
 mod answer;
+mod catalog;
 mod clock;
 mod context;
 mod events;
@@ -70,6 +74,7 @@ mod preview;
 mod redact;
 mod registry;
 mod rewrite;
+mod run_tools;
 mod scope;
 mod search;
 mod selector;
@@ -83,6 +88,10 @@ mod validation;
 pub use access::{Access, AccessMode, Accesses, Resource, ResourceError, Scheme};
 pub use admission::Widths;
 pub use answer::Answer;
+pub use catalog::{
+    Catalog, CatalogBuilder, CatalogChange, CatalogError, ChangeSignal, Changes, FixedSource, OfferedTools,
+    SourceError, SourceHealth, SourceStatus, ToolSource,
+};
 pub use context::CallContext;
 pub use events::{Delivery, EventReader, Events, Observer, RateLimit};
 pub use executor::{
@@ -104,6 +113,7 @@ pub use permission::{
 pub use preview::Preview;
 pub use redact::{RedactedStream, Redactor, SecretError};
 pub use registry::{CollisionPolicy, RefusedTool, RegistryError, ToolRegistry};
+pub use run_tools::{ListBudget, RunTools, RunToolsBuilder};
 pub use scope::CallScope;
 pub use selector::{Selector, SelectorError};
 pub use steering::{Steer, Steering};

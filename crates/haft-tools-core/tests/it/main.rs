@@ -6,6 +6,8 @@
 
 mod accesses;
 mod approvals;
+mod catalog;
+mod catalog_sources;
 mod corpus;
 mod events;
 mod fixture;
@@ -20,6 +22,7 @@ mod registering;
 mod registry;
 mod resources;
 mod resuming;
+mod run_tools;
 mod schemas;
 mod secrets;
 mod selector;

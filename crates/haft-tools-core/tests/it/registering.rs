@@ -1,7 +1,9 @@
+use crate::catalog_sources::Indescribable;
 use crate::fixture::{Probe, anything, outline, registry, reply};
 use expect_test::{Expect, expect};
-use haft_tools_core::{LocalExecutor, ToolRegistry};
+use haft_tools_core::{LocalExecutor, RegistryError, Tool, ToolRegistry};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 #[test]
 fn a_schema_that_cannot_be_used_is_refused_with_its_reason() {
@@ -127,4 +129,26 @@ async fn a_schema_that_refers_to_itself_is_followed_as_far_as_the_arguments_go()
         {"a":1}"#]],
     )
     .await;
+}
+
+#[test]
+fn a_tool_that_panics_when_it_describes_itself_is_refused() {
+    let expected = RegistryError::Panicked { message: "I am nothing".to_owned() };
+    assert_eq!(ToolRegistry::new().with(Indescribable).unwrap_err(), expected);
+    assert_eq!(ToolRegistry::of([Arc::new(Indescribable) as Arc<dyn Tool>]).unwrap_err(), expected);
+    let (registry, refused) = ToolRegistry::admit([
+        Arc::new(Indescribable) as Arc<dyn Tool>,
+        Arc::new(Probe::new("a")),
+        Arc::new(Probe::new("a").says("other")),
+    ]);
+    assert_eq!(registry.names().collect::<Vec<_>>(), ["a"]);
+    assert_eq!(refused[0].error, expected);
+    assert_eq!((refused.len(), refused[1].position), (2, 2));
+}
+
+#[test]
+fn a_reason_does_not_grow_with_the_schema_it_quotes() {
+    let schema = json!({ "required": "x".repeat(100_000) });
+    let error = ToolRegistry::new().with(Probe::new("t").schema(schema)).unwrap_err();
+    assert!(error.to_string().len() < 1_100, "{}", error.to_string().len());
 }

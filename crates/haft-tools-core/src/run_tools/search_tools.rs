@@ -1,0 +1,268 @@
+use super::{Inner, Loading, RunTools};
+use crate::nearest::listed;
+use crate::registry::Entry;
+use crate::{Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input};
+use async_trait::async_trait;
+use haft_core::{Exposure, Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec, is_hidden};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::{Arc, Weak};
+
+/// The name of the tool that finds other tools.
+pub(crate) const SEARCH_TOOLS: &str = "search_tools";
+
+/// How many tools are found where the model does not say, and at most.
+const LIMIT: usize = 5;
+const MOST: usize = 20;
+
+/// The most characters that are told of a tool's description and of a parameter's.
+const MOST_CHARACTERS: usize = 200;
+const MOST_PARAMETER_CHARACTERS: usize = 100;
+
+/// The most parameters that are told of a tool, and the most origins of tools where none was found.
+const MOST_PARAMETERS: usize = 12;
+const MOST_ORIGINS: usize = 20;
+
+const DESCRIPTION: &str = "Finds tools that are not in your list and loads them, so that you can call them from then on. \
+    Use it before you say that something cannot be done. Describe what you want to do in a few words, such as \
+    `create github issue`; words are matched against the names, descriptions and parameters of the tools. To load tools \
+    whose names you know, write `select:name1,name2`.";
+
+#[derive(Deserialize, JsonSchema)]
+struct Input {
+    /// A few words on what the tool should do, or `select:` and names divided by commas.
+    #[schemars(length(min = 1, max = 1000))]
+    query: String,
+    /// How many tools to load at most.
+    #[serde(default = "limit")]
+    #[schemars(range(min = 1, max = 20))]
+    limit: usize,
+}
+
+fn limit() -> usize {
+    LIMIT
+}
+
+/// Finds tools for the model of one run and puts them at the end of its list.
+pub(super) struct SearchTools {
+    spec: ToolSpec,
+    run: Weak<Inner>,
+}
+
+impl SearchTools {
+    pub(super) fn entry(run: Weak<Inner>) -> Arc<Entry> {
+        let hints = ToolHints { read_only: true, idempotent: true, ..ToolHints::default() };
+        let spec = ToolSpec::new(ToolName::project(SEARCH_TOOLS), DESCRIPTION, input_schema::<Input>())
+            .with_title("Search tools")
+            .with_origin(Origin::Builtin)
+            .with_hints(hints);
+        Entry::new(Arc::new(Self { spec, run })).expect("a derived schema compiles")
+    }
+}
+
+impl Tool for SearchTools {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
+        let Input { query, limit } = parse_input(input)?;
+        if query.trim().is_empty() {
+            return Err(ToolError::invalid_input(
+                "the query is empty; say in a few words what the tool should do, or write `select:` and a name",
+            ));
+        }
+        let limit = limit.clamp(1, MOST);
+        Ok(Prepared::new(Accesses::none(), Search { run: Weak::clone(&self.run), query, limit }))
+    }
+}
+
+struct Search {
+    run: Weak<Inner>,
+    query: String,
+    limit: usize,
+}
+
+#[async_trait]
+impl Action for Search {
+    async fn run(self: Box<Self>, _cx: CallContext) -> Result<ToolOutput, ToolError> {
+        let Self { run, query, limit } = *self;
+        let Some(run) = run.upgrade().map(RunTools) else {
+            return Err(ToolError::failed(
+                "the run is over, so nothing can be loaded for it; answer without this tool",
+            ));
+        };
+        // The first search of many tools reads all of them.
+        let searching = tokio::task::spawn_blocking(move || match query.trim().strip_prefix("select:") {
+            Some(names) => run.select(names),
+            None => run.find(&query, limit),
+        });
+        searching.await.map_err(|error| {
+            ToolError::failed("the search failed; this is a fault of the host, so go on without it")
+                .with_source(error)
+        })
+    }
+}
+
+impl RunTools {
+    /// Loads tools by their names.
+    fn select(&self, names: &str) -> ToolOutput {
+        let mut names = names.split([',', ' ', '\n', '\t']).filter(|name| !name.is_empty());
+        let wanted: Vec<&str> = names.by_ref().take(MOST).collect();
+        let registry = self.registry();
+        let (mut found, mut notes) = (Vec::new(), String::new());
+        for (name, (spec, loading)) in wanted.iter().zip(self.load_each(wanted.iter().copied())) {
+            if let Some(spec) = spec {
+                found.push((spec, loading));
+            } else {
+                let mut near = registry.nearest(name);
+                near.retain(|name| registry.get(name).is_some_and(|spec| !spec.is_explicit_only()));
+                let advice = match near.as_slice() {
+                    [] => "search for it in words instead".to_owned(),
+                    near => format!("did you mean {}?", listed(near.iter().copied(), "or")),
+                };
+                let _ = writeln!(notes, "There is no tool `{}`; {advice}", one_line(name, 64));
+            }
+        }
+        if names.next().is_some() {
+            let _ = writeln!(notes, "Only the first {MOST} names were looked at; select the others again.");
+        }
+        if wanted.is_empty() {
+            notes.push_str("No name follows `select:`; write `select:name1,name2`, or search in words.\n");
+        }
+        answer(&found, &notes)
+    }
+
+    /// Loads the tools that fit a query best.
+    fn find(&self, query: &str, limit: usize) -> ToolOutput {
+        let (base, registry) = {
+            let state = self.state();
+            (state.base.clone(), state.registry.clone())
+        };
+        let is_allowed = |entry: &Entry| {
+            registry.entry(&entry.name).is_some_and(|own| Arc::ptr_eq(&own.spec, &entry.spec))
+        };
+        let names: Vec<Arc<str>> = base
+            .search_within(query, limit, is_allowed)
+            .into_iter()
+            .map(|entry| Arc::clone(&entry.name))
+            .collect();
+        let loaded = self.load_each(names.iter().map(|name| &**name)).into_iter();
+        let found: Vec<_> = loaded.filter_map(|(spec, loading)| Some((spec?, loading))).collect();
+        let notes = if found.is_empty() { nothing(query, &registry) } else { String::new() };
+        answer(&found, &notes)
+    }
+}
+
+/// Says what was found, for the model and for the host.
+fn answer(found: &[(Arc<ToolSpec>, Loading)], notes: &str) -> ToolOutput {
+    let mut text = match found.len() {
+        0 => String::new(),
+        1 => "Found 1 tool; call it by its name.\n".to_owned(),
+        count => format!("Found {count} tools; call them by their names.\n"),
+    };
+    for (spec, loading) in found {
+        let state = if *loading == Loading::Loaded { "loaded" } else { "in your list already" };
+        let _ = writeln!(text, "\n{} ({state})", spec.name());
+        describe(spec, &mut text);
+    }
+    if !text.is_empty() && !notes.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(notes);
+    let named = |wanted: Loading| -> Vec<&str> {
+        let chosen = found.iter().filter(|(_, loading)| *loading == wanted);
+        chosen.map(|(spec, _)| spec.name().as_str()).collect()
+    };
+    let details = json!({ "loaded": named(Loading::Loaded), "listed": named(Loading::Listed) });
+    ToolOutput::text(text.trim_end()).with_details(details)
+}
+
+fn describe(spec: &ToolSpec, text: &mut String) {
+    let paragraph = spec.description().trim_start().split("\n\n").next().unwrap_or_default();
+    let description = one_line(paragraph, MOST_CHARACTERS);
+    if !description.is_empty() {
+        let _ = writeln!(text, "  {description}");
+    }
+    let schema = spec.input_schema().as_value();
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required =
+        |name: &str| required.is_some_and(|names| names.iter().any(|known| known.as_str() == Some(name)));
+    let mut parameters: Vec<_> = properties.iter().collect();
+    parameters.sort_by_key(|(name, _)| !is_required(name));
+    for (name, parameter) in parameters.iter().take(MOST_PARAMETERS) {
+        let _ = write!(text, "  - {}", one_line(name, 64));
+        let kind = parameter.get("type").and_then(Value::as_str).map(|kind| one_line(kind, 16));
+        let notes: Vec<&str> =
+            kind.as_deref().into_iter().chain(is_required(name).then_some("required")).collect();
+        if !notes.is_empty() {
+            let _ = write!(text, " ({})", notes.join(", "));
+        }
+        let description = parameter.get("description").and_then(Value::as_str).unwrap_or_default();
+        match one_line(description, MOST_PARAMETER_CHARACTERS).as_str() {
+            "" => text.push('\n'),
+            description => drop(writeln!(text, ": {description}")),
+        }
+    }
+    if parameters.len() > MOST_PARAMETERS {
+        let _ = writeln!(text, "  - and {} more", parameters.len() - MOST_PARAMETERS);
+    }
+}
+
+/// Says where tools are from, so that the next search can be a better one.
+fn nothing(query: &str, registry: &crate::ToolRegistry) -> String {
+    let mut origins: BTreeMap<String, usize> = BTreeMap::new();
+    let visible = registry.iter().filter(|spec| {
+        spec.exposure() != Exposure::Hidden
+            && !spec.is_explicit_only()
+            && spec.name().as_str() != SEARCH_TOOLS
+    });
+    for spec in visible {
+        let origin = match spec.origin() {
+            Origin::Mcp { server: name, .. } | Origin::OpenApi { document: name, .. } => one_line(name, 40),
+            Origin::Agent { .. } => "agents".to_owned(),
+            Origin::Builtin => "builtin".to_owned(),
+            _ => "host".to_owned(),
+        };
+        *origins.entry(origin).or_default() += 1;
+    }
+    let more = origins.len().saturating_sub(MOST_ORIGINS);
+    let mut shown: Vec<String> =
+        origins.iter().take(MOST_ORIGINS).map(|(origin, count)| format!("{origin} ({count})")).collect();
+    if more > 0 {
+        shown.push(format!("{more} others"));
+    }
+    format!(
+        "No tool fits `{}`. Search again with other words for what the tool should do or what it works on, or go on \
+         without it. There are tools of: {}.\n",
+        one_line(query, 80),
+        shown.join(", ")
+    )
+}
+
+/// Puts a foreign text on one line, cut to so many characters, without what cannot be seen.
+fn one_line(text: &str, most: usize) -> String {
+    let mut line = String::new();
+    let mut characters = text.split(|character: char| character.is_whitespace() || character.is_control());
+    let words = characters.by_ref().filter(|word| !word.is_empty());
+    let mut count = 0;
+    for word in words {
+        if count > 0 {
+            line.push(' ');
+            count += 1;
+        }
+        for character in word.chars().filter(|character| !is_hidden(*character)) {
+            if count >= most {
+                line.push('…');
+                return line;
+            }
+            line.push(character);
+            count += 1;
+        }
+    }
+    line
+}
