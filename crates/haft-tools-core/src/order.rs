@@ -144,6 +144,8 @@ impl State {
                 .filter(|late| self.accesses(*late).is_some_and(|theirs| theirs.conflict_with(accesses)))
                 // One whose place is behind this call waits for it, and not the other way round.
                 .filter(|late| self.root(*late) < node)
+                // One that already waits for this call, if only through others, starts after it anyway.
+                .filter(|late| !self.leads_to(*late, node))
                 .collect();
             for blocker in late {
                 self.graph.block(node, blocker);

@@ -57,7 +57,7 @@ async fn denies_a_call_with_the_reason_the_hook_gave() {
     .await;
     check_before(
         [before(r"printf 'a\033[31mb\000\nc\377\342\200\256d' >&2; echo '{}'; exit 2")],
-        denial(&format!("{denied}a\\u{{1b}}[31mb\\0\nc\u{fffd}\\u{{202e}}d")),
+        denial(&format!("{denied}a\\u{{1b}}[31mb\\u{{0}}\nc\u{fffd}\\u{{202e}}d")),
     )
     .await;
     check_before(

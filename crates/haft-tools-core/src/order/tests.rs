@@ -92,6 +92,23 @@ fn two_callers_that_would_wait_for_each_other_do_not() {
 }
 
 #[test]
+fn a_call_does_not_wait_for_a_late_one_that_waits_for_it_through_others() {
+    let order = AccessOrder::default();
+    let early = order.enter(&write("early")).unwrap();
+    let first = order.enter(&write("a")).unwrap();
+    let mut second = order.enter(&write("a")).unwrap();
+    let after = order.enter(&write("after")).unwrap();
+    let mut by_after = order.enter_beside(after.place(), &read("a")).unwrap();
+    let mut by_early = order.enter_beside(early.place(), &Access::opaque("").into()).unwrap();
+    drop(first);
+    assert!(runs(&mut second) && !runs(&mut by_after) && !runs(&mut by_early));
+    drop(second);
+    assert!(runs(&mut by_after) && !runs(&mut by_early));
+    drop((by_after, after));
+    assert!(runs(&mut by_early));
+}
+
+#[test]
 fn ten_thousand_calls_of_each_kind_queue_in_linear_space() {
     let mixes: [fn(usize) -> Accesses; 5] = [
         |_| Access::opaque("a script").into(),
