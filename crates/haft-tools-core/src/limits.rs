@@ -39,7 +39,7 @@ pub struct Limits {
     pub data_bytes: usize,
     /// How deep calls made by tools may nest; 8 by default.
     pub nesting: u32,
-    /// How many bytes of text a call's arguments may have, names of members included; 4 MiB by default.
+    /// How many bytes of text a call's arguments may have, names of members included; 16 MiB by default.
     pub input_bytes: usize,
     /// How long after an update of a call its next one is not shown; 50 ms by default.
     pub update_interval: Duration,
@@ -109,7 +109,7 @@ impl Default for Limits {
             media_bytes: 5 << 20,
             data_bytes: 1 << 20,
             nesting: 8,
-            input_bytes: 4 * 1024 * 1024,
+            input_bytes: 16 << 20,
             update_interval: RateLimit::DEFAULT_INTERVAL,
             retries: Retries::default(),
         }
