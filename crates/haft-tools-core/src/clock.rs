@@ -55,6 +55,8 @@ impl Clock {
     /// Cancel safe: the time is measured whether or not it is waited for.
     pub(crate) async fn over(&self, began: Instant, wall: Duration, idle: Option<Duration>) -> Over {
         self.idles.store(idle.is_some(), Ordering::Relaxed);
+        // A call that is tried again began long ago, but has only now begun to get on.
+        self.touch();
         loop {
             let resumed = self.resumed.notified();
             let Some((until, over)) = self.deadline(began, wall, idle) else {
@@ -81,6 +83,11 @@ impl Clock {
             Some(idle) if idle < whole => (idle, Over::Idle),
             _ => (whole, Over::Wall),
         })
+    }
+
+    /// Tells how long the clock has stood still.
+    pub(crate) fn stood_still(&self) -> Duration {
+        self.state().still
     }
 
     /// Stops the clock until as many questions are answered as were put.

@@ -3,6 +3,7 @@ use async_trait::async_trait;
 use haft_core::{ToolError, ToolOutput, ToolSpec};
 use serde_json::Value;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -80,9 +81,27 @@ impl<T: Tool + ?Sized> Tool for Arc<T> {
 #[must_use = "a prepared call does nothing until it is run"]
 pub struct Prepared {
     accesses: Accesses,
-    action: Box<dyn Action>,
+    action: Held,
     /// Made when the tool wishes for something, which is rare, so that the others stay small.
     wishes: Option<Box<Wishes>>,
+}
+
+/// Holds an action that may never be run, and whose end then breaks nothing but itself.
+struct Held(Option<Box<dyn Action>>);
+
+impl Held {
+    fn take(mut self) -> Box<dyn Action> {
+        self.0.take().expect("an action is taken once, with what held it")
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(action) = self.0.take() {
+            // Nobody has seen the action but the tool, and nobody sees it again.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(action)));
+        }
+    }
 }
 
 /// Holds what a tool asks of the executor for one call.
@@ -96,7 +115,7 @@ struct Wishes {
 impl Prepared {
     /// Pairs an action with what it will touch.
     pub fn new(accesses: impl Into<Accesses>, action: impl Action + 'static) -> Self {
-        Self { accesses: accesses.into(), action: Box::new(action), wishes: None }
+        Self { accesses: accesses.into(), action: Held(Some(Box::new(action))), wishes: None }
     }
 
     /// Asks for a wall timeout of its own for this call; the executor's ceiling still holds.
@@ -145,7 +164,10 @@ impl Prepared {
     ///
     /// Cancel safe: a preview changes nothing.
     pub async fn preview(&self) -> Preview {
-        self.action.preview().await
+        match &self.action.0 {
+            Some(action) => action.preview().await,
+            None => Preview::Arguments,
+        }
     }
 
     /// Runs the call without an executor, for tests and benchmarks: nothing is decided, bounded or recorded.
@@ -158,7 +180,7 @@ impl Prepared {
     ///
     /// As for [`Action::run`].
     pub async fn run(self, cx: CallContext) -> Result<ToolOutput, ToolError> {
-        self.action.run(cx).await
+        self.action.take().run(cx).await
     }
 
     fn wishes(&mut self) -> &mut Wishes {
@@ -166,7 +188,7 @@ impl Prepared {
     }
 
     pub(crate) fn into_action(self) -> Box<dyn Action> {
-        self.action
+        self.action.take()
     }
 }
 

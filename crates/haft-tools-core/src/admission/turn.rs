@@ -31,6 +31,8 @@ impl<'a> Turn<'a> {
             None => order.enter(accesses),
             Some(place) => order.enter_beside(place, accesses),
         };
+        // Nearly every call has one place.
+        self.tickets.reserve_exact(usize::from(ticket.is_some()));
         self.tickets.extend(ticket);
     }
 

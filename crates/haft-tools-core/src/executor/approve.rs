@@ -55,6 +55,7 @@ pub(super) async fn pending_call(
         preview,
         digest: digest(entry, call, prepared, scope),
         layers: 0,
+        context: Vec::new(),
     })
 }
 

@@ -41,6 +41,9 @@ impl Control {
 
     /// Asks whether a call may still start.
     pub(super) fn admits(&self, next: &ToolCall) -> Result<(), Refusal> {
+        if self.is_cancelled() {
+            return Err(cancelled_before_start());
+        }
         let Some(steered) = &self.steered else { return Ok(()) };
         if steered.skip.is_cancelled() {
             return Err(self.halted());
@@ -69,10 +72,16 @@ impl Control {
     /// Cancel safe.
     pub(super) async fn halts(&self, own: &CancellationToken) -> Refusal {
         match &self.steered {
-            Some(steered) => tokio::select! {
-                () = steered.skip.cancelled() => {}
-                () = own.cancelled() => {}
-            },
+            // On the heap, so that calls that are not steered stay small while they wait.
+            Some(steered) => {
+                Box::pin(async {
+                    tokio::select! {
+                        () = steered.skip.cancelled() => {}
+                        () = own.cancelled() => {}
+                    }
+                })
+                .await;
+            }
             None => own.cancelled().await,
         }
         if own.is_cancelled() { cancelled_before_start() } else { self.halted() }

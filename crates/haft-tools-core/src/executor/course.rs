@@ -7,6 +7,7 @@ use self::rest::{Large, Rest};
 use super::approve;
 use super::decide::{Authorized, Decided};
 use super::frame::Frame;
+use super::live::Queued;
 use super::record::Record;
 use super::run::{Begun, Running, begin, cancelled_before_start};
 use super::{CallOutcome, Refusal};
@@ -26,13 +27,10 @@ use tracing::Span;
 /// gives what the calls are ordered by. The second half asks, waits for the call's turn, and runs it. As far as that
 /// needs no waiting it is done in place; what remains of a call that has to wait is on the heap, so that the many that
 /// need not stay small.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a call that is not begun is what most of them are until they are done"
-)]
+#[expect(clippy::large_enum_variant, reason = "most calls end where they begin, and should not cost a box")]
 pub(super) enum Course<'a> {
     Begun(Ahead<'a>),
-    Waits(Pin<Box<dyn Future<Output = CallOutcome> + Send + 'a>>),
+    Waits(Waiting<'a>),
     Over,
 }
 
@@ -41,8 +39,8 @@ pub(super) struct Ahead<'a> {
     rest: Rest<'a>,
     /// How far it got; taken by the second half.
     front: Option<Result<Front<'a>, Stop>>,
-    /// How many layers saw the call before it waited for a person.
-    layers: u32,
+    /// What layers made of the call before it waited for a person, if some did.
+    layered: Option<Box<Layered>>,
 }
 
 /// Holds what the first half found out.
@@ -80,9 +78,16 @@ impl From<Stop> for Refusal {
 impl<'a> Course<'a> {
     /// Takes up a call, goes through its first half and takes its place in the order of what calls touch; a call whose id
     /// was used before goes no further.
-    pub(super) fn begin(frame: &'a Arc<Frame>, call: ToolCall, repeated: bool, turn: Turn<'a>) -> Self {
-        let rest = Rest::new(frame, Record::start(frame, call), turn);
-        Self::Begun(Ahead { rest, front: None, layers: 0 }).looking_ahead(|rest| {
+    pub(super) fn begin(
+        frame: &'a Arc<Frame>,
+        call: ToolCall,
+        repeated: bool,
+        turn: Turn<'a>,
+        queued: Option<Queued<'a>>,
+    ) -> Self {
+        let mut rest = Rest::new(frame, Record::start(frame, call), turn);
+        rest.queued = queued;
+        Self::Begun(Ahead { rest, front: None, layered: None }).looking_ahead(|rest| {
             if repeated {
                 Err(Stop::Refused(repeated_id(&rest.record.call)))
             } else {
@@ -100,14 +105,26 @@ impl<'a> Course<'a> {
     ) -> Self {
         let mut rest = Rest::new(frame, Record::resume(frame, pending.call.clone()), turn);
         rest.repairs.clone_from(&pending.repairs);
-        let layers = pending.layers;
-        Self::Begun(Ahead { rest, front: None, layers }).looking_ahead(|rest| {
+        let layered = (pending.layers > 0).then(|| {
+            rest.touches.clone_from(&pending.accesses);
+            Box::new(Layered::resumed(pending.layers, pending.context.clone()))
+        });
+        Self::Begun(Ahead { rest, front: None, layered }).looking_ahead(|rest| {
             if let Approval::Deny { reason } = &approval {
                 rest.record.answered(&approval);
                 return Err(Stop::Refused(approve::not_approved(reason)));
             }
             rest.look_ahead(Said::Given(Box::new((approval, pending))))
         })
+    }
+
+    /// Makes it one of many, each of which keeps its room in the batch for as long as it takes.
+    pub(super) fn among_many(self) -> OneOfMany<'a> {
+        match self {
+            Self::Begun(ahead) => OneOfMany::Begun(Box::new(ahead)),
+            Self::Waits(waiting) => OneOfMany::Waits(waiting),
+            Self::Over => OneOfMany::Over,
+        }
     }
 
     /// Goes through the first half where the call already is: it is too large to be moved about.
@@ -126,29 +143,14 @@ impl Future for Course<'_> {
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<CallOutcome> {
         if let Self::Begun(ahead) = &mut *self {
             let gone = ahead.go(task);
-            let begun = match gone {
-                Gone::Answered(outcome) => {
-                    // Its place in the order is given up with it.
-                    self.set(Self::Over);
-                    return Poll::Ready(outcome);
-                }
-                gone => (std::mem::replace(&mut *self, Self::Over), gone),
-            };
-            *self = match begun {
-                (Self::Begun(Ahead { mut rest, .. }), Gone::Ends(large)) => {
-                    Self::Waits(Box::pin(async move {
-                        let (large, span) = *large;
-                        rest.conclude_large(large, &span).await
-                    }))
-                }
-                (Self::Begun(Ahead { rest, .. }), Gone::Runs(running)) => {
-                    Self::Waits(Box::pin(rest.end(running)))
-                }
-                (Self::Begun(Ahead { rest, layers, .. }), Gone::Stays(front)) => {
-                    Self::Waits(Box::pin(rest.finish(*front, Layered::seen_by(layers))))
-                }
-                _ => Self::Over,
-            };
+            if let Gone::Answered(outcome) = gone {
+                // Its place in the order is given up with it.
+                self.set(Self::Over);
+                return Poll::Ready(outcome);
+            }
+            if let Self::Begun(ahead) = std::mem::replace(&mut *self, Self::Over) {
+                *self = Self::Waits(ahead.wait(gone));
+            }
         }
         let Self::Waits(waiting) = &mut *self else { return Poll::Pending };
         let polled = waiting.as_mut().poll(task);
@@ -159,11 +161,42 @@ impl Future for Course<'_> {
     }
 }
 
+/// Takes one call of many through all stages, as a [`Course`] does, and is small once the call has to wait.
+pub(super) enum OneOfMany<'a> {
+    Begun(Box<Ahead<'a>>),
+    Waits(Waiting<'a>),
+    Over,
+}
+
+impl Future for OneOfMany<'_> {
+    type Output = CallOutcome;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<CallOutcome> {
+        if let Self::Begun(ahead) = &mut *self {
+            let gone = ahead.go(task);
+            if let Gone::Answered(outcome) = gone {
+                // Its place in the order is given up with it.
+                self.set(Self::Over);
+                return Poll::Ready(outcome);
+            }
+            if let Self::Begun(ahead) = std::mem::replace(&mut *self, Self::Over) {
+                *self = Self::Waits(ahead.wait(gone));
+            }
+        }
+        let Self::Waits(waiting) = &mut *self else { return Poll::Pending };
+        let polled = waiting.as_mut().poll(task);
+        if polled.is_ready() {
+            self.set(Self::Over);
+        }
+        polled
+    }
+}
+
+/// Is what remains of a call that has to wait.
+type Waiting<'a> = Pin<Box<dyn Future<Output = CallOutcome> + Send + 'a>>;
+
 /// Says how far a call got without waiting.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly every call is answered, and that should not cost a box"
-)]
+#[expect(clippy::large_enum_variant, reason = "most calls are answered at once, and should not cost a box")]
 enum Gone<'a> {
     Answered(CallOutcome),
     /// It is done, and its answer takes time to bound.
@@ -178,7 +211,14 @@ impl<'a> Ahead<'a> {
     /// Goes as far as that needs no waiting.
     fn go(&mut self, task: &mut Context<'_>) -> Gone<'a> {
         let rest = &mut self.rest;
+        // Layers that saw the call see its end.
+        if self.layered.is_some() {
+            return Gone::Stays(Box::new(self.front.take().unwrap_or_else(|| Err(taken()))));
+        }
         match self.front.take() {
+            Some(Ok(_)) if rest.queued.as_ref().is_some_and(Queued::is_cancelled) => {
+                rest.answer(cancelled_before_start().into(), Span::none())
+            }
             Some(Err(stop)) if matches!(stop, Stop::Refused(_)) || !rest.turn.waits() => {
                 rest.answer(Refusal::from(stop).into(), Span::none())
             }
@@ -193,10 +233,28 @@ impl<'a> Ahead<'a> {
                 Gone::Stays(Box::new(Ok(Front { entry, decided, said: Said::Nothing })))
             }
             Some(front) => Gone::Stays(Box::new(front)),
-            // It is taken once, and the call has gone on since.
-            None => Gone::Stays(Box::new(Err(Stop::Refused(cancelled_before_start())))),
+            None => Gone::Stays(Box::new(Err(taken()))),
         }
     }
+
+    /// Goes on with a call that has to wait.
+    fn wait(self, gone: Gone<'a>) -> Waiting<'a> {
+        let Self { mut rest, layered, .. } = self;
+        match gone {
+            Gone::Answered(outcome) => Box::pin(std::future::ready(outcome)),
+            Gone::Ends(large) => Box::pin(async move {
+                let (large, span) = *large;
+                rest.conclude_large(large, &span).await
+            }),
+            Gone::Runs(running) => Box::pin(rest.end(running)),
+            Gone::Stays(front) => Box::pin(rest.finish(front, layered)),
+        }
+    }
+}
+
+/// Stands in for how far a call got: that is taken once, and the call has gone on since.
+fn taken() -> Stop {
+    Stop::Refused(cancelled_before_start())
 }
 
 impl<'a> Rest<'a> {

@@ -29,11 +29,6 @@ impl Authorized {
         Self { prepared, by: Authority::Person }
     }
 
-    /// Vouches for the same call prepared again; gives it back if it has to be decided again.
-    pub(super) fn renew(self, again: Prepared) -> Result<Self, Prepared> {
-        self.terms().renew(again)
-    }
-
     /// Tells what is vouched for, to renew it when the call itself has been used up.
     pub(super) fn terms(&self) -> Terms {
         Terms { accesses: self.accesses().clone(), by: self.by }

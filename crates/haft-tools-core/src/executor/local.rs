@@ -1,6 +1,7 @@
 use super::control::Control;
 use super::course::Course;
 use super::frame::Frame;
+use super::live::Queued;
 use super::schedule::Strategy;
 use super::{Batch, BatchOutcome, CallOutcome, Cancel, Resumption, SpanContent, ToolExecutor};
 use crate::admission::{Admission, Turn, Widths};
@@ -70,6 +71,9 @@ impl LocalExecutor {
     }
 
     /// Cancels calls that are under way in this executor's tree, and tells how many; each gets its reply.
+    ///
+    /// Calls of a batch that have not begun are cancelled too. A call that is the only one of its batch is under way
+    /// once it had to wait for something.
     ///
     /// ```
     /// # use haft_tools_core::{Cancel, LocalExecutor, ToolRegistry};
@@ -206,7 +210,7 @@ impl ToolExecutor for LocalExecutor {
         let outcomes = match calls.pop() {
             None => Vec::new(),
             Some(call) if calls.is_empty() => {
-                let mut course = self.course(&frame, call, false);
+                let mut course = self.course(&frame, call, false, None);
                 vec![(&mut course).await]
             }
             Some(last) => {
@@ -233,10 +237,14 @@ impl LocalExecutor {
             Strategy::Sequential => 1,
             Strategy::Batched { size } => size.get(),
         };
+        let queueing = self.0.admission.live.queue(frame, &calls);
         let repeated = repeated_ids(&calls);
-        let mut outcomes = Vec::with_capacity(calls.len());
+        // Takes no room before there is something to hold.
+        let mut outcomes = Vec::new();
         let numbered = calls.into_iter().enumerate();
-        let mut courses = numbered.map(|(place, call)| self.course(frame, call, repeated.contains(&place)));
+        let mut courses = numbered.map(|(place, call)| {
+            self.course(frame, call, repeated.contains(&place), Some(queueing.place(place)))
+        });
         if width == 1 {
             for course in courses {
                 outcomes.push(course.await);
@@ -245,20 +253,27 @@ impl LocalExecutor {
         }
         loop {
             // What is side by side takes its places, in the order of the model, before any of it starts.
-            let side_by_side: Vec<_> = courses.by_ref().take(width).collect();
+            let side_by_side: Vec<_> = courses.by_ref().take(width).map(Course::among_many).collect();
             if side_by_side.is_empty() {
                 return outcomes;
             }
-            outcomes.extend(join_all(side_by_side).await);
+            let mut ended = join_all(side_by_side).await;
+            outcomes.append(&mut ended);
         }
     }
 
-    fn course<'a>(&'a self, frame: &'a Arc<Frame>, call: ToolCall, repeated: bool) -> Course<'a> {
+    fn course<'a>(
+        &'a self,
+        frame: &'a Arc<Frame>,
+        call: ToolCall,
+        repeated: bool,
+        queued: Option<Queued<'a>>,
+    ) -> Course<'a> {
         let turn = match self.0.strategy {
             Strategy::ByAccess | Strategy::Sequential => Turn::new(&self.0.admission),
             Strategy::Parallel | Strategy::Batched { .. } => Turn::default(),
         };
-        Course::begin(frame, call, repeated, turn)
+        Course::begin(frame, call, repeated, turn, queued)
     }
 
     fn frame(&self, scope: CallScope, control: Control, registry: Option<ToolRegistry>) -> Arc<Frame> {

@@ -84,7 +84,7 @@ impl<'a> Record<'a> {
     }
 
     /// Leaves the call open: it waits, and another record will end it.
-    pub(super) fn wait(mut self) {
+    pub(super) fn wait(&mut self) {
         self.open = false;
         self.journal.waits();
     }

@@ -116,8 +116,9 @@ impl CallJournal {
         let Some(following) = self.0.take() else { return Ok(()) };
         let kept: usize = reply.output.content.iter().map(Content::size_bytes).sum();
         let kept = u64::try_from(kept).unwrap_or(u64::MAX);
-        let cut = reply.truncation.as_ref().map_or(0, |cut| cut.total_bytes.saturating_sub(cut.kept_bytes));
-        following.end(reply.status, reply.duration, kept.saturating_add(cut), kept)
+        // What says that something was cut is of no tool's making, and does not count.
+        let total = reply.truncation.as_ref().map_or(kept, |cut| cut.total_bytes);
+        following.end(reply.status, reply.duration, total, kept)
     }
 
     /// Leaves the call without an end: it waits for a person, and is followed anew when it goes on.

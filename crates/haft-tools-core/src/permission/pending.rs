@@ -30,6 +30,9 @@ pub struct PendingCall {
     /// How many of the executor's layers have seen the call, which do not see it again when it goes on.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub layers: u32,
+    /// What these layers want the model to be told beside the output.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over by reference")]

@@ -54,6 +54,8 @@ pub(crate) struct Probe {
     declare: Arc<Declare>,
     show: Arc<Show>,
     timeout: Option<Duration>,
+    idle_timeout: Option<Duration>,
+    repeatable: bool,
     run: Arc<Run>,
 }
 
@@ -64,6 +66,8 @@ impl Probe {
             declare: Arc::new(|_| Ok(Accesses::none())),
             show: Arc::new(|_| async { Preview::Arguments }.boxed()),
             timeout: None,
+            idle_timeout: None,
+            repeatable: false,
             run: Arc::new(|input, _| async move { Ok(ToolOutput::text(input.to_string())) }.boxed()),
         }
     }
@@ -102,6 +106,16 @@ impl Probe {
         self
     }
 
+    pub(crate) fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = Some(timeout);
+        self
+    }
+
+    pub(crate) fn repeatable(mut self) -> Self {
+        self.repeatable = true;
+        self
+    }
+
     pub(crate) fn run<F>(mut self, run: impl Fn(Value, CallContext) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<ToolOutput, ToolError>> + Send + 'static,
@@ -125,11 +139,14 @@ impl Tool for Probe {
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
         let probing =
             Probing { input: input.clone(), show: Arc::clone(&self.show), run: Arc::clone(&self.run) };
-        let prepared = Prepared::new((self.declare)(input)?, probing);
-        Ok(match self.timeout {
-            Some(timeout) => prepared.with_timeout(timeout),
-            None => prepared,
-        })
+        let mut prepared = Prepared::new((self.declare)(input)?, probing);
+        if let Some(timeout) = self.timeout {
+            prepared = prepared.with_timeout(timeout);
+        }
+        if let Some(timeout) = self.idle_timeout {
+            prepared = prepared.with_idle_timeout(timeout);
+        }
+        Ok(if self.repeatable { prepared.repeatable() } else { prepared })
     }
 }
 
@@ -178,6 +195,52 @@ pub(crate) async fn reply(executor: &LocalExecutor, name: &str, input: Value) ->
 /// Prints how a call ended, as a status and what the model reads.
 pub(crate) fn outline(reply: &ToolReply) -> String {
     format!("{}\n{}", reply.status, reply.output.to_text())
+}
+
+/// Prints how calls ended, each on a line.
+pub(crate) fn outlines<'a>(replies: impl IntoIterator<Item = &'a ToolReply>) -> String {
+    let line =
+        |reply: &ToolReply| format!("{} {}: {}\n", reply.call_id, reply.status, reply.output.to_text());
+    replies.into_iter().map(line).collect()
+}
+
+/// Executes a batch that nobody has to approve, and prints how its calls ended.
+pub(crate) async fn ended(executor: &LocalExecutor, batch: Batch) -> String {
+    outlines(&executor.execute_batch(batch).await.into_replies().unwrap())
+}
+
+/// Is a tool that touches what the input says (`read` or `write` a printed resource, or nothing) and takes so many `ms`.
+pub(crate) fn work() -> Probe {
+    let declare = |input: &Value| {
+        let of = |name: &str| input[name].as_str();
+        Ok(of("read").map(read).into_iter().chain(of("write").map(write)).collect::<Accesses>())
+    };
+    Probe::new("work").declare(declare).run(|input, cx| async move {
+        tokio::select! {
+            () = tokio::time::sleep(Duration::from_millis(input["ms"].as_u64().unwrap_or(10))) => Ok("done".into()),
+            () = cx.cancellation().cancelled() => Err(ToolError::cancelled("stopped half-way")),
+        }
+    })
+}
+
+/// Numbers calls of `work` from `c1`.
+pub(crate) fn works(inputs: impl IntoIterator<Item = Value>) -> Vec<ToolCall> {
+    (1..).zip(inputs).map(|(place, input)| call(&format!("c{place}"), "work", input)).collect()
+}
+
+/// Keeps lines of text in the order in which they came.
+#[derive(Clone, Default)]
+pub(crate) struct Lines(Arc<Mutex<Vec<String>>>);
+
+impl Lines {
+    pub(crate) fn add(&self, line: impl Into<String>) {
+        self.0.lock().unwrap().push(line.into());
+    }
+
+    /// Takes the lines there are.
+    pub(crate) fn take(&self) -> String {
+        self.0.lock().unwrap().drain(..).map(|line| line + "\n").collect()
+    }
 }
 
 /// Is a value that says when it is dropped.

@@ -70,7 +70,7 @@ fn a_call_that_runs_leaves_two_records_that_each_say_all() {
         &memory,
         expect![[r#"
             {"version":1,"record":"begun","sequence":0,"at_ms":1700000000000,"run":"run-2","parent_run":"run-1","agent":"explorer","call":"c1","called_as":"edit_file","tool":"edit_file","origin":{"kind":"host"},"accesses":["read file:a","write file:a"],"decided":{"by":"rule","decision":"allow","rules":["read(file:**)","write(file:a)"]},"digest":"e62b11efe660f3c42f087ce4470a6989242eb54dffebcc80668e54f8bdf4f1bf"}
-            {"version":1,"record":"ended","ran":true,"status":"ok","duration_us":1500,"bytes_total":1004,"bytes_kept":4,"sequence":1,"at_ms":1700000000000,"run":"run-2","parent_run":"run-1","agent":"explorer","call":"c1","called_as":"edit_file","tool":"edit_file","origin":{"kind":"host"},"accesses":["read file:a","write file:a"],"decided":{"by":"rule","decision":"allow","rules":["read(file:**)","write(file:a)"]},"digest":"e62b11efe660f3c42f087ce4470a6989242eb54dffebcc80668e54f8bdf4f1bf"}
+            {"version":1,"record":"ended","ran":true,"status":"ok","duration_us":1500,"bytes_total":1003,"bytes_kept":4,"sequence":1,"at_ms":1700000000000,"run":"run-2","parent_run":"run-1","agent":"explorer","call":"c1","called_as":"edit_file","tool":"edit_file","origin":{"kind":"host"},"accesses":["read file:a","write file:a"],"decided":{"by":"rule","decision":"allow","rules":["read(file:**)","write(file:a)"]},"digest":"e62b11efe660f3c42f087ce4470a6989242eb54dffebcc80668e54f8bdf4f1bf"}
         "#]],
     );
 }

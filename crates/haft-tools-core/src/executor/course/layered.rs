@@ -1,10 +1,9 @@
 use super::rest::{Halt, Rest};
 use crate::executor::Refusal;
-use crate::executor::decide::Authorized;
 use crate::layer::Verdict;
 use crate::registry::Entry;
 use crate::validation::abridged;
-use crate::{Accesses, Answer, Before, LayerCall};
+use crate::{Answer, Before, LayerCall};
 use futures_util::FutureExt as _;
 use haft_core::{Content, ErrorKind, Repair, ReplyStatus};
 use serde_json::Value;
@@ -18,18 +17,20 @@ use tokio_util::sync::CancellationToken;
 pub(super) struct Layered {
     seen: usize,
     context: Vec<String>,
-    /// What the call would touch when a layer saw it last.
-    accesses: Accesses,
 }
 
 impl Layered {
     /// Takes up a call that so many layers have seen before it waited for a person.
-    pub(super) fn seen_by(layers: u32) -> Self {
-        Self { seen: layers as usize, ..Self::default() }
+    pub(super) fn resumed(layers: u32, context: Vec<String>) -> Self {
+        Self { seen: layers as usize, context }
     }
 
     pub(super) fn seen(&self) -> u32 {
         u32::try_from(self.seen).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn context(&self) -> &[String] {
+        &self.context
     }
 }
 
@@ -38,15 +39,13 @@ impl Rest<'_> {
     pub(super) async fn before_layers(
         &self,
         entry: &Entry,
-        authorized: &Authorized,
         layered: &mut Layered,
         token: &CancellationToken,
     ) -> Result<Option<Value>, Halt> {
         let layers = self.frame.layers();
         let most_time = self.frame.shared.limits.timeout;
         while let Some(layer) = layers.get(layered.seen) {
-            layered.accesses = authorized.accesses().clone();
-            let call = self.layer_call(entry, &layered.accesses);
+            let call = self.layer_call(entry);
             // A layer is only used again through a shared reference, as it would be by another call.
             let before = AssertUnwindSafe(async { layer.before(&call).await }).catch_unwind();
             let said = tokio::select! {
@@ -88,7 +87,7 @@ impl Rest<'_> {
         let seen = self.frame.layers().iter().take(layered.seen).rev();
         if let Some(entry) = self.frame.registry().entry(&self.record.call.name) {
             for layer in seen {
-                let call = self.layer_call(entry, &layered.accesses);
+                let call = self.layer_call(entry);
                 let after = AssertUnwindSafe(async { layer.after(&call, answer).await }).catch_unwind();
                 let status = tokio::select! {
                     biased;
@@ -109,8 +108,13 @@ impl Rest<'_> {
         answer
     }
 
-    fn layer_call<'c>(&'c self, entry: &'c Entry, accesses: &'c Accesses) -> LayerCall<'c> {
-        LayerCall { call: &self.record.call, spec: &entry.spec, scope: &self.frame.scope, accesses }
+    fn layer_call<'c>(&'c self, entry: &'c Entry) -> LayerCall<'c> {
+        LayerCall {
+            call: &self.record.call,
+            spec: &entry.spec,
+            scope: &self.frame.scope,
+            accesses: &self.touches,
+        }
     }
 }
 
@@ -147,7 +151,7 @@ fn late_before(most_time: Duration) -> Refusal {
 fn withheld(kind: ErrorKind) -> Answer {
     Answer::new(
         ReplyStatus::Error(kind),
-        "the call ran, but the host broke while it looked at the output, which is withheld; see what the call has done \
-         before you repeat it",
+        "the host broke while it looked at how this call ended, which is withheld; see what the call has done, if \
+         anything, before you repeat it",
     )
 }

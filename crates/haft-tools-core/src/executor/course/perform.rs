@@ -2,49 +2,62 @@ use super::rest::Rest;
 use crate::CallContext;
 use crate::admission::Room;
 use crate::context::Admitted;
-use crate::executor::decide::Authorized;
+use crate::executor::decide::{Authorized, Terms};
 use crate::executor::frame::Frame;
 use crate::executor::prepare::prepare;
 use crate::executor::run::{Begun, Ended, Failure, Times, begin};
-use crate::executor::{CallOutcome, span};
+use crate::executor::{CallOutcome, Refusal, span};
 use crate::registry::Entry;
 use haft_core::{EventKind, ToolOutput};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
 impl Rest<'_> {
-    /// Runs what was authorized, once there is room for it, and again where that can help.
+    /// Waits until there is room for a call, unless it is cancelled.
+    pub(super) async fn room(
+        &self,
+        entry: &Entry,
+        authorized: &Authorized,
+        token: &CancellationToken,
+    ) -> Result<Room, Refusal> {
+        let Frame { shared, control, .. } = &**self.frame;
+        tokio::select! {
+            biased;
+            refusal = control.halts(token) => Err(refusal),
+            room = shared.admission.admit(&entry.spec, authorized.accesses()) => Ok(room),
+        }
+    }
+
+    /// Runs what was authorized and has room, and again where that can help.
     pub(super) async fn perform(
         &mut self,
         entry: &Entry,
         mut authorized: Authorized,
+        mut room: Room,
         token: &CancellationToken,
         span: &mut Span,
     ) -> Result<ToolOutput, Failure> {
-        let Frame { shared, control, scope, .. } = &**self.frame;
-        let (began, mut attempt) = (Instant::now(), 0);
+        let Frame { shared, control, .. } = &**self.frame;
+        control.admits(&self.record.call)?;
+        self.record.begun()?;
+        // All attempts have one time, which starts when there is room for the first.
+        let (mut began, mut attempt) = (Instant::now(), 0);
         loop {
-            let room = tokio::select! {
-                biased;
-                refusal = control.halts(token) => return Err(refusal.into()),
-                room = shared.admission.admit(&entry.spec, authorized.accesses()) => room,
-            };
-            control.admits(&self.record.call)?;
-            self.record.begun()?;
             let terms = authorized.prepared().is_repeatable().then(|| authorized.terms());
             let times = self.times(entry, &authorized);
             *span = self.span(entry);
             let cx = self.context(entry, room, Some(token.clone()));
-            let first_go = {
+            let start = {
                 let waker = own_waker().await;
-                begin(authorized, cx, times, span, &mut Context::from_waker(&waker))
+                begin(authorized, cx.clone(), times, span, &mut Context::from_waker(&waker))
             };
-            let result = match first_go {
+            let result = match start {
                 Begun::Ended(result) => result,
                 Begun::Running(running) => running.end(began, &shared.admission.tasks, span).await,
             };
@@ -53,27 +66,44 @@ impl Rest<'_> {
                 (Err(failure), Some(terms)) => (failure, terms),
                 (result, _) => return result,
             };
+            began += cx.clock().stood_still();
             let left = times.wall.saturating_sub(began.elapsed());
-            let Some(delay) = failure
-                .retry
-                .and_then(|retry| shared.limits.retries.after(attempt, retry.after))
-                .filter(|delay| *delay < left)
-            else {
-                return Err(failure);
-            };
-            span::failed(span, failure.refusal.status);
-            self.record.retried(attempt, &failure.refusal.message);
-            tokio::select! {
-                biased;
-                _ = control.halts(token) => return Err(failure),
-                () = tokio::time::sleep(delay) => {}
-            }
-            let again = prepare(entry, &self.record.call, scope).ok();
-            match again.and_then(|again| terms.renew(again).ok()) {
-                Some(again) => authorized = again,
-                // It would do something else now, which nobody has permitted.
+            match self.again(entry, &failure, &terms, attempt, left, token).await {
+                Some(again) => (authorized, room) = again,
                 None => return Err(failure),
             }
+            span::failed(span, failure.refusal.status);
+            self.record.retried(attempt, &failure.refusal.message);
+        }
+    }
+
+    /// Waits until a call that failed can be tried again, and there is room for it; `None` if it is not to be tried, or
+    /// not in the time that is left.
+    async fn again(
+        &self,
+        entry: &Entry,
+        failure: &Failure,
+        terms: &Terms,
+        failed: u32,
+        left: Duration,
+        token: &CancellationToken,
+    ) -> Option<(Authorized, Room)> {
+        let Frame { shared, control, scope, .. } = &**self.frame;
+        let delay = shared.limits.retries.after(failed, failure.retry?.after)?;
+        if delay >= left {
+            return None;
+        }
+        let again = async {
+            sleep(delay).await;
+            // What would do something else now, nobody has permitted.
+            let authorized = terms.renew(prepare(entry, &self.record.call, scope).ok()?).ok()?;
+            let room = shared.admission.admit(&entry.spec, authorized.accesses()).await;
+            Some((authorized, room))
+        };
+        tokio::select! {
+            biased;
+            _ = control.halts(token) => None,
+            again = timeout(left, again) => again.ok().flatten(),
         }
     }
 

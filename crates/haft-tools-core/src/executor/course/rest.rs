@@ -1,10 +1,10 @@
 use super::layered::Layered;
 use super::{Front, Said, Stop};
-use crate::admission::Turn;
+use crate::admission::{Room, Turn};
 use crate::executor::approve::{self, Approved};
 use crate::executor::decide::{Authorized, Decided, decide};
 use crate::executor::frame::Frame;
-use crate::executor::live::Listing;
+use crate::executor::live::{Listing, Queued};
 use crate::executor::prepare::prepare;
 use crate::executor::record::Record;
 use crate::executor::resolve::resolve;
@@ -13,8 +13,9 @@ use crate::executor::shape::{Shaper, Unshaped, is_untrusted, reads_outputs};
 use crate::executor::validate::validate;
 use crate::executor::{CallOutcome, Refusal, span};
 use crate::registry::Entry;
-use crate::{Answer, Approval, DecidedBy, PendingCall, Prepared};
+use crate::{Accesses, Answer, Approval, DecidedBy, PendingCall, Prepared};
 use haft_core::{Repair, ReplyStatus, ToolOutput, Truncation};
+use serde_json::Value;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
@@ -25,6 +26,10 @@ pub(super) struct Rest<'a> {
     pub(super) record: Record<'a>,
     pub(super) repairs: Vec<Repair>,
     pub(super) turn: Turn<'a>,
+    /// What running the call would touch, as far as it is known; kept where there are layers to be shown it.
+    pub(super) touches: Accesses,
+    /// Its place among the calls of its batch that have not begun.
+    pub(super) queued: Option<Queued<'a>>,
     /// The tool, once it is found.
     entry: Option<&'a Entry>,
 }
@@ -50,61 +55,118 @@ impl From<Refusal> for Halt {
 
 impl<'a> Rest<'a> {
     pub(super) fn new(frame: &'a Arc<Frame>, record: Record<'a>, turn: Turn<'a>) -> Self {
-        Self { frame, record, repairs: Vec::new(), turn, entry: None }
+        Self {
+            frame,
+            record,
+            repairs: Vec::new(),
+            turn,
+            touches: Accesses::none(),
+            queued: None,
+            entry: None,
+        }
     }
 
     /// Lists the call as one that can be cancelled with this token.
-    pub(super) fn list(&self, token: CancellationToken) -> Listing {
-        self.frame.shared.admission.live.list(&self.frame.scope, &self.record.call.id, token)
+    pub(super) fn list(&mut self, token: CancellationToken) -> Listing {
+        let queued = self.queued.take();
+        self.frame.shared.admission.live.list(self.frame, &self.record.call.id, token, queued)
+    }
+
+    /// Tells whether the call was cancelled before it began.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.frame.control.is_cancelled() || self.queued.as_ref().is_some_and(Queued::is_cancelled)
     }
 
     /// Goes through what is left of a call that may have to wait.
-    pub(super) async fn finish(
+    ///
+    /// What is only needed by some calls, or by those that run, is on the heap, so that the many that wait stay small.
+    #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice")]
+    pub(super) fn finish(
         mut self,
-        ahead: Result<Front<'a>, Stop>,
-        mut layered: Layered,
+        ahead: Box<Result<Front<'a>, Stop>>,
+        mut layered: Option<Box<Layered>>,
+    ) -> impl Future<Output = CallOutcome> + Send {
+        async move {
+            let token = self.frame.control.token();
+            let listing =
+                self.list(token.map_or_else(CancellationToken::new, CancellationToken::child_token));
+            let halt = match self.authorize(ahead, &mut layered, &listing.token).await {
+                Ok((entry, authorized)) => match self.room(entry, &authorized, &listing.token).await {
+                    Ok(room) => {
+                        return Box::pin(self.run(entry, authorized, room, layered, &listing.token)).await;
+                    }
+                    Err(refusal) => Halt::Refused(refusal),
+                },
+                Err(halt) => halt,
+            };
+            Box::pin(self.stop(halt, layered, &listing.token)).await
+        }
+    }
+
+    /// Answers a call that is not run, or leaves it to wait.
+    async fn stop(
+        &mut self,
+        halt: Halt,
+        layered: Option<Box<Layered>>,
+        token: &CancellationToken,
     ) -> CallOutcome {
-        let token =
-            self.frame.control.token().map_or_else(CancellationToken::new, CancellationToken::child_token);
-        let listing = self.list(token);
-        let (mut abandoned, mut span) = (None, Span::none());
-        let result = match self.authorize(ahead, &mut layered, &listing.token).await {
-            Ok((entry, authorized)) => {
-                let result = self.perform(entry, authorized, &listing.token, &mut span).await;
-                result.map_err(|failure| {
-                    abandoned = failure.abandoned;
-                    Halt::Refused(failure.refusal)
-                })
-            }
-            Err(halt) => Err(halt),
-        };
-        let answer = match result {
-            Ok(output) => output.into(),
-            Err(Halt::Answered(answer)) => {
+        let answer = match halt {
+            Halt::Answered(answer) => {
                 self.record.journal.decided(|| DecidedBy::layer(""));
                 *answer
             }
-            Err(Halt::Refused(refusal)) => refusal.into(),
-            Err(Halt::Waits(pending)) if self.frame.nesting == 0 => {
+            Halt::Refused(refusal) => refusal.into(),
+            Halt::Waits(pending) if self.frame.nesting == 0 => {
                 self.record.wait();
                 return CallOutcome::Pending(pending);
             }
-            Err(Halt::Waits(_)) => cannot_wait().into(),
+            Halt::Waits(_) => cannot_wait().into(),
         };
-        let answer = self.after_layers(answer, layered, &listing.token).await;
+        let answer = self.seen_out(answer, layered, token).await;
+        self.conclude(answer, &Span::none()).await
+    }
+
+    /// Runs a call that has room, and answers it.
+    async fn run(
+        &mut self,
+        entry: &Entry,
+        authorized: Authorized,
+        room: Room,
+        layered: Option<Box<Layered>>,
+        token: &CancellationToken,
+    ) -> CallOutcome {
+        let mut span = Span::none();
+        let (answer, abandoned) = match self.perform(entry, authorized, room, token, &mut span).await {
+            Ok(output) => (output.into(), None),
+            Err(failure) => (failure.refusal.into(), failure.abandoned),
+        };
+        let answer = self.seen_out(answer, layered, token).await;
         let outcome = self.conclude(answer, &span).await;
         super::perform::watch(self.frame, &outcome, abandoned);
         outcome
     }
 
+    /// Shows what a call is answered with to layers, if there are any that saw it.
+    async fn seen_out(
+        &self,
+        answer: Answer,
+        layered: Option<Box<Layered>>,
+        token: &CancellationToken,
+    ) -> Answer {
+        match layered {
+            Some(layered) => Box::pin(self.after_layers(answer, *layered, token)).await,
+            None => answer,
+        }
+    }
+
     /// Gets a call to where it may run: in its turn, permitted, and seen by all layers.
     async fn authorize(
         &mut self,
-        ahead: Result<Front<'a>, Stop>,
-        layered: &mut Layered,
+        ahead: Box<Result<Front<'a>, Stop>>,
+        layered: &mut Option<Box<Layered>>,
         token: &CancellationToken,
     ) -> Result<(&'a Entry, Authorized), Halt> {
-        let mut front = match ahead {
+        let mut front = match *ahead {
             Ok(front) => front,
             Err(Stop::Unprepared(_)) if self.turn.waits() => {
                 self.wait_for_turn(token).await?;
@@ -124,12 +186,20 @@ impl<'a> Rest<'a> {
                 front = self.decide(entry, prepared, said)?;
                 continue;
             }
-            let (entry, mut authorized) = self.permit(front, layered, token).await?;
+            let (entry, mut authorized) = match front {
+                Front { entry, decided: Decided::Allowed(authorized), said: Said::Nothing } => {
+                    (entry, authorized)
+                }
+                front => Box::pin(self.permit(front, layered.as_deref(), token)).await?,
+            };
             if self.turn.waits() {
+                // The calls before this one may change what it names, so it is prepared again, and what it was so far is
+                // not kept.
+                let terms = authorized.terms();
+                drop(authorized);
                 self.wait_for_turn(token).await?;
-                // The calls before this one may have changed what it names.
                 let prepared = prepare(entry, &self.record.call, &self.frame.scope)?;
-                authorized = match authorized.renew(prepared) {
+                authorized = match terms.renew(prepared) {
                     Ok(authorized) => authorized,
                     Err(prepared) => {
                         self.turn.enter(prepared.accesses());
@@ -138,17 +208,46 @@ impl<'a> Rest<'a> {
                     }
                 };
             }
-            let Some(input) = self.before_layers(entry, &authorized, layered, token).await? else {
+            if self.frame.layers().is_empty() {
+                return Ok((entry, authorized));
+            }
+            self.shows(authorized.accesses());
+            let Some(input) =
+                Box::pin(self.before_layers(entry, layered.get_or_insert_default(), token)).await?
+            else {
                 return Ok((entry, authorized));
             };
             self.repairs.push(super::layered::replaced(&self.record.call.input, &input));
-            self.record.call.input = input;
-            front = self.look_ahead(Said::Nothing).map_err(Refusal::from)?;
-            self.turn.enter(front.decided.accesses());
+            front = self.take_input(input, Said::Nothing)?;
+        }
+    }
+
+    /// Takes another input, and goes through the first stages again.
+    fn take_input(&mut self, input: Value, said: Said) -> Result<Front<'a>, Refusal> {
+        // Layers are shown what the call was refused for.
+        let shown = if self.frame.layers().is_empty() { Value::Null } else { input.clone() };
+        self.record.call.input = input;
+        match self.look_ahead(said) {
+            Ok(front) => {
+                self.turn.enter(front.decided.accesses());
+                Ok(front)
+            }
+            Err(stop) => {
+                self.record.call.input = shown;
+                Err(stop.into())
+            }
+        }
+    }
+
+    /// Keeps what the call would touch, to show it to layers.
+    fn shows(&mut self, accesses: &Accesses) {
+        if !self.frame.layers().is_empty() {
+            self.touches.clone_from(accesses);
         }
     }
 
     fn decide(&mut self, entry: &'a Entry, prepared: Prepared, said: Said) -> Result<Front<'a>, Refusal> {
+        self.shows(prepared.accesses());
         let Self { frame, record, .. } = self;
         let (policy, call, scope) = (&frame.shared.policy, &record.call, &frame.scope);
         let accesses = prepared.accesses();
@@ -163,7 +262,7 @@ impl<'a> Rest<'a> {
     pub(super) fn look_ahead(&mut self, said: Said) -> Result<Front<'a>, Stop> {
         let frame: &'a Frame = self.frame;
         let limits = &frame.shared.limits;
-        if frame.control.is_cancelled() {
+        if self.is_cancelled() {
             return Err(Stop::Refused(cancelled_before_start()));
         }
         if frame.nesting > limits.nesting {
@@ -188,12 +287,10 @@ impl<'a> Rest<'a> {
     }
 
     /// Gets a person's word where the policy wants it.
-    ///
-    /// Asking is on the heap, so that the many calls that nobody is asked about stay small.
     async fn permit(
         &mut self,
         mut front: Front<'a>,
-        layered: &Layered,
+        layered: Option<&Layered>,
         token: &CancellationToken,
     ) -> Result<(&'a Entry, Authorized), Halt> {
         loop {
@@ -217,11 +314,11 @@ impl<'a> Rest<'a> {
                         self.record.answered(&approval);
                         approve::apply(approval, prepared, pending)?
                     } else {
-                        Box::pin(self.ask(entry, prepared, layered, token)).await?
+                        self.ask(entry, prepared, layered, token).await?
                     }
                 }
                 (Decided::Asked(prepared), Said::Nothing) => {
-                    Box::pin(self.ask(entry, prepared, layered, token)).await?
+                    self.ask(entry, prepared, layered, token).await?
                 }
             };
             match approved {
@@ -229,9 +326,7 @@ impl<'a> Rest<'a> {
                 Approved::Waits(pending) => return Err(Halt::Waits(pending)),
                 Approved::Again(input) => {
                     self.repairs = vec![approve::edited(&self.record.call.input, &input)];
-                    self.record.call.input = input;
-                    front = self.look_ahead(Said::Wrote).map_err(Refusal::from)?;
-                    self.turn.enter(front.decided.accesses());
+                    front = self.take_input(input, Said::Wrote)?;
                 }
             }
         }
@@ -242,7 +337,7 @@ impl<'a> Rest<'a> {
         &mut self,
         entry: &Entry,
         prepared: Prepared,
-        layered: &Layered,
+        layered: Option<&Layered>,
         token: &CancellationToken,
     ) -> Result<Approved, Refusal> {
         let Frame { shared, scope, control, .. } = &**self.frame;
@@ -251,7 +346,12 @@ impl<'a> Rest<'a> {
             let pending =
                 approve::pending_call(&shared.policy, entry, call, repairs, &prepared, scope, most_time)
                     .await?;
-            let pending = PendingCall { layers: layered.seen(), ..pending };
+            let pending = match layered {
+                Some(layered) => {
+                    PendingCall { layers: layered.seen(), context: layered.context().to_vec(), ..pending }
+                }
+                None => pending,
+            };
             self.record.asked(&pending);
             let stopped = self.frame.stop_clocks();
             let approval = approve::ask(&*shared.approver, &pending).await;
