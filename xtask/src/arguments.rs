@@ -175,9 +175,9 @@ mod tests {
         check("examples", Command::Examples);
         check("msrv", Command::Msrv);
         check("bench", Command::ListBenches);
-        check("bench dispatch", Command::Bench { bench: &BENCHES[0], arguments: vec![] });
+        check("bench executor", Command::Bench { bench: &BENCHES[0], arguments: vec![] });
         check(
-            "bench dispatch -- --help -- x",
+            "bench executor -- --help -- x",
             Command::Bench { bench: &BENCHES[0], arguments: ["--help", "--", "x"].map(str::to_owned).into() },
         );
     }
@@ -220,11 +220,11 @@ mod tests {
             "there is no argument of `sizes` `src`; `cargo xtask sizes --help` shows what it takes",
         );
         check_error(
-            "bench dispach",
-            "there is no benchmark `dispach`; the nearest is `dispatch`, and `cargo xtask bench` lists them all",
+            "bench executer",
+            "there is no benchmark `executer`; the nearest is `executor`, and `cargo xtask bench` lists them all",
         );
         check_error(
-            "bench dispatch fast",
+            "bench executor fast",
             "`fast` is one argument too many; put what the benchmark gets behind `--`",
         );
         check_error("", "a command is missing; `cargo xtask --help` lists them");

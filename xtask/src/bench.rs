@@ -16,10 +16,10 @@ pub(crate) struct Bench {
 
 /// Every benchmark there is.
 pub(crate) const BENCHES: [Bench; 1] = [Bench {
-    name: "dispatch",
+    name: "executor",
     package: "haft-tools-core",
-    target: "dispatch",
-    about: "time, allocations and bytes of one no-op call through the whole pipeline",
+    target: "executor",
+    about: "one call through the whole pipeline, calls that overlap, and calls that queue",
 }];
 
 /// Lists the benchmarks, one per line.
@@ -51,7 +51,7 @@ mod tests {
     fn lists_every_benchmark_with_what_it_measures() {
         assert_eq!(
             super::list(),
-            "dispatch     time, allocations and bytes of one no-op call through the whole pipeline \
+            "executor     one call through the whole pipeline, calls that overlap, and calls that queue \
              (haft-tools-core)\n\nRun one with `cargo xtask bench NAME [-- ARGUMENTS]`.\n"
         );
     }

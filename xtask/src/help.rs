@@ -96,7 +96,7 @@ pub(crate) const PAGES: [Page; 8] = [
         summary: "run a benchmark, or list them",
         details: "What follows `--` is handed on to the benchmark.",
         options: &[],
-        examples: &[("cargo xtask bench", "to list them"), ("cargo xtask bench dispatch", "to run one")],
+        examples: &[("cargo xtask bench", "to list them"), ("cargo xtask bench executor", "to run one")],
     },
 ];
 

@@ -166,7 +166,12 @@ impl State {
     fn leave(&mut self, node: NodeId) {
         self.running.remove(&node);
         self.waiting.remove(&node);
-        self.late.remove(&node);
+        if let Some(caller) = self.late.remove(&node) {
+            // Calls that it made and that go on without it keep its place.
+            for made in self.late.values_mut().filter(|by| **by == node) {
+                *made = caller;
+            }
+        }
         for freed in self.graph.remove(node) {
             self.grant(freed);
         }

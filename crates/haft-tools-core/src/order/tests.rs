@@ -109,6 +109,24 @@ fn a_call_does_not_wait_for_a_late_one_that_waits_for_it_through_others() {
 }
 
 #[test]
+fn a_late_call_keeps_its_place_when_its_caller_is_gone() {
+    let order = AccessOrder::default();
+    let caller = order.enter(&write("a")).unwrap();
+    let besides = order.enter_beside(caller.place(), &write("b")).unwrap();
+    let other = order.enter(&write("y")).unwrap();
+    let both: Accesses = read("y").iter().chain(&write("x")).cloned().collect();
+    let mut behind = order.enter(&both).unwrap();
+    let made_place = besides.place();
+    let late = order.enter_beside(made_place, &write("z")).unwrap();
+    let mut made = order.enter_beside(late.place(), &write("x")).unwrap();
+    assert!(runs(&mut made) && !runs(&mut behind));
+    drop((late, besides, caller, other));
+    assert!(!runs(&mut behind), "what was made in an earlier place still runs");
+    drop(made);
+    assert!(runs(&mut behind));
+}
+
+#[test]
 fn ten_thousand_calls_of_each_kind_queue_in_linear_space() {
     let mixes: [fn(usize) -> Accesses; 5] = [
         |_| Access::opaque("a script").into(),
