@@ -9,6 +9,7 @@ pub(crate) use entry::Entry;
 use crate::nearest::nearest;
 use crate::search::SearchIndex;
 use crate::{Selector, Tool};
+use ahash::RandomState;
 use haft_core::{Exposure, NameError, Origin, ToolName, ToolSpec};
 use std::collections::HashMap;
 use std::fmt;
@@ -41,7 +42,7 @@ struct Inner {
     /// Ordered by name.
     entries: Vec<Arc<Entry>>,
     /// Names and aliases, each with its place in `entries`.
-    index: HashMap<ToolName, usize>,
+    index: HashMap<ToolName, usize, RandomState>,
     /// The specifications of `Exposure::Direct`, in order.
     direct: Arc<[Arc<ToolSpec>]>,
     /// Made by the first search.

@@ -1,4 +1,5 @@
 use super::{CollisionPolicy, Entry, Inner, RegistryError, ToolRegistry};
+use ahash::RandomState;
 use haft_core::{Exposure, ToolName, ToolSpec};
 use std::collections::HashMap;
 use std::collections::btree_map::{self, BTreeMap};
@@ -72,7 +73,7 @@ impl Builder {
 
     pub(crate) fn finish(self) -> ToolRegistry {
         let entries: Vec<Arc<Entry>> = self.entries.into_values().collect();
-        let mut index: HashMap<ToolName, usize> =
+        let mut index: HashMap<ToolName, usize, RandomState> =
             entries.iter().enumerate().map(|(place, entry)| (entry.spec.name().clone(), place)).collect();
         for (alias, target) in self.aliases {
             if let Some(place) = index.get(&target).copied() {
