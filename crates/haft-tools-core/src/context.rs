@@ -24,6 +24,8 @@ struct Inner {
     made: Made,
     /// The call's own token; made when somebody wants it, since most calls end before.
     token: OnceLock<CancellationToken>,
+    /// Is cancelled when the calls that this one makes should stop: with it, or because it has ended without them.
+    made_calls: OnceLock<CancellationToken>,
     /// The place of the call in the order, which the calls it makes are beside of.
     place: Option<Place>,
     room: Room,
@@ -70,6 +72,7 @@ impl CallContext {
             tool,
             made: Made::In(frame),
             token,
+            made_calls: OnceLock::new(),
             place,
             room,
             clock: OnceLock::new(),
@@ -96,6 +99,7 @@ impl CallContext {
             tool: "detached".into(),
             made: Made::Detached(Box::new(scope)),
             token: OnceLock::new(),
+            made_calls: OnceLock::new(),
             place: None,
             room: Room::default(),
             clock: OnceLock::new(),
@@ -180,19 +184,19 @@ impl CallContext {
     ///
     /// Its accesses are decided on their own; that this call was permitted permits nothing to that one. Cancelling this
     /// call cancels that one. The nesting is bounded by the executor's limits. A call that would have to wait for a later
-    /// approval is answered as denied.
+    /// approval is answered as denied. What this call still makes when it is answered is cancelled, and afterwards it can
+    /// make none. Give each an id of its own, by which it can be told from others in events and the journal.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future cancels the nested call.
     pub async fn call(&self, call: ToolCall) -> ToolReply {
-        match &self.0.made {
-            Made::In(frame) => call_nested(self, frame, call).await,
-            Made::Detached(_) => {
-                let refusal = ToolOutput::text("no other tools can be called here; go on without this call");
-                ToolReply::new(call.id, call.name, ReplyStatus::Denied, refusal)
-            }
-        }
+        let refusal = match &self.0.made {
+            Made::In(frame) if !self.is_finished() => return call_nested(self, frame, call).await,
+            Made::In(_) => "the call that makes this one has been answered; nothing was done",
+            Made::Detached(_) => "no other tools can be called here; go on without this call",
+        };
+        ToolReply::new(call.id, call.name, ReplyStatus::Denied, ToolOutput::text(refusal))
     }
 
     /// Marks the call as answered, so that late news of it goes nowhere and its room is free.
@@ -202,6 +206,18 @@ impl CallContext {
         self.0.finished.store(true, Ordering::Release);
         drop(telling);
         self.0.room.close();
+        if let Some(token) = self.0.made_calls.get() {
+            token.cancel();
+        }
+    }
+
+    /// The token of the calls that this one makes.
+    pub(crate) fn calls_token(&self) -> &CancellationToken {
+        let token = self.0.made_calls.get_or_init(|| self.cancellation().child_token());
+        if self.is_finished() {
+            token.cancel();
+        }
+        token
     }
 
     /// Tells whether the call was answered.
@@ -231,7 +247,7 @@ impl CallContext {
         self.frame()?.caller.as_ref()
     }
 
-    fn frame(&self) -> Option<&Frame> {
+    pub(crate) fn frame(&self) -> Option<&Frame> {
         match &self.0.made {
             Made::In(frame) => Some(frame),
             Made::Detached(_) => None,

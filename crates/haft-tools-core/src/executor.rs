@@ -23,7 +23,7 @@ pub(crate) use nested::call_nested;
 pub use schedule::Strategy;
 pub use span::SpanContent;
 
-use crate::{Answer, Approval, CallScope, PendingCall, Steering, ToolRegistry};
+use crate::{Answer, Approval, CallContext, CallScope, PendingCall, Steering, ToolRegistry};
 use async_trait::async_trait;
 use haft_core::{CallId, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use serde::{Deserialize, Serialize};
@@ -64,12 +64,13 @@ pub struct Batch {
     pub(crate) cancellation: Option<CancellationToken>,
     pub(crate) steering: Option<Arc<dyn Steering>>,
     pub(crate) registry: Option<ToolRegistry>,
+    pub(crate) caller: Option<CallContext>,
 }
 
 impl Batch {
     /// Makes a batch that runs to its end.
     pub fn new(scope: CallScope, calls: Vec<ToolCall>) -> Self {
-        Self { scope, calls, cancellation: None, steering: None, registry: None }
+        Self { scope, calls, cancellation: None, steering: None, registry: None, caller: None }
     }
 
     /// Cancels the batch when the token is cancelled.
@@ -87,6 +88,16 @@ impl Batch {
     /// Finds the tools in this registry, such as the snapshot that the model was shown, and not in the executor's.
     pub fn with_registry(mut self, registry: ToolRegistry) -> Self {
         self.registry = Some(registry);
+        self
+    }
+
+    /// Says which call makes these: that of a tool which runs an agent of its own.
+    ///
+    /// That call holds no room while it waits for these, its clock stands still while a person is asked about one of them,
+    /// they are ordered in its place instead of behind it, and they are cancelled with it unless they have a token of
+    /// their own. An executor in another tree than the one that runs the call shares no order with it.
+    pub fn made_by(mut self, call: &CallContext) -> Self {
+        self.caller = Some(call.clone());
         self
     }
 
@@ -113,17 +124,24 @@ pub struct Resumption {
     pub(crate) approval: Approval,
     pub(crate) cancellation: Option<CancellationToken>,
     pub(crate) registry: Option<ToolRegistry>,
+    pub(crate) caller: Option<CallContext>,
 }
 
 impl Resumption {
     /// Answers the pending call in the scope in which it was made.
     pub fn new(scope: CallScope, pending: PendingCall, approval: Approval) -> Self {
-        Self { scope, pending, approval, cancellation: None, registry: None }
+        Self { scope, pending, approval, cancellation: None, registry: None, caller: None }
     }
 
     /// Cancels the call when the token is cancelled.
     pub fn cancelled_by(mut self, token: CancellationToken) -> Self {
         self.cancellation = Some(token);
+        self
+    }
+
+    /// Says which call makes this one, as [`Batch::made_by`] does.
+    pub fn made_by(mut self, call: &CallContext) -> Self {
+        self.caller = Some(call.clone());
         self
     }
 

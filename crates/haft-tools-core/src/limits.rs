@@ -49,10 +49,10 @@ pub struct Limits {
 
 /// Bounds what one tool's calls may take, where that differs from [`Limits`].
 ///
-/// What is `None` is as for all tools; a tool's own wish for a time comes first.
+/// What is `None` is as for all tools. A call that wishes for a shorter time has it, and none has a longer one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolLimits {
-    /// How long a call may run; the ceiling for all calls still holds.
+    /// How long a call may run, whatever its tool asks for; the ceiling for all calls still holds.
     pub timeout: Option<Duration>,
     /// How long a call may run without telling that it gets on.
     pub idle_timeout: Option<Duration>,
@@ -67,6 +67,7 @@ impl ToolLimits {
     pub(crate) fn within(self, all: &Limits) -> Limits {
         Limits {
             timeout: self.timeout.unwrap_or(all.timeout),
+            timeout_ceiling: self.timeout.unwrap_or(all.timeout_ceiling).min(all.timeout_ceiling),
             idle_timeout: self.idle_timeout.or(all.idle_timeout),
             output_bytes: self.output_bytes.unwrap_or(all.output_bytes),
             output_lines: self.output_lines.unwrap_or(all.output_lines),

@@ -1,6 +1,9 @@
 use serde::{Deserialize, Serialize};
 
-/// Shows a person what a call is about to do.
+/// The most bytes of a preview's text.
+const MOST_BYTES: usize = 256 * 1024;
+
+/// Shows a person what a call is about to do; a text of over 256 KiB has its middle cut out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "text", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -24,5 +27,20 @@ impl Preview {
             Self::Arguments => "",
             Self::Diff(text) | Self::Command(text) | Self::Request(text) | Self::Text(text) => text,
         }
+    }
+
+    /// Cuts the middle out of a text that no person would read to its end, and says so.
+    pub(crate) fn bounded(mut self) -> Self {
+        let (Self::Diff(text) | Self::Command(text) | Self::Request(text) | Self::Text(text)) = &mut self
+        else {
+            return self;
+        };
+        if text.len() > MOST_BYTES {
+            let head = text.floor_char_boundary(MOST_BYTES / 2);
+            let tail = text.ceil_char_boundary(text.len() - MOST_BYTES / 2);
+            let cut = format!("\n[… {} bytes are not shown …]\n", tail - head);
+            text.replace_range(head..tail, &cut);
+        }
+        self
     }
 }

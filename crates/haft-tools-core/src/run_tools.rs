@@ -30,7 +30,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// Each turn, give the model [`RunTools::list`], and execute its calls with [`RunTools::registry`], by
 /// [`Batch::with_registry`](crate::Batch::with_registry). Cheap to clone: clones are the same list. The name
-/// `search_tools` is the run's own; a tool of that name in the registry is left out.
+/// `search_tools` is the run's own; a tool of that name in the registry is left out. It runs no tool and shows none that the
+/// ceiling keeps out, but like any tool it needs a rule that allows it, such as
+/// `.allow(Rule::tools("search_tools".parse()?))`: otherwise a person is asked about every search.
 ///
 /// ```
 /// use haft_core::ToolError;

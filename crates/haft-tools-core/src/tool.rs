@@ -1,9 +1,9 @@
+use crate::panicked::apart;
 use crate::{Accesses, CallContext, CallScope, Preview};
 use async_trait::async_trait;
 use haft_core::{ToolError, ToolOutput, ToolSpec};
 use serde_json::Value;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -99,7 +99,7 @@ impl Drop for Held {
     fn drop(&mut self) {
         if let Some(action) = self.0.take() {
             // Nobody has seen the action but the tool, and nobody sees it again.
-            let _ = catch_unwind(AssertUnwindSafe(|| drop(action)));
+            apart(|| drop(action));
         }
     }
 }

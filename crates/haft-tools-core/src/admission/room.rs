@@ -11,7 +11,7 @@ pub(crate) struct Room(Mutex<State>);
 struct State {
     held: Option<Held>,
     /// Where to take the room again that was lent.
-    lent: Option<Box<Lent>>,
+    lent: Option<Arc<Lent>>,
     /// How many things the call waits for at the moment.
     away: u32,
     /// Whether the call has ended, and takes no room again.
@@ -39,7 +39,16 @@ struct Lent {
 }
 
 impl Lent {
-    async fn take_again(self) -> Held {
+    /// Takes the room that is free, if all of it is.
+    fn take_now(&self) -> Option<Held> {
+        let free = |pool: &Option<Arc<Semaphore>>| match pool {
+            Some(pool) => Arc::clone(pool).try_acquire_owned().ok().map(Some),
+            None => Some(None),
+        };
+        Some(Held { tool: free(&self.tool)?, class: free(&self.class)? })
+    }
+
+    async fn take_again(&self) -> Held {
         let tool = match &self.tool {
             Some(pool) => acquire(pool).await,
             None => None,
@@ -68,17 +77,26 @@ impl Room {
     pub(crate) async fn lend_while<T>(&self, wait: impl Future<Output = T>) -> T {
         let away = Away::leave(self);
         let result = wait.await;
-        if let Some(lent) = away.come_back() {
+        drop(away);
+        if let Some(lent) = self.owed() {
             let held = lent.take_again().await;
-            let mut state = self.state();
-            if state.away == 0 && !state.closed {
-                state.held = Some(held);
-            } else if !state.closed {
-                // Somebody has left again meanwhile, and takes the room when they come back.
-                state.lent = Some(Box::new(held.lend()));
-            }
+            self.take(held);
         }
         result
+    }
+
+    /// Tells where to take the room again, if the call is at work without it.
+    fn owed(&self) -> Option<Arc<Lent>> {
+        let state = self.state();
+        state.lent.clone().filter(|_| state.away == 0 && !state.closed)
+    }
+
+    /// Takes room for a call that is at work without it; somebody else may have done so, or the call be away again.
+    fn take(&self, held: Held) {
+        let mut state = self.state();
+        if state.away == 0 && !state.closed && state.lent.take().is_some() {
+            state.held = Some(held);
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -87,35 +105,25 @@ impl Room {
 }
 
 /// Counts one thing that a call waits for, also if the waiting is given up.
-struct Away<'a>(Option<&'a Room>);
+struct Away<'a>(&'a Room);
 
 impl<'a> Away<'a> {
     fn leave(room: &'a Room) -> Self {
         let mut state = room.state();
         state.away += 1;
         if let Some(held) = state.held.take() {
-            state.lent = Some(Box::new(held.lend()));
+            state.lent = Some(Arc::new(held.lend()));
         }
-        Self(Some(room))
-    }
-
-    /// Gives the room to take again if the call now waits for nothing else.
-    fn come_back(mut self) -> Option<Box<Lent>> {
-        self.0.take().and_then(Self::count_down)
-    }
-
-    fn count_down(room: &Room) -> Option<Box<Lent>> {
-        let mut state = room.state();
-        state.away -= 1;
-        if state.away == 0 && !state.closed { state.lent.take() } else { None }
+        Self(room)
     }
 }
 
 impl Drop for Away<'_> {
     fn drop(&mut self) {
-        if let Some(room) = self.0 {
-            let mut state = room.state();
-            state.away -= 1;
+        self.0.state().away -= 1;
+        // Whoever gave the waiting up does not wait for room either, so what is free is taken at once.
+        if let Some(held) = self.0.owed().and_then(|lent| lent.take_now()) {
+            self.0.take(held);
         }
     }
 }

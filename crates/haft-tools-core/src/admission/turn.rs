@@ -14,12 +14,7 @@ pub(crate) struct Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    /// Orders a call behind all that are there.
-    pub(crate) fn new(admission: &'a Admission) -> Self {
-        Self::beside(admission, None)
-    }
-
-    /// Orders a call that a running one makes.
+    /// Orders a call behind all that are there, or in the place of the running one that makes it.
     pub(crate) fn beside(admission: &'a Admission, caller: Option<Place>) -> Self {
         Self { order: Some(&admission.order), tickets: Vec::new(), caller }
     }

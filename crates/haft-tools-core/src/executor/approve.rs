@@ -1,6 +1,7 @@
 use super::Refusal;
 use super::decide::Authorized;
 use super::prepare::panicked;
+use crate::panicked::discard;
 use crate::permission::call_digest;
 use crate::registry::Entry;
 use crate::validation::abridged;
@@ -34,8 +35,11 @@ pub(super) async fn pending_call(
     // The prepared call is dropped if its preview panics, so it cannot be seen in a broken state.
     let preview = AssertUnwindSafe(async { prepared.preview().await }).catch_unwind();
     let preview = match tokio::time::timeout(most_time, preview).await {
-        Ok(Ok(preview)) => preview,
-        Ok(Err(_)) => return Err(panicked(&entry.name)),
+        Ok(Ok(preview)) => preview.bounded(),
+        Ok(Err(payload)) => {
+            discard(payload);
+            return Err(panicked(&entry.name));
+        }
         // The arguments and accesses say what the call is about, so a person can be asked without it.
         Err(_) => Preview::Arguments,
     };
@@ -63,7 +67,10 @@ pub(super) async fn pending_call(
 pub(super) async fn ask(approver: &dyn Approver, pending: &PendingCall) -> Approval {
     // The approver is only used again through a shared reference, as it would be by another call at the same time.
     let answer = AssertUnwindSafe(async { approver.approve(pending).await }).catch_unwind().await;
-    answer.unwrap_or_else(|_| Approval::Deny { reason: "the question could not be put".to_owned() })
+    answer.unwrap_or_else(|payload| {
+        discard(payload);
+        Approval::Deny { reason: "the question could not be put".to_owned() }
+    })
 }
 
 pub(super) fn digest(entry: &Entry, call: &ToolCall, prepared: &Prepared, scope: &CallScope) -> Digest {

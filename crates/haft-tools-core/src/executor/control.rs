@@ -1,5 +1,6 @@
 use super::Refusal;
 use super::run::cancelled_before_start;
+use crate::panicked::discard;
 use crate::{Steer, Steering};
 use haft_core::{ReplyStatus, ToolCall};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -56,10 +57,10 @@ impl Control {
                 let _ = steered.message.set(message);
                 steered.skip.cancel();
             }
-            Ok(Steer::Cancel) | Err(_) => {
-                if let Some(token) = &self.token {
-                    token.cancel();
-                }
+            Ok(Steer::Cancel) => self.cancel(),
+            Err(payload) => {
+                discard(payload);
+                self.cancel();
             }
         }
         Err(self.halted())
@@ -85,6 +86,12 @@ impl Control {
             None => own.cancelled().await,
         }
         if own.is_cancelled() { cancelled_before_start() } else { self.halted() }
+    }
+
+    fn cancel(&self) {
+        if let Some(token) = &self.token {
+            token.cancel();
+        }
     }
 
     fn halted(&self) -> Refusal {

@@ -64,13 +64,13 @@ enum Said {
 enum Stop {
     Refused(Refusal),
     /// It cannot be prepared, which the calls before it may change.
-    Unprepared(Refusal),
+    Unprepared(Refusal, Said),
 }
 
 impl From<Stop> for Refusal {
     fn from(stop: Stop) -> Self {
         match stop {
-            Stop::Refused(refusal) | Stop::Unprepared(refusal) => refusal,
+            Stop::Refused(refusal) | Stop::Unprepared(refusal, _) => refusal,
         }
     }
 }
@@ -263,7 +263,7 @@ impl<'a> Rest<'a> {
         match front {
             Ok(front) => self.turn.enter(front.decided.accesses()),
             // What it touches will only be known when the calls before it are done, and could be anything.
-            Err(Stop::Unprepared(_)) => self.turn.enter(&Access::opaque("not known yet").into()),
+            Err(Stop::Unprepared(..)) => self.turn.enter(&Access::opaque("not known yet").into()),
             Err(Stop::Refused(_)) => {}
         }
     }

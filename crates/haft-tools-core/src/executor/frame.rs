@@ -15,6 +15,8 @@ pub(crate) struct Frame {
     /// The call whose tool makes these.
     pub(crate) caller: Option<CallContext>,
     pub(super) nesting: u32,
+    /// Whether a call may be left to wait for a later answer.
+    pub(super) may_wait: bool,
 }
 
 impl Frame {

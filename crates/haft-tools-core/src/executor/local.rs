@@ -7,8 +7,8 @@ use super::{Batch, BatchOutcome, CallOutcome, Cancel, Resumption, SpanContent, T
 use crate::admission::{Admission, Turn, Widths};
 use crate::registry::Entry;
 use crate::{
-    Approver, CallScope, DenyAll, Events, Journal, Layer, Limits, OutputStore, Policy, Redactor, Selector,
-    ToolLimits, ToolRegistry,
+    Approver, CallContext, CallScope, DenyAll, Events, Journal, Layer, Limits, OutputStore, Policy, Redactor,
+    Selector, ToolLimits, ToolRegistry,
 };
 use async_trait::async_trait;
 use futures_util::future::join_all;
@@ -16,6 +16,7 @@ use haft_core::ToolCall;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// Executes calls in this process.
 ///
@@ -25,7 +26,12 @@ pub struct LocalExecutor(Arc<Shared>);
 
 /// Configures a [`LocalExecutor`]; without any setting everything is asked and nobody is there to answer.
 #[must_use = "a builder does nothing until it builds"]
-pub struct LocalExecutorBuilder(Shared, Vec<(Selector, ToolLimits)>);
+pub struct LocalExecutorBuilder {
+    shared: Shared,
+    tool_limits: Vec<(Selector, ToolLimits)>,
+    widths: Widths,
+    tree: Option<Arc<Admission>>,
+}
 
 pub(super) struct Shared {
     pub(super) registry: ToolRegistry,
@@ -62,12 +68,17 @@ impl LocalExecutor {
             redactor: Redactor::new(),
             admission: Arc::new(Admission::new(&Widths::default())),
         };
-        LocalExecutorBuilder(shared, Vec::new())
+        LocalExecutorBuilder { shared, tool_limits: Vec::new(), widths: Widths::default(), tree: None }
     }
 
     /// The tools it executes, unless a batch brings its own.
     pub fn registry(&self) -> &ToolRegistry {
         &self.0.registry
+    }
+
+    /// Tells whether the two share order and widths.
+    pub fn is_in_tree_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0.admission, &other.0.admission)
     }
 
     /// Cancels calls that are under way in this executor's tree, and tells how many; each gets its reply.
@@ -108,51 +119,51 @@ impl LocalExecutor {
 impl LocalExecutorBuilder {
     /// Decides calls by this policy; by default everything is asked.
     pub fn policy(mut self, policy: Policy) -> Self {
-        self.0.policy = policy;
+        self.shared.policy = policy;
         self
     }
 
     /// Asks this approver; by default everything that is asked is denied.
     pub fn approver(mut self, approver: impl Approver) -> Self {
-        self.0.approver = Arc::new(approver);
+        self.shared.approver = Arc::new(approver);
         self
     }
 
     /// Overlaps the calls of a batch by this strategy; by what they touch by default.
     pub fn strategy(mut self, strategy: Strategy) -> Self {
-        self.0.strategy = strategy;
+        self.shared.strategy = strategy;
         self
     }
 
     /// Bounds what calls may take.
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.0.limits = limits;
+        self.shared.limits = limits;
         self
     }
 
     /// Bounds what calls of the chosen tools may take; the first selector that concerns a tool counts.
     pub fn tool_limits(mut self, tools: Selector, limits: ToolLimits) -> Self {
-        self.1.push((tools, limits));
+        self.tool_limits.push((tools, limits));
         self
     }
 
     /// Wraps the running of calls in a layer, within those that were added before.
     pub fn layer(mut self, layer: impl Layer) -> Self {
-        self.0.layers.push(Arc::new(layer));
+        self.shared.layers.push(Arc::new(layer));
         self
     }
 
     /// Says whether the spans of calls hold their arguments and results; left out by default.
     pub fn span_content(mut self, content: SpanContent) -> Self {
-        self.0.span_content = content;
+        self.shared.span_content = content;
         self
     }
 
     /// Bounds how many calls of each class run at once.
     ///
-    /// Calls in a new set of bounds and in an order of their own: set it before [`Self::in_tree_of`], or not at all.
+    /// Without effect on an executor that is [in the tree of another](Self::in_tree_of): the other's widths hold.
     pub fn widths(mut self, widths: &Widths) -> Self {
-        self.0.admission = Arc::new(Admission::new(widths));
+        self.widths = widths.clone();
         self
     }
 
@@ -161,19 +172,19 @@ impl LocalExecutorBuilder {
     /// Calls of both that touch the same things then wait for each other, and together they are no more at once than the
     /// other's widths say.
     pub fn in_tree_of(mut self, other: &LocalExecutor) -> Self {
-        self.0.admission = Arc::clone(&other.0.admission);
+        self.tree = Some(Arc::clone(&other.0.admission));
         self
     }
 
     /// Tells these observers what happens.
     pub fn events(mut self, events: Events) -> Self {
-        self.0.events = events;
+        self.shared.events = events;
         self
     }
 
     /// Records every call in this journal; a call whose beginning cannot be recorded does not run.
     pub fn journal(mut self, journal: Journal) -> Self {
-        self.0.journal = journal;
+        self.shared.journal = journal;
         self
     }
 
@@ -181,20 +192,21 @@ impl LocalExecutorBuilder {
     ///
     /// The tool [`read_output`](crate::read_output()) over the same store lets the model read them.
     pub fn outputs(mut self, outputs: Arc<dyn OutputStore>) -> Self {
-        self.0.outputs = Some(outputs);
+        self.shared.outputs = Some(outputs);
         self
     }
 
     /// Replaces the secrets that are registered with this redactor in replies, in what is stored of them, in events, in
     /// the journal and in spans.
     pub fn redactor(mut self, redactor: Redactor) -> Self {
-        self.0.redactor = redactor;
+        self.shared.redactor = redactor;
         self
     }
 
     /// Makes the executor.
     pub fn build(self) -> LocalExecutor {
-        let Self(mut shared, tool_limits) = self;
+        let Self { mut shared, tool_limits, widths, tree } = self;
+        shared.admission = tree.unwrap_or_else(|| Arc::new(Admission::new(&widths)));
         let all = &shared.limits;
         shared.tool_limits =
             tool_limits.into_iter().map(|(tools, limits)| (tools, limits.within(all))).collect();
@@ -205,8 +217,13 @@ impl LocalExecutorBuilder {
 #[async_trait]
 impl ToolExecutor for LocalExecutor {
     async fn execute_batch(&self, batch: Batch) -> BatchOutcome {
-        let Batch { scope, mut calls, cancellation, steering, registry } = batch;
-        let frame = self.frame(scope, Control::new(cancellation, steering), registry);
+        let Batch { scope, mut calls, cancellation, steering, registry, caller } = batch;
+        let frame =
+            self.frame(scope, Control::new(token(cancellation, caller.as_ref()), steering), registry, caller);
+        if let Some(caller) = &frame.caller {
+            let work = self.execute_several(&frame, calls);
+            return BatchOutcome::new(Box::pin(caller.room().lend_while(work)).await);
+        }
         let outcomes = match calls.pop() {
             None => Vec::new(),
             Some(call) if calls.is_empty() => {
@@ -223,10 +240,20 @@ impl ToolExecutor for LocalExecutor {
     }
 
     async fn resume(&self, resumption: Resumption) -> CallOutcome {
-        let Resumption { scope, pending, approval, cancellation, registry } = resumption;
-        let frame = self.frame(scope, Control::new(cancellation, None), registry);
-        Course::resume(&frame, pending, approval, Turn::new(&self.0.admission)).await
+        let Resumption { scope, pending, approval, cancellation, registry, caller } = resumption;
+        let frame =
+            self.frame(scope, Control::new(token(cancellation, caller.as_ref()), None), registry, caller);
+        let course = Course::resume(&frame, pending, approval, self.turn(&frame));
+        match &frame.caller {
+            Some(caller) => Box::pin(caller.room().lend_while(course)).await,
+            None => course.await,
+        }
     }
+}
+
+/// Chooses what cancels a batch: its own token, or that of the calls its caller makes.
+fn token(own: Option<CancellationToken>, caller: Option<&CallContext>) -> Option<CancellationToken> {
+    own.or_else(|| caller.map(|caller| caller.calls_token().clone()))
 }
 
 impl LocalExecutor {
@@ -270,15 +297,32 @@ impl LocalExecutor {
         queued: Option<Queued<'a>>,
     ) -> Course<'a> {
         let turn = match self.0.strategy {
-            Strategy::ByAccess | Strategy::Sequential => Turn::new(&self.0.admission),
+            Strategy::ByAccess | Strategy::Sequential => self.turn(frame),
             Strategy::Parallel | Strategy::Batched { .. } => Turn::default(),
         };
         Course::begin(frame, call, repeated, turn, queued)
     }
 
-    fn frame(&self, scope: CallScope, control: Control, registry: Option<ToolRegistry>) -> Arc<Frame> {
+    /// Orders a call behind all that are there, or in the place of the one that makes it.
+    fn turn(&self, frame: &Frame) -> Turn<'_> {
+        let admission = &self.0.admission;
+        let caller = frame.caller.as_ref().filter(|caller| {
+            caller.frame().is_some_and(|outer| Arc::ptr_eq(&outer.shared.admission, admission))
+        });
+        Turn::beside(admission, caller.and_then(CallContext::place))
+    }
+
+    fn frame(
+        &self,
+        scope: CallScope,
+        control: Control,
+        registry: Option<ToolRegistry>,
+        caller: Option<CallContext>,
+    ) -> Arc<Frame> {
+        let outer = caller.as_ref().and_then(CallContext::frame);
+        let nesting = outer.map_or(0, |outer| outer.nesting + 1);
         let shared = Arc::clone(&self.0);
-        Arc::new(Frame { shared, registry, scope, control, caller: None, nesting: 0 })
+        Arc::new(Frame { shared, registry, scope, control, caller, nesting, may_wait: true })
     }
 }
 
@@ -304,7 +348,7 @@ impl fmt::Debug for LocalExecutor {
 
 impl fmt::Debug for LocalExecutorBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.shared.fmt(f)
     }
 }
 

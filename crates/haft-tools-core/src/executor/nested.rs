@@ -13,9 +13,10 @@ pub(crate) async fn call_nested(caller: &CallContext, outer: &Frame, call: ToolC
         shared: Arc::clone(&outer.shared),
         registry: outer.registry.clone(),
         scope: outer.scope.clone(),
-        control: Control::new(Some(caller.cancellation().clone()), None),
+        control: Control::new(Some(caller.calls_token().clone()), None),
         caller: Some(caller.clone()),
         nesting: outer.nesting + 1,
+        may_wait: false,
     });
     let (id, name) = (call.id.clone(), call.name.clone());
     // The future of a call holds the future of the tool that makes it, so one of them has to be on the heap.

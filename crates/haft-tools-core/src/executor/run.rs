@@ -1,7 +1,8 @@
 use super::Refusal;
 use super::decide::Authorized;
-use super::prepare::panicked;
+use super::prepare::{note, panicked};
 use crate::clock::Over;
+use crate::panicked::{apart, discard};
 use crate::{CallContext, Limits};
 use futures_util::FutureExt as _;
 use haft_core::{ReplyStatus, ToolError, ToolErrorKind, ToolOutput};
@@ -50,11 +51,15 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Takes the tool's own wish first, and what the host says second.
+    /// Takes the tool's own wish as far as the host lets it.
     pub(super) fn of(authorized: &Authorized, limits: &Limits) -> Self {
         let prepared = authorized.prepared();
         let wall = prepared.timeout().unwrap_or(limits.timeout).min(limits.timeout_ceiling);
-        Self { wall, idle: prepared.idle_timeout().or(limits.idle_timeout), grace: limits.grace }
+        let idle = match (prepared.idle_timeout(), limits.idle_timeout) {
+            (Some(wish), Some(limit)) => Some(wish.min(limit)),
+            (wish, limit) => wish.or(limit),
+        };
+        Self { wall, idle, grace: limits.grace }
     }
 }
 
@@ -155,12 +160,15 @@ fn last_word(ended: Stopped, stopped: Stopped) -> Stopped {
         Stopped::TimedOut(_) => error.kind() == ToolErrorKind::TimedOut,
         Stopped::Ended(_) => false,
     };
-    match &ended {
+    match ended {
         // A tool that used its grace to finish has done the work, so its result is not thrown away.
         Stopped::Ended(Ok(Ok(_))) => ended,
         // One that says itself why it stopped knows best what became of its work.
-        Stopped::Ended(Ok(Err(error))) if says_so(error) => ended,
-        _ => stopped,
+        Stopped::Ended(Ok(Err(ref error))) if says_so(error) => ended,
+        ended => {
+            apart(|| drop(ended));
+            stopped
+        }
     }
 }
 
@@ -184,12 +192,15 @@ impl Listening {
         let refusal = match stopped {
             Stopped::Ended(Ok(Ok(output))) => return Ok(output),
             Stopped::Ended(Ok(Err(error))) => {
-                tracing::debug!(tool, error = &error as &dyn std::error::Error, "the tool failed");
                 let retry = error.can_retry().then(|| Retry { after: error.retry_after() });
                 let refusal = Refusal::new(error.kind().into(), error.message());
+                note(tool, error, "the tool failed");
                 return Err(Failure { refusal, retry, abandoned: None });
             }
-            Stopped::Ended(Err(_)) => panicked(tool),
+            Stopped::Ended(Err(payload)) => {
+                discard(payload);
+                panicked(tool)
+            }
             Stopped::Cancelled => Refusal::new(
                 ReplyStatus::Cancelled,
                 "the call was cancelled before it was done; see what it has done so far before you repeat it",

@@ -1,7 +1,9 @@
 use super::{Inner, Loading, RunTools};
 use crate::nearest::listed;
 use crate::registry::Entry;
-use crate::{Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input};
+use crate::{
+    Access, Action, CallContext, CallScope, Prepared, Resource, Scheme, Tool, input_schema, parse_input,
+};
 use async_trait::async_trait;
 use haft_core::{Exposure, Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec, is_hidden};
 use schemars::JsonSchema;
@@ -10,6 +12,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Weak};
+
+/// The scheme of the lists of tools that runs have.
+const TOOLS: Scheme = Scheme::new("tools");
 
 /// The name of the tool that finds other tools.
 pub(crate) const SEARCH_TOOLS: &str = "search_tools";
@@ -68,7 +73,7 @@ impl Tool for SearchTools {
         &self.spec
     }
 
-    fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
+    fn prepare(&self, input: &Value, scope: &CallScope) -> Result<Prepared, ToolError> {
         let Input { query, limit } = parse_input(input)?;
         if query.trim().is_empty() {
             return Err(ToolError::invalid_input(
@@ -76,7 +81,9 @@ impl Tool for SearchTools {
             ));
         }
         let limit = limit.clamp(1, MOST);
-        Ok(Prepared::new(Accesses::none(), Search { run: Weak::clone(&self.run), query, limit }))
+        // Two searches of a run are ordered, since each appends to its list what it finds.
+        let list = Access::call(Resource::exact(TOOLS, scope.run().as_str()));
+        Ok(Prepared::new(list, Search { run: Weak::clone(&self.run), query, limit }))
     }
 }
 

@@ -230,9 +230,8 @@ async fn a_context_that_is_dropped_at_once_or_kept_for_good_harms_nothing() {
         cx.progress(0.5);
     }
     assert_eq!(log.all().len(), told);
-    // A call made late runs like any other, and does not keep room that its maker no longer has.
     let late = contexts[0].call(call("late", "drops", json!({}))).await;
-    assert_eq!(late.status, ReplyStatus::Ok);
+    assert_eq!(late.status, ReplyStatus::Denied);
     assert!(reply(&executor, "drops", json!({})).await.status.is_ok());
 }
 

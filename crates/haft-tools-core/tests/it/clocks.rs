@@ -60,14 +60,17 @@ async fn the_time_for_a_call_is_the_tools_own_or_the_hosts_or_the_default() {
         timed out
         `steps` was stopped after 30 s and may have done a part of its work; ask for less at once, or for more time if the tool takes a time limit"#]]).await;
     check(
-        &by_host(limits, steps().timeout(seconds(200))),
+        &by_host(limits.clone(), steps().timeout(seconds(200))),
         json!({ "rest": 100 }),
-        100,
+        32,
         expect![[r#"
-        ok
-        done"#]],
+        timed out
+        `steps` was stopped after 30 s and may have done a part of its work; ask for less at once, or for more time if the tool takes a time limit"#]],
     )
     .await;
+    check(&by_host(limits, steps().timeout(seconds(20))), json!({ "rest": 25 }), 22, expect![[r#"
+        timed out
+        `steps` was stopped after 20 s and may have done a part of its work; ask for less at once, or for more time if the tool takes a time limit"#]]).await;
     let limits = Limits { timeout_ceiling: seconds(10), ..default };
     check(&limited(limits.clone()), json!({ "rest": 11 }), 10, expect![[r#"
         timed out

@@ -17,6 +17,7 @@ mod fixture;
 mod journal;
 mod journaling;
 mod layers;
+mod made_by;
 mod nested;
 mod ordering;
 mod outputs;

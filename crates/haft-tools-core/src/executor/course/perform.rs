@@ -7,6 +7,7 @@ use crate::executor::frame::Frame;
 use crate::executor::prepare::prepare;
 use crate::executor::run::{Begun, Ended, Failure, Times, begin};
 use crate::executor::{CallOutcome, Refusal, span};
+use crate::panicked::apart;
 use crate::registry::Entry;
 use haft_core::{EventKind, ToolOutput};
 use std::future::poll_fn;
@@ -138,7 +139,8 @@ pub(super) fn watch(frame: &Arc<Frame>, outcome: &CallOutcome, abandoned: Option
     tasks.spawn(async move {
         let answered = Instant::now();
         // However it ended, nobody waits for its result any more.
-        let _ = task.await;
+        let ended = task.await;
+        apart(|| drop(ended));
         let after_ms = u64::try_from(answered.elapsed().as_millis()).unwrap_or(u64::MAX);
         let ended = || EventKind::AbandonedEnded { name, after_ms };
         frame.emit(&call, ended);

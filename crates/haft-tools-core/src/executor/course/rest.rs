@@ -116,7 +116,7 @@ impl<'a> Rest<'a> {
                 *answer
             }
             Halt::Refused(refusal) => refusal.into(),
-            Halt::Waits(pending) if self.frame.nesting == 0 => {
+            Halt::Waits(pending) if self.frame.may_wait => {
                 self.record.wait();
                 return CallOutcome::Pending(pending);
             }
@@ -168,9 +168,9 @@ impl<'a> Rest<'a> {
     ) -> Result<(&'a Entry, Authorized), Halt> {
         let mut front = match *ahead {
             Ok(front) => front,
-            Err(Stop::Unprepared(_)) if self.turn.waits() => {
+            Err(Stop::Unprepared(_, said)) if self.turn.waits() => {
                 self.wait_for_turn(token).await?;
-                self.look_ahead(Said::Nothing).map_err(Refusal::from)?
+                self.look_ahead(said).map_err(Refusal::from)?
             }
             Err(stop) => return Err(Refusal::from(stop).into()),
         };
@@ -273,12 +273,16 @@ impl<'a> Rest<'a> {
         self.record.journal.resolved(&entry.spec);
         let repairs = validate(entry, &mut self.record.call, limits.input_bytes).map_err(Stop::Refused)?;
         self.repairs.extend(repairs);
-        let prepared = prepare(entry, &self.record.call, &frame.scope).map_err(Stop::Unprepared)?;
-        self.decide(entry, prepared, said).map_err(Stop::Refused)
+        match prepare(entry, &self.record.call, &frame.scope) {
+            Ok(prepared) => self.decide(entry, prepared, said).map_err(Stop::Refused),
+            Err(refusal) => Err(Stop::Unprepared(refusal, said)),
+        }
     }
 
     /// Waits until the calls before this one that it conflicts with have ended, unless it is cancelled.
     async fn wait_for_turn(&mut self, token: &CancellationToken) -> Result<(), Refusal> {
+        // What the call waits for may itself wait for a person, and has clocks of its own.
+        let _stopped = self.frame.stop_clocks();
         tokio::select! {
             biased;
             refusal = self.frame.control.halts(token) => Err(refusal),
