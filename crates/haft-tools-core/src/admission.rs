@@ -3,7 +3,7 @@
 mod room;
 mod turn;
 
-pub(crate) use room::Room;
+pub(crate) use room::{KeptRoom, Room};
 pub(crate) use turn::Turn;
 
 use crate::executor::LiveCalls;

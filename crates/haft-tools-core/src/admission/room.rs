@@ -32,6 +32,11 @@ impl Held {
     }
 }
 
+/// Holds the room of a call that was answered and is still at work.
+pub(crate) struct KeptRoom {
+    _held: Option<Held>,
+}
+
 /// Names the pools that lent room belongs to.
 struct Lent {
     tool: Option<Arc<Semaphore>>,
@@ -64,6 +69,13 @@ impl Lent {
 impl Room {
     pub(super) fn new(held: Held) -> Self {
         Self(Mutex::new(State { held: Some(held), ..State::default() }))
+    }
+
+    /// Keeps the room of a call that was answered and is still at work, until what is given is dropped.
+    pub(crate) fn keep(&self) -> KeptRoom {
+        let mut state = self.state();
+        state.closed = true;
+        KeptRoom { _held: state.held.take() }
     }
 
     /// Gives the room back for good: the call has ended.

@@ -31,6 +31,11 @@ impl<'a> Turn<'a> {
         self.tickets.extend(ticket);
     }
 
+    /// Gives the call's places, which are kept until they are dropped.
+    pub(crate) fn keep(&mut self) -> Vec<Ticket> {
+        std::mem::take(&mut self.tickets)
+    }
+
     /// The place that the calls made by this one are beside of.
     pub(crate) fn place(&self) -> Option<Place> {
         self.tickets.last().map(Ticket::place).or(self.caller)

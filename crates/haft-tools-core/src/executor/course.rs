@@ -309,7 +309,7 @@ impl<'a> Rest<'a> {
             Err(failure) => (failure.refusal.into(), failure.abandoned),
         };
         let outcome = self.conclude(answer, &span).await;
-        perform::watch(self.frame, &outcome, abandoned);
+        perform::watch(self.frame, &outcome, abandoned, &mut self.turn);
         outcome
     }
 }

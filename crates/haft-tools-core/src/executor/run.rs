@@ -1,6 +1,7 @@
 use super::Refusal;
 use super::decide::Authorized;
 use super::prepare::{note, panicked};
+use crate::admission::KeptRoom;
 use crate::clock::Over;
 use crate::panicked::{apart, discard};
 use crate::{CallContext, Limits};
@@ -26,8 +27,16 @@ pub(super) struct Failure {
     pub(super) refusal: Refusal,
     /// Whether trying again can help, and after how long.
     pub(super) retry: Option<Retry>,
-    /// The call's task, where it did not stop when it was told to.
-    pub(super) abandoned: Option<JoinHandle<Ended>>,
+    /// What is left of the call, where it did not stop when it was told to.
+    pub(super) abandoned: Option<Box<Abandoned>>,
+}
+
+/// Holds a call that was answered and may still be at work.
+pub(super) struct Abandoned {
+    pub(super) task: JoinHandle<Ended>,
+    pub(super) room: KeptRoom,
+    /// How long it stands in the way of others at most.
+    pub(super) most_time: Duration,
 }
 
 /// Says when trying again can help: after a while that the error gives, or that the executor chooses.
@@ -117,8 +126,8 @@ impl Running {
 
     /// Waits for the call's end, its cancellation or the end of its time.
     ///
-    /// A call that is told to stop and does not is abandoned after a grace: its task is aborted, and handed back if it has
-    /// not ended then. It is aborted too when this is dropped, so that nothing outlives the call.
+    /// A call that is told to stop and does not is abandoned after a grace: its task is aborted, and handed back, since it
+    /// only ends when it next has to wait. It is aborted too when this is dropped, so that nothing outlives the call.
     pub(super) async fn end(
         self,
         began: Instant,
@@ -147,9 +156,10 @@ impl Running {
         if let Some(ended) = in_grace {
             return cx.answer(last_word(ended, stopped), times);
         }
-        let task = task.detach();
+        let (task, room) = (task.detach(), cx.0.room().keep());
         task.abort();
-        cx.answer(stopped, times).map_err(|failure| Failure { abandoned: Some(task), ..failure })
+        let abandoned = Box::new(Abandoned { task, room, most_time: times.wall });
+        cx.answer(stopped, times).map_err(|failure| Failure { abandoned: Some(abandoned), ..failure })
     }
 }
 

@@ -4,6 +4,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "a snapshot is written where it is used")]
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
+mod abandoned;
 mod accesses;
 mod approvals;
 mod bad_input;

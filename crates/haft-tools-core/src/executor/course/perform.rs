@@ -1,11 +1,11 @@
 use super::rest::Rest;
 use crate::CallContext;
-use crate::admission::Room;
+use crate::admission::{Room, Turn};
 use crate::context::Admitted;
 use crate::executor::decide::{Authorized, Terms};
 use crate::executor::frame::Frame;
 use crate::executor::prepare::prepare;
-use crate::executor::run::{Begun, Ended, Failure, Times, begin};
+use crate::executor::run::{Abandoned, Begun, Failure, Times, begin};
 use crate::executor::{CallOutcome, Refusal, span};
 use crate::panicked::apart;
 use crate::registry::Entry;
@@ -14,7 +14,6 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
@@ -131,15 +130,33 @@ impl Rest<'_> {
 }
 
 /// Tells when a call that was answered without waiting for it has ended, if it was abandoned.
-pub(super) fn watch(frame: &Arc<Frame>, outcome: &CallOutcome, abandoned: Option<JoinHandle<Ended>>) {
-    let (Some(task), CallOutcome::Replied(reply)) = (abandoned, outcome) else { return };
-    let (frame, call, name) = (Arc::clone(frame), reply.call_id.clone(), reply.name.clone());
+///
+/// Until then it keeps its place and its room, since it may still be at work, but no longer than it was to take at most.
+pub(super) fn watch(
+    frame: &Arc<Frame>,
+    outcome: &CallOutcome,
+    abandoned: Option<Box<Abandoned>>,
+    turn: &mut Turn<'_>,
+) {
+    let (Some(abandoned), CallOutcome::Replied(reply)) = (abandoned, outcome) else { return };
+    let Abandoned { mut task, room, most_time } = *abandoned;
+    let (frame, call, name, places) =
+        (Arc::clone(frame), reply.call_id.clone(), reply.name.clone(), turn.keep());
     tracing::warn!(tool = name, "a call that does not stop was abandoned");
     let tasks = frame.shared.admission.tasks.clone();
     tasks.spawn(async move {
         let answered = Instant::now();
+        let ended = match timeout(most_time, &mut task).await {
+            Ok(ended) => {
+                drop((places, room));
+                ended
+            }
+            Err(_) => {
+                drop((places, room));
+                task.await
+            }
+        };
         // However it ended, nobody waits for its result any more.
-        let ended = task.await;
         apart(|| drop(ended));
         let after_ms = u64::try_from(answered.elapsed().as_millis()).unwrap_or(u64::MAX);
         let ended = || EventKind::AbandonedEnded { name, after_ms };

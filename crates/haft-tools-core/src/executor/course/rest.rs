@@ -142,7 +142,7 @@ impl<'a> Rest<'a> {
         };
         let answer = self.seen_out(answer, layered, token).await;
         let outcome = self.conclude(answer, &span).await;
-        super::perform::watch(self.frame, &outcome, abandoned);
+        super::perform::watch(self.frame, &outcome, abandoned, &mut self.turn);
         outcome
     }
 
