@@ -21,7 +21,8 @@ pub(super) fn project(top: &Value) -> Result<(Value, Losses), NotStrict> {
     let mut definitions = Map::new();
     while let Some((name, place)) = strict.walk.next_definition() {
         strict.walk.active.push(place.address());
-        let definition = strict.schema(&place, 0)?;
+        // Nothing but the top level, at depth 0, may say no more than that it is an object.
+        let definition = strict.schema(&place, 1)?;
         strict.walk.active.pop();
         definitions.insert(name, definition);
     }

@@ -67,7 +67,7 @@ fn references_that_multiply_are_bounded() {
     let (fates, largest) = fates(&bomb);
     expect![[r#"
         [
-            "OpenAiStrict: the schema cannot be strict: `/$defs/l24/properties/b` exceeds the limit of 24 nested schemas",
+            "OpenAiStrict: the schema cannot be strict: `/$defs/l23/properties/b` exceeds the limit of 24 nested schemas",
             "OpenAi: whole",
             "Anthropic: whole",
             "Gemini: cut",

@@ -1171,3 +1171,38 @@ fn a_tool_that_cannot_be_strict_is_written_without_the_promise() {
         "the schema cannot be strict: `/properties/headers` takes properties of any name"
     );
 }
+
+#[test]
+fn refuses_free_properties_in_strict_wherever_they_stand() {
+    let free = json!({ "type": "object" });
+    let inline = json!({ "properties": { "env": free.clone() } });
+    let defined = json!({
+        "properties": { "env": { "$ref": "#/$defs/Env" } },
+        "$defs": { "Env": free.clone() },
+    });
+    let passed_on = json!({
+        "properties": { "env": { "$ref": "#/$defs/Env" } },
+        "$defs": { "Env": { "$ref": "#/$defs/Free" }, "Free": free },
+    });
+    check(
+        Dialect::OpenAiStrict,
+        inline,
+        &expect![[r#"
+            the schema cannot be strict: `/properties/env` takes properties of any name
+        "#]],
+    );
+    check(
+        Dialect::OpenAiStrict,
+        defined,
+        &expect![[r#"
+            the schema cannot be strict: `/$defs/Env` takes properties of any name
+        "#]],
+    );
+    check(
+        Dialect::OpenAiStrict,
+        passed_on,
+        &expect![[r#"
+            the schema cannot be strict: `/$defs/Free` takes properties of any name
+        "#]],
+    );
+}
