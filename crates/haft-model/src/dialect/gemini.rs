@@ -4,6 +4,10 @@ use super::projection::{LossKind, Losses, NotStrict};
 use super::value::Kind;
 use super::walk::{DEEPEST, Walk};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Says of a text that it stands for an object, which Gemini takes only with its properties listed.
+const AS_TEXT: &str = "(JSON object as text)";
 
 /// Writes the schema in the subset of OpenAPI 3.0 that Gemini's `parameters` takes.
 pub(super) fn project(top: &Value) -> (Value, Losses) {
@@ -88,6 +92,11 @@ impl<'a> Gemini<'a> {
         } else {
             let mut schemas = Vec::new();
             for kind in kinds {
+                if *kind == Kind::Object && is_free(node) && kinds.contains(&Kind::String) {
+                    // Its text would be taken for the text that is permitted as well.
+                    self.walk.lose(&node.path, LossKind::Typed);
+                    continue;
+                }
                 let mut inner = Vec::new();
                 let schema = self.typed(&node.only(*kind), *kind, depth + 1, &mut inner)?;
                 hints.append(&mut inner);
@@ -108,6 +117,7 @@ impl<'a> Gemini<'a> {
         hints: &mut Vec<String>,
     ) -> Result<Map<String, Value>, NotStrict> {
         let mut written = Map::from_iter([("type".to_owned(), json!(kind.name().to_ascii_uppercase()))]);
+        let is_text = kind == Kind::Object && depth > 0 && is_free(node);
         for (name, place) in &node.keywords {
             let concerns_another = Kind::spoken_of(name)
                 .is_some_and(|spoken| spoken != kind && !(spoken == Kind::Number && kind == Kind::Integer));
@@ -126,7 +136,7 @@ impl<'a> Gemini<'a> {
                         _ => self.walk.describe(name, place, hints),
                     }
                 }
-                name if is_kept(name, place.value, kind) => {
+                name if is_kept(name, place.value, kind) && !is_text => {
                     if let Some(value) = self.walk.literal(place) {
                         written.insert(name.to_owned(), value);
                     }
@@ -226,11 +236,23 @@ impl<'a> Gemini<'a> {
         if !required.is_empty() {
             written.insert("required".to_owned(), Value::Array(required));
         }
-        if node.properties.is_some() {
+        if all.is_empty() && depth > 0 {
+            // The validator's repair decodes it.
+            self.walk.lose(&node.path, LossKind::Described);
+            *written = Map::from_iter([
+                ("type".to_owned(), json!("STRING")),
+                ("description".to_owned(), json!(AS_TEXT)),
+            ]);
+        } else {
             written.insert("properties".to_owned(), Value::Object(all));
         }
         Ok(())
     }
+}
+
+/// Tells whether none of an object's properties are listed.
+fn is_free(node: &Node<'_>) -> bool {
+    node.properties.as_ref().is_none_or(BTreeMap::is_empty)
 }
 
 /// Tells whether a keyword that holds a literal is one that Gemini takes for a type.
@@ -247,14 +269,13 @@ fn is_kept(name: &str, value: &Value, kind: Kind) -> bool {
     }
 }
 
-/// Stands for any value: Gemini wants to know the types.
+/// Stands for any value: Gemini wants to know the types, and of an object all its properties.
 fn any() -> Value {
     json!({ "anyOf": [
         { "type": "STRING" },
         { "type": "NUMBER" },
         { "type": "BOOLEAN" },
         { "type": "ARRAY", "items": { "type": "STRING" } },
-        { "type": "OBJECT" },
     ] })
 }
 

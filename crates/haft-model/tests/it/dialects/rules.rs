@@ -87,6 +87,7 @@ fn check_strict(top: &Value) {
 }
 
 fn check_gemini(schema: &Value) {
+    let top = schema.as_object().unwrap();
     let known = [
         "type",
         "description",
@@ -119,6 +120,8 @@ fn check_gemini(schema: &Value) {
         let kind = schema["type"].as_str().unwrap();
         assert!(types.contains(&kind), "{kind}");
         assert_eq!(schema.contains_key("items"), kind == "ARRAY");
+        let lists = schema.get("properties").and_then(Value::as_object).is_some_and(|all| !all.is_empty());
+        assert!(kind != "OBJECT" || lists || std::ptr::eq(schema, top), "{schema:?}");
         assert!(kind == "OBJECT" || !(schema.contains_key("properties") || schema.contains_key("required")));
         let formats: &[&str] = match kind {
             "STRING" => &["date-time"],

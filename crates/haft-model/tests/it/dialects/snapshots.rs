@@ -654,9 +654,6 @@ fn tells_gemini_of_tree() {
                                   "type": "STRING"
                                 },
                                 "type": "ARRAY"
-                              },
-                              {
-                                "type": "OBJECT"
                               }
                             ]
                           },
@@ -1203,6 +1200,91 @@ fn refuses_free_properties_in_strict_wherever_they_stand() {
         passed_on,
         &expect![[r#"
             the schema cannot be strict: `/$defs/Free` takes properties of any name
+        "#]],
+    );
+}
+
+#[test]
+fn asks_gemini_for_free_properties_as_text() {
+    let original = json!({ "properties": {
+        "env": { "type": "object", "description": "The variables.", "minProperties": 1, "additionalProperties": { "type": "string" } },
+        "either": { "type": ["string", "object", "null"] },
+        "some": { "type": ["array", "object"], "items": { "type": "object" } },
+        "shared": { "$ref": "#/$defs/Free" },
+        "any": {},
+        "needs": { "required": ["a"] },
+    }, "$defs": { "Free": { "type": ["object", "null"], "properties": {} } } });
+    check(
+        Dialect::Gemini,
+        original,
+        &expect![[r#"
+            {
+              "properties": {
+                "any": {
+                  "anyOf": [
+                    {
+                      "type": "STRING"
+                    },
+                    {
+                      "type": "NUMBER"
+                    },
+                    {
+                      "type": "BOOLEAN"
+                    },
+                    {
+                      "items": {
+                        "type": "STRING"
+                      },
+                      "type": "ARRAY"
+                    }
+                  ]
+                },
+                "either": {
+                  "nullable": true,
+                  "type": "STRING"
+                },
+                "env": {
+                  "description": "The variables. (additionalProperties: {\"type\":\"string\"}, minProperties: 1) (JSON object as text)",
+                  "type": "STRING"
+                },
+                "needs": {
+                  "description": "(JSON object as text)",
+                  "type": "STRING"
+                },
+                "shared": {
+                  "description": "(JSON object as text)",
+                  "nullable": true,
+                  "type": "STRING"
+                },
+                "some": {
+                  "anyOf": [
+                    {
+                      "items": {
+                        "description": "(JSON object as text)",
+                        "type": "STRING"
+                      },
+                      "type": "ARRAY"
+                    },
+                    {
+                      "description": "(JSON object as text)",
+                      "type": "STRING"
+                    }
+                  ]
+                }
+              },
+              "type": "OBJECT"
+            }
+            - `/properties/any`: shown with fewer types
+            - `/properties/either`: shown with fewer types
+            - `/properties/env/additionalProperties`: moved into the description
+            - `/properties/env/minProperties`: moved into the description
+            - `/properties/env`: moved into the description
+            - `/properties/needs`: shown with fewer types
+            - `/properties/needs/required`: left out
+            - `/properties/needs`: moved into the description
+            - `/properties/shared`: moved into the description
+            - `/properties/some/items`: moved into the description
+            - `/properties/some`: moved into the description
         "#]],
     );
 }
