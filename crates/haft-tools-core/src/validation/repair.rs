@@ -3,12 +3,22 @@ use haft_core::Repair;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{JsonType, JsonTypeSet, ValidationError, Validator};
 use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
 
 /// How many rounds of mending are tried: one for each level at which JSON was encoded as a string again, and one more.
 const MOST_ROUNDS: usize = 4;
 
-/// With more violations than this the arguments are not a slip that could be mended.
-const MOST_VIOLATIONS: usize = 32;
+/// With more slips in one round than this the arguments are not meant for the tool.
+///
+/// A null that stands for an absent property is none: where a provider has every property be required, there is one for
+/// each that was optional.
+const MOST_SLIPS: usize = 32;
+
+/// The most places that one round looks at, which is also the most nulls it takes away.
+const MOST_PLACES: usize = 4096;
+
+/// The most bytes that the pointers to these places have together.
+const MOST_POINTER_BYTES: usize = 256 * 1024;
 
 /// The most bytes of a value that a repair quotes.
 const MOST_QUOTED: usize = 200;
@@ -26,12 +36,16 @@ pub(super) fn repair(validator: &Validator, longest_chain: usize, input: &Value)
     let mut repairs = Vec::new();
     for _ in 0..MOST_ROUNDS {
         let places = places_to_mend(validator, &value)?;
-        let mut mended = false;
+        let (mut mended, mut slips) = (false, 0);
         for (pointer, wanted) in places {
             // A fix of this round may have taken the place away.
             let Some(found) = value.pointer(&pointer) else { continue };
             let is_member = matches!(parent(&value, &pointer), Some(Value::Object(_)));
             let fixes = fixes(&pointer, found, is_member, wanted);
+            slips += usize::from(fixes.iter().any(|fix| fix.to.is_some()));
+            if slips > MOST_SLIPS {
+                return None;
+            }
             if let Some(fix) = best(validator, &value, fixes) {
                 let from = abridged(found);
                 repairs.push(Repair::new(pointer, from, fix.to.as_ref().map(abridged), fix.note));
@@ -51,35 +65,51 @@ pub(super) fn repair(validator: &Validator, longest_chain: usize, input: &Value)
 
 /// Lists each place whose type is wrong, with the types that would be right; `None` where there are too many.
 fn places_to_mend(validator: &Validator, value: &Value) -> Option<Vec<(String, JsonTypeSet)>> {
-    let mut places: Vec<(String, JsonTypeSet)> = Vec::new();
-    for error in validator.iter_errors(value) {
-        collect(&error, &mut places);
-        if places.len() > MOST_VIOLATIONS {
-            return None;
-        }
-    }
-    Some(places)
+    let mut places = Places::default();
+    validator.iter_errors(value).all(|error| places.collect(&error)).then_some(places.listed)
 }
 
-fn collect(error: &ValidationError<'_>, places: &mut Vec<(String, JsonTypeSet)>) {
-    let pointer = error.instance_path().as_str();
-    let mut add = |types: JsonTypeSet| match places.iter_mut().find(|(known, _)| known == pointer) {
-        Some((_, known)) => *known = types.iter().fold(*known, JsonTypeSet::insert),
-        None => places.push((pointer.to_owned(), types)),
-    };
-    match error.kind() {
-        ValidationErrorKind::Type { kind: TypeKind::Single(wanted) } => {
-            add(JsonTypeSet::empty().insert(*wanted));
-        }
-        ValidationErrorKind::Type { kind: TypeKind::Multiple(wanted) } => add(*wanted),
-        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-            for error in context.iter().filter(|errors| can_be_mended(errors)).flatten() {
-                collect(error, places);
+/// Gathers the places to mend, in the order in which they are found.
+#[derive(Default)]
+struct Places {
+    listed: Vec<(String, JsonTypeSet)>,
+    /// Where in the list each of them stands.
+    known: HashMap<String, usize>,
+    bytes: usize,
+}
+
+impl Places {
+    /// Adds the places that an error speaks of; `false` where there are too many.
+    fn collect(&mut self, error: &ValidationError<'_>) -> bool {
+        match error.kind() {
+            ValidationErrorKind::Type { kind: TypeKind::Single(wanted) } => {
+                self.add(error, JsonTypeSet::empty().insert(*wanted))
             }
+            ValidationErrorKind::Type { kind: TypeKind::Multiple(wanted) } => self.add(error, *wanted),
+            ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
+                context
+                    .iter()
+                    .filter(|errors| can_be_mended(errors))
+                    .flatten()
+                    .all(|error| self.collect(error))
+            }
+            // A null where an enumeration is due stands for an absent property, too.
+            _ if error.instance().is_null() => self.add(error, JsonTypeSet::empty()),
+            _ => true,
         }
-        // A null where an enumeration is due stands for an absent property, too.
-        _ if error.instance().is_null() => add(JsonTypeSet::empty()),
-        _ => {}
+    }
+
+    fn add(&mut self, error: &ValidationError<'_>, types: JsonTypeSet) -> bool {
+        let pointer = error.instance_path().as_str();
+        if let Some(at) = self.known.get(pointer) {
+            let (_, known) = &mut self.listed[*at];
+            *known = types.iter().fold(*known, JsonTypeSet::insert);
+            return true;
+        }
+        self.bytes += pointer.len();
+        self.known.insert(pointer.to_owned(), self.listed.len());
+        self.listed.push((pointer.to_owned(), types));
+        self.listed.len() <= MOST_PLACES && self.bytes <= MOST_POINTER_BYTES
     }
 }
 
@@ -87,19 +117,16 @@ fn collect(error: &ValidationError<'_>, places: &mut Vec<(String, JsonTypeSet)>)
 ///
 /// The violations of an alternative that was not meant say nothing about what is wrong with the one that was.
 fn can_be_mended(errors: &[ValidationError<'_>]) -> bool {
-    let is_of_type = |error: &ValidationError<'_>| matches!(error.kind(), ValidationErrorKind::Type { .. });
+    let is_of_type = |error: &&ValidationError<'_>| matches!(error.kind(), ValidationErrorKind::Type { .. });
+    let of_type: HashSet<&str> =
+        errors.iter().filter(is_of_type).map(|error| error.instance_path().as_str()).collect();
     errors.iter().all(|error| match error.kind() {
         ValidationErrorKind::Type { .. } => true,
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
             context.iter().any(|errors| can_be_mended(errors))
         }
         // A value of another type can have another value, and a null can be absent.
-        _ => {
-            error.instance().is_null()
-                || errors
-                    .iter()
-                    .any(|other| is_of_type(other) && other.instance_path() == error.instance_path())
-        }
+        _ => error.instance().is_null() || of_type.contains(error.instance_path().as_str()),
     })
 }
 

@@ -59,6 +59,45 @@ fn too_many_wrong_places_are_no_slip_that_could_be_repaired() {
 }
 
 #[test]
+fn nulls_that_stand_for_absent_properties_do_not_count_as_slips_but_are_bounded() {
+    let row = json!({ "properties": { "a": { "type": "integer" }, "b": { "type": "string" } } });
+    let schema = json!({ "properties": { "a": { "type": "array", "items": row } } });
+    let taken = |rows: usize, slips: usize| {
+        let mut all = vec![json!({ "a": null, "b": null }); rows];
+        all.extend(vec![json!({ "a": "1", "b": null }); slips]);
+        validator(schema.clone()).accept("t", json!({ "a": all }), true, usize::MAX).is_ok()
+    };
+    assert!(taken(1_000, 32));
+    assert!(!taken(1_000, 33));
+    assert!(taken(2_048, 0));
+    assert!(!taken(2_049, 0));
+    assert!(!taken(50_000, 0));
+}
+
+#[test]
+fn nulls_below_long_names_are_bounded_by_what_their_places_take() {
+    let schema = json!({ "additionalProperties": { "additionalProperties": { "type": "integer" } } });
+    let names: Value = (0..100).map(|number| (number.to_string(), json!(null))).collect();
+    let taken = |length: usize| {
+        let input = json!({ "n".repeat(length): names.clone() });
+        validator(schema.clone()).accept("t", input, true, usize::MAX).is_ok()
+    };
+    assert!(taken(2_000));
+    assert!(!taken(3_000));
+}
+
+#[test]
+fn alternatives_with_very_many_wrong_places_are_refused_at_little_cost() {
+    let row = json!({ "type": "integer", "enum": [1, 2] });
+    let rows = json!({ "type": "array", "items": row });
+    let schema = json!({ "properties": { "a": { "anyOf": [rows, { "type": "null" }] } } });
+    // Each of the texts has a wrong type and a wrong value: comparing all with all would take most of a minute.
+    let input = json!({ "a": vec!["x"; 50_000] });
+    let text = validator(schema).accept("t", input, true, usize::MAX).unwrap_err();
+    assert!(text.len() < 16_384, "{}", text.len());
+}
+
+#[test]
 fn a_repair_quotes_no_more_than_a_little_of_a_value() {
     let schema = json!({ "properties": { "a": { "type": "array" } } });
     let long = json!(["é".repeat(1_000)]).to_string();
