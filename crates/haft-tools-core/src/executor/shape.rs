@@ -111,8 +111,7 @@ impl Shaper<'_> {
     }
 
     fn tell_repairs(&self, mut output: ToolOutput, repairs: &[Repair]) -> ToolOutput {
-        if !repairs.is_empty() {
-            let note = repair_note::repair_note(repairs);
+        if let Some(note) = repair_note::repair_note(repairs) {
             output.content.push(Content::text(self.redactor.redact(&note)));
         }
         output

@@ -122,3 +122,65 @@ async fn a_repair_is_told_of_when_a_call_that_waited_goes_on() {
         [the arguments were changed: /n: took a string as the value it spells ("5" → 5)]"#]]
     .assert_eq(&outline(&resumed));
 }
+
+/// Calls a tool with a null for each property that it could do without, as a provider's strict mode makes models do.
+async fn check_nulls(schema: Value, input: Value, taken: Value, nulls: usize) {
+    let reply = reply(&permissive([Probe::new("edit").schema(schema)]).build(), "edit", input).await;
+    assert_eq!((reply.status, reply.output.to_text()), (ReplyStatus::Ok, taken.to_string()));
+    assert_eq!(reply.repairs.len(), nulls);
+    for repair in &reply.repairs {
+        assert_eq!(
+            (&repair.from, &repair.to, repair.note.as_str()),
+            (&json!(null), &None, "took null as absent")
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_null_for_each_optional_property_is_taken_without_a_word_to_the_model() {
+    let names: Vec<String> = (0..40).map(|number| format!("p{number}")).collect();
+    let of = |value: Value| names.iter().map(|name| (name.clone(), value.clone())).collect::<Value>();
+    let optionals = json!({ "properties": of(json!({ "type": "string" })), "additionalProperties": false });
+    check_nulls(optionals, of(json!(null)), json!({}), 40).await;
+    let row = json!({
+        "type": "object",
+        "properties": {
+            "id": { "type": "integer" },
+            "name": { "enum": ["a", "b"] },
+            "next": { "$ref": "#/$defs/row" },
+        },
+        "required": ["id"],
+        "additionalProperties": false,
+    });
+    for items in [
+        json!({ "$ref": "#/$defs/row" }),
+        json!({ "anyOf": [{ "$ref": "#/$defs/row" }, { "type": "null" }] }),
+    ] {
+        let rows = |count: usize, row: Value| json!({ "rows": vec![row; count] });
+        let schema = json!({
+            "properties": { "rows": { "type": "array", "items": items } },
+            "required": ["rows"],
+            "$defs": { "row": row.clone() },
+        });
+        let sent = json!({ "id": 1, "name": null, "next": null });
+        check_nulls(schema.clone(), rows(20, sent.clone()), rows(20, json!({ "id": 1 })), 40).await;
+        check_nulls(schema, rows(100, sent), rows(100, json!({ "id": 1 })), 200).await;
+    }
+}
+
+#[tokio::test]
+async fn a_null_is_not_told_of_beside_what_is() {
+    let schema = json!({ "properties": { "a": { "type": "integer" }, "b": { "type": "integer" } } });
+    let reply = reply(
+        &permissive([Probe::new("edit").schema(schema)]).build(),
+        "edit",
+        json!({ "a": null, "b": "5" }),
+    )
+    .await;
+    expect![[r#"
+        ok
+        {"b":5}
+        [the arguments were changed: /b: took a string as the value it spells ("5" → 5)]"#]]
+    .assert_eq(&outline(&reply));
+    assert_eq!(reply.repairs.len(), 2);
+}
