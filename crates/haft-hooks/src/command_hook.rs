@@ -44,7 +44,7 @@ pub struct CommandHook {
     /// What it means when the program fails; required by default.
     #[serde(default)]
     pub obligation: Obligation,
-    /// How long it may take: 60 s by default, 600 s at most. In configuration a number of seconds, also with a fraction.
+    /// How long it may take, from when it is started: 60 s by default, 600 s at most. In configuration a number of seconds, also with a fraction.
     #[serde(default = "default_timeout", with = "seconds")]
     pub timeout: Duration,
     /// The names of variables that it gets from the host beside those every program gets, secrets included; one that the
@@ -58,9 +58,10 @@ pub struct CommandHook {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum When {
-    /// Before a call that is permitted runs.
+    /// Before a call that is permitted runs; again when another hook or layer replaced its input since.
     Before,
-    /// After it ended, however it did.
+    /// After it ended, however it did. Calls that the policy denies, that are invalid or that a layer further out skipped
+    /// are never shown.
     After,
 }
 

@@ -10,18 +10,27 @@ use std::time::Duration;
 use async_trait::async_trait;
 use haft_core::{Content, ErrorKind, ReplyStatus, Visible};
 use haft_process::{Environment, EnvironmentError};
-use haft_tools_core::{Answer, Before, Layer, LayerCall};
+use haft_tools_core::{Answer, Before, Layer, LayerCall, LayerTime};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use crate::command_hook::{CommandHook, Obligation, When};
 use crate::exchange::{Ending, Exchange, MOST_STDOUT, exchange};
-use crate::model_text::{denied, refused, unchecked, withheld};
+use crate::model_text::{denied, endless, refused, unchecked, withheld};
 use crate::report::{HookProblem, HookReport};
 use crate::request;
 use crate::response::{self, AfterResponse, BeforeResponse};
 
 /// The longest a hook may take: what Claude Code gives its hooks when nothing else is said.
 const MOST_TIMEOUT: Duration = Duration::from_mins(10);
+
+/// How many programs run at once when nothing else is said: enough for a batch of usual size, and few beside what a
+/// machine runs.
+const DEFAULT_WIDTH: usize = 8;
+
+/// How often hooks may replace one call's input, so that those that disagree come to an end; as for layers.
+const MOST_REPLACEMENTS: u32 = 8;
 
 /// The exit code by which a hook blocks.
 const BLOCK: i32 = 2;
@@ -65,6 +74,7 @@ pub struct CommandHooks {
     hooks: Arc<[Hook]>,
     directory: Arc<PathBuf>,
     reporter: Option<Arc<dyn Fn(HookReport) + Send + Sync>>,
+    width: Arc<Semaphore>,
 }
 
 #[derive(Debug)]
@@ -159,7 +169,17 @@ impl CommandHooks {
                 Ok(Hook { config, environment })
             })
             .collect::<Result<_, HookError>>()?;
-        Ok(Self { hooks, directory: Arc::new(directory), reporter: None })
+        let width = Arc::new(Semaphore::new(DEFAULT_WIDTH));
+        Ok(Self { hooks, directory: Arc::new(directory), reporter: None, width })
+    }
+
+    /// Sets how many of the programs run at once, over all calls: 8 by default, 1 at least.
+    ///
+    /// The others wait, first come first served, which does not count against their timeouts. Clones made from now on
+    /// share the bound.
+    pub fn width(mut self, programs: usize) -> Self {
+        self.width = Arc::new(Semaphore::new(programs.clamp(1, Semaphore::MAX_PERMITS)));
+        self
     }
 
     /// Tells somebody of each hook that failed, beside the warning that `tracing` gets.
@@ -210,6 +230,7 @@ impl CommandHooks {
             Some(path) => {
                 let mut command = Command::new(path);
                 command.args(arguments).current_dir(&*self.directory);
+                let _room = self.width.acquire().await.expect("the semaphore is never closed");
                 exchange(command, &hook.environment, request, hook.config.timeout).await
             }
         };
@@ -231,7 +252,11 @@ impl CommandHooks {
         tracing::warn!(stderr = %Visible::new(&report.stderr), "{report}");
         if let Some(reporter) = &self.reporter {
             // It is only used again through a shared reference, as it would be by another task.
-            let _ = catch_unwind(AssertUnwindSafe(|| reporter(report)));
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| reporter(report))) {
+                // What it carries may panic again when it is dropped, and what that carries is not dropped.
+                let dropped = catch_unwind(AssertUnwindSafe(|| drop(payload)));
+                dropped.unwrap_or_else(std::mem::forget);
+            }
         }
     }
 }
@@ -255,15 +280,37 @@ fn word<T: DeserializeOwned + Default>(hook: &Hook, said: &mut Exchange) -> Resu
 
 #[async_trait]
 impl Layer for CommandHooks {
+    /// Bounds itself, by the timeouts of its hooks.
+    fn time(&self) -> LayerTime {
+        LayerTime::Own
+    }
+
     async fn before(&self, call: &LayerCall<'_>) -> Before {
-        let mut input = None;
-        let mut contexts: Vec<String> = Vec::new();
-        for hook in self.concerned(When::Before, call) {
+        let hooks: Vec<&Hook> = self.concerned(When::Before, call).collect();
+        let (mut input, mut contexts) = (None::<Value>, Vec::<String>::new());
+        // The hook that made the input, which is not asked about it.
+        let (mut maker, mut replacements, mut next) = (None, 0, 0);
+        while let Some(hook) = hooks.get(next) {
+            let number = next;
+            next += 1;
+            if maker == Some(number) {
+                continue;
+            }
             let request = request::before(call, input.as_ref());
             match self.ask::<BeforeResponse>(hook, call, request).await {
                 Word::Proceed(said) => {
-                    input = said.input.or(input);
-                    contexts.extend(said.context);
+                    contexts.extend(said.context.filter(|context| !contexts.contains(context)));
+                    let now = input.as_ref().unwrap_or(&call.call.input);
+                    if let Some(other) = said.input.filter(|other| other != now) {
+                        if replacements == MOST_REPLACEMENTS {
+                            return Before::skip(Answer::new(
+                                ReplyStatus::Denied,
+                                endless(MOST_REPLACEMENTS),
+                            ));
+                        }
+                        input = Some(other);
+                        (maker, replacements, next) = (Some(number), replacements + 1, 0);
+                    }
                 }
                 Word::Block(stderr) => {
                     return Before::skip(Answer::new(ReplyStatus::Denied, denied(&stderr)));

@@ -40,6 +40,12 @@
 //! | exits with 2 | the call is denied, with what the hook wrote to stderr as the reason | the answer is replaced by an error with that reason, which says whether the call did run |
 //! | does anything else | required: the call is denied. Advisory: reported, and the call goes on | required: the answer is withheld. Advisory: reported, and the answer stands |
 //!
+//! An advisory hook blocks too when it exits with 2: its obligation says only what *anything else* means. Its timeout
+//! counts from when its program is started, however long that waited, and an executor waits for the hooks as long as
+//! these may take. A call that was cancelled does not wait for hooks before it; those after it then have the grace
+//! of [`Limits`](haft_tools_core::Limits) alone, and an answer that they were not done with is withheld, also from
+//! advisory ones and without a report.
+//!
 //! Several programs exit with 2 when they are used wrongly (shells, `grep`, Python's `argparse`), which then blocks, and
 //! the model reads why.
 //!
@@ -56,6 +62,13 @@
 //!
 //! They are asked in the order in which they are given. Each sees the input, or the answer, that the one before made;
 //! their contexts are joined; the first that blocks is the last that is asked.
+//!
+//! When one before a call replaces the input, all are asked again, from the first on, save the one that made that input:
+//! nothing runs that a hook has not seen or made, and the order does not matter for hooks that guard. So a hook may be
+//! asked more than once about a call, and should let an input be that already is as it wants it: after 8 replacements
+//! the call is denied. What a hook says twice as context is told once.
+//!
+//! Over all calls, 8 programs run at once, or what [`CommandHooks::width`] says; the others wait.
 //!
 //! # Two readers
 //!

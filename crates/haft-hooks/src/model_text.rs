@@ -33,6 +33,14 @@ pub(crate) fn unchecked() -> String {
         .to_owned()
 }
 
+/// Says that a call did not run because hooks replaced its input more often than that.
+pub(crate) fn endless(most_replacements: u32) -> String {
+    format!(
+        "the call did not run, because checks that have to pass first changed its arguments more than \
+         {most_replacements} times and came to no end; that is no fault of the call: ask the user to look at the hooks"
+    )
+}
+
 /// Says that the answer of a call, which ended like this, is withheld because a hook failed.
 pub(crate) fn withheld(status: ReplyStatus) -> String {
     let result = result_of(status);

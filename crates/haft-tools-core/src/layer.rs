@@ -2,23 +2,50 @@ use crate::{Accesses, Answer, CallContext, CallScope};
 use async_trait::async_trait;
 use haft_core::{ToolCall, ToolOutput, ToolSpec};
 use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Wraps the running of calls: sees each before and after, and may change what goes in and what comes out.
 ///
 /// Layers stand around the run stage alone. A call that reaches them has been validated, prepared and permitted, and a
 /// layer that gives it another input sends it through those stages again: no layer can make a call run that the policy
 /// does not let run. The first layer is the outermost: its [`before`](Self::before) comes first and its
-/// [`after`](Self::after) last. Every `before` that let the call go on is followed by one `after`, however the call
-/// ends, unless its batch is dropped or the call is left to wait for a person. A call that goes on after such a wait is
-/// not shown again to layers that have seen it.
+/// [`after`](Self::after) last.
 ///
-/// A layer that panics, or takes longer than a call may, has the call refused in `before`; in `after` it has the output
-/// withheld, since it might have been there to take something out.
+/// A call with another input is shown to all layers again, from the first on, save to the one that made that input: so
+/// no input runs that a layer has not seen or made, wherever a layer that guards stands. `before` may therefore come
+/// more than once for a call, and a layer should let an input be that already is as it wants it: after 8 replacements a
+/// call is refused. A layer that gives the same input back has not replaced it. `after` comes once for each layer whose
+/// `before` let the call go on at least once, however the call ends, unless its batch is dropped or the call is left to
+/// wait for a person.
+///
+/// A call that goes on after such a wait is shown to the layers again in the same way. If they are not those that it was
+/// shown to before, by their [names](Self::name), it is as if none had seen it.
+///
+/// A layer that panics, or takes longer than its [`time`](Self::time), has the call refused in `before`; in `after` it
+/// has the output withheld, since it might have been there to take something out. When the call is cancelled, `before`
+/// ends at once, and `after` has the grace of [`Limits`](crate::Limits) left.
+///
+/// Layers count for no width: `before` comes before a call has room to run, and `after` when it has given that back, so
+/// all calls of a batch may be with a layer at once. One that uses something scarce bounds that itself. Calls that
+/// conflict with one that is with a layer wait for it.
 ///
 /// The four callbacks that older libraries have are its four methods: before and after execution, before an update
 /// (which it may suppress) and after one.
 #[async_trait]
 pub trait Layer: Send + Sync + 'static {
+    /// Names the layer in the journal and in calls that wait for a person; by default its type's name, without the path.
+    fn name(&self) -> &str {
+        let name = std::any::type_name::<Self>();
+        let path = name.find('<').map_or(name, |end| &name[..end]);
+        path.rsplit("::").next().unwrap_or(path)
+    }
+
+    /// Says how long one `before`, and one `after`, may take; by default as long as a call.
+    fn time(&self) -> LayerTime {
+        LayerTime::default()
+    }
+
     /// Looks at a call that is about to run.
     ///
     /// # Cancel safety
@@ -49,6 +76,46 @@ pub trait Layer: Send + Sync + 'static {
     fn after_update(&self, cx: &CallContext, update: &ToolOutput) {
         let _ = (cx, update);
     }
+}
+
+#[async_trait]
+impl<T: Layer + ?Sized> Layer for Arc<T> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn time(&self) -> LayerTime {
+        (**self).time()
+    }
+
+    async fn before(&self, call: &LayerCall<'_>) -> Before {
+        (**self).before(call).await
+    }
+
+    async fn after(&self, call: &LayerCall<'_>, answer: Answer) -> Answer {
+        (**self).after(call, answer).await
+    }
+
+    fn before_update(&self, cx: &CallContext, update: ToolOutput) -> Option<ToolOutput> {
+        (**self).before_update(cx, update)
+    }
+
+    fn after_update(&self, cx: &CallContext, update: &ToolOutput) {
+        (**self).after_update(cx, update);
+    }
+}
+
+/// Says how long a layer may look at a call each time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum LayerTime {
+    /// As long as a call may run whose tool asks for no time: [`Limits::timeout`](crate::Limits::timeout).
+    #[default]
+    AsCalls,
+    /// This long.
+    AtMost(Duration),
+    /// As long as it takes: it bounds itself, and a call can always be cancelled.
+    Own,
 }
 
 /// Shows a layer the call that runs.

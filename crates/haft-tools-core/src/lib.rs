@@ -104,7 +104,7 @@ pub use journal::{
     CallJournal, DecidedBy, Journal, JournalEntry, JournalError, JournalReader, JournalRecord, JournalSink,
     JsonlJournal, MemoryJournal, PersonAnswer,
 };
-pub use layer::{Before, Layer, LayerCall};
+pub use layer::{Before, Layer, LayerCall, LayerTime};
 pub use limits::{Limits, Retries, ToolLimits};
 pub use output::{LocalOutputs, OutputChunk, OutputError, OutputStore, ReadOutput, Retention, read_output};
 pub use permission::{

@@ -79,7 +79,7 @@ async fn denies_a_call_with_the_reason_the_hook_gave() {
 async fn chains_inputs_and_joins_contexts() {
     check_before(
         [
-            before(r#"echo '{"input": {"n": 1}, "context": "one"}'"#),
+            before(r#"grep -q '"n":[12]}' || echo '{"input": {"n": 1}, "context": "one"}'"#),
             before("exit 0"),
             before(r#"grep -q '"input":{"n":1}}' && echo '{"input": {"n": 2}, "context": "two"}'"#),
             before(r#"grep -q '"input":{"n":2}}' && echo '{"context": "three"}'"#),
@@ -87,6 +87,42 @@ async fn chains_inputs_and_joins_contexts() {
         Before::replace_input(json!({ "n": 2 })).with_context("one\n\ntwo\n\nthree"),
     )
     .await;
+}
+
+#[tokio::test]
+async fn asks_the_hooks_before_about_what_a_later_one_made_of_the_input() {
+    let guard = r#"if grep -q '"n":1}'; then echo not one >&2; exit 2; fi; echo '{"context": "looked"}'"#;
+    check_before(
+        [before(guard), before(r#"echo '{"input": {"n": 1}}'"#)],
+        denial("the call was blocked and did not run: not one"),
+    )
+    .await;
+    // The hook that made an input is not asked about it, and what is said twice is told once.
+    check_before(
+        [before(guard), before(r#"sed 's/.*"input":\(.*\)}$/{"input":{"in":\1}}/; s/,"accesses".*/}}/'"#)],
+        Before::replace_input(json!({ "in": { "command": "ls" } })).with_context("looked"),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn denies_a_call_whose_input_comes_to_no_end() {
+    let asking = Asking::new([
+        before(r#"echo >> asked; echo '{"input": {"n": 1}}'"#),
+        before(r#"echo >> asked; echo '{"input": {"n": 2}}'"#),
+    ]);
+    assert_eq!(
+        asking.before(&bash()).await,
+        denial(
+            "the call did not run, because checks that have to pass first changed its arguments more than 8 times and \
+             came to no end; that is no fault of the call: ask the user to look at the hooks"
+        )
+    );
+    assert_eq!(std::fs::read_to_string(asking.path().join("asked")).unwrap().lines().count(), 9);
+    // An input that comes out as it went in has not been replaced.
+    let back = r#"grep -q '"n":1}' && echo '{"input": {"command": "ls"}}'"#;
+    let once = r#"[ -e once ] || { : > once; echo '{"input": {"n": 1}}'; }"#;
+    check_before([before(once), before(&format!("{back}; exit 0"))], Before::proceed()).await;
 }
 
 #[tokio::test]

@@ -8,4 +8,5 @@ mod configuration;
 mod ending;
 mod failing;
 mod harness;
+mod together;
 mod told;

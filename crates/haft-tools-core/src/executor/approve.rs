@@ -58,7 +58,8 @@ pub(super) async fn pending_call(
         unmet,
         preview,
         digest: digest(entry, call, prepared, scope),
-        layers: 0,
+        layers: Vec::new(),
+        input_by: None,
         context: Vec::new(),
     })
 }

@@ -105,9 +105,9 @@ impl<'a> Course<'a> {
     ) -> Self {
         let mut rest = Rest::new(frame, Record::resume(frame, pending.call.clone()), turn);
         rest.repairs.clone_from(&pending.repairs);
-        let layered = (pending.layers > 0).then(|| {
+        let layered = Layered::resumed(&pending, frame.layers()).map(|layered| {
             rest.touches.clone_from(&pending.accesses);
-            Box::new(Layered::resumed(pending.layers, pending.context.clone()))
+            Box::new(layered)
         });
         Self::Begun(Ahead { rest, front: None, layered }).looking_ahead(|rest| {
             if let Approval::Deny { reason } = &approval {

@@ -135,9 +135,9 @@ pub enum DecidedBy {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         reason: String,
     },
-    /// A layer around the running of calls, which answered in the tool's place.
+    /// A layer around the running of calls, which answered in the tool's place, or broke or took too long before it.
     Layer {
-        /// Why; empty where nothing was said.
+        /// Which one: its name, as an executor writes it.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         reason: String,
     },
@@ -187,7 +187,7 @@ impl DecidedBy {
         Self::Person { answer, reason: cut(reason, MOST_TEXT) }
     }
 
-    /// Names a layer's answer and the reason for it, cut to 1,024 bytes.
+    /// Names the layer that decided, or gives its reason, cut to 1,024 bytes.
     pub fn layer(reason: &str) -> Self {
         Self::Layer { reason: cut(reason, MOST_TEXT) }
     }

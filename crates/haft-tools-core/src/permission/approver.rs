@@ -2,6 +2,7 @@ use crate::PendingCall;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// Answers, in the name of a person, whether a call may run.
 ///
@@ -15,6 +16,13 @@ pub trait Approver: Send + Sync + 'static {
     ///
     /// The future is dropped when the call is cancelled; a question on a screen should go with it.
     async fn approve(&self, call: &PendingCall) -> Approval;
+}
+
+#[async_trait]
+impl<T: Approver + ?Sized> Approver for Arc<T> {
+    async fn approve(&self, call: &PendingCall) -> Approval {
+        (**self).approve(call).await
+    }
 }
 
 /// Says what a person answered.

@@ -27,17 +27,15 @@ pub struct PendingCall {
     pub preview: Preview,
     /// Binds an approval to exactly this.
     pub digest: Digest,
-    /// How many of the executor's layers have seen the call, which do not see it again when it goes on.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub layers: u32,
+    /// The names of the executor's layers that have let the call go on, the outermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<String>,
+    /// Which of these layers made the input that the call has now, 0-based; it is not asked about its own input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_by: Option<u32>,
     /// What these layers want the model to be told beside the output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over by reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// Digests what an approval is bound to.

@@ -52,6 +52,18 @@ async fn where_nobody_can_be_asked_the_answer_is_no() {
 }
 
 #[tokio::test]
+async fn a_shared_approver_is_the_approver_it_shares() {
+    let shared: Arc<dyn Approver> = Arc::new(answers(deny("no")));
+    check(
+        &asking(Arc::clone(&shared)).build(),
+        expect![[r#"
+        denied
+        this call was not approved: no; do not repeat it, find another way or say what you would need"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn the_answer_of_a_person_decides() {
     check(
         &asking(AllowAll).build(),

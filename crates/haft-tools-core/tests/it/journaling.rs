@@ -241,15 +241,15 @@ async fn the_word_of_a_layer_is_recorded() {
     check(
         Before::skip(ToolOutput::text("cached")),
         expect![[r#"
-        0 c1 ends ended, did not run: ok, 6 of 6 bytes; Some(["write file:a"]); layer ; digest
-    "#]],
+            0 c1 ends ended, did not run: ok, 6 of 6 bytes; Some(["write file:a"]); layer Instead; digest
+        "#]],
     )
     .await;
     check(
         Before::skip(Answer::new(ReplyStatus::Denied, "no")),
         expect![[r#"
-        0 c1 ends ended, did not run: denied, 2 of 2 bytes; Some(["write file:a"]); layer ; digest
-    "#]],
+            0 c1 ends ended, did not run: denied, 2 of 2 bytes; Some(["write file:a"]); layer Instead; digest
+        "#]],
     )
     .await;
     check(Before::replace_input(json!({ "ends": "fails" })), expect![[r#"
@@ -262,6 +262,36 @@ async fn the_word_of_a_layer_is_recorded() {
     check(Before::replace_input(json!({})), expect![[r#"
         0 c1 ends ended, did not run: error: invalid input, 220 of 220 bytes; Some(["write file:a"]); allow by ["*"] None; digest
     "#]]).await;
+}
+
+/// Breaks, or takes its time, before each call.
+struct Faulty(bool);
+
+#[async_trait]
+impl Layer for Faulty {
+    async fn before(&self, _: &LayerCall<'_>) -> Before {
+        assert!(!self.0, "the layer breaks");
+        std::future::pending().await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_layer_that_keeps_a_call_from_running_is_recorded() {
+    let check = async |breaks: bool, expect: Expect| {
+        let (executor, memory) = kept(permissive([ends()]).layer(Faulty(breaks)));
+        reply(&executor, "ends", json!({ "ends": "well" })).await;
+        expect.assert_eq(&printed(&memory.records()));
+    };
+    check(true, expect![[r#"
+        0 c1 ends ended, did not run: error: panicked, 102 of 102 bytes; Some(["write file:a"]); layer Faulty; digest
+    "#]]).await;
+    check(
+        false,
+        expect![[r#"
+        0 c1 ends ended, did not run: timed out, 89 of 89 bytes; Some(["write file:a"]); layer Faulty; digest
+    "#]],
+    )
+    .await;
 }
 
 /// Cannot keep some records.

@@ -1,4 +1,6 @@
+mod again;
 mod endings;
+mod times;
 
 use crate::fixture::{Lines, Probe, anything, outline, outlines, registry, reply, resource, write};
 use async_trait::async_trait;
@@ -38,6 +40,10 @@ impl Watch {
 
 #[async_trait]
 impl Layer for Watch {
+    fn name(&self) -> &str {
+        self.name
+    }
+
     async fn before(&self, call: &LayerCall<'_>) -> Before {
         self.seen.add(format!(
             "{} before {} {} {:?}",
@@ -127,6 +133,7 @@ async fn a_replaced_input_goes_through_every_stage_again() {
 
         outer before c1 {"path":"a"} ["write file:a"]
         middle before c1 {"path":"a"} ["write file:a"]
+        outer before c1 {"path":"b"} ["write file:b"]
         inner before c1 {"path":"b"} ["write file:b"]
         inner after c1 {"path":"b"} ["write file:b"]: ok {"path":"b"}
         middle after c1 {"path":"b"} ["write file:b"]: ok {"path":"b"}
@@ -200,7 +207,8 @@ async fn a_replaced_input_goes_through_every_stage_again() {
 #[tokio::test]
 async fn a_person_is_asked_about_the_input_that_would_run() {
     let asked = approver_fn(|pending: &PendingCall| {
-        assert_eq!((&pending.call.input, pending.layers), (&json!({ "path": "asked" }), 2));
+        assert_eq!(pending.call.input, json!({ "path": "asked" }));
+        assert_eq!((pending.layers.join(" "), pending.input_by), ("outer middle".to_owned(), Some(1)));
         assert_eq!(pending.unmet, [write("file:asked")]);
         assert_eq!(pending.repairs.len(), 1);
         Approval::Approve
@@ -212,6 +220,7 @@ async fn a_person_is_asked_about_the_input_that_would_run() {
 
         outer before c1 {"path":"a"} ["write file:a"]
         middle before c1 {"path":"a"} ["write file:a"]
+        outer before c1 {"path":"asked"} ["write file:asked"]
         inner before c1 {"path":"asked"} ["write file:asked"]
         inner after c1 {"path":"asked"} ["write file:asked"]: ok {"path":"asked"}
         middle after c1 {"path":"asked"} ["write file:asked"]: ok {"path":"asked"}

@@ -111,10 +111,7 @@ impl<'a> Rest<'a> {
         token: &CancellationToken,
     ) -> CallOutcome {
         let answer = match halt {
-            Halt::Answered(answer) => {
-                self.record.journal.decided(|| DecidedBy::layer(""));
-                *answer
-            }
+            Halt::Answered(answer) => *answer,
             Halt::Refused(refusal) => refusal.into(),
             Halt::Waits(pending) if self.frame.may_wait => {
                 self.record.wait();
@@ -219,6 +216,9 @@ impl<'a> Rest<'a> {
             };
             self.repairs.push(super::layered::replaced(&self.record.call.input, &input));
             front = self.take_input(input, Said::Nothing)?;
+            if let Some(layered) = layered {
+                layered.took(&self.record.call.input);
+            }
         }
     }
 
@@ -351,9 +351,7 @@ impl<'a> Rest<'a> {
                 approve::pending_call(&shared.policy, entry, call, repairs, &prepared, scope, most_time)
                     .await?;
             let pending = match layered {
-                Some(layered) => {
-                    PendingCall { layers: layered.seen(), context: layered.context().to_vec(), ..pending }
-                }
+                Some(layered) => layered.noted(pending, self.frame.layers()),
                 None => pending,
             };
             self.record.asked(&pending);

@@ -210,8 +210,13 @@ async fn a_replaced_input_waits_for_what_it_conflicts_with() {
 
 /// Is asked late, with a layer that has seen the call and told the model something.
 fn later(seen: &Lines) -> LocalExecutor {
-    let replaces =
-        |_: &Value| Before::replace_input(json!({ "path": "asked" })).with_context("took another file");
+    let replaces = |input: &Value| {
+        if input["path"] == "a" {
+            Before::replace_input(json!({ "path": "asked" })).with_context("took another file")
+        } else {
+            Before::proceed()
+        }
+    };
     LocalExecutor::builder(registry([write_file()]))
         .policy(guarded())
         .approver(approver_fn(|_: &PendingCall| Approval::Later))
@@ -221,7 +226,7 @@ fn later(seen: &Lines) -> LocalExecutor {
 }
 
 #[tokio::test]
-async fn a_call_that_goes_on_is_not_shown_again_to_layers_that_saw_it() {
+async fn a_call_that_goes_on_is_not_shown_again_to_the_layer_that_made_its_input() {
     let check = async |approval: Approval, expect: Expect| {
         let seen = Lines::default();
         let executor = later(&seen);
@@ -263,6 +268,7 @@ async fn a_call_that_goes_on_is_not_shown_again_to_layers_that_saw_it() {
 
         outer before c1 {"path":"a"} ["write file:a"]
         goes on
+        outer before c1 {"path":"b"} ["write file:b"]
         inner before c1 {"path":"b"} ["write file:b"]
         inner after c1 {"path":"b"} ["write file:b"]: ok {"path":"b"}
         outer after c1 {"path":"b"} ["write file:b"]: ok {"path":"b"}
