@@ -1,12 +1,15 @@
+mod told;
+
 use crate::{Effect, RunEvent, RunState, StepError};
-use haft_core::{CallId, EventKind, ToolSpec};
-use haft_model::{Delta, Model, ModelError, ModelRequest, ModelTurn, assemble};
+use haft_core::{CallId, ToolSpec};
+use haft_model::{Model, ModelError, ModelRequest, ModelTurn, assemble};
 use haft_tools_core::{Approval, Batch, CallScope, Events, LocalExecutor, Resumption, ToolExecutor};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use tokio_util::future::FutureExt as _;
 use tokio_util::sync::CancellationToken;
+use told::Told;
 
 /// Drives runs: has a model answer and an executor execute, until a run ends or waits for a person.
 ///
@@ -56,7 +59,8 @@ impl Agent {
         self
     }
 
-    /// Tells observers what the model says; give the executor the same events to number them together.
+    /// Tells observers what the model says; give the executor the same events to number them together, and to replace
+    /// the secrets of its redactor in them.
     pub fn events(mut self, events: Events) -> Self {
         self.events = events;
         self
@@ -167,30 +171,24 @@ impl Agent {
         if self.cancellation.is_cancelled() {
             return RunEvent::Cancelled;
         }
-        match self.answer(scope, state).with_cancellation_token(&self.cancellation).await {
+        let mut told = Told::new(&self.events, scope);
+        let answer = self.answer(state, &mut told).with_cancellation_token(&self.cancellation).await;
+        told.finish();
+        match answer {
             None | Some(Err(ModelError::Cancelled)) => RunEvent::Cancelled,
             Some(Ok(turn)) => RunEvent::ModelAnswered { turn },
             Some(Err(error)) => RunEvent::ModelFailed { reason: with_causes(&error) },
         }
     }
 
-    async fn answer(&self, scope: &CallScope, state: &RunState) -> Result<ModelTurn, ModelError> {
+    async fn answer(&self, state: &RunState, told: &mut Told<'_>) -> Result<ModelTurn, ModelError> {
         let mut request =
             ModelRequest::new(state.messages().iter().cloned()).with_tools(Arc::clone(&self.tools));
         if let Some(system) = &self.system {
             request = request.with_system(Arc::clone(system));
         }
         let stream = self.model.stream(request, self.cancellation.clone()).await?;
-        assemble(stream, |delta| match delta {
-            Delta::Text(text) => {
-                self.events.emit(scope, None, || EventKind::TextDelta { text: text.clone() });
-            }
-            Delta::Reasoning { text, .. } => {
-                self.events.emit(scope, None, || EventKind::ReasoningDelta { text: text.clone() });
-            }
-            _ => {}
-        })
-        .await
+        assemble(stream, |delta| told.delta(delta)).await
     }
 }
 

@@ -152,8 +152,9 @@ impl Catalog {
 
     /// Asks every source for its tools, and says what changed from the beginning to the end.
     ///
-    /// Takes as long as the slowest source, and no longer than the timeout; the tools of the others are in
-    /// [`Catalog::snapshot`] before. Must be called within a tokio runtime with time.
+    /// Takes as long as the slowest source, and no longer than the timeout, unless a source blocks its thread: the timeout
+    /// ends only what waits. The tools of the others are in [`Catalog::snapshot`] before. Must be called within a tokio
+    /// runtime with time.
     ///
     /// # Cancel safety
     ///

@@ -1,6 +1,6 @@
 use crate::admission::Room;
 use crate::clock::Clock;
-use crate::executor::{Frame, call_nested};
+use crate::executor::{Frame, call_nested, shape_news};
 use crate::order::Place;
 use crate::{CallScope, Layer, OutputStore, RateLimit};
 use haft_core::{CallId, EventKind, Progress, ReplyStatus, ToolCall, ToolOutput, ToolReply};
@@ -142,6 +142,8 @@ impl CallContext {
     /// Each update replaces the one before it, so give all there is. The closure is only called when somebody observes
     /// and no other update has just been shown: of updates that follow each other within
     /// [`update_interval`](crate::Limits::update_interval), the first is shown.
+    ///
+    /// Of an update that is over the bounds of a reply, the end of its texts is shown, and what else fits.
     pub fn update(&self, output: impl FnOnce() -> ToolOutput) {
         self.touch();
         if self.layers().is_empty() {
@@ -165,7 +167,7 @@ impl CallContext {
 
     /// Tells people how far the call has got, as a text or as a fraction from 0.0 to 1.0.
     ///
-    /// Limited like updates, but apart from them.
+    /// Limited like updates, but apart from them; a text is cut to 1 KiB.
     /// Also without anybody who listens, it tells the executor that the call gets on: the idle timeout, where there is
     /// one, starts anew.
     pub fn progress(&self, progress: impl Into<Progress>) {
@@ -287,11 +289,16 @@ impl CallContext {
         }
         let (now, interval) = (Instant::now(), frame.update_interval());
         let often = self.0.often.get_or_init(|| Box::new([(); 2].map(|()| RateLimit::new(now, interval))));
-        if !often[of as usize].allows(now) {
+        if !often[of as usize].is_due(now) {
             return None;
         }
         // The tool's own code must not run while the end is held up.
-        let (kind, rest) = news()?;
+        let (mut kind, rest) = news()?;
+        // What a layer suppressed takes nobody's turn.
+        if !often[of as usize].allows(now) {
+            return None;
+        }
+        shape_news(frame, &self.0.tool, &mut kind);
         let _telling = self.telling();
         if self.is_finished() {
             return None;

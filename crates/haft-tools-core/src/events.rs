@@ -1,11 +1,13 @@
 mod rate_limit;
+mod redacting;
 mod stream;
 
 pub use rate_limit::RateLimit;
 pub use stream::{Delivery, EventReader};
 
-use crate::CallScope;
+use crate::{CallScope, RedactedStream, Redactor};
 use haft_core::{CallId, Event, EventKind};
+use redacting::Redactors;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,6 +61,7 @@ struct Bus {
     /// Counts the readers, so that whether there are any is known without the lock.
     reading: AtomicUsize,
     readers: Mutex<Readers>,
+    redactors: Redactors,
 }
 
 #[derive(Default)]
@@ -72,7 +75,8 @@ impl Events {
     /// Hands events to these observers, in this order.
     pub fn new(observers: impl IntoIterator<Item = Arc<dyn Observer>>) -> Self {
         let observers = observers.into_iter().collect();
-        Self(Arc::new(Bus { observers, reading: AtomicUsize::new(0), readers: Mutex::default() }))
+        let (reading, readers, redactors) = Default::default();
+        Self(Arc::new(Bus { observers, reading, readers, redactors }))
     }
 
     /// Makes a reader of all events from now on, through a queue of its own.
@@ -139,19 +143,50 @@ impl Events {
         EventReader::new(queue, Arc::downgrade(&self.0), readers.next)
     }
 
+    /// Replaces the secrets that are registered with this redactor in every event from now on, whoever causes it.
+    ///
+    /// It holds for all clones, beside the redactors that they have already. An executor does so with its own when it is
+    /// built.
+    pub fn redacted_by(&self, redactor: &Redactor) {
+        self.0.redactors.add(redactor);
+    }
+
+    /// Starts to replace secrets in a text that is told in several events, such as what a model writes.
+    ///
+    /// In events each piece is looked at by itself, so a secret that is split over two of them is only found by a stream.
+    ///
+    /// ```
+    /// use haft_tools_core::{Events, Redactor};
+    ///
+    /// let (events, redactor) = (Events::default(), Redactor::new());
+    /// redactor.add("hunter2")?;
+    /// events.redacted_by(&redactor);
+    /// let mut stream = events.redacted_stream();
+    /// assert_eq!(stream.push("it is hun".to_owned()), "it is ");
+    /// assert_eq!(stream.push("ter2, as".to_owned()), "[redacted], as");
+    /// # Ok::<(), haft_tools_core::SecretError>(())
+    /// ```
+    pub fn redacted_stream(&self) -> RedactedStream {
+        RedactedStream::new(self.0.redactors.all().iter().cloned())
+    }
+
     /// Tells whether anybody observes or reads.
     pub fn is_observed(&self) -> bool {
         !self.0.observers.is_empty() || self.0.reading.load(Ordering::Acquire) > 0
     }
 
-    /// Makes an event, if anybody observes or reads, and hands it to everyone who does.
+    /// Makes an event, if anybody observes or reads, and hands it without secrets to everyone who does.
     pub fn emit(&self, scope: &CallScope, call: Option<&CallId>, kind: impl FnOnce() -> EventKind) {
         if !self.is_observed() {
             return;
         }
         // The number is given last, so that one whose making panics leaves no gap.
+        let mut kind = kind();
+        for redactor in &*self.0.redactors.all() {
+            redactor.redact_event(&mut kind);
+        }
         let mut event =
-            Event::new(0, now_ms(), scope.run().clone(), kind()).with_parent_run(scope.parent_run().cloned());
+            Event::new(0, now_ms(), scope.run().clone(), kind).with_parent_run(scope.parent_run().cloned());
         if let Some(call) = call {
             event = event.with_call(call.clone());
         }

@@ -21,6 +21,7 @@ pub(crate) use live::LiveCalls;
 pub use local::{LocalExecutor, LocalExecutorBuilder};
 pub(crate) use nested::call_nested;
 pub use schedule::Strategy;
+pub(crate) use shape::shape_news;
 pub use span::SpanContent;
 
 use crate::{Answer, Approval, CallContext, CallScope, PendingCall, Steering, ToolRegistry};

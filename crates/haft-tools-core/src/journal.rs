@@ -51,6 +51,7 @@ pub trait JournalSink: Send + Sync + 'static {
 ///
 /// Each call that runs leaves two records: [`JournalEntry::Begun`], written right before it runs, and
 /// [`JournalEntry::Ended`]. A call that does not run, since it is denied, invalid or cancelled, leaves the second alone.
+/// One that waits for a person leaves [`JournalEntry::Waiting`], and the others once it goes on.
 /// So what was running when the process was killed has a beginning without an end. Records hold neither arguments nor
 /// outputs, which may be secret, but the digest that the approval of the call is bound to.
 ///

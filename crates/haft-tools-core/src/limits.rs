@@ -33,9 +33,13 @@ pub struct Limits {
     /// A line that is over it by 64 bytes at most is let pass: the note on a cut would take as much.
     pub line_bytes: usize,
     /// How many bytes of images, sounds and other binary documents a reply may have; 5 MiB by default, which is what
-    /// Anthropic's API takes of one image. Images, documents and links together are 100 at most.
+    /// Anthropic's API takes of one image. Images, documents and links together are 100 at most. What is over it is left
+    /// out and not kept: stores of outputs take text.
     pub media_bytes: usize,
     /// How many bytes the result as data, and what is told to the host alone, may each have as JSON; 1 MiB by default.
+    ///
+    /// A result that is over it is stored. What is told to the host is not, since the model could read it there: it is
+    /// replaced by a note on its size, and the reply's truncation counts it.
     pub data_bytes: usize,
     /// How deep calls made by tools may nest; 8 by default.
     pub nesting: u32,

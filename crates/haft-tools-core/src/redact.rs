@@ -28,7 +28,8 @@ const MOST_BYTES: usize = 64 * 1024;
 /// fetched, is redacted from then on everywhere. Where secrets overlap, the one that begins first is replaced, and of
 /// those that begin at the same place the longest. While none is registered, nothing is looked at.
 ///
-/// Found are a secret as it is and as JSON writes it. One that is encoded in another way (base64, percent signs), cut in
+/// Found are a secret as it is and as JSON writes it, also with slashes or all but ASCII escaped, with line ends of either
+/// kind, and within a number. One that is encoded in another way (base64, percent signs), cut in
 /// pieces by other text, or within an image is not: a redactor is a net below careful tools, not in place of them.
 ///
 /// ```
@@ -109,7 +110,7 @@ impl Redactor {
         }
     }
 
-    /// Replaces every secret in the strings and the names of a JSON value.
+    /// Replaces every secret in the strings and the names of a JSON value, and each number with one in it as a whole.
     ///
     /// Names that become the same are kept apart by a number: `[redacted]`, `[redacted] (2)`.
     pub fn redact_value(&self, value: &mut Value) {
@@ -120,7 +121,7 @@ impl Redactor {
 
     /// Replaces every secret in an output: in texts, JSON and addresses, in the structured result and in the details.
     ///
-    /// A secret that is split over text parts that follow each other is found too; the first of them then says that it
+    /// A secret that is split over texts, documents included, that follow each other is found too; the first of them then says that it
     /// was there.
     pub fn redact_output(&self, output: &mut ToolOutput) {
         if let Some(secrets) = self.secrets() {
@@ -135,6 +136,14 @@ impl Redactor {
         }
     }
 
+    /// Gives at most so many bytes from the end of a text, without secrets.
+    pub(crate) fn redact_tail(&self, text: &str, most: usize) -> String {
+        match self.secrets() {
+            Some(secrets) => secrets.tail(text, most),
+            None => text[text.ceil_char_boundary(text.len().saturating_sub(most))..].to_owned(),
+        }
+    }
+
     /// Replaces every secret in what is told of repairs.
     pub(crate) fn redact_repairs(&self, repairs: &mut [Repair]) {
         if let Some(secrets) = self.secrets() {
@@ -145,7 +154,7 @@ impl Redactor {
     /// Replaces every secret in what an event tells.
     ///
     /// Each event is looked at by itself; text that comes in pieces, such as what a model writes, goes through
-    /// [`Self::stream`] first.
+    /// [`Self::stream`] first. What is emitted by [`Events`](crate::Events) goes through the redactors given to them.
     pub fn redact_event(&self, kind: &mut EventKind) {
         if let Some(secrets) = self.secrets() {
             apply::to_event(kind, &secrets);
@@ -154,7 +163,17 @@ impl Redactor {
 
     /// Starts to replace secrets in a text that comes in pieces.
     pub fn stream(&self) -> RedactedStream {
-        RedactedStream::new(self.clone())
+        RedactedStream::new([self.clone()])
+    }
+
+    /// Tells whether both share their secrets.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Tells whether it has no secrets, and nobody else can add one.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.is_empty() && Arc::strong_count(&self.0) == 1
     }
 
     fn secrets(&self) -> Option<Arc<Secrets>> {

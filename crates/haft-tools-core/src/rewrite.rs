@@ -1,7 +1,7 @@
 //! How every text within a value is rewritten, in place and without a copy of what stays as it is.
 
 use haft_core::{Content, ToolOutput};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -9,6 +9,11 @@ use std::fmt::Write as _;
 pub(crate) trait Rewrite {
     /// Gives a text as it should be; borrowed where it stays as it is.
     fn rewrite<'a>(&self, text: &'a str) -> Cow<'a, str>;
+
+    /// Gives the text that is to stand in place of a number; none where the number stays.
+    fn number(&self, _number: &Number) -> Option<String> {
+        None
+    }
 }
 
 pub(crate) fn text(text: &mut String, rewrite: &impl Rewrite) {
@@ -17,9 +22,14 @@ pub(crate) fn text(text: &mut String, rewrite: &impl Rewrite) {
     }
 }
 
-/// Rewrites the strings and the names of a JSON value; names that become the same are told apart by a number.
+/// Rewrites the strings, the numbers and the names of a JSON value; names that become the same are told apart by a number.
 pub(crate) fn value(value: &mut Value, rewrite: &impl Rewrite) {
     match value {
+        Value::Number(number) => {
+            if let Some(text) = rewrite.number(number) {
+                *value = Value::String(text);
+            }
+        }
         Value::String(string) => text(string, rewrite),
         Value::Array(items) => items.iter_mut().for_each(|item| self::value(item, rewrite)),
         Value::Object(members) => {
@@ -28,7 +38,7 @@ pub(crate) fn value(value: &mut Value, rewrite: &impl Rewrite) {
                 *members = renamed(std::mem::take(members), rewrite);
             }
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::Null | Value::Bool(_) => {}
     }
 }
 
@@ -56,6 +66,21 @@ fn renamed(members: Map<String, Value>, rewrite: &impl Rewrite) -> Map<String, V
         renamed.insert(name, member);
     }
     renamed
+}
+
+/// The words of a part that is for reading as it is: a text, or that of a document.
+pub(crate) fn words(part: &Content) -> Option<&str> {
+    match part {
+        Content::Text { text } | Content::Resource { text: Some(text), .. } => Some(text),
+        _ => None,
+    }
+}
+
+pub(crate) fn words_mut(part: &mut Content) -> Option<&mut String> {
+    match part {
+        Content::Text { text } | Content::Resource { text: Some(text), .. } => Some(text),
+        _ => None,
+    }
 }
 
 /// Rewrites what a part says: its text or JSON, its address, its name and its media type.

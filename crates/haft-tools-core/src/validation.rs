@@ -5,8 +5,6 @@ mod hint;
 mod repair;
 mod violation;
 
-pub(crate) use repair::abridged;
-
 use bounds::Unfit;
 use haft_core::{Repair, Schema};
 use jsonschema::{PatternOptions, Validator};

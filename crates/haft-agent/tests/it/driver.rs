@@ -4,7 +4,7 @@ use haft_core::{Event, EventKind, Message, ToolError};
 use haft_model::{Model, ScriptedModel, Session};
 use haft_tools_core::{
     Access, Accesses, Approval, CallContext, CallScope, Events, LocalExecutor, Observer, PendingCall, Policy,
-    Resource, Rule, Scheme, Strategy, ToolRegistry, approver_fn, tool_fn,
+    Redactor, Resource, Rule, Scheme, Strategy, ToolRegistry, approver_fn, tool_fn,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -201,4 +201,29 @@ async fn a_stored_run_goes_on_where_it_stood() {
     let unchanged = agent.go_on(scope(), state.clone()).await;
     assert_eq!(unchanged, state);
     assert!(agent.prompt(scope(), RunState::new(), "again").await.is_ok());
+}
+
+#[tokio::test]
+async fn a_secret_that_the_model_writes_is_told_to_nobody() {
+    // It is told word by word.
+    let session = r#"{"reasoning":"Is it open sesame?","text":"Say open sesame to open"}"#;
+    let seen: Arc<Mutex<Vec<Event>>> = Arc::default();
+    let sink = Arc::clone(&seen);
+    let observer: Arc<dyn Observer> = Arc::new(move |event: &Event| sink.lock().unwrap().push(event.clone()));
+    let (events, redactor) = (Events::new([observer]), Redactor::new());
+    let executor =
+        LocalExecutor::builder(registry()).events(events.clone()).redactor(redactor.clone()).build();
+    redactor.add("open sesame").unwrap();
+    Agent::new(model(session), executor).events(events).run(scope(), "go").await;
+    let written = seen
+        .lock()
+        .unwrap()
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::TextDelta { text } => Some(format!("{text}|")),
+            EventKind::ReasoningDelta { text } => Some(format!("({text})")),
+            _ => None,
+        })
+        .collect::<String>();
+    assert_eq!(written, "(Is )(it )([redacted]?)Say |[redacted] |to |open|");
 }

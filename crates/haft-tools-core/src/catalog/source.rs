@@ -49,7 +49,8 @@ pub trait ToolSource: Send + Sync + 'static {
     ///
     /// # Cancel safety
     ///
-    /// Must be cancel safe: the future is dropped after the catalog's timeout.
+    /// Must be cancel safe: the future is dropped after the catalog's timeout. Must not block its thread, which no timeout
+    /// ends: the refresh would wait for it.
     async fn tools(&self) -> Result<OfferedTools, SourceError>;
 
     /// Lets others wait until the tools change; read once. By default nothing tells of a change.

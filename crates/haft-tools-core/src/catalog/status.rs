@@ -55,7 +55,7 @@ pub enum SourceHealth {
     Failed {
         /// When it failed last.
         at: SystemTime,
-        /// Why, for people; at most 500 characters.
+        /// Why, for people; at most 500 characters. It goes through no redactor, other than the event that says the same.
         reason: String,
         /// How often it failed in a row.
         times: u32,

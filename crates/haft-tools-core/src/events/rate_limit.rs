@@ -40,6 +40,12 @@ impl RateLimit {
         Self { start, interval: nanoseconds(interval), next: AtomicU64::new(0) }
     }
 
+    /// Tells whether it may happen now, without counting it as having happened.
+    pub fn is_due(&self, now: Instant) -> bool {
+        let now = nanoseconds(now.saturating_duration_since(self.start));
+        self.interval == 0 || self.next.load(Ordering::Relaxed) <= now
+    }
+
     /// Tells whether it may happen now, and if so counts it as having happened.
     pub fn allows(&self, now: Instant) -> bool {
         let now = nanoseconds(now.saturating_duration_since(self.start));

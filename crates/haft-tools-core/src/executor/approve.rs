@@ -4,7 +4,6 @@ use super::prepare::panicked;
 use crate::panicked::discard;
 use crate::permission::call_digest;
 use crate::registry::Entry;
-use crate::validation::abridged;
 use crate::{Access, Approval, Approver, CallScope, PendingCall, Policy, Prepared, Preview};
 use futures_util::FutureExt as _;
 use haft_core::{Decision, Digest, Repair, ReplyStatus, ToolCall};
@@ -94,7 +93,7 @@ pub(super) fn apply(
 
 /// Tells the model that what ran is not what it asked for.
 pub(super) fn edited(from: &Value, to: &Value) -> Repair {
-    Repair::new("", abridged(from), Some(abridged(to)), "edited by the person who approved the call")
+    Repair::new("", from.clone(), Some(to.clone()), "edited by the person who approved the call")
 }
 
 /// Answers a call that a person denied.

@@ -28,13 +28,9 @@ impl Frame {
         &self.shared.events
     }
 
-    /// Tells of something that happened to a call, without secrets.
+    /// Tells of something that happened to a call.
     pub(crate) fn emit(&self, call: &CallId, kind: impl FnOnce() -> EventKind) {
-        self.shared.events.emit(&self.scope, Some(call), || {
-            let mut kind = kind();
-            self.shared.redactor.redact_event(&mut kind);
-            kind
-        });
+        self.shared.events.emit(&self.scope, Some(call), kind);
     }
 
     pub(crate) fn outputs(&self) -> Option<&Arc<dyn OutputStore>> {

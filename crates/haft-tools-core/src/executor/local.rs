@@ -196,8 +196,8 @@ impl LocalExecutorBuilder {
         self
     }
 
-    /// Replaces the secrets that are registered with this redactor in replies, in what is stored of them, in events, in
-    /// the journal and in spans.
+    /// Replaces the secrets that are registered with this redactor in replies, in what is stored of them, in the journal,
+    /// in spans, and in all that is told by the executor's events, whoever causes it.
     pub fn redactor(mut self, redactor: Redactor) -> Self {
         self.shared.redactor = redactor;
         self
@@ -207,6 +207,7 @@ impl LocalExecutorBuilder {
     pub fn build(self) -> LocalExecutor {
         let Self { mut shared, tool_limits, widths, tree } = self;
         shared.admission = tree.unwrap_or_else(|| Arc::new(Admission::new(&widths)));
+        shared.events.redacted_by(&shared.redactor);
         let all = &shared.limits;
         shared.tool_limits =
             tool_limits.into_iter().map(|(tools, limits)| (tools, limits.within(all))).collect();

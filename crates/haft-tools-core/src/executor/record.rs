@@ -86,7 +86,10 @@ impl<'a> Record<'a> {
     /// Leaves the call open: it waits, and another record will end it.
     pub(super) fn wait(&mut self) {
         self.open = false;
-        self.journal.waits();
+        if let Err(error) = self.journal.waits() {
+            let error = &error as &dyn std::error::Error;
+            tracing::error!(call = %self.call.id, error, "the journal cannot record that the call waits");
+        }
     }
 
     /// Ends the call with what it is answered with; the call's name goes with the reply.

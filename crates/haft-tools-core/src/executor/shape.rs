@@ -2,15 +2,17 @@ mod attachments;
 mod data;
 mod excerpt;
 mod keep;
+mod news;
 mod notes;
 mod repair_note;
 mod text;
 
-use crate::output::READ_OUTPUT;
 use crate::rewrite::{self, Rewrite};
 use crate::{CallScope, Limits, OutputStore, Redactor, ToolRegistry};
 use haft_core::{CallId, Content, Origin, Repair, ToolOutput, Truncation, Visible};
+pub(crate) use news::shape_news;
 use notes::Whereabouts;
+pub(super) use repair_note::redact_and_cut;
 use std::borrow::Cow;
 use std::sync::Arc;
 use text::CutText;
@@ -37,11 +39,6 @@ pub(super) struct Shaper<'a> {
 /// Tells whether what a tool of this origin gives can mean to deceive: it is written by others than the host.
 pub(super) fn is_untrusted(origin: &Origin) -> bool {
     !matches!(origin, Origin::Builtin | Origin::Host)
-}
-
-/// Tells whether a tool of this name gives what is stored already, which is not to be stored again.
-pub(super) fn reads_outputs(name: &str) -> bool {
-    name == READ_OUTPUT
 }
 
 /// Is an output that takes time to shape.
@@ -111,18 +108,19 @@ impl Shaper<'_> {
     }
 
     fn tell_repairs(&self, mut output: ToolOutput, repairs: &[Repair]) -> ToolOutput {
-        if let Some(note) = repair_note::repair_note(repairs) {
-            output.content.push(Content::text(self.redactor.redact(&note)));
+        if let Some(note) = repair_note::repair_note(repairs, self.redactor) {
+            output.content.push(Content::text(note));
         }
         output
     }
 
-    fn whereabouts<'a>(&self, stored: &'a keep::Kept) -> Whereabouts<'a> {
+    fn whereabouts<'a>(&'a self, stored: &'a keep::Kept) -> Whereabouts<'a> {
+        let reader = || self.registry.entries().iter().find(|entry| entry.reads_outputs);
         match stored {
-            keep::Kept::As(output) if self.registry.entry(READ_OUTPUT).is_some() => {
-                Whereabouts::Readable(output)
-            }
-            keep::Kept::As(output) => Whereabouts::Stored(output),
+            keep::Kept::As(output) => match reader() {
+                Some(entry) => Whereabouts::Readable { output, tool: &entry.name },
+                None => Whereabouts::Stored(output),
+            },
             keep::Kept::No => Whereabouts::Nowhere,
             keep::Kept::Failed => Whereabouts::Lost,
         }

@@ -1,4 +1,4 @@
-use super::record::{cut, name};
+use super::record::print;
 use super::{DecidedBy, Inner, JournalEntry, JournalRecord};
 use crate::{Accesses, CallScope, Redactor};
 use haft_core::{Content, Digest, ReplyStatus, ToolCall, ToolReply, ToolSpec};
@@ -6,9 +6,6 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// The most bytes of one printed access.
-const MOST_ACCESS: usize = 4 * 1024;
 
 /// The most bytes of all printed accesses of a call.
 const MOST_ACCESSES: usize = 64 * 1024;
@@ -39,9 +36,9 @@ impl CallJournal {
                 at_ms: 0,
                 run: scope.run().clone(),
                 parent_run: scope.parent_run().cloned(),
-                agent: scope.agent().map(name),
+                agent: scope.agent().map(str::to_owned),
                 call: call.id.clone(),
-                called_as: name(&call.name),
+                called_as: call.name.clone(),
                 tool: None,
                 origin: None,
                 accesses: None,
@@ -59,7 +56,7 @@ impl CallJournal {
         }))
     }
 
-    /// Replaces the secrets that are registered with this redactor in what is written.
+    /// Replaces the secrets that are registered with this redactor in what is written; to be called first.
     pub fn redacted_by(mut self, redactor: &Redactor) -> Self {
         if let Some(following) = self.0.as_deref_mut() {
             following.redactor = redactor.clone();
@@ -77,8 +74,8 @@ impl CallJournal {
 
     /// Learns what the call touches, and the digest that an approval of it is bound to.
     pub fn prepared(&mut self, accesses: &Accesses, digest: impl FnOnce() -> Digest) {
-        if let Some(Following { record, .. }) = self.0.as_deref_mut() {
-            let (printed, omitted) = printed(accesses);
+        if let Some(Following { record, redactor, .. }) = self.0.as_deref_mut() {
+            let (printed, omitted) = printed(accesses, redactor);
             record.accesses = Some(printed);
             record.accesses_omitted = omitted;
             record.digest = Some(digest());
@@ -121,9 +118,15 @@ impl CallJournal {
         following.end(reply.status, reply.duration, total, kept)
     }
 
-    /// Leaves the call without an end: it waits for a person, and is followed anew when it goes on.
-    pub fn waits(&mut self) {
-        self.0 = None;
+    /// Writes that the call waits for a person, and leaves it without an end: it is followed anew when it goes on.
+    ///
+    /// # Errors
+    ///
+    /// When the record cannot be kept: the call still waits.
+    pub fn waits(&mut self) -> io::Result<()> {
+        let Some(mut following) = self.0.take() else { return Ok(()) };
+        following.record.entry = JournalEntry::Waiting;
+        following.write()
     }
 }
 
@@ -140,9 +143,7 @@ impl Following {
     }
 
     fn write(&mut self) -> io::Result<()> {
-        if !self.redactor.is_empty() {
-            self.record.for_each_text(|text| *text = self.redactor.redact(text).into_owned());
-        }
+        self.record.redact_and_cut(&self.redactor);
         self.journal.write(&mut self.record)
     }
 }
@@ -165,11 +166,11 @@ impl fmt::Debug for CallJournal {
 }
 
 /// Prints accesses as far as there is room, and counts the others.
-fn printed(accesses: &Accesses) -> (Vec<String>, u64) {
+fn printed(accesses: &Accesses, redactor: &Redactor) -> (Vec<String>, u64) {
     let mut room = MOST_ACCESSES;
     let mut printed = Vec::new();
     for access in accesses {
-        let text = cut(&access.to_string(), MOST_ACCESS);
+        let text = print(access, redactor);
         let Some(left) = room.checked_sub(text.len()) else { break };
         room = left;
         printed.push(text);

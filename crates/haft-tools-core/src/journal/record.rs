@@ -1,14 +1,18 @@
-use crate::{Rule, Verdict};
+use crate::{Access, Redactor, Rule, Verdict};
 use haft_core::{CallId, Decision, Digest, Origin, ReplyStatus, RunId, ToolName};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// The most bytes of a text that others chose: a name, a rule, a reason.
 const MOST_TEXT: usize = 1024;
 
+/// The most bytes of one printed access.
+const MOST_ACCESS: usize = 4 * 1024;
+
 /// The most rules that are printed.
 const MOST_RULES: usize = 64;
 
-/// Records that a call began or ended; each record says all there is to know of the call by itself.
+/// Records that a call began, waits or ended; each record says all there is to know of the call by itself.
 ///
 /// In JSON it is one object, on one line of a [`JsonlJournal`](crate::JsonlJournal). Members may be added without a new
 /// version.
@@ -52,7 +56,7 @@ pub struct JournalRecord {
     /// The tool's name as the registry has it; `None` where there is no such tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolName>,
-    /// Where the tool comes from; `None` where there is no such tool.
+    /// Where the tool comes from, each name cut to 1,024 bytes; `None` where there is no such tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
     /// What the call touches, as printed; `None` for a call that was never prepared.
@@ -74,16 +78,35 @@ impl JournalRecord {
     /// The version of the form that is written.
     pub const VERSION: u32 = 1;
 
-    /// Visits every text that others than the host chose.
-    pub(super) fn for_each_text(&mut self, mut visit: impl FnMut(&mut String)) {
-        visit(&mut self.called_as);
-        self.agent.iter_mut().for_each(&mut visit);
-        self.accesses.iter_mut().flatten().for_each(&mut visit);
+    /// Replaces secrets in every text that has no bound of its own, and then cuts it: a secret that was cut first would
+    /// not be found.
+    pub(super) fn redact_and_cut(&mut self, redactor: &Redactor) {
+        let within = |text: &mut String, most| redact_and_cut(text, most, redactor);
+        within(&mut self.called_as, MOST_TEXT);
+        for text in self.agent.iter_mut().chain(self.origin.iter_mut().flat_map(names)) {
+            within(text, MOST_TEXT);
+        }
+        for access in self.accesses.iter_mut().flatten() {
+            within(access, MOST_ACCESS);
+        }
         match &mut self.decided {
-            DecidedBy::Rule { rules, access, .. } => rules.iter_mut().chain(access).for_each(visit),
-            DecidedBy::Person { reason, .. } | DecidedBy::Layer { reason } => visit(reason),
+            DecidedBy::Rule { rules, access, .. } => {
+                rules.iter_mut().chain(access).for_each(|text| within(text, MOST_TEXT));
+            }
+            DecidedBy::Person { reason, .. } | DecidedBy::Layer { reason } => within(reason, MOST_TEXT),
             DecidedBy::Nobody => {}
         }
+    }
+}
+
+/// The names in an origin, which servers and documents choose.
+fn names(origin: &mut Origin) -> Vec<&mut String> {
+    match origin {
+        Origin::Mcp { server, tool } => vec![server, tool],
+        Origin::OpenApi { document, operation } => vec![document, operation],
+        Origin::Agent { name } => vec![name],
+        // The others have none; an origin that has has to be added above.
+        _ => Vec::new(),
     }
 }
 
@@ -94,6 +117,8 @@ impl JournalRecord {
 pub enum JournalEntry {
     /// A permitted call is about to run.
     Begun,
+    /// A call that did not run waits for a person, who decides later; it begins or ends when it goes on.
+    Waiting,
     /// A call was answered.
     Ended {
         /// Whether it had begun to run.
@@ -159,7 +184,9 @@ pub enum PersonAnswer {
 }
 
 impl DecidedBy {
-    /// Names the rules behind what the policy decided, each cut to 1,024 bytes; takes what it says of every access.
+    /// Names the rules behind what the policy decided; takes what it says of every access.
+    ///
+    /// A journal cuts each to 1,024 bytes when it is written, after secrets were replaced.
     ///
     /// ```
     /// use haft_core::{Schema, ToolSpec};
@@ -177,23 +204,23 @@ impl DecidedBy {
             return Self::Rule { decision, rules: printed(verdicts), access: None };
         }
         let decisive = verdicts.iter().find(|verdict| verdict.decision() == decision);
-        let access = decisive.and_then(Verdict::access).map(|access| cut(&access.to_string(), MOST_TEXT));
+        let access = decisive.and_then(Verdict::access).map(Access::to_string);
         let rules = decisive.map(|verdict| printed(std::slice::from_ref(verdict))).unwrap_or_default();
         Self::Rule { decision, rules, access }
     }
 
-    /// Names a person's answer and what they said with it, cut to 1,024 bytes.
+    /// Names a person's answer and what they said with it, which a journal cuts to 1,024 bytes.
     pub fn person(answer: PersonAnswer, reason: &str) -> Self {
-        Self::Person { answer, reason: cut(reason, MOST_TEXT) }
+        Self::Person { answer, reason: reason.to_owned() }
     }
 
-    /// Names the layer that decided, or gives its reason, cut to 1,024 bytes.
+    /// Names the layer that decided, or gives its reason, which a journal cuts to 1,024 bytes.
     pub fn layer(reason: &str) -> Self {
-        Self::Layer { reason: cut(reason, MOST_TEXT) }
+        Self::Layer { reason: reason.to_owned() }
     }
 }
 
-/// Lists the rules behind a decision that allows, and cuts each to 1,024 bytes.
+/// Lists the rules behind a decision that allows.
 fn printed(verdicts: &[Verdict<'_>]) -> Vec<String> {
     let mut rules: Vec<&Rule> = Vec::new();
     for rule in verdicts.iter().filter_map(Verdict::rule) {
@@ -201,25 +228,29 @@ fn printed(verdicts: &[Verdict<'_>]) -> Vec<String> {
             rules.push(rule);
         }
     }
-    let mut printed: Vec<String> =
-        rules.iter().take(MOST_RULES).map(|rule| cut(&rule.to_string(), MOST_TEXT)).collect();
+    let mut printed: Vec<String> = rules.iter().take(MOST_RULES).map(ToString::to_string).collect();
     if rules.len() > MOST_RULES {
         printed.push(format!("… and {} more", rules.len() - MOST_RULES));
     }
     printed
 }
 
-/// Keeps a name that others chose within bounds.
-pub(super) fn name(text: &str) -> String {
-    cut(text, MOST_TEXT)
+/// Prints an access without secrets and within bounds.
+pub(super) fn print(access: &Access, redactor: &Redactor) -> String {
+    let mut printed = access.to_string();
+    redact_and_cut(&mut printed, MOST_ACCESS, redactor);
+    printed
 }
 
-/// Keeps at most so many bytes of a text, and marks that there was more.
-pub(super) fn cut(text: &str, most: usize) -> String {
-    if text.len() <= most {
-        return text.to_owned();
+/// Replaces secrets in a text, keeps at most so many bytes of it, and marks that there was more.
+fn redact_and_cut(text: &mut String, most: usize, redactor: &Redactor) {
+    if let Cow::Owned(redacted) = redactor.redact(text) {
+        *text = redacted;
     }
-    format!("{}…", &text[..text.floor_char_boundary(most - '…'.len_utf8())])
+    if text.len() > most {
+        text.truncate(text.floor_char_boundary(most - '…'.len_utf8()));
+        text.push('…');
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field by reference")]

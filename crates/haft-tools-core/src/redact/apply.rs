@@ -4,7 +4,7 @@ use crate::rewrite;
 use haft_core::{Content, EventKind, Repair, ToolOutput, ToolReply};
 
 pub(super) fn to_output(output: &mut ToolOutput, secrets: &Secrets) {
-    let is_text = |part: &Content| part.as_text().is_some();
+    let is_text = |part: &Content| rewrite::words(part).is_some();
     for texts in output.content.chunk_by_mut(|one, next| is_text(one) && is_text(next)) {
         if texts.len() > 1 {
             across(texts, secrets);
@@ -51,25 +51,48 @@ pub(super) fn to_event(kind: &mut EventKind, secrets: &Secrets) {
             progress.message.iter_mut().for_each(|message| rewrite::text(message, secrets));
         }
         EventKind::AbandonedEnded { name, .. } => rewrite::text(name, secrets),
+        EventKind::SourceFailed { source, reason } => {
+            rewrite::text(source, secrets);
+            rewrite::text(reason, secrets);
+        }
         EventKind::Finished { reply } => {
             rewrite::text(&mut reply.name, secrets);
             to_reply(reply, secrets);
         }
-        // The others say nothing in words; an event that does has to be added above.
-        _ => {}
+        // These say nothing in words, but for names of tools, which a placeholder could not be.
+        EventKind::TurnStarted { .. }
+        | EventKind::TurnFinished { .. }
+        | EventKind::ToolsChanged { .. }
+        | EventKind::ToolsOverBudget { .. } => {}
+        other => to_any(other, secrets),
+    }
+}
+
+/// Rewrites an event of a kind that is not known here, by way of how it is written.
+fn to_any(kind: &mut EventKind, secrets: &Secrets) {
+    if let Ok(mut written) = serde_json::to_value(&*kind) {
+        rewrite::value(&mut written, secrets);
+        if let Ok(rewritten) = serde_json::from_value(written) {
+            *kind = rewritten;
+        }
     }
 }
 
 /// Takes from the end of an output that goes on what could be the beginning of a secret.
 fn hold_back(output: &mut ToolOutput, secrets: &Secrets) {
-    if let Some(Content::Text { text }) = output.content.last_mut() {
-        text.truncate(secrets.unfinished(text, 0));
+    let texts = output.content.iter().rev().map_while(rewrite::words).count();
+    let texts = output.content.len() - texts..;
+    let whole: String = output.content[texts.clone()].iter().filter_map(rewrite::words).collect();
+    let mut left = secrets.unfinished(&whole, 0);
+    for text in output.content[texts].iter_mut().filter_map(rewrite::words_mut) {
+        text.truncate(left);
+        left = left.saturating_sub(text.len());
     }
 }
 
 /// Replaces the secrets of texts that follow each other as if they were one; each is put where it begins.
 fn across(parts: &mut [Content], secrets: &Secrets) {
-    let whole: String = parts.iter().filter_map(Content::as_text).collect();
+    let whole: String = parts.iter().filter_map(rewrite::words).collect();
     let mut all = secrets.find_all(&whole).peekable();
     if all.peek().is_none() {
         return;
@@ -78,7 +101,7 @@ fn across(parts: &mut [Content], secrets: &Secrets) {
     // The end of the last secret that was found, which can be in a later part than its beginning.
     let mut done = 0;
     for part in parts {
-        let Content::Text { text } = part else { continue };
+        let Some(text) = rewrite::words_mut(part) else { continue };
         let end = start + text.len();
         let mut redacted = String::new();
         while let Some(found) = all.next_if(|found| found.start < end) {

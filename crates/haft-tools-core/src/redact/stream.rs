@@ -19,18 +19,37 @@ use std::fmt;
 /// # Ok::<(), haft_tools_core::SecretError>(())
 /// ```
 #[must_use = "what is held back is only given at the end"]
-pub struct RedactedStream {
+pub struct RedactedStream(Vec<Stage>);
+
+/// Replaces the secrets of one redactor.
+struct Stage {
     redactor: Redactor,
     held: String,
 }
 
 impl RedactedStream {
-    pub(super) fn new(redactor: Redactor) -> Self {
-        Self { redactor, held: String::new() }
+    /// Puts each piece through these redactors, one after the other.
+    pub(crate) fn new(redactors: impl IntoIterator<Item = Redactor>) -> Self {
+        Self(redactors.into_iter().map(|redactor| Stage { redactor, held: String::new() }).collect())
     }
 
     /// Takes the next piece and gives what is known to be free of secrets by now, which can be nothing.
     pub fn push(&mut self, piece: String) -> String {
+        self.0.iter_mut().fold(piece, |piece, stage| stage.push(piece))
+    }
+
+    /// Gives what was held back, now that nothing follows.
+    pub fn finish(self) -> String {
+        self.0.into_iter().fold(String::new(), |rest, mut stage| {
+            let mut given = stage.push(rest);
+            given.push_str(&stage.redactor.redact(&stage.held));
+            given
+        })
+    }
+}
+
+impl Stage {
+    fn push(&mut self, piece: String) -> String {
         let Some(secrets) = self.redactor.secrets() else { return piece };
         let text = if self.held.is_empty() { piece } else { std::mem::take(&mut self.held) + &piece };
         let (mut given, mut done) = (String::new(), 0);
@@ -51,16 +70,12 @@ impl RedactedStream {
         self.held.push_str(&text[unfinished..]);
         given
     }
-
-    /// Gives what was held back, now that nothing follows.
-    pub fn finish(self) -> String {
-        self.redactor.redact(&self.held).into_owned()
-    }
 }
 
 /// Does not show what is held back.
 impl fmt::Debug for RedactedStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RedactedStream({} bytes held back)", self.held.len())
+        let held: usize = self.0.iter().map(|stage| stage.held.len()).sum();
+        write!(f, "RedactedStream({held} bytes held back)")
     }
 }

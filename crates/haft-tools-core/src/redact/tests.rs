@@ -48,6 +48,57 @@ fn a_secret_is_found_as_json_writes_it() {
 }
 
 #[test]
+fn a_secret_is_found_however_json_and_lines_are_written() {
+    let redactor = redactor(["pâss/word\nlast €😀"]);
+    for written in [
+        r"pâss\/word\nlast €😀",
+        r"p\u00e2ss/word\nlast \u20ac\ud83d\ude00",
+        r"p\u00E2ss\/word\r\nlast \u20AC\uD83D\uDE00",
+        "pâss/word\r\nlast €😀",
+    ] {
+        assert_eq!(redactor.redact(written), "[redacted]", "{written}");
+    }
+}
+
+#[test]
+fn a_number_with_a_secret_is_replaced_as_a_whole() {
+    let mut value = json!({ "pin": 90_210_042, "more": [-190_210_042.5, 9021], "text": "is 90210042" });
+    redactor(["90210042"]).redact_value(&mut value);
+    assert_eq!(value, json!({ "pin": "[redacted]", "more": ["[redacted]", 9021], "text": "is [redacted]" }));
+}
+
+#[test]
+fn the_end_of_a_text_tells_no_end_of_a_secret() {
+    let redactor = redactor(["hunter2", "sesame-sesame"]);
+    let text = format!("{}hunter2, hunter2!", "x".repeat(100));
+    let tails = [0, 3, 9, 10, 20, 25].map(|most| redactor.redact_tail(&text, most));
+    assert_eq!(
+        tails,
+        ["", "d]!", "edacted]!", "redacted]!", "dacted], [redacted]!", "xx[redacted], [redacted]!"]
+    );
+}
+
+#[test]
+fn a_secret_that_a_text_and_a_document_share_is_found_and_held_back() {
+    let document = |text: &str| Content::Resource {
+        uri: "file:a".into(),
+        mime_type: None,
+        text: Some(text.into()),
+        data: None,
+    };
+    let redactor = redactor(["hunter2"]);
+    let mut output = ToolOutput::new(vec![Content::text("a hun"), document("ter2 b")]);
+    redactor.redact_output(&mut output);
+    assert_eq!(output.content, [Content::text("a [redacted]"), document(" b")]);
+
+    let output = ToolOutput::new(vec![Content::text("a h"), document("unt"), Content::text("er")]);
+    let mut event = EventKind::Updated { output };
+    redactor.redact_event(&mut event);
+    let output = ToolOutput::new(vec![Content::text("a "), document(""), Content::text("")]);
+    assert_eq!(event, EventKind::Updated { output });
+}
+
+#[test]
 fn names_that_become_the_same_are_kept_apart() {
     let mut value =
         json!({ "secret1": 1, "secret2": { "secret1": "a secret2" }, "[redacted]": [0, "secret1"] });
@@ -114,6 +165,9 @@ fn what_events_tell_is_redacted() {
         EventKind::Updated { output: "hunter2".into() },
         EventKind::Progressed { progress: Progress::from("hunter2") },
         EventKind::Finished { reply: Box::new(reply) },
+        EventKind::Retried { attempt: 1, reason: "hunter2".into() },
+        EventKind::AbandonedEnded { name: "hunter2".into(), after_ms: 1 },
+        EventKind::SourceFailed { source: "hunter2".into(), reason: "no hunter2".into() },
     ];
     let redactor = redactor(["hunter2"]);
     for mut event in events {
@@ -121,6 +175,28 @@ fn what_events_tell_is_redacted() {
         let written = serde_json::to_string(&event).unwrap();
         assert!(!written.contains("hunter2") && written.contains("[redacted]"), "{written}");
     }
+}
+
+#[test]
+fn whoever_emits_an_event_every_redactor_given_to_the_events_is_used() {
+    let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let sink = Arc::clone(&seen);
+    let observer = move |event: &haft_core::Event| sink.lock().unwrap().push(event.kind.clone());
+    let events = crate::Events::new([Arc::new(observer) as _]);
+    for secret in ["hunter2", "sesame"] {
+        events.redacted_by(&redactor([secret]));
+        events.redacted_by(&Redactor::new());
+    }
+    let scope = crate::CallScope::new("run-1".parse().unwrap());
+    let failed = |reason: &str| EventKind::SourceFailed { source: "s".into(), reason: reason.into() };
+    events.clone().emit(&scope, None, || failed("hunter2, sesame"));
+    assert_eq!(*seen.lock().unwrap(), [failed("[redacted], [redacted]")]);
+    let mut stream = events.redacted_stream();
+    let given = ["hunte", "r2 ses", "ame ses"].map(|piece| stream.push(piece.to_owned()));
+    assert_eq!(
+        (given, stream.finish()),
+        (["", "[redacted] ", "[redacted] "].map(String::from), "ses".into())
+    );
 }
 
 #[test]
@@ -158,6 +234,11 @@ proptest! {
         cuts.sort_unstable();
         let pieces = cuts.windows(2).map(|cut| &text[cut[0]..cut[1]]);
         prop_assert_eq!(streamed(&redactor, pieces.clone()), redactor.redact(&text));
+
+        for most in 0..20 {
+            let tail = redactor.redact_tail(&text, most);
+            prop_assert!(tail.len() <= most && secrets.iter().all(|secret| !tail.contains(secret.as_str())));
+        }
 
         let mut parts = ToolOutput::new(pieces.map(Content::text).collect());
         redactor.redact_output(&mut parts);

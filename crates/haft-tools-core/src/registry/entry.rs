@@ -1,8 +1,9 @@
 use super::RegistryError;
+use crate::output::READ_OUTPUT;
 use crate::tokens::estimate_tokens;
 use crate::validation::InputValidator;
 use crate::{Tool, panicked};
-use haft_core::{Digest, Exposure, ToolName, ToolSpec};
+use haft_core::{Digest, Exposure, Origin, ToolName, ToolSpec};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
@@ -15,6 +16,8 @@ pub(crate) struct Entry {
     pub(crate) tool: Arc<dyn Tool>,
     pub(crate) validator: Arc<InputValidator>,
     pub(crate) repairs: bool,
+    /// Whether it is the tool that reads stored outputs, under whatever name.
+    pub(crate) reads_outputs: bool,
     /// The tool's name, shared with the contexts of its calls.
     pub(crate) name: Arc<str>,
     version: OnceLock<Digest>,
@@ -51,7 +54,17 @@ impl Entry {
 
     fn of(spec: Arc<ToolSpec>, tool: Arc<dyn Tool>, validator: Arc<InputValidator>, repairs: bool) -> Self {
         let name = spec.name().as_str().into();
-        Self { spec, tool, validator, repairs, name, version: OnceLock::new(), tokens: OnceLock::new() }
+        let reads_outputs = *spec.origin() == Origin::Builtin && spec.name().as_str() == READ_OUTPUT;
+        Self {
+            spec,
+            tool,
+            validator,
+            repairs,
+            reads_outputs,
+            name,
+            version: OnceLock::new(),
+            tokens: OnceLock::new(),
+        }
     }
 
     pub(crate) fn version(&self) -> Digest {
@@ -72,12 +85,16 @@ impl Entry {
     }
 
     pub(crate) fn unrepaired(&self) -> Arc<Self> {
-        Arc::new(Self::of(Arc::clone(&self.spec), Arc::clone(&self.tool), Arc::clone(&self.validator), false))
+        let (spec, tool, validator) =
+            (Arc::clone(&self.spec), Arc::clone(&self.tool), Arc::clone(&self.validator));
+        let reads_outputs = self.reads_outputs;
+        Arc::new(Self { reads_outputs, ..Self::of(spec, tool, validator, false) })
     }
 
     fn respecified(&self, spec: ToolSpec) -> Arc<Self> {
         let (tool, validator) = (Arc::clone(&self.tool), Arc::clone(&self.validator));
-        Arc::new(Self::of(Arc::new(spec), tool, validator, self.repairs))
+        let reads_outputs = self.reads_outputs;
+        Arc::new(Self { reads_outputs, ..Self::of(Arc::new(spec), tool, validator, self.repairs) })
     }
 }
 

@@ -20,9 +20,6 @@ const MOST_PLACES: usize = 4096;
 /// The most bytes that the pointers to these places have together.
 const MOST_POINTER_BYTES: usize = 256 * 1024;
 
-/// The most bytes of a value that a repair quotes.
-const MOST_QUOTED: usize = 200;
-
 /// Changes one place of the arguments; `None` removes it.
 struct Fix {
     pointer: String,
@@ -47,8 +44,8 @@ pub(super) fn repair(validator: &Validator, longest_chain: usize, input: &Value)
                 return None;
             }
             if let Some(fix) = best(validator, &value, fixes) {
-                let from = abridged(found);
-                repairs.push(Repair::new(pointer, from, fix.to.as_ref().map(abridged), fix.note));
+                // Told whole: what is cut before secrets are replaced could tell the beginning of one.
+                repairs.push(Repair::new(pointer, found.clone(), fix.to.clone(), fix.note));
                 apply(&mut value, fix);
                 mended = true;
             }
@@ -207,21 +204,4 @@ fn apply(value: &mut Value, fix: Fix) {
     {
         members.remove(&key.replace("~1", "/").replace("~0", "~"));
     }
-}
-
-/// Cuts a value to what is worth quoting.
-pub(crate) fn abridged(value: &Value) -> Value {
-    let text = match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => return value.clone(),
-        Value::String(text) if text.len() <= MOST_QUOTED => return value.clone(),
-        Value::String(text) => text.clone(),
-        Value::Array(_) | Value::Object(_) => {
-            let text = value.to_string();
-            if text.len() <= MOST_QUOTED {
-                return value.clone();
-            }
-            text
-        }
-    };
-    Value::String(format!("{}…", &text[..text.floor_char_boundary(MOST_QUOTED)]))
 }

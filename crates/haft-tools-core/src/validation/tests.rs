@@ -98,15 +98,6 @@ fn alternatives_with_very_many_wrong_places_are_refused_at_little_cost() {
 }
 
 #[test]
-fn a_repair_quotes_no_more_than_a_little_of_a_value() {
-    let schema = json!({ "properties": { "a": { "type": "array" } } });
-    let long = json!(["é".repeat(1_000)]).to_string();
-    let repairs = validator(schema).accept("t", json!({ "a": long }), true, usize::MAX).unwrap().repairs;
-    let lengths = [repairs[0].from.to_string().len(), repairs[0].to.as_ref().unwrap().to_string().len()];
-    assert!(lengths.iter().all(|length| *length < 250), "{lengths:?}");
-}
-
-#[test]
 fn chains_are_counted_through_every_keyword_that_hands_a_value_on() {
     let chain = |schema: Value| bounds::longest_chain(&schema).unwrap();
     assert_eq!(chain(json!({})), 0);

@@ -2,10 +2,10 @@ use crate::fixture::{
     Log, Probe, anything, call, call_of, permissive, registry, replies, reply, resume, scope,
 };
 use expect_test::expect;
-use haft_core::{EventKind, ToolError, ToolOutput};
+use haft_core::{Content, EventKind, Origin, ToolError, ToolOutput};
 use haft_tools_core::{
-    Approval, Batch, CallContext, Events, LocalExecutor, Observer, PendingCall, Policy, Rule, Strategy,
-    ToolExecutor as _, approver_fn,
+    Approval, Batch, CallContext, Events, Layer, LocalExecutor, Observer, PendingCall, Policy, Redactor,
+    Rule, Strategy, ToolExecutor as _, approver_fn,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -245,4 +245,73 @@ proptest! {
             prop_assert_eq!(ends, vec![0, kinds.len() - 1], "{} {:?}", call, kinds);
         }
     }
+}
+
+#[tokio::test]
+async fn what_a_call_tells_is_bounded_and_can_be_seen() {
+    let secret = "hunter2-hunter2";
+    let chatty = |name: &str| {
+        Probe::new(name).run(move |_, cx| async move {
+            cx.update(|| ToolOutput::text(format!("{secret}{}\u{202e}", "x".repeat(32 * 1024 - 6))));
+            cx.update(|| ToolOutput::new(vec![Content::json(json!("y".repeat(4 << 20))), "end".into()]));
+            cx.progress(format!("{}{secret}", "x".repeat(1020)));
+            cx.progress("a\u{202e}b");
+            Ok("done".into())
+        })
+    };
+    let origin = Origin::Mcp { server: "s".into(), tool: "t".into() };
+    let (log, redactor) = (Log::default(), Redactor::new());
+    redactor.add(secret).unwrap();
+    let foreign = chatty("foreign").spec(|spec| spec.with_origin(origin.clone()));
+    let executor = permissive([chatty("own"), foreign]).events(log.events()).redactor(redactor).build();
+    for name in ["own", "foreign"] {
+        reply(&executor, name, json!({})).await;
+    }
+    let x = |count: usize| "x".repeat(count);
+    let told: Vec<String> = log
+        .all()
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::Updated { output } => Some(output.to_text()),
+            EventKind::Progressed { progress } => progress.message.clone(),
+            _ => None,
+        })
+        .collect();
+    let update = |end: &str| format!("[… of 32780 bytes the end …]\ned]{}{end}", x(32 * 1024 - 6));
+    let json = "[… of 39 bytes the end …]\n[JSON that is too large to be shown]end".to_owned();
+    let cut = format!("{}…", x(1020));
+    let expected = [
+        [update("\u{202e}"), json.clone(), cut.clone(), "a\u{202e}b".into()],
+        [update("\\u{202e}"), json, cut, "a\\u{202e}b".into()],
+    ];
+    let short = |text: &String| text.replace(&x(1000), "X");
+    assert_eq!(
+        told.iter().map(short).collect::<Vec<_>>(),
+        expected.concat().iter().map(short).collect::<Vec<_>>()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_that_a_layer_suppresses_takes_no_turn() {
+    struct NotTheFirst;
+    #[async_trait::async_trait]
+    impl Layer for NotTheFirst {
+        fn before_update(&self, _: &CallContext, output: ToolOutput) -> Option<ToolOutput> {
+            (output.to_text() != "first").then_some(output)
+        }
+    }
+    let log = Log::default();
+    let updates = Probe::new("t").run(|_, cx| async move {
+        for text in ["first", "second", "third"] {
+            cx.update(|| text.into());
+        }
+        Ok("done".into())
+    });
+    let executor = LocalExecutor::builder(registry([updates]))
+        .policy(anything())
+        .layer(NotTheFirst)
+        .events(log.events())
+        .build();
+    reply(&executor, "t", json!({})).await;
+    assert!(log.outline().contains("updated second\nc1 finished"), "{}", log.outline());
 }

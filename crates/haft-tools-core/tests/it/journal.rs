@@ -3,8 +3,8 @@ use expect_test::{Expect, expect};
 use haft_core::{Digest, ErrorKind, Origin, ReplyStatus, ToolReply, Truncation};
 use haft_tools_core::{
     Access, AccessMode, Accesses, CallJournal, CallScope, DecidedBy, Journal, JournalEntry, JournalError,
-    JournalReader, JournalRecord, JournalSink, JsonlJournal, MemoryJournal, PersonAnswer, Policy, Resource,
-    Rule,
+    JournalReader, JournalRecord, JournalSink, JsonlJournal, MemoryJournal, PersonAnswer, Policy, Redactor,
+    Resource, Rule,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -144,8 +144,9 @@ fn an_abandoned_call_is_recorded_as_cancelled() {
 #[test]
 fn a_call_that_waits_for_a_person_has_no_end_yet() {
     let (memory, journal) = in_memory();
-    follow(&journal, "edit_file").waits();
-    assert_eq!(memory.records(), []);
+    follow(&journal, "edit_file").waits().unwrap();
+    let records = memory.records();
+    assert_eq!(records.iter().map(|record| &record.entry).collect::<Vec<_>>(), [&JournalEntry::Waiting]);
 }
 
 #[test]
@@ -165,8 +166,8 @@ fn a_call_that_is_tried_again_begins_once() {
     let mut following = follow(&journal, "edit_file");
     following.begun().unwrap();
     following.begun().unwrap();
-    following.waits();
-    assert_eq!(memory.records().len(), 1);
+    following.ended(&reply(ReplyStatus::Ok, "done")).unwrap();
+    assert_eq!(memory.records().len(), 2);
 }
 
 #[test]
@@ -282,12 +283,12 @@ fn many_who_write_at_once_do_not_mix_their_lines() {
 fn a_record_that_is_too_long_for_a_line_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("journal.jsonl");
-    let journal = Journal::new(Arc::new(JsonlJournal::open(&path).unwrap()));
-    let mut following = follow(&journal, "t");
-    let origin = Origin::Mcp { server: "s".to_owned(), tool: "t".repeat(JsonlJournal::MAX_LINE_BYTES) };
-    following.resolved(&spec("t").with_origin(origin));
-    assert_eq!(following.begun().unwrap_err().kind(), io::ErrorKind::InvalidData);
-    following.waits();
+    let (memory, journal) = in_memory();
+    follow(&journal, "t").ended(&reply(ReplyStatus::Ok, "done")).unwrap();
+    let mut record = JournalRecord::clone(&memory.records()[0]);
+    record.called_as = "t".repeat(JsonlJournal::MAX_LINE_BYTES);
+    let refused = JsonlJournal::open(&path).unwrap().write(&record).unwrap_err();
+    assert_eq!(refused.kind(), io::ErrorKind::InvalidData);
     assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
 }
 
@@ -387,4 +388,42 @@ proptest! {
         let lines = bytes.split(|byte| *byte == b'\n').count();
         prop_assert!(JournalReader::new(&*bytes).count() <= lines);
     }
+}
+
+#[test]
+fn a_secret_over_the_edge_of_a_text_that_is_cut_is_replaced_first() {
+    let redactor = Redactor::new();
+    redactor.add("hunter2-hunter2").unwrap();
+    let text = |most: usize| format!("{}hunter2-hunter2", "x".repeat(most - 10));
+    let origin = Origin::Mcp { server: text(1024), tool: text(1024) };
+    let (memory, journal) = in_memory();
+    let scope = CallScope::new("run-1".parse().unwrap()).with_agent(text(1024));
+    for by in [DecidedBy::person(PersonAnswer::Denied, &text(1024)), DecidedBy::layer(&text(1024))] {
+        let mut following = journal.call(&scope, &call("c1", &text(1024), json!({}))).redacted_by(&redactor);
+        following.resolved(&spec("t").with_origin(origin.clone()));
+        let path = text(4096 - "read file:".len());
+        following.prepared(&read(&format!("file:{path}")).into(), || Digest::of(&json!(null)));
+        following.decided(|| by);
+        following.ended(&reply(ReplyStatus::Denied, "no")).unwrap();
+    }
+    for record in memory.records() {
+        let written = serde_json::to_string(&record).unwrap();
+        assert!(!written.contains("hunt"), "{written}");
+        assert_eq!(written.matches("[redact").count(), 6, "{written}");
+    }
+}
+
+#[test]
+fn a_name_that_a_server_made_too_long_is_cut_in_the_record() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("journal.jsonl");
+    let journal = Journal::new(Arc::new(JsonlJournal::open(&path).unwrap()));
+    let origin = Origin::Mcp { server: "files".into(), tool: "é".repeat(1_000_000) };
+    let mut following = journal.call(&scope(), &call("c1", "t", json!({})));
+    following.resolved(&spec("t").with_origin(origin));
+    following.begun().unwrap();
+    following.ended(&reply(ReplyStatus::Ok, "done")).unwrap();
+    let record = JsonlJournal::read(&path).unwrap().next().unwrap().unwrap();
+    let Some(Origin::Mcp { server, tool }) = record.origin else { panic!("{:?}", record.origin) };
+    assert_eq!((server, tool), ("files".to_owned(), "é".repeat(510) + "…"));
 }

@@ -28,6 +28,7 @@ fn printed(records: &[Arc<JournalRecord>]) -> String {
 fn line(record: &JournalRecord) -> String {
     let entry = match &record.entry {
         JournalEntry::Begun => "begun".to_owned(),
+        JournalEntry::Waiting => "waiting".to_owned(),
         JournalEntry::Ended { ran, status, bytes_total, bytes_kept, .. } => {
             let ran = if *ran { "ran" } else { "did not run" };
             format!("ended, {ran}: {status}, {bytes_kept} of {bytes_total} bytes")
@@ -185,20 +186,24 @@ async fn the_word_of_a_person_is_recorded() {
 }
 
 #[tokio::test]
-async fn a_call_that_waits_is_recorded_when_it_goes_on() {
+async fn a_call_that_waits_is_recorded_then_and_when_it_goes_on() {
     let approver = approver_fn(|_: &PendingCall| Approval::Later);
     let (executor, memory) =
         kept(LocalExecutor::builder(registry([ends()])).policy(Policy::new()).approver(approver));
     let batch = Batch::new(scope(), vec![call("c1", "ends", json!({ "ends": "well" }))]);
     let waiting = executor.execute_batch(batch).await.into_replies().unwrap_err();
-    assert_eq!(printed(&memory.records()), "");
+    expect![[r#"
+        0 c1 ends waiting; Some(["write file:a"]); ask by [] Some("write file:a"); digest
+    "#]]
+    .assert_eq(&printed(&memory.records()));
     let pending = waiting.iter().next().unwrap();
     resume(&executor, pending.clone(), Approval::Deny { reason: "no".to_owned() }).await;
     resume(&executor, pending.clone(), Approval::Approve).await;
     expect![[r#"
-        0 c1 - ended, did not run: denied, 93 of 93 bytes; None; Denied no; no digest
-        1 c1 ends begun; Some(["write file:a"]); Approved ; digest
-        2 c1 ends ended, ran: ok, 4 of 4 bytes; Some(["write file:a"]); Approved ; digest
+        0 c1 ends waiting; Some(["write file:a"]); ask by [] Some("write file:a"); digest
+        1 c1 - ended, did not run: denied, 93 of 93 bytes; None; Denied no; no digest
+        2 c1 ends begun; Some(["write file:a"]); Approved ; digest
+        3 c1 ends ended, ran: ok, 4 of 4 bytes; Some(["write file:a"]); Approved ; digest
     "#]]
     .assert_eq(&printed(&memory.records()));
     assert_eq!(memory.records().last().unwrap().digest, Some(pending.digest));

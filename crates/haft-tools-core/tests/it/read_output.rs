@@ -5,7 +5,7 @@ use crate::fixture::{anything, reply};
 use expect_test::{Expect, expect};
 use haft_core::{OutputId, ToolOutput};
 use haft_tools_core::{
-    CallScope, LocalExecutor, LocalOutputs, OutputStore, Retention, Tool as _, read_output,
+    CallScope, CollisionPolicy, LocalExecutor, LocalOutputs, OutputStore, Retention, Tool as _, read_output,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -391,6 +391,26 @@ async fn what_the_executor_cuts_can_be_read_whole() {
         offset = read.output.details["last_line"].as_u64().unwrap() + 1;
     }
     assert!(whole == text, "all lines come back");
+}
+
+#[tokio::test]
+async fn the_tool_is_known_under_any_name_and_another_of_its_name_is_not_it() {
+    let long = |name: &str| Probe::new(name).says(&numbered(10_000));
+    let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
+    let real = registry([long("t")]).with(read_output(Arc::clone(&outputs))).unwrap();
+    let real = real.prefixed("own").unwrap();
+    let tools = real.merge(&registry([long("read_output")]), CollisionPolicy::Refuse).unwrap();
+    let executor = LocalExecutor::builder(tools).policy(anything()).outputs(outputs).build();
+    let reader =
+        executor.registry().names().find(|name| name.starts_with("own") && name.ends_with("read_output"));
+    let reader = reader.unwrap().to_owned();
+    let cut = reply(&executor, "read_output", json!({})).await;
+    assert_eq!(cut.truncation.unwrap().output.map(|output| output.to_string()), Some("o1".to_owned()));
+    let note = cut.output.to_text();
+    assert!(note.contains(&format!("cut here: {reader} gives them, with output \"o1\"")), "{note}");
+    let line = json!({ "output": "o1", "offset": 1335, "limit": 2000 });
+    let read = reply(&executor, &reader, line).await;
+    assert!(read.truncation.is_none_or(|cut| cut.output.is_none()), "what is stored is not stored again");
 }
 
 proptest! {

@@ -52,3 +52,25 @@ async fn a_registered_secret_is_told_to_nobody() {
         assert!(told.contains("[redacted]"), "{told}");
     }
 }
+
+#[tokio::test]
+async fn a_secret_over_the_edge_of_a_repair_that_is_cut_is_replaced_first() {
+    let redactor = Redactor::new();
+    redactor.add(SECRET).unwrap();
+    let log = Log::default();
+    let probe = Probe::new("t")
+        .schema(json!({ "properties": { "a": { "type": "array" }, "b": { "type": "array" } } }));
+    let executor = LocalExecutor::builder(registry([probe]))
+        .policy(anything())
+        .events(log.events())
+        .redactor(redactor)
+        .build();
+    let over = |edge: usize| format!("{}{SECRET}", "x".repeat(edge - 8));
+    let input = json!({ "a": over(80), "b": over(200) });
+    let outcome = executor.execute_batch(Batch::new(scope(), vec![call("c1", "t", input)])).await;
+    let reply = outcome.into_replies().unwrap().remove(0);
+    assert_eq!(reply.repairs.len(), 2);
+    for told in [serde_json::to_string(&reply).unwrap(), serde_json::to_string(&log.all()).unwrap()] {
+        assert!(!told.contains("hunt") && told.contains("[redac"), "{told}");
+    }
+}

@@ -2,7 +2,6 @@ use super::rest::{Halt, Rest};
 use crate::executor::Refusal;
 use crate::layer::Verdict;
 use crate::registry::Entry;
-use crate::validation::abridged;
 use crate::{Answer, Before, DecidedBy, Layer, LayerCall, LayerTime, PendingCall};
 use futures_util::FutureExt as _;
 use haft_core::{Content, ErrorKind, Repair, ReplyStatus};
@@ -223,7 +222,7 @@ fn discard(payload: Box<dyn Any + Send>) {
 
 /// Tells the model that what runs is not what it asked for.
 pub(super) fn replaced(from: &Value, to: &Value) -> Repair {
-    Repair::new("", abridged(from), Some(abridged(to)), "changed by the host before the call ran")
+    Repair::new("", from.clone(), Some(to.clone()), "changed by the host before the call ran")
 }
 
 fn broke_before() -> Refusal {

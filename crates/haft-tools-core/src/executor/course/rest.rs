@@ -9,7 +9,7 @@ use crate::executor::prepare::prepare;
 use crate::executor::record::Record;
 use crate::executor::resolve::resolve;
 use crate::executor::run::cancelled_before_start;
-use crate::executor::shape::{Shaper, Unshaped, is_untrusted, reads_outputs};
+use crate::executor::shape::{Shaper, Unshaped, is_untrusted, redact_and_cut};
 use crate::executor::validate::validate;
 use crate::executor::{CallOutcome, Refusal, span};
 use crate::registry::Entry;
@@ -401,7 +401,7 @@ impl<'a> Rest<'a> {
         Shaper {
             limits: self.entry.map_or(&shared.limits, |entry| shared.limits_of(entry)),
             redactor: &shared.redactor,
-            outputs: shared.outputs.as_ref().filter(|_| !reads_outputs(&self.record.call.name)),
+            outputs: shared.outputs.as_ref().filter(|_| !self.entry.is_some_and(|entry| entry.reads_outputs)),
             registry: frame.registry(),
             is_untrusted: self.entry.is_some_and(|entry| is_untrusted(entry.spec.origin())),
         }
@@ -416,7 +416,7 @@ impl<'a> Rest<'a> {
     ) -> CallOutcome {
         let shared = &self.frame.shared;
         let mut repairs = std::mem::take(&mut self.repairs);
-        shared.redactor.redact_repairs(&mut repairs);
+        redact_and_cut(&mut repairs, &shared.redactor);
         let reply = self.record.finish(status, output, truncation, repairs);
         span::answered(span, &reply, shared.span_content);
         CallOutcome::Replied(reply)

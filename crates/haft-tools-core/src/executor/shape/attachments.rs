@@ -64,7 +64,7 @@ pub(super) struct LeftOut {
     bytes: u64,
 }
 
-/// Leaves out parts that are too many or too large; those that come later can still fit, and texts stay.
+/// Leaves out parts that are too many or too large, which are not stored; those that come later can still fit, and texts stay.
 pub(super) fn cut(parts: &mut Vec<Content>, limits: &Limits) -> Option<LeftOut> {
     let (mut count, mut left_out) = (Count::default(), LeftOut::default());
     parts.retain_mut(|part| {
@@ -117,7 +117,7 @@ impl LeftOut {
             let _ = write!(named, " and {} more", self.parts - self.named.len());
         }
         format!(
-            "[left out: {named}; a reply has at most {MOST_PARTS} such parts with {} bytes of media and \
+            "[left out and not kept: {named}; a reply has at most {MOST_PARTS} such parts with {} bytes of media and \
              {MOST_ADDRESS_BYTES} bytes of addresses, so ask for fewer or smaller ones]",
             limits.media_bytes
         )

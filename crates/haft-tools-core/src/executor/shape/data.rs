@@ -4,11 +4,12 @@ use haft_core::{Content, ToolOutput};
 use serde_json::{Value, json};
 use std::io;
 
-/// Is a result as data that was left out because it is too much.
+/// Is a result as data, and what is for the host alone, that was left out because it is too much.
 pub(super) struct CutData {
     /// The result written as JSON on several lines; nothing if what the model reads has the same.
     whole: Option<String>,
     bytes: u64,
+    details_bytes: u64,
     most_bytes: usize,
 }
 
@@ -18,16 +19,25 @@ pub(super) fn fits(output: &ToolOutput, limits: &Limits) -> bool {
 }
 
 /// Leaves out the result as data, and what is for the host, where they are too much.
+///
+/// What is for the host is not stored: the model can read what is.
 pub(super) fn cut(output: &mut ToolOutput, limits: &Limits) -> Option<CutData> {
     let most_bytes = limits.data_bytes;
-    if !output.details.is_null() && json_bytes(&output.details, most_bytes).is_none() {
-        tracing::warn!(most_bytes, "the details of an output are too large and were left out");
-        output.details = json!({ "left_out": { "most_bytes": most_bytes } });
+    let is_over = |value: &Value| !value.is_null() && json_bytes(value, most_bytes).is_none();
+    let mut details_bytes = 0;
+    if is_over(&output.details) {
+        details_bytes = json_bytes(&output.details, usize::MAX).unwrap_or_default() as u64;
+        tracing::warn!(details_bytes, most_bytes, "the details of an output are too large and were left out");
+        output.details = json!({ "left_out": { "bytes": details_bytes, "most_bytes": most_bytes } });
     }
-    let structured = output.structured.take_if(|structured| json_bytes(structured, most_bytes).is_none())?;
-    let is_read = matches!(&output.content[..], [Content::Json { value }] if *value == structured);
-    let whole = (!is_read).then(|| format!("{structured:#}"));
-    Some(CutData { bytes: whole.as_ref().map_or(0, |whole| whole.len() as u64), whole, most_bytes })
+    let structured = output.structured.take_if(|structured| is_over(structured));
+    let is_left_out = structured.is_some();
+    let is_read =
+        |structured: &Value| matches!(&output.content[..], [Content::Json { value }] if value == structured);
+    let whole =
+        structured.filter(|structured| !is_read(structured)).map(|structured| format!("{structured:#}"));
+    let bytes = whole.as_ref().map_or(0, |whole| whole.len() as u64);
+    (is_left_out || details_bytes > 0).then_some(CutData { whole, bytes, details_bytes, most_bytes })
 }
 
 impl CutData {
@@ -36,15 +46,15 @@ impl CutData {
         self.whole.take()
     }
 
-    /// How many bytes were left out that the model does not read either.
+    /// How many bytes were left out that are not in what the model reads either.
     pub(super) fn bytes(&self) -> u64 {
-        self.bytes
+        self.bytes + self.details_bytes
     }
 
     /// Says what was left out, unless the model reads the same as text.
     pub(super) fn note(&self, whereabouts: &Whereabouts<'_>) -> Option<String> {
         let next = match whereabouts {
-            Whereabouts::Readable(output) => format!("read_output gives it, with output \"{output}\""),
+            Whereabouts::Readable { output, tool } => format!("{tool} gives it, with output \"{output}\""),
             Whereabouts::Stored(output) => {
                 format!("it was kept as the output {output}; ask for less at once to see it")
             }

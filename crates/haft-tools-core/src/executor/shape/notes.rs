@@ -3,8 +3,8 @@ use std::fmt;
 
 /// Says where what was cut can be found.
 pub(super) enum Whereabouts<'a> {
-    /// In the store, from which the model can read it.
-    Readable(&'a OutputId),
+    /// In the store, from which the model can read it with the tool of this name.
+    Readable { output: &'a OutputId, tool: &'a str },
     /// In the store, where only the host finds it.
     Stored(&'a OutputId),
     /// There is no store.
@@ -28,8 +28,8 @@ impl fmt::Display for GapNote<'_> {
         let noun = if *lines == 1 { "line" } else { "lines" };
         write!(f, "[… {bytes} bytes, {lines} {noun} cut here")?;
         match whereabouts {
-            Whereabouts::Readable(output) => {
-                write!(f, ": read_output gives them, with output \"{output}\" and offset {offset} …]")
+            Whereabouts::Readable { output, tool } => {
+                write!(f, ": {tool} gives them, with output \"{output}\" and offset {offset} …]")
             }
             Whereabouts::Stored(output) => {
                 write!(f, " and kept as the output {output}: ask for less at once to see them …]")
@@ -52,7 +52,9 @@ impl fmt::Display for LineNote<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "[lines over {} bytes are cut within", self.line_bytes)?;
         match self.whereabouts {
-            Whereabouts::Readable(output) => write!(f, ": read_output gives them, with output \"{output}\"]"),
+            Whereabouts::Readable { output, tool } => {
+                write!(f, ": {tool} gives them, with output \"{output}\"]")
+            }
             Whereabouts::Stored(output) => {
                 write!(f, " and kept as the output {output}: ask for less at once to see them]")
             }

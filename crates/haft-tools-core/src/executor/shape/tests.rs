@@ -25,6 +25,37 @@ fn check(most_bytes: usize, text: &str, expect: Expect) {
 }
 
 #[test]
+fn a_reply_tells_no_more_than_a_little_of_a_repaired_value() {
+    let long = json!(["é".repeat(1_000)]);
+    let mut repairs = [
+        Repair::new("/a", json!(long.to_string()), Some(long), "decoded"),
+        Repair::new("", json!([1]), None, ""),
+    ];
+    redact_and_cut(&mut repairs, &Redactor::new());
+    let cut = |text: &str| json!(format!("[\"{}{text}…", "é".repeat(99)));
+    assert_eq!(repairs[0], Repair::new("/a", cut(""), Some(cut("")), "decoded"));
+    assert_eq!(repairs[1].from, json!([1]));
+}
+
+#[test]
+fn details_that_are_left_out_are_counted_as_cut() {
+    let limits = Limits { data_bytes: 60, ..Limits::default() };
+    let output = ToolOutput::text("done").with_details(json!("d".repeat(98)));
+    let (output, truncation) = shape_within(output, &limits, &[]);
+    assert_eq!(output.to_text(), "done");
+    assert_eq!(output.details, json!({ "left_out": { "bytes": 100, "most_bytes": 60 } }));
+    assert_eq!(truncation, Some(Truncation::new(104, 4)));
+}
+
+#[test]
+fn parts_of_json_count_as_lines() {
+    let parts = vec![Content::json(json!(1)); 30_000];
+    let (output, truncation) = shape(ToolOutput::new(parts), 1 << 20, &[]);
+    assert!(count_lines(&output.to_text()) <= 2_010, "{}", count_lines(&output.to_text()));
+    assert_eq!(truncation.map(|cut| cut.total_bytes), Some(30_000));
+}
+
+#[test]
 fn keeps_two_thirds_of_the_head_and_one_of_the_tail() {
     let lines = (1..=30).map(|line| format!("{line:02}")).collect::<Vec<_>>().join("\n") + "\n";
     check(

@@ -2,6 +2,7 @@ use super::excerpt::{Budget, Excerpt, Place, is_too_long};
 use super::notes::{GapNote, LineNote, Whereabouts};
 use crate::Limits;
 use crate::output::count_lines;
+use crate::rewrite::{words as text, words_mut as text_mut};
 use haft_core::Content;
 use std::borrow::Cow;
 
@@ -30,18 +31,19 @@ pub(super) fn fits(parts: &[Content], limits: &Limits) -> bool {
     }
     let texts = || parts.iter().filter_map(text);
     let most_lines = limits.output_lines.saturating_add(limits.output_lines / LINES_SLACK);
-    let lines_fit = limits.output_bytes - left + parts.len() <= most_lines
-        || texts().map(|text| count_lines(text).max(1)).sum::<u64>() <= most_lines as u64;
+    let lines = || parts.iter().map(lines).sum::<u64>();
+    let lines_fit = limits.output_bytes - left + parts.len() <= most_lines || lines() <= most_lines as u64;
     let is_too_long = |bytes| is_too_long(bytes, limits.line_bytes);
     lines_fit
         && (!is_too_long(longest)
             || !texts().any(|text| text.split('\n').any(|line| is_too_long(line.len()))))
 }
 
-fn text(part: &Content) -> Option<&str> {
+/// Counts the lines of a part for a reader, who is given each part on lines of its own.
+fn lines(part: &Content) -> u64 {
     match part {
-        Content::Text { text } | Content::Resource { text: Some(text), .. } => Some(text),
-        _ => None,
+        Content::Json { .. } => 1,
+        part => text(part).map_or(0, |text| count_lines(text).max(1)),
     }
 }
 
@@ -237,13 +239,6 @@ impl Span<'_> {
 
     fn lines(&self) -> u64 {
         self.pieces().map(count_lines).sum()
-    }
-}
-
-fn text_mut(part: &mut Content) -> Option<&mut String> {
-    match part {
-        Content::Text { text } | Content::Resource { text: Some(text), .. } => Some(text),
-        _ => None,
     }
 }
 

@@ -151,7 +151,7 @@ async fn a_result_as_data_that_is_too_much_is_left_out_and_kept() {
         [… 46 bytes, 1 line cut here: read_output gives them, with output "o1" and offset 2 …]
         xxxxxxx"
         }
-        None {"left_out":{"most_bytes":60}}"#]]
+        None {"left_out":{"bytes":71,"most_bytes":60}}"#]]
     .assert_eq(&format!("{}\n{:?} {}", outline(&reply), reply.output.structured, reply.output.details));
 }
 
@@ -164,7 +164,7 @@ async fn media_that_are_too_many_or_too_large_are_left_out() {
         ok
         [image image/png, 6 bytes]
         [image image/png, 4 bytes]
-        [left out: image image/png of 5 bytes, audio audio/\u{202e}xaudio/\u{202e}xaudio/\u{202e}xaudio/\u{202e}x of 9 bytes; a reply has at most 100 such parts with 10 bytes of media and 32768 bytes of addresses, so ask for fewer or smaller ones]
+        [left out and not kept: image image/png of 5 bytes, audio audio/\u{202e}xaudio/\u{202e}xaudio/\u{202e}xaudio/\u{202e}x of 9 bytes; a reply has at most 100 such parts with 10 bytes of media and 32768 bytes of addresses, so ask for fewer or smaller ones]
         ---
         Some(Truncation { total_bytes: 14, kept_bytes: 0, output: None })"#]]).await;
     let document = Content::Resource {
@@ -176,7 +176,7 @@ async fn media_that_are_too_many_or_too_large_are_left_out() {
     check(limits, ToolOutput::new(vec![document]), expect![[r#"
         ok
         its text
-        [left out: document of 33000 bytes; a reply has at most 100 such parts with 10 bytes of media and 32768 bytes of addresses, so ask for fewer or smaller ones]
+        [left out and not kept: document of 33000 bytes; a reply has at most 100 such parts with 10 bytes of media and 32768 bytes of addresses, so ask for fewer or smaller ones]
         ---
         Some(Truncation { total_bytes: 33008, kept_bytes: 8, output: None })"#]]).await;
     let links = (0..10_000).map(|_| Content::ResourceLink {
@@ -187,7 +187,7 @@ async fn media_that_are_too_many_or_too_large_are_left_out() {
     });
     let reply = call_with(Limits::default(), in_memory(), ToolOutput::new(links.collect())).await;
     assert_eq!(reply.output.content.len(), 101);
-    expect!["[left out: link of 4 bytes, link of 4 bytes, link of 4 bytes and 9897 more; a reply has at most 100 such parts with 5242880 bytes of media and 32768 bytes of addresses, so ask for fewer or smaller ones]"].assert_eq(reply.output.content[100].as_text().unwrap());
+    expect!["[left out and not kept: link of 4 bytes, link of 4 bytes, link of 4 bytes and 9897 more; a reply has at most 100 such parts with 5242880 bytes of media and 32768 bytes of addresses, so ask for fewer or smaller ones]"].assert_eq(reply.output.content[100].as_text().unwrap());
 }
 
 /// Fails in a way.
