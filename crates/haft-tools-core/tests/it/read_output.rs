@@ -409,8 +409,8 @@ async fn the_tool_is_known_under_any_name_and_another_of_its_name_is_not_it() {
     let note = cut.output.to_text();
     assert!(note.contains(&format!("cut here: {reader} gives them, with output \"o1\"")), "{note}");
     let line = json!({ "output": "o1", "offset": 1335, "limit": 2000 });
-    let read = reply(&executor, &reader, line).await;
-    assert!(read.truncation.is_none_or(|cut| cut.output.is_none()), "what is stored is not stored again");
+    let page = reply(&executor, &reader, line).await;
+    assert!(page.truncation.is_none_or(|cut| cut.output.is_none()), "what is stored is not stored again");
 }
 
 proptest! {

@@ -146,15 +146,11 @@ pub(super) fn watch(
     let tasks = frame.shared.admission.tasks.clone();
     tasks.spawn(async move {
         let answered = Instant::now();
-        let ended = match timeout(most_time, &mut task).await {
-            Ok(ended) => {
-                drop((places, room));
-                ended
-            }
-            Err(_) => {
-                drop((places, room));
-                task.await
-            }
+        let in_time = timeout(most_time, &mut task).await.ok();
+        drop((places, room));
+        let ended = match in_time {
+            Some(ended) => ended,
+            None => task.await,
         };
         // However it ended, nobody waits for its result any more.
         apart(|| drop(ended));
