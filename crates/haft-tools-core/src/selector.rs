@@ -126,6 +126,9 @@ fn foreign_name(spec: &ToolSpec) -> &str {
 
 /// Matches `*` against any run of characters; a lone backtrack point suffices, so the cost is at most quadratic.
 fn glob_matches(pattern: &str, text: &str) -> bool {
+    if pattern == "*" {
+        return true;
+    }
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut at, mut seen) = (0, 0);
     let mut backtrack: Option<(usize, usize)> = None;
