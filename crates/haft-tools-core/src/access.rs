@@ -56,9 +56,21 @@ pub struct Access {
     target: Target,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     detail: Option<Box<str>>,
-    /// Whether the access changes nothing that another access could see, so that the two may overlap in time.
-    #[serde(default, skip_serializing_if = "is_false")]
-    shared: bool,
+    #[serde(default, skip_serializing_if = "Order::is_usual")]
+    order: Order,
+}
+
+/// Says what the access may overlap with in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Order {
+    /// With what touches something else.
+    #[default]
+    Usual,
+    /// With others of its kind too: it changes nothing that they could see.
+    Shared,
+    /// With nothing.
+    Exclusive,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -68,16 +80,21 @@ enum Target {
     Opaque,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field by reference")]
-fn is_false(flag: &bool) -> bool {
-    !flag
+impl Order {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field by reference")]
+    fn is_usual(&self) -> bool {
+        *self == Self::Usual
+    }
 }
 
 impl Access {
     /// Declares that the call does something with a resource.
     pub fn new(mode: AccessMode, resource: Resource) -> Self {
-        let shared = matches!(mode, AccessMode::Read | AccessMode::Connect);
-        Self { target: Target::Resource { mode, resource }, detail: None, shared }
+        let order = match mode {
+            AccessMode::Read | AccessMode::Connect => Order::Shared,
+            AccessMode::Write | AccessMode::Execute | AccessMode::Call => Order::Usual,
+        };
+        Self { target: Target::Resource { mode, resource }, detail: None, order }
     }
 
     /// Declares that the call looks at a resource.
@@ -107,7 +124,7 @@ impl Access {
 
     /// Declares that the call does something which cannot be told beforehand; says what, for the person who is asked.
     pub fn opaque(detail: impl Into<Box<str>>) -> Self {
-        Self { target: Target::Opaque, detail: Some(detail.into()), shared: false }
+        Self { target: Target::Opaque, detail: Some(detail.into()), order: Order::Exclusive }
     }
 
     /// Adds what a person should know besides, such as the arguments of a command.
@@ -120,7 +137,26 @@ impl Access {
     ///
     /// This relaxes ordering only, never a permission; an opaque access stays exclusive.
     pub fn unordered(mut self) -> Self {
-        self.shared = matches!(self.target, Target::Resource { .. });
+        if !self.is_opaque() {
+            self.order = Order::Shared;
+        }
+        self
+    }
+
+    /// Lets the access overlap in time with nothing, because what it touches besides its resource cannot be told.
+    ///
+    /// This is about ordering only: whether it may happen is decided by its resource alone, as for a command of which it
+    /// is known how it is called and not what it does.
+    ///
+    /// ```
+    /// use haft_tools_core::{Access, Resource, Scheme};
+    ///
+    /// let make = Access::execute(Resource::exact(Scheme::new("exec"), "make test")).exclusive();
+    /// let read = Access::read(Resource::exact(Scheme::new("file"), "notes.md"));
+    /// assert!(make.conflicts_with(&read));
+    /// ```
+    pub fn exclusive(mut self) -> Self {
+        self.order = Order::Exclusive;
         self
     }
 
@@ -142,7 +178,12 @@ impl Access {
 
     /// Tells whether the access may overlap in time with others of its kind.
     pub(crate) fn is_shared(&self) -> bool {
-        self.shared
+        self.order == Order::Shared
+    }
+
+    /// The place that others may be in the way of; `None` if it is everywhere.
+    pub(crate) fn place(&self) -> Option<&Resource> {
+        if self.order == Order::Exclusive { None } else { self.resource() }
     }
 
     /// What a person should know besides.
@@ -158,19 +199,15 @@ impl Access {
     /// Tells whether the two must not overlap in time.
     ///
     /// They conflict when at least one of them changes something and their resources have something in common; an
-    /// opaque access conflicts with everything. What changes a path may make or remove it, and so stands in the way of
+    /// opaque or [exclusive](Self::exclusive) access conflicts with everything. What changes a path may make or remove it, and so stands in the way of
     /// everything below it, too.
     pub fn conflicts_with(&self, other: &Self) -> bool {
-        match (&self.target, &other.target) {
-            (Target::Resource { resource, .. }, Target::Resource { resource: others, .. }) => {
-                let apart = self.shared && other.shared;
-                !apart
-                    && (resource.overlaps(others)
-                        || (!self.shared && resource.is_above(others))
-                        || (!other.shared && others.is_above(resource)))
-            }
-            _ => true,
-        }
+        let (Some(mine), Some(others)) = (self.place(), other.place()) else { return true };
+        let apart = self.is_shared() && other.is_shared();
+        !apart
+            && (mine.overlaps(others)
+                || (!self.is_shared() && mine.is_above(others))
+                || (!other.is_shared() && others.is_above(mine)))
     }
 }
 

@@ -202,7 +202,7 @@ impl Spot {
 
 /// Gives the key of what is touched, and whether all below it is concerned; what cannot be told is everything.
 fn key_of(access: &Access) -> (Box<str>, bool) {
-    match access.resource() {
+    match access.place() {
         None => ("".into(), true),
         Some(resource) => (key(resource), resource.is_subtree() || !access.is_shared()),
     }

@@ -40,6 +40,12 @@ proptest! {
     }
 
     #[test]
+    fn what_is_exclusive_conflicts_with_everything(access in accesses(), other in accesses()) {
+        prop_assert!(access.clone().exclusive().conflicts_with(&other));
+        prop_assert!(other.conflicts_with(&access.exclusive()));
+    }
+
+    #[test]
     fn two_conflict_when_one_changes_what_they_share(
         (one, other) in (prop::sample::select(MODES.as_slice()), prop::sample::select(MODES.as_slice())),
         (mine, others) in (resources(), resources()),
@@ -103,7 +109,7 @@ fn the_json_form_is_stable() {
     let check = |access: Access, expect: Expect| expect.assert_eq(&serde_json::to_string(&access).unwrap());
     check(
         read("file:a"),
-        expect![[r#"{"kind":"resource","mode":"read","resource":"file:a","shared":true}"#]],
+        expect![[r#"{"kind":"resource","mode":"read","resource":"file:a","order":"shared"}"#]],
     );
     check(
         write("file:a/**").with_detail("3 lines"),
@@ -111,13 +117,13 @@ fn the_json_form_is_stable() {
     );
     check(
         write("file:a").unordered(),
-        expect![[r#"{"kind":"resource","mode":"write","resource":"file:a","shared":true}"#]],
+        expect![[r#"{"kind":"resource","mode":"write","resource":"file:a","order":"shared"}"#]],
     );
     check(
         Access::execute(resource("exec:ls")),
         expect![[r#"{"kind":"resource","mode":"execute","resource":"exec:ls"}"#]],
     );
-    check(Access::opaque("eval"), expect![[r#"{"kind":"opaque","detail":"eval"}"#]]);
+    check(Access::opaque("eval"), expect![[r#"{"kind":"opaque","detail":"eval","order":"exclusive"}"#]]);
 }
 
 #[test]

@@ -126,8 +126,8 @@ async fn a_person_is_shown_all_of_the_call_and_what_no_rule_allows() {
             {
               "kind": "resource",
               "mode": "read",
-              "resource": "file:config",
-              "shared": true
+              "order": "shared",
+              "resource": "file:config"
             },
             {
               "kind": "resource",

@@ -1,0 +1,63 @@
+use crate::Resource;
+use std::fmt;
+use std::ops::Range;
+
+/// Reads the patterns of one domain's rules, such as `src/**` for files.
+///
+/// What a path, a command or a host is, and how patterns of them are written, is known by the crates of these domains and
+/// not here. A rule language says which syntax the patterns of a mode have.
+pub trait PatternSyntax: fmt::Debug + Send + Sync + 'static {
+    /// Compiles the patterns of one list of rules, in their order, so that they are tried all at once.
+    ///
+    /// # Errors
+    ///
+    /// When one of them is not a pattern: which, where in it, and what to write instead.
+    fn compile(&self, patterns: &[Box<str>]) -> Result<Box<dyn PatternSet>, PatternError>;
+
+    /// Suggests the narrowest useful pattern that contains the resource, for a grant that outlives one call.
+    ///
+    /// `None` where each call has to be asked about on its own.
+    fn suggest(&self, resource: &Resource) -> Option<String>;
+}
+
+/// Matches resources against patterns that were compiled together.
+pub trait PatternSet: fmt::Debug + Send + Sync + 'static {
+    /// Finds the first pattern that contains all that the resource stands for, by its place in the list.
+    fn first_containing(&self, resource: &Resource) -> Option<usize>;
+
+    /// Finds the first pattern that has anything in common with the resource, by its place in the list.
+    ///
+    /// What a rule forbids must not be got round by spelling it another way, so this errs towards a match.
+    fn first_touching(&self, resource: &Resource) -> Option<usize>;
+}
+
+/// Says why a text is not a pattern, and where in it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct PatternError {
+    index: usize,
+    range: Range<usize>,
+    reason: String,
+}
+
+impl PatternError {
+    /// Refuses a part of one pattern of a list, given in bytes, with the reason and the next step.
+    pub fn new(index: usize, range: Range<usize>, reason: impl Into<String>) -> Self {
+        Self { index, range, reason: reason.into() }
+    }
+
+    /// Which pattern of the list it is about, 0-based.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Which bytes of the pattern it is about.
+    pub fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
+
+    /// The reason, with the next step.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+}
