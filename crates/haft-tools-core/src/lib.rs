@@ -108,8 +108,9 @@ pub use layer::{Before, Layer, LayerCall, LayerTime};
 pub use limits::{Limits, Retries, ToolLimits};
 pub use output::{LocalOutputs, OutputChunk, OutputError, OutputStore, ReadOutput, Retention, read_output};
 pub use permission::{
-    AllowAll, Approval, Approver, DenyAll, PatternError, PatternSet, PatternSyntax, PendingCall, Policy,
-    Rule, Verdict, approver_fn,
+    AgentPolicy, AllowAll, Approval, Approver, DenyAll, Explanation, Level, Mode, ModeError, ModeSwitch,
+    PatternError, PatternSet, PatternSyntax, PendingCall, Policy, PolicyLayer, Rule, RuleError, RuleLanguage,
+    RuleSource, Rules, Verdict, approver_fn,
 };
 pub use preview::Preview;
 pub use redact::{RedactedStream, Redactor, SecretError};

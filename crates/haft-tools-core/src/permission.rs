@@ -1,10 +1,21 @@
 mod approver;
+mod index;
+mod language;
+mod mode;
 mod pending;
 mod policy;
+mod rule;
+mod rules;
 mod syntax;
+mod verdict;
 
 pub use approver::{AllowAll, Approval, Approver, DenyAll, approver_fn};
+pub use language::{RuleError, RuleLanguage};
+pub use mode::{Mode, ModeError, ModeSwitch};
 pub use pending::PendingCall;
 pub(crate) use pending::call_digest;
-pub use policy::{Policy, Rule, Verdict};
+pub use policy::{AgentPolicy, Policy, PolicyLayer};
+pub use rule::{Rule, RuleSource};
+pub use rules::Rules;
 pub use syntax::{PatternError, PatternSet, PatternSyntax};
+pub use verdict::{Explanation, Level, Verdict};

@@ -1,4 +1,4 @@
-use crate::Extensions;
+use crate::{Extensions, Policy};
 use haft_core::RunId;
 use std::sync::Arc;
 
@@ -17,25 +17,26 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct CallScope {
     run: RunId,
-    parent_run: Option<RunId>,
     agent: Option<Arc<str>>,
-    depth: u32,
+    /// The scope of the run that started this one.
+    above: Option<Arc<CallScope>>,
+    ceiling: Option<Arc<Policy>>,
     extensions: Extensions,
 }
 
 impl CallScope {
     /// Makes the scope of a run that no other run started.
     pub fn new(run: RunId) -> Self {
-        Self { run, parent_run: None, agent: None, depth: 0, extensions: Extensions::default() }
+        Self { run, agent: None, above: None, ceiling: None, extensions: Extensions::default() }
     }
 
-    /// Makes the scope of a run that this one starts: one level deeper, with the same extensions.
+    /// Makes the scope of a run that this one starts: one level deeper, below its ceilings, with the same extensions.
     pub fn child(&self, run: RunId) -> Self {
         Self {
             run,
-            parent_run: Some(self.run.clone()),
             agent: None,
-            depth: self.depth.saturating_add(1),
+            above: Some(Arc::new(self.clone())),
+            ceiling: None,
             extensions: self.extensions.clone(),
         }
     }
@@ -43,6 +44,12 @@ impl CallScope {
     /// Names the agent that works in the run.
     pub fn with_agent(mut self, agent: impl Into<Arc<str>>) -> Self {
         self.agent = Some(agent.into());
+        self
+    }
+
+    /// Bounds what this run and all it starts may do by the layers of a policy, besides what the executor's own says.
+    pub fn with_ceiling(mut self, ceiling: impl Into<Arc<Policy>>) -> Self {
+        self.ceiling = Some(ceiling.into());
         self
     }
 
@@ -59,7 +66,7 @@ impl CallScope {
 
     /// The run that started that run, if one did.
     pub fn parent_run(&self) -> Option<&RunId> {
-        self.parent_run.as_ref()
+        self.above.as_deref().map(Self::run)
     }
 
     /// The agent that works in the run, if it has a name.
@@ -69,7 +76,37 @@ impl CallScope {
 
     /// How many runs are above this one.
     pub fn depth(&self) -> u32 {
-        self.depth
+        u32::try_from(self.chain().skip(1).count()).unwrap_or(u32::MAX)
+    }
+
+    /// Iterates over this scope and those above it, up to the one that no other run started.
+    pub fn chain(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |scope| scope.above.as_deref())
+    }
+
+    /// What this run and all it starts may do at most, if that was bounded in code.
+    pub fn ceiling(&self) -> Option<&Policy> {
+        self.ceiling.as_deref()
+    }
+
+    /// Tells whether this run or one above it was bounded in code.
+    pub(crate) fn has_ceiling(&self) -> bool {
+        self.chain().any(|scope| scope.ceiling.is_some())
+    }
+
+    /// Puts the scope below another that it is not below yet: what a call makes is never outside its own bounds.
+    pub(crate) fn below(self, above: &Self) -> Self {
+        let is_below = self.chain().any(|scope| scope.run == above.run && scope.agent == above.agent);
+        if is_below { self } else { self.lowered(above) }
+    }
+
+    fn lowered(mut self, above: &Self) -> Self {
+        let lowered = match self.above.take() {
+            Some(next) => Arc::unwrap_or_clone(next).lowered(above),
+            None => above.clone(),
+        };
+        self.above = Some(Arc::new(lowered));
+        self
     }
 
     /// Borrows the host's value of a type, if there is one.

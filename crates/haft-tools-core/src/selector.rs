@@ -50,6 +50,17 @@ pub enum SelectorError {
     },
 }
 
+/// Says by what the tools of a selector can be looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor<'a> {
+    /// The tool's name is this one.
+    Name(&'a str),
+    /// The tool's origin is of this kind or name.
+    Origin(&'a str),
+    /// Each tool has to be looked at.
+    None,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Term {
     negated: bool,
@@ -74,6 +85,17 @@ impl Selector {
         self.chooses(spec, false)
     }
 
+    /// What a tool must have to be chosen, if that can be looked up.
+    pub(crate) fn anchor(&self) -> Anchor<'_> {
+        match self.0.as_slice() {
+            [Term { negated: false, origin: Some(origin), .. }] => Anchor::Origin(origin),
+            [Term { negated: false, origin: None, name: Some(name) }] if !name.contains('*') => {
+                Anchor::Name(name)
+            }
+            _ => Anchor::None,
+        }
+    }
+
     fn chooses(&self, spec: &ToolSpec, explicit: bool) -> bool {
         let start = self.0.first().is_some_and(|term| term.negated) && !explicit;
         self.0
@@ -96,6 +118,18 @@ impl Term {
 
     fn is_exact(&self) -> bool {
         self.name.as_ref().is_some_and(|name| !name.contains('*'))
+    }
+}
+
+/// Names what an origin can be chosen by: its kind, and the name it has in it.
+pub(crate) fn origin_words(origin: &Origin) -> [Option<&str>; 2] {
+    match origin {
+        Origin::Builtin => [Some("builtin"), None],
+        Origin::Host => [Some("host"), None],
+        Origin::Mcp { server, .. } => [Some("mcp"), Some(server)],
+        Origin::OpenApi { document, .. } => [Some("openapi"), Some(document)],
+        Origin::Agent { name } => [Some("agent"), Some(name)],
+        _ => [None, None],
     }
 }
 

@@ -1,10 +1,11 @@
 use super::Refusal;
 use super::decide::Authorized;
+use super::frame::Frame;
 use super::prepare::panicked;
 use crate::panicked::discard;
 use crate::permission::call_digest;
 use crate::registry::Entry;
-use crate::{Access, Approval, Approver, CallScope, PendingCall, Policy, Prepared, Preview};
+use crate::{Access, Approval, Approver, CallScope, PendingCall, Prepared, Preview};
 use futures_util::FutureExt as _;
 use haft_core::{Decision, Digest, Repair, ReplyStatus, ToolCall};
 use serde_json::Value;
@@ -23,12 +24,11 @@ pub(super) enum Approved {
 
 /// Describes, for a person, the call that the policy does not decide.
 pub(super) async fn pending_call(
-    policy: &Policy,
+    frame: &Frame,
     entry: &Entry,
     call: &ToolCall,
     repairs: &[Repair],
     prepared: &Prepared,
-    scope: &CallScope,
     most_time: Duration,
 ) -> Result<PendingCall, Refusal> {
     // The prepared call is dropped if its preview panics, so it cannot be seen in a broken state.
@@ -42,7 +42,8 @@ pub(super) async fn pending_call(
         // The arguments and accesses say what the call is about, so a person can be asked without it.
         Err(_) => Preview::Arguments,
     };
-    let verdicts = policy.explain(&entry.spec, prepared.accesses());
+    let scope = &frame.scope;
+    let verdicts = frame.explain(&entry.spec, prepared.accesses());
     let unmet: Vec<Access> = verdicts
         .iter()
         .filter(|verdict| verdict.decision() == Decision::Ask)

@@ -1,6 +1,7 @@
 use super::Refusal;
+use crate::executor::frame::Frame;
 use crate::registry::Entry;
-use crate::{Accesses, Policy, Prepared};
+use crate::{Accesses, Prepared};
 use haft_core::{Decision, ReplyStatus};
 
 /// Holds a prepared call that may run.
@@ -95,12 +96,13 @@ impl Decided {
 
 /// Decides by the policy whether a prepared call may run; hands every decision to `tell` with its reason.
 pub(super) fn decide(
-    policy: &Policy,
+    frame: &Frame,
     entry: &Entry,
     prepared: Prepared,
     tell: impl FnOnce(Decision, &dyn Fn() -> String),
 ) -> Result<Decided, Refusal> {
-    let verdict = policy.decide(&entry.spec, prepared.accesses());
+    let (scope, mode) = (&frame.scope, frame.shared.mode.get());
+    let verdict = frame.shared.policy.decide_in(scope, mode, &entry.spec, prepared.accesses());
     tell(verdict.decision(), &|| verdict.to_string());
     match verdict.decision() {
         Decision::Allow => Ok(Decided::Allowed(Authorized::by_policy(prepared))),

@@ -1,7 +1,7 @@
 use super::control::Control;
 use super::local::Shared;
-use crate::{CallContext, CallScope, Events, Layer, OutputStore, ToolRegistry};
-use haft_core::{CallId, EventKind};
+use crate::{Accesses, CallContext, CallScope, Events, Layer, OutputStore, ToolRegistry, Verdict};
+use haft_core::{CallId, EventKind, ToolSpec};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +22,12 @@ pub(crate) struct Frame {
 impl Frame {
     pub(super) fn registry(&self) -> &ToolRegistry {
         self.registry.as_ref().unwrap_or(&self.shared.registry)
+    }
+
+    /// Decides every access of a call on its own.
+    pub(super) fn explain<'a>(&'a self, tool: &ToolSpec, accesses: &'a Accesses) -> Vec<Verdict<'a>> {
+        let Shared { policy, mode, .. } = &*self.shared;
+        policy.explain_in(&self.scope, mode.get(), tool, accesses)
     }
 
     pub(crate) fn events(&self) -> &Events {

@@ -7,8 +7,8 @@ use super::{Batch, BatchOutcome, CallOutcome, Cancel, Resumption, SpanContent, T
 use crate::admission::{Admission, Turn, Widths};
 use crate::registry::Entry;
 use crate::{
-    Approver, CallContext, CallScope, DenyAll, Events, Journal, Layer, Limits, OutputStore, Policy, Redactor,
-    Selector, ToolLimits, ToolRegistry,
+    Approver, CallContext, CallScope, DenyAll, Events, Journal, Layer, Limits, ModeSwitch, OutputStore,
+    Policy, Redactor, Selector, ToolLimits, ToolRegistry,
 };
 use async_trait::async_trait;
 use futures_util::future::join_all;
@@ -36,6 +36,7 @@ pub struct LocalExecutorBuilder {
 pub(super) struct Shared {
     pub(super) registry: ToolRegistry,
     pub(super) policy: Policy,
+    pub(super) mode: ModeSwitch,
     pub(super) approver: Arc<dyn Approver>,
     strategy: Strategy,
     pub(super) limits: Limits,
@@ -56,6 +57,7 @@ impl LocalExecutor {
         let shared = Shared {
             registry,
             policy: Policy::new(),
+            mode: ModeSwitch::default(),
             approver: Arc::new(DenyAll),
             strategy: Strategy::default(),
             limits: Limits::default(),
@@ -120,6 +122,12 @@ impl LocalExecutorBuilder {
     /// Decides calls by this policy; by default everything is asked.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.shared.policy = policy;
+        self
+    }
+
+    /// Decides calls in the mode that this switch is set to; [`Mode::Default`](crate::Mode::Default) by default.
+    pub fn mode(mut self, mode: &ModeSwitch) -> Self {
+        self.shared.mode = mode.clone();
         self
     }
 
@@ -321,6 +329,11 @@ impl LocalExecutor {
         caller: Option<CallContext>,
     ) -> Arc<Frame> {
         let outer = caller.as_ref().and_then(CallContext::frame);
+        // Whatever way a call makes others, they are below the ceilings that it is below.
+        let scope = match &caller {
+            Some(caller) => scope.below(caller.scope()),
+            None => scope,
+        };
         let nesting = outer.map_or(0, |outer| outer.nesting + 1);
         let shared = Arc::clone(&self.0);
         Arc::new(Frame { shared, registry, scope, control, caller, nesting, may_wait: true })

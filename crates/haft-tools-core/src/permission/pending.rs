@@ -49,8 +49,6 @@ pub(crate) fn call_digest(
         "tool": tool_version,
         "input": call.input,
         "accesses": accesses,
-        "run": scope.run(),
-        "parent_run": scope.parent_run(),
-        "agent": scope.agent(),
+        "scope": scope.chain().map(|link| (link.run(), link.agent())).collect::<Vec<_>>(),
     }))
 }

@@ -1,16 +1,35 @@
-use crate::{Access, AccessMode, Accesses, Resource, Selector};
+use super::mode::Mode;
+use super::rule::Rule;
+use super::rules::Rules;
+use super::verdict::{Cause, Level, Verdict};
+use crate::{Access, AccessMode, Accesses, CallScope, RuleLanguage};
 use haft_core::{Decision, ToolSpec};
-use std::fmt;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Decides what a call may touch: rules in the order deny, ask, allow, and [`Decision::Ask`] where no rule speaks.
 ///
-/// Each access of a call is decided on its own and the strictest decision wins. Within one decision the rules are tried
-/// in the order in which they were added; the first that matches is the one that is named.
+/// Each access of a call is decided on its own and the strictest decision wins. Within one list the rules are tried in the
+/// order in which they were added; the first that matches is the one that is named.
 ///
 /// Allowing is strict and denying is not: an allow rule must contain all of what an access declares, while a deny or
-/// ask rule needs only to have something in common with it. An opaque access is matched by rules that name the tool,
-/// and by no other. Tools that are explicit only are passed by by the wildcards of allow rules, and not by those of deny
-/// and ask rules.
+/// ask rule needs only to have something in common with it. An opaque access is matched by rules that name the tool or
+/// say `opaque`, and by no other. Tools that are explicit only are passed by by the wildcards of allow rules, and not by
+/// those of deny and ask rules.
+///
+/// # Layers
+///
+/// Rules come in [`PolicyLayer`]s, from the first, which weighs most, to the last, which is the most particular. A deny
+/// rule of any layer holds whatever the layers after it say. Otherwise the last layer that speaks of the access decides,
+/// its ask rules before its allow rules. What a layer that is not trusted allows does not count: it can only take away.
+///
+/// # Agents
+///
+/// A call is decided level by level, and the strictest level wins: by the layers, which hold for every agent; by the rules
+/// of the agent that makes the call; and by the ceilings of that agent and of each above it. An agent without a ceiling of
+/// its own has its own rules for one, so that what it starts is never wider than it is. Rules of an agent take away from what the layers let through: where
+/// they list something as allowed, all else is asked about, and where they do not, what they do not speak of is left as it
+/// is.
 ///
 /// ```
 /// use haft_core::{Decision, Schema, ToolSpec};
@@ -29,62 +48,60 @@ use std::fmt;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
-    deny: Vec<Rule>,
-    ask: Vec<Rule>,
-    allow: Vec<Rule>,
+    layers: Layers,
+    agents: BTreeMap<Box<str>, AgentPolicy>,
+    accept_edits: Rules,
+    auto: Rules,
+    language: RuleLanguage,
 }
 
-/// Matches accesses: those of chosen tools, or those of one mode within a resource.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule(Matcher);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Matcher {
-    Tools(Selector),
-    Access { mode: AccessMode, within: Resource },
+/// Holds the rules of one source of a policy, such as the user's file.
+#[derive(Debug, Clone, Default)]
+pub struct PolicyLayer {
+    name: Arc<str>,
+    rules: Rules,
+    untrusted: bool,
 }
 
-/// Says what was decided, and which rule decided it.
-#[derive(Debug, Clone, Copy)]
-pub struct Verdict<'a> {
-    decision: Decision,
-    rule: Option<&'a Rule>,
-    access: Option<&'a Access>,
+/// Holds what one agent may do beyond what holds for all: its own rules, and the ceiling of what it starts.
+#[derive(Debug, Clone, Default)]
+pub struct AgentPolicy {
+    own: Layers,
+    ceiling: Option<Layers>,
 }
 
-impl Rule {
-    /// Matches everything that the chosen tools do, opaque accesses included.
-    pub fn tools(selector: Selector) -> Self {
-        Self(Matcher::Tools(selector))
+/// Holds layers, the weightiest first.
+#[derive(Debug, Clone, Default)]
+struct Layers(Vec<PolicyLayer>);
+
+impl PolicyLayer {
+    /// Makes a layer of rules, under a name that people know it by.
+    pub fn new(name: impl Into<Arc<str>>, rules: Rules) -> Self {
+        Self { name: name.into(), rules, untrusted: false }
     }
 
-    /// Matches accesses of one mode within a resource, whatever the tool.
-    pub fn access(mode: AccessMode, within: Resource) -> Self {
-        Self(Matcher::Access { mode, within })
+    /// Lets the layer only take away, because whoever wrote it is not who decides: what it allows does not count.
+    pub fn untrusted(mut self) -> Self {
+        self.untrusted = true;
+        self
     }
 
-    /// Tells whether the rule speaks of the access; one that it reaches only in part or by a wildcard is matched if
-    /// `partly`.
-    fn matches(&self, tool: &ToolSpec, access: Option<&Access>, partly: bool) -> bool {
-        match &self.0 {
-            Matcher::Tools(selector) if partly => selector.concerns(tool),
-            Matcher::Tools(selector) => selector.matches(tool),
-            Matcher::Access { mode, within } => access.is_some_and(|access| {
-                access.mode() == Some(*mode)
-                    && access
-                        .resource()
-                        .is_some_and(|used| within.contains(used) || (partly && within.overlaps(used)))
-            }),
-        }
+    /// The name that people know it by.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 }
 
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Matcher::Tools(selector) => selector.fmt(f),
-            Matcher::Access { mode, within } => write!(f, "{mode}({within})"),
-        }
+impl AgentPolicy {
+    /// Makes the policy of an agent of these layers of rules, which are its ceiling too.
+    pub fn new(own: impl IntoIterator<Item = PolicyLayer>) -> Self {
+        Self { own: Layers(own.into_iter().collect()), ceiling: None }
+    }
+
+    /// Bounds what the agents it starts may do by these layers, instead of by its own.
+    pub fn ceiling(mut self, layers: impl IntoIterator<Item = PolicyLayer>) -> Self {
+        self.ceiling = Some(Layers(layers.into_iter().collect()));
+        self
     }
 }
 
@@ -94,91 +111,229 @@ impl Policy {
         Self::default()
     }
 
-    /// Adds a rule that lets what it matches run.
-    pub fn allow(mut self, rule: Rule) -> Self {
-        self.allow.push(rule);
+    /// Makes a policy of layers, the weightiest first.
+    pub fn layered(layers: impl IntoIterator<Item = PolicyLayer>) -> Self {
+        Self { layers: Layers(layers.into_iter().collect()), ..Self::default() }
+    }
+
+    /// Adds a rule to the last layer that lets what it matches run.
+    pub fn allow(self, rule: Rule) -> Self {
+        self.with(|rules| rules.allow(rule))
+    }
+
+    /// Adds a rule to the last layer that has a person asked about what it matches.
+    pub fn ask(self, rule: Rule) -> Self {
+        self.with(|rules| rules.ask(rule))
+    }
+
+    /// Adds a rule to the last layer that forbids what it matches.
+    pub fn deny(self, rule: Rule) -> Self {
+        self.with(|rules| rules.deny(rule))
+    }
+
+    fn with(mut self, change: impl FnOnce(Rules) -> Rules) -> Self {
+        let layers = &mut self.layers.0;
+        let mut last = layers.pop().unwrap_or_default();
+        last.rules = change(std::mem::take(&mut last.rules));
+        layers.push(last);
         self
     }
 
-    /// Adds a rule that has a person asked about what it matches.
-    pub fn ask(mut self, rule: Rule) -> Self {
-        self.ask.push(rule);
+    /// Adds the rules of an agent; those of the same name are replaced.
+    pub fn agent(mut self, name: impl Into<Box<str>>, agent: AgentPolicy) -> Self {
+        self.agents.insert(name.into(), agent);
         self
     }
 
-    /// Adds a rule that forbids what it matches.
-    pub fn deny(mut self, rule: Rule) -> Self {
-        self.deny.push(rule);
+    /// Says what [`Mode::AcceptEdits`] allows of what no rule speaks of: the allow rules of these.
+    pub fn accept_edits(mut self, rules: Rules) -> Self {
+        self.accept_edits = rules;
         self
     }
 
-    /// Decides whether a call of the tool with these accesses may run.
+    /// Says what [`Mode::Auto`] allows of what no rule speaks of: the allow rules of these.
+    pub fn auto(mut self, rules: Rules) -> Self {
+        self.auto = rules;
+        self
+    }
+
+    /// Says which language the rules are written in, for suggesting rules and reading those that were remembered.
+    pub fn language(mut self, language: RuleLanguage) -> Self {
+        self.language = language;
+        self
+    }
+
+    /// The language that rules are suggested in.
+    pub fn rule_language(&self) -> &RuleLanguage {
+        &self.language
+    }
+
+    /// Decides whether a call of the tool with these accesses may run, for no agent in particular and in the default mode.
     pub fn decide<'a>(&'a self, tool: &ToolSpec, accesses: &'a Accesses) -> Verdict<'a> {
-        if accesses.is_empty() {
-            return self.decide_one(tool, None);
-        }
-        let mut strictest: Option<Verdict<'a>> = None;
-        for access in accesses {
-            let verdict = self.decide_one(tool, Some(access));
-            if strictest.is_none_or(|so_far| verdict.decision > so_far.decision) {
-                strictest = Some(verdict);
-            }
-            if verdict.decision == Decision::Deny {
-                break;
-            }
-        }
-        strictest.unwrap_or(Verdict { decision: Decision::Ask, rule: None, access: None })
+        strictest(accesses, |access| self.by_layers(tool, access))
     }
 
-    /// Decides every access on its own, in the order in which they were declared.
+    /// Decides every access on its own, in the order in which they were declared; otherwise as [`Policy::decide`].
     ///
     /// A call that declares none gets the one verdict on the tool.
     pub fn explain<'a>(&'a self, tool: &ToolSpec, accesses: &'a Accesses) -> Vec<Verdict<'a>> {
-        if accesses.is_empty() {
-            return vec![self.decide_one(tool, None)];
-        }
-        accesses.iter().map(|access| self.decide_one(tool, Some(access))).collect()
+        each(accesses).map(|access| self.by_layers(tool, access)).collect()
     }
 
-    fn decide_one<'a>(&'a self, tool: &ToolSpec, access: Option<&'a Access>) -> Verdict<'a> {
-        let levels =
-            [(Decision::Deny, &self.deny), (Decision::Ask, &self.ask), (Decision::Allow, &self.allow)];
-        for (decision, rules) in levels {
-            let partly = decision != Decision::Allow;
-            if let Some(rule) = rules.iter().find(|rule| rule.matches(tool, access, partly)) {
-                return Verdict { decision, rule: Some(rule), access };
+    /// Decides whether a call may run for the agent of a scope, below all agents above it, in a mode.
+    pub fn decide_in<'a>(
+        &'a self,
+        scope: &'a CallScope,
+        mode: Mode,
+        tool: &ToolSpec,
+        accesses: &'a Accesses,
+    ) -> Verdict<'a> {
+        strictest(accesses, |access| self.decide_one(scope, mode, tool, access))
+    }
+
+    /// Decides every access on its own, in the order in which they were declared; otherwise as [`Policy::decide_in`].
+    pub fn explain_in<'a>(
+        &'a self,
+        scope: &'a CallScope,
+        mode: Mode,
+        tool: &ToolSpec,
+        accesses: &'a Accesses,
+    ) -> Vec<Verdict<'a>> {
+        each(accesses).map(|access| self.decide_one(scope, mode, tool, access)).collect()
+    }
+
+    fn decide_one<'a>(
+        &'a self,
+        scope: &'a CallScope,
+        mode: Mode,
+        tool: &ToolSpec,
+        access: Option<&'a Access>,
+    ) -> Verdict<'a> {
+        let by_layers = self.in_mode(mode, tool, self.by_layers(tool, access));
+        let by_agents = self.by_agents(scope, tool, access);
+        let strictest = match by_agents {
+            Some(verdict) if verdict.decision > by_layers.decision => verdict,
+            _ => by_layers,
+        };
+        match (mode, strictest.decision) {
+            (Mode::DenyUnknown, Decision::Ask) => {
+                Verdict { decision: Decision::Deny, rule: None, cause: Cause::Mode(mode), ..strictest }
+            }
+            _ => strictest,
+        }
+    }
+
+    fn by_layers<'a>(&'a self, tool: &ToolSpec, access: Option<&'a Access>) -> Verdict<'a> {
+        let found = self.layers.decide(tool, access);
+        let (decision, rule, cause) = found.unwrap_or((Decision::Ask, None, Cause::Rules));
+        Verdict { decision, access, rule, level: Level::Policy, cause }
+    }
+
+    fn in_mode<'a>(&'a self, mode: Mode, tool: &ToolSpec, verdict: Verdict<'a>) -> Verdict<'a> {
+        let by_mode = |decision, rule| Verdict { decision, rule, cause: Cause::Mode(mode), ..verdict };
+        let rules = match mode {
+            Mode::Default | Mode::DenyUnknown => return verdict,
+            Mode::Plan => {
+                let only_looks = verdict.access.is_none_or(|access| access.mode() == Some(AccessMode::Read));
+                let stays = only_looks || verdict.decision == Decision::Deny;
+                return if stays { verdict } else { by_mode(Decision::Deny, None) };
+            }
+            Mode::AcceptEdits => &self.accept_edits,
+            Mode::Auto => &self.auto,
+        };
+        let speaks =
+            verdict.decision != Decision::Ask || verdict.rule.is_some_and(|_| verdict.cause == Cause::Rules);
+        if speaks {
+            return verdict;
+        }
+        match rules.allowing(tool, verdict.access) {
+            Some(rule) => by_mode(Decision::Allow, Some(rule)),
+            None => verdict,
+        }
+    }
+
+    /// Decides by the rules of the agent and by the ceilings of all agents from it up to the first.
+    fn by_agents<'a>(
+        &'a self,
+        scope: &'a CallScope,
+        tool: &ToolSpec,
+        access: Option<&'a Access>,
+    ) -> Option<Verdict<'a>> {
+        if self.agents.is_empty() && !scope.has_ceiling() {
+            return None;
+        }
+        let judge = |layers: &'a Layers, level| {
+            let (decision, rule, cause) = layers.decide_listed(tool, access)?;
+            Some(Verdict { decision, access, rule, level, cause })
+        };
+        let of_agent = |scope: &'a CallScope| self.agents.get(scope.agent()?).zip(scope.agent());
+        let own = of_agent(scope).and_then(|(agent, name)| judge(&agent.own, Level::Agent(name)));
+        let ceilings = scope.chain().enumerate().flat_map(|(above, link)| {
+            let by_code = link.ceiling().and_then(|ceiling| {
+                let name = link.agent().unwrap_or_else(|| link.run().as_str());
+                judge(&ceiling.layers, Level::Ceiling(name))
+            });
+            let by_rules = of_agent(link).and_then(|(agent, name)| match &agent.ceiling {
+                Some(ceiling) => judge(ceiling, Level::Ceiling(name)),
+                None if above > 0 => judge(&agent.own, Level::Ceiling(name)),
+                None => None,
+            });
+            [by_code, by_rules]
+        });
+        // Of equally strict verdicts the first counts, which is the nearest to the call.
+        std::iter::once(own)
+            .chain(ceilings)
+            .flatten()
+            .reduce(|so_far, verdict| if verdict.decision > so_far.decision { verdict } else { so_far })
+    }
+}
+
+type Found<'a> = (Decision, Option<&'a Rule>, Cause<'a>);
+
+impl Layers {
+    /// Decides by the layers; `None` where none of them speaks of the access.
+    fn decide<'a>(&'a self, tool: &ToolSpec, access: Option<&'a Access>) -> Option<Found<'a>> {
+        let denied = self.0.iter().find_map(|layer| layer.rules.denying(tool, access));
+        if denied.is_some() {
+            return Some((Decision::Deny, denied, Cause::Rules));
+        }
+        let mut not_trusted = None;
+        for layer in self.0.iter().rev() {
+            if let Some(rule) = layer.rules.asking(tool, access) {
+                return Some((Decision::Ask, Some(rule), Cause::Rules));
+            }
+            match layer.rules.allowing(tool, access) {
+                None => {}
+                Some(rule) if layer.untrusted => not_trusted = Some((rule, layer)),
+                Some(rule) => return Some((Decision::Allow, Some(rule), Cause::Rules)),
             }
         }
-        Verdict { decision: Decision::Ask, rule: None, access }
+        not_trusted.map(|(rule, layer)| (Decision::Ask, Some(rule), Cause::Untrusted(&layer.name)))
+    }
+
+    /// Decides by layers that take away from what others let through.
+    fn decide_listed<'a>(&'a self, tool: &ToolSpec, access: Option<&'a Access>) -> Option<Found<'a>> {
+        let lists = || self.0.iter().any(|layer| layer.rules.allow_something());
+        self.decide(tool, access).or_else(|| lists().then_some((Decision::Ask, None, Cause::Rules)))
     }
 }
 
-impl<'a> Verdict<'a> {
-    /// What was decided.
-    pub fn decision(&self) -> Decision {
-        self.decision
-    }
-
-    /// The rule behind it; `None` where no rule speaks of the access.
-    pub fn rule(&self) -> Option<&'a Rule> {
-        self.rule
-    }
-
-    /// The access it is about; `None` for a call that declares none.
-    pub fn access(&self) -> Option<&'a Access> {
-        self.access
-    }
+/// Iterates over the accesses of a call, or over the call itself where it declares none.
+fn each(accesses: &Accesses) -> impl Iterator<Item = Option<&Access>> {
+    accesses.iter().map(Some).chain(accesses.is_empty().then_some(None))
 }
 
-/// Reads as a reason: `write file:src/lib.rs: ask, no rule speaks of it`.
-impl fmt::Display for Verdict<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(access) = self.access {
-            write!(f, "{access}: ")?;
+fn strictest<'a>(accesses: &'a Accesses, decide: impl Fn(Option<&'a Access>) -> Verdict<'a>) -> Verdict<'a> {
+    let mut accesses = each(accesses);
+    let mut strictest = decide(accesses.next().flatten());
+    for access in accesses {
+        if strictest.decision == Decision::Deny {
+            break;
         }
-        match self.rule {
-            Some(rule) => write!(f, "{} by the rule {rule}", self.decision),
-            None => write!(f, "{}, no rule speaks of it", self.decision),
+        let verdict = decide(access);
+        if verdict.decision > strictest.decision {
+            strictest = verdict;
         }
     }
+    strictest
 }

@@ -1,12 +1,15 @@
-use crate::Resource;
+use crate::{Resource, Scheme};
 use std::fmt;
 use std::ops::Range;
 
 /// Reads the patterns of one domain's rules, such as `src/**` for files.
 ///
 /// What a path, a command or a host is, and how patterns of them are written, is known by the crates of these domains and
-/// not here. A rule language says which syntax the patterns of a mode have.
+/// not here. A [`RuleLanguage`](crate::RuleLanguage) says which syntax the patterns of a mode have.
 pub trait PatternSyntax: fmt::Debug + Send + Sync + 'static {
+    /// Tells whether resources of this scheme are what its patterns are about.
+    fn speaks_of(&self, scheme: &Scheme) -> bool;
+
     /// Compiles the patterns of one list of rules, in their order, so that they are tried all at once.
     ///
     /// # Errors
@@ -14,10 +17,23 @@ pub trait PatternSyntax: fmt::Debug + Send + Sync + 'static {
     /// When one of them is not a pattern: which, where in it, and what to write instead.
     fn compile(&self, patterns: &[Box<str>]) -> Result<Box<dyn PatternSet>, PatternError>;
 
+    /// Reads one resource as people write it in a test of a policy: a path, a command, a host with its port.
+    ///
+    /// # Errors
+    ///
+    /// When the text is none: where it goes wrong, and what to write instead.
+    fn resource(&self, text: &str) -> Result<Resource, PatternError>;
+
     /// Suggests the narrowest useful pattern that contains the resource, for a grant that outlives one call.
     ///
     /// `None` where each call has to be asked about on its own.
     fn suggest(&self, resource: &Resource) -> Option<String>;
+
+    /// Says what is special about a resource, for whoever wonders why a rule does not contain it.
+    fn remark(&self, resource: &Resource) -> Option<String> {
+        let _ = resource;
+        None
+    }
 }
 
 /// Matches resources against patterns that were compiled together.

@@ -249,12 +249,12 @@ impl<'a> Rest<'a> {
     fn decide(&mut self, entry: &'a Entry, prepared: Prepared, said: Said) -> Result<Front<'a>, Refusal> {
         self.shows(prepared.accesses());
         let Self { frame, record, .. } = self;
-        let (policy, call, scope) = (&frame.shared.policy, &record.call, &frame.scope);
+        let (call, scope) = (&record.call, &frame.scope);
         let accesses = prepared.accesses();
         record.journal.prepared(accesses, || approve::digest(entry, call, &prepared, scope));
-        record.journal.decided(|| DecidedBy::verdicts(&policy.explain(&entry.spec, accesses)));
+        record.journal.decided(|| DecidedBy::verdicts(&frame.explain(&entry.spec, accesses)));
         let tell = |decision, reason: &dyn Fn() -> String| record.decided(decision, reason);
-        let decided = decide(policy, entry, prepared, tell)?;
+        let decided = decide(frame, entry, prepared, tell)?;
         Ok(Front { entry, decided, said })
     }
 
@@ -344,12 +344,11 @@ impl<'a> Rest<'a> {
         layered: Option<&Layered>,
         token: &CancellationToken,
     ) -> Result<Approved, Refusal> {
-        let Frame { shared, scope, control, .. } = &**self.frame;
+        let Frame { shared, control, .. } = &**self.frame;
         let asking = async {
             let (call, repairs, most_time) = (&self.record.call, &self.repairs, shared.limits.timeout);
             let pending =
-                approve::pending_call(&shared.policy, entry, call, repairs, &prepared, scope, most_time)
-                    .await?;
+                approve::pending_call(self.frame, entry, call, repairs, &prepared, most_time).await?;
             let pending = match layered {
                 Some(layered) => layered.noted(pending, self.frame.layers()),
                 None => pending,

@@ -1,0 +1,254 @@
+use super::rule::{Matcher, PatternRule, Rule};
+use super::syntax::PatternSyntax;
+use crate::nearest::{listed, nearest};
+use crate::{Access, AccessMode, Resource};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Reads rules as they are written in a policy.
+///
+/// | rule | matches |
+/// |---|---|
+/// | `read(PATTERN)`, `write(PATTERN)`, `exec(PATTERN)`, `connect(PATTERN)` | accesses of that mode; the syntax of the pattern is the domain's |
+/// | `read(SCHEME:PATH)`, `write(SCHEME:PATH)`, `call(SCHEME:PATH)` | accesses of that mode within a [`Resource`], for what has no domain here; a path that looks so is written `./a:b` |
+/// | `call(SELECTOR)` | what the chosen tools ask of remote parties |
+/// | `opaque`, `opaque(SELECTOR)` | what cannot be told beforehand, of all tools or of the chosen |
+/// | `SELECTOR` | everything the chosen tools do; see [`Selector`](crate::Selector) |
+///
+/// ```
+/// use haft_tools_core::RuleLanguage;
+///
+/// let language = RuleLanguage::new();
+/// assert_eq!(language.rule("call(@github/create_*)")?.to_string(), "call(@github/create_*)");
+/// let error = language.rule("raed(src/**)").unwrap_err();
+/// assert_eq!(error.to_string(), "`raed` is not a mode; write `read`");
+/// # Ok::<(), haft_tools_core::RuleError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct RuleLanguage {
+    read: Option<Arc<dyn PatternSyntax>>,
+    write: Option<Arc<dyn PatternSyntax>>,
+    execute: Option<Arc<dyn PatternSyntax>>,
+    connect: Option<Arc<dyn PatternSyntax>>,
+}
+
+/// Says why a text is not a rule, and where in it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct RuleError {
+    range: Range<usize>,
+    reason: String,
+}
+
+impl RuleError {
+    /// Which bytes of the text it is about.
+    pub fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
+}
+
+/// The words that rules begin with.
+const MODES: [&str; 6] = ["read", "write", "exec", "connect", "call", "opaque"];
+
+impl RuleLanguage {
+    /// Makes a language without any domain: its rules name tools and resources.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Has the patterns of a mode read by a syntax; for [`AccessMode::Call`], whose patterns are selectors, without
+    /// effect.
+    pub fn with(mut self, mode: AccessMode, syntax: impl PatternSyntax) -> Self {
+        let syntax: Arc<dyn PatternSyntax> = Arc::new(syntax);
+        match mode {
+            AccessMode::Read => self.read = Some(syntax),
+            AccessMode::Write => self.write = Some(syntax),
+            AccessMode::Execute => self.execute = Some(syntax),
+            AccessMode::Connect => self.connect = Some(syntax),
+            AccessMode::Call => {}
+        }
+        self
+    }
+
+    /// Reads a rule.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not a rule: where it goes wrong, and what to write.
+    pub fn rule(&self, text: &str) -> Result<Rule, RuleError> {
+        let start = text.len() - text.trim_start().len();
+        let rule = text.trim();
+        let whole = start..start + rule.len();
+        let Some((word, rest)) = rule.split_once('(') else {
+            return if rule == "opaque" {
+                Ok(Rule::opaque())
+            } else {
+                selector(rule, whole).map(Rule::tools)
+            };
+        };
+        let Some(inner) = rest.strip_suffix(')') else {
+            let reason = format!("`{rule}` does not end with `)`; close the pattern");
+            return Err(RuleError { range: whole, reason });
+        };
+        let offset = start + word.len() + 1;
+        let within = offset..offset + inner.len();
+        if inner.trim().is_empty() {
+            let reason = format!(
+                "the pattern of `{word}` is empty; write what it is about, such as `{}`",
+                example(word)
+            );
+            return Err(RuleError { range: whole, reason });
+        }
+        match word.trim_end() {
+            "read" => self.pattern(AccessMode::Read, inner, within),
+            "write" => self.pattern(AccessMode::Write, inner, within),
+            "exec" => self.pattern(AccessMode::Execute, inner, within),
+            "connect" => self.pattern(AccessMode::Connect, inner, within),
+            "call" => match resource(inner) {
+                Some(within) => Ok(Rule::access(AccessMode::Call, within)),
+                None => selector(inner, within).map(Rule::calls),
+            },
+            "opaque" => selector(inner, within).map(Rule::opaque_of),
+            word => Err(RuleError { range: start..start + word.len(), reason: not_a_mode(word) }),
+        }
+    }
+
+    fn pattern(&self, mode: AccessMode, pattern: &str, range: Range<usize>) -> Result<Rule, RuleError> {
+        let names_a_resource = matches!(mode, AccessMode::Read | AccessMode::Write);
+        if let Some(within) = resource(pattern).filter(|_| names_a_resource) {
+            return Ok(Rule::access(mode, within));
+        }
+        let Some(syntax) = self.syntax(mode) else {
+            let reason = format!(
+                "this program knows no patterns of `{mode}`; leave the rule out, or use a program with the tools it is for"
+            );
+            return Err(RuleError { range, reason });
+        };
+        match syntax.compile(&[pattern.into()]) {
+            Ok(alone) => {
+                let (syntax, alone) = (Arc::clone(syntax), Arc::from(alone));
+                Ok(Rule::of(Matcher::Pattern(PatternRule { mode, text: pattern.into(), syntax, alone })))
+            }
+            Err(error) => {
+                let within = error.range();
+                let range = range.start + within.start..range.start + within.end.min(pattern.len());
+                Err(RuleError { range, reason: error.reason().to_owned() })
+            }
+        }
+    }
+
+    /// Reads an access as people write it in a test of a policy: `write(src/lib.rs)`, `exec(git push)`, `opaque`.
+    ///
+    /// It is written like a rule, with one thing in place of a pattern; a mode without a syntax takes a
+    /// [`Resource`](crate::Resource).
+    ///
+    /// # Errors
+    ///
+    /// When the text is not an access: where it goes wrong, and what to write.
+    pub fn access(&self, text: &str) -> Result<Access, RuleError> {
+        let start = text.len() - text.trim_start().len();
+        let access = text.trim();
+        if access == "opaque" {
+            return Ok(Access::opaque("not said"));
+        }
+        let whole = start..start + access.len();
+        let refuse = |range, reason: String| Err(RuleError { range, reason });
+        let Some((word, inner)) = access.strip_suffix(')').and_then(|access| access.split_once('(')) else {
+            return refuse(
+                whole,
+                format!("`{access}` is not an access; write one such as `write(src/lib.rs)`"),
+            );
+        };
+        let mode = match word {
+            "read" => AccessMode::Read,
+            "write" => AccessMode::Write,
+            "exec" => AccessMode::Execute,
+            "connect" => AccessMode::Connect,
+            "call" => AccessMode::Call,
+            _ => return refuse(start..start + word.len(), not_a_mode(word)),
+        };
+        let offset = start + word.len() + 1;
+        let raw = resource(inner).filter(|_| !matches!(mode, AccessMode::Execute | AccessMode::Connect));
+        match (raw, self.syntax(mode)) {
+            (Some(resource), _) => Ok(Access::new(mode, resource)),
+            (None, Some(syntax)) => match syntax.resource(inner) {
+                Ok(resource) => Ok(Access::new(mode, resource)),
+                Err(error) => {
+                    let Range { start, end } = error.range();
+                    refuse(offset + start..offset + end.min(inner.len()), error.reason().to_owned())
+                }
+            },
+            (None, None) => {
+                let reason =
+                    format!("`{inner}` is not a resource; write one such as `mcp:github/create_issue`");
+                refuse(offset..offset + inner.len(), reason)
+            }
+        }
+    }
+
+    /// Suggests the narrowest useful rule that contains an access, for a grant that outlives one call.
+    ///
+    /// `None` for what has to be asked about each time, as opaque accesses have.
+    pub fn suggest(&self, access: &Access) -> Option<Rule> {
+        let (mode, resource) = (access.mode()?, access.resource()?);
+        match self.syntax(mode).filter(|syntax| syntax.speaks_of(resource.scheme())) {
+            Some(syntax) => {
+                let pattern = syntax.suggest(resource)?;
+                let rule = self.pattern(mode, &pattern, 0..pattern.len()).ok()?;
+                // What is remembered must answer for what was asked, or the person would be asked again.
+                let contains = match &rule.matcher {
+                    Matcher::Pattern(rule) => rule.alone.first_containing(resource).is_some(),
+                    _ => false,
+                };
+                contains.then_some(rule)
+            }
+            None if matches!(mode, AccessMode::Read | AccessMode::Call) => {
+                Some(Rule::access(mode, resource.clone()))
+            }
+            None => None,
+        }
+    }
+
+    /// Says what is special about the resource of an access.
+    pub fn remark(&self, access: &Access) -> Option<String> {
+        let (mode, resource) = (access.mode()?, access.resource()?);
+        self.syntax(mode).filter(|syntax| syntax.speaks_of(resource.scheme()))?.remark(resource)
+    }
+
+    fn syntax(&self, mode: AccessMode) -> Option<&Arc<dyn PatternSyntax>> {
+        match mode {
+            AccessMode::Read => self.read.as_ref(),
+            AccessMode::Write => self.write.as_ref(),
+            AccessMode::Execute => self.execute.as_ref(),
+            AccessMode::Connect => self.connect.as_ref(),
+            AccessMode::Call => None,
+        }
+    }
+}
+
+fn selector(text: &str, range: Range<usize>) -> Result<crate::Selector, RuleError> {
+    text.parse().map_err(|error: crate::SelectorError| RuleError { range, reason: error.to_string() })
+}
+
+/// Reads a resource; a scheme of one letter is taken for a drive, and so for a part of a path.
+fn resource(text: &str) -> Option<Resource> {
+    let scheme = text.split_once(':')?.0;
+    text.parse().ok().filter(|_| scheme.len() > 1)
+}
+
+fn not_a_mode(word: &str) -> String {
+    let near = nearest(word, MODES);
+    let instead = if near.is_empty() { listed(MODES, "or") } else { listed(near, "or") };
+    format!("`{word}` is not a mode; write {instead}")
+}
+
+fn example(word: &str) -> &'static str {
+    match word {
+        "exec" => "exec(git diff *)",
+        "connect" => "connect(api.example.org)",
+        "call" => "call(@github/*)",
+        "opaque" => "opaque(bash)",
+        "write" => "write(src/**)",
+        _ => "read(src/**)",
+    }
+}

@@ -1,0 +1,100 @@
+use super::index::RuleIndex;
+use super::rule::{Reach, Rule};
+use crate::Access;
+use haft_core::ToolSpec;
+use std::sync::OnceLock;
+
+/// Holds rules in three lists: what they deny, what they ask about and what they allow.
+///
+/// ```
+/// use haft_tools_core::{RuleLanguage, Rules};
+///
+/// let language = RuleLanguage::new();
+/// let rules = Rules::new().allow(language.rule("@builtin")?).deny(language.rule("bash")?);
+/// assert!(!rules.is_empty());
+/// # Ok::<(), haft_tools_core::RuleError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    deny: RuleList,
+    ask: RuleList,
+    allow: RuleList,
+}
+
+impl Rules {
+    /// Makes rules that say nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a rule that lets what it matches run.
+    pub fn allow(mut self, rule: Rule) -> Self {
+        self.allow.push(rule);
+        self
+    }
+
+    /// Adds a rule that has a person asked about what it matches.
+    pub fn ask(mut self, rule: Rule) -> Self {
+        self.ask.push(rule);
+        self
+    }
+
+    /// Adds a rule that forbids what it matches.
+    pub fn deny(mut self, rule: Rule) -> Self {
+        self.deny.push(rule);
+        self
+    }
+
+    /// Tells whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.deny.is_empty() && self.ask.is_empty() && self.allow.is_empty()
+    }
+
+    /// Tells whether anything is allowed.
+    pub(super) fn allow_something(&self) -> bool {
+        !self.allow.is_empty()
+    }
+
+    /// Finds the first rule that forbids a part of the access.
+    pub(super) fn denying(&self, tool: &ToolSpec, access: Option<&Access>) -> Option<&Rule> {
+        self.deny.first(tool, access, Reach::Part)
+    }
+
+    /// Finds the first rule that has a part of the access asked about.
+    pub(super) fn asking(&self, tool: &ToolSpec, access: Option<&Access>) -> Option<&Rule> {
+        self.ask.first(tool, access, Reach::Part)
+    }
+
+    /// Finds the first rule that allows all of the access.
+    pub(super) fn allowing(&self, tool: &ToolSpec, access: Option<&Access>) -> Option<&Rule> {
+        self.allow.first(tool, access, Reach::All)
+    }
+}
+
+/// Holds rules of one decision in their order, and looks them up all at once.
+#[derive(Debug, Clone, Default)]
+struct RuleList {
+    rules: Vec<Rule>,
+    index: OnceLock<RuleIndex>,
+}
+
+impl RuleList {
+    fn push(&mut self, rule: Rule) {
+        self.rules.push(rule);
+        self.index = OnceLock::new();
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    fn first(&self, tool: &ToolSpec, access: Option<&Access>, reach: Reach) -> Option<&Rule> {
+        /// With fewer rules than this, an index is not worth it.
+        const FEW: usize = 8;
+        if self.rules.len() <= FEW {
+            return self.rules.iter().find(|rule| rule.matches(tool, access, reach));
+        }
+        let index = self.index.get_or_init(|| RuleIndex::of(&self.rules));
+        index.first(&self.rules, tool, access, reach).and_then(|place| self.rules.get(place))
+    }
+}

@@ -1,0 +1,193 @@
+use super::mode::Mode;
+use super::rule::Rule;
+use crate::{Access, RuleLanguage};
+use haft_core::Decision;
+use serde::Serialize;
+use std::fmt;
+
+/// Says what was decided about one access, and what decided it.
+#[derive(Debug, Clone, Copy)]
+pub struct Verdict<'a> {
+    pub(super) decision: Decision,
+    pub(super) access: Option<&'a Access>,
+    pub(super) rule: Option<&'a Rule>,
+    pub(super) level: Level<'a>,
+    pub(super) cause: Cause<'a>,
+}
+
+/// Says whose rules decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "level", content = "agent", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Level<'a> {
+    /// The person's, which hold for every agent.
+    Policy,
+    /// Those of the agent that makes the call.
+    Agent(&'a str),
+    /// What an agent above may hand on, or that of the agent that makes the call.
+    Ceiling(&'a str),
+}
+
+/// Says why it was decided so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause<'a> {
+    /// By the rule, or as no rule speaks of it.
+    Rules,
+    /// A rule of a layer that is not trusted would have allowed it.
+    Untrusted(&'a str),
+    /// The mode decides.
+    Mode(Mode),
+}
+
+/// Says what was decided about one access in words, for a page or a program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// The access, as printed; `None` for a call that declares none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access: Option<String>,
+    /// What was decided.
+    pub decision: Decision,
+    /// The rule behind it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Where the rule is written, as `file:line`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Why, in one sentence.
+    pub reason: String,
+    /// What would change it; `None` for what is allowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<String>,
+}
+
+impl<'a> Verdict<'a> {
+    /// What was decided.
+    pub fn decision(&self) -> Decision {
+        self.decision
+    }
+
+    /// The rule behind it; `None` where no rule speaks of the access.
+    pub fn rule(&self) -> Option<&'a Rule> {
+        self.rule
+    }
+
+    /// The access it is about; `None` for a call that declares none.
+    pub fn access(&self) -> Option<&'a Access> {
+        self.access
+    }
+
+    /// Whose rules decided.
+    pub fn level(&self) -> Level<'a> {
+        self.level
+    }
+
+    /// The mode, if that decided.
+    pub fn mode(&self) -> Option<Mode> {
+        match self.cause {
+            Cause::Mode(mode) => Some(mode),
+            _ => None,
+        }
+    }
+
+    /// Explains the verdict, with what would change it in the words of a language.
+    pub fn explain(&self, language: &RuleLanguage) -> Explanation {
+        let remark = self.access.and_then(|access| language.remark(access));
+        let reason = match remark.filter(|_| self.rule.is_none() && self.decision != Decision::Allow) {
+            Some(remark) => format!("{}; {remark}", self.why()),
+            None => self.why().to_string(),
+        };
+        Explanation {
+            access: self.access.map(Access::to_string),
+            decision: self.decision,
+            rule: self.rule.map(Rule::to_string),
+            source: self.rule.and_then(Rule::source).map(ToString::to_string),
+            reason,
+            change: (self.decision != Decision::Allow).then(|| self.change(language)),
+        }
+    }
+
+    /// Says what would change the decision.
+    fn change(&self, language: &RuleLanguage) -> String {
+        let suggested = || {
+            self.access.and_then(|access| {
+                if access.is_opaque() {
+                    return Some("opaque".to_owned());
+                }
+                language.suggest(access).map(|rule| rule.to_string())
+            })
+        };
+        match (self.cause, self.rule) {
+            (Cause::Mode(mode), _) => format!("a person can change the mode, which is `{mode}`"),
+            (Cause::Untrusted(layer), Some(rule)) => {
+                format!("trust the {layer} rules, of which `{rule}` allows it, or allow it in your own")
+            }
+            (_, Some(rule)) => match rule.source() {
+                Some(source) => format!("change or remove the rule `{rule}` at {source}"),
+                None => format!("change or remove the rule `{rule}`"),
+            },
+            (_, None) => {
+                let place = match self.level {
+                    Level::Policy => String::new(),
+                    Level::Agent(agent) => format!(" for the agent `{agent}`"),
+                    Level::Ceiling(agent) => format!(" in the ceiling of the agent `{agent}`"),
+                };
+                match suggested() {
+                    Some(rule) => format!("a rule that allows it{place}, such as `{rule}`"),
+                    None => format!("a rule that allows it{place}, or a person's word each time"),
+                }
+            }
+        }
+    }
+
+    fn why(&self) -> Why<'_> {
+        Why(self)
+    }
+}
+
+/// Reads as a reason: `write file:src/lib.rs: ask, no rule speaks of it`.
+impl fmt::Display for Verdict<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(access) = self.access {
+            write!(f, "{access}: ")?;
+        }
+        let comma = if self.rule.is_some() && !matches!(self.cause, Cause::Untrusted(_)) { "" } else { "," };
+        write!(f, "{}{comma} {}", self.decision, self.why())
+    }
+}
+
+/// Says why a verdict is as it is, without the decision.
+struct Why<'a>(&'a Verdict<'a>);
+
+impl fmt::Display for Why<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Verdict { rule, level, cause, .. } = self.0;
+        match (cause, rule) {
+            (Cause::Untrusted(layer), _) => {
+                write!(
+                    f,
+                    "no trusted rule speaks of it (a rule of the {layer} layer, which is not trusted, allows it)"
+                )?;
+            }
+            (Cause::Mode(mode), Some(rule)) => write!(f, "by the rule {rule} of the mode {mode}")?,
+            (Cause::Mode(Mode::Plan), None) => {
+                f.write_str("the mode plan lets nothing write, execute, connect or call")?;
+            }
+            (Cause::Mode(mode), None) => {
+                write!(f, "the mode {mode} denies what would have to be asked about")?;
+            }
+            (Cause::Rules, Some(rule)) => {
+                write!(f, "by the rule {rule}")?;
+                if let Some(source) = rule.source() {
+                    write!(f, " ({source})")?;
+                }
+            }
+            (Cause::Rules, None) => f.write_str("no rule speaks of it")?,
+        }
+        match level {
+            Level::Policy => Ok(()),
+            Level::Agent(agent) => write!(f, " for the agent {agent}"),
+            Level::Ceiling(agent) => write!(f, " in the ceiling of the agent {agent}"),
+        }
+    }
+}
