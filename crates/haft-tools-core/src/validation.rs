@@ -24,9 +24,9 @@ pub(crate) struct InputValidator {
     longest_chain: usize,
 }
 
-/// Holds arguments that fit the schema, and what was mended to make them fit.
+/// Holds arguments that were mended to fit the schema, and what was mended.
 #[derive(Debug, PartialEq)]
-pub(crate) struct ValidInput {
+pub(crate) struct Mended {
     pub(crate) value: Value,
     pub(crate) repairs: Vec<Repair>,
 }
@@ -46,15 +46,15 @@ impl InputValidator {
         Ok(Self { schema: schema.clone(), validator, longest_chain })
     }
 
-    /// Accepts arguments that fit, or that fit once repaired; gives a text for the model otherwise.
+    /// Accepts arguments that fit, or that fit once repaired, and gives these; gives a text for the model otherwise.
     pub(crate) fn accept(
         &self,
         tool: &str,
-        input: Value,
+        input: &Value,
         repairs: bool,
         most_bytes: usize,
-    ) -> Result<ValidInput, String> {
-        if let Err(unfit) = bounds::check_bounds(&input, self.longest_chain, most_bytes) {
+    ) -> Result<Option<Mended>, String> {
+        if let Err(unfit) = bounds::check_bounds(input, self.longest_chain, most_bytes) {
             return Err(match unfit {
                 Unfit::TooDeep => format!(
                     "the arguments of `{tool}` are nested too deeply to be checked; call it again with flatter ones"
@@ -65,13 +65,13 @@ impl InputValidator {
                 ),
             });
         }
-        if self.validator.is_valid(&input) {
-            return Ok(ValidInput { value: input, repairs: Vec::new() });
+        if self.validator.is_valid(input) {
+            return Ok(None);
         }
-        if repairs && let Some(valid) = repair::repair(&self.validator, self.longest_chain, &input) {
-            return Ok(valid);
+        if repairs && let Some(mended) = repair::repair(&self.validator, self.longest_chain, input) {
+            return Ok(Some(mended));
         }
-        Err(self.explain(tool, &input))
+        Err(self.explain(tool, input))
     }
 
     fn explain(&self, tool: &str, input: &Value) -> String {

@@ -1,6 +1,6 @@
 use super::Refusal;
 use crate::registry::Entry;
-use crate::validation::ValidInput;
+use crate::validation::Mended;
 use haft_core::{ErrorKind, Repair, ReplyStatus, ToolCall};
 
 /// Checks the call's arguments against the tool's schema, and puts the mended ones in their place.
@@ -11,11 +11,12 @@ pub(super) fn validate(
     call: &mut ToolCall,
     most_bytes: usize,
 ) -> Result<Vec<Repair>, Refusal> {
-    let input = std::mem::take(&mut call.input);
-    let ValidInput { value, repairs } = entry
+    let mended = entry
         .validator
-        .accept(&entry.name, input, entry.repairs, most_bytes)
+        .accept(&entry.name, &call.input, entry.repairs, most_bytes)
         .map_err(|message| Refusal::new(ReplyStatus::Error(ErrorKind::InvalidInput), message))?;
-    call.input = value;
-    Ok(repairs)
+    Ok(mended.map_or_else(Vec::new, |Mended { value, repairs }| {
+        call.input = value;
+        repairs
+    }))
 }

@@ -27,7 +27,7 @@ pub(super) const REFERENCE: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"]
 ///
 /// Gives the reason where a schema would need more stack than there is: a server could end the process with it.
 pub(super) fn longest_chain(schema: &Value) -> Result<usize, String> {
-    if weigh(schema, MOST_LEVELS, &mut { usize::MAX }).is_err() {
+    if weigh(schema, MOST_LEVELS, usize::MAX).is_err() {
         return Err(format!("it is nested more than {MOST_LEVELS} levels deep"));
     }
     let mut chains = Chains { root: schema, known: HashMap::new() };
@@ -57,26 +57,22 @@ pub(super) enum Unfit {
 /// Tells whether arguments can be checked against a schema with such a chain without running out of stack, and have at
 /// most so many bytes: those of texts and names, and one for everything else.
 pub(super) fn check_bounds(input: &Value, longest_chain: usize, most_bytes: usize) -> Result<(), Unfit> {
-    weigh(input, MOST_LEVELS.min(MOST_FRAMES / (longest_chain + 1)), &mut { most_bytes })
+    weigh(input, MOST_LEVELS.min(MOST_FRAMES / (longest_chain + 1)), most_bytes).map(drop)
 }
 
-fn weigh(value: &Value, levels: usize, left: &mut usize) -> Result<(), Unfit> {
-    let mut take = |bytes: usize| left.checked_sub(bytes).map(|rest| *left = rest).ok_or(Unfit::TooLarge);
+/// Takes the bytes of a value off those that are left.
+fn weigh(value: &Value, levels: usize, left: usize) -> Result<usize, Unfit> {
+    let take = |left: usize, bytes: usize| left.checked_sub(bytes).ok_or(Unfit::TooLarge);
     match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => take(1),
-        Value::String(text) => take(text.len()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => take(left, 1),
+        Value::String(text) => take(left, text.len()),
         Value::Array(_) | Value::Object(_) if levels == 0 => Err(Unfit::TooDeep),
         Value::Array(items) => {
-            take(1)?;
-            items.iter().try_for_each(|item| weigh(item, levels - 1, left))
+            items.iter().try_fold(take(left, 1)?, |left, item| weigh(item, levels - 1, left))
         }
-        Value::Object(members) => {
-            take(1)?;
-            members.iter().try_for_each(|(name, member)| {
-                *left = left.checked_sub(name.len()).ok_or(Unfit::TooLarge)?;
-                weigh(member, levels - 1, left)
-            })
-        }
+        Value::Object(members) => members.iter().try_fold(take(left, 1)?, |left, (name, member)| {
+            weigh(member, levels - 1, take(left, name.len())?)
+        }),
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{ValidInput, bounds};
+use super::{Mended, bounds};
 use haft_core::Repair;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{JsonType, JsonTypeSet, ValidationError, Validator};
@@ -28,7 +28,7 @@ struct Fix {
 }
 
 /// Mends arguments where the schema's own violations say how, and only if the whole then fits.
-pub(super) fn repair(validator: &Validator, longest_chain: usize, input: &Value) -> Option<ValidInput> {
+pub(super) fn repair(validator: &Validator, longest_chain: usize, input: &Value) -> Option<Mended> {
     let mut value = input.clone();
     let mut repairs = Vec::new();
     for _ in 0..MOST_ROUNDS {
@@ -54,7 +54,7 @@ pub(super) fn repair(validator: &Validator, longest_chain: usize, input: &Value)
             return None;
         }
         if validator.is_valid(&value) {
-            return Some(ValidInput { value, repairs });
+            return Some(Mended { value, repairs });
         }
     }
     None

@@ -9,9 +9,15 @@ fn validator(schema: Value) -> InputValidator {
     InputValidator::compile(&Schema::new(schema).unwrap()).unwrap()
 }
 
+/// Gives the arguments as they were accepted, with what was mended.
+fn accepted(validator: &InputValidator, input: &Value, repairs: bool) -> Result<Mended, String> {
+    let mended = validator.accept("t", input, repairs, usize::MAX)?;
+    Ok(mended.unwrap_or_else(|| Mended { value: input.clone(), repairs: Vec::new() }))
+}
+
 fn check(schema: Value, input: Value, expect: Expect) {
-    let said = match validator(schema).accept("t", input, true, usize::MAX) {
-        Ok(ValidInput { value, repairs }) => {
+    let said = match accepted(&validator(schema), &input, true) {
+        Ok(Mended { value, repairs }) => {
             let repairs: Vec<String> =
                 repairs.iter().map(|repair| format!("{} {}", repair.pointer, repair.note)).collect();
             format!("{value} {repairs:?}")
@@ -54,8 +60,8 @@ fn a_place_that_is_only_alike_does_not_keep_another_from_being_repaired() {
 fn too_many_wrong_places_are_no_slip_that_could_be_repaired() {
     let schema = json!({ "properties": { "a": { "type": "array", "items": { "type": "integer" } } } });
     let sent = |count: usize| json!({ "a": vec!["1"; count] });
-    assert!(validator(schema.clone()).accept("t", sent(32), true, usize::MAX).is_ok());
-    assert!(validator(schema).accept("t", sent(33), true, usize::MAX).is_err());
+    assert!(accepted(&validator(schema.clone()), &sent(32), true).is_ok());
+    assert!(accepted(&validator(schema), &sent(33), true).is_err());
 }
 
 #[test]
@@ -65,7 +71,7 @@ fn nulls_that_stand_for_absent_properties_do_not_count_as_slips_but_are_bounded(
     let taken = |rows: usize, slips: usize| {
         let mut all = vec![json!({ "a": null, "b": null }); rows];
         all.extend(vec![json!({ "a": "1", "b": null }); slips]);
-        validator(schema.clone()).accept("t", json!({ "a": all }), true, usize::MAX).is_ok()
+        accepted(&validator(schema.clone()), &json!({ "a": all }), true).is_ok()
     };
     assert!(taken(1_000, 32));
     assert!(!taken(1_000, 33));
@@ -80,7 +86,7 @@ fn nulls_below_long_names_are_bounded_by_what_their_places_take() {
     let names: Value = (0..100).map(|number| (number.to_string(), json!(null))).collect();
     let taken = |length: usize| {
         let input = json!({ "n".repeat(length): names.clone() });
-        validator(schema.clone()).accept("t", input, true, usize::MAX).is_ok()
+        accepted(&validator(schema.clone()), &input, true).is_ok()
     };
     assert!(taken(2_000));
     assert!(!taken(3_000));
@@ -93,7 +99,7 @@ fn alternatives_with_very_many_wrong_places_are_refused_at_little_cost() {
     let schema = json!({ "properties": { "a": { "anyOf": [rows, { "type": "null" }] } } });
     // Each of the texts has a wrong type and a wrong value: comparing all with all would take most of a minute.
     let input = json!({ "a": vec!["x"; 50_000] });
-    let text = validator(schema).accept("t", input, true, usize::MAX).unwrap_err();
+    let text = accepted(&validator(schema), &input, true).unwrap_err();
     assert!(text.len() < 16_384, "{}", text.len());
 }
 
@@ -184,15 +190,15 @@ proptest! {
         let validator = validator(json!({ "properties": { "a": inner.clone(), "b": inner } }));
         let input = json!({ "a": input });
         let fitted = validator.validator.is_valid(&input);
-        let strict = validator.accept("t", input.clone(), false, usize::MAX);
+        let strict = accepted(&validator, &input, false);
         prop_assert_eq!(strict.is_ok(), fitted);
-        match validator.accept("t", input.clone(), true, usize::MAX) {
-            Ok(ValidInput { value, repairs }) => {
+        match accepted(&validator, &input, true) {
+            Ok(Mended { value, repairs }) => {
                 prop_assert!(validator.validator.is_valid(&value));
                 prop_assert_eq!(repairs.is_empty(), fitted);
                 prop_assert_eq!(value == input, fitted);
                 // What was repaired needs no further repair.
-                prop_assert_eq!(validator.accept("t", value.clone(), true, usize::MAX), Ok(ValidInput { value, repairs: vec![] }));
+                prop_assert_eq!(accepted(&validator, &value, true), Ok(Mended { value, repairs: vec![] }));
             }
             Err(text) => {
                 prop_assert!(!fitted);
@@ -206,7 +212,7 @@ proptest! {
     fn every_repair_is_reported_with_its_place(inner in schemas(), input in inputs()) {
         let validator = validator(json!({ "properties": { "a": inner } }));
         let input = json!({ "a": input });
-        if let Ok(ValidInput { value, repairs }) = validator.accept("t", input.clone(), true, usize::MAX) {
+        if let Ok(Mended { value, repairs }) = accepted(&validator, &input, true) {
             // Doing what was reported, in its order, leads from what was sent to what was taken.
             let mut replayed = input;
             for repair in &repairs {
@@ -229,7 +235,7 @@ proptest! {
         });
         let validator = validator(schema);
         for input in [json!(text.as_str()), json!({ key.as_str(): null, text.as_str(): 1 }), json!({ "a": text })] {
-            let _ = validator.accept("t", input, true, usize::MAX);
+            let _ = accepted(&validator, &input, true);
         }
     }
 }
