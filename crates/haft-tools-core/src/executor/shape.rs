@@ -59,14 +59,16 @@ impl Shaper<'_> {
             clean(&mut output, self.redactor, self.is_untrusted);
         }
         if fits(&output, self.limits) {
-            return Ok((self.tell_repairs(output, repairs), None));
+            self.tell_repairs(&mut output, repairs);
+            return Ok((output, None));
         }
         let is_heavy = is_heavy(&output);
         if is_heavy || self.outputs.is_some() {
             return Err(Unshaped { output, is_clean: true, is_heavy });
         }
-        let (output, truncation) = Cut::new(output, self.limits).finish(&Stored::default(), self);
-        Ok((self.tell_repairs(output, repairs), truncation))
+        let (mut output, truncation) = Cut::new(output, self.limits).finish(&Stored::default(), self);
+        self.tell_repairs(&mut output, repairs);
+        Ok((output, truncation))
     }
 
     /// Stores and cuts an output.
@@ -103,15 +105,14 @@ impl Shaper<'_> {
                 stored.data = keep(whole).await;
             }
         }
-        let (output, truncation) = cut.finish(&stored, self);
-        (self.tell_repairs(output, repairs), truncation)
+        let (mut output, truncation) = cut.finish(&stored, self);
+        self.tell_repairs(&mut output, repairs);
+        (output, truncation)
     }
 
-    fn tell_repairs(&self, mut output: ToolOutput, repairs: &[Repair]) -> ToolOutput {
-        if let Some(note) = repair_note::repair_note(repairs, self.redactor) {
-            output.content.push(Content::text(note));
-        }
-        output
+    fn tell_repairs(&self, output: &mut ToolOutput, repairs: &[Repair]) {
+        let note = repair_note::repair_note(repairs, self.redactor);
+        output.content.extend(note.map(Content::text));
     }
 
     fn whereabouts<'a>(&'a self, stored: &'a keep::Kept) -> Whereabouts<'a> {
