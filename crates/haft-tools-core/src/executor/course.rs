@@ -3,13 +3,14 @@ mod perform;
 mod rest;
 
 use self::layered::Layered;
-use self::rest::{Large, Rest};
+use self::rest::Rest;
 use super::approve;
 use super::decide::{Authorized, Decided};
 use super::frame::Frame;
 use super::live::Queued;
 use super::record::Record;
 use super::run::{Begun, Running, begin, cancelled_before_start};
+use super::shape::Unshaped;
 use super::{CallOutcome, Refusal};
 use crate::admission::{Room, Turn};
 use crate::registry::Entry;
@@ -21,15 +22,13 @@ use std::task::{Context, Poll};
 use tokio::time::Instant;
 use tracing::Span;
 
-/// Takes one call through all stages: is the future of its outcome.
+/// Takes one call through all stages: is the future of its outcome, and small.
 ///
 /// The first half, up to the decision, needs no waiting and is done for every call of a batch before any of them runs: it
 /// gives what the calls are ordered by. The second half asks, waits for the call's turn, and runs it. As far as that
-/// needs no waiting it is done in place; what remains of a call that has to wait is on the heap, so that the many that
-/// need not stay small.
-#[expect(clippy::large_enum_variant, reason = "most calls end where they begin, and should not cost a box")]
+/// needs no waiting it is done at once ([`Ahead::go`]); only what remains of a call that has to wait is kept.
 pub(super) enum Course<'a> {
-    Begun(Ahead<'a>),
+    Begun(Box<Ahead<'a>>),
     Waits(Waiting<'a>),
     Over,
 }
@@ -44,14 +43,14 @@ pub(super) struct Ahead<'a> {
 }
 
 /// Holds what the first half found out.
-struct Front<'a> {
+pub(super) struct Front<'a> {
     entry: &'a Entry,
     decided: Decided,
     said: Said,
 }
 
 /// What a person has said about a call before it is decided.
-enum Said {
+pub(super) enum Said {
     /// Nothing: ask if the policy says so.
     Nothing,
     /// This answer to this pending call.
@@ -61,7 +60,7 @@ enum Said {
 }
 
 /// Why a call does not get past its first half.
-enum Stop {
+pub(super) enum Stop {
     Refused(Refusal),
     /// It cannot be prepared, which the calls before it may change.
     Unprepared(Refusal, Said),
@@ -75,7 +74,47 @@ impl From<Stop> for Refusal {
     }
 }
 
-impl<'a> Course<'a> {
+impl<'a> From<Ahead<'a>> for Course<'a> {
+    fn from(ahead: Ahead<'a>) -> Self {
+        Self::Begun(Box::new(ahead))
+    }
+}
+
+impl Future for Course<'_> {
+    type Output = CallOutcome;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<CallOutcome> {
+        let mut waiting = match std::mem::replace(&mut *self, Self::Over) {
+            Self::Begun(mut ahead) => match ahead.go(task) {
+                // Its place in the order is given up with it.
+                Ok(outcome) => return Poll::Ready(outcome),
+                Err(left) => ahead.wait(left),
+            },
+            Self::Waits(waiting) => waiting,
+            Self::Over => return Poll::Pending,
+        };
+        let polled = waiting.as_mut().poll(task);
+        if polled.is_pending() {
+            *self = Self::Waits(waiting);
+        }
+        polled
+    }
+}
+
+/// Is what remains of a call that has to wait.
+pub(super) type Waiting<'a> = Pin<Box<dyn Future<Output = CallOutcome> + Send + 'a>>;
+
+/// Says how far a call got that has to wait.
+pub(super) enum Left<'a> {
+    /// It is done, and its answer takes time to bound.
+    Ends(Box<(ReplyStatus, Unshaped, Span)>),
+    /// It runs, and is not done.
+    Runs(Box<(Running, Span)>),
+    /// It cannot run yet.
+    Stays(Box<Result<Front<'a>, Stop>>),
+}
+
+impl<'a> Ahead<'a> {
     /// Takes up a call, goes through its first half and takes its place in the order of what calls touch; a call whose id
     /// was used before goes no further.
     pub(super) fn begin(
@@ -87,13 +126,13 @@ impl<'a> Course<'a> {
     ) -> Self {
         let mut rest = Rest::new(frame, Record::start(frame, call), turn);
         rest.queued = queued;
-        Self::Begun(Ahead { rest, front: None, layered: None }).looking_ahead(|rest| {
-            if repeated {
-                Err(Stop::Refused(repeated_id(&rest.record.call)))
-            } else {
-                rest.look_ahead(Said::Nothing)
-            }
-        })
+        let front = if repeated {
+            Err(Stop::Refused(repeated_id(&rest.record.call)))
+        } else {
+            rest.look_ahead(Said::Nothing)
+        };
+        rest.enter(&front);
+        Self { rest, front: Some(front), layered: None }
     }
 
     /// Takes up a call that waited for a person, with their answer, and goes through its first half again.
@@ -109,113 +148,22 @@ impl<'a> Course<'a> {
             rest.touches.clone_from(&pending.accesses);
             Box::new(layered)
         });
-        Self::Begun(Ahead { rest, front: None, layered }).looking_ahead(|rest| {
-            if let Approval::Deny { reason } = &approval {
-                rest.record.answered(&approval);
-                return Err(Stop::Refused(approve::not_approved(reason)));
-            }
+        let front = if let Approval::Deny { reason } = &approval {
+            rest.record.answered(&approval);
+            Err(Stop::Refused(approve::not_approved(reason)))
+        } else {
             rest.look_ahead(Said::Given(Box::new((approval, pending))))
-        })
+        };
+        rest.enter(&front);
+        Self { rest, front: Some(front), layered }
     }
 
-    /// Makes it one of many, each of which keeps its room in the batch for as long as it takes.
-    pub(super) fn among_many(self) -> OneOfMany<'a> {
-        match self {
-            Self::Begun(ahead) => OneOfMany::Begun(Box::new(ahead)),
-            Self::Waits(waiting) => OneOfMany::Waits(waiting),
-            Self::Over => OneOfMany::Over,
-        }
-    }
-
-    /// Goes through the first half where the call already is: it is too large to be moved about.
-    fn looking_ahead(mut self, look: impl FnOnce(&mut Rest<'a>) -> Result<Front<'a>, Stop>) -> Self {
-        if let Self::Begun(Ahead { rest, front, .. }) = &mut self {
-            let found = look(rest);
-            rest.enter(front.insert(found));
-        }
-        self
-    }
-}
-
-impl Future for Course<'_> {
-    type Output = CallOutcome;
-
-    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<CallOutcome> {
-        if let Self::Begun(ahead) = &mut *self {
-            let gone = ahead.go(task);
-            if let Gone::Answered(outcome) = gone {
-                // Its place in the order is given up with it.
-                self.set(Self::Over);
-                return Poll::Ready(outcome);
-            }
-            if let Self::Begun(ahead) = std::mem::replace(&mut *self, Self::Over) {
-                *self = Self::Waits(ahead.wait(gone));
-            }
-        }
-        let Self::Waits(waiting) = &mut *self else { return Poll::Pending };
-        let polled = waiting.as_mut().poll(task);
-        if polled.is_ready() {
-            self.set(Self::Over);
-        }
-        polled
-    }
-}
-
-/// Takes one call of many through all stages, as a [`Course`] does, and is small once the call has to wait.
-pub(super) enum OneOfMany<'a> {
-    Begun(Box<Ahead<'a>>),
-    Waits(Waiting<'a>),
-    Over,
-}
-
-impl Future for OneOfMany<'_> {
-    type Output = CallOutcome;
-
-    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<CallOutcome> {
-        if let Self::Begun(ahead) = &mut *self {
-            let gone = ahead.go(task);
-            if let Gone::Answered(outcome) = gone {
-                // Its place in the order is given up with it.
-                self.set(Self::Over);
-                return Poll::Ready(outcome);
-            }
-            if let Self::Begun(ahead) = std::mem::replace(&mut *self, Self::Over) {
-                *self = Self::Waits(ahead.wait(gone));
-            }
-        }
-        let Self::Waits(waiting) = &mut *self else { return Poll::Pending };
-        let polled = waiting.as_mut().poll(task);
-        if polled.is_ready() {
-            self.set(Self::Over);
-        }
-        polled
-    }
-}
-
-/// Is what remains of a call that has to wait.
-type Waiting<'a> = Pin<Box<dyn Future<Output = CallOutcome> + Send + 'a>>;
-
-/// Says how far a call got without waiting.
-#[expect(clippy::large_enum_variant, reason = "most calls are answered at once, and should not cost a box")]
-enum Gone<'a> {
-    Answered(CallOutcome),
-    /// It is done, and its answer takes time to bound.
-    Ends(Box<(Large, Span)>),
-    /// It runs, and is not done.
-    Runs(Box<(Running, Span)>),
-    /// It cannot run yet.
-    Stays(Box<Result<Front<'a>, Stop>>),
-}
-
-impl<'a> Ahead<'a> {
-    /// Goes as far as that needs no waiting.
-    fn go(&mut self, task: &mut Context<'_>) -> Gone<'a> {
+    /// Goes as far as that needs no waiting; says how far that is for a call that has to wait.
+    pub(super) fn go(&mut self, task: &mut Context<'_>) -> Result<CallOutcome, Left<'a>> {
         let rest = &mut self.rest;
-        // Layers that saw the call see its end.
-        if self.layered.is_some() {
-            return Gone::Stays(Box::new(self.front.take().unwrap_or_else(|| Err(taken()))));
-        }
         match self.front.take() {
+            // Layers that saw the call see its end.
+            Some(front) if self.layered.is_some() => Err(Left::Stays(Box::new(front))),
             Some(Ok(_)) if rest.queued.as_ref().is_some_and(Queued::is_cancelled) => {
                 rest.answer(cancelled_before_start().into(), Span::none())
             }
@@ -230,24 +178,23 @@ impl<'a> Ahead<'a> {
                     return rest.run_in_place(entry, authorized, room, task);
                 }
                 let decided = Decided::Allowed(authorized);
-                Gone::Stays(Box::new(Ok(Front { entry, decided, said: Said::Nothing })))
+                Err(Left::Stays(Box::new(Ok(Front { entry, decided, said: Said::Nothing }))))
             }
-            Some(front) => Gone::Stays(Box::new(front)),
-            None => Gone::Stays(Box::new(Err(taken()))),
+            Some(front) => Err(Left::Stays(Box::new(front))),
+            None => Err(Left::Stays(Box::new(Err(taken())))),
         }
     }
 
     /// Goes on with a call that has to wait.
-    fn wait(self, gone: Gone<'a>) -> Waiting<'a> {
+    pub(super) fn wait(self, left: Left<'a>) -> Waiting<'a> {
         let Self { mut rest, layered, .. } = self;
-        match gone {
-            Gone::Answered(outcome) => Box::pin(std::future::ready(outcome)),
-            Gone::Ends(large) => Box::pin(async move {
-                let (large, span) = *large;
-                rest.conclude_large(large, &span).await
+        match left {
+            Left::Ends(answer) => Box::pin(async move {
+                let (status, output, span) = *answer;
+                rest.conclude_large(status, output, &span).await
             }),
-            Gone::Runs(running) => Box::pin(rest.end(running)),
-            Gone::Stays(front) => Box::pin(rest.finish(front, layered)),
+            Left::Runs(running) => Box::pin(rest.end(running)),
+            Left::Stays(front) => Box::pin(rest.finish(front, layered)),
         }
     }
 }
@@ -279,7 +226,7 @@ impl<'a> Rest<'a> {
         authorized: Authorized,
         room: Room,
         task: &mut Context<'_>,
-    ) -> Gone<'a> {
+    ) -> Result<CallOutcome, Left<'a>> {
         let admitted = self.frame.control.admits(&self.record.call).and_then(|()| self.record.begun());
         if let Err(refusal) = admitted {
             return self.answer(refusal.into(), Span::none());
@@ -288,14 +235,15 @@ impl<'a> Rest<'a> {
         match begin(authorized, self.context(entry, room, None), times, &span, task) {
             Begun::Ended(Ok(output)) => self.answer(output.into(), span),
             Begun::Ended(Err(failure)) => self.answer(failure.refusal.into(), span),
-            Begun::Running(running) => Gone::Runs(Box::new((running, span))),
+            Begun::Running(running) => Err(Left::Runs(Box::new((running, span)))),
         }
     }
 
-    fn answer(&mut self, answer: Answer, span: Span) -> Gone<'a> {
-        match self.conclude_now(answer, &span) {
-            Ok(outcome) => Gone::Answered(outcome),
-            Err(large) => Gone::Ends(Box::new((large, span))),
+    /// Answers a call, unless its answer takes time to bound.
+    fn answer(&mut self, Answer { status, output }: Answer, span: Span) -> Result<CallOutcome, Left<'a>> {
+        match self.shaper().shape(output, &self.repairs) {
+            Ok((output, truncation)) => Ok(self.reply(status, output, truncation, &span)),
+            Err(output) => Err(Left::Ends(Box::new((status, output, span)))),
         }
     }
 

@@ -1,5 +1,5 @@
 use super::control::Control;
-use super::course::Course;
+use super::course::{Ahead, Course};
 use super::frame::Frame;
 use super::live::Queued;
 use super::schedule::Strategy;
@@ -15,7 +15,9 @@ use futures_util::future::join_all;
 use haft_core::ToolCall;
 use std::collections::HashSet;
 use std::fmt;
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 use tokio_util::sync::CancellationToken;
 
 /// Executes calls in this process.
@@ -233,26 +235,33 @@ impl ToolExecutor for LocalExecutor {
             let work = self.execute_several(&frame, calls);
             return BatchOutcome::new(Box::pin(caller.room().lend_while(work)).await);
         }
-        let outcomes = match calls.pop() {
+        if calls.len() > 1 {
+            // On the heap, so that batches of one call stay small.
+            return BatchOutcome::new(Box::pin(self.execute_several(&frame, calls)).await);
+        }
+        let gone = poll_fn(|task| {
+            // On the stack, and not moved from there: most calls need not wait, and what they take is large.
+            let gone = calls.pop().map(|call| {
+                let mut ahead = self.ahead(&frame, call, false, None);
+                match ahead.go(task) {
+                    Ok(outcome) => Ok(vec![outcome]),
+                    Err(left) => Err(ahead.wait(left)),
+                }
+            });
+            Poll::Ready(gone)
+        });
+        BatchOutcome::new(match gone.await {
             None => Vec::new(),
-            Some(call) if calls.is_empty() => {
-                let mut course = self.course(&frame, call, false, None);
-                vec![(&mut course).await]
-            }
-            Some(last) => {
-                calls.push(last);
-                // On the heap, so that batches of one call stay small.
-                Box::pin(self.execute_several(&frame, calls)).await
-            }
-        };
-        BatchOutcome::new(outcomes)
+            Some(Ok(outcomes)) => outcomes,
+            Some(Err(waiting)) => vec![waiting.await],
+        })
     }
 
     async fn resume(&self, resumption: Resumption) -> CallOutcome {
         let Resumption { scope, pending, approval, cancellation, registry, caller } = resumption;
         let frame =
             self.frame(scope, Control::new(token(cancellation, caller.as_ref()), None), registry, caller);
-        let course = Course::resume(&frame, pending, approval, self.turn(&frame));
+        let course = Course::from(Ahead::resume(&frame, pending, approval, self.turn(&frame)));
         match &frame.caller {
             Some(caller) => Box::pin(caller.room().lend_while(course)).await,
             None => course.await,
@@ -279,7 +288,7 @@ impl LocalExecutor {
         let mut outcomes = Vec::new();
         let numbered = calls.into_iter().enumerate();
         let mut courses = numbered.map(|(place, call)| {
-            self.course(frame, call, repeated.contains(&place), Some(queueing.place(place)))
+            Course::from(self.ahead(frame, call, repeated.contains(&place), Some(queueing.place(place))))
         });
         if width == 1 {
             for course in courses {
@@ -289,7 +298,7 @@ impl LocalExecutor {
         }
         loop {
             // What is side by side takes its places, in the order of the model, before any of it starts.
-            let side_by_side: Vec<_> = courses.by_ref().take(width).map(Course::among_many).collect();
+            let side_by_side: Vec<_> = courses.by_ref().take(width).collect();
             if side_by_side.is_empty() {
                 return outcomes;
             }
@@ -298,18 +307,19 @@ impl LocalExecutor {
         }
     }
 
-    fn course<'a>(
+    /// Takes up a call, and goes through its first half.
+    fn ahead<'a>(
         &'a self,
         frame: &'a Arc<Frame>,
         call: ToolCall,
         repeated: bool,
         queued: Option<Queued<'a>>,
-    ) -> Course<'a> {
+    ) -> Ahead<'a> {
         let turn = match self.0.strategy {
             Strategy::ByAccess | Strategy::Sequential => self.turn(frame),
             Strategy::Parallel | Strategy::Batched { .. } => Turn::default(),
         };
-        Course::begin(frame, call, repeated, turn, queued)
+        Ahead::begin(frame, call, repeated, turn, queued)
     }
 
     /// Orders a call behind all that are there, or in the place of the one that makes it.

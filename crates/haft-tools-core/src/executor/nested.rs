@@ -1,6 +1,6 @@
 use super::CallOutcome;
 use super::control::Control;
-use super::course::Course;
+use super::course::{Ahead, Course};
 use super::frame::Frame;
 use crate::CallContext;
 use crate::admission::Turn;
@@ -22,7 +22,7 @@ pub(crate) async fn call_nested(caller: &CallContext, outer: &Frame, call: ToolC
     // The future of a call holds the future of the tool that makes it, so one of them has to be on the heap.
     let course = Box::pin(async {
         let turn = Turn::beside(&frame.shared.admission, caller.place());
-        Course::begin(&frame, call, false, turn, None).await
+        Course::from(Ahead::begin(&frame, call, false, turn, None)).await
     });
     match caller.room().lend_while(course).await {
         CallOutcome::Replied(reply) => reply,

@@ -1,9 +1,10 @@
-use super::Refusal;
 use super::frame::Frame;
+use super::{Refusal, span};
 use crate::{Access, Approval, CallJournal, DecidedBy, PendingCall, PersonAnswer};
 use haft_core::{Decision, EventKind, Repair, ReplyStatus, ToolCall, ToolOutput, ToolReply, Truncation};
 use std::sync::Arc;
 use std::time::Instant;
+use tracing::Span;
 
 /// Follows one call and tells observers: one `Started`, one `Finished`, and what lies between.
 ///
@@ -99,6 +100,7 @@ impl<'a> Record<'a> {
         output: ToolOutput,
         truncation: Option<Truncation>,
         repairs: Vec<Repair>,
+        span: &Span,
     ) -> ToolReply {
         self.open = false;
         let name = std::mem::take(&mut self.call.name);
@@ -111,6 +113,7 @@ impl<'a> Record<'a> {
             tracing::error!(call = %reply.call_id, error, "the journal cannot record how the call ended");
         }
         self.tell(|| EventKind::Finished { reply: Box::new(reply.clone()) });
+        span::answered(span, &reply, self.frame.shared.span_content);
         reply
     }
 

@@ -11,7 +11,7 @@ use crate::executor::resolve::resolve;
 use crate::executor::run::cancelled_before_start;
 use crate::executor::shape::{Shaper, Unshaped, is_untrusted, redact_and_cut};
 use crate::executor::validate::validate;
-use crate::executor::{CallOutcome, Refusal, span};
+use crate::executor::{CallOutcome, Refusal};
 use crate::registry::Entry;
 use crate::{Accesses, Answer, Approval, DecidedBy, PendingCall, Prepared};
 use haft_core::{Repair, ReplyStatus, ToolOutput, Truncation};
@@ -32,12 +32,6 @@ pub(super) struct Rest<'a> {
     pub(super) queued: Option<Queued<'a>>,
     /// The tool, once it is found.
     entry: Option<&'a Entry>,
-}
-
-/// Is an answer that takes time to bound.
-pub(super) struct Large {
-    status: ReplyStatus,
-    output: Unshaped,
 }
 
 /// Why a call is not run.
@@ -369,24 +363,20 @@ impl<'a> Rest<'a> {
     }
 
     /// Bounds what a call is answered with, and answers it.
-    pub(super) async fn conclude(&mut self, answer: Answer, span: &Span) -> CallOutcome {
-        match self.conclude_now(answer, span) {
-            Ok(outcome) => outcome,
-            Err(large) => self.conclude_large(large, span).await,
-        }
-    }
-
-    /// Bounds what a call is answered with, and answers it, unless that takes time.
-    pub(super) fn conclude_now(&mut self, answer: Answer, span: &Span) -> Result<CallOutcome, Large> {
-        let Answer { status, output } = answer;
+    pub(super) async fn conclude(&mut self, Answer { status, output }: Answer, span: &Span) -> CallOutcome {
         match self.shaper().shape(output, &self.repairs) {
-            Ok((output, truncation)) => Ok(self.reply(status, output, truncation, span)),
-            Err(output) => Err(Large { status, output }),
+            Ok((output, truncation)) => self.reply(status, output, truncation, span),
+            Err(output) => self.conclude_large(status, output, span).await,
         }
     }
 
-    pub(super) async fn conclude_large(&mut self, large: Large, span: &Span) -> CallOutcome {
-        let Large { status, output } = large;
+    /// Bounds an answer that takes time to bound.
+    pub(super) async fn conclude_large(
+        &mut self,
+        status: ReplyStatus,
+        output: Unshaped,
+        span: &Span,
+    ) -> CallOutcome {
         let never = CancellationToken::new();
         let token = self.frame.control.token().unwrap_or(&never);
         let place = (&self.frame.scope, &self.record.call.id, token);
@@ -394,7 +384,7 @@ impl<'a> Rest<'a> {
         self.reply(status, output, truncation, span)
     }
 
-    fn shaper(&self) -> Shaper<'a> {
+    pub(super) fn shaper(&self) -> Shaper<'a> {
         let frame: &'a Frame = self.frame;
         let shared = &frame.shared;
         Shaper {
@@ -406,19 +396,16 @@ impl<'a> Rest<'a> {
         }
     }
 
-    fn reply(
+    pub(super) fn reply(
         &mut self,
         status: ReplyStatus,
         output: ToolOutput,
         truncation: Option<Truncation>,
         span: &Span,
     ) -> CallOutcome {
-        let shared = &self.frame.shared;
         let mut repairs = std::mem::take(&mut self.repairs);
-        redact_and_cut(&mut repairs, &shared.redactor);
-        let reply = self.record.finish(status, output, truncation, repairs);
-        span::answered(span, &reply, shared.span_content);
-        CallOutcome::Replied(reply)
+        redact_and_cut(&mut repairs, &self.frame.shared.redactor);
+        CallOutcome::Replied(self.record.finish(status, output, truncation, repairs, span))
     }
 }
 
