@@ -3,7 +3,9 @@ mod told;
 use crate::{Effect, RunEvent, RunState, StepError};
 use haft_core::{CallId, ToolSpec};
 use haft_model::{Model, ModelError, ModelRequest, ModelTurn, assemble};
-use haft_tools_core::{Approval, Batch, CallScope, Events, LocalExecutor, Resumption, ToolExecutor};
+use haft_tools_core::{
+    Approval, Batch, CallScope, Events, LocalExecutor, ResumeRefused, Resumption, ToolExecutor,
+};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
@@ -23,11 +25,19 @@ pub struct Agent {
     cancellation: CancellationToken,
 }
 
-/// Says that an answer was given to a call that does not wait.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no call `{call}` waits in this run; it was answered before, or it never asked")]
-pub struct ResumeError {
-    call: CallId,
+/// Says why an answer to a call was not used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResumeError {
+    /// The call does not wait.
+    #[error("no call `{call}` waits in this run; it was answered before, or it never asked")]
+    NotWaiting {
+        /// The call.
+        call: CallId,
+    },
+    /// The call is not gone on with.
+    #[error(transparent)]
+    Refused(#[from] ResumeRefused),
 }
 
 impl Agent {
@@ -107,7 +117,7 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// When no call of that id waits; the answer was not used.
+    /// When no call of that id waits, or the executor does not go on with it; the answer was not used.
     ///
     /// # Cancel safety
     ///
@@ -120,11 +130,11 @@ impl Agent {
         approval: Approval,
     ) -> Result<RunState, ResumeError> {
         let Some(pending) = state.pending().find(|pending| &pending.call.id == call).cloned() else {
-            return Err(ResumeError { call: call.clone() });
+            return Err(ResumeError::NotWaiting { call: call.clone() });
         };
         let resumption =
             Resumption::new(scope.clone(), pending, approval).cancelled_by(self.cancellation.clone());
-        let outcome = self.executor.resume(resumption).await;
+        let outcome = self.executor.resume(resumption).await?;
         let effects = state.advance(RunEvent::CallAnswered { outcome });
         Ok(self.drive(&scope, state, effects).await)
     }
@@ -156,6 +166,11 @@ impl Agent {
             Effect::CallModel => Some(self.call_model(scope, state).await),
             Effect::ExecuteBatch { calls } => {
                 let batch = Batch::new(scope.clone(), calls).cancelled_by(self.cancellation.clone());
+                let outcomes = self.executor.execute_batch(batch).await.into_outcomes();
+                Some(RunEvent::BatchExecuted { outcomes })
+            }
+            Effect::ExecuteHeld { calls } => {
+                let batch = Batch::of_held(scope.clone(), calls).cancelled_by(self.cancellation.clone());
                 let outcomes = self.executor.execute_batch(batch).await.into_outcomes();
                 Some(RunEvent::BatchExecuted { outcomes })
             }

@@ -1,6 +1,6 @@
 use haft_core::{EventKind, ToolCall, ToolReply};
 use haft_model::ModelTurn;
-use haft_tools_core::CallOutcome;
+use haft_tools_core::{CallOutcome, HeldCall};
 
 /// Tells a run what happened outside it.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +45,11 @@ pub enum Effect {
     ExecuteBatch {
         /// The calls, in the order of the model.
         calls: Vec<ToolCall>,
+    },
+    /// Execute these calls, which others held back that are answered now; comes back as `BatchExecuted`.
+    ExecuteHeld {
+        /// The calls, in the order of the model.
+        calls: Vec<HeldCall>,
     },
     /// Have a person answer the calls that wait; comes back as one `CallAnswered` for each.
     AwaitApproval,

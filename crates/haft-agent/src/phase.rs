@@ -16,7 +16,7 @@ pub enum Phase {
         /// The calls of the last model turn.
         calls: Vec<ToolCall>,
     },
-    /// Some calls wait for a person; the others are done.
+    /// Some calls wait for a person, or for those that do; the others are done.
     Waiting {
         /// What became of each call of the last model turn so far, in their order.
         outcomes: Vec<CallOutcome>,

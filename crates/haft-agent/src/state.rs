@@ -1,7 +1,9 @@
 use crate::{Effect, Phase, RunEnd, RunEvent};
-use haft_core::{EventKind, Message, ReplyStatus, StopReason, ToolCall, ToolOutput, ToolReply, Usage};
+use haft_core::{
+    CallId, EventKind, Message, ReplyStatus, StopReason, ToolCall, ToolOutput, ToolReply, Usage,
+};
 use haft_model::ModelTurn;
-use haft_tools_core::{CallOutcome, PendingCall};
+use haft_tools_core::{CallOutcome, HeldCall, PendingCall};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::sync::Arc;
 
@@ -123,6 +125,18 @@ impl RunState {
                 check_outcomes(calls, &outcomes)?;
                 Ok(self.settle(outcomes))
             }
+            (Phase::Waiting { outcomes }, RunEvent::BatchExecuted { outcomes: executed }) => {
+                check_held(outcomes, &executed)?;
+                for outcome in executed {
+                    if let Some(place) =
+                        outcomes.iter_mut().find(|known| known.call_id() == outcome.call_id())
+                    {
+                        *place = outcome;
+                    }
+                }
+                let outcomes = std::mem::take(outcomes);
+                Ok(self.settle(outcomes))
+            }
             (Phase::Waiting { outcomes }, RunEvent::CallAnswered { outcome }) => {
                 let call = outcome.call_id();
                 let waits =
@@ -155,7 +169,7 @@ impl RunState {
             Phase::New => Vec::new(),
             Phase::Thinking => vec![Effect::CallModel],
             Phase::Acting { calls } => vec![Effect::ExecuteBatch { calls: calls.clone() }],
-            Phase::Waiting { .. } => vec![Effect::AwaitApproval],
+            Phase::Waiting { outcomes } => waits_for(outcomes),
             Phase::Ended { .. } => vec![Effect::Done],
         }
     }
@@ -209,9 +223,10 @@ impl RunState {
 
     /// Goes on when every call is answered, and waits for a person otherwise.
     fn settle(&mut self, outcomes: Vec<CallOutcome>) -> Vec<Effect> {
-        if outcomes.iter().any(|outcome| pending_of(outcome).is_some()) {
+        if !outcomes.iter().all(|outcome| matches!(outcome, CallOutcome::Replied(_))) {
+            let effects = waits_for(&outcomes);
             self.phase = Phase::Waiting { outcomes };
-            return vec![Effect::AwaitApproval];
+            return effects;
         }
         let replies: Vec<ToolReply> = outcomes.into_iter().map(reply_or_cancelled).collect();
         self.messages.push(Arc::new(Message::Tool { replies: replies.clone() }));
@@ -264,10 +279,34 @@ fn check_outcomes(calls: &[ToolCall], outcomes: &[CallOutcome]) -> Result<(), St
     }
 }
 
+/// Says what has to be done about calls that are not answered: those that were held back and no longer are can go on, and
+/// the others wait for a person.
+fn waits_for(outcomes: &[CallOutcome]) -> Vec<Effect> {
+    let ready = ready(outcomes);
+    if ready.is_empty() { vec![Effect::AwaitApproval] } else { vec![Effect::ExecuteHeld { calls: ready }] }
+}
+
+/// Lists the calls that were held back by others which are answered now.
+fn ready(outcomes: &[CallOutcome]) -> Vec<HeldCall> {
+    let is_answered = |call: &CallId| {
+        outcomes.iter().any(|known| known.call_id() == call && matches!(known, CallOutcome::Replied(_)))
+    };
+    let held = outcomes.iter().filter_map(|outcome| match outcome {
+        CallOutcome::Held(held) => Some(&**held),
+        CallOutcome::Replied(_) | CallOutcome::Pending(_) => None,
+    });
+    held.filter(|held| held.behind.iter().all(is_answered)).cloned().collect()
+}
+
+fn check_held(outcomes: &[CallOutcome], executed: &[CallOutcome]) -> Result<(), StepError> {
+    let calls: Vec<ToolCall> = ready(outcomes).into_iter().map(|held| held.call).collect();
+    check_outcomes(&calls, executed)
+}
+
 fn pending_of(outcome: &CallOutcome) -> Option<&PendingCall> {
     match outcome {
         CallOutcome::Pending(pending) => Some(pending),
-        CallOutcome::Replied(_) => None,
+        CallOutcome::Replied(_) | CallOutcome::Held(_) => None,
     }
 }
 
@@ -275,6 +314,7 @@ fn reply_or_cancelled(outcome: CallOutcome) -> ToolReply {
     match outcome {
         CallOutcome::Replied(reply) => reply,
         CallOutcome::Pending(pending) => cancelled(&pending.call),
+        CallOutcome::Held(held) => cancelled(&held.call),
     }
 }
 

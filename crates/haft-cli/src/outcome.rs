@@ -2,7 +2,7 @@ use crate::exit::Exit;
 use crate::paint::{ASKS, ERROR};
 use crate::timeline::visible;
 use anyhow::Result;
-use haft::{Access, CallOutcome, PendingCall};
+use haft::{Access, CallOutcome, PendingCall, Unmet};
 use std::io::{IsTerminal as _, Write as _};
 
 /// Prints what became of one call: the result on standard output, everything else on standard error.
@@ -10,7 +10,7 @@ pub(crate) fn print(outcome: &CallOutcome, json: bool) -> Result<Exit> {
     let exit = match outcome {
         CallOutcome::Replied(reply) if reply.status.is_ok() => Exit::Done,
         CallOutcome::Replied(_) => Exit::Failed,
-        CallOutcome::Pending(_) => Exit::Waiting,
+        CallOutcome::Pending(_) | CallOutcome::Held(_) => Exit::Waiting,
     };
     if json {
         anstream::println!("{}", serde_json::to_string_pretty(outcome)?);
@@ -27,6 +27,13 @@ pub(crate) fn print(outcome: &CallOutcome, json: bool) -> Result<Exit> {
             lines.for_each(|line| anstream::eprintln!("{line}"));
         }
         CallOutcome::Pending(pending) => waiting(pending),
+        // Only a call among others is held back.
+        CallOutcome::Held(held) => {
+            anstream::eprintln!(
+                "{ASKS}held back{ASKS:#}: `{}` waits for other calls",
+                visible(&held.call.name)
+            );
+        }
     }
     Ok(exit)
 }
@@ -56,12 +63,11 @@ pub(crate) fn waiting(pending: &PendingCall) {
     anstream::eprintln!("Run the command again on a terminal to be asked, or with --yes to approve it.");
 }
 
-/// Writes one access for a person: what is done to what, and what else is known of it.
-pub(crate) fn access_line(access: &Access) -> String {
-    match access.detail() {
-        Some(detail) if !access.is_opaque() => {
-            format!("{} ({})", visible(&access.to_string()), visible(detail))
-        }
-        _ => visible(&access.to_string()),
+/// Writes one access for a person: what is done to what, what else is known of it, and why it is asked about.
+pub(crate) fn access_line(unmet: &Unmet) -> String {
+    let printed = visible(&unmet.printed());
+    match unmet.access.as_ref().filter(|access| !access.is_opaque()).and_then(Access::detail) {
+        Some(detail) => format!("{printed} ({})", visible(detail)),
+        None => printed,
     }
 }

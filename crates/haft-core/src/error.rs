@@ -20,6 +20,8 @@ pub enum ToolErrorKind {
     TimedOut,
     /// Something the tool needs is not there now.
     Unavailable,
+    /// A remote party wants to know who asks.
+    Unauthenticated,
     /// Anything else.
     Failed,
 }
@@ -44,6 +46,7 @@ pub struct ToolError {
     kind: ToolErrorKind,
     message: String,
     retry: Retry,
+    authentication_url: Option<Box<str>>,
     source: Option<Box<dyn Error + Send + Sync>>,
 }
 
@@ -61,7 +64,7 @@ impl ToolError {
             ToolErrorKind::Unavailable => Retry::Useful,
             _ => Retry::Useless,
         };
-        Self { kind, message: message.into(), retry, source: None }
+        Self { kind, message: message.into(), retry, authentication_url: None, source: None }
     }
 
     /// Says that the arguments cannot be used.
@@ -92,6 +95,25 @@ impl ToolError {
     /// Says that something the tool needs is not there now; a retry can help.
     pub fn unavailable(message: impl Into<String>) -> Self {
         Self::new(ToolErrorKind::Unavailable, message)
+    }
+
+    /// Says that a remote party wants a person to make themselves known at an address first; the same call can succeed
+    /// then.
+    ///
+    /// An executor hands the address to a person, and calls again when they say that it is done. It must be `https`, or
+    /// `http` to this machine: with any other the error is like one without an address.
+    ///
+    /// ```
+    /// use haft_core::ToolError;
+    ///
+    /// let error = ToolError::unauthenticated("https://example.org/authorize", "the service does not know you yet");
+    /// assert_eq!(error.authentication_url(), Some("https://example.org/authorize"));
+    /// let error = ToolError::unauthenticated("javascript:alert(1)", "the service does not know you yet");
+    /// assert_eq!(error.authentication_url(), None);
+    /// ```
+    pub fn unauthenticated(url: &str, message: impl Into<String>) -> Self {
+        let authentication_url = is_fit_for_a_person(url).then(|| url.into());
+        Self { authentication_url, ..Self::new(ToolErrorKind::Unauthenticated, message) }
     }
 
     /// Says that the tool failed in a way that a retry does not change.
@@ -126,6 +148,11 @@ impl ToolError {
         &self.message
     }
 
+    /// Where a person has to make themselves known for the same call to succeed.
+    pub fn authentication_url(&self) -> Option<&str> {
+        self.authentication_url.as_deref()
+    }
+
     /// Tells whether the same call can succeed later.
     pub fn can_retry(&self) -> bool {
         self.retry != Retry::Useless
@@ -140,6 +167,24 @@ impl ToolError {
     }
 }
 
+/// Tells whether an address that a remote party gave can be shown to a person to go to.
+fn is_fit_for_a_person(url: &str) -> bool {
+    const MOST_BYTES: usize = 8 * 1024;
+    const HERE: [&str; 3] = ["http://localhost", "http://127.0.0.1", "http://[::1]"];
+    let ends_there = |rest: &str| rest.is_empty() || rest.starts_with([':', '/', '?', '#']);
+    let is_here = HERE.iter().any(|host| url.strip_prefix(host).is_some_and(ends_there));
+    let is_secure = url
+        .strip_prefix("https://")
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '['));
+    // A name before the host makes it look like another.
+    let authority =
+        url.split_once("://").map_or("", |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(""));
+    url.len() <= MOST_BYTES
+        && url.chars().all(|character| character.is_ascii_graphic() && character != '\\')
+        && !authority.contains('@')
+        && (is_secure || is_here)
+}
+
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
@@ -152,6 +197,7 @@ impl fmt::Debug for ToolError {
             .field("kind", &self.kind)
             .field("message", &self.message)
             .field("retry", &self.retry)
+            .field("authentication_url", &self.authentication_url)
             .field("source", &self.source)
             .finish()
     }

@@ -99,6 +99,11 @@ pub enum EventKind {
         /// What the person is shown.
         preview: String,
     },
+    /// A running call asks a person something.
+    QuestionAsked {
+        /// The question.
+        question: String,
+    },
     /// The call has something to show before it is done; never shown to the model.
     Updated {
         /// The output so far.

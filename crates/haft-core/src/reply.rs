@@ -79,6 +79,7 @@ impl fmt::Display for ReplyStatus {
             Self::Error(ErrorKind::InvalidInput) => "error: invalid input",
             Self::Error(ErrorKind::NotFound) => "error: not found",
             Self::Error(ErrorKind::Unavailable) => "error: unavailable",
+            Self::Error(ErrorKind::Unauthenticated) => "error: unauthenticated",
             Self::Error(ErrorKind::Failed) => "error: failed",
             Self::Error(ErrorKind::Panicked) => "error: panicked",
             Self::Denied => "denied",
@@ -98,6 +99,7 @@ impl From<ToolErrorKind> for ReplyStatus {
             ToolErrorKind::Cancelled => Self::Cancelled,
             ToolErrorKind::TimedOut => Self::TimedOut,
             ToolErrorKind::Unavailable => Self::Error(ErrorKind::Unavailable),
+            ToolErrorKind::Unauthenticated => Self::Error(ErrorKind::Unauthenticated),
             ToolErrorKind::Failed => Self::Error(ErrorKind::Failed),
         }
     }
@@ -116,6 +118,8 @@ pub enum ErrorKind {
     NotFound,
     /// Something the tool needs is not there now.
     Unavailable,
+    /// A remote party does not know who asks.
+    Unauthenticated,
     /// The tool failed.
     Failed,
     /// The tool broke; the fault is the tool's, not the call's.

@@ -1,3 +1,5 @@
+mod ask;
+
 use crate::admission::Room;
 use crate::clock::Clock;
 use crate::executor::{Frame, call_nested, shape_news};

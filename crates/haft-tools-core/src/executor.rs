@@ -15,7 +15,8 @@ mod shape;
 mod span;
 mod validate;
 
-pub(crate) use frame::Frame;
+pub(crate) use approve::ask_person;
+pub(crate) use frame::{Frame, StoppedClocks};
 pub use live::Cancel;
 pub(crate) use live::LiveCalls;
 pub use local::{LocalExecutor, LocalExecutorBuilder};
@@ -24,9 +25,11 @@ pub use schedule::Strategy;
 pub(crate) use shape::shape_news;
 pub use span::SpanContent;
 
-use crate::{Answer, Approval, CallContext, CallScope, PendingCall, Steering, ToolRegistry};
+use crate::{
+    Answer, Approval, CallContext, CallScope, PendingCall, PendingId, Steering, StoreError, ToolRegistry,
+};
 use async_trait::async_trait;
-use haft_core::{CallId, ReplyStatus, ToolCall, ToolOutput, ToolReply};
+use haft_core::{CallId, Repair, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -43,18 +46,21 @@ pub trait ToolExecutor: Send + Sync + 'static {
     /// reply for each call.
     async fn execute_batch(&self, batch: Batch) -> BatchOutcome;
 
-    /// Goes on with a call that waited for a person.
+    /// Goes on with a call that waited for a person: once at most, whoever tries.
     ///
     /// What was approved must be what would run: if the tool, the input, the accesses or the scope are no longer those
-    /// of the pending call's digest, the call is asked about again.
+    /// of the pending call's digest, the call is asked about again. The host sees to it that the tools are over the same
+    /// things as those that the call was made with.
     ///
-    /// The executor does not remember which pending calls were resumed: the host makes sure that each is resumed once,
-    /// and with the tools, over the things, that it was made with.
+    /// # Errors
+    ///
+    /// When the call was gone on with before, when its approval came too late, and when it is not the one that was kept;
+    /// nothing is run then. One that came too late can still be denied.
     ///
     /// # Cancel safety
     ///
-    /// As for [`ToolExecutor::execute_batch`].
-    async fn resume(&self, resumption: Resumption) -> CallOutcome;
+    /// As for [`ToolExecutor::execute_batch`]; the right to go on with the call may be used up.
+    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumeRefused>;
 }
 
 /// Holds the calls of one model message, on whose behalf they are made, and the means to steer and cancel them.
@@ -62,6 +68,8 @@ pub trait ToolExecutor: Send + Sync + 'static {
 pub struct Batch {
     pub(crate) scope: CallScope,
     pub(crate) calls: Vec<ToolCall>,
+    /// What was changed in the input of each, if they were held back before.
+    pub(crate) held: Option<Vec<Vec<Repair>>>,
     pub(crate) cancellation: Option<CancellationToken>,
     pub(crate) steering: Option<Arc<dyn Steering>>,
     pub(crate) registry: Option<ToolRegistry>,
@@ -71,7 +79,13 @@ pub struct Batch {
 impl Batch {
     /// Makes a batch that runs to its end.
     pub fn new(scope: CallScope, calls: Vec<ToolCall>) -> Self {
-        Self { scope, calls, cancellation: None, steering: None, registry: None, caller: None }
+        Self { scope, calls, held: None, cancellation: None, steering: None, registry: None, caller: None }
+    }
+
+    /// Makes a batch of calls that were held back by others, now that these are answered.
+    pub fn of_held(scope: CallScope, calls: impl IntoIterator<Item = HeldCall>) -> Self {
+        let (calls, held) = calls.into_iter().map(|held| (held.call, held.repairs)).unzip();
+        Self { held: Some(held), ..Self::new(scope, calls) }
     }
 
     /// Cancels the batch when the token is cancelled.
@@ -165,6 +179,53 @@ pub enum CallOutcome {
     Replied(ToolReply),
     /// It waits for a person.
     Pending(Box<PendingCall>),
+    /// It conflicts with calls before it that wait for a person, and waits for them.
+    Held(Box<HeldCall>),
+}
+
+/// Holds a call that was held back by others; it is taken up again with [`Batch::of_held`] when these are answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct HeldCall {
+    /// The call, with its input as it was repaired.
+    pub call: ToolCall,
+    /// What was changed in the input the model wrote.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<Repair>,
+    /// The calls it waits for.
+    pub behind: Vec<CallId>,
+}
+
+/// Says why a pending call is not gone on with; nothing was run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResumeRefused {
+    /// It was gone on with before.
+    #[error("the pending call `{id}` was resumed before, and a call runs once at most")]
+    ResumedBefore {
+        /// The pending call.
+        id: PendingId,
+    },
+    /// The time in which an approval counts is over.
+    #[error("the pending call `{id}` has expired; deny it, and have it asked again")]
+    Expired {
+        /// The pending call.
+        id: PendingId,
+    },
+    /// It is not the one that was kept.
+    #[error("the pending call `{id}` is not the one that was asked about: its digest is another")]
+    OtherDigest {
+        /// The pending call.
+        id: PendingId,
+    },
+    /// It cannot be told whether it was gone on with before.
+    #[error("it cannot be told whether the pending call `{id}` was resumed before")]
+    Unclaimed {
+        /// The pending call.
+        id: PendingId,
+        /// Why.
+        source: StoreError,
+    },
 }
 
 impl CallOutcome {
@@ -173,6 +234,7 @@ impl CallOutcome {
         match self {
             Self::Replied(reply) => &reply.call_id,
             Self::Pending(pending) => &pending.call.id,
+            Self::Held(held) => &held.call.id,
         }
     }
 }
@@ -203,12 +265,12 @@ impl BatchOutcome {
     ///
     /// When calls wait for a person; the error gives them, and all outcomes.
     pub fn into_replies(self) -> Result<Vec<ToolReply>, PendingCalls> {
-        if self.0.iter().any(|outcome| matches!(outcome, CallOutcome::Pending(_))) {
+        if !self.0.iter().all(|outcome| matches!(outcome, CallOutcome::Replied(_))) {
             return Err(PendingCalls(self));
         }
         let replies = self.0.into_iter().filter_map(|outcome| match outcome {
             CallOutcome::Replied(reply) => Some(reply),
-            CallOutcome::Pending(_) => None,
+            CallOutcome::Pending(_) | CallOutcome::Held(_) => None,
         });
         Ok(replies.collect())
     }
@@ -223,7 +285,7 @@ impl PendingCalls {
     pub fn iter(&self) -> impl Iterator<Item = &PendingCall> {
         self.0.outcomes().iter().filter_map(|outcome| match outcome {
             CallOutcome::Pending(pending) => Some(&**pending),
-            CallOutcome::Replied(_) => None,
+            CallOutcome::Replied(_) | CallOutcome::Held(_) => None,
         })
     }
 

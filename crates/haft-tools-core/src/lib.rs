@@ -95,8 +95,8 @@ pub use catalog::{
 pub use context::CallContext;
 pub use events::{Delivery, EventReader, Events, Observer, RateLimit};
 pub use executor::{
-    Batch, BatchOutcome, CallOutcome, Cancel, LocalExecutor, LocalExecutorBuilder, PendingCalls, Resumption,
-    SpanContent, Strategy, ToolExecutor,
+    Batch, BatchOutcome, CallOutcome, Cancel, HeldCall, LocalExecutor, LocalExecutorBuilder, PendingCalls,
+    ResumeRefused, Resumption, SpanContent, Strategy, ToolExecutor,
 };
 pub use extensions::Extensions;
 pub use input::{input_schema, parse_input};
@@ -108,9 +108,11 @@ pub use layer::{Before, Layer, LayerCall, LayerTime};
 pub use limits::{Limits, Retries, ToolLimits};
 pub use output::{LocalOutputs, OutputChunk, OutputError, OutputStore, ReadOutput, Retention, read_output};
 pub use permission::{
-    AgentPolicy, AllowAll, Approval, Approver, DenyAll, Explanation, Level, Mode, ModeError, ModeSwitch,
-    PatternError, PatternSet, PatternSyntax, PendingCall, Policy, PolicyLayer, Rule, RuleError, RuleLanguage,
-    RuleSource, Rules, Verdict, approver_fn,
+    AgentPolicy, AllowAll, Approval, Approver, Approvers, AskedQuestion, Claim, DenyAll, Explanation, Grant,
+    GrantPlace, GrantStore, GrantTerm, Grants, Level, MemoryGrants, MemoryPending, Mode, ModeError,
+    ModeSwitch, NoAnswer, PatternError, PatternSet, PatternSyntax, PendingCall, PendingId, PendingStore,
+    Policy, PolicyLayer, Question, QuestionKind, Response, Rule, RuleError, RuleLanguage, RuleSource, Rules,
+    RunAbove, StoreError, Unmet, Verdict, Wants, answering_within, approver_fn,
 };
 pub use preview::Preview;
 pub use redact::{RedactedStream, Redactor, SecretError};

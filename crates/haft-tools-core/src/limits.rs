@@ -47,6 +47,8 @@ pub struct Limits {
     pub input_bytes: usize,
     /// How long after an update of a call its next one is not shown; 50 ms by default.
     pub update_interval: Duration,
+    /// How long an approval of a call that was left to wait counts; seven days by default, and for ever if `None`.
+    pub approval_lifetime: Option<Duration>,
     /// How a call is tried again that failed, may be repeated, and could succeed then.
     pub retries: Retries,
 }
@@ -116,6 +118,7 @@ impl Default for Limits {
             nesting: 8,
             input_bytes: 16 << 20,
             update_interval: RateLimit::DEFAULT_INTERVAL,
+            approval_lifetime: Some(Duration::from_hours(7 * 24)),
             retries: Retries::default(),
         }
     }

@@ -31,6 +31,17 @@ pub(crate) struct Mended {
     pub(crate) repairs: Vec<Repair>,
 }
 
+/// Tells whether a value fits a schema; if not, what is wrong with it.
+pub(crate) fn check(schema: &Schema, value: &Value) -> Result<(), String> {
+    let validator = InputValidator::compile(schema)?;
+    if validator.validator.is_valid(value) {
+        return Ok(());
+    }
+    let violations =
+        violation::violations(&validator.validator, validator.schema.as_value(), value, MOST_VIOLATIONS);
+    Err(violations.lines.join("; "))
+}
+
 impl InputValidator {
     /// Compiles a schema without ever fetching anything; gives the reason where that cannot be done.
     pub(crate) fn compile(schema: &Schema) -> Result<Self, String> {

@@ -33,6 +33,9 @@ fn executed(ids: &[&str]) -> RunEvent {
 fn pending(id: &str) -> CallOutcome {
     let pending = json!({
         "outcome": "pending",
+        "version": 1,
+        "id": format!("pending-{id}"),
+        "asked_at_ms": 0,
         "call": { "id": id, "name": "look", "input": {} },
         "run": "run-1",
         "accesses": [],

@@ -236,6 +236,7 @@ fn statuses() {
             ToolErrorKind::Cancelled,
             ToolErrorKind::TimedOut,
             ToolErrorKind::Unavailable,
+            ToolErrorKind::Unauthenticated,
             ToolErrorKind::Failed,
         ],
         expect![[r#"
@@ -245,6 +246,7 @@ fn statuses() {
             "cancelled"
             "timed_out"
             "unavailable"
+            "unauthenticated"
             "failed"
         "#]],
     );

@@ -58,6 +58,7 @@ fn every_kind_of_error_has_its_status() {
         ToolErrorKind::Cancelled,
         ToolErrorKind::TimedOut,
         ToolErrorKind::Unavailable,
+        ToolErrorKind::Unauthenticated,
         ToolErrorKind::Failed,
     ];
     let lines: Vec<_> = kinds
@@ -74,6 +75,7 @@ fn every_kind_of_error_has_its_status() {
         Cancelled: cancelled
         TimedOut: timed out
         Unavailable: error: unavailable, can be retried
+        Unauthenticated: error: unauthenticated
         Failed: error: failed
     "#]]
     .assert_eq(&(lines.join("\n") + "\n"));

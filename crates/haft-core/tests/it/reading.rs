@@ -142,7 +142,7 @@ fn refuses_what_it_does_not_know() {
         &[r#""error""#, r#"{"error":"odd"}"#, r#"{"ok":1}"#, r#""fine""#],
         expect![[r#"
             error: invalid type: unit variant, expected newtype variant
-            error: unknown variant `odd`, expected one of `unknown_tool`, `invalid_input`, `not_found`, `unavailable`, `failed`, `panicked` at line 1 column 14
+            error: unknown variant `odd`, expected one of `unknown_tool`, `invalid_input`, `not_found`, `unavailable`, `unauthenticated`, `failed`, `panicked` at line 1 column 14
             error: invalid type: integer `1`, expected unit at line 1 column 7
             error: unknown variant `fine`, expected one of `ok`, `error`, `denied`, `cancelled`, `timed_out`, `skipped` at line 1 column 6
         "#]],
@@ -156,7 +156,7 @@ fn refuses_what_it_does_not_know() {
         ],
         expect![[r#"
             error: missing field `event` at line 1 column 34
-            error: unknown variant `exploded`, expected one of `turn_started`, `text_delta`, `reasoning_delta`, `turn_finished`, `started`, `decided`, `approval_requested`, `updated`, `progressed`, `retried`, `finished`, `abandoned_ended`, `tools_changed`, `tools_over_budget`, `source_failed` at line 1 column 53
+            error: unknown variant `exploded`, expected one of `turn_started`, `text_delta`, `reasoning_delta`, `turn_finished`, `started`, `decided`, `approval_requested`, `question_asked`, `updated`, `progressed`, `retried`, `finished`, `abandoned_ended`, `tools_changed`, `tools_over_budget`, `source_failed` at line 1 column 53
             error: invalid value: integer `-1`, expected u64 at line 1 column 14
             error: invalid value: integer `4294967296`, expected u32 at line 1 column 75
         "#]],

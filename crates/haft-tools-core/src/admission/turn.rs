@@ -41,6 +41,11 @@ impl<'a> Turn<'a> {
         self.tickets.last().map(Ticket::place).or(self.caller)
     }
 
+    /// Tells whether the call is ordered by what it touches.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.order.is_some()
+    }
+
     /// Tells whether the call has to wait for its turn.
     pub(crate) fn waits(&self) -> bool {
         self.tickets.iter().any(Ticket::waits)

@@ -1,16 +1,19 @@
 use super::Refusal;
 use super::decide::Authorized;
 use super::frame::Frame;
+use super::local::Shared;
 use super::prepare::panicked;
 use crate::panicked::discard;
-use crate::permission::call_digest;
+use crate::permission::{Asked, Remembered, call_digest};
 use crate::registry::Entry;
-use crate::{Access, Approval, Approver, CallScope, PendingCall, Prepared, Preview};
+use crate::{
+    Access, Accesses, Approval, Approver, AskedQuestion, CallScope, Grant, PendingCall, Prepared, Preview,
+    Response, Unmet, Verdict, Wants,
+};
 use futures_util::FutureExt as _;
 use haft_core::{Decision, Digest, Repair, ReplyStatus, ToolCall};
 use serde_json::Value;
 use std::panic::AssertUnwindSafe;
-use std::time::Duration;
 
 /// Says what a person's answer makes of a call.
 pub(super) enum Approved {
@@ -22,18 +25,22 @@ pub(super) enum Approved {
     Waits(Box<PendingCall>),
 }
 
-/// Describes, for a person, the call that the policy does not decide.
+/// Why a call is not run that nobody could be asked about.
+pub(super) const NO_APPROVER: &str = "no_approver: nobody can be asked here";
+
+/// Describes, for a person, the call that the policy does not decide, or that they have to do something for.
 pub(super) async fn pending_call(
     frame: &Frame,
     entry: &Entry,
     call: &ToolCall,
     repairs: &[Repair],
     prepared: &Prepared,
-    most_time: Duration,
+    wants: Wants,
 ) -> Result<PendingCall, Refusal> {
+    let limits = &frame.shared.limits;
     // The prepared call is dropped if its preview panics, so it cannot be seen in a broken state.
     let preview = AssertUnwindSafe(async { prepared.preview().await }).catch_unwind();
-    let preview = match tokio::time::timeout(most_time, preview).await {
+    let preview = match tokio::time::timeout(limits.timeout, preview).await {
         Ok(Ok(preview)) => preview.bounded(),
         Ok(Err(payload)) => {
             discard(payload);
@@ -42,26 +49,64 @@ pub(super) async fn pending_call(
         // The arguments and accesses say what the call is about, so a person can be asked without it.
         Err(_) => Preview::Arguments,
     };
-    let scope = &frame.scope;
-    let verdicts = frame.explain(&entry.spec, prepared.accesses());
-    let unmet: Vec<Access> = verdicts
-        .iter()
-        .filter(|verdict| verdict.decision() == Decision::Ask)
-        .filter_map(|verdict| verdict.access().cloned())
-        .collect();
-    Ok(PendingCall {
-        call: call.clone(),
-        repairs: repairs.to_vec(),
-        run: scope.run().clone(),
-        agent: scope.agent().map(str::to_owned),
-        accesses: prepared.accesses().clone(),
-        unmet,
+    let accesses = prepared.accesses();
+    let asked = Asked {
+        wants,
+        call,
+        repairs,
+        accesses,
+        unmet: unmet(frame, entry, accesses),
         preview,
-        digest: digest(entry, call, prepared, scope),
-        layers: Vec::new(),
-        input_by: None,
-        context: Vec::new(),
+        digest: digest(entry, call, prepared, &frame.scope),
+        scope: &frame.scope,
+        lifetime: limits.approval_lifetime,
+    };
+    Ok(asked.into())
+}
+
+/// Lists what has to be asked about, each with the rule that a grant would hold.
+fn unmet(frame: &Frame, entry: &Entry, accesses: &Accesses) -> Vec<Unmet> {
+    let language = frame.shared.policy.rule_language();
+    let suggest = |access: Option<&Access>| match access {
+        Some(access) => language.suggest(access).map(|rule| rule.to_string()),
+        None => Some(entry.spec.name().to_string()),
+    };
+    let verdicts = frame.explain(&entry.spec, accesses);
+    let asked = verdicts.iter().filter(|verdict| verdict.decision() == Decision::Ask);
+    asked
+        .map(|verdict| {
+            let access = verdict.access();
+            Unmet::new(access.cloned(), verdict.explain(language).reason, suggest(access))
+        })
+        .collect()
+}
+
+/// Tells what people have answered before about a call that has to be asked about.
+pub(super) async fn recall(frame: &Frame, entry: &Entry, prepared: &Prepared) -> Remembered {
+    let Shared { policy, grants, .. } = &*frame.shared;
+    let verdicts = frame.explain(&entry.spec, prepared.accesses());
+    let asked = verdicts.iter().filter(|verdict| verdict.decision() == Decision::Ask);
+    let asked: Vec<Option<&Access>> = asked.map(Verdict::access).collect();
+    let recalled = grants.recall(policy.rule_language(), &frame.scope, &entry.spec, &asked).await;
+    recalled.unwrap_or_else(|error| {
+        let error = &error as &dyn std::error::Error;
+        tracing::error!(error, "the grants cannot be read, so the person is asked");
+        Remembered::Nothing
     })
+}
+
+/// Remembers a person's answer, if they want it to be.
+pub(super) async fn remember(frame: &Frame, approval: &Approval, pending: &PendingCall) {
+    let (decision, term) = match approval {
+        Approval::ApproveFor { term } if pending.can_be_remembered() => (Decision::Allow, *term),
+        Approval::Never { term, .. } => (Decision::Deny, *term),
+        _ => return,
+    };
+    let remembered = frame.shared.grants.remember(decision, term, &frame.scope, &pending.unmet).await;
+    if let Err(error) = remembered {
+        let error = &error as &dyn std::error::Error;
+        tracing::error!(error, "an answer cannot be remembered, so the next call is asked about again");
+    }
 }
 
 /// Asks the approver; one that breaks has not approved.
@@ -71,6 +116,16 @@ pub(super) async fn ask(approver: &dyn Approver, pending: &PendingCall) -> Appro
     answer.unwrap_or_else(|payload| {
         discard(payload);
         Approval::Deny { reason: "the question could not be put".to_owned() }
+    })
+}
+
+/// Puts a question of a running call; an approver that breaks has not answered.
+pub(crate) async fn ask_person(frame: &Frame, question: &AskedQuestion) -> Response {
+    let approver = &frame.shared.approver;
+    let response = AssertUnwindSafe(async { approver.answer(question).await }).catch_unwind().await;
+    response.unwrap_or_else(|payload| {
+        discard(payload);
+        Response::Nobody
     })
 }
 
@@ -85,11 +140,40 @@ pub(super) fn apply(
     pending: PendingCall,
 ) -> Result<Approved, Refusal> {
     match approval {
-        Approval::Approve => Ok(Approved::Run(Authorized::by_approval(prepared))),
+        Approval::Approve | Approval::ApproveFor { .. } => {
+            Ok(Approved::Run(Authorized::by_approval(prepared)))
+        }
         Approval::Edit { input } => Ok(Approved::Again(input)),
         Approval::Later => Ok(Approved::Waits(Box::new(pending))),
-        Approval::Deny { reason } => Err(not_approved(&reason)),
+        approval => Err(unapproved(&approval)),
     }
+}
+
+/// Answers a call that is not approved.
+pub(super) fn unapproved(approval: &Approval) -> Refusal {
+    match approval {
+        Approval::Deny { reason } | Approval::Never { reason, .. } => not_approved(reason),
+        Approval::TimedOut { after_ms } => Refusal::new(
+            ReplyStatus::Denied,
+            format!(
+                "nobody answered within {} s whether this call may run, so it was not run; go on without it, or ask again \
+                 later",
+                after_ms.div_ceil(1000)
+            ),
+        ),
+        _ => not_approved(NO_APPROVER),
+    }
+}
+
+/// Answers a call that a person does not want to be asked about again.
+pub(super) fn never(grant: &Grant) -> Refusal {
+    Refusal::new(
+        ReplyStatus::Denied,
+        format!(
+            "the user has said before that this is never to be done (`{}`); do not try it again, find another way",
+            grant.rule
+        ),
+    )
 }
 
 /// Tells the model that what ran is not what it asked for.
@@ -98,7 +182,7 @@ pub(super) fn edited(from: &Value, to: &Value) -> Repair {
 }
 
 /// Answers a call that a person denied.
-pub(super) fn not_approved(reason: &str) -> Refusal {
+fn not_approved(reason: &str) -> Refusal {
     let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
     Refusal::new(
         ReplyStatus::Denied,

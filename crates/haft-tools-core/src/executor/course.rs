@@ -9,13 +9,13 @@ use super::decide::{Authorized, Decided};
 use super::frame::Frame;
 use super::live::Queued;
 use super::record::Record;
-use super::run::{Begun, Running, begin, cancelled_before_start};
+use super::run::{Begun, Failure, Running, begin, cancelled_before_start};
 use super::shape::Unshaped;
 use super::{CallOutcome, Refusal};
 use crate::admission::{Room, Turn};
 use crate::registry::Entry;
 use crate::{Access, Answer, Approval, PendingCall};
-use haft_core::{ErrorKind, ReplyStatus, ToolCall};
+use haft_core::{ErrorKind, Repair, ReplyStatus, ToolCall};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -40,6 +40,15 @@ pub(super) struct Ahead<'a> {
     front: Option<Result<Front<'a>, Stop>>,
     /// What layers made of the call before it waited for a person, if some did.
     layered: Option<Box<Layered>>,
+}
+
+/// Says what there is to know of a call as one of several.
+pub(super) struct Among<'a> {
+    /// Whether an earlier call has its id.
+    pub(super) repeated: bool,
+    pub(super) queued: Queued<'a>,
+    /// What was changed in its input before it was held back, if it was.
+    pub(super) held: Option<Vec<Repair>>,
 }
 
 /// Holds what the first half found out.
@@ -110,22 +119,37 @@ pub(super) enum Left<'a> {
     Ends(Box<(ReplyStatus, Unshaped, Span)>),
     /// It runs, and is not done.
     Runs(Box<(Running, Span)>),
+    /// A person has to make themselves known first.
+    Unknown(Box<(&'a Entry, Failure)>),
     /// It cannot run yet.
     Stays(Box<Result<Front<'a>, Stop>>),
 }
 
 impl<'a> Ahead<'a> {
-    /// Takes up a call, goes through its first half and takes its place in the order of what calls touch; a call whose id
-    /// was used before goes no further.
-    pub(super) fn begin(
+    /// Takes up a call, goes through its first half and takes its place in the order of what calls touch.
+    pub(super) fn begin(frame: &'a Arc<Frame>, call: ToolCall, turn: Turn<'a>) -> Self {
+        Self::look_ahead(Rest::new(frame, Record::start(frame, call), turn), false)
+    }
+
+    /// Takes up a call of several, as [`Ahead::begin`] does; one whose id was used before goes no further.
+    pub(super) fn begin_among(
         frame: &'a Arc<Frame>,
         call: ToolCall,
-        repeated: bool,
         turn: Turn<'a>,
-        queued: Option<Queued<'a>>,
+        among: Among<'a>,
     ) -> Self {
-        let mut rest = Rest::new(frame, Record::start(frame, call), turn);
-        rest.queued = queued;
+        let Among { repeated, queued, held } = among;
+        let record = match &held {
+            Some(_) => Record::resume(frame, call),
+            None => Record::start(frame, call),
+        };
+        let mut rest = Rest::new(frame, record, turn);
+        rest.queued = Some(queued);
+        rest.repairs = held.unwrap_or_default();
+        Self::look_ahead(rest, repeated)
+    }
+
+    fn look_ahead(mut rest: Rest<'a>, repeated: bool) -> Self {
         let front = if repeated {
             Err(Stop::Refused(repeated_id(&rest.record.call)))
         } else {
@@ -148,9 +172,9 @@ impl<'a> Ahead<'a> {
             rest.touches.clone_from(&pending.accesses);
             Box::new(layered)
         });
-        let front = if let Approval::Deny { reason } = &approval {
+        let front = if approval.denies() {
             rest.record.answered(&approval);
-            Err(Stop::Refused(approve::not_approved(reason)))
+            Err(Stop::Refused(approve::unapproved(&approval)))
         } else {
             rest.look_ahead(Said::Given(Box::new((approval, pending))))
         };
@@ -167,11 +191,13 @@ impl<'a> Ahead<'a> {
             Some(Ok(_)) if rest.queued.as_ref().is_some_and(Queued::is_cancelled) => {
                 rest.answer(cancelled_before_start().into(), Span::none())
             }
-            Some(Err(stop)) if matches!(stop, Stop::Refused(_)) || !rest.turn.waits() => {
+            Some(Err(stop))
+                if matches!(stop, Stop::Refused(_)) || (!rest.turn.waits() && rest.frame.leaves_none()) =>
+            {
                 rest.answer(Refusal::from(stop).into(), Span::none())
             }
             Some(Ok(Front { entry, decided: Decided::Allowed(authorized), said: Said::Nothing }))
-                if !rest.turn.waits() && rest.runs_in_place(&authorized) =>
+                if !rest.turn.waits() && rest.frame.leaves_none() && rest.runs_in_place(&authorized) =>
             {
                 let admission = &rest.frame.shared.admission;
                 if let Some(room) = admission.admit_now(&entry.spec, authorized.accesses()) {
@@ -194,6 +220,10 @@ impl<'a> Ahead<'a> {
                 rest.conclude_large(status, output, &span).await
             }),
             Left::Runs(running) => Box::pin(rest.end(running)),
+            Left::Unknown(failed) => {
+                let (entry, failure) = *failed;
+                Box::pin(rest.go_on_known(entry, failure))
+            }
             Left::Stays(front) => Box::pin(rest.finish(front, layered)),
         }
     }
@@ -234,6 +264,9 @@ impl<'a> Rest<'a> {
         let (times, span) = (self.times(entry, &authorized), self.span(entry));
         match begin(authorized, self.context(entry, room, None), times, &span, task) {
             Begun::Ended(Ok(output)) => self.answer(output.into(), span),
+            Begun::Ended(Err(failure)) if failure.authentication.is_some() => {
+                Err(Left::Unknown(Box::new((entry, failure))))
+            }
             Begun::Ended(Err(failure)) => self.answer(failure.refusal.into(), span),
             Begun::Running(running) => Err(Left::Runs(Box::new((running, span)))),
         }
@@ -250,11 +283,15 @@ impl<'a> Rest<'a> {
     /// Waits for the end of a call that began in place.
     async fn end(mut self, running: Box<(Running, Span)>) -> CallOutcome {
         let (running, span) = *running;
-        let _listing = self.list(running.context().cancellation().clone());
+        let listing = self.list(running.context().cancellation().clone());
         let result = running.end(Instant::now(), &self.frame.shared.admission.tasks, &span).await;
-        let (answer, abandoned) = match result {
-            Ok(output) => (output.into(), None),
-            Err(failure) => (failure.refusal.into(), failure.abandoned),
+        let (answer, abandoned) = match (result, self.entry) {
+            (Ok(output), _) => (output.into(), None),
+            (Err(failure), Some(entry)) if failure.authentication.is_some() => {
+                drop(listing);
+                return Box::pin(self.go_on_known(entry, failure)).await;
+            }
+            (Err(failure), _) => (failure.refusal.into(), failure.abandoned),
         };
         let outcome = self.conclude(answer, &span).await;
         perform::watch(self.frame, &outcome, abandoned, &mut self.turn);

@@ -2,7 +2,7 @@ use super::control::Control;
 use super::local::Shared;
 use crate::{Accesses, CallContext, CallScope, Events, Layer, OutputStore, ToolRegistry, Verdict};
 use haft_core::{CallId, EventKind, ToolSpec};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Holds what the calls of one batch have in common: where, on whose behalf and how deep they are made.
@@ -17,9 +17,32 @@ pub(crate) struct Frame {
     pub(super) nesting: u32,
     /// Whether a call may be left to wait for a later answer.
     pub(super) may_wait: bool,
+    /// The calls of the batch that are left to wait, with what they touch; made when there is one.
+    pub(super) left: OnceLock<Mutex<Vec<(CallId, Accesses)>>>,
 }
 
 impl Frame {
+    /// Notes that a call is left to wait: what conflicts with it and comes behind it waits, too.
+    pub(super) fn leave(&self, call: &CallId, accesses: &Accesses) {
+        let left = self.left.get_or_init(Mutex::default);
+        left.lock().unwrap_or_else(PoisonError::into_inner).push((call.clone(), accesses.clone()));
+    }
+
+    /// Tells whether no call of the batch is left to wait.
+    pub(super) fn leaves_none(&self) -> bool {
+        self.left.get().is_none()
+    }
+
+    /// Names the calls that are left to wait and conflict with these accesses; all of them for what is not known.
+    pub(super) fn left_before(&self, accesses: Option<&Accesses>) -> Vec<CallId> {
+        let Some(left) = self.left.get() else { return Vec::new() };
+        let left = left.lock().unwrap_or_else(PoisonError::into_inner);
+        let stand_before = left
+            .iter()
+            .filter(|(_, waiting)| accesses.is_none_or(|accesses| accesses.conflict_with(waiting)));
+        stand_before.map(|(call, _)| call.clone()).collect()
+    }
+
     pub(super) fn registry(&self) -> &ToolRegistry {
         self.registry.as_ref().unwrap_or(&self.shared.registry)
     }
@@ -53,24 +76,27 @@ impl Frame {
 
     /// Stops the clocks of the calls that wait for one of these, for as long as the guard lives.
     pub(super) fn stop_clocks(&self) -> StoppedClocks<'_> {
-        for caller in self.callers() {
-            caller.clock().stop();
-        }
-        StoppedClocks(self)
-    }
-
-    fn callers(&self) -> impl Iterator<Item = &CallContext> {
-        std::iter::successors(self.caller.as_ref(), |caller| caller.caller())
+        StoppedClocks::of(self.caller.as_ref())
     }
 }
 
-/// Keeps clocks stopped while a person is asked.
-pub(super) struct StoppedClocks<'a>(&'a Frame);
+/// Keeps the clocks of a call and of those that wait for it stopped while a person is asked.
+pub(crate) struct StoppedClocks<'a>(Option<&'a CallContext>);
+
+impl<'a> StoppedClocks<'a> {
+    pub(crate) fn of(call: Option<&'a CallContext>) -> Self {
+        let stopped = Self(call);
+        stopped.calls().for_each(|call| call.clock().stop());
+        stopped
+    }
+
+    fn calls(&self) -> impl Iterator<Item = &'a CallContext> + use<'a> {
+        std::iter::successors(self.0, |call| call.caller())
+    }
+}
 
 impl Drop for StoppedClocks<'_> {
     fn drop(&mut self) {
-        for caller in self.0.callers() {
-            caller.clock().go_on();
-        }
+        self.calls().for_each(|call| call.clock().go_on());
     }
 }

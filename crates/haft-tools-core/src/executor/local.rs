@@ -1,22 +1,23 @@
+use super::approve;
 use super::control::Control;
-use super::course::{Ahead, Course};
+use super::course::{Ahead, Among, Course};
 use super::frame::Frame;
-use super::live::Queued;
 use super::schedule::Strategy;
-use super::{Batch, BatchOutcome, CallOutcome, Cancel, Resumption, SpanContent, ToolExecutor};
+use super::{Batch, BatchOutcome, CallOutcome, Cancel, ResumeRefused, Resumption, SpanContent, ToolExecutor};
 use crate::admission::{Admission, Turn, Widths};
 use crate::registry::Entry;
 use crate::{
-    Approver, CallContext, CallScope, DenyAll, Events, Journal, Layer, Limits, ModeSwitch, OutputStore,
-    Policy, Redactor, Selector, ToolLimits, ToolRegistry,
+    Approval, Approver, CallContext, CallScope, Claim, DenyAll, Events, Grants, Journal, Layer, Limits,
+    MemoryPending, ModeSwitch, OutputStore, PendingStore, Policy, Redactor, Selector, ToolLimits,
+    ToolRegistry,
 };
 use async_trait::async_trait;
 use futures_util::future::join_all;
-use haft_core::ToolCall;
+use haft_core::{Repair, ToolCall};
 use std::collections::HashSet;
 use std::fmt;
 use std::future::poll_fn;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 use tokio_util::sync::CancellationToken;
 
@@ -40,6 +41,8 @@ pub(super) struct Shared {
     pub(super) policy: Policy,
     pub(super) mode: ModeSwitch,
     pub(super) approver: Arc<dyn Approver>,
+    pub(super) grants: Grants,
+    pub(super) pending: Arc<dyn PendingStore>,
     strategy: Strategy,
     pub(super) limits: Limits,
     /// The limits of the tools that have limits of their own.
@@ -61,6 +64,8 @@ impl LocalExecutor {
             policy: Policy::new(),
             mode: ModeSwitch::default(),
             approver: Arc::new(DenyAll),
+            grants: Grants::default(),
+            pending: Arc::new(MemoryPending::new()),
             strategy: Strategy::default(),
             limits: Limits::default(),
             tool_limits: Vec::new(),
@@ -136,6 +141,19 @@ impl LocalExecutorBuilder {
     /// Asks this approver; by default everything that is asked is denied.
     pub fn approver(mut self, approver: impl Approver) -> Self {
         self.shared.approver = Arc::new(approver);
+        self
+    }
+
+    /// Remembers there what people have answered; by default for as long as the process lives.
+    pub fn grants(mut self, grants: Grants) -> Self {
+        self.shared.grants = grants;
+        self
+    }
+
+    /// Keeps calls that wait for a person in this store, which sees to it that each goes on once at most; in memory by
+    /// default.
+    pub fn pending(mut self, store: Arc<dyn PendingStore>) -> Self {
+        self.shared.pending = store;
         self
     }
 
@@ -228,21 +246,21 @@ impl LocalExecutorBuilder {
 #[async_trait]
 impl ToolExecutor for LocalExecutor {
     async fn execute_batch(&self, batch: Batch) -> BatchOutcome {
-        let Batch { scope, mut calls, cancellation, steering, registry, caller } = batch;
+        let Batch { scope, mut calls, held, cancellation, steering, registry, caller } = batch;
         let frame =
             self.frame(scope, Control::new(token(cancellation, caller.as_ref()), steering), registry, caller);
         if let Some(caller) = &frame.caller {
-            let work = self.execute_several(&frame, calls);
+            let work = self.execute_several(&frame, calls, held);
             return BatchOutcome::new(Box::pin(caller.room().lend_while(work)).await);
         }
-        if calls.len() > 1 {
+        if calls.len() > 1 || held.is_some() {
             // On the heap, so that batches of one call stay small.
-            return BatchOutcome::new(Box::pin(self.execute_several(&frame, calls)).await);
+            return BatchOutcome::new(Box::pin(self.execute_several(&frame, calls, held)).await);
         }
         let gone = poll_fn(|task| {
             // On the stack, and not moved from there: most calls need not wait, and what they take is large.
             let gone = calls.pop().map(|call| {
-                let mut ahead = self.ahead(&frame, call, false, None);
+                let mut ahead = Ahead::begin(&frame, call, self.turn_of_batch(&frame));
                 match ahead.go(task) {
                     Ok(outcome) => Ok(vec![outcome]),
                     Err(left) => Err(ahead.wait(left)),
@@ -257,15 +275,28 @@ impl ToolExecutor for LocalExecutor {
         })
     }
 
-    async fn resume(&self, resumption: Resumption) -> CallOutcome {
+    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumeRefused> {
         let Resumption { scope, pending, approval, cancellation, registry, caller } = resumption;
+        if approval == Approval::Later {
+            return Ok(CallOutcome::Pending(Box::new(pending)));
+        }
+        if pending.is_expired() && !approval.denies() {
+            return Err(ResumeRefused::Expired { id: pending.id });
+        }
+        match self.0.pending.claim(&pending).await {
+            Ok(Claim::Taken) => {}
+            Ok(Claim::TakenBefore) => return Err(ResumeRefused::ResumedBefore { id: pending.id }),
+            Ok(Claim::OtherDigest) => return Err(ResumeRefused::OtherDigest { id: pending.id }),
+            Err(source) => return Err(ResumeRefused::Unclaimed { id: pending.id, source }),
+        }
         let frame =
             self.frame(scope, Control::new(token(cancellation, caller.as_ref()), None), registry, caller);
+        approve::remember(&frame, &approval, &pending).await;
         let course = Course::from(Ahead::resume(&frame, pending, approval, self.turn(&frame)));
-        match &frame.caller {
+        Ok(match &frame.caller {
             Some(caller) => Box::pin(caller.room().lend_while(course)).await,
             None => course.await,
-        }
+        })
     }
 }
 
@@ -276,7 +307,12 @@ fn token(own: Option<CancellationToken>, caller: Option<&CallContext>) -> Option
 
 impl LocalExecutor {
     /// Executes calls as the strategy says.
-    async fn execute_several(&self, frame: &Arc<Frame>, calls: Vec<ToolCall>) -> Vec<CallOutcome> {
+    async fn execute_several(
+        &self,
+        frame: &Arc<Frame>,
+        calls: Vec<ToolCall>,
+        held: Option<Vec<Vec<Repair>>>,
+    ) -> Vec<CallOutcome> {
         let width = match self.0.strategy {
             Strategy::ByAccess | Strategy::Parallel => usize::MAX,
             Strategy::Sequential => 1,
@@ -286,9 +322,15 @@ impl LocalExecutor {
         let repeated = repeated_ids(&calls);
         // Takes no room before there is something to hold.
         let mut outcomes = Vec::new();
+        let mut repairs = held.map(Vec::into_iter);
         let numbered = calls.into_iter().enumerate();
         let mut courses = numbered.map(|(place, call)| {
-            Course::from(self.ahead(frame, call, repeated.contains(&place), Some(queueing.place(place))))
+            let among = Among {
+                repeated: repeated.contains(&place),
+                queued: queueing.place(place),
+                held: repairs.as_mut().map(|repairs| repairs.next().unwrap_or_default()),
+            };
+            Course::from(Ahead::begin_among(frame, call, self.turn_of_batch(frame), among))
         });
         if width == 1 {
             for course in courses {
@@ -307,19 +349,12 @@ impl LocalExecutor {
         }
     }
 
-    /// Takes up a call, and goes through its first half.
-    fn ahead<'a>(
-        &'a self,
-        frame: &'a Arc<Frame>,
-        call: ToolCall,
-        repeated: bool,
-        queued: Option<Queued<'a>>,
-    ) -> Ahead<'a> {
-        let turn = match self.0.strategy {
+    /// Orders a call as the strategy says.
+    fn turn_of_batch(&self, frame: &Frame) -> Turn<'_> {
+        match self.0.strategy {
             Strategy::ByAccess | Strategy::Sequential => self.turn(frame),
             Strategy::Parallel | Strategy::Batched { .. } => Turn::default(),
-        };
-        Ahead::begin(frame, call, repeated, turn, queued)
+        }
     }
 
     /// Orders a call behind all that are there, or in the place of the one that makes it.
@@ -346,7 +381,8 @@ impl LocalExecutor {
         };
         let nesting = outer.map_or(0, |outer| outer.nesting + 1);
         let shared = Arc::clone(&self.0);
-        Arc::new(Frame { shared, registry, scope, control, caller, nesting, may_wait: true })
+        let left = OnceLock::new();
+        Arc::new(Frame { shared, registry, scope, control, caller, nesting, may_wait: true, left })
     }
 }
 

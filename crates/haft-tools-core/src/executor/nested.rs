@@ -5,7 +5,7 @@ use super::frame::Frame;
 use crate::CallContext;
 use crate::admission::Turn;
 use haft_core::{ReplyStatus, ToolCall, ToolOutput, ToolReply};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Lets a running tool call another through the executor that runs it.
 pub(crate) async fn call_nested(caller: &CallContext, outer: &Frame, call: ToolCall) -> ToolReply {
@@ -17,17 +17,18 @@ pub(crate) async fn call_nested(caller: &CallContext, outer: &Frame, call: ToolC
         caller: Some(caller.clone()),
         nesting: outer.nesting + 1,
         may_wait: false,
+        left: OnceLock::new(),
     });
     let (id, name) = (call.id.clone(), call.name.clone());
     // The future of a call holds the future of the tool that makes it, so one of them has to be on the heap.
     let course = Box::pin(async {
         let turn = Turn::beside(&frame.shared.admission, caller.place());
-        Course::from(Ahead::begin(&frame, call, false, turn, None)).await
+        Course::from(Ahead::begin(&frame, call, turn)).await
     });
     match caller.room().lend_while(course).await {
         CallOutcome::Replied(reply) => reply,
-        // A call made by a tool is never left pending; were it, it would not have run.
-        CallOutcome::Pending(_) => {
+        // A call made by a tool is never left to wait; were it, it would not have run.
+        CallOutcome::Pending(_) | CallOutcome::Held(_) => {
             ToolReply::new(id, name, ReplyStatus::Denied, ToolOutput::text("this call needs an approval"))
         }
     }

@@ -1,6 +1,7 @@
+use super::approve;
 use super::frame::Frame;
 use super::{Refusal, span};
-use crate::{Access, Approval, CallJournal, DecidedBy, PendingCall, PersonAnswer};
+use crate::{Approval, CallJournal, DecidedBy, Grant, PendingCall, PersonAnswer, Unmet};
 use haft_core::{Decision, EventKind, Repair, ReplyStatus, ToolCall, ToolOutput, ToolReply, Truncation};
 use std::sync::Arc;
 use std::time::Instant;
@@ -39,18 +40,33 @@ impl<'a> Record<'a> {
     /// Tells what a person decided; an edited call is decided again, and one that waits is not decided.
     pub(super) fn answered(&mut self, approval: &Approval) {
         let (answer, said) = match approval {
-            Approval::Approve => (PersonAnswer::Approved, ""),
-            Approval::Deny { reason } => (PersonAnswer::Denied, reason.as_str()),
+            Approval::Approve | Approval::ApproveFor { .. } => (PersonAnswer::Approved, ""),
+            Approval::Deny { reason } | Approval::Never { reason, .. } => {
+                (PersonAnswer::Denied, reason.as_str())
+            }
+            Approval::TimedOut { .. } => (PersonAnswer::NoAnswer, "nobody answered in time"),
+            Approval::Nobody => (PersonAnswer::NoAnswer, approve::NO_APPROVER),
             Approval::Edit { .. } | Approval::Later => return,
         };
         self.journal.decided(|| DecidedBy::person(answer, said));
-        match approval {
-            Approval::Deny { reason } if reason.is_empty() => {
+        match answer {
+            PersonAnswer::Denied if said.is_empty() => {
                 self.decided(Decision::Deny, &|| "not approved".to_owned());
             }
-            Approval::Deny { reason } => self.decided(Decision::Deny, &|| format!("not approved: {reason}")),
+            PersonAnswer::Denied => self.decided(Decision::Deny, &|| format!("not approved: {said}")),
+            PersonAnswer::NoAnswer => self.decided(Decision::Deny, &|| said.to_owned()),
             _ => self.decided(Decision::Allow, &|| "approved".to_owned()),
         }
+    }
+
+    /// Tells that earlier answers decide.
+    pub(super) fn remembered(&mut self, decision: Decision, grants: &[Arc<Grant>]) {
+        let rules = || grants.iter().map(|grant| grant.rule.clone()).collect::<Vec<_>>();
+        self.journal.decided(|| DecidedBy::Grant {
+            ids: grants.iter().map(|grant| grant.id.clone()).collect(),
+            rules: rules(),
+        });
+        self.decided(decision, &|| format!("as answered before: {}", rules().join(", ")));
     }
 
     /// Tells that a person wrote the input themselves.
@@ -74,7 +90,7 @@ impl<'a> Record<'a> {
 
     pub(super) fn asked(&self, pending: &PendingCall) {
         self.tell(|| EventKind::ApprovalRequested {
-            accesses: pending.unmet.iter().map(Access::to_string).collect(),
+            accesses: pending.unmet.iter().map(Unmet::printed).collect(),
             preview: pending.preview.as_text().to_owned(),
         });
     }

@@ -27,6 +27,8 @@ pub(super) struct Failure {
     pub(super) refusal: Refusal,
     /// Whether trying again can help, and after how long.
     pub(super) retry: Option<Retry>,
+    /// Where a person has to make themselves known for the call to succeed.
+    pub(super) authentication: Option<Box<str>>,
     /// What is left of the call, where it did not stop when it was told to.
     pub(super) abandoned: Option<Box<Abandoned>>,
 }
@@ -47,7 +49,7 @@ pub(super) struct Retry {
 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
-        Self { refusal, retry: None, abandoned: None }
+        Self { refusal, retry: None, authentication: None, abandoned: None }
     }
 }
 
@@ -204,8 +206,9 @@ impl Listening {
             Stopped::Ended(Ok(Err(error))) => {
                 let retry = error.can_retry().then(|| Retry { after: error.retry_after() });
                 let refusal = Refusal::new(error.kind().into(), error.message());
+                let authentication = error.authentication_url().map(Into::into);
                 note(tool, error, "the tool failed");
-                return Err(Failure { refusal, retry, abandoned: None });
+                return Err(Failure { refusal, retry, authentication, abandoned: None });
             }
             Stopped::Ended(Err(payload)) => {
                 discard(payload);

@@ -94,6 +94,7 @@ impl JournalRecord {
                 rules.iter_mut().chain(access).for_each(|text| within(text, MOST_TEXT));
             }
             DecidedBy::Person { reason, .. } | DecidedBy::Layer { reason } => within(reason, MOST_TEXT),
+            DecidedBy::Grant { rules, .. } => rules.iter_mut().for_each(|text| within(text, MOST_TEXT)),
             DecidedBy::Nobody => {}
         }
     }
@@ -160,6 +161,13 @@ pub enum DecidedBy {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         reason: String,
     },
+    /// What a person answered before and wanted to be remembered.
+    Grant {
+        /// The names of the grants.
+        ids: Vec<String>,
+        /// The rules they hold.
+        rules: Vec<String>,
+    },
     /// A layer around the running of calls, which answered in the tool's place, or broke or took too long before it.
     Layer {
         /// Which one: its name, as an executor writes it.
@@ -181,6 +189,8 @@ pub enum PersonAnswer {
     ApprovedEdited,
     /// No.
     Denied,
+    /// None: nobody was there, or none came in time.
+    NoAnswer,
 }
 
 impl DecidedBy {

@@ -1,13 +1,16 @@
+use super::grant::GrantTerm;
+use super::question::{AskedQuestion, Response};
 use crate::PendingCall;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Answers, in the name of a person, whether a call may run.
+/// Answers, in the name of a person, whether a call may run, and what a running call asks.
 ///
 /// The executor has one; it is asked about every call that the policy neither allows nor denies. The call's clock does
-/// not run meanwhile, and the calls beside it go on.
+/// not run meanwhile, and the calls beside it go on. Several are put one behind the other with
+/// [`Approvers`](crate::Approvers), and given a time with [`answering_within`](crate::answering_within).
 #[async_trait]
 pub trait Approver: Send + Sync + 'static {
     /// Answers, or says that the answer will come later.
@@ -16,12 +19,26 @@ pub trait Approver: Send + Sync + 'static {
     ///
     /// The future is dropped when the call is cancelled; a question on a screen should go with it.
     async fn approve(&self, call: &PendingCall) -> Approval;
+
+    /// Answers a question of a running call; by default there is nobody to do so.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`Approver::approve`].
+    async fn answer(&self, question: &AskedQuestion) -> Response {
+        let _ = question;
+        Response::Nobody
+    }
 }
 
 #[async_trait]
 impl<T: Approver + ?Sized> Approver for Arc<T> {
     async fn approve(&self, call: &PendingCall) -> Approval {
         (**self).approve(call).await
+    }
+
+    async fn answer(&self, question: &AskedQuestion) -> Response {
+        (**self).answer(question).await
     }
 }
 
@@ -32,9 +49,28 @@ impl<T: Approver + ?Sized> Approver for Arc<T> {
 pub enum Approval {
     /// The call may run, this once, exactly as shown.
     Approve,
+    /// The call may run, and so may later ones of the same agent that touch no more than was shown.
+    ///
+    /// What is remembered is the rule that each [unmet access](crate::Unmet) was shown with. Where one has none, nothing is
+    /// remembered, and this is [`Approval::Approve`].
+    ApproveFor {
+        /// For how long.
+        term: GrantTerm,
+    },
     /// The call may not run.
     Deny {
         /// Why, for the model; empty where nothing was said.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
+    },
+    /// The call may not run, and neither may later ones of the same agent that touch what was shown.
+    ///
+    /// Remembered like [`Approval::ApproveFor`], access by access.
+    Never {
+        /// For how long.
+        term: GrantTerm,
+        /// Why, for the model; empty where nothing was said.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
         reason: String,
     },
     /// The call may run with another input, which is validated, declared and decided again.
@@ -44,6 +80,25 @@ pub enum Approval {
     },
     /// The answer will come later: the call stays pending.
     Later,
+    /// Nobody answered in time. The call does not run, and nobody is said to have denied it.
+    TimedOut {
+        /// How long was waited, in milliseconds.
+        after_ms: u64,
+    },
+    /// There is nobody here to answer: the next approver is asked, and with none left the call does not run.
+    Nobody,
+}
+
+impl Approval {
+    /// Tells whether the call is not to run.
+    pub fn denies(&self) -> bool {
+        matches!(self, Self::Deny { .. } | Self::Never { .. } | Self::TimedOut { .. } | Self::Nobody)
+    }
+
+    /// Tells whether the call is to run as it was shown.
+    pub fn approves(&self) -> bool {
+        matches!(self, Self::Approve | Self::ApproveFor { .. })
+    }
 }
 
 /// Approves every call; for hosts that trust what they run.
@@ -57,14 +112,15 @@ impl Approver for AllowAll {
     }
 }
 
-/// Denies every call, with the reason `no_approver`; the default where nobody can be asked.
+/// Answers nothing, so that every call that is asked about is denied with the reason `no_approver`; the default where
+/// nobody can be asked.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DenyAll;
 
 #[async_trait]
 impl Approver for DenyAll {
     async fn approve(&self, _call: &PendingCall) -> Approval {
-        Approval::Deny { reason: "no_approver: nobody can be asked here".to_owned() }
+        Approval::Nobody
     }
 }
 

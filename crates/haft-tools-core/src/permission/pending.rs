@@ -1,14 +1,26 @@
+use super::unique::{milliseconds, now_ms, unique};
 use crate::{Access, Accesses, CallScope, Preview};
 use haft_core::{Digest, Repair, RunId, ToolCall};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
+use std::fmt;
+use std::time::Duration;
 
 /// Holds a call that waits for a person: plain data that survives the process.
 ///
-/// The digest binds an approval to exactly what was shown: the tool as it was, the input, the accesses and the scope.
+/// The digest binds an approval to exactly what was shown: the tool as it was, the input, the accesses and the scope. The
+/// serde form is versioned; one that another version wrote is refused by name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PendingCall {
+    /// The version of the form: [`PendingCall::VERSION`].
+    #[serde(deserialize_with = "known_version")]
+    pub version: u32,
+    /// Names it; no other pending call has this name.
+    pub id: PendingId,
+    /// What is waited for.
+    #[serde(default)]
+    pub wants: Wants,
     /// The call, with its input as it was repaired.
     pub call: ToolCall,
     /// What was changed in the input the model wrote.
@@ -19,12 +31,23 @@ pub struct PendingCall {
     /// The agent that asks, if it has a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The runs above, the nearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub above: Vec<RunAbove>,
     /// Everything that running it will touch.
     pub accesses: Accesses,
     /// Those accesses that no rule allows.
-    pub unmet: Vec<Access>,
+    pub unmet: Vec<Unmet>,
     /// What the person is shown.
     pub preview: Preview,
+    /// Why it is asked again, where it was asked before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<String>,
+    /// When it was asked, in milliseconds since the Unix epoch.
+    pub asked_at_ms: u64,
+    /// Until when an approval counts, in milliseconds since the Unix epoch; for ever if `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at_ms: Option<u64>,
     /// Binds an approval to exactly this.
     pub digest: Digest,
     /// The names of the executor's layers that have let the call go on, the outermost first.
@@ -36,6 +59,165 @@ pub struct PendingCall {
     /// What these layers want the model to be told beside the output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<String>,
+}
+
+/// Names a pending call.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PendingId(Box<str>);
+
+/// Says what a pending call waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Wants {
+    /// A person's word on whether it may run.
+    #[default]
+    Approval,
+    /// That a person makes themselves known to a remote party; approving says that this is done, and runs the call again.
+    Authentication {
+        /// Where to do so: an `https` address, or one of this machine.
+        url: String,
+    },
+}
+
+/// Names a run above that of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RunAbove {
+    /// The run.
+    pub run: RunId,
+    /// The agent that works in it, if it has a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+}
+
+/// Says which access of a call is not allowed, why, and what could be remembered about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Unmet {
+    /// The access; `None` for a call that declares none, and is asked about as such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<Access>,
+    /// Why it has to be asked about, in one sentence.
+    pub reason: String,
+    /// The rule that a grant which outlives the call would hold; `None` where each call has to be asked about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<String>,
+}
+
+impl Unmet {
+    /// Says why an access is not allowed.
+    pub(crate) fn new(access: Option<Access>, reason: String, grant: Option<String>) -> Self {
+        Self { access, reason, grant }
+    }
+
+    /// The access as it is printed, or that there is none.
+    pub fn printed(&self) -> String {
+        self.access.as_ref().map_or_else(|| "nothing outside its own memory".to_owned(), Access::to_string)
+    }
+}
+
+impl PendingCall {
+    /// The version of the form that is written.
+    pub const VERSION: u32 = 1;
+
+    /// Rebuilds the scope the call was made in, without what its host had added to it.
+    pub fn scope(&self) -> CallScope {
+        let named = |scope: CallScope, agent: &Option<String>| match agent {
+            Some(agent) => scope.with_agent(agent.as_str()),
+            None => scope,
+        };
+        let mut above = self.above.iter().rev();
+        let Some(first) = above.next() else { return named(CallScope::new(self.run.clone()), &self.agent) };
+        let first = named(CallScope::new(first.run.clone()), &first.agent);
+        let nearest = above.fold(first, |scope, next| named(scope.child(next.run.clone()), &next.agent));
+        named(nearest.child(self.run.clone()), &self.agent)
+    }
+
+    /// Tells whether an approval no longer counts.
+    pub fn is_expired(&self) -> bool {
+        self.expires_at_ms.is_some_and(|end| end <= now_ms())
+    }
+
+    /// Tells whether what would be remembered is known for each unmet access, so that a grant can outlive the call.
+    pub fn can_be_remembered(&self) -> bool {
+        self.wants == Wants::Approval
+            && !self.unmet.is_empty()
+            && self.unmet.iter().all(|unmet| unmet.grant.is_some())
+    }
+}
+
+/// What is known of a call when it comes to wait.
+pub(crate) struct Asked<'a> {
+    pub(crate) wants: Wants,
+    pub(crate) call: &'a ToolCall,
+    pub(crate) repairs: &'a [Repair],
+    pub(crate) accesses: &'a Accesses,
+    pub(crate) unmet: Vec<Unmet>,
+    pub(crate) preview: Preview,
+    pub(crate) digest: Digest,
+    pub(crate) scope: &'a CallScope,
+    pub(crate) lifetime: Option<Duration>,
+}
+
+impl From<Asked<'_>> for PendingCall {
+    fn from(asked: Asked<'_>) -> Self {
+        let Asked { wants, call, repairs, accesses, unmet, preview, digest, scope, lifetime } = asked;
+        let asked_at_ms = now_ms();
+        let above = scope
+            .chain()
+            .skip(1)
+            .map(|above| RunAbove { run: above.run().clone(), agent: above.agent().map(str::to_owned) });
+        Self {
+            version: Self::VERSION,
+            id: PendingId(unique().into()),
+            wants,
+            call: call.clone(),
+            repairs: repairs.to_vec(),
+            run: scope.run().clone(),
+            agent: scope.agent().map(str::to_owned),
+            above: above.collect(),
+            accesses: accesses.clone(),
+            unmet,
+            preview,
+            again: None,
+            asked_at_ms,
+            expires_at_ms: lifetime.map(|lifetime| asked_at_ms.saturating_add(milliseconds(lifetime))),
+            digest,
+            layers: Vec::new(),
+            input_by: None,
+            context: Vec::new(),
+        }
+    }
+}
+
+impl PendingId {
+    /// Takes a name that was printed before.
+    pub fn new(text: impl Into<Box<str>>) -> Self {
+        Self(text.into())
+    }
+
+    /// Borrows the name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PendingId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    match u32::deserialize(deserializer)? {
+        PendingCall::VERSION => Ok(PendingCall::VERSION),
+        other => Err(serde::de::Error::custom(format!(
+            "this pending call was stored in version {other} of its form; this program reads version {}",
+            PendingCall::VERSION
+        ))),
+    }
 }
 
 /// Digests what an approval is bound to.

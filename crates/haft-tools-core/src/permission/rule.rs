@@ -94,13 +94,15 @@ impl Rule {
     }
 
     /// Tells whether the rule contains all of an access, as a rule that allows has to.
-    pub fn contains(&self, tool: &ToolSpec, access: &Access) -> bool {
-        self.matches(tool, Some(access), Reach::All)
+    ///
+    /// A call that declares no access is contained by rules that name its tool.
+    pub fn contains(&self, tool: &ToolSpec, access: Option<&Access>) -> bool {
+        self.matches(tool, access, Reach::All)
     }
 
     /// Tells whether the rule has anything in common with an access, which is enough for one that forbids.
-    pub fn touches(&self, tool: &ToolSpec, access: &Access) -> bool {
-        self.matches(tool, Some(access), Reach::Part)
+    pub fn touches(&self, tool: &ToolSpec, access: Option<&Access>) -> bool {
+        self.matches(tool, access, Reach::Part)
     }
 
     pub(super) fn matches(&self, tool: &ToolSpec, access: Option<&Access>, reach: Reach) -> bool {

@@ -120,6 +120,9 @@ async fn a_person_is_shown_all_of_the_call_and_what_no_rule_allows() {
     executor.build().execute_batch(batch).await;
     let mut pending = serde_json::to_value(shown.lock().unwrap().take().unwrap()).unwrap();
     assert!(pending["digest"].take().is_string());
+    assert_eq!(pending["id"].take().as_str().unwrap().len(), 16);
+    let (asked, expires) = (pending["asked_at_ms"].take(), pending["expires_at_ms"].take());
+    assert_eq!(expires.as_u64().unwrap() - asked.as_u64().unwrap(), 7 * 24 * 3600 * 1000);
     expect![[r#"
         {
           "accesses": [
@@ -136,6 +139,7 @@ async fn a_person_is_shown_all_of_the_call_and_what_no_rule_allows() {
             }
           ],
           "agent": "explorer",
+          "asked_at_ms": null,
           "call": {
             "id": "c1",
             "input": {
@@ -145,6 +149,8 @@ async fn a_person_is_shown_all_of_the_call_and_what_no_rule_allows() {
             "name": "edit"
           },
           "digest": null,
+          "expires_at_ms": null,
+          "id": null,
           "preview": {
             "kind": "diff",
             "text": "+\"a\""
@@ -160,11 +166,18 @@ async fn a_person_is_shown_all_of_the_call_and_what_no_rule_allows() {
           "run": "run-1",
           "unmet": [
             {
-              "kind": "resource",
-              "mode": "write",
-              "resource": "file:a"
+              "access": {
+                "kind": "resource",
+                "mode": "write",
+                "resource": "file:a"
+              },
+              "reason": "no rule speaks of it"
             }
-          ]
+          ],
+          "version": 1,
+          "wants": {
+            "kind": "approval"
+          }
         }"#]]
     .assert_eq(&serde_json::to_string_pretty(&pending).unwrap());
 }

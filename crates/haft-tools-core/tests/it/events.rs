@@ -61,7 +61,7 @@ async fn a_call_that_waits_is_started_once_and_finished_once() {
     expect![[r#"
         c1 started t {}
         c1 decided ask: ask, no rule speaks of it
-        c1 asked [] ""
+        c1 asked ["nothing outside its own memory"] ""
         c1 decided ask: ask, no rule speaks of it
         c1 decided allow: approved
         c1 finished ok: done
@@ -84,7 +84,7 @@ async fn the_answer_of_a_person_is_told_of() {
     expect![[r#"
         c1 started t {}
         c1 decided ask: ask, no rule speaks of it
-        c1 asked [] ""
+        c1 asked ["nothing outside its own memory"] ""
         c1 decided allow: approved
         c1 finished ok: done
     "#]]
@@ -92,14 +92,14 @@ async fn the_answer_of_a_person_is_told_of() {
     expect![[r#"
         c1 started t {}
         c1 decided ask: ask, no rule speaks of it
-        c1 asked [] ""
+        c1 asked ["nothing outside its own memory"] ""
         c1 decided deny: not approved: not today
         c1 finished denied: this call was not approved: not today; do not repeat it, find another way or say what you would need
     "#]].assert_eq(&outline(Approval::Deny { reason: "not today".to_owned() }).await);
     expect![[r#"
         c1 started t {}
         c1 decided ask: ask, no rule speaks of it
-        c1 asked [] ""
+        c1 asked ["nothing outside its own memory"] ""
         c1 decided ask: ask, no rule speaks of it
         c1 decided allow: approved with other arguments
         c1 finished ok: done

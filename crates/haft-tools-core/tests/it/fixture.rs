@@ -299,8 +299,9 @@ fn happened(kind: &EventKind) -> String {
 
 /// Goes on with a call that waited, which must then be answered.
 pub(crate) async fn resume(executor: &LocalExecutor, pending: PendingCall, approval: Approval) -> ToolReply {
-    match executor.resume(Resumption::new(scope(), pending, approval)).await {
+    match executor.resume(Resumption::new(scope(), pending, approval)).await.unwrap() {
         CallOutcome::Replied(reply) => reply,
         CallOutcome::Pending(pending) => panic!("the call waits again: {pending:?}"),
+        CallOutcome::Held(held) => panic!("a call by itself is held: {held:?}"),
     }
 }

@@ -190,20 +190,25 @@ async fn a_call_that_waits_is_recorded_then_and_when_it_goes_on() {
     let approver = approver_fn(|_: &PendingCall| Approval::Later);
     let (executor, memory) =
         kept(LocalExecutor::builder(registry([ends()])).policy(Policy::new()).approver(approver));
-    let batch = Batch::new(scope(), vec![call("c1", "ends", json!({ "ends": "well" }))]);
-    let waiting = executor.execute_batch(batch).await.into_replies().unwrap_err();
+    let pending = async || {
+        let batch = Batch::new(scope(), vec![call("c1", "ends", json!({ "ends": "well" }))]);
+        let waiting = executor.execute_batch(batch).await.into_replies().unwrap_err();
+        waiting.iter().next().unwrap().clone()
+    };
+    let denied = pending().await;
     expect![[r#"
         0 c1 ends waiting; Some(["write file:a"]); ask by [] Some("write file:a"); digest
     "#]]
     .assert_eq(&printed(&memory.records()));
-    let pending = waiting.iter().next().unwrap();
-    resume(&executor, pending.clone(), Approval::Deny { reason: "no".to_owned() }).await;
+    resume(&executor, denied, Approval::Deny { reason: "no".to_owned() }).await;
+    let pending = pending().await;
     resume(&executor, pending.clone(), Approval::Approve).await;
     expect![[r#"
         0 c1 ends waiting; Some(["write file:a"]); ask by [] Some("write file:a"); digest
         1 c1 - ended, did not run: denied, 93 of 93 bytes; None; Denied no; no digest
-        2 c1 ends begun; Some(["write file:a"]); Approved ; digest
-        3 c1 ends ended, ran: ok, 4 of 4 bytes; Some(["write file:a"]); Approved ; digest
+        2 c1 ends waiting; Some(["write file:a"]); ask by [] Some("write file:a"); digest
+        3 c1 ends begun; Some(["write file:a"]); Approved ; digest
+        4 c1 ends ended, ran: ok, 4 of 4 bytes; Some(["write file:a"]); Approved ; digest
     "#]]
     .assert_eq(&printed(&memory.records()));
     assert_eq!(memory.records().last().unwrap().digest, Some(pending.digest));

@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 use haft_core::{ReplyStatus, ToolOutput};
 use haft_tools_core::{
     AccessMode, Accesses, Answer, Approval, Approver, Before, Layer, LayerCall, LocalExecutor, PendingCall,
-    Rule, approver_fn,
+    Rule, Unmet, approver_fn,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -209,7 +209,7 @@ async fn a_person_is_asked_about_the_input_that_would_run() {
     let asked = approver_fn(|pending: &PendingCall| {
         assert_eq!(pending.call.input, json!({ "path": "asked" }));
         assert_eq!((pending.layers.join(" "), pending.input_by), ("outer middle".to_owned(), Some(1)));
-        assert_eq!(pending.unmet, [write("file:asked")]);
+        assert_eq!(pending.unmet.iter().map(Unmet::printed).collect::<Vec<_>>(), ["write file:asked"]);
         assert_eq!(pending.repairs.len(), 1);
         Approval::Approve
     });

@@ -23,9 +23,9 @@ async fn pending(executor: &LocalExecutor, input: Value) -> PendingCall {
 #[tokio::test]
 async fn a_call_can_wait_and_go_on_with_the_answer() {
     let executor = asking(answers(Approval::Later)).build();
-    let pending = pending(&executor, json!({ "path": "a" })).await;
     let check = async |approval: Approval, expect: Expect| {
-        expect.assert_eq(&outline(&resume(&executor, pending.clone(), approval).await));
+        let pending = pending(&executor, json!({ "path": "a" })).await;
+        expect.assert_eq(&outline(&resume(&executor, pending, approval).await));
     };
     check(
         Approval::Approve,
@@ -45,7 +45,8 @@ async fn a_call_can_wait_and_go_on_with_the_answer() {
         ok
         {"path":"b"}
         [the arguments were changed: the whole: edited by the person who approved the call ({"path":"a"} → {"path":"b"})]"#]]).await;
-    let again = executor.resume(Resumption::new(scope(), pending.clone(), Approval::Later)).await;
+    let pending = pending(&executor, json!({ "path": "a" })).await;
+    let again = executor.resume(Resumption::new(scope(), pending.clone(), Approval::Later)).await.unwrap();
     assert_eq!(again, CallOutcome::Pending(Box::new(pending)));
 }
 
@@ -76,7 +77,7 @@ async fn check_asked_again(
     let mut pending = pending(&first, json!({ "path": "a" })).await;
     change(&mut pending);
     let executor = executor.approver(answers(deny("asked again"))).build();
-    let outcome = executor.resume(Resumption::new(scope, pending, Approval::Approve)).await;
+    let outcome = executor.resume(Resumption::new(scope, pending, Approval::Approve)).await.unwrap();
     let CallOutcome::Replied(reply) = outcome else { panic!("the approver answered: {outcome:?}") };
     assert_eq!(reply.status, ReplyStatus::Denied);
     assert!(reply.output.to_text().contains("asked again"), "{reply:?}");
@@ -151,6 +152,6 @@ async fn a_call_that_was_cancelled_does_not_go_on() {
     let token = CancellationToken::new();
     token.cancel();
     let resumption = Resumption::new(scope(), pending, Approval::Approve).cancelled_by(token);
-    let CallOutcome::Replied(reply) = executor.resume(resumption).await else { panic!("it waits") };
+    let CallOutcome::Replied(reply) = executor.resume(resumption).await.unwrap() else { panic!("it waits") };
     assert_eq!(reply.status, ReplyStatus::Cancelled);
 }

@@ -18,8 +18,8 @@ use counting::{Counting, Spent};
 use futures_util::future::join_all;
 use haft_core::ToolCall;
 use haft_tools_core::{
-    Approval, Batch, CallOutcome, CallScope, Cancel, EventReader, Events, Journal, LocalExecutor, Policy,
-    Resumption, Rule, Steer, Strategy, ToolExecutor as _,
+    Approval, Batch, CallOutcome, CallScope, Cancel, EventReader, Events, HeldCall, Journal, LocalExecutor,
+    Policy, Resumption, Rule, Steer, Strategy, ToolExecutor as _,
 };
 use random::Random;
 use serde_json::json;
@@ -244,15 +244,36 @@ async fn play(world: &World, executor: &LocalExecutor, Planned { run, calls, fat
         if answered != ids {
             world.violated(format_args!("the calls {ids:?} of {run} were answered as {answered:?}"));
         }
+        let mut held = Vec::new();
         for (place, outcome) in outcomes.into_iter().enumerate() {
-            go_on(world, executor, &scope, outcome, place).await;
+            match outcome {
+                CallOutcome::Held(call) => held.push(*call),
+                outcome => go_on(world, executor, &scope, outcome, place).await,
+            }
         }
+        take_up(world, executor, &scope, held).await;
     };
     if let Fate::Dropped(after) = fate {
         timeout(after, work).await.is_ok()
     } else {
         tokio::join!(work, disturb);
         true
+    }
+}
+
+/// Takes up calls that were held back by others, until none is.
+async fn take_up(world: &World, executor: &LocalExecutor, scope: &CallScope, mut held: Vec<HeldCall>) {
+    while !held.is_empty() {
+        for held in &held {
+            world.takes_up(&(scope.run().to_string(), held.call.id.to_string()));
+        }
+        let batch = Batch::of_held(scope.clone(), std::mem::take(&mut held));
+        for (place, outcome) in executor.execute_batch(batch).await.into_outcomes().into_iter().enumerate() {
+            match outcome {
+                CallOutcome::Held(call) => held.push(*call),
+                outcome => go_on(world, executor, scope, outcome, place).await,
+            }
+        }
     }
 }
 
@@ -281,7 +302,7 @@ async fn go_on(
         }
     };
     world.takes_up(&key);
-    executor.resume(Resumption::new(scope.clone(), *pending, approval)).await;
+    executor.resume(Resumption::new(scope.clone(), *pending, approval)).await.expect("it is resumed once");
 }
 
 /// A reader that is slow loses what it may lose, and knows how much.

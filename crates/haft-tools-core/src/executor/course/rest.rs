@@ -8,13 +8,14 @@ use crate::executor::live::{Listing, Queued};
 use crate::executor::prepare::prepare;
 use crate::executor::record::Record;
 use crate::executor::resolve::resolve;
-use crate::executor::run::cancelled_before_start;
+use crate::executor::run::{Failure, cancelled_before_start};
 use crate::executor::shape::{Shaper, Unshaped, is_untrusted, redact_and_cut};
 use crate::executor::validate::validate;
-use crate::executor::{CallOutcome, Refusal};
+use crate::executor::{CallOutcome, HeldCall, Refusal};
+use crate::permission::Remembered;
 use crate::registry::Entry;
-use crate::{Accesses, Answer, Approval, DecidedBy, PendingCall, Prepared};
-use haft_core::{Repair, ReplyStatus, ToolOutput, Truncation};
+use crate::{Access, Accesses, Answer, DecidedBy, PendingCall, Prepared, Wants};
+use haft_core::{CallId, Decision, Repair, ReplyStatus, ToolOutput, Truncation};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -30,8 +31,20 @@ pub(super) struct Rest<'a> {
     pub(super) touches: Accesses,
     /// Its place among the calls of its batch that have not begun.
     pub(super) queued: Option<Queued<'a>>,
+    /// How often a person had to make themselves known for it.
+    made_known: u32,
     /// The tool, once it is found.
-    entry: Option<&'a Entry>,
+    pub(super) entry: Option<&'a Entry>,
+}
+
+/// Says what a person is asked.
+enum Asking {
+    /// Whether the call may run.
+    First,
+    /// Whether it may run, once more, as it is not the same any more.
+    Again,
+    /// To make themselves known, so that it can run.
+    WhoItIs { url: String },
 }
 
 /// Why a call is not run.
@@ -39,6 +52,8 @@ pub(super) enum Halt {
     Answered(Box<Answer>),
     Refused(Refusal),
     Waits(Box<PendingCall>),
+    /// These calls before it are left to wait.
+    Held(Vec<CallId>),
 }
 
 impl From<Refusal> for Halt {
@@ -56,6 +71,7 @@ impl<'a> Rest<'a> {
             turn,
             touches: Accesses::none(),
             queued: None,
+            made_known: 0,
             entry: None,
         }
     }
@@ -84,14 +100,25 @@ impl<'a> Rest<'a> {
             let token = self.frame.control.token();
             let listing =
                 self.list(token.map_or_else(CancellationToken::new, CancellationToken::child_token));
-            let halt = match self.authorize(ahead, &mut layered, &listing.token).await {
-                Ok((entry, authorized)) => match self.room(entry, &authorized, &listing.token).await {
-                    Ok(room) => {
-                        return Box::pin(self.run(entry, authorized, room, layered, &listing.token)).await;
-                    }
-                    Err(refusal) => Halt::Refused(refusal),
-                },
-                Err(halt) => halt,
+            let mut ahead = ahead;
+            let halt = loop {
+                let (entry, authorized) = match self.authorize(ahead, &mut layered, &listing.token).await {
+                    Ok(authorized) => authorized,
+                    Err(halt) => break halt,
+                };
+                let room = match self.room(entry, &authorized, &listing.token).await {
+                    Ok(room) => room,
+                    Err(refusal) => break Halt::Refused(refusal),
+                };
+                let ran = Box::pin(self.run(entry, authorized, room, &mut layered, &listing.token)).await;
+                let failure = match ran {
+                    Ok(outcome) => return outcome,
+                    Err(failure) => failure,
+                };
+                match Box::pin(self.make_known(entry, *failure, layered.as_deref(), &listing.token)).await {
+                    Ok(front) => ahead = Box::new(Ok(front)),
+                    Err(halt) => break halt,
+                }
             };
             Box::pin(self.stop(halt, layered, &listing.token)).await
         }
@@ -107,34 +134,69 @@ impl<'a> Rest<'a> {
         let answer = match halt {
             Halt::Answered(answer) => *answer,
             Halt::Refused(refusal) => refusal.into(),
-            Halt::Waits(pending) if self.frame.may_wait => {
+            Halt::Waits(pending) if self.frame.may_wait => match self.leave(&pending).await {
+                Ok(()) => return CallOutcome::Pending(pending),
+                Err(refusal) => refusal.into(),
+            },
+            Halt::Held(behind) if self.frame.may_wait => {
+                let (call, repairs) = (self.record.call.clone(), std::mem::take(&mut self.repairs));
+                // What it touches may depend on the calls that it waits for.
+                self.frame.leave(&call.id, &Access::opaque("not known yet").into());
                 self.record.wait();
-                return CallOutcome::Pending(pending);
+                return CallOutcome::Held(Box::new(HeldCall { call, repairs, behind }));
             }
-            Halt::Waits(_) => cannot_wait().into(),
+            Halt::Waits(_) | Halt::Held(_) => cannot_wait().into(),
         };
         let answer = self.seen_out(answer, layered, token).await;
         self.conclude(answer, &Span::none()).await
     }
 
-    /// Runs a call that has room, and answers it.
+    /// Leaves a call to wait for a person.
+    async fn leave(&mut self, pending: &PendingCall) -> Result<(), Refusal> {
+        if let Err(error) = self.frame.shared.pending.put(pending).await {
+            let error = &error as &dyn std::error::Error;
+            tracing::error!(call = %pending.call.id, error, "a call cannot be kept, so it does not wait");
+            return Err(Refusal::new(
+                ReplyStatus::Denied,
+                "this call needs an approval, and the host cannot keep calls at the moment; nothing was done, so say so \
+                 and stop",
+            ));
+        }
+        if self.turn.is_ordered() {
+            self.frame.leave(&pending.call.id, &pending.accesses);
+        }
+        self.record.wait();
+        Ok(())
+    }
+
+    /// Tells whether a call that is in its turn has to wait for others of its batch that are left to wait.
+    fn in_reach(&self, accesses: Option<&Accesses>) -> Result<(), Halt> {
+        if self.frame.leaves_none() || !self.turn.is_ordered() || self.turn.waits() {
+            return Ok(());
+        }
+        let behind = self.frame.left_before(accesses);
+        if behind.is_empty() { Ok(()) } else { Err(Halt::Held(behind)) }
+    }
+
+    /// Runs a call that has room, and answers it, unless a person has to make themselves known first.
     async fn run(
         &mut self,
         entry: &Entry,
         authorized: Authorized,
         room: Room,
-        layered: Option<Box<Layered>>,
+        layered: &mut Option<Box<Layered>>,
         token: &CancellationToken,
-    ) -> CallOutcome {
+    ) -> Result<CallOutcome, Box<Failure>> {
         let mut span = Span::none();
         let (answer, abandoned) = match self.perform(entry, authorized, room, token, &mut span).await {
             Ok(output) => (output.into(), None),
+            Err(failure) if failure.authentication.is_some() => return Err(Box::new(failure)),
             Err(failure) => (failure.refusal.into(), failure.abandoned),
         };
-        let answer = self.seen_out(answer, layered, token).await;
+        let answer = self.seen_out(answer, layered.take(), token).await;
         let outcome = self.conclude(answer, &span).await;
         super::perform::watch(self.frame, &outcome, abandoned, &mut self.turn);
-        outcome
+        Ok(outcome)
     }
 
     /// Shows what a call is answered with to layers, if there are any that saw it.
@@ -159,13 +221,21 @@ impl<'a> Rest<'a> {
     ) -> Result<(&'a Entry, Authorized), Halt> {
         let mut front = match *ahead {
             Ok(front) => front,
-            Err(Stop::Unprepared(_, said)) if self.turn.waits() => {
-                self.wait_for_turn(token).await?;
+            Err(Stop::Unprepared(refusal, said)) => {
+                let waited = self.turn.waits();
+                if waited {
+                    self.wait_for_turn(token).await?;
+                }
+                self.in_reach(None)?;
+                if !waited {
+                    return Err(refusal.into());
+                }
                 self.look_ahead(said).map_err(Refusal::from)?
             }
-            Err(stop) => return Err(Refusal::from(stop).into()),
+            Err(Stop::Refused(refusal)) => return Err(refusal.into()),
         };
         loop {
+            self.in_reach(Some(front.decided.accesses()))?;
             if self.turn.waits() && matches!(front.decided, Decided::Asked(_)) {
                 // A person is shown what will run, which the calls before this one may still change.
                 self.wait_for_turn(token).await?;
@@ -198,6 +268,7 @@ impl<'a> Rest<'a> {
                         continue;
                     }
                 };
+                self.in_reach(Some(authorized.accesses()))?;
             }
             if self.frame.layers().is_empty() {
                 return Ok((entry, authorized));
@@ -295,9 +366,7 @@ impl<'a> Rest<'a> {
             let Front { entry, decided, said } = front;
             let approved = match (decided, said) {
                 (Decided::Allowed(authorized), Said::Nothing | Said::Wrote) => Approved::Run(authorized),
-                (Decided::Allowed(authorized), Said::Given(given))
-                    if matches!(given.0, Approval::Approve) =>
-                {
+                (Decided::Allowed(authorized), Said::Given(given)) if given.0.approves() => {
                     Approved::Run(authorized)
                 }
                 (Decided::Asked(prepared), Said::Wrote) => {
@@ -312,12 +381,13 @@ impl<'a> Rest<'a> {
                         self.record.answered(&approval);
                         approve::apply(approval, prepared, pending)?
                     } else {
-                        self.ask(entry, prepared, layered, token).await?
+                        self.ask(entry, prepared, Asking::Again, layered, token).await?
                     }
                 }
-                (Decided::Asked(prepared), Said::Nothing) => {
-                    self.ask(entry, prepared, layered, token).await?
-                }
+                (Decided::Asked(prepared), Said::Nothing) => match self.recall(entry, prepared).await? {
+                    Ok(authorized) => Approved::Run(authorized),
+                    Err(prepared) => self.ask(entry, prepared, Asking::First, layered, token).await?,
+                },
             };
             match approved {
                 Approved::Run(authorized) => return Ok((entry, authorized)),
@@ -330,36 +400,109 @@ impl<'a> Rest<'a> {
         }
     }
 
+    /// Lets a call run, or refuses it, if people have answered before about all that it has to be asked for.
+    async fn recall(
+        &mut self,
+        entry: &Entry,
+        prepared: Prepared,
+    ) -> Result<Result<Authorized, Prepared>, Refusal> {
+        match approve::recall(self.frame, entry, &prepared).await {
+            Remembered::Nothing => Ok(Err(prepared)),
+            Remembered::Granted(grants) => {
+                self.record.remembered(Decision::Allow, &grants);
+                Ok(Ok(Authorized::by_approval(prepared)))
+            }
+            Remembered::Never(grant) => {
+                let refusal = approve::never(&grant);
+                self.record.remembered(Decision::Deny, &[grant]);
+                Err(refusal)
+            }
+        }
+    }
+
     /// Asks the approver, for as long as the call is not cancelled; the clocks of calls that wait for this one stand still.
     async fn ask(
         &mut self,
         entry: &Entry,
         prepared: Prepared,
+        asking: Asking,
         layered: Option<&Layered>,
         token: &CancellationToken,
     ) -> Result<Approved, Refusal> {
-        let Frame { shared, control, .. } = &**self.frame;
-        let asking = async {
-            let (call, repairs, most_time) = (&self.record.call, &self.repairs, shared.limits.timeout);
-            let pending =
-                approve::pending_call(self.frame, entry, call, repairs, &prepared, most_time).await?;
-            let pending = match layered {
-                Some(layered) => layered.noted(pending, self.frame.layers()),
-                None => pending,
+        let (again, wants) = match asking {
+            Asking::First => (None, Wants::Approval),
+            Asking::Again => {
+                (Some("what it would do is no longer what was approved".to_owned()), Wants::Approval)
+            }
+            Asking::WhoItIs { url } => (None, Wants::Authentication { url }),
+        };
+        let (approval, pending) = {
+            let Frame { shared, control, .. } = &**self.frame;
+            let asking = async {
+                let (call, repairs) = (&self.record.call, &self.repairs);
+                let pending =
+                    approve::pending_call(self.frame, entry, call, repairs, &prepared, wants).await?;
+                let pending = match layered {
+                    Some(layered) => layered.noted(pending, self.frame.layers()),
+                    None => pending,
+                };
+                let pending = PendingCall { again, ..pending };
+                self.record.asked(&pending);
+                let stopped = self.frame.stop_clocks();
+                let approval = approve::ask(&*shared.approver, &pending).await;
+                drop(stopped);
+                Ok::<_, Refusal>((approval, pending))
             };
-            self.record.asked(&pending);
-            let stopped = self.frame.stop_clocks();
-            let approval = approve::ask(&*shared.approver, &pending).await;
-            drop(stopped);
-            Ok::<_, Refusal>((approval, pending))
+            tokio::select! {
+                biased;
+                refusal = control.halts(token) => return Err(refusal),
+                asked = asking => asked?,
+            }
         };
-        let (approval, pending) = tokio::select! {
-            biased;
-            refusal = control.halts(token) => return Err(refusal),
-            asked = asking => asked?,
-        };
+        approve::remember(self.frame, &approval, &pending).await;
         self.record.answered(&approval);
         approve::apply(approval, prepared, pending)
+    }
+
+    /// Has a person make themselves known to whom the call needs them to, after which it can go on.
+    async fn make_known(
+        &mut self,
+        entry: &'a Entry,
+        failure: Failure,
+        layered: Option<&Layered>,
+        token: &CancellationToken,
+    ) -> Result<Front<'a>, Halt> {
+        /// A remote party that asks again and again is not asked for more often than this.
+        const MOST: u32 = 3;
+        let Failure { refusal, authentication: Some(url), .. } = failure else {
+            return Err(failure.refusal.into());
+        };
+        self.made_known += 1;
+        if self.made_known > MOST {
+            return Err(refusal.into());
+        }
+        let prepared = prepare(entry, &self.record.call, &self.frame.scope)?;
+        let url = url.into_string();
+        match self.ask(entry, prepared, Asking::WhoItIs { url }, layered, token).await {
+            Ok(Approved::Run(authorized)) => {
+                Ok(Front { entry, decided: Decided::Allowed(authorized), said: Said::Nothing })
+            }
+            Ok(Approved::Waits(pending)) => Err(Halt::Waits(pending)),
+            Ok(Approved::Again(input)) => Ok(self.take_input(input, Said::Wrote)?),
+            // What the remote party said tells the model more than that nobody made themselves known.
+            Err(_) if !token.is_cancelled() => Err(refusal.into()),
+            Err(cancelled) => Err(cancelled.into()),
+        }
+    }
+
+    /// Goes on with a call that failed at its first go because a person has to make themselves known.
+    pub(super) async fn go_on_known(mut self, entry: &'a Entry, failure: Failure) -> CallOutcome {
+        let token =
+            self.frame.control.token().map_or_else(CancellationToken::new, CancellationToken::child_token);
+        match Box::pin(self.make_known(entry, failure, None, &token)).await {
+            Ok(front) => self.finish(Box::new(Ok(front)), None).await,
+            Err(halt) => Box::pin(self.stop(halt, None, &token)).await,
+        }
     }
 
     /// Bounds what a call is answered with, and answers it.

@@ -1,0 +1,150 @@
+use super::pending::{PendingCall, PendingId};
+use super::store_error::StoreError;
+use crate::Approval;
+use async_trait::async_trait;
+use haft_core::Digest;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Keeps calls that wait for a person, and sees to it that each goes on once at most.
+///
+/// An executor puts every call in that it leaves to wait, and claims it before it goes on with it. Who answers can be
+/// another process: it [lists](Self::waiting) what waits and leaves [answers](Self::answer), which whoever has the run
+/// [reads](Self::answer_to).
+#[async_trait]
+pub trait PendingStore: Send + Sync + 'static {
+    /// Keeps a call that waits from now on.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be kept: then the call does not wait, and is answered as denied.
+    ///
+    /// # Cancel safety
+    ///
+    /// The call is kept or not kept.
+    async fn put(&self, pending: &PendingCall) -> Result<(), StoreError>;
+
+    /// Takes the one right to go on with a call; that it was never put in does not matter.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be told: then the call does not go on.
+    ///
+    /// # Cancel safety
+    ///
+    /// The call is claimed or not claimed; once claimed, it is for good.
+    async fn claim(&self, pending: &PendingCall) -> Result<Claim, StoreError>;
+
+    /// Lists the calls that were put in and not claimed, those first that have waited longest.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    async fn waiting(&self) -> Result<Vec<PendingCall>, StoreError>;
+
+    /// Keeps an answer to a call, for whoever has its run; an earlier answer is replaced.
+    ///
+    /// Gives whether the call waits: otherwise the answer is not kept.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be kept.
+    ///
+    /// # Cancel safety
+    ///
+    /// The answer is kept or not kept.
+    async fn answer(&self, id: &PendingId, approval: &Approval) -> Result<bool, StoreError>;
+
+    /// Reads the answer that was kept to a call.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    async fn answer_to(&self, id: &PendingId) -> Result<Option<Approval>, StoreError>;
+}
+
+/// Says whether a call may be gone on with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// It may: the right is taken.
+    Taken,
+    /// It may not: it was claimed before.
+    TakenBefore,
+    /// It may not: it was put in with another digest.
+    OtherDigest,
+}
+
+/// Keeps pending calls for as long as the process lives.
+#[derive(Debug, Default)]
+pub struct MemoryPending(Mutex<BTreeMap<PendingId, Kept>>);
+
+#[derive(Debug)]
+struct Kept {
+    digest: Digest,
+    /// The call while it waits; `None` once it was claimed.
+    waiting: Option<(PendingCall, Option<Approval>)>,
+}
+
+impl MemoryPending {
+    /// Makes a store without any.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<PendingId, Kept>> {
+        // Nothing that is called under the lock panics half-way through a change.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl PendingStore for MemoryPending {
+    async fn put(&self, pending: &PendingCall) -> Result<(), StoreError> {
+        let kept = Kept { digest: pending.digest, waiting: Some((pending.clone(), None)) };
+        self.lock().entry(pending.id.clone()).or_insert(kept);
+        Ok(())
+    }
+
+    async fn claim(&self, pending: &PendingCall) -> Result<Claim, StoreError> {
+        let mut calls = self.lock();
+        let Some(kept) = calls.get_mut(&pending.id) else {
+            calls.insert(pending.id.clone(), Kept { digest: pending.digest, waiting: None });
+            return Ok(Claim::Taken);
+        };
+        Ok(match kept.waiting.take() {
+            None => Claim::TakenBefore,
+            Some(_) if kept.digest == pending.digest => Claim::Taken,
+            waiting => {
+                kept.waiting = waiting;
+                Claim::OtherDigest
+            }
+        })
+    }
+
+    async fn waiting(&self) -> Result<Vec<PendingCall>, StoreError> {
+        let calls = self.lock();
+        let waiting = calls.values().filter_map(|kept| kept.waiting.as_ref());
+        let mut waiting: Vec<PendingCall> = waiting.map(|(pending, _)| pending.clone()).collect();
+        waiting.sort_by_key(|pending| pending.asked_at_ms);
+        Ok(waiting)
+    }
+
+    async fn answer(&self, id: &PendingId, approval: &Approval) -> Result<bool, StoreError> {
+        let mut calls = self.lock();
+        let answer = calls.get_mut(id).and_then(|kept| kept.waiting.as_mut()).map(|(_, answer)| answer);
+        Ok(answer.map(|answer| *answer = Some(approval.clone())).is_some())
+    }
+
+    async fn answer_to(&self, id: &PendingId) -> Result<Option<Approval>, StoreError> {
+        let calls = self.lock();
+        Ok(calls.get(id).and_then(|kept| kept.waiting.as_ref()).and_then(|(_, answer)| answer.clone()))
+    }
+}

@@ -1,0 +1,173 @@
+use haft_core::{CallId, RunId, Schema};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Is a question that a running call puts to a person.
+///
+/// ```
+/// use haft_tools_core::Question;
+/// use serde_json::json;
+///
+/// let question = Question::choice("Which database is this about?", ["staging", "production"]);
+/// assert!(question.check(&json!("staging")).is_ok());
+/// assert_eq!(
+///     question.check(&json!("prod")).unwrap_err(),
+///     "`\"prod\"` is not among the choices; answer with `staging` or `production`",
+/// );
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Question {
+    /// The question, for people.
+    pub text: String,
+    /// What is an answer to it.
+    pub kind: QuestionKind,
+}
+
+/// Says what is an answer to a question.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum QuestionKind {
+    /// Any text.
+    Text,
+    /// One of these texts.
+    Choice {
+        /// The texts.
+        options: Vec<String>,
+    },
+    /// `true` or `false`.
+    Confirm,
+    /// An object that fits a JSON Schema.
+    Form {
+        /// The schema.
+        schema: Schema,
+    },
+}
+
+/// Is a question, with the call that puts it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AskedQuestion {
+    /// The question.
+    pub question: Question,
+    /// The run of the call.
+    pub run: RunId,
+    /// The agent that made the call, if it has a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The call.
+    pub call: CallId,
+    /// The tool that asks.
+    pub tool: String,
+}
+
+/// Says what came of a question.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "response", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Response {
+    /// An answer of the question's kind.
+    Answered {
+        /// A string for a text or a choice, a boolean for a confirmation, an object for a form.
+        answer: Value,
+    },
+    /// The person does not want to answer.
+    Declined,
+    /// Nobody answered in time.
+    TimedOut {
+        /// How long was waited, in milliseconds.
+        after_ms: u64,
+    },
+    /// There is nobody to ask.
+    Nobody,
+}
+
+/// Says why a question has no answer; its text is written for the model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoAnswer {
+    /// The person does not want to answer.
+    #[error("the user does not want to answer; go on without")]
+    Declined,
+    /// Nobody answered in time.
+    #[error("nobody answered within {} s; go on without, or ask again later", after_ms.div_ceil(1000))]
+    TimedOut {
+        /// How long was waited, in milliseconds.
+        after_ms: u64,
+    },
+    /// There is nobody to ask.
+    #[error("nobody can be asked here; go on without")]
+    Nobody,
+    /// The call was cancelled meanwhile.
+    #[error("the call was cancelled before the question was answered")]
+    Cancelled,
+    /// What came back is no answer to the question.
+    #[error("what was answered does not fit the question: {reason}")]
+    Unfit {
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl Question {
+    /// Asks for a text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), kind: QuestionKind::Text }
+    }
+
+    /// Asks for one of several texts.
+    pub fn choice(text: impl Into<String>, options: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let options = options.into_iter().map(Into::into).collect();
+        Self { text: text.into(), kind: QuestionKind::Choice { options } }
+    }
+
+    /// Asks for a yes or a no.
+    pub fn confirm(text: impl Into<String>) -> Self {
+        Self { text: text.into(), kind: QuestionKind::Confirm }
+    }
+
+    /// Asks for an object that fits a schema.
+    pub fn form(text: impl Into<String>, schema: Schema) -> Self {
+        Self { text: text.into(), kind: QuestionKind::Form { schema } }
+    }
+
+    /// Tells whether a value is an answer to the question; if not, says why and what would be.
+    ///
+    /// # Errors
+    ///
+    /// When it is none, with the reason for whoever answers.
+    pub fn check(&self, answer: &Value) -> Result<(), String> {
+        match &self.kind {
+            QuestionKind::Text if answer.is_string() => Ok(()),
+            QuestionKind::Text => Err(format!("`{answer}` is not a text; answer with one")),
+            QuestionKind::Confirm if answer.is_boolean() => Ok(()),
+            QuestionKind::Confirm => {
+                Err(format!("`{answer}` is neither yes nor no; answer with `true` or `false`"))
+            }
+            QuestionKind::Choice { options } => {
+                if answer.as_str().is_some_and(|answer| options.iter().any(|option| option == answer)) {
+                    return Ok(());
+                }
+                let options = crate::nearest::listed(options.iter().map(String::as_str), "or");
+                Err(format!("`{answer}` is not among the choices; answer with {options}"))
+            }
+            QuestionKind::Form { schema } => crate::validation::check(schema, answer),
+        }
+    }
+}
+
+impl Response {
+    /// Takes the answer, if it is one to the question.
+    pub(crate) fn into_answer(self, question: &Question) -> Result<Value, NoAnswer> {
+        match self {
+            Self::Answered { answer } => match question.check(&answer) {
+                Ok(()) => Ok(answer),
+                Err(reason) => Err(NoAnswer::Unfit { reason }),
+            },
+            Self::Declined => Err(NoAnswer::Declined),
+            Self::TimedOut { after_ms } => Err(NoAnswer::TimedOut { after_ms }),
+            Self::Nobody => Err(NoAnswer::Nobody),
+        }
+    }
+}
