@@ -127,6 +127,7 @@ pub(super) enum Left<'a> {
 
 impl<'a> Ahead<'a> {
     /// Takes up a call, goes through its first half and takes its place in the order of what calls touch.
+    #[inline]
     pub(super) fn begin(frame: &'a Arc<Frame>, call: ToolCall, turn: Turn<'a>) -> Self {
         Self::look_ahead(Rest::new(frame, Record::start(frame, call), turn), false)
     }
@@ -149,6 +150,7 @@ impl<'a> Ahead<'a> {
         Self::look_ahead(rest, repeated)
     }
 
+    #[inline]
     fn look_ahead(mut rest: Rest<'a>, repeated: bool) -> Self {
         let front = if repeated {
             Err(Stop::Refused(repeated_id(&rest.record.call)))

@@ -336,8 +336,8 @@ impl<'a> Rest<'a> {
         let entry = resolve(frame.registry(), &self.record.call).map_err(Stop::Refused)?;
         self.entry = Some(entry);
         self.record.journal.resolved(&entry.spec);
-        let repairs = validate(entry, &mut self.record.call, limits.input_bytes).map_err(Stop::Refused)?;
-        self.repairs.extend(repairs);
+        validate(entry, &mut self.record.call, &mut self.repairs, limits.input_bytes)
+            .map_err(Stop::Refused)?;
         match prepare(entry, &self.record.call, &frame.scope) {
             Ok(prepared) => self.decide(entry, prepared, said).map_err(Stop::Refused),
             Err(refusal) => Err(Stop::Unprepared(refusal, said)),
