@@ -1,5 +1,6 @@
 mod layered;
 mod perform;
+mod permit;
 mod rest;
 
 use self::layered::Layered;

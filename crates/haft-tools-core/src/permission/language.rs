@@ -202,7 +202,7 @@ impl RuleLanguage {
                 };
                 contains.then_some(rule)
             }
-            None if matches!(mode, AccessMode::Read | AccessMode::Call) => {
+            None if !matches!(mode, AccessMode::Execute | AccessMode::Connect) => {
                 Some(Rule::access(mode, resource.clone()))
             }
             None => None,

@@ -171,6 +171,7 @@ async fn a_person_is_shown_all_of_the_call_and_what_no_rule_allows() {
                 "mode": "write",
                 "resource": "file:a"
               },
+              "grant": "write(file:a)",
               "reason": "no rule speaks of it"
             }
           ],

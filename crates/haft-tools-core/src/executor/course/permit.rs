@@ -1,0 +1,176 @@
+use super::layered::Layered;
+use super::rest::{Halt, Rest};
+use super::{Front, Said};
+use crate::executor::approve::{self, Approved};
+use crate::executor::decide::{Authorized, Decided};
+use crate::executor::frame::Frame;
+use crate::executor::prepare::prepare;
+use crate::executor::run::Failure;
+use crate::executor::{CallOutcome, Refusal};
+use crate::permission::Remembered;
+use crate::registry::Entry;
+use crate::{PendingCall, Prepared, Wants};
+use haft_core::Decision;
+use tokio_util::sync::CancellationToken;
+
+/// Says what a person is asked.
+enum Asking {
+    /// Whether the call may run.
+    First,
+    /// Whether it may run, once more, as it is not the same any more.
+    Again,
+    /// To make themselves known, so that it can run.
+    WhoItIs { url: String },
+}
+
+impl<'a> Rest<'a> {
+    /// Gets a person's word where the policy wants it.
+    pub(super) async fn permit(
+        &mut self,
+        mut front: Front<'a>,
+        layered: Option<&Layered>,
+        token: &CancellationToken,
+    ) -> Result<(&'a Entry, Authorized), Halt> {
+        loop {
+            let Front { entry, decided, said } = front;
+            let approved = match (decided, said) {
+                (Decided::Allowed(authorized), Said::Nothing | Said::Wrote) => Approved::Run(authorized),
+                (Decided::Allowed(authorized), Said::Given(given)) if given.0.approves() => {
+                    Approved::Run(authorized)
+                }
+                (Decided::Asked(prepared), Said::Wrote) => {
+                    self.record.edited();
+                    Approved::Run(Authorized::by_approval(prepared))
+                }
+                (decided, Said::Given(given)) => {
+                    let (approval, pending) = *given;
+                    let prepared = decided.into_prepared();
+                    let digest = approve::digest(entry, &self.record.call, &prepared, &self.frame.scope);
+                    if digest == pending.digest {
+                        self.record.answered(&approval);
+                        approve::apply(approval, prepared, pending)?
+                    } else {
+                        self.ask(entry, prepared, Asking::Again, layered, token).await?
+                    }
+                }
+                (Decided::Asked(prepared), Said::Nothing) => match self.recall(entry, prepared).await? {
+                    Ok(authorized) => Approved::Run(authorized),
+                    Err(prepared) => self.ask(entry, prepared, Asking::First, layered, token).await?,
+                },
+            };
+            match approved {
+                Approved::Run(authorized) => return Ok((entry, authorized)),
+                Approved::Waits(pending) => return Err(Halt::Waits(pending)),
+                Approved::Again(input) => {
+                    self.repairs = vec![approve::edited(&self.record.call.input, &input)];
+                    front = self.take_input(input, Said::Wrote)?;
+                }
+            }
+        }
+    }
+
+    /// Lets a call run, or refuses it, if people have answered before about all that it has to be asked for.
+    async fn recall(
+        &mut self,
+        entry: &Entry,
+        prepared: Prepared,
+    ) -> Result<Result<Authorized, Prepared>, Refusal> {
+        match approve::recall(self.frame, entry, &prepared).await {
+            Remembered::Nothing => Ok(Err(prepared)),
+            Remembered::Granted(grants) => {
+                self.record.remembered(Decision::Allow, &grants);
+                Ok(Ok(Authorized::by_approval(prepared)))
+            }
+            Remembered::Never(grant) => {
+                let refusal = approve::never(&grant);
+                self.record.remembered(Decision::Deny, &[grant]);
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Asks the approver, for as long as the call is not cancelled; the clocks of calls that wait for this one stand still.
+    async fn ask(
+        &mut self,
+        entry: &Entry,
+        prepared: Prepared,
+        asking: Asking,
+        layered: Option<&Layered>,
+        token: &CancellationToken,
+    ) -> Result<Approved, Refusal> {
+        let (again, wants) = match asking {
+            Asking::First => (None, Wants::Approval),
+            Asking::Again => {
+                (Some("what it would do is no longer what was approved".to_owned()), Wants::Approval)
+            }
+            Asking::WhoItIs { url } => (None, Wants::Authentication { url }),
+        };
+        let (approval, pending) = {
+            let Frame { shared, control, .. } = &**self.frame;
+            let asking = async {
+                let (call, repairs) = (&self.record.call, &self.repairs);
+                let pending =
+                    approve::pending_call(self.frame, entry, call, repairs, &prepared, wants).await?;
+                let pending = match layered {
+                    Some(layered) => layered.noted(pending, self.frame.layers()),
+                    None => pending,
+                };
+                let pending = PendingCall { again, ..pending };
+                self.record.asked(&pending);
+                let stopped = self.frame.stop_clocks();
+                let approval = approve::ask(&*shared.approver, &pending).await;
+                drop(stopped);
+                Ok::<_, Refusal>((approval, pending))
+            };
+            tokio::select! {
+                biased;
+                refusal = control.halts(token) => return Err(refusal),
+                asked = asking => asked?,
+            }
+        };
+        approve::remember(self.frame, &approval, &pending).await;
+        self.record.answered(&approval);
+        approve::apply(approval, prepared, pending)
+    }
+
+    /// Has a person make themselves known to whom the call needs them to, after which it can go on.
+    pub(super) async fn make_known(
+        &mut self,
+        entry: &'a Entry,
+        failure: Failure,
+        layered: Option<&Layered>,
+        token: &CancellationToken,
+    ) -> Result<Front<'a>, Halt> {
+        /// A remote party that asks again and again is not asked for more often than this.
+        const MOST: u32 = 3;
+        let Failure { refusal, authentication: Some(url), .. } = failure else {
+            return Err(failure.refusal.into());
+        };
+        self.made_known += 1;
+        if self.made_known > MOST {
+            return Err(refusal.into());
+        }
+        let prepared = prepare(entry, &self.record.call, &self.frame.scope)?;
+        let url = url.into_string();
+        match self.ask(entry, prepared, Asking::WhoItIs { url }, layered, token).await {
+            Ok(Approved::Run(authorized)) => {
+                Ok(Front { entry, decided: Decided::Allowed(authorized), said: Said::Nothing })
+            }
+            Ok(Approved::Waits(pending)) => Err(Halt::Waits(pending)),
+            Ok(Approved::Again(input)) => Ok(self.take_input(input, Said::Wrote)?),
+            // What the remote party said tells the model more than that nobody made themselves known.
+            Err(_) if !token.is_cancelled() => Err(refusal.into()),
+            Err(cancelled) => Err(cancelled.into()),
+        }
+    }
+
+    /// Goes on with a call that failed at its first go because a person has to make themselves known.
+    pub(super) async fn go_on_known(mut self, entry: &'a Entry, failure: Failure) -> CallOutcome {
+        let token =
+            self.frame.control.token().map_or_else(CancellationToken::new, CancellationToken::child_token);
+        match Box::pin(self.make_known(entry, failure, None, &token)).await {
+            Ok(front) => self.finish(Box::new(Ok(front)), None).await,
+            Err(halt) => Box::pin(self.stop(halt, None, &token)).await,
+        }
+    }
+}
