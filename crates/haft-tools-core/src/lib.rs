@@ -112,7 +112,7 @@ pub use permission::{
     GrantPlace, GrantStore, GrantTerm, Grants, Level, MemoryGrants, MemoryPending, Mode, ModeError,
     ModeSwitch, NoAnswer, PatternError, PatternSet, PatternSyntax, PendingCall, PendingId, PendingStore,
     Policy, PolicyLayer, Question, QuestionKind, Response, Rule, RuleError, RuleLanguage, RuleSource, Rules,
-    RunAbove, StoreError, Unmet, Verdict, Wants, answering_within, approver_fn,
+    RunAbove, StoreError, Unmet, Verdict, Wants, answering_within, approver_fn, request_mode,
 };
 pub use preview::Preview;
 pub use redact::{RedactedStream, Redactor, SecretError};

@@ -46,6 +46,15 @@ fn pending(id: &str) -> CallOutcome {
     serde_json::from_value(pending).unwrap()
 }
 
+fn held(id: &str, behind: &[&str]) -> CallOutcome {
+    let held = json!({
+        "outcome": "held",
+        "call": { "id": id, "name": "look", "input": {} },
+        "behind": behind,
+    });
+    serde_json::from_value(held).unwrap()
+}
+
 fn prompted() -> RunEvent {
     RunEvent::Prompted { text: "go".to_owned() }
 }
@@ -71,6 +80,10 @@ fn name(effect: &Effect) -> String {
     match effect {
         Effect::CallModel => "call the model".to_owned(),
         Effect::ExecuteBatch { calls } => format!("execute {}", calls.len()),
+        Effect::ExecuteHeld { calls } => {
+            let calls: Vec<&str> = calls.iter().map(|held| held.call.id.as_str()).collect();
+            format!("execute held {}", calls.join(" "))
+        }
         Effect::AwaitApproval => "await approval".to_owned(),
         Effect::Persist { replies } => {
             let replies: Vec<String> =
@@ -146,6 +159,55 @@ fn calls_that_wait_hold_the_next_turn_back_until_the_last_is_answered() {
             persist [c1 ok, c2 ok, c3 ok], Emit(TurnStarted, call the model -> thinking
         "]],
     );
+}
+
+#[test]
+fn calls_that_were_held_back_go_on_when_those_before_them_are_answered() {
+    check(
+        vec![
+            prompted(),
+            turn("", &["c1", "c2", "c3", "c4"], StopReason::ToolCalls),
+            RunEvent::BatchExecuted {
+                outcomes: vec![pending("c1"), held("c2", &["c1"]), held("c3", &["c1", "c2"]), pending("c4")],
+            },
+            RunEvent::CallAnswered { outcome: reply("c1") },
+            executed(&["c3"]),
+            executed(&["c2"]),
+            executed(&["c3"]),
+            RunEvent::CallAnswered { outcome: reply("c4") },
+        ],
+        &expect![[r"
+            Emit(TurnStarted, call the model -> thinking
+            Emit(TurnFinished, execute 4 -> acting
+            await approval -> waiting
+            execute held c2 -> waiting
+            refused: the outcomes do not answer the calls of the turn one by one: `c3` where `c2` was due
+            execute held c3 -> waiting
+            await approval -> waiting
+            persist [c1 ok, c2 ok, c3 ok, c4 ok], Emit(TurnStarted, call the model -> thinking
+        "]],
+    );
+}
+
+#[test]
+fn a_stored_run_goes_on_with_calls_that_were_held_back() {
+    let state = check(
+        vec![
+            prompted(),
+            turn("", &["c1", "c2"], StopReason::ToolCalls),
+            RunEvent::BatchExecuted { outcomes: vec![pending("c1"), held("c2", &["c1"])] },
+            RunEvent::CallAnswered { outcome: reply("c1") },
+        ],
+        &expect![[r"
+            Emit(TurnStarted, call the model -> thinking
+            Emit(TurnFinished, execute 2 -> acting
+            await approval -> waiting
+            execute held c2 -> waiting
+        "]],
+    );
+    let stored: RunState = serde_json::from_value(serde_json::to_value(&state).unwrap()).unwrap();
+    let effects: Vec<String> = stored.outstanding().iter().map(name).collect();
+    assert_eq!(effects, ["execute held c2"]);
 }
 
 #[test]

@@ -30,6 +30,7 @@ mod questions;
 mod read_output;
 mod registering;
 mod registry;
+mod requesting_modes;
 mod resources;
 mod resuming;
 mod retrying;
