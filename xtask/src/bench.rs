@@ -15,19 +15,27 @@ pub(crate) struct Bench {
 }
 
 /// Every benchmark there is.
-pub(crate) const BENCHES: [Bench; 1] = [Bench {
-    name: "executor",
-    package: "haft-tools-core",
-    target: "executor",
-    about: "one call through the whole pipeline, calls that overlap, and calls that queue",
-}];
+pub(crate) const BENCHES: [Bench; 2] = [
+    Bench {
+        name: "executor",
+        package: "haft-tools-core",
+        target: "executor",
+        about: "one call through the whole pipeline, calls that overlap, and calls that queue",
+    },
+    Bench {
+        name: "path_patterns",
+        package: "haft-tool-fs",
+        target: "path_patterns",
+        about: "a file looked up among the patterns of rules",
+    },
+];
 
 /// Lists the benchmarks, one per line.
 pub(crate) fn list() -> String {
     let mut listing = String::new();
     for bench in &BENCHES {
         // Writing to a string cannot fail.
-        let _ = writeln!(listing, "{:<12} {} ({})", bench.name, bench.about, bench.package);
+        let _ = writeln!(listing, "{:<14} {} ({})", bench.name, bench.about, bench.package);
     }
     listing.push_str("\nRun one with `cargo xtask bench NAME [-- ARGUMENTS]`.\n");
     listing
@@ -51,8 +59,10 @@ mod tests {
     fn lists_every_benchmark_with_what_it_measures() {
         assert_eq!(
             super::list(),
-            "executor     one call through the whole pipeline, calls that overlap, and calls that queue \
-             (haft-tools-core)\n\nRun one with `cargo xtask bench NAME [-- ARGUMENTS]`.\n"
+            "executor       one call through the whole pipeline, calls that overlap, and calls that queue \
+             (haft-tools-core)\n\
+             path_patterns  a file looked up among the patterns of rules (haft-tool-fs)\n\
+             \nRun one with `cargo xtask bench NAME [-- ARGUMENTS]`.\n"
         );
     }
 }

@@ -40,6 +40,9 @@
 //! # }
 //! ```
 //!
+//! [`PathPatterns`] reads the patterns of `read(..)` and `write(..)` rules, and [`protected_places`] lists what no wildcard
+//! opens for writing.
+//!
 //! The crate needs Unix, as `haft-workdir` does, and is empty elsewhere.
 
 #![cfg(unix)]
@@ -52,6 +55,7 @@ mod file_tools;
 mod hints;
 mod lines;
 mod list_files;
+mod path_patterns;
 mod read_file;
 mod resource;
 mod same;
@@ -61,5 +65,6 @@ mod write_file;
 pub use edit_file::EditFile;
 pub use file_tools::tools;
 pub use list_files::ListFiles;
+pub use path_patterns::{PathPatterns, ProtectedPlace, protected_places};
 pub use read_file::ReadFile;
 pub use write_file::WriteFile;

@@ -5,7 +5,10 @@ use std::iter;
 /// The scheme of everything in a working directory; its paths are those of a [`WorkdirPath`].
 ///
 /// Every crate whose tools touch files names it so, and calls of one batch wait for each other by it.
-const FILE: Scheme = Scheme::new("file");
+pub(crate) const FILE: Scheme = Scheme::new("file");
+
+/// The scheme of everything outside it; its paths start with `/`.
+pub(crate) const OUTSIDE: Scheme = Scheme::new("outside");
 
 /// Names one file.
 pub(crate) fn file(path: &WorkdirPath) -> Resource {

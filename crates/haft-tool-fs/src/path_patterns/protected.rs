@@ -1,0 +1,107 @@
+use super::tree::Extent;
+
+/// A place whose content has other programs run something, or has haft decide otherwise.
+///
+/// It is meant at any depth, in the working directory and outside, and whatever the letter case. No pattern for writing
+/// opens it by a wildcard; see [`PathPatterns`](super::PathPatterns).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProtectedPlace {
+    pattern: &'static str,
+    extent: Extent,
+    reason: &'static str,
+}
+
+impl ProtectedPlace {
+    /// The place, as a pattern: `.git/hooks`, `.git/modules/**/config`. It matches at any depth.
+    pub fn pattern(&self) -> &'static str {
+        self.pattern
+    }
+
+    /// Tells whether everything below the place is protected too.
+    ///
+    /// A `.git` itself is protected, because a file of that name says where a repository's hooks are; most of what
+    /// lies in such a directory is not.
+    pub fn covers_tree(&self) -> bool {
+        self.extent == Extent::Tree
+    }
+
+    /// What can be done by writing there, in a few words for people.
+    pub fn reason(&self) -> &'static str {
+        self.reason
+    }
+
+    pub(super) fn extent(&self) -> Extent {
+        self.extent
+    }
+}
+
+/// Lists the places that no wildcard opens for writing.
+pub fn protected_places() -> &'static [ProtectedPlace] {
+    &PLACES
+}
+
+const REPOSITORY: &str = "says where git finds its hooks and settings";
+const HOOKS: &str = "git runs what is in it";
+const GIT_SETTINGS: &str = "git runs programs that it names";
+const SHELL: &str = "a shell runs it when it starts or ends";
+const SESSION: &str = "a login or a desktop session runs it";
+const DIRENV: &str = "direnv runs it when the directory is entered";
+const SERVERS: &str = "agents start the servers that it names";
+const POLICY: &str = "it says what haft may do";
+const STATE: &str = "haft keeps grants and waiting calls in it";
+
+const fn tree(pattern: &'static str, reason: &'static str) -> ProtectedPlace {
+    ProtectedPlace { pattern, extent: Extent::Tree, reason }
+}
+
+const fn itself(pattern: &'static str, reason: &'static str) -> ProtectedPlace {
+    ProtectedPlace { pattern, extent: Extent::Itself, reason }
+}
+
+const PLACES: [ProtectedPlace; 45] = [
+    itself(".git", REPOSITORY),
+    tree(".git/commondir", REPOSITORY),
+    tree(".git/hooks", HOOKS),
+    tree(".git/config", GIT_SETTINGS),
+    tree(".git/config.worktree", GIT_SETTINGS),
+    tree(".git/modules/**/commondir", REPOSITORY),
+    tree(".git/modules/**/hooks", HOOKS),
+    tree(".git/modules/**/config", GIT_SETTINGS),
+    tree(".git/modules/**/config.worktree", GIT_SETTINGS),
+    tree(".git/worktrees/*/commondir", REPOSITORY),
+    tree(".git/worktrees/*/config.worktree", GIT_SETTINGS),
+    tree(".gitconfig", GIT_SETTINGS),
+    tree(".config/git/config", GIT_SETTINGS),
+    tree(".profile", SHELL),
+    tree(".bashrc", SHELL),
+    tree(".bash_profile", SHELL),
+    tree(".bash_login", SHELL),
+    tree(".bash_logout", SHELL),
+    tree(".bash_aliases", SHELL),
+    tree(".zshrc", SHELL),
+    tree(".zshenv", SHELL),
+    tree(".zprofile", SHELL),
+    tree(".zlogin", SHELL),
+    tree(".zlogout", SHELL),
+    tree(".kshrc", SHELL),
+    tree(".mkshrc", SHELL),
+    tree(".cshrc", SHELL),
+    tree(".tcshrc", SHELL),
+    tree(".login", SHELL),
+    tree(".logout", SHELL),
+    tree("config.fish", SHELL),
+    tree("fish/conf.d", SHELL),
+    tree("fish/functions", SHELL),
+    tree("nushell/env.nu", SHELL),
+    tree("nushell/config.nu", SHELL),
+    tree(".inputrc", SHELL),
+    tree(".xinitrc", SESSION),
+    tree(".xprofile", SESSION),
+    tree(".xsession", SESSION),
+    tree(".xsessionrc", SESSION),
+    tree(".pam_environment", SESSION),
+    tree(".envrc", DIRENV),
+    tree(".mcp.json", SERVERS),
+    tree("haft.toml", POLICY),
+    tree(".haft", STATE),
+];

@@ -1,0 +1,196 @@
+use super::*;
+use proptest::prelude::*;
+
+fn writing() -> PathPatterns {
+    PathPatterns::for_writing().root("/home/ada/work").home("/home/ada")
+}
+
+/// Checks what a pattern opens for writing and what it does not; touching asks no place's leave.
+fn check_with(syntax: &PathPatterns, pattern: &str, open: &[&str], closed: &[&str]) {
+    let set = compile(syntax, &[pattern]);
+    for (resources, expected) in [(open, true), (closed, false)] {
+        for text in resources {
+            let resource: Resource = text.parse().unwrap();
+            assert_eq!(set.first_containing(&resource).is_some(), expected, "{pattern} opens {text}");
+        }
+    }
+}
+
+fn check(pattern: &str, open: &[&str], closed: &[&str]) {
+    check_with(&writing(), pattern, open, closed);
+}
+
+#[test]
+fn wildcards_open_nothing_that_is_protected() {
+    let protected = [
+        "file:.git",
+        "file:.git/hooks",
+        "file:.git/hooks/pre-commit",
+        "file:.git/config",
+        "file:a/b/.git/hooks/x",
+        "file:.git/modules/a/hooks/x",
+        "file:.git/modules/a/modules/b/c/config",
+        "file:.git/worktrees/a/config.worktree",
+        "file:.git/commondir",
+        "file:.bashrc",
+        "file:a/.zshrc",
+        "file:.config/fish/config.fish",
+        "file:.envrc",
+        "file:a/.envrc/b",
+        "file:.mcp.json",
+        "file:haft.toml",
+        "file:.haft/grants",
+        "file:.gitconfig",
+    ];
+    for pattern in [
+        "**",
+        "*",
+        ".*",
+        ".*/**",
+        "{.gi*,a}/**",
+        "[.]git/hooks/**",
+        ".gi?/hooks/*",
+        "**/hooks/**",
+        "*.json",
+        "~/**",
+        "/**",
+    ] {
+        check(pattern, &[], &protected);
+    }
+    check(
+        "**",
+        &["file:.git/index", "file:.gitignore", "file:hooks/a", "file:.github/x", "file:haft.toml.md"],
+        &[],
+    );
+    check(".git/**", &["file:.git/index", "file:.git/info/exclude"], &protected);
+}
+
+#[test]
+fn other_spellings_are_the_same_place() {
+    for path in [
+        ".GIT/Hooks/x",
+        ".git./hooks/x",
+        ".git /hooks/x",
+        "GIT~1/hooks/x",
+        ".g\u{200c}it/hooks/x",
+        ".git/hooks::$INDEX/x",
+        ".ENVRC",
+        ".envrc...",
+        ".\u{feff}envrc",
+        ".Baſhrc",
+    ] {
+        let resource = Resource::exact(FILE, path);
+        assert_eq!(compile(&writing(), &["**"]).first_containing(&resource), None, "{path}");
+    }
+}
+
+#[test]
+fn a_name_that_is_written_out_opens_its_place() {
+    check(
+        ".git/hooks/**",
+        &["file:.git/hooks/a", "file:.git/hooks", "file:.git/hooks/**"],
+        &["file:.git/config", "file:a/.git/hooks/a"],
+    );
+    check("**/.git/hooks/*", &["file:a/.git/hooks/a"], &["file:a/.git/config"]);
+    check("**/.envrc", &["file:.envrc", "file:a/.envrc"], &["file:.bashrc"]);
+    check("**/{.envrc,.bashrc}", &["file:.envrc", "file:a/.bashrc"], &["file:.zshrc"]);
+    check(".haft/notes.md", &["file:.haft/notes.md"], &["file:.haft/grants"]);
+    check(".haft/**", &["file:.haft/a", "file:.haft/a/**"], &["file:.haft/.envrc", "file:.HAFT/a"]);
+    check(".git", &["file:.git", "file:.git/index"], &["file:.git/hooks/a", "file:.git/**"]);
+    check(".git/modules/*/hooks/**", &["file:.git/modules/a/hooks/b"], &["file:.git/modules/a/config"]);
+    check("~/.bashrc", &["outside:/home/ada/.bashrc"], &["file:.bashrc"]);
+    check("/home/ada/work/.envrc", &["file:.envrc"], &["file:a/.envrc"]);
+}
+
+#[test]
+fn a_tree_that_could_have_a_protected_place_in_it_is_not_opened() {
+    check("**", &[], &["file:**", "file:src/**", "file:.git/**"]);
+    check("src/**", &["file:src/a"], &["file:src/**"]);
+}
+
+#[test]
+fn the_first_pattern_that_names_the_place_is_found() {
+    let set = compile(&writing(), &["**", ".git/hooks/a", ".git/hooks/**", ".git/hooks/b"]);
+    let found = |path: &str| set.first_containing(&Resource::exact(FILE, path));
+    assert_eq!(["a", ".git/hooks/a", ".git/hooks/b"].map(found), [Some(0), Some(1), Some(2)]);
+}
+
+#[test]
+fn touching_and_reading_know_no_protected_places() {
+    let resource = Resource::exact(FILE, ".git/hooks/a");
+    assert_eq!(compile(&writing(), &["**"]).first_touching(&resource), Some(0));
+    assert_eq!(compile(&reading(), &["**"]).first_containing(&resource), Some(0));
+}
+
+#[test]
+fn a_host_protects_more() {
+    let syntax = ["state/*.db", "~/.config/agent/**", "/home/ada/work/policy", "~/work/rules.toml"]
+        .into_iter()
+        .fold(writing(), |syntax, place| syntax.protect(place).unwrap());
+    check_with(
+        &syntax,
+        "**",
+        &["file:a/policy", "file:state/a"],
+        &["file:state/a.db", "file:STATE/A.DB", "file:policy/x", "file:rules.toml"],
+    );
+    check_with(&syntax, "state/a.db", &["file:state/a.db"], &[]);
+    check_with(&syntax, "state/*.db", &[], &["file:state/a.db"]);
+    check_with(&syntax, "{policy,rules.toml}", &["file:policy/a", "file:rules.toml"], &[]);
+    check_with(&syntax, "/**", &["outside:/home/ada/.config/other"], &["outside:/home/ada/.config/agent/x"]);
+    check_with(&syntax, "~/.config/agent/x", &["outside:/home/ada/.config/agent/x"], &[]);
+}
+
+#[test]
+fn refuses_to_protect_everything() {
+    for place in ["**", "/home/ada/work/**", "~/work", "a/../b"] {
+        assert!(writing().protect(place).is_err(), "{place}");
+    }
+}
+
+#[test]
+fn a_working_directory_in_a_protected_place_is_usable() {
+    let syntax = PathPatterns::for_writing().root("/home/ada/.haft/trees/a");
+    check_with(&syntax, "**", &["file:src/a"], &["file:.envrc", "file:.haft/a"]);
+    // As the directory of a repository it has that repository's hooks.
+    let syntax = PathPatterns::for_writing().root("/srv/a/.git");
+    check_with(&syntax, "**", &["file:index"], &["file:hooks/a", "file:config"]);
+}
+
+#[test]
+fn every_place_of_the_table_is_a_pattern_and_is_protected() {
+    assert_eq!(Guarded::everywhere().len(), protected_places().len());
+    let set = compile(&writing(), &["**"]);
+    for place in protected_places() {
+        let path = format!("a/{}", place.pattern().replace("**", "b").replace('*', "c"));
+        assert_eq!(set.first_containing(&Resource::exact(FILE, path.as_str())), None, "{path}");
+        assert_eq!(
+            set.first_containing(&Resource::exact(FILE, format!("{path}/x"))).is_none(),
+            place.covers_tree(),
+            "{path}"
+        );
+        assert!(!place.reason().is_empty());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn only_patterns_with_the_name_open_a_protected_place(
+        pattern in prop::collection::vec(prop::sample::select(vec![".git", "hooks", ".envrc", "*", "**", "?*", ".*", "a", ".GIT"]), 1..5),
+        path in prop::collection::vec(prop::sample::select(vec![".git", "hooks", ".envrc", "a", ".GIT", "Hooks"]), 1..5),
+        is_tree in any::<bool>(),
+    ) {
+        let (pattern, path) = (format!("./{}", pattern.join("/")), path.join("/"));
+        let resource = if is_tree { Resource::subtree(FILE, path.as_str()) } else { Resource::exact(FILE, path.as_str()) };
+        if compile(&writing(), &[&pattern]).first_containing(&resource).is_some() {
+            let written = format!("{}/", pattern.to_lowercase());
+            let names = format!("/{}/", path.to_lowercase());
+            for place in ["/.git/hooks/", "/.envrc/"] {
+                prop_assert!(!names.contains(place) || written.contains(place), "{} opens {}", pattern, path);
+            }
+            prop_assert!(!names.ends_with("/.git/") || is_tree || written.ends_with("/.git/"), "{} opens {}", pattern, path);
+            prop_assert!(!is_tree || names.contains("/.git/hooks/") || names.contains("/.envrc/"), "{} opens {}", pattern, &resource);
+        }
+    }
+}
