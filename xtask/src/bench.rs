@@ -15,12 +15,18 @@ pub(crate) struct Bench {
 }
 
 /// Every benchmark there is.
-pub(crate) const BENCHES: [Bench; 2] = [
+pub(crate) const BENCHES: [Bench; 3] = [
     Bench {
         name: "executor",
         package: "haft-tools-core",
         target: "executor",
         about: "one call through the whole pipeline, calls that overlap, and calls that queue",
+    },
+    Bench {
+        name: "host_patterns",
+        package: "haft-http",
+        target: "host_patterns",
+        about: "a host and port looked up among the patterns of rules",
     },
     Bench {
         name: "path_patterns",
@@ -61,6 +67,7 @@ mod tests {
             super::list(),
             "executor       one call through the whole pipeline, calls that overlap, and calls that queue \
              (haft-tools-core)\n\
+             host_patterns  a host and port looked up among the patterns of rules (haft-http)\n\
              path_patterns  a file looked up among the patterns of rules (haft-tool-fs)\n\
              \nRun one with `cargo xtask bench NAME [-- ARGUMENTS]`.\n"
         );
