@@ -41,10 +41,15 @@ impl Guarded {
         guarded.flatten().collect()
     }
 
-    fn entries(&self, index: usize) -> impl Iterator<Item = Entry<'_>> {
+    /// What is meant from `/` at any depth is met in a working directory too, if it is known where that is.
+    fn entries(&self, index: usize, is_root_known: bool) -> impl Iterator<Item = Entry<'_>> {
+        let starts = match self.starts {
+            [_, Start::Top] if is_root_known => &[Start::Top],
+            starts => starts,
+        };
         let entry =
             move |start: &Start| Entry { index, start: *start, steps: &self.steps, extent: self.extent };
-        self.starts.iter().map(entry)
+        starts.iter().map(entry)
     }
 
     /// Tells whether a pattern writes out the names of this place, one behind the other. One that means what lies below a
@@ -99,8 +104,11 @@ impl Protection {
         let tree = |entries: &mut dyn Iterator<Item = Entry<'_>>| {
             PathTree::new(entries, folded_root.as_deref(), AboveRoot::Ignored)
         };
-        let all = tree(&mut guarded.iter().enumerate().flat_map(|(index, place)| place.entries(index)));
-        let single = guarded.iter().map(|place| (tree(&mut place.entries(0)), place.extent)).collect();
+        let all = tree(
+            &mut guarded.iter().enumerate().flat_map(|(index, place)| place.entries(index, root.is_some())),
+        );
+        let single =
+            guarded.iter().map(|place| (tree(&mut place.entries(0, root.is_some())), place.extent)).collect();
         let openers = patterns.into_iter().filter_map(|entry| {
             let opens = guarded.iter().enumerate().filter(|(_, place)| place.is_named_by(entry.steps));
             let opens: Vec<usize> = opens.map(|(index, _)| index).collect();
