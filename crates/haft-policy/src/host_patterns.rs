@@ -1,4 +1,4 @@
-use haft_http::{Endpoint, HostPattern, HostPatternError, HostPatternSet};
+use haft_http::{Endpoint, EndpointError, HostPattern, HostPatternError, HostPatternSet};
 use haft_tools_core::{PatternError, PatternSet, PatternSyntax, Resource, Scheme};
 
 /// The scheme of hosts; its paths are a host and a port.
@@ -24,6 +24,10 @@ const NET: Scheme = Scheme::new("net");
 pub struct HostPatterns;
 
 impl PatternSyntax for HostPatterns {
+    fn speaks_of(&self, scheme: &Scheme) -> bool {
+        *scheme == NET
+    }
+
     fn compile(&self, patterns: &[Box<str>]) -> Result<Box<dyn PatternSet>, PatternError> {
         let mut parsed: Vec<HostPattern> = Vec::with_capacity(patterns.len());
         for (index, text) in patterns.iter().enumerate() {
@@ -33,6 +37,18 @@ impl PatternSyntax for HostPatterns {
         Ok(Box::new(CompiledHosts { count: parsed.len(), set: HostPatternSet::new(parsed) }))
     }
 
+    /// Reads a host and a port.
+    fn resource(&self, text: &str) -> Result<Resource, PatternError> {
+        let endpoint: Endpoint = text.parse().map_err(|error: EndpointError| {
+            let reason = match &error {
+                EndpointError::Host(host) => host.to_string(),
+                error => error.to_string(),
+            };
+            PatternError::new(0, 0..text.len(), reason)
+        })?;
+        Ok(Resource::exact(NET, endpoint.to_string()))
+    }
+
     /// Suggests the host and port alone, and nothing for addresses of this machine and of private networks, such as that of
     /// a cloud's metadata service: what they lead to is another thing on each machine.
     fn suggest(&self, resource: &Resource) -> Option<String> {
@@ -40,6 +56,12 @@ impl PatternSyntax for HostPatterns {
         let host = endpoint.host();
         let is_shown = !host.is_local() || host.name() == Some("localhost");
         (is_shown && endpoint.port() > 0).then(|| endpoint.to_string())
+    }
+
+    fn remark(&self, resource: &Resource) -> Option<String> {
+        let Told::Endpoint(endpoint) = Told::by(resource) else { return None };
+        let host = endpoint.host();
+        host.is_local().then(|| format!("`{host}` is not of the public internet: `*` does not allow it"))
     }
 }
 
@@ -130,6 +152,31 @@ mod tests {
             error.reason(),
             "a port is a number from 1 to 65535, or `*` for any; write it as in `example.org:8080`"
         );
+    }
+
+    #[test]
+    fn reads_hosts_as_people_write_them() {
+        let read = |text: &str| HostPatterns.resource(text).map(|resource| resource.to_string());
+        assert_eq!(read("API.github.com:443"), Ok("net:api.github.com:443".to_owned()));
+        assert_eq!(read("[0::1]:80"), Ok("net:[::1]:80".to_owned()));
+        let refused = |text: &str| read(text).unwrap_err().to_string();
+        assert_eq!(
+            refused("github.com"),
+            "an endpoint ends in a port from 0 to 65535, as in `api.example.org:443`"
+        );
+        assert_eq!(
+            refused("a..b:80"),
+            "a host name cannot have an empty part; write it as in `api.example.org`"
+        );
+        assert!(HostPatterns.speaks_of(&NET) && !HostPatterns.speaks_of(&Scheme::new("file")));
+    }
+
+    #[test]
+    fn says_what_a_star_does_not_allow() {
+        let remark = |resource: &str| HostPatterns.remark(&resource.parse().unwrap());
+        let expected = "`169.254.169.254` is not of the public internet: `*` does not allow it";
+        assert_eq!(remark("net:0xa9fea9fe:80").as_deref(), Some(expected));
+        assert_eq!(remark("net:example.org:80"), None);
     }
 
     #[test]

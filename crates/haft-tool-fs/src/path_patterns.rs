@@ -6,14 +6,16 @@ mod protected;
 mod protection;
 mod suggest;
 mod tree;
+mod written;
 
 pub use protected::{ProtectedPlace, protected_places};
 
+use crate::resource::{FILE, OUTSIDE};
 use compiled::{CompiledPaths, Ready};
-use haft_tools_core::{PatternError, PatternSet, PatternSyntax, Resource};
+use haft_tools_core::{PatternError, PatternSet, PatternSyntax, Resource, Scheme};
 use parse::{Base, Fault, PathPattern, Step, parse};
 use place::{Case, Told};
-use protection::Guarded;
+use protection::{Guarded, Protection};
 use std::path::{Component, Path};
 use tree::{Extent, Start};
 
@@ -121,7 +123,7 @@ impl PathPatterns {
                 return Err(PatternError::new(0, whole, reason));
             }
             if let Some(guarded) = &mut self.guarded {
-                guarded.push(Guarded::new(&place, Extent::Tree));
+                guarded.push(Guarded::new(&place, Extent::Tree, pattern, "the host keeps it"));
             }
         }
         Ok(self)
@@ -159,12 +161,20 @@ impl PathPatterns {
         Ok(patterns)
     }
 
+    fn protection(&self) -> Option<Protection> {
+        self.guarded.as_deref().map(|guarded| Protection::new(guarded, [], self.root.as_deref()))
+    }
+
     fn told<'a>(&self, resource: &'a Resource) -> Told<'a> {
         Told::by(resource, self.root.as_deref(), Case::Matters)
     }
 }
 
 impl PatternSyntax for PathPatterns {
+    fn speaks_of(&self, scheme: &Scheme) -> bool {
+        *scheme == FILE || *scheme == OUTSIDE
+    }
+
     fn compile(&self, patterns: &[Box<str>]) -> Result<Box<dyn PatternSet>, PatternError> {
         let mut ready = Vec::with_capacity(patterns.len());
         for (index, text) in patterns.iter().enumerate() {
@@ -179,24 +189,27 @@ impl PatternSyntax for PathPatterns {
         Ok(Box::new(CompiledPaths::new(patterns.len(), &ready, root, guarded)))
     }
 
+    /// Reads a path: from the working directory, from `/`, or from `~`. One that ends in `/**` is a tree.
+    fn resource(&self, text: &str) -> Result<Resource, PatternError> {
+        written::resource(self, text)
+    }
+
     fn suggest(&self, resource: &Resource) -> Option<String> {
         let Told::Place(place) = self.told(resource) else { return None };
-        let pattern = match &self.guarded {
+        let pattern = match self.protection() {
             None => suggest::for_reading(&place)?,
+            Some(protection) if protection.concerns(&place) => return None,
             Some(_) => suggest::for_writing(&place)?,
         };
-        // What is protected, and what needs a working directory that is not known, is not opened by a pattern.
-        if self.guarded.as_deref().is_some_and(|guarded| is_protected(guarded, &place, self.root.as_deref()))
-        {
-            return None;
-        }
+        // An absolute pattern is none where it is not known where the working directory is.
         self.compile(&[pattern.as_str().into()]).ok()?.first_containing(resource)?;
         Some(pattern)
     }
-}
 
-fn is_protected(guarded: &[Guarded], place: &place::Place<'_>, root: Option<&[Box<str>]>) -> bool {
-    protection::Protection::new(guarded, [], root).concerns(place)
+    fn remark(&self, resource: &Resource) -> Option<String> {
+        let Told::Place(place) = self.told(resource) else { return None };
+        self.protection()?.remark(&place)
+    }
 }
 
 /// The names of an absolute path.

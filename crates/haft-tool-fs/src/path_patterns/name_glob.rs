@@ -174,10 +174,10 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn agrees_with_globset(pattern in r"([abAB*?.]|\[[!]?[aAb][bA]?\]){0,8}", name in "[abAB.]{0,8}") {
+        fn agrees_with_globset(pattern in r"([abAB*?.]|\[[!]?[aAb][bA]?\]){0,8}", name in "[abAB.]{1,8}") {
             let glob = GlobBuilder::new(&pattern).literal_separator(true).build().unwrap().compile_matcher();
-            // A name is never empty, and two stars at a border mean directories there.
-            prop_assume!(!name.is_empty() && !pattern.contains("**"));
+            // Two stars at a border mean directories there.
+            let pattern = pattern.replace("**", "*a*").replace("**", "*a*");
             let own = NameGlob::new(&tokens_of_name(&pattern));
             prop_assert_eq!(own.matches(&name), glob.is_match(&name));
         }

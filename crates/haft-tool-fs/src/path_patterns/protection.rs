@@ -13,18 +13,20 @@ pub(super) struct Guarded {
     extent: Extent,
     /// From where it is meant; from both where it is meant at any depth.
     starts: &'static [Start],
+    shown: Box<str>,
+    reason: &'static str,
 }
 
 impl Guarded {
-    /// Makes one of a pattern whose home is resolved.
-    pub(super) fn new(pattern: &PathPattern, extent: Extent) -> Self {
+    /// Makes one, shown as `shown`, of a pattern whose home is resolved.
+    pub(super) fn new(pattern: &PathPattern, extent: Extent, shown: &str, reason: &'static str) -> Self {
         let steps = pattern.steps.iter().map(Step::folded).collect();
         let starts: &[Start] = match (pattern.base, pattern.steps.first()) {
             (Base::Root, Some(Step::Deep)) => &[Start::Inside, Start::Top],
             (Base::Root, _) => &[Start::Inside],
             (Base::Home | Base::Top, _) => &[Start::Top],
         };
-        Self { steps, extent, starts }
+        Self { steps, extent, starts, shown: shown.into(), reason }
     }
 
     /// The places that are protected everywhere.
@@ -35,7 +37,7 @@ impl Guarded {
                 if pattern.steps.first() != Some(&Step::Deep) {
                     pattern.steps.insert(0, Step::Deep);
                 }
-                Self::new(&pattern, place.extent())
+                Self::new(&pattern, place.extent(), place.pattern(), place.reason())
             })
         });
         guarded.flatten().collect()
@@ -81,7 +83,8 @@ fn names(place: &[Step], steps: &[Step], extent: Extent) -> bool {
 #[derive(Debug)]
 pub(super) struct Protection {
     all: PathTree,
-    single: Vec<(PathTree, Extent)>,
+    /// Each place for itself.
+    single: Vec<(PathTree, Guarded)>,
     openers: Vec<Opener>,
 }
 
@@ -107,8 +110,10 @@ impl Protection {
         let all = tree(
             &mut guarded.iter().enumerate().flat_map(|(index, place)| place.entries(index, root.is_some())),
         );
-        let single =
-            guarded.iter().map(|place| (tree(&mut place.entries(0, root.is_some())), place.extent)).collect();
+        let single = guarded
+            .iter()
+            .map(|place| (tree(&mut place.entries(0, root.is_some())), place.clone()))
+            .collect();
         let openers = patterns.into_iter().filter_map(|entry| {
             let opens = guarded.iter().enumerate().filter(|(_, place)| place.is_named_by(entry.steps));
             let opens: Vec<usize> = opens.map(|(index, _)| index).collect();
@@ -131,10 +136,8 @@ impl Protection {
     ///
     /// What could be anywhere below is not asked about in a tree that lies in a protected one.
     pub(super) fn first_opening(&self, place: &Place<'_>) -> Option<usize> {
-        let is_in = |tree: &PathTree| tree.touching(place.start, folded(place), Extent::Itself).is_some();
-        let found = self.single.iter().enumerate().filter(|(_, (tree, _))| is_in(tree));
-        let found: Vec<(usize, Extent)> = found.map(|(index, (_, extent))| (index, *extent)).collect();
-        if place.extent == Extent::Tree && found.iter().all(|(_, extent)| *extent == Extent::Itself) {
+        let found = self.around(place);
+        if place.extent == Extent::Tree && found.iter().all(|(_, guarded)| guarded.extent == Extent::Itself) {
             return None;
         }
         let opening = self.openers.iter().find(|opener| {
@@ -142,6 +145,28 @@ impl Protection {
                 && opener.tree.containing(place.start, place.names(), place.extent).is_some()
         });
         opening.map(|opener| opener.index)
+    }
+
+    /// Says what is protected at a place, for people.
+    pub(super) fn remark(&self, place: &Place<'_>) -> Option<String> {
+        if !self.concerns(place) {
+            return None;
+        }
+        let remark = match self.around(place).first() {
+            Some((_, Guarded { shown, reason, .. })) => {
+                format!("`{shown}` is protected, because {reason}: only a pattern that writes out its name allows it")
+            }
+            None => "a tree could have protected places in it, such as `.git/hooks` or `.envrc`: no pattern allows all of it"
+                .to_owned(),
+        };
+        Some(remark)
+    }
+
+    /// The protected places that a place is, or lies in, by their number.
+    fn around(&self, place: &Place<'_>) -> Vec<(usize, &Guarded)> {
+        let is_in = |tree: &PathTree| tree.touching(place.start, folded(place), Extent::Itself).is_some();
+        let found = self.single.iter().enumerate().filter(|(_, (tree, _))| is_in(tree));
+        found.map(|(index, (_, guarded))| (index, guarded)).collect()
     }
 }
 

@@ -34,6 +34,8 @@ fn path(start: Start, names: &[&str], behind: &str) -> Option<String> {
         (Start::Top, _) => "/".to_owned(),
         // Without a `/` it would match at any depth.
         (Start::Inside, [_]) if behind.is_empty() => "./".to_owned(),
+        // A rule would take it for a resource.
+        (Start::Inside, [first, ..]) if first.contains(':') => "./".to_owned(),
         (Start::Inside, _) => String::new(),
     };
     for (index, name) in names.iter().enumerate() {

@@ -188,6 +188,7 @@ fn suggests_what_is_as_narrow_as_useful() {
     check(&reading, "file:~a/!b/c{d}", Some(r"\~a/!b/*"));
     check(&reading, "file:src/**", Some("src/**"));
     check(&reading, "file:src/a/**", Some("src/a/**"));
+    check(&reading, "file:ab:c/d", Some("./ab:c/*"));
     check(&reading, "outside:/etc/hosts", Some("/etc/hosts"));
     check(&reading, "outside:/home/ada/work/src/a", Some("src/*"));
     for resource in ["file:**", "outside:/etc/**", "file:a\\u{202e}b", "file:..", "net:a:443"] {
@@ -200,4 +201,27 @@ fn suggests_what_is_as_narrow_as_useful() {
     for resource in ["file:src/**", "file:.envrc", "file:a/.GIT/hooks/x", "outside:/etc/hosts", "file:**"] {
         check(&writing, resource, None);
     }
+}
+
+#[test]
+fn reads_paths_as_people_write_them() {
+    let check = |text: &str, expected: &str| {
+        assert_eq!(reading().resource(text).unwrap().to_string(), expected, "{text}");
+    };
+    check("Cargo.toml", "file:Cargo.toml");
+    check("./src//lib.rs", "file:src/lib.rs");
+    check("src/**", "file:src/**");
+    check("docs/", "file:docs");
+    check("**", "file:**");
+    check(r"a\*b", r"file:a\*b");
+    check("~/notes", "outside:/home/ada/notes");
+    check("~/work/src/**", "file:src/**");
+    check("/home/ada/work", "file:");
+    check("/etc/**", "outside:/etc/**");
+    check("/**", "outside:**");
+    for text in ["*", "*.rs", "**/a", "src/*", "{a,b}", "src/**/a", "../a", "", "a?/**"] {
+        assert!(reading().resource(text).is_err(), "{text}");
+    }
+    assert!(reading().speaks_of(&FILE) && reading().speaks_of(&OUTSIDE));
+    assert!(!reading().speaks_of(&Scheme::new("net")));
 }

@@ -172,6 +172,32 @@ fn every_place_of_the_table_is_a_pattern_and_is_protected() {
     }
 }
 
+#[test]
+fn says_why_a_place_is_not_opened() {
+    let syntax = writing().protect("~/policy.toml").unwrap();
+    let remark = |resource: &str| syntax.remark(&resource.parse().unwrap());
+    assert_eq!(
+        remark("file:a/.GIT/hooks/x").as_deref(),
+        Some(
+            "`.git/hooks` is protected, because git runs what is in it: only a pattern that writes out its name allows it"
+        )
+    );
+    assert_eq!(
+        remark("outside:/home/ada/policy.toml").as_deref(),
+        Some(
+            "`~/policy.toml` is protected, because the host keeps it: only a pattern that writes out its name allows it"
+        )
+    );
+    assert_eq!(
+        remark("file:src/**").as_deref(),
+        Some(
+            "a tree could have protected places in it, such as `.git/hooks` or `.envrc`: no pattern allows all of it"
+        )
+    );
+    assert_eq!(remark("file:src/lib.rs"), None);
+    assert_eq!(reading().remark(&Resource::exact(FILE, ".envrc")), None);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
