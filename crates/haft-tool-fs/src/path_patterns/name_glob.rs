@@ -175,9 +175,9 @@ mod tests {
 
         #[test]
         fn agrees_with_globset(pattern in r"([abAB*?.]|\[[!]?[aAb][bA]?\]){0,8}", name in "[abAB.]{1,8}") {
-            let glob = GlobBuilder::new(&pattern).literal_separator(true).build().unwrap().compile_matcher();
             // Two stars at a border mean directories there.
             let pattern = pattern.replace("**", "*a*").replace("**", "*a*");
+            let glob = GlobBuilder::new(&pattern).literal_separator(true).build().unwrap().compile_matcher();
             let own = NameGlob::new(&tokens_of_name(&pattern));
             prop_assert_eq!(own.matches(&name), glob.is_match(&name));
         }
