@@ -3,4 +3,5 @@
 #![cfg(feature = "tools")]
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
 
+mod attacks;
 mod ordering;
