@@ -11,28 +11,40 @@ pub(crate) struct Bench {
     pub(crate) name: &'static str,
     package: &'static str,
     target: &'static str,
+    /// The features of the package that it needs, divided by commas.
+    features: &'static str,
     about: &'static str,
 }
 
 /// Every benchmark there is.
-pub(crate) const BENCHES: [Bench; 3] = [
+pub(crate) const BENCHES: [Bench; 4] = [
     Bench {
         name: "executor",
         package: "haft-tools-core",
         target: "executor",
+        features: "",
         about: "one call through the whole pipeline, calls that overlap, and calls that queue",
     },
     Bench {
         name: "host_patterns",
         package: "haft-http",
         target: "host_patterns",
+        features: "",
         about: "a host and port looked up among the patterns of rules",
     },
     Bench {
         name: "path_patterns",
         package: "haft-tool-fs",
         target: "path_patterns",
+        features: "",
         about: "a file looked up among the patterns of rules",
+    },
+    Bench {
+        name: "policy",
+        package: "haft",
+        target: "policy",
+        features: "policy,tools",
+        about: "a call decided against many rules of all kinds",
     },
 ];
 
@@ -50,6 +62,9 @@ pub(crate) fn list() -> String {
 /// Runs one benchmark; what follows `--` on the command line is handed on to it.
 pub(crate) fn run(workspace: &Workspace, bench: &Bench, arguments: &[String]) -> StepResult {
     let mut all = vec!["bench", "--locked", "--package", bench.package, "--bench", bench.target];
+    if !bench.features.is_empty() {
+        all.extend(["--features", bench.features]);
+    }
     if !arguments.is_empty() {
         all.push("--");
         all.extend(arguments.iter().map(String::as_str));
@@ -69,6 +84,7 @@ mod tests {
              (haft-tools-core)\n\
              host_patterns  a host and port looked up among the patterns of rules (haft-http)\n\
              path_patterns  a file looked up among the patterns of rules (haft-tool-fs)\n\
+             policy         a call decided against many rules of all kinds (haft)\n\
              \nRun one with `cargo xtask bench NAME [-- ARGUMENTS]`.\n"
         );
     }

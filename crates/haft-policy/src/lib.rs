@@ -1,11 +1,87 @@
-//! The rule language of permissions.
+//! Policy files: what agents may do, written down by people.
 //!
-//! A rule is written `mode(pattern)`, and what a pattern means is the business of a domain. Paths are known by the file
-//! tools and commands by the shell; hosts are known by `haft-http`, which knows no tool and no rule. [`HostPatterns`] joins the
-//! two: it reads the patterns of `connect(..)` rules.
+//! A policy file is TOML. It has rules for all agents and for some, limits, and tests of its own:
 //!
-//! Policy files are not read here yet.
+//! ```toml
+//! include = ["shared.toml"]            # relative to this file; its rules are part of this layer
+//! profile = "workspace_write"          # what the rules build on: read_only, workspace_write or full_access
+//!
+//! [permissions]
+//! mode = "default"                     # plan, deny_unknown, default, accept_edits or auto
+//! allow = ["read(**)", "exec(cargo test *)"]
+//! ask = ["write(Cargo.lock)"]
+//! deny = ["write(**/.env)", "connect(*.example.org)"]
+//!
+//! [agents.explorer.permissions]        # takes away from what holds for all, for one agent
+//! allow = ["read(src/**)"]
+//!
+//! [agents.lead.ceiling]                # bounds what the agents may do that this one starts
+//! deny = ["connect(*)"]
+//!
+//! [limits]                             # as in `haft_tools_core::Limits`
+//! timeout = "2min"                     # a number is of seconds
+//! output_bytes = "64 KiB"
+//!
+//! [limits.tools."@github"]             # for the tools of a selector; the first that concerns a tool counts
+//! timeout = "30s"
+//!
+//! [sandbox]
+//! mode = "off"                         # off, prefer or require
+//!
+//! [[test]]
+//! access = "write(config/.env)"        # what is decided: an access,
+//! expect = "deny"
+//!
+//! [[test]]
+//! command = "git status && rm -r src"  # a call of `bash`,
+//! expect = "ask"
+//!
+//! [[test]]
+//! tool = "edit_file"                   # or a call of any tool
+//! input = { path = "src/lib.rs", old = "a", new = "b" }
+//! agent = ["lead", "explorer"]         # by the agent `explorer`, which `lead` started
+//! mode = "plan"
+//! expect = "deny"
+//! ```
+//!
+//! [`PolicyFile`] is one such file, [`PolicyLoader`] puts those of several people into layers and gives a
+//! [`LoadedPolicy`], and [`Profile`]s are the ones that come with haft. What a rule is, is said by
+//! [`RuleLanguage`](haft_tools_core::RuleLanguage) and by the crates of files and commands, whose patterns it is given.
+//! Hosts are known by `haft-http`, which knows no rule: [`HostPatterns`] joins the two.
+//!
+//! # Tests
+//!
+//! The tests of a file are run when it is loaded, against the file itself with what it includes and the profile that it
+//! names, and not against other layers: a file is right or wrong by itself. A test that fails refuses the file. An
+//! access is decided as that of a tool `policy-test` of the host program. A test of a call needs the tools; where they are missing, or the
+//! tool cannot prepare the call in this workspace, the test is not run, and a [`Note`] says so.
 
+mod assembly;
+mod file_limits;
+mod file_tree;
 mod host_patterns;
+mod loaded_policy;
+mod nearest;
+mod policy_file;
+mod policy_loader;
+mod policy_source;
+mod problem;
+mod profile;
+mod quantity;
+mod reader;
+mod rule_lists;
+mod sandbox_mode;
+mod source_text;
+mod test_case;
+mod testing;
 
+pub use file_limits::FileLimits;
 pub use host_patterns::HostPatterns;
+pub use loaded_policy::{LoadedPolicy, Note};
+pub use policy_file::PolicyFile;
+pub use policy_loader::{PolicyLoader, Trust};
+pub use policy_source::{LocalPolicySource, PolicySource};
+pub use problem::{PolicyFileError, Problem};
+pub use profile::{Profile, ProfileError};
+pub use sandbox_mode::SandboxMode;
+pub use source_text::Place;

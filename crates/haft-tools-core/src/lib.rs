@@ -116,7 +116,7 @@ pub use permission::{
 };
 pub use preview::Preview;
 pub use redact::{RedactedStream, Redactor, SecretError};
-pub use registry::{CollisionPolicy, RefusedTool, RegistryError, ToolRegistry};
+pub use registry::{CollisionPolicy, DeclareError, DeclaredCall, RefusedTool, RegistryError, ToolRegistry};
 pub use run_tools::{ListBudget, RunTools, RunToolsBuilder};
 pub use scope::CallScope;
 pub use selector::{Selector, SelectorError};

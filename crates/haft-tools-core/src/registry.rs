@@ -1,9 +1,11 @@
 mod admit;
 mod builder;
+mod declare;
 mod entry;
 
 pub use admit::RefusedTool;
 pub(crate) use builder::Builder;
+pub use declare::{DeclareError, DeclaredCall};
 pub(crate) use entry::Entry;
 
 use crate::nearest::nearest;

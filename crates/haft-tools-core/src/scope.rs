@@ -96,8 +96,25 @@ impl CallScope {
 
     /// Puts the scope below another that it is not below yet: what a call makes is never outside its own bounds.
     pub(crate) fn below(self, above: &Self) -> Self {
-        let is_below = self.chain().any(|scope| scope.run == above.run && scope.agent == above.agent);
+        let is_below = self.chain().any(|scope| scope.is_bounded_like(above));
         if is_below { self } else { self.lowered(above) }
+    }
+
+    /// Tells whether the scope has the same run, agent and ceiling as another, and so has everything above them.
+    ///
+    /// The same run and agent alone are not enough: whoever makes a scope of those leaves out what bounds them.
+    fn is_bounded_like(&self, other: &Self) -> bool {
+        let is_same_ceiling = match (&self.ceiling, &other.ceiling) {
+            (Some(mine), Some(others)) => Arc::ptr_eq(mine, others),
+            (None, None) => true,
+            _ => false,
+        };
+        let are_bounded_alike = || match (&self.above, &other.above) {
+            (Some(mine), Some(others)) => Arc::ptr_eq(mine, others) || mine.is_bounded_like(others),
+            (None, None) => true,
+            _ => false,
+        };
+        self.run == other.run && self.agent == other.agent && is_same_ceiling && are_bounded_alike()
     }
 
     fn lowered(mut self, above: &Self) -> Self {

@@ -43,6 +43,8 @@ pub use haft_agent as agent;
 pub use haft_hooks as hooks;
 #[cfg(feature = "model")]
 pub use haft_model as model;
+#[cfg(feature = "policy")]
+pub use haft_policy as policy;
 #[cfg(feature = "fs")]
 pub use haft_tool_fs as fs;
 #[cfg(feature = "search")]

@@ -10,10 +10,12 @@ use std::sync::Arc;
 /// | rule | matches |
 /// |---|---|
 /// | `read(PATTERN)`, `write(PATTERN)`, `exec(PATTERN)`, `connect(PATTERN)` | accesses of that mode; the syntax of the pattern is the domain's |
-/// | `read(SCHEME:PATH)`, `write(SCHEME:PATH)`, `call(SCHEME:PATH)` | accesses of that mode within a [`Resource`], for what has no domain here; a path that looks so is written `./a:b` |
+/// | `read(SCHEME:PATH)`, `write(SCHEME:PATH)`, `call(SCHEME:PATH)` | accesses of that mode within a [`Resource`], for what has no patterns here; a path that looks so is written `./a:b` |
 /// | `call(SELECTOR)` | what the chosen tools ask of remote parties |
 /// | `opaque`, `opaque(SELECTOR)` | what cannot be told beforehand, of all tools or of the chosen |
-/// | `SELECTOR` | everything the chosen tools do; see [`Selector`](crate::Selector) |
+/// | `SELECTOR` | everything the chosen tools do; see [`Selector`](crate::Selector). A tool that is called like a mode is chosen by its origin, as `@host/write` |
+///
+/// Blanks around a rule and around its pattern are not part of them.
 ///
 /// ```
 /// use haft_tools_core::RuleLanguage;
@@ -70,6 +72,11 @@ impl RuleLanguage {
         self
     }
 
+    /// Tells whether it can read patterns of a mode; those of [`AccessMode::Call`] are selectors, which it always can.
+    pub fn knows(&self, mode: AccessMode) -> bool {
+        mode == AccessMode::Call || self.syntax(mode).is_some()
+    }
+
     /// Reads a rule.
     ///
     /// # Errors
@@ -80,26 +87,34 @@ impl RuleLanguage {
         let rule = text.trim();
         let whole = start..start + rule.len();
         let Some((word, rest)) = rule.split_once('(') else {
-            return if rule == "opaque" {
-                Ok(Rule::opaque())
-            } else {
-                selector(rule, whole).map(Rule::tools)
+            return match rule {
+                "opaque" => Ok(Rule::opaque()),
+                // To whoever means the mode, a selector would do nothing without a word.
+                word if MODES.contains(&word) => {
+                    let reason = format!(
+                        "`{word}` needs a pattern, as in `{}`; a tool of that name is chosen by `@origin/{word}`",
+                        example(word)
+                    );
+                    Err(RuleError { range: whole, reason })
+                }
+                _ => selector(rule, whole).map(Rule::tools),
             };
         };
         let Some(inner) = rest.strip_suffix(')') else {
             let reason = format!("`{rule}` does not end with `)`; close the pattern");
             return Err(RuleError { range: whole, reason });
         };
-        let offset = start + word.len() + 1;
+        let offset = start + word.len() + 1 + inner.len() - inner.trim_start().len();
+        let (inner, mode) = (inner.trim(), word.trim_end());
         let within = offset..offset + inner.len();
-        if inner.trim().is_empty() {
+        if inner.is_empty() && MODES.contains(&mode) {
             let reason = format!(
-                "the pattern of `{word}` is empty; write what it is about, such as `{}`",
-                example(word)
+                "the pattern of `{mode}` is empty; write what it is about, such as `{}`",
+                example(mode)
             );
             return Err(RuleError { range: whole, reason });
         }
-        match word.trim_end() {
+        match mode {
             "read" => self.pattern(AccessMode::Read, inner, within),
             "write" => self.pattern(AccessMode::Write, inner, within),
             "exec" => self.pattern(AccessMode::Execute, inner, within),
@@ -109,20 +124,26 @@ impl RuleLanguage {
                 None => selector(inner, within).map(Rule::calls),
             },
             "opaque" => selector(inner, within).map(Rule::opaque_of),
-            word => Err(RuleError { range: start..start + word.len(), reason: not_a_mode(word) }),
+            _ => Err(RuleError { range: start..start + mode.len(), reason: not_a_mode(mode) }),
         }
     }
 
     fn pattern(&self, mode: AccessMode, pattern: &str, range: Range<usize>) -> Result<Rule, RuleError> {
         let names_a_resource = matches!(mode, AccessMode::Read | AccessMode::Write);
         if let Some(within) = resource(pattern).filter(|_| names_a_resource) {
+            // A resource would be matched by its path alone, past whatever its domain holds back from patterns.
+            if self.syntax(mode).is_some_and(|syntax| syntax.speaks_of(within.scheme())) {
+                let scheme = within.scheme().as_str();
+                let reason = format!(
+                    "`{pattern}` is a resource; write a pattern without `{scheme}:`, such as `{}`",
+                    example(&mode.to_string())
+                );
+                return Err(RuleError { range, reason });
+            }
             return Ok(Rule::access(mode, within));
         }
         let Some(syntax) = self.syntax(mode) else {
-            let reason = format!(
-                "this program knows no patterns of `{mode}`; leave the rule out, or use a program with the tools it is for"
-            );
-            return Err(RuleError { range, reason });
+            return Err(RuleError { range, reason: no_patterns(mode) });
         };
         match syntax.compile(&[pattern.into()]) {
             Ok(alone) => {
@@ -130,8 +151,7 @@ impl RuleLanguage {
                 Ok(Rule::of(Matcher::Pattern(PatternRule { mode, text: pattern.into(), syntax, alone })))
             }
             Err(error) => {
-                let within = error.range();
-                let range = range.start + within.start..range.start + within.end.min(pattern.len());
+                let range = part_of(&range, &error.range());
                 Err(RuleError { range, reason: error.reason().to_owned() })
             }
         }
@@ -159,29 +179,33 @@ impl RuleLanguage {
                 format!("`{access}` is not an access; write one such as `write(src/lib.rs)`"),
             );
         };
-        let mode = match word {
+        let mode = match word.trim_end() {
             "read" => AccessMode::Read,
             "write" => AccessMode::Write,
             "exec" => AccessMode::Execute,
             "connect" => AccessMode::Connect,
             "call" => AccessMode::Call,
-            _ => return refuse(start..start + word.len(), not_a_mode(word)),
+            "opaque" => {
+                return refuse(whole, "what cannot be told has no pattern here; write `opaque`".to_owned());
+            }
+            word => return refuse(start..start + word.len(), not_a_mode(word)),
         };
-        let offset = start + word.len() + 1;
+        let offset = start + word.len() + 1 + inner.len() - inner.trim_start().len();
+        let inner = inner.trim();
+        let within = offset..offset + inner.len();
         let raw = resource(inner).filter(|_| !matches!(mode, AccessMode::Execute | AccessMode::Connect));
         match (raw, self.syntax(mode)) {
             (Some(resource), _) => Ok(Access::new(mode, resource)),
             (None, Some(syntax)) => match syntax.resource(inner) {
                 Ok(resource) => Ok(Access::new(mode, resource)),
-                Err(error) => {
-                    let Range { start, end } = error.range();
-                    refuse(offset + start..offset + end.min(inner.len()), error.reason().to_owned())
-                }
+                Err(error) => refuse(part_of(&within, &error.range()), error.reason().to_owned()),
             },
             (None, None) => {
-                let reason =
-                    format!("`{inner}` is not a resource; write one such as `mcp:github/create_issue`");
-                refuse(offset..offset + inner.len(), reason)
+                let reason = match mode {
+                    AccessMode::Execute | AccessMode::Connect => no_patterns(mode),
+                    _ => format!("`{inner}` is not a resource; write one such as `mcp:github/create_issue`"),
+                };
+                refuse(within, reason)
             }
         }
     }
@@ -234,6 +258,18 @@ fn selector(text: &str, range: Range<usize>) -> Result<crate::Selector, RuleErro
 fn resource(text: &str) -> Option<Resource> {
     let scheme = text.split_once(':')?.0;
     text.parse().ok().filter(|_| scheme.len() > 1)
+}
+
+/// Places a range that is counted from the start of another, as far as it lies in it.
+fn part_of(whole: &Range<usize>, part: &Range<usize>) -> Range<usize> {
+    let at = |offset: usize| whole.start.saturating_add(offset).min(whole.end);
+    at(part.start)..at(part.end)
+}
+
+fn no_patterns(mode: AccessMode) -> String {
+    format!(
+        "this program knows no patterns of `{mode}`; leave the rule out, or use a program with the tools it is for"
+    )
 }
 
 fn not_a_mode(word: &str) -> String {

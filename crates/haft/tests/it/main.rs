@@ -5,3 +5,5 @@
 
 mod attacks;
 mod ordering;
+#[cfg(feature = "policy")]
+mod policy;

@@ -1,0 +1,46 @@
+use crate::policy_file::MOST_BYTES;
+use std::fs::File;
+use std::io;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// Reads the files that a [`PolicyLoader`](crate::PolicyLoader) is given, and those that they include.
+pub trait PolicySource {
+    /// Reads a file as text.
+    ///
+    /// # Errors
+    ///
+    /// When it is not there, cannot be read, is not UTF-8, or is larger than the 1 MiB that a policy file may have.
+    fn read(&self, path: &Path) -> io::Result<String>;
+
+    /// Gives the one path of a file that may be reached by several, as through symlinks.
+    ///
+    /// # Errors
+    ///
+    /// When the file is not there or cannot be looked at.
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
+}
+
+/// Reads policies from the file system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LocalPolicySource;
+
+impl PolicySource for LocalPolicySource {
+    fn read(&self, path: &Path) -> io::Result<String> {
+        let not_a_file = || io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
+        // Asked before it is opened, since opening a pipe waits for whoever writes to it.
+        if !std::fs::metadata(path)?.is_file() {
+            return Err(not_a_file());
+        }
+        let mut bytes = Vec::new();
+        File::open(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+        if bytes.len() > MOST_BYTES {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 1 MiB"));
+        }
+        String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        path.canonicalize()
+    }
+}

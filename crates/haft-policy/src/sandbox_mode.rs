@@ -1,0 +1,35 @@
+use std::fmt;
+
+/// Says whether what is run is kept within a sandbox; from the loosest to the strictest.
+///
+/// A program that has no sandbox must refuse to run under [`Require`](Self::Require), instead of running without one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum SandboxMode {
+    /// Nothing is.
+    #[default]
+    Off,
+    /// It is, where the machine has one.
+    Prefer,
+    /// It is, and does not run where the machine has none.
+    Require,
+}
+
+impl SandboxMode {
+    /// All of them, from the loosest to the strictest.
+    pub const ALL: [Self; 3] = [Self::Off, Self::Prefer, Self::Require];
+
+    /// The word that it is written as.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Prefer => "prefer",
+            Self::Require => "require",
+        }
+    }
+}
+
+impl fmt::Display for SandboxMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

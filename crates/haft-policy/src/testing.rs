@@ -1,0 +1,153 @@
+use crate::assembly::{Assembly, Layer};
+use crate::file_tree::{FileTree, Merged, Node};
+use crate::loaded_policy::Note;
+use crate::policy_file::PolicyFile;
+use crate::problem::{PolicyFileError, Problem, Problems};
+use crate::test_case::{Subject, TestCase};
+use haft_core::{Decision, RunId, Schema, ToolName, ToolSpec};
+use haft_tools_core::{Access, Accesses, CallScope, DeclareError, Mode, Policy, ToolRegistry, Verdict};
+
+/// Counts what became of the tests of files.
+#[derive(Debug, Default)]
+pub(crate) struct Tested {
+    pub(crate) passed: usize,
+    pub(crate) not_run: Vec<Note>,
+    pub(crate) problems: Problems,
+}
+
+/// Says what became of one test.
+enum Outcome {
+    Passed,
+    NotRun(String),
+    Failed(Problem),
+}
+
+impl Tested {
+    /// Runs the tests of every file of a tree, each against the file itself with its profile and what it includes.
+    pub(crate) fn run(
+        &mut self,
+        tree: &FileTree,
+        assembly: &Assembly<'_>,
+        tools: Option<&ToolRegistry>,
+    ) -> Result<(), PolicyFileError> {
+        for node in tree.nodes().filter(|node| !node.file.tests.is_empty()) {
+            let merged = tree.merged_from(node);
+            self.of_file(node, &merged, assembly, tools)?;
+        }
+        Ok(())
+    }
+
+    fn of_file(
+        &mut self,
+        Node { file, .. }: &Node,
+        merged: &Merged,
+        assembly: &Assembly<'_>,
+        tools: Option<&ToolRegistry>,
+    ) -> Result<(), PolicyFileError> {
+        let profile = merged.profile.as_ref().map(|profile| profile.value);
+        let mode = merged.mode.as_ref().map(|mode| mode.value).unwrap_or_default();
+        let layer = Layer { name: "file", says: merged, is_trusted: true };
+        let policy = assembly.policy(profile, &[layer])?;
+        for case in &file.tests {
+            let test = Test { file, case, policy: &policy, mode: case.mode.unwrap_or(mode) };
+            match test.run(tools) {
+                Outcome::Passed => self.passed += 1,
+                Outcome::NotRun(why) => {
+                    let note = format!("{} is not run: {why}", test.title());
+                    self.not_run.push(Note::new(note, file.source.place(test.case.range.start)));
+                }
+                Outcome::Failed(problem) => self.problems.add(problem),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Is one test with what it is run against.
+struct Test<'a> {
+    file: &'a PolicyFile,
+    case: &'a TestCase,
+    policy: &'a Policy,
+    mode: Mode,
+}
+
+impl Test<'_> {
+    fn run(&self, tools: Option<&ToolRegistry>) -> Outcome {
+        let scope = match scope(&self.case.agents) {
+            Ok(scope) => scope,
+            Err(why) => return self.failed(&why),
+        };
+        match &self.case.subject {
+            Subject::Access(access) => match anonymous() {
+                Ok(tool) => self.decide(&scope, &tool, &Accesses::from(Access::clone(access))),
+                Err(why) => self.failed(&why),
+            },
+            Subject::Call { tool, input } => {
+                let Some(tools) = tools else {
+                    return Outcome::NotRun("there are no tools here to make the call with".to_owned());
+                };
+                match tools.declare(tool, input.clone(), &scope) {
+                    Ok(call) => self.decide(&scope, call.tool, &call.accesses),
+                    Err(DeclareError::Input { reason }) => self.unfit(tool, &reason),
+                    // What is there to call and to be touched is another thing in each workspace.
+                    Err(error) => Outcome::NotRun(error.to_string()),
+                }
+            }
+        }
+    }
+
+    fn decide(&self, scope: &CallScope, tool: &ToolSpec, accesses: &Accesses) -> Outcome {
+        let verdicts = self.policy.explain_in(scope, self.mode, tool, accesses);
+        let got = verdicts.iter().map(Verdict::decision).max().unwrap_or(Decision::Ask);
+        if got == self.case.expect {
+            return Outcome::Passed;
+        }
+        let message = format!("{} expects {} and gets {got}", self.title(), self.case.expect);
+        let problem = self.file.source.problem(&self.case.range, message);
+        Outcome::Failed(verdicts.iter().fold(problem, |problem, verdict| {
+            let explained = verdict.explain(self.policy.rule_language());
+            let access = explained.access.as_deref().unwrap_or("the call");
+            let change = explained.change.map(|change| format!("; what would change it: {change}"));
+            let (decision, reason) = (explained.decision, explained.reason);
+            problem.note(format!("{access}: {decision}, {reason}{}", change.unwrap_or_default()))
+        }))
+    }
+
+    fn unfit(&self, tool: &str, reason: &str) -> Outcome {
+        let message = format!("{} cannot be run: its input does not fit `{tool}`", self.title());
+        let problem = self.file.source.problem(&self.case.range, message);
+        // What is written for a model has a line for each fault.
+        let faults = reason.lines().filter_map(|line| line.strip_prefix("- "));
+        Outcome::Failed(faults.fold(problem, Problem::note))
+    }
+
+    fn failed(&self, why: &str) -> Outcome {
+        let message = format!("{} cannot be run: {why}", self.title());
+        Outcome::Failed(self.file.source.problem(&self.case.range, message))
+    }
+
+    fn title(&self) -> String {
+        match &self.case.name {
+            Some(name) => format!("the test `{name}`"),
+            None => "the test".to_owned(),
+        }
+    }
+}
+
+/// Makes the scope of an agent below those above it.
+fn scope(agents: &[String]) -> Result<CallScope, String> {
+    let run =
+        |depth: usize| format!("policy-test-{depth}").parse::<RunId>().map_err(|error| error.to_string());
+    let mut scope = CallScope::new(run(0)?);
+    for (depth, agent) in agents.iter().enumerate() {
+        scope = if depth == 0 { scope } else { scope.child(run(depth)?) };
+        scope = scope.with_agent(agent.as_str());
+    }
+    Ok(scope)
+}
+
+/// Describes the tool of an access that no tool in particular makes.
+fn anonymous() -> Result<ToolSpec, String> {
+    let name: ToolName = "policy-test".parse().map_err(|error: haft_core::NameError| error.to_string())?;
+    Ok(ToolSpec::new(name, "Makes the access of a test.", Schema::empty()))
+}

@@ -1,0 +1,91 @@
+use crate::fixture::{language, load};
+use expect_test::{Expect, expect};
+use haft_policy::PolicyFile;
+use haft_tools_core::{Limits, Retries};
+use std::time::Duration;
+
+fn refused(line: &str, expect: Expect) {
+    let text = format!("[limits]\n{line}\n");
+    let error = PolicyFile::parse(&text, "policy.toml", &language()).unwrap_err();
+    expect.assert_eq(error.problems()[0].message());
+}
+
+#[test]
+fn every_limit_can_be_written() {
+    let text = r#"
+[limits]
+timeout = "90s"
+timeout_ceiling = "2h"
+idle_timeout = 2.5
+grace = "0s"
+output_bytes = "64 KiB"
+output_lines = 10
+line_bytes = 100
+media_bytes = "1 MiB"
+data_bytes = 0
+nesting = 0
+input_bytes = "1 GiB"
+update_interval = "100ms"
+approval_lifetime = "1h"
+[limits.retries]
+most = 0
+delay = "1s"
+longest_delay = "1 min"
+"#;
+    let expected = Limits {
+        timeout: Duration::from_secs(90),
+        timeout_ceiling: Duration::from_hours(2),
+        idle_timeout: Some(Duration::from_millis(2_500)),
+        grace: Duration::ZERO,
+        output_bytes: 64 * 1024,
+        output_lines: 10,
+        line_bytes: 100,
+        media_bytes: 1 << 20,
+        data_bytes: 0,
+        nesting: 0,
+        input_bytes: 1 << 30,
+        update_interval: Duration::from_millis(100),
+        approval_lifetime: Some(Duration::from_hours(1)),
+        retries: Retries { most: 0, delay: Duration::from_secs(1), longest_delay: Duration::from_mins(1) },
+    };
+    assert_eq!(load(text).unwrap().limits, expected);
+}
+
+#[test]
+fn amounts_that_make_no_sense_are_refused() {
+    refused("timeout = 0", expect!["`timeout` has to be longer than that"]);
+    refused(
+        "timeout = \"31days\"",
+        expect!["`31days` is not a time; write one such as `500ms`, `30s`, `2min` or `1h`"],
+    );
+    refused("timeout = \"721h\"", expect!["a time is from 0 to 30 days"]);
+    refused("timeout = -1", expect!["a time is from 0 to 30 days"]);
+    refused("timeout = inf", expect!["a time is from 0 to 30 days"]);
+    refused("timeout = nan", expect!["a time is from 0 to 30 days"]);
+    refused("timeout = true", expect!["`timeout` is a time: a number of seconds, or a text such as `30s`"]);
+    refused(
+        "output_bytes = \"64 kb\"",
+        expect!["`64 kb` is not a size; write a number of bytes, or one such as `64 KiB` or `5 MiB`"],
+    );
+    refused(
+        "output_bytes = \"99999999999999999999\"",
+        expect![
+            "`99999999999999999999` is not a size; write a number of bytes, or one such as `64 KiB` or `5 MiB`"
+        ],
+    );
+    refused(
+        "output_bytes = \"18446744073709551615 GiB\"",
+        expect![
+            "`18446744073709551615 GiB` is not a size; write a number of bytes, or one such as `64 KiB` or `5 MiB`"
+        ],
+    );
+    refused("output_bytes = 0", expect!["`output_bytes` is 1 at least"]);
+    refused("output_lines = \"many\"", expect!["`output_lines` is a whole number from 1"]);
+    refused(
+        "tools.bash.nesting = 1",
+        expect![
+            "`nesting` is not a key of `[limits.tools]`; write `timeout`, `idle_timeout`, `output_bytes` or `output_lines`"
+        ],
+    );
+    refused("tools.bash = 1", expect!["a limit of tools is a table, and this is a whole number"]);
+}
