@@ -170,6 +170,11 @@ impl Environment {
         Ok(self)
     }
 
+    /// Returns the value that the host gave a variable; those that are added to each command are not among them.
+    pub fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(OsStr::new(name)).map(OsString::as_os_str)
+    }
+
     /// Finds a program in the directories of `PATH`; relative ones are passed over, since a model may write there.
     ///
     /// ```

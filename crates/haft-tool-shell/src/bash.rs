@@ -3,14 +3,18 @@ use std::time::Duration;
 
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolSpec};
 use haft_process::Environment;
-use haft_tools_core::{
-    Access, Accesses, CallScope, Prepared, Resource, Scheme, Tool, input_schema, parse_input,
-};
+#[cfg(not(feature = "analysis"))]
+use haft_tools_core::{Access, Accesses, Resource};
+use haft_tools_core::{CallScope, Prepared, Scheme, Tool, input_schema, parse_input};
 use haft_workdir::Workdir;
+#[cfg(not(feature = "analysis"))]
+use haft_workdir::WorkdirPath;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+#[cfg(feature = "analysis")]
+use crate::analysis::accesses;
 use crate::directory;
 use crate::script::{REPORT_TIME, Script, Surroundings};
 
@@ -36,8 +40,9 @@ and use it in one script.";
 /// Runs bash scripts in a working directory: the tool `bash`.
 ///
 /// A script runs with a [`Workdir`]'s directory as its current one, which does not confine it: it can do what the
-/// host's user can. What it will do is not analysed, so each call declares besides the execution of the script an
-/// opaque access, and a policy that does not speak of opaque calls has it asked.
+/// host's user can. With the feature `analysis` each call declares what the commands in its script do, as far as that can be
+/// told beforehand; where it cannot, or without the feature, it declares an opaque access besides, and a policy that does
+/// not speak of opaque calls has it asked.
 ///
 /// ```
 /// use haft_tool_shell::{Bash, Environment};
@@ -106,11 +111,7 @@ impl Tool for Bash {
         }
         let directory = directory::resolve(&self.surroundings.workdir, &directory)?;
         let timeout = Duration::from_secs(timeout.into());
-        let mut execute = Access::execute(Resource::exact(EXEC, command.as_str()));
-        if !description.trim().is_empty() {
-            execute = execute.with_detail(description);
-        }
-        let accesses = Accesses::from([execute, Access::opaque("a shell script that is not analysed")]);
+        let accesses = accesses(&command, &self.surroundings, &directory, &description);
         let script = Script { surroundings: Arc::clone(&self.surroundings), command, directory, timeout };
         // The tool stops the script itself, so that it can tell what was printed until then.
         Ok(Prepared::new(accesses, script).with_timeout(timeout + REPORT_TIME))
@@ -120,6 +121,16 @@ impl Tool for Bash {
 /// Makes the tools of this crate.
 pub fn tools(workdir: &Workdir, environment: &Environment) -> Vec<Arc<dyn Tool>> {
     vec![Arc::new(Bash::new(workdir.clone(), environment.clone()))]
+}
+
+/// Declares that it is not known what a script will do.
+#[cfg(not(feature = "analysis"))]
+fn accesses(script: &str, _: &Surroundings, _: &WorkdirPath, description: &str) -> Accesses {
+    let mut execute = Access::execute(Resource::exact(EXEC, script)).exclusive();
+    if !description.trim().is_empty() {
+        execute = execute.with_detail(description);
+    }
+    Accesses::from([execute, Access::opaque("a shell script that is not analysed")])
 }
 
 fn check_command(command: &str) -> Result<(), ToolError> {

@@ -9,6 +9,16 @@
 //! input, one pipe for both of its outputs, no terminal, a session and a process group of its own. Rust opens
 //! descriptors so that they are closed in it; one that a library opened otherwise is inherited.
 //!
+//! # What it will do
+//!
+//! With the feature `analysis`, on by default, a script is read before it runs, and becomes accesses: each command in it,
+//! wherever it stands, is executed; what it redirects, and what the [`Catalogue`] knows that its commands read, write and
+//! connect to, is declared as well. What cannot be told beforehand, such as a name that comes from a variable, adds an
+//! opaque access. Rules about commands are written as [`CommandPatterns`].
+//!
+//! A command is named by its words, `exec:git commit -m 'a b'`; a file below the working directory by its path there,
+//! `file:src/lib.rs`; another by its absolute path, `outside:/etc/hosts`; a host by its name and port, `net:example.org:443`.
+//!
 //! # Its output
 //!
 //! stdout and stderr are one stream, in the order they were written. Of a long output the first 16 KiB and the last
@@ -28,7 +38,6 @@
 //! # What it does not do
 //!
 //! - It does not confine the script: the working directory is where it starts, not where it has to stay.
-//! - It does not read the script, so every call declares an opaque access.
 //! - It does not find a process that left the session *and* cleared its environment, nor, on systems other than Linux,
 //!   one that only left the session. If such a process holds the output, the model is told of it.
 //! - It does not end anything when the host itself is killed.
@@ -38,12 +47,19 @@
 
 #![cfg(unix)]
 
+#[cfg(feature = "analysis")]
+mod analysis;
 mod bash;
 mod capture;
+mod catalogue;
+mod command_patterns;
 mod directory;
 mod output_stream;
 mod report;
 mod script;
+mod syntax;
 
 pub use crate::bash::{Bash, EXEC, tools};
+pub use crate::catalogue::{Catalogue, CatalogueError};
+pub use crate::command_patterns::CommandPatterns;
 pub use haft_process::{Environment, EnvironmentError};

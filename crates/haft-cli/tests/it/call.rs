@@ -85,7 +85,6 @@ fn waits_for_an_approval_where_nobody_can_be_asked() {
         expect![[r#"
         stderr: waiting for an approval: `bash` wants to
         stderr:   exec exec:echo hello
-        stderr:   opaque (a shell script that is not analysed)
         stderr: Run the command again on a terminal to be asked, or with --yes to approve it.
         exit 3
     "#]],

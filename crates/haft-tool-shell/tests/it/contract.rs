@@ -96,15 +96,9 @@ async fn declares_the_script_and_that_it_is_not_understood() {
         expect![[r#"
             [
                 (
-                    "exec exec:cargo test\\u{a}",
+                    "exec exec:cargo test",
                     Some(
                         "see whether the fix works",
-                    ),
-                ),
-                (
-                    "opaque (a shell script that is not analysed)",
-                    Some(
-                        "a shell script that is not analysed",
                     ),
                 ),
             ]
@@ -126,10 +120,8 @@ async fn shows_where_a_script_runs_when_that_is_not_the_root() {
                     None,
                 ),
                 (
-                    "opaque (a shell script that is not analysed)",
-                    Some(
-                        "a shell script that is not analysed",
-                    ),
+                    "read file:src/net/**",
+                    None,
                 ),
             ]
             Command("# in src/net\nls")

@@ -3,9 +3,14 @@
 #![cfg(unix)]
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
+mod attacks;
 mod contract;
+mod corpus;
+mod deciding;
 mod ending;
 mod harness;
+mod hostile;
+mod oracle;
 mod output;
 mod pages;
 mod stopping;

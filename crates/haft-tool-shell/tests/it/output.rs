@@ -134,7 +134,7 @@ async fn answers_many_calls_at_once() {
     let executor = LocalExecutor::builder(shell.registry().clone())
         .approver(AllowAll)
         .strategy(Strategy::Parallel)
-        .widths(&Widths { opaque: 64, ..Widths::default() })
+        .widths(&Widths { execute: 64, opaque: 64, ..Widths::default() })
         .build();
     let replies = executor.execute_batch(Batch::new(scope(), calls.collect())).await.into_replies().unwrap();
     for (number, reply) in replies.iter().enumerate() {

@@ -1,0 +1,198 @@
+//! What a script will do, read from its text before it runs.
+//!
+//! A script is split into tokens ([`crate::syntax`]), a grammar of bash makes commands of them, and each command in it,
+//! wherever it stands, becomes accesses: it is executed; what is redirected and what the catalogue knows of it is read,
+//! written or connected to; the commands it runs are commands again.
+//!
+//! Two directions are told apart. What may be *allowed* by a rule must be certain: whatever is not known for sure, such as a
+//! name that comes from a variable, adds an opaque access. What may be *denied* by a rule is told as well as it can be: a
+//! command is declared wherever it could run, also in a branch that is never taken.
+//!
+//! # What is trusted
+//!
+//! The grammar decides which words are commands, and words are read here before it sees them, so that quotes, expansions
+//! and comments are never its business. Programs are what their names say: what lies in the directories of `PATH` is the
+//! host's affair. A file that a command reads is the one that is there when the script is read.
+
+mod assignment;
+mod builtin;
+mod command;
+mod directory;
+mod grammar;
+mod paths;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use self::directory::Current;
+use crate::EXEC;
+use crate::catalogue::{Catalogue, Word};
+use crate::command_patterns::canonical;
+use crate::script::Surroundings;
+use crate::syntax::{Scanned, Unreadable, scan};
+use haft_tools_core::{Access, Accesses, Resource};
+use haft_workdir::WorkdirPath;
+use std::collections::HashSet;
+
+/// How many accesses are declared one by one. They are compared with one another, and a script can have many commands.
+const MOST_ACCESSES: usize = 256;
+
+/// How deep scripts within scripts are read, as in `bash -c "eval 'ls'"`.
+const MOST_SCRIPTS: usize = 12;
+
+/// How many bytes of scripts within scripts are read, as they can be in the script several times.
+const MOST_BYTES: usize = 4 * 128 * 1024;
+
+/// Reads a script that runs in a directory, and says what it will do.
+pub(crate) fn accesses(
+    script: &str,
+    surroundings: &Surroundings,
+    directory: &WorkdirPath,
+    description: &str,
+) -> Accesses {
+    let mut analysis = Analysis::new(surroundings, Current::inside(directory));
+    match analysis.script(script) {
+        Ok(()) => analysis.finish(script, description),
+        Err(Unreadable(why)) => unread(script, description, why),
+    }
+}
+
+/// Declares a script of which nothing is known.
+fn unread(script: &str, description: &str, why: &str) -> Accesses {
+    let execute = described(Access::execute(Resource::exact(EXEC, script)).exclusive(), description);
+    Accesses::from([execute, Access::opaque(format!("the script is not understood: it has {why}"))])
+}
+
+fn described(access: Access, description: &str) -> Access {
+    if description.trim().is_empty() { access } else { access.with_detail(description) }
+}
+
+/// What is known while a script is read.
+struct Analysis<'a> {
+    surroundings: &'a Surroundings,
+    catalogue: &'static Catalogue,
+    home: Option<String>,
+    current: Current,
+    /// The commands in the order in which they stand, and whether all that they do is known.
+    commands: Vec<(String, bool)>,
+    seen: HashSet<(String, bool)>,
+    accesses: Vec<Access>,
+    /// What cannot be told, and why.
+    reasons: Vec<String>,
+    functions: HashSet<String>,
+    /// Whether any command changes the directory.
+    moves: bool,
+    /// How many scripts, and how many commands that run others, are being read.
+    scripts: usize,
+    wrappers: usize,
+    bytes: usize,
+}
+
+impl<'a> Analysis<'a> {
+    fn new(surroundings: &'a Surroundings, current: Current) -> Self {
+        let home = surroundings.environment.variable("HOME").and_then(|home| home.to_str());
+        let home = home.filter(|home| home.starts_with('/')).map(str::to_owned);
+        Self {
+            surroundings,
+            catalogue: Catalogue::built_in(),
+            home,
+            current,
+            commands: Vec::new(),
+            seen: HashSet::new(),
+            accesses: Vec::new(),
+            reasons: Vec::new(),
+            functions: HashSet::new(),
+            moves: false,
+            scripts: 0,
+            wrappers: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Reads a script that runs where this one does.
+    fn script(&mut self, script: &str) -> Result<(), Unreadable> {
+        self.bytes += script.len();
+        if self.scripts == MOST_SCRIPTS || self.bytes > MOST_BYTES {
+            return Err(Unreadable("scripts in scripts, nested too deep"));
+        }
+        let program = grammar::parse(script)?;
+        self.scripts += 1;
+        let read = self.program(&program);
+        self.scripts -= 1;
+        read
+    }
+
+    /// Reads a script that runs in a process of its own.
+    fn script_apart(&mut self, script: &str) -> Result<(), Unreadable> {
+        let current = self.current.clone();
+        let read = self.script(script);
+        self.current = current;
+        read
+    }
+
+    /// Says that something cannot be told.
+    fn opaque(&mut self, reason: impl Into<String>) {
+        let reason = reason.into();
+        if self.reasons.len() < MOST_ACCESSES && !self.reasons.contains(&reason) {
+            self.reasons.push(reason);
+        }
+    }
+
+    /// Declares a command, and whether all that it does is known.
+    fn command_is(&mut self, text: String, is_known: bool) -> Result<(), Unreadable> {
+        let command = (text, is_known);
+        if !self.seen.contains(&command) {
+            self.seen.insert(command.clone());
+            self.commands.push(command);
+        }
+        if self.commands.len() > MOST_ACCESSES {
+            return Err(Unreadable("too many commands"));
+        }
+        Ok(())
+    }
+
+    fn access(&mut self, access: Access) {
+        if self.accesses.len() <= MOST_ACCESSES && !self.accesses.contains(&access) {
+            self.accesses.push(access);
+        }
+    }
+
+    /// Reads one word of a command, and the scripts that are run to expand it.
+    fn word(&mut self, source: &str) -> Result<Word, Unreadable> {
+        let word = self.expanded(source)?;
+        Ok(if word.is_literal { Word::literal(word.text) } else { Word::source(source) })
+    }
+
+    fn expanded(&mut self, source: &str) -> Result<Scanned, Unreadable> {
+        let (word, end) = scan(source, 0, 0, self.home.as_deref())?;
+        if end != source.len() {
+            return Err(Unreadable("a word with an operator in it"));
+        }
+        if let Some(hazard) = word.hazard {
+            self.opaque(format!("`{source}` is {hazard}"));
+        }
+        for script in &word.scripts {
+            self.script_apart(script)?;
+        }
+        Ok(word)
+    }
+
+    fn finish(mut self, script: &str, description: &str) -> Accesses {
+        if self.accesses.len() > MOST_ACCESSES {
+            return unread(script, description, "too many commands");
+        }
+        if self.moves && !self.functions.is_empty() {
+            self.opaque("it depends on the directory what a function does, and that changes");
+        }
+        let mut is_first = true;
+        let mut commands = Vec::new();
+        for (command, is_known) in self.commands {
+            let execute = Access::execute(Resource::exact(EXEC, command));
+            let execute = if is_known { execute.unordered() } else { execute.exclusive() };
+            commands.push(if is_first { described(execute, description) } else { execute });
+            is_first = false;
+        }
+        let reasons = self.reasons.into_iter().map(Access::opaque);
+        commands.into_iter().chain(self.accesses).chain(reasons).collect()
+    }
+}

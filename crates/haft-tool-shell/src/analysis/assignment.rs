@@ -1,0 +1,135 @@
+//! Which variables matter to what commands do.
+
+use super::Analysis;
+use crate::syntax::Unreadable;
+use brush_parser::ast::{Assignment, AssignmentName, AssignmentValue};
+
+/// Variables by which bash itself works: setting one changes what the script means.
+const OF_BASH: [&str; 26] = [
+    "BASHOPTS",
+    "BASH_ALIASES",
+    "BASH_CMDS",
+    "BASH_COMPAT",
+    "BASH_ENV",
+    "BASH_LOADABLES_PATH",
+    "CDPATH",
+    "DIRSTACK",
+    "ENV",
+    "EXECIGNORE",
+    "FIGNORE",
+    "FUNCNEST",
+    "GLOBIGNORE",
+    "HOME",
+    "HOSTFILE",
+    "IFS",
+    "OLDPWD",
+    "OPTIND",
+    "PATH",
+    "POSIXLY_CORRECT",
+    "PROMPT_COMMAND",
+    "PS0",
+    "PS4",
+    "PWD",
+    "SHELL",
+    "SHELLOPTS",
+];
+
+/// Variables that change at most how a command shows what it has to say.
+const HARMLESS: [&str; 18] = [
+    "CI",
+    "CLICOLOR",
+    "COLORTERM",
+    "COLUMNS",
+    "DEBIAN_FRONTEND",
+    "FORCE_COLOR",
+    "GIT_OPTIONAL_LOCKS",
+    "GIT_TERMINAL_PROMPT",
+    "LANG",
+    "LANGUAGE",
+    "LINES",
+    "NO_COLOR",
+    "NODE_NO_WARNINGS",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONUNBUFFERED",
+    "RUST_BACKTRACE",
+    "TERM",
+    "TZ",
+];
+
+/// Variables that commands are given whatever the host says, so that setting one sets it for them.
+const GIVEN: [&str; 7] =
+    ["EDITOR", "GIT_EDITOR", "GIT_PAGER", "MANPAGER", "PAGER", "SSH_ASKPASS_REQUIRE", "VISUAL"];
+
+/// What setting a variable can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Harmless,
+    /// It matters to the commands that are given it.
+    Other,
+    /// It matters to bash.
+    OfBash,
+}
+
+impl Kind {
+    pub(super) fn of(name: &str) -> Self {
+        if HARMLESS.contains(&name) || name.starts_with("LC_") {
+            Self::Harmless
+        } else if OF_BASH.contains(&name)
+            || ["LD_", "DYLD_", "BASH_FUNC_", "COMP_"].iter().any(|prefix| name.starts_with(prefix))
+        {
+            Self::OfBash
+        } else {
+            Self::Other
+        }
+    }
+}
+
+impl Analysis<'_> {
+    /// Takes into account that a variable of the shell is set.
+    pub(super) fn assigned(&mut self, name: &str) {
+        let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let is_given = || GIVEN.contains(&name) || self.surroundings.environment.variable(name).is_some();
+        match Kind::of(name) {
+            _ if !is_name => self.opaque(format!("which variable `{name}` is")),
+            Kind::Harmless => {}
+            Kind::Other if !is_given() => {}
+            Kind::Other | Kind::OfBash => {
+                self.opaque(format!("what commands do once the variable `{name}` is set"));
+            }
+        }
+    }
+
+    /// Takes into account that a variable is set for all commands that follow.
+    pub(super) fn exported(&mut self, name: &str) {
+        if Kind::of(name) != Kind::Harmless {
+            self.opaque(format!("what commands do once the variable `{name}` is set"));
+        }
+    }
+
+    /// Reads the value of an assignment, and returns the variable.
+    pub(super) fn assignment<'s>(&mut self, assignment: &'s Assignment) -> Result<&'s str, Unreadable> {
+        let name = match &assignment.name {
+            AssignmentName::VariableName(name) => name,
+            AssignmentName::ArrayElementName(name, index) => {
+                if index.is_empty() || !index.bytes().all(|byte| byte.is_ascii_digit()) {
+                    self.opaque(format!("`{index}` is evaluated as an index"));
+                }
+                name
+            }
+        };
+        match &assignment.value {
+            AssignmentValue::Scalar(value) => {
+                self.expanded(&value.value)?;
+            }
+            AssignmentValue::Array(values) => {
+                for (key, value) in values {
+                    if let Some(key) = key {
+                        self.opaque(format!("`{}` is evaluated as an index", key.value));
+                    }
+                    self.expanded(&value.value)?;
+                }
+            }
+        }
+        Ok(name)
+    }
+}

@@ -1,0 +1,195 @@
+//! One simple command.
+
+use super::assignment::Kind;
+use super::directory::Current;
+use super::{Analysis, canonical};
+use crate::catalogue::{Effects, Nested, Word};
+use crate::syntax::{Unreadable, quoted, scan};
+use brush_parser::ast::{AssignmentValue, CommandPrefixOrSuffixItem, SimpleCommand};
+use haft_tools_core::AccessMode;
+
+/// How many commands can run one another, as in `sudo env nice ls`.
+const MOST_WRAPPERS: usize = 24;
+
+/// What a process substitution becomes: the name of a pipe.
+const PIPE: &str = "/dev/fd/63";
+
+/// Commands that run what they read from their standard input, unless they are told what else to run.
+const SHELLS: [&str; 5] = ["bash", "sh", "dash", "ksh", "zsh"];
+
+impl Analysis<'_> {
+    pub(super) fn simple(&mut self, command: &SimpleCommand) -> Result<(), Unreadable> {
+        let mut words = Vec::new();
+        let mut variables = Vec::new();
+        let mut input = None;
+        for item in command.prefix.iter().flat_map(|prefix| &prefix.0) {
+            match item {
+                CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => {
+                    variables.push((self.assignment(assignment)?, word.value.as_str()));
+                }
+                CommandPrefixOrSuffixItem::IoRedirect(redirect) => input = self.redirect(redirect)?.or(input),
+                CommandPrefixOrSuffixItem::Word(_) | CommandPrefixOrSuffixItem::ProcessSubstitution(..) => {
+                    return Err(Unreadable("a command that begins with something else"));
+                }
+            }
+        }
+        if let Some(name) = &command.word_or_name {
+            words.push(self.word(&name.value)?);
+        }
+        for item in command.suffix.iter().flat_map(|suffix| &suffix.0) {
+            match item {
+                CommandPrefixOrSuffixItem::IoRedirect(redirect) => input = self.redirect(redirect)?.or(input),
+                CommandPrefixOrSuffixItem::Word(word) => words.push(self.word(&word.value)?),
+                CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => match assignment.value {
+                    AssignmentValue::Scalar(_) => words.push(self.word(&word.value)?),
+                    AssignmentValue::Array(_) => {
+                        let name = self.assignment(assignment)?;
+                        words.push(Word::literal(format!("{name}=()")));
+                    }
+                },
+                CommandPrefixOrSuffixItem::ProcessSubstitution(_, command) => {
+                    let current = self.current.clone();
+                    let read = self.subshell(command);
+                    self.current = current;
+                    read?;
+                    words.push(Word::literal(PIPE));
+                }
+            }
+        }
+        if words.is_empty() {
+            for (name, _) in &variables {
+                self.assigned(name);
+            }
+            return Ok(());
+        }
+        let settings = self.settings(&variables, &words);
+        self.words(words, &settings, input.as_deref())
+    }
+
+    /// The assignments before a command that matter to it, as the beginning of its text.
+    fn settings(&mut self, variables: &[(&str, &str)], words: &[Word]) -> String {
+        let mut settings = String::new();
+        for (name, source) in variables {
+            let is_ifs = *name == "IFS" && words.first().is_some_and(|word| word.text == "read");
+            match Kind::of(name) {
+                _ if is_ifs => continue,
+                Kind::Harmless => continue,
+                Kind::Other => {}
+                Kind::OfBash => self.opaque(format!("what a command does with the variable `{name}` set")),
+            }
+            if !self.functions.is_empty() {
+                self.opaque(format!("what a function does with the variable `{name}` set"));
+            }
+            let text = match scan(source, 0, 0, self.home.as_deref()) {
+                Ok((word, end)) if word.is_literal && end == source.len() => {
+                    let value = word.text.split_once('=').map_or("", |(_, value)| value);
+                    let start = source.find('=').map_or("", |equals| &source[..=equals]);
+                    if value.is_empty() { start.to_owned() } else { format!("{start}{}", quoted(value)) }
+                }
+                Ok((_, end)) if end == source.len() => (*source).to_owned(),
+                _ => format!("{name}=()"),
+            };
+            settings.push_str(&text);
+            settings.push(' ');
+        }
+        settings
+    }
+
+    /// Reads a command of which the words are known.
+    fn words(&mut self, mut words: Vec<Word>, settings: &str, input: Option<&str>) -> Result<(), Unreadable> {
+        if self.current == Current::Unknown {
+            self.opaque("the directory in which later commands run");
+        }
+        self.place_of_program(&mut words);
+        let text = format!("{settings}{}", canonical(&words));
+        let name = &words[0];
+        if !name.is_literal || name.text.starts_with('-') {
+            self.opaque(format!("which command `{}` is", name.text));
+            return self.command_is(text, false);
+        }
+        let effects = self.catalogue.effects(&words);
+        let is_complete =
+            effects.as_ref().is_some_and(|effects| effects.is_complete && effects.opaque.is_none());
+        let is_function = self.functions.contains(&name.text);
+        self.command_is(text, is_complete && settings.is_empty() && !is_function)?;
+        let is_told = effects.as_ref().is_some_and(|effects| effects.opaque.is_some());
+        if !is_complete
+            && !is_told
+            && let Some(word) = words[1..].iter().find(|word| self.could_be_option(word))
+        {
+            let word = word.text.clone();
+            self.opaque(format!("whether `{word}` is an option of `{}`", words[0].text));
+        }
+        let base = words[0].text.rsplit('/').next().unwrap_or_default();
+        if let Some(input) = input
+            && SHELLS.contains(&base)
+        {
+            self.script_apart(input)?;
+        }
+        let runs_itself = self.builtin(&words)?;
+        if let Some(effects) = effects {
+            self.effects(effects, &words, settings, runs_itself)?;
+        }
+        Ok(())
+    }
+
+    fn effects(
+        &mut self,
+        effects: Effects,
+        words: &[Word],
+        settings: &str,
+        runs_itself: bool,
+    ) -> Result<(), Unreadable> {
+        if let Some(reason) = effects.opaque {
+            self.opaque(reason);
+        }
+        effects.reads.iter().for_each(|target| self.target(AccessMode::Read, target));
+        effects.writes.iter().for_each(|target| self.target(AccessMode::Write, target));
+        effects.connects.iter().for_each(|host| self.host(host));
+        if runs_itself {
+            return Ok(());
+        }
+        // These run in the shell itself; others are processes of their own.
+        let is_here = matches!(words[0].text.as_str(), "command" | "builtin");
+        for nested in effects.runs {
+            let current = self.current.clone();
+            match nested {
+                Nested::Command(words) if words.is_empty() => {}
+                Nested::Command(words) => {
+                    self.wrappers += 1;
+                    if self.wrappers > MOST_WRAPPERS {
+                        return Err(Unreadable("commands that run commands, nested too deep"));
+                    }
+                    self.words(words, settings, None)?;
+                    self.wrappers -= 1;
+                }
+                Nested::Script(script) if script.is_literal => self.script(&script.text)?,
+                Nested::Script(script) => self.opaque(format!("which script `{}` is", script.text)),
+            }
+            if !is_here {
+                self.current = current;
+            }
+        }
+        Ok(())
+    }
+
+    /// Names a program that is given by a relative path from the working directory, wherever the command runs.
+    fn place_of_program(&self, words: &mut [Word]) {
+        let (Some(name), Current::Inside { path, .. }) = (words.first_mut(), &self.current) else { return };
+        if name.is_literal && !path.is_empty() && name.text.contains('/') && !name.text.starts_with('/') {
+            let program = name.text.strip_prefix("./").unwrap_or(&name.text);
+            name.text = format!("./{path}/{program}");
+        }
+    }
+
+    /// Tells whether a word can become an option, or several words.
+    fn could_be_option(&self, word: &Word) -> bool {
+        if word.is_literal {
+            return false;
+        }
+        match scan(&word.text, 0, 0, self.home.as_deref()) {
+            Ok((word, _)) => word.splits || word.text.is_empty() || word.text.starts_with('-'),
+            Err(_) => true,
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What commands do, as data: which of their words are options, paths, hosts and other commands.
+//!
+//! The files in `catalogue/commands/` are read once, by `format` into what `compile` holds; `reading` holds the words of one
+//! simple command against it, and `kind` says what each of them comes to. What a catalogue is and is not, its users read at
+//! [`Catalogue`].
+
+mod compile;
+mod effects;
+mod format;
+mod grammar;
+mod kind;
+mod lookup;
+mod reading;
+mod scripts;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use self::effects::{Effects, Host, Nested, Target, Word};
+pub use self::format::CatalogueError;
+
+use self::compile::Command;
+use self::lookup::Place;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+/// The files of the built-in catalogue.
+const FILES: [&str; 11] = [
+    include_str!("catalogue/commands/archives.toml"),
+    include_str!("catalogue/commands/builtins.toml"),
+    include_str!("catalogue/commands/cloud.toml"),
+    include_str!("catalogue/commands/containers.toml"),
+    include_str!("catalogue/commands/databases.toml"),
+    include_str!("catalogue/commands/development.toml"),
+    include_str!("catalogue/commands/files.toml"),
+    include_str!("catalogue/commands/git.toml"),
+    include_str!("catalogue/commands/macos.toml"),
+    include_str!("catalogue/commands/system.toml"),
+    include_str!("catalogue/commands/text.toml"),
+];
+
+static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
+    let empty = Catalogue { commands: HashMap::new() };
+    FILES.iter().fold(empty, |catalogue, text| {
+        catalogue.extended(text).expect("the built-in catalogue is read by the tests")
+    })
+});
+
+/// What is known of commands: which only read, and what the others touch.
+///
+/// It is cheap to clone. Looking at a command costs a few microseconds and never fails.
+///
+/// # Strictness
+///
+/// An entry lists what is known to be understood, never what is known to be bad: an option, a subcommand or a number of
+/// operands that is not listed makes the command one that is not understood. Words that expand to something unknown are
+/// taken as paths only where they can be nothing else.
+///
+/// # What counts as reading
+///
+/// - What a tool keeps for itself and can lose without harm (caches, logs and locks of its own, the refreshed index of
+///   git) is not declared.
+/// - The configuration of a tool, and what it is set up with, is trusted: git's aliases and hooks, the plugins of a command
+///   line, the toolchain of a project. Options that replace it (`git -c`, `--config`) are not.
+/// - A command that only queries a service through the service's own command line, with the credentials the user has
+///   configured for it (`gh pr list`, `kubectl get`, `aws s3 ls`, `docker ps`), is a read of that service, and declares
+///   no access besides. It sends nothing but its words to a party that the user has chosen before. Queries for secrets,
+///   such as `gh auth token`, are not understood.
+/// - A host that stands in the command (`curl URL`, `ssh HOST`, `psql -h HOST`) is an access of its own: it could be
+///   anybody's, and the words could carry anything there.
+///
+/// # Format
+///
+#[doc = include_str!("catalogue/format.md")]
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    commands: HashMap<Box<str>, Arc<Command>>,
+}
+
+/// How much of a command a grant may cover that outlives one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Grantable {
+    /// Nothing that outlives the call: the command runs whatever its other words say.
+    Never,
+    /// The command and the subcommands it starts with: so many of its first words.
+    Words(usize),
+}
+
+impl Catalogue {
+    /// The catalogue that comes with haft.
+    pub fn built_in() -> &'static Self {
+        &BUILT_IN
+    }
+
+    /// A catalogue that knows the commands of a TOML text as well; they replace those of the same name.
+    ///
+    /// ```
+    /// # use haft_tool_shell::Catalogue;
+    /// let catalogue = Catalogue::built_in().extended(
+    ///     r#"
+    ///     [lines]                             # lines [-n] [--to FILE] FILE...
+    ///     options = "-n --to=write"
+    ///     operands = "read*"
+    ///     "#,
+    /// )?;
+    /// assert!(catalogue.extended("[lines]\noptions = '--to=nowhere'").is_err());
+    /// # Ok::<(), haft_tool_shell::CatalogueError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where the text is not TOML, or an entry does not follow the format: with the line.
+    pub fn extended(&self, toml: &str) -> Result<Self, CatalogueError> {
+        let mut commands = self.commands.clone();
+        for (name, command) in format::commands(toml)? {
+            commands.insert(name, command);
+        }
+        Ok(Self { commands })
+    }
+
+    /// What the command does; `None` where the catalogue does not know it.
+    ///
+    /// The first word is the command's name, alone or below `/bin` or `/usr/bin`.
+    pub(crate) fn effects(&self, words: &[Word]) -> Option<Effects> {
+        let command = self.command(words)?;
+        Some(reading::effects(command, words))
+    }
+
+    /// How much of the command a lasting grant may cover; `None` where the catalogue does not know it.
+    pub(crate) fn grantable(&self, words: &[Word]) -> Option<Grantable> {
+        let command = self.command(words)?;
+        if command.is_never_granted {
+            return Some(Grantable::Never);
+        }
+        let mut place = Place::start(command);
+        let mut count = 1;
+        for word in words.get(1..).unwrap_or_default() {
+            if !word.is_literal || word.text.starts_with('-') || !place.descend(&word.text) {
+                break;
+            }
+            count += 1;
+        }
+        Some(if place.is_never_granted() { Grantable::Never } else { Grantable::Words(count) })
+    }
+
+    fn command(&self, words: &[Word]) -> Option<&Command> {
+        let name = words.first().filter(|word| word.is_literal)?;
+        let below = |folder| name.text.strip_prefix(folder);
+        let name = below("/usr/bin/").or_else(|| below("/bin/")).unwrap_or(&name.text);
+        self.commands.get(name).map(Arc::as_ref)
+    }
+}

@@ -1,0 +1,67 @@
+use haft_testkit::Tree;
+use haft_tool_shell::Environment;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::env;
+use std::path::{Path, PathBuf};
+
+use crate::deciding::{Decision, Rules};
+
+/// A command and what may be done with it.
+#[derive(Deserialize)]
+struct Case {
+    command: String,
+    #[serde(default)]
+    safe: bool,
+    #[serde(default)]
+    group: String,
+}
+
+/// Reads the cases of a file, where it is there: they are no part of the repository. `HAFT_DATA` says where data are.
+#[expect(clippy::print_stdout, reason = "a reader of the log must see that nothing was checked")]
+fn cases(name: &str) -> Option<Vec<Case>> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let directory = env::var_os("HAFT_DATA").map_or_else(beside, PathBuf::from);
+    let Ok(text) = std::fs::read_to_string(directory.join("shell").join(name)) else {
+        println!("skipped: there are no commands beside the workspace, nor where HAFT_DATA says");
+        return None;
+    };
+    Some(text.lines().map(|line| serde_json::from_str(line).expect("a case")).collect())
+}
+
+#[test]
+fn allows_no_command_that_is_not_safe_under_read_only_rules() {
+    let Some(cases) = cases("dippy-dev.jsonl") else { return };
+    let tree = Tree::new().file("src/lib.rs", "").file("README.md", "").directory("d");
+    let environment = Environment::minimal().with("HOME", "/home/ann").expect("a variable");
+    let rules = Rules::new(&tree, environment, &["@reads"], &[]);
+    let mut groups: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let (mut unsafe_allowed, mut missed) = (Vec::new(), Vec::new());
+    for case in &cases {
+        let is_allowed = rules.decide(&case.command) == Decision::Allow;
+        if case.safe {
+            let (all, allowed) = groups.entry(&case.group).or_default();
+            *all += 1;
+            *allowed += usize::from(is_allowed);
+            if !is_allowed {
+                missed.push(case);
+            }
+        } else if is_allowed {
+            unsafe_allowed.push(&case.command);
+        }
+    }
+    if env::var_os("HAFT_SHOW_MISSED").is_some() {
+        for case in &missed {
+            let accesses = rules.accesses(&case.command);
+            let asked = accesses.iter().filter(|access| rules.decide_access(access) != Decision::Allow);
+            let asked: Vec<String> = asked.map(ToString::to_string).collect();
+            println!("missed [{}] {:?}: {asked:?}", case.group, case.command);
+        }
+        for (group, (all, allowed)) in &groups {
+            println!("{group}: {allowed} of {all}");
+        }
+    }
+    let (all, allowed) = groups.values().fold((0, 0), |sum, group| (sum.0 + group.0, sum.1 + group.1));
+    println!("allowed {allowed} of {all} safe commands; {} of the others", unsafe_allowed.len());
+    assert_eq!(unsafe_allowed, Vec::<&String>::new());
+}
