@@ -17,7 +17,7 @@ pub(crate) struct Bench {
 }
 
 /// Every benchmark there is.
-pub(crate) const BENCHES: [Bench; 4] = [
+pub(crate) const BENCHES: [Bench; 5] = [
     Bench {
         name: "executor",
         package: "haft-tools-core",
@@ -45,6 +45,13 @@ pub(crate) const BENCHES: [Bench; 4] = [
         target: "policy",
         features: "policy,tools",
         about: "a call decided against many rules of all kinds",
+    },
+    Bench {
+        name: "store",
+        package: "haft-store",
+        target: "store",
+        features: "",
+        about: "opening the database, a grant look-up, a journal append, and a claim",
     },
 ];
 
@@ -85,6 +92,7 @@ mod tests {
              host_patterns  a host and port looked up among the patterns of rules (haft-http)\n\
              path_patterns  a file looked up among the patterns of rules (haft-tool-fs)\n\
              policy         a call decided against many rules of all kinds (haft)\n\
+             store          opening the database, a grant look-up, a journal append, and a claim (haft-store)\n\
              \nRun one with `cargo xtask bench NAME [-- ARGUMENTS]`.\n"
         );
     }

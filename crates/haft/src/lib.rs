@@ -45,6 +45,8 @@ pub use haft_hooks as hooks;
 pub use haft_model as model;
 #[cfg(feature = "policy")]
 pub use haft_policy as policy;
+#[cfg(feature = "store")]
+pub use haft_store as store;
 #[cfg(feature = "fs")]
 pub use haft_tool_fs as fs;
 #[cfg(feature = "search")]

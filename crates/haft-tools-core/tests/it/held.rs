@@ -336,6 +336,56 @@ impl PendingStore for Full {
     }
 }
 
+/// Is a store that takes its time for the first call.
+#[derive(Default)]
+struct Slow(MemoryPending);
+
+#[async_trait]
+impl PendingStore for Slow {
+    async fn put(&self, pending: &PendingCall) -> Result<(), StoreError> {
+        if pending.call.id.as_str() == "c0" {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        self.0.put(pending).await
+    }
+
+    async fn claim(&self, pending: &PendingCall) -> Result<Claim, StoreError> {
+        self.0.claim(pending).await
+    }
+
+    async fn waiting(&self) -> Result<Vec<PendingCall>, StoreError> {
+        self.0.waiting().await
+    }
+
+    async fn answer(&self, id: &PendingId, approval: &Approval) -> Result<bool, StoreError> {
+        self.0.answer(id, approval).await
+    }
+
+    async fn answer_to(&self, id: &PendingId) -> Result<Option<Approval>, StoreError> {
+        self.0.answer_to(id).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_is_never_held_behind_a_later_one_however_long_keeping_takes() {
+    let executor = work(&Log::default()).pending(Arc::new(Slow::default())).build();
+    let calls = [
+        ("asks", json!({ "write": "file:a" })),
+        ("asks", json!({ "write": "file:b" })),
+        ("runs", json!({ "read": "file:a" })),
+        ("runs", json!({ "read": "file:b" })),
+        ("runs", json!({ "write": "file:a" })),
+    ];
+    let outcome = run(&executor, &calls).await;
+    expect![[r#"
+        c0: waits for a person
+        c1: waits for a person
+        c2: behind [CallId("c0")]
+        c3: behind [CallId("c1")]
+        c4: behind [CallId("c0"), CallId("c2")]
+    "#]].assert_eq(&told(&outcome));
+}
+
 #[tokio::test]
 async fn what_cannot_be_kept_does_not_wait_and_what_cannot_be_claimed_does_not_run() {
     let log = Log::default();

@@ -1,0 +1,94 @@
+use rusqlite::{Error, ErrorCode};
+use std::time::Duration;
+
+type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// Says what a [`SqliteStore`](crate::SqliteStore) failed with: the source of its
+/// [`StoreError`](haft_tools_core::StoreError)s.
+///
+/// Whatever it is, nothing was written half.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreFault {
+    /// Another process, or another task of this one, did not let go of the database in time.
+    #[error(
+        "the database was locked for longer than {} ms; try again, and end the process that has it open if that does not help",
+        .waited.as_millis()
+    )]
+    Locked {
+        /// For how long was waited.
+        waited: Duration,
+        /// What SQLite said.
+        source: Cause,
+    },
+    /// There is no room left: on the disk, or within what the store was given.
+    #[error("there is no room left for the database; make room, or remove old entries")]
+    Full {
+        /// What SQLite said.
+        source: Cause,
+    },
+    /// The file, or the disk it is on, cannot be written.
+    #[error("the database can only be read; give yourself the right to write its file and its directory")]
+    ReadOnly {
+        /// What SQLite said.
+        source: Cause,
+    },
+    /// The file does not hold what was written into it, or was never a database.
+    #[error("the file is damaged, or no database; move it away, and restore it or begin anew")]
+    Damaged {
+        /// What SQLite said.
+        source: Cause,
+    },
+    /// One entry cannot be read, because it is damaged or another version of this program wrote it.
+    #[error("the {what} `{id}` in the database cannot be read; remove it, or use the program that wrote it")]
+    Unreadable {
+        /// What it is, as in `grant`.
+        what: &'static str,
+        /// Its name.
+        id: String,
+        /// What is wrong with it.
+        source: Cause,
+    },
+    /// What has to be kept cannot be written as JSON.
+    #[error("it cannot be written as JSON")]
+    Unwritable {
+        /// Why.
+        source: Cause,
+    },
+    /// The runtime that the store was used in has ended.
+    #[error("the runtime is shutting down")]
+    ShutDown {
+        /// What the runtime said.
+        source: Cause,
+    },
+    /// Something else.
+    #[error("the database failed")]
+    Other {
+        /// What SQLite said.
+        source: Cause,
+    },
+}
+
+impl StoreFault {
+    /// Sorts what SQLite said.
+    pub(crate) fn of(error: Error, waited: Duration) -> Self {
+        let code = error.sqlite_error_code();
+        let is_malformed = matches!(
+            error,
+            Error::FromSqlConversionFailure(..) | Error::InvalidColumnType(..) | Error::Utf8Error(..)
+        );
+        let source = error.into();
+        match code {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { waited, source },
+            Some(ErrorCode::DiskFull) => Self::Full { source },
+            Some(ErrorCode::ReadOnly) => Self::ReadOnly { source },
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged { source },
+            _ if is_malformed => Self::Damaged { source },
+            _ => Self::Other { source },
+        }
+    }
+
+    pub(crate) fn unreadable(what: &'static str, id: impl Into<String>, source: impl Into<Cause>) -> Self {
+        Self::Unreadable { what, id: id.into(), source: source.into() }
+    }
+}

@@ -1,0 +1,97 @@
+use crate::time::now_ms;
+use crate::{RunLease, RunStore, RunSummary, SaveError, StoredRun, TakeError};
+use async_trait::async_trait;
+use haft_core::RunId;
+use haft_tools_core::StoreError;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Keeps runs for as long as the process lives.
+///
+/// Cheap to clone; clones are the same store.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryRuns(Arc<Mutex<Kept>>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    runs: BTreeMap<RunId, StoredRun>,
+    taken: Taken,
+}
+
+/// Holds the runs that somebody goes on with.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Taken(Arc<Mutex<BTreeSet<RunId>>>);
+
+struct Held {
+    taken: Taken,
+    run: RunId,
+}
+
+impl MemoryRuns {
+    /// Makes a store without any.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        // Nothing that is called under the lock panics half-way through a change.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Taken {
+    pub(crate) fn take(&self, run: &RunId) -> Result<RunLease, TakeError> {
+        if self.lock().insert(run.clone()) {
+            Ok(RunLease::new(Held { taken: self.clone(), run: run.clone() }))
+        } else {
+            Err(TakeError::Held { run: run.clone(), process: Some(std::process::id()) })
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<RunId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.taken.lock().remove(&self.run);
+    }
+}
+
+#[async_trait]
+impl RunStore for MemoryRuns {
+    async fn save(&self, run: &mut StoredRun) -> Result<(), SaveError> {
+        let mut kept = self.lock();
+        let held = run.revision;
+        match kept.runs.get(&run.run).map(|stored| stored.revision) {
+            None if held > 0 => return Err(SaveError::Deleted { run: run.run.clone() }),
+            Some(stored) if stored != held => {
+                return Err(SaveError::Outdated { run: run.run.clone(), stored, held });
+            }
+            _ => {}
+        }
+        (run.revision, run.updated_at_ms) = (held + 1, now_ms());
+        kept.runs.insert(run.run.clone(), run.clone());
+        Ok(())
+    }
+
+    async fn load(&self, run: &RunId) -> Result<Option<StoredRun>, StoreError> {
+        Ok(self.lock().runs.get(run).cloned())
+    }
+
+    async fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
+        let mut list: Vec<RunSummary> = self.lock().runs.values().map(StoredRun::summary).collect();
+        list.sort_by_key(|run| Reverse(run.updated_at_ms));
+        Ok(list)
+    }
+
+    async fn delete(&self, run: &RunId) -> Result<bool, StoreError> {
+        Ok(self.lock().runs.remove(run).is_some())
+    }
+
+    async fn take(&self, run: &RunId) -> Result<RunLease, TakeError> {
+        self.lock().taken.take(run)
+    }
+}

@@ -1,0 +1,121 @@
+use crate::time::now_ms;
+use haft_core::RunId;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+
+/// Holds what has to be kept of a run, so that another process can go on with it.
+///
+/// ```
+/// use haft_store::{RunStatus, StoredRun};
+///
+/// let run = StoredRun::new("run-1".parse()?);
+/// assert_eq!((run.revision, run.status), (0, RunStatus::Running));
+/// # Ok::<(), haft_core::IdError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct StoredRun {
+    /// Names it.
+    pub run: RunId,
+    /// The agent that works in it, if it has a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// When it was started, in milliseconds since the Unix epoch.
+    pub started_at_ms: u64,
+    /// When it was last saved, in milliseconds since the Unix epoch; set by [`RunStore::save`](crate::RunStore::save).
+    pub updated_at_ms: u64,
+    /// Whether it goes on.
+    pub status: RunStatus,
+    /// How often it was saved; set by [`RunStore::save`](crate::RunStore::save), and 0 before the first time.
+    ///
+    /// A run is only saved over the revision that was loaded: who comes second has to load what the first one saved.
+    pub revision: u64,
+    /// Where it stands: the state of the agent's loop, as JSON.
+    pub state: Value,
+    /// What the host needs to go on with it: its own settings.
+    pub host: Value,
+}
+
+/// Says whether a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RunStatus {
+    /// It was at work when it was saved.
+    Running,
+    /// It waits for a person.
+    Waiting,
+    /// It has ended.
+    Ended,
+}
+
+/// Holds what a list shows of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RunSummary {
+    /// Names it.
+    pub run: RunId,
+    /// The agent that works in it, if it has a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// When it was started, in milliseconds since the Unix epoch.
+    pub started_at_ms: u64,
+    /// When it was last saved, in milliseconds since the Unix epoch.
+    pub updated_at_ms: u64,
+    /// Whether it goes on.
+    pub status: RunStatus,
+    /// How often it was saved.
+    pub revision: u64,
+}
+
+impl StoredRun {
+    /// Begins a run that was not saved yet, without a state.
+    pub fn new(run: RunId) -> Self {
+        let now = now_ms();
+        Self {
+            run,
+            agent: None,
+            started_at_ms: now,
+            updated_at_ms: now,
+            status: RunStatus::Running,
+            revision: 0,
+            state: Value::Null,
+            host: Value::Null,
+        }
+    }
+
+    /// What a list shows of it.
+    pub fn summary(&self) -> RunSummary {
+        RunSummary {
+            run: self.run.clone(),
+            agent: self.agent.clone(),
+            started_at_ms: self.started_at_ms,
+            updated_at_ms: self.updated_at_ms,
+            status: self.status,
+            revision: self.revision,
+        }
+    }
+}
+
+impl RunStatus {
+    const ALL: [Self; 3] = [Self::Running, Self::Waiting, Self::Ended];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Ended => "ended",
+        }
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+}
+
+impl fmt::Display for RunStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

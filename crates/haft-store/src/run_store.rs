@@ -1,0 +1,112 @@
+use crate::{RunLease, RunSummary, StoredRun};
+use async_trait::async_trait;
+use haft_core::RunId;
+use haft_tools_core::StoreError;
+
+/// Keeps runs, so that another process can go on with them.
+///
+/// Who goes on with a run [takes](Self::take) it first, so that nobody else does at the same time, then
+/// [loads](Self::load) it, and [saves](Self::save) it after each step.
+#[async_trait]
+pub trait RunStore: Send + Sync + 'static {
+    /// Keeps a run in place of what was kept of it, and sets its revision and the time.
+    ///
+    /// # Errors
+    ///
+    /// When it was saved or deleted since it was loaded, and when it cannot be kept; nothing has changed then.
+    ///
+    /// # Cancel safety
+    ///
+    /// The run is kept or not kept. If it is dropped half-way, the run has to be loaded before it is saved again.
+    async fn save(&self, run: &mut StoredRun) -> Result<(), SaveError>;
+
+    /// Reads a run.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    async fn load(&self, run: &RunId) -> Result<Option<StoredRun>, StoreError>;
+
+    /// Lists all runs, those first that were saved last.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    async fn list(&self) -> Result<Vec<RunSummary>, StoreError>;
+
+    /// Forgets a run; gives whether it was there.
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be kept: the run is still there.
+    ///
+    /// # Cancel safety
+    ///
+    /// The run is deleted or not deleted.
+    async fn delete(&self, run: &RunId) -> Result<bool, StoreError>;
+
+    /// Takes the right to go on with a run, until the lease is dropped or its process ends, however it does.
+    ///
+    /// That the run is not there does not matter.
+    ///
+    /// # Errors
+    ///
+    /// When somebody else has it, and when that cannot be told.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: a lease that nobody gets is given back.
+    async fn take(&self, run: &RunId) -> Result<RunLease, TakeError>;
+}
+
+/// Says why a run was not saved.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SaveError {
+    /// Somebody saved it since it was loaded.
+    #[error(
+        "the run `{run}` was saved by somebody else (revision {stored}, where {held} was loaded); load it again"
+    )]
+    Outdated {
+        /// The run.
+        run: RunId,
+        /// The revision that is kept.
+        stored: u64,
+        /// The revision that was to be saved over.
+        held: u64,
+    },
+    /// Somebody deleted it since it was loaded.
+    #[error("the run `{run}` was deleted since it was loaded; begin a new one")]
+    Deleted {
+        /// The run.
+        run: RunId,
+    },
+    /// It cannot be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Says why a run was not taken.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TakeError {
+    /// Somebody has it.
+    #[error("the run `{run}` is being worked on{}; wait until that ends, or end it", .process.map(|process| format!(" by the process {process}")).unwrap_or_default())]
+    Held {
+        /// The run.
+        run: RunId,
+        /// The number of the process that has it, as far as it is known; for people.
+        process: Option<u32>,
+    },
+    /// It cannot be told whether somebody has it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

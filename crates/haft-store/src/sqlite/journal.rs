@@ -1,0 +1,116 @@
+use super::{SqliteStore, Trouble, from_json, integer, lock, to_json};
+use haft_core::{CallId, RunId};
+use haft_tools_core::{JournalRecord, JournalSink, StoreError};
+use rusqlite::{Connection, params};
+use std::io;
+
+/// Chooses records of the journal: by default the newest 1,000.
+///
+/// ```
+/// use haft_store::RecordFilter;
+///
+/// let filter = RecordFilter::new().run("run-1".parse()?).most(20);
+/// # let _ = filter;
+/// # Ok::<(), haft_core::IdError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct RecordFilter {
+    run: Option<RunId>,
+    call: Option<CallId>,
+    since_ms: u64,
+    most: u32,
+}
+
+impl Default for RecordFilter {
+    fn default() -> Self {
+        Self { run: None, call: None, since_ms: 0, most: 1000 }
+    }
+}
+
+impl RecordFilter {
+    /// Chooses the newest 1,000.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Chooses only those of this run.
+    pub fn run(mut self, run: RunId) -> Self {
+        self.run = Some(run);
+        self
+    }
+
+    /// Chooses only those of this call.
+    pub fn call(mut self, call: CallId) -> Self {
+        self.call = Some(call);
+        self
+    }
+
+    /// Chooses only those from this time on, in milliseconds since the Unix epoch.
+    pub fn since_ms(mut self, since: u64) -> Self {
+        self.since_ms = since;
+        self
+    }
+
+    /// Chooses so many at most, the newest.
+    pub fn most(mut self, most: u32) -> Self {
+        self.most = most;
+        self
+    }
+}
+
+impl SqliteStore {
+    /// Reads records of the journal, in the order in which they were kept.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn records(&self, filter: &RecordFilter) -> Result<Vec<JournalRecord>, StoreError> {
+        let filter = filter.clone();
+        self.quickly("read the journal", move |connection| select(connection, &filter)).await
+    }
+}
+
+/// Writes a record in the task of its call, and does not wait for the disk.
+///
+/// While another process writes, it waits for that, for as long as [`StoreOptions::wait`](crate::StoreOptions::wait) says.
+impl JournalSink for SqliteStore {
+    fn write(&self, record: &JournalRecord) -> io::Result<()> {
+        insert(&lock(&self.0.quick), record).map_err(|trouble| {
+            io::Error::other(StoreError::new("keep the record", trouble.into_fault(self.0.wait)))
+        })
+    }
+}
+
+fn insert(connection: &Connection, record: &JournalRecord) -> Result<(), Trouble> {
+    let body = to_json(record)?;
+    connection
+        .prepare_cached("INSERT INTO journal (run, call, at_ms, body) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![record.run.as_str(), record.call.as_str(), integer(record.at_ms), body])?;
+    Ok(())
+}
+
+fn select(connection: &Connection, filter: &RecordFilter) -> Result<Vec<JournalRecord>, Trouble> {
+    // What is not asked for is left out of the statement, so that an index can be used for what is.
+    let run = if filter.run.is_some() { "run = ?1" } else { "?1 IS NULL" };
+    let call = if filter.call.is_some() { "call = ?2" } else { "?2 IS NULL" };
+    let mut select = connection.prepare_cached(&format!(
+        "SELECT seq, body FROM journal WHERE {run} AND {call} AND at_ms >= ?3 ORDER BY seq DESC LIMIT ?4"
+    ))?;
+    let mut rows = select.query(params![
+        filter.run.as_ref().map(RunId::as_str),
+        filter.call.as_ref().map(CallId::as_str),
+        integer(filter.since_ms),
+        filter.most,
+    ])?;
+    let mut records = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (seq, body): (i64, String) = (row.get(0)?, row.get(1)?);
+        records.push(from_json("record of the journal", &seq.to_string(), &body)?);
+    }
+    records.reverse();
+    Ok(records)
+}

@@ -1,0 +1,96 @@
+use crate::{RunLease, StoreFault, TakeError};
+use haft_core::{Digest, RunId};
+use haft_tools_core::StoreError;
+use serde_json::Value;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Takes a run by locking a file beside the database, which the system unlocks when the process ends, however it does.
+///
+/// The file holds the number of the process, for people, and goes with the lease. One that a killed process left behind is
+/// taken over.
+pub(super) fn take(database: &Path, run: &RunId) -> Result<RunLease, TakeError> {
+    let path = path(database, run);
+    match lock(&path) {
+        Ok(Some(file)) => Ok(RunLease::new(Lease { path, _file: file })),
+        Ok(None) => Err(TakeError::Held { run: run.clone(), process: holder(&path) }),
+        Err(error) => Err(StoreError::new("take the run", StoreFault::Other { source: error.into() }).into()),
+    }
+}
+
+struct Lease {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        // While it is locked, so that it is nobody else's. If it stays, it is taken over.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Names the file of a run; runs have names that files cannot have.
+fn path(database: &Path, run: &RunId) -> PathBuf {
+    let digest = Digest::of(&Value::from(run.as_str())).to_string();
+    let mut name = database.as_os_str().to_owned();
+    name.push(format!("-run-{}.lock", &digest[..32]));
+    name.into()
+}
+
+/// Locks the file; gives `None` if somebody else has.
+fn lock(path: &Path) -> io::Result<Option<File>> {
+    loop {
+        let mut file = private(OpenOptions::new().read(true).write(true).create(true)).open(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        // Between opening and locking it, its last holder may have removed it, and others may have made another.
+        if is_at(&file, path)? {
+            file.set_len(0)?;
+            write!(file, "{}", std::process::id())?;
+            return Ok(Some(file));
+        }
+    }
+}
+
+/// Reads who has a file locked.
+fn holder(path: &Path) -> Option<u32> {
+    let mut text = String::new();
+    File::open(path).ok()?.take(16).read_to_string(&mut text).ok()?;
+    text.parse().ok()
+}
+
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let ours = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(there) => Ok((there.dev(), there.ino()) == (ours.dev(), ours.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// A file that somebody has open cannot be removed here, as far as others can see.
+#[cfg(not(unix))]
+fn is_at(_file: &File, path: &Path) -> io::Result<bool> {
+    path.try_exists()
+}
+
+/// Lets nobody but the owner read a file that is made, and follows no link.
+#[cfg(unix)]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
+}
+
+#[cfg(not(unix))]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}

@@ -1,0 +1,126 @@
+use super::{SqliteStore, Trouble, from_json, integer, to_json, writing};
+use crate::time::now_ms;
+use async_trait::async_trait;
+use haft_tools_core::{Approval, Claim, PendingCall, PendingId, PendingStore, StoreError};
+use rusqlite::{Connection, OptionalExtension as _, params};
+use std::time::Duration;
+
+/// For how long the log of a claimed call is waited for, until it can be emptied.
+const EMPTYING: Duration = Duration::from_millis(100);
+
+#[async_trait]
+impl PendingStore for SqliteStore {
+    async fn put(&self, pending: &PendingCall) -> Result<(), StoreError> {
+        let pending = pending.clone();
+        self.durably("keep the pending call", move |connection| {
+            connection
+                .prepare_cached(
+                    "INSERT INTO pending (id, digest, run, asked_at_ms, expires_at_ms, body) \
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING",
+                )?
+                .execute(params![
+                    pending.id.as_str(),
+                    pending.digest.to_string(),
+                    pending.run.as_str(),
+                    integer(pending.asked_at_ms),
+                    pending.expires_at_ms.map(integer),
+                    to_json(&pending)?,
+                ])?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn claim(&self, pending: &PendingCall) -> Result<Claim, StoreError> {
+        let pending = pending.clone();
+        let wait = self.0.wait;
+        self.durably("claim the pending call", move |connection| {
+            let claim = claim(connection, &pending)?;
+            if claim == Claim::Taken {
+                empty_log(connection, wait);
+            }
+            Ok(claim)
+        })
+        .await
+    }
+
+    async fn waiting(&self) -> Result<Vec<PendingCall>, StoreError> {
+        self.durably("read the pending calls", |connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT id, body FROM pending WHERE claimed_at_ms IS NULL ORDER BY asked_at_ms, seq",
+            )?;
+            let mut rows = select.query(())?;
+            let mut waiting = Vec::new();
+            while let Some(row) = rows.next()? {
+                let (id, body): (String, String) = (row.get(0)?, row.get(1)?);
+                waiting.push(from_json("pending call", &id, &body)?);
+            }
+            Ok(waiting)
+        })
+        .await
+    }
+
+    async fn answer(&self, id: &PendingId, approval: &Approval) -> Result<bool, StoreError> {
+        let (id, approval) = (id.clone(), approval.clone());
+        self.durably("keep the answer to the pending call", move |connection| {
+            let mut update = connection
+                .prepare_cached("UPDATE pending SET answer = ?2 WHERE id = ?1 AND claimed_at_ms IS NULL")?;
+            Ok(update.execute(params![id.as_str(), to_json(&approval)?])? > 0)
+        })
+        .await
+    }
+
+    async fn answer_to(&self, id: &PendingId) -> Result<Option<Approval>, StoreError> {
+        let id = id.clone();
+        self.durably("read the answer to the pending call", move |connection| {
+            let mut select = connection.prepare_cached("SELECT answer FROM pending WHERE id = ?1")?;
+            let answer: Option<Option<String>> =
+                select.query_row([id.as_str()], |row| row.get(0)).optional()?;
+            let answer = answer.flatten();
+            Ok(answer
+                .map(|answer| from_json("answer to the pending call", id.as_str(), &answer))
+                .transpose()?)
+        })
+        .await
+    }
+}
+
+/// Claims a call by one statement, which succeeds once, whoever tries and however many do at the same time.
+fn claim(connection: &mut Connection, pending: &PendingCall) -> Result<Claim, Trouble> {
+    let transaction = writing(connection)?;
+    let claimed = transaction
+        .prepare_cached(
+            "INSERT INTO pending (id, digest, run, asked_at_ms, expires_at_ms, claimed_at_ms) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
+             ON CONFLICT (id) DO UPDATE SET claimed_at_ms = excluded.claimed_at_ms, body = NULL, answer = NULL \
+             WHERE claimed_at_ms IS NULL AND digest = excluded.digest",
+        )?
+        .execute(params![
+            pending.id.as_str(),
+            pending.digest.to_string(),
+            pending.run.as_str(),
+            integer(pending.asked_at_ms),
+            pending.expires_at_ms.map(integer),
+            integer(now_ms()),
+        ])?;
+    if claimed == 1 {
+        transaction.commit()?;
+        return Ok(Claim::Taken);
+    }
+    let waits: bool = transaction
+        .prepare_cached("SELECT claimed_at_ms IS NULL FROM pending WHERE id = ?1")?
+        .query_row([pending.id.as_str()], |row| row.get(0))?;
+    Ok(if waits { Claim::OtherDigest } else { Claim::TakenBefore })
+}
+
+/// Empties the log, in which the input of a call that is overwritten in the file still stands.
+///
+/// The claim counts already, so what stands in the way is left for the next time the log is emptied.
+fn empty_log(connection: &Connection, wait: Duration) {
+    let emptied = connection
+        .busy_timeout(EMPTYING)
+        .and_then(|()| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())));
+    let restored = connection.busy_timeout(wait);
+    debug_assert!(restored.is_ok(), "a timeout within an hour can be set");
+    drop(emptied);
+}

@@ -1,0 +1,75 @@
+use super::opening::database;
+use super::{Trouble, writing};
+use crate::OpenError;
+use rusqlite::Connection;
+use std::path::Path;
+use std::time::Duration;
+
+/// Marks the file as one of ours: "haft" in ASCII.
+const APPLICATION: i64 = 0x6861_6674;
+
+/// What brings a file from one version of its form to the next; the first makes it.
+///
+/// One that was released is never changed.
+const STEPS: [&str; 1] = [include_str!("schema/1.sql")];
+
+/// The version of the form that the last step leads to.
+const KNOWN: u32 = 1;
+
+const _: () = assert!(KNOWN as usize == STEPS.len(), "each step leads to one version more");
+
+/// Says why a file is not used.
+pub(super) enum Unusable {
+    Foreign,
+    Newer { found: u32 },
+    Trouble(Trouble),
+}
+
+impl<T: Into<Trouble>> From<T> for Unusable {
+    fn from(trouble: T) -> Self {
+        Self::Trouble(trouble.into())
+    }
+}
+
+impl Unusable {
+    pub(super) fn into_open_error(self, path: &Path, wait: Duration) -> OpenError {
+        match self {
+            Self::Foreign => OpenError::Foreign { path: path.to_owned() },
+            Self::Newer { found } => OpenError::Newer { path: path.to_owned(), found, known: KNOWN },
+            Self::Trouble(trouble) => database(path, trouble, wait),
+        }
+    }
+}
+
+/// Gives the version of the file's form: 0 for a file without anything in it.
+pub(super) fn look(connection: &Connection) -> Result<u32, Unusable> {
+    let (application, version, entries): (i64, i64, i64) = connection.query_row(
+        "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), \
+         (SELECT count(*) FROM sqlite_schema)",
+        (),
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )?;
+    // No version is negative, so one that is was not written by this program's past.
+    match (application, u32::try_from(version).unwrap_or(u32::MAX)) {
+        (0, 0) if entries == 0 => Ok(0),
+        (APPLICATION, found) if found > KNOWN => Err(Unusable::Newer { found }),
+        (APPLICATION, found) => Ok(found),
+        _ => Err(Unusable::Foreign),
+    }
+}
+
+/// Brings a file up to date, all at once or not at all; of several processes that try, one does it.
+pub(super) fn migrate(connection: &mut Connection) -> Result<(), Unusable> {
+    if look(connection)? == KNOWN {
+        return Ok(());
+    }
+    let transaction = writing(connection)?;
+    let version = look(&transaction)?;
+    for step in &STEPS[version as usize..] {
+        transaction.execute_batch(step)?;
+    }
+    transaction
+        .execute_batch(&format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {KNOWN}"))?;
+    transaction.commit()?;
+    Ok(())
+}

@@ -1,0 +1,119 @@
+use crate::fixture::{Place, pending, pending_with};
+use haft_tools_core::{Approval, Claim, MemoryPending, PendingId, PendingStore};
+use serde_json::json;
+use std::fs;
+
+/// Does the same with both forms.
+async fn check(act: impl AsyncFn(&dyn PendingStore)) {
+    act(&MemoryPending::new()).await;
+    act(&Place::new().store()).await;
+    act(&haft_store::SqliteStore::in_memory().unwrap()).await;
+}
+
+#[tokio::test]
+async fn a_call_is_claimed_once_whether_it_was_put_in_or_not() {
+    check(async |store| {
+        let (known, unknown) = (pending("1", &json!({})), pending("2", &json!({})));
+        store.put(&known).await.unwrap();
+        for pending in [&known, &unknown] {
+            assert_eq!(store.claim(pending).await.unwrap(), Claim::Taken);
+            assert_eq!(store.claim(pending).await.unwrap(), Claim::TakenBefore);
+            // What was claimed does not wait again.
+            store.put(pending).await.unwrap();
+            assert_eq!(store.claim(pending).await.unwrap(), Claim::TakenBefore);
+        }
+        assert_eq!(store.waiting().await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_call_with_another_digest_is_not_claimed() {
+    check(async |store| {
+        let (shown, other) = (pending("1", &json!({ "a": 1 })), pending("1", &json!({ "a": 2 })));
+        store.put(&shown).await.unwrap();
+        assert_eq!(store.claim(&other).await.unwrap(), Claim::OtherDigest);
+        // Nor put in the place of the one that was shown.
+        store.put(&other).await.unwrap();
+        assert_eq!(store.waiting().await.unwrap(), [shown.clone()]);
+        assert_eq!(store.claim(&shown).await.unwrap(), Claim::Taken);
+        assert_eq!(store.claim(&other).await.unwrap(), Claim::TakenBefore);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn those_come_first_that_have_waited_longest() {
+    check(async |store| {
+        let asked = |id: &str, at: u64| pending_with(id, &json!({}), &json!({ "asked_at_ms": at }));
+        let (first, second, third) = (asked("c", 1), asked("a", 2), asked("b", 3));
+        for pending in [&third, &first, &second] {
+            store.put(pending).await.unwrap();
+        }
+        assert_eq!(store.waiting().await.unwrap(), [first, second, third]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_is_kept_as_long_as_the_call_waits() {
+    check(async |store| {
+        let pending = pending("1", &json!({}));
+        let edit = Approval::Edit { input: json!({ "path": "b" }) };
+        assert!(!store.answer(&pending.id, &Approval::Approve).await.unwrap());
+        assert_eq!(store.answer_to(&pending.id).await.unwrap(), None);
+        store.put(&pending).await.unwrap();
+        assert_eq!(store.answer_to(&pending.id).await.unwrap(), None);
+        assert!(store.answer(&pending.id, &Approval::Approve).await.unwrap());
+        assert!(store.answer(&pending.id, &edit).await.unwrap());
+        assert_eq!(store.answer_to(&pending.id).await.unwrap(), Some(edit));
+        store.claim(&pending).await.unwrap();
+        assert!(!store.answer(&pending.id, &Approval::Approve).await.unwrap());
+        assert_eq!(store.answer_to(&pending.id).await.unwrap(), None);
+        assert!(!store.answer(&PendingId::new("other"), &Approval::Approve).await.unwrap());
+    })
+    .await;
+}
+
+/// Reads everything that lies beside the database.
+fn bytes(place: &Place) -> Vec<u8> {
+    let files = fs::read_dir(place.file("")).unwrap();
+    files.flat_map(|file| fs::read(file.unwrap().path()).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn what_was_claimed_is_overwritten_in_the_file_and_its_log() {
+    let place = Place::new();
+    let store = place.store();
+    let holds = |text: &str| bytes(&place).windows(text.len()).any(|part| part == text.as_bytes());
+    // One that fits into a page and one that does not.
+    for (id, size) in [("1", 1), ("2", 10_000)] {
+        let (input, answer) = (format!("input-{id}-").repeat(size), format!("answer-{id}-").repeat(size));
+        let pending = pending(id, &json!({ "token": input }));
+        store.put(&pending).await.unwrap();
+        store.answer(&pending.id, &Approval::Edit { input: json!({ "token": answer }) }).await.unwrap();
+        assert!(holds(&format!("input-{id}-")) && holds(&format!("answer-{id}-")));
+        assert_eq!(store.claim(&pending).await.unwrap(), Claim::Taken);
+        assert!(!holds(&format!("input-{id}-")) && !holds(&format!("answer-{id}-")));
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn all_files_are_their_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let place = Place::new();
+    let store = place.store();
+    store.put(&pending("1", &json!({}))).await.unwrap();
+    let modes = || {
+        let files = ["haft.db", "haft.db-wal", "haft.db-shm"].map(|name| place.file(name));
+        files.map(|file| fs::metadata(file).unwrap().permissions().mode() & 0o777)
+    };
+    assert_eq!(modes(), [0o600; 3]);
+    for file in ["haft.db", "haft.db-wal", "haft.db-shm"] {
+        fs::set_permissions(place.file(file), fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    place.store();
+    assert_eq!(modes(), [0o600; 3]);
+}

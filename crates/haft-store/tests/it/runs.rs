@@ -1,0 +1,83 @@
+use crate::fixture::{Place, run};
+use haft_store::{MemoryRuns, RunStatus, RunStore, SaveError, SqliteStore, StoredRun, TakeError};
+use serde_json::json;
+
+/// Does the same with each form.
+async fn check(act: impl AsyncFn(&dyn RunStore)) {
+    act(&MemoryRuns::new()).await;
+    act(&Place::new().store()).await;
+    act(&SqliteStore::in_memory().unwrap()).await;
+}
+
+#[tokio::test]
+async fn a_run_is_loaded_as_it_was_saved() {
+    check(async |store| {
+        let mut saved = StoredRun::new(run("run-1"));
+        assert_eq!(store.load(&saved.run).await.unwrap(), None);
+        saved.state = json!({ "messages": ["ü\u{0}", 1.5, u64::MAX] });
+        store.save(&mut saved).await.unwrap();
+        (saved.status, saved.agent) = (RunStatus::Waiting, Some("explorer".to_owned()));
+        saved.host = json!({ "model": "small" });
+        store.save(&mut saved).await.unwrap();
+        assert_eq!(saved.revision, 2);
+        assert_eq!(store.load(&saved.run).await.unwrap(), Some(saved.clone()));
+        assert_eq!(store.list().await.unwrap(), [saved.summary()]);
+        assert!(store.delete(&saved.run).await.unwrap());
+        assert!(!store.delete(&saved.run).await.unwrap());
+        assert_eq!(store.list().await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_two_that_go_on_with_one_run_the_second_is_told() {
+    check(async |store| {
+        let mut one = StoredRun::new(run("run-1"));
+        let mut other = one.clone();
+        store.save(&mut one).await.unwrap();
+        let refused = store.save(&mut other).await.unwrap_err();
+        assert!(matches!(refused, SaveError::Outdated { stored: 1, held: 0, .. }), "{refused:?}");
+        let mut other = store.load(&one.run).await.unwrap().unwrap();
+        store.save(&mut other).await.unwrap();
+        assert_eq!(
+            store.save(&mut one).await.unwrap_err().to_string(),
+            "the run `run-1` was saved by somebody else (revision 2, where 1 was loaded); load it again"
+        );
+        assert_eq!(one.revision, 1);
+        store.delete(&one.run).await.unwrap();
+        let refused = store.save(&mut other).await.unwrap_err();
+        assert!(matches!(refused, SaveError::Deleted { .. }), "{refused:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_run_is_taken_by_one_at_a_time() {
+    check(async |store| {
+        let (one, other) = (run("run-1"), run("../run 2"));
+        let lease = store.take(&one).await.unwrap();
+        let refused = store.take(&one).await.unwrap_err();
+        let process = std::process::id();
+        assert!(matches!(&refused, TakeError::Held { process: Some(id), .. } if *id == process));
+        assert_eq!(
+            refused.to_string(),
+            format!(
+                "the run `run-1` is being worked on by the process {process}; wait until that ends, or end it"
+            )
+        );
+        let _other = store.take(&other).await.unwrap();
+        drop(lease);
+        let _again = store.take(&one).await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_run_that_was_given_back_leaves_no_file() {
+    let place = Place::new();
+    let store = place.store();
+    drop(store.take(&run("run-1")).await.unwrap());
+    let files = std::fs::read_dir(place.file("")).unwrap();
+    let locks = files.filter(|file| file.as_ref().unwrap().file_name().to_string_lossy().contains("lock"));
+    assert_eq!(locks.count(), 0);
+}
