@@ -2,6 +2,7 @@ use crate::approver::CommandLine;
 use crate::arguments::CallOptions;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
+use crate::policy_setup::PolicySetup;
 use crate::{outcome, setup};
 use anyhow::{Context as _, Result};
 use haft::{Batch, LocalExecutor, ToolCall, ToolExecutor as _};
@@ -12,8 +13,12 @@ use std::io::Read as _;
 pub(crate) async fn call(options: CallOptions) -> Result<Exit> {
     let workdir = setup::workdir(options.workdir.as_deref())?;
     let input = read_input(&options.input)?;
-    let executor = LocalExecutor::builder(setup::registry(&workdir)?)
-        .policy(setup::policy())
+    let registry = setup::registry(&workdir)?;
+    let policy =
+        PolicySetup::new(&workdir, options.workdir.as_deref(), &registry).in_force(&options.policy)?;
+    policy.print_notes();
+    let executor = policy
+        .apply(LocalExecutor::builder(registry.clone()))?
         .approver(if options.yes { CommandLine::yes() } else { CommandLine::ask() })
         .build();
     let (token, _watch) = cancel_on_interrupt();

@@ -1,5 +1,6 @@
 use crate::paint::ERROR;
 use crate::timeline::visible;
+use haft::policy::{PolicyFileError, Problem};
 use std::fmt;
 use std::process::ExitCode;
 
@@ -41,9 +42,33 @@ impl std::error::Error for UsageError {}
 
 /// Prints an error with its causes, and tells how to exit.
 pub(crate) fn report(error: &anyhow::Error) -> Exit {
+    if let Some(refused) = error.downcast_ref::<PolicyFileError>() {
+        print_problems(refused);
+        anstream::eprintln!("\nMend the policy, and try it with `haft policy check FILE`.");
+        return Exit::Usage;
+    }
     anstream::eprintln!("{ERROR}error{ERROR:#}: {}", visible(&error.to_string()));
     for cause in error.chain().skip(1) {
         anstream::eprintln!("  because: {}", visible(&cause.to_string()));
     }
     if error.is::<UsageError>() { Exit::Usage } else { Exit::Failed }
+}
+
+/// Prints on standard error everything that is wrong with policy files.
+pub(crate) fn print_problems(error: &PolicyFileError) {
+    print_rendered(&error.to_string());
+}
+
+/// Prints on standard error one thing that is wrong with a policy file.
+pub(crate) fn print_problem(problem: &Problem) {
+    print_rendered(&problem.to_string());
+}
+
+fn print_rendered(text: &str) {
+    for line in text.lines() {
+        match line.strip_prefix("error:") {
+            Some(rest) => anstream::eprintln!("{ERROR}error{ERROR:#}:{}", visible(rest)),
+            None => anstream::eprintln!("{}", visible(line)),
+        }
+    }
 }

@@ -7,11 +7,14 @@ mod exit;
 mod interrupt;
 mod outcome;
 mod paint;
+mod policy;
+mod policy_setup;
 mod run;
 mod scratch;
 mod setup;
 mod timeline;
 mod tools;
+mod user_directories;
 
 use arguments::{Arguments, Command};
 use clap::Parser as _;
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
             Command::Tools(options) => tools::tools(&options),
             Command::Call(options) => call::call(options).await,
             Command::Run(options) => run::run(options).await,
+            Command::Policy { command } => policy::policy(&command),
         }
     });
     // A tool that was abandoned may still sit in the blocking pool; its result is of no use to anybody.

@@ -2,12 +2,13 @@ use crate::approver::CommandLine;
 use crate::arguments::RunOptions;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
+use crate::policy_setup::PolicySetup;
 use crate::timeline::{JsonLines, Timeline, visible};
 use crate::{outcome, scratch, setup};
 use anyhow::{Context as _, Result};
 use haft::agent::{Agent, RunEnd, RunState};
 use haft::model::{ScriptedModel, Session};
-use haft::{Events, LocalExecutor, LocalOutputs, Observer, OutputStore, Rule, read_output};
+use haft::{Events, LocalExecutor, LocalOutputs, Observer, OutputStore, read_output};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,11 +22,17 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     let source = Source::locate(&options.session)?;
     let place = Place::choose(&options, &source)?;
     let workdir = setup::workdir(place.path())?;
-    let approve = options.yes || (place.is_scratch() && !options.ask);
+    let decides = options.ask || options.policy.are_given();
+    let approve = options.yes || (place.is_scratch() && !decides);
     let session = Session::read(&source.turns)
         .with_context(|| UsageError(format!("cannot play `{}`", options.session.display())))?;
     let model = Arc::new(ScriptedModel::new(session));
     let prompt = source.prompt()?;
+
+    let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
+    let tools = setup::registry(&workdir)?.with(read_output(Arc::clone(&outputs)))?;
+    let policy = PolicySetup::new(&workdir, place.path(), &tools).in_force(&options.policy)?;
+    policy.print_notes();
 
     let timeline = Arc::new(Timeline::new());
     let observer: Arc<dyn Observer> =
@@ -35,10 +42,8 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
         Timeline::title(&source.name, &format!("{}{approved}", place.describe()), &prompt);
     }
     let events = Events::new([observer]);
-    let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
-    let tools = setup::registry(&workdir)?.with(read_output(Arc::clone(&outputs)))?;
-    let executor = LocalExecutor::builder(tools)
-        .policy(setup::policy().allow(Rule::tools("read_output".parse()?)))
+    let executor = policy
+        .apply(LocalExecutor::builder(tools.clone()))?
         .outputs(outputs)
         .approver(if approve { CommandLine::yes() } else { CommandLine::ask() })
         .events(events.clone())

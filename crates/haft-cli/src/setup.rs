@@ -1,8 +1,9 @@
 use crate::exit::UsageError;
 use anyhow::{Context as _, Result};
 use haft::shell::Environment;
-use haft::{AccessMode, CallScope, Policy, Resource, Rule, RunId, ToolRegistry, Workdir};
+use haft::{CallScope, LocalOutputs, RunId, ToolRegistry, Workdir, read_output};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Opens the directory the tools work in.
@@ -20,9 +21,9 @@ pub(crate) fn registry(workdir: &Workdir) -> Result<ToolRegistry> {
     Ok(haft::default_tools_with(workdir, &Environment::from_vars(variables))?)
 }
 
-/// Allows reading below the working directory; everything else is asked.
-pub(crate) fn policy() -> Policy {
-    Policy::new().allow(Rule::access(AccessMode::Read, Resource::subtree(haft::FILE, "")))
+/// Gathers the tools that a run has: those that the command offers, and the one that reads what was cut.
+pub(crate) fn registry_of_runs(workdir: &Workdir) -> Result<ToolRegistry> {
+    Ok(registry(workdir)?.with(read_output(Arc::new(LocalOutputs::in_memory())))?)
 }
 
 /// Names a run by the time it starts and the process it runs in.

@@ -1,13 +1,17 @@
 use crate::arguments::ToolsOptions;
 use crate::exit::Exit;
-use crate::paint::{NAME, QUIET};
+use crate::paint::{BAD, NAME, QUIET};
+use crate::policy_setup::PolicySetup;
 use crate::setup;
+use crate::timeline::visible;
 use anyhow::Result;
-use haft::ToolSpec;
+use haft::{Accesses, Decision, ToolSpec};
 
 /// Lists the tools.
 pub(crate) fn tools(options: &ToolsOptions) -> Result<Exit> {
-    let registry = setup::registry(&setup::workdir(None)?)?;
+    let workdir = setup::workdir(None)?;
+    let registry = setup::registry(&workdir)?;
+    let policy = PolicySetup::new(&workdir, None, &registry).in_force(&options.policy)?.loaded.policy;
     if options.json {
         let specs: Vec<&ToolSpec> = registry.iter().collect();
         anstream::println!("{}", serde_json::to_string_pretty(&specs)?);
@@ -18,6 +22,12 @@ pub(crate) fn tools(options: &ToolsOptions) -> Result<Exit> {
         let name = spec.name().as_str();
         anstream::println!("{NAME}{name:width$}{NAME:#}  {}", first_sentence(spec.description()));
         anstream::println!("{:width$}  {QUIET}{}{QUIET:#}", "", properties(spec));
+        let nothing = Accesses::none();
+        let verdict = policy.decide(spec, &nothing);
+        if verdict.decision() == Decision::Deny {
+            let reason = verdict.explain(policy.rule_language()).reason;
+            anstream::println!("{:width$}  {BAD}denied{BAD:#} {}", "", visible(&reason));
+        }
     }
     anstream::println!(
         "\nCall one with `haft call NAME JSON`; `haft tools --json` prints everything a model is told."

@@ -73,6 +73,7 @@ mod rule_lists;
 mod sandbox_mode;
 mod source_text;
 mod test_case;
+mod test_report;
 mod testing;
 
 pub use file_limits::FileLimits;
@@ -85,3 +86,4 @@ pub use problem::{PolicyFileError, Problem};
 pub use profile::{Profile, ProfileError};
 pub use sandbox_mode::SandboxMode;
 pub use source_text::Place;
+pub use test_report::{TestOutcome, TestReport, TestResult};

@@ -6,6 +6,7 @@ use crate::file_tree::{FileTree, Files, Merged};
 use crate::loaded_policy::LoadedPolicy;
 use crate::policy_source::{LocalPolicySource, PolicySource};
 use crate::problem::{PolicyFileError, Problems};
+use crate::test_report::TestReport;
 use crate::testing::Tested;
 use haft_tools_core::{Mode, RuleLanguage, ToolRegistry};
 use in_force::InForce;
@@ -161,12 +162,7 @@ impl<'a> PolicyLoader<'a> {
     pub fn load(&self) -> Result<LoadedPolicy, PolicyFileError> {
         let assembly = Assembly::new(&self.language)?;
         let files = self.files()?;
-        let mut tested = Tested::default();
-        for (_, tree, _) in &files {
-            tested.run(tree, &assembly, self.tools)?;
-        }
-        let Tested { passed, not_run, problems } = tested;
-        problems.unless_any(())?;
+        let (passed, not_run) = self.tested(&files, &assembly)?.counted()?;
 
         let merged: Vec<Merged> = files.iter().map(|(_, tree, _)| tree.merged()).collect();
         let layers: Vec<Layer<'_>> = files
@@ -193,6 +189,28 @@ impl<'a> PolicyLoader<'a> {
             notes: in_force.notes.into_iter().chain(not_run).collect(),
             tests_passed: passed,
         })
+    }
+
+    /// Reads the files and runs their tests, and says what became of each.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be read, something is wrong in one, or files include each other in a circle.
+    pub fn test(&self) -> Result<TestReport, PolicyFileError> {
+        let assembly = Assembly::new(&self.language)?;
+        Ok(TestReport::new(self.tested(&self.files()?, &assembly)?.results))
+    }
+
+    fn tested(
+        &self,
+        files: &[(&'static str, FileTree, Trust)],
+        assembly: &Assembly<'_>,
+    ) -> Result<Tested, PolicyFileError> {
+        let mut tested = Tested::default();
+        for (_, tree, _) in files {
+            tested.run(tree, assembly, self.tools)?;
+        }
+        Ok(tested)
     }
 
     /// Reads the files of all layers, the weightiest first.

@@ -4,22 +4,14 @@ use crate::loaded_policy::Note;
 use crate::policy_file::PolicyFile;
 use crate::problem::{PolicyFileError, Problem, Problems};
 use crate::test_case::{Subject, TestCase};
+use crate::test_report::{TestOutcome, TestResult};
 use haft_core::{Decision, RunId, Schema, ToolName, ToolSpec};
 use haft_tools_core::{Access, Accesses, CallScope, DeclareError, Mode, Policy, ToolRegistry, Verdict};
 
-/// Counts what became of the tests of files.
+/// Gathers what became of the tests of files.
 #[derive(Debug, Default)]
 pub(crate) struct Tested {
-    pub(crate) passed: usize,
-    pub(crate) not_run: Vec<Note>,
-    pub(crate) problems: Problems,
-}
-
-/// Says what became of one test.
-enum Outcome {
-    Passed,
-    NotRun(String),
-    Failed(Problem),
+    pub(crate) results: Vec<TestResult>,
 }
 
 impl Tested {
@@ -50,16 +42,24 @@ impl Tested {
         let policy = assembly.policy(profile, &[layer])?;
         for case in &file.tests {
             let test = Test { file, case, policy: &policy, mode: case.mode.unwrap_or(mode) };
-            match test.run(tools) {
-                Outcome::Passed => self.passed += 1,
-                Outcome::NotRun(why) => {
-                    let note = format!("{} is not run: {why}", test.title());
-                    self.not_run.push(Note::new(note, file.source.place(test.case.range.start)));
-                }
-                Outcome::Failed(problem) => self.problems.add(problem),
-            }
+            let title = case.name.clone().unwrap_or_else(|| test.written());
+            let place = file.source.place(case.range.start);
+            self.results.push(TestResult::new(title, test.title(), place, (case.expect, test.run(tools))));
         }
         Ok(())
+    }
+
+    /// Counts the tests that passed and notes those that were not run, unless one failed.
+    pub(crate) fn counted(&self) -> Result<(usize, Vec<Note>), PolicyFileError> {
+        let (mut passed, mut not_run, mut problems) = (0, Vec::new(), Problems::default());
+        for result in &self.results {
+            match result.outcome() {
+                TestOutcome::Passed => passed += 1,
+                TestOutcome::NotRun(why) => not_run.push(result.not_run(why)),
+                TestOutcome::Failed(problem) => problems.add(problem.clone()),
+            }
+        }
+        problems.unless_any((passed, not_run))
     }
 }
 
@@ -72,7 +72,7 @@ struct Test<'a> {
 }
 
 impl Test<'_> {
-    fn run(&self, tools: Option<&ToolRegistry>) -> Outcome {
+    fn run(&self, tools: Option<&ToolRegistry>) -> TestOutcome {
         let scope = match scope(&self.case.agents) {
             Ok(scope) => scope,
             Err(why) => return self.failed(&why),
@@ -84,27 +84,27 @@ impl Test<'_> {
             },
             Subject::Call { tool, input } => {
                 let Some(tools) = tools else {
-                    return Outcome::NotRun("there are no tools here to make the call with".to_owned());
+                    return TestOutcome::NotRun("there are no tools here to make the call with".to_owned());
                 };
                 match tools.declare(tool, input.clone(), &scope) {
                     Ok(call) => self.decide(&scope, call.tool, &call.accesses),
                     Err(DeclareError::Input { reason }) => self.unfit(tool, &reason),
                     // What is there to call and to be touched is another thing in each workspace.
-                    Err(error) => Outcome::NotRun(error.to_string()),
+                    Err(error) => TestOutcome::NotRun(error.to_string()),
                 }
             }
         }
     }
 
-    fn decide(&self, scope: &CallScope, tool: &ToolSpec, accesses: &Accesses) -> Outcome {
+    fn decide(&self, scope: &CallScope, tool: &ToolSpec, accesses: &Accesses) -> TestOutcome {
         let verdicts = self.policy.explain_in(scope, self.mode, tool, accesses);
         let got = verdicts.iter().map(Verdict::decision).max().unwrap_or(Decision::Ask);
         if got == self.case.expect {
-            return Outcome::Passed;
+            return TestOutcome::Passed;
         }
         let message = format!("{} expects {} and gets {got}", self.title(), self.case.expect);
         let problem = self.file.source.problem(&self.case.range, message);
-        Outcome::Failed(verdicts.iter().fold(problem, |problem, verdict| {
+        TestOutcome::Failed(verdicts.iter().fold(problem, |problem, verdict| {
             let explained = verdict.explain(self.policy.rule_language());
             let access = explained.access.as_deref().unwrap_or("the call");
             let change = explained.change.map(|change| format!("; what would change it: {change}"));
@@ -113,17 +113,30 @@ impl Test<'_> {
         }))
     }
 
-    fn unfit(&self, tool: &str, reason: &str) -> Outcome {
+    fn unfit(&self, tool: &str, reason: &str) -> TestOutcome {
         let message = format!("{} cannot be run: its input does not fit `{tool}`", self.title());
         let problem = self.file.source.problem(&self.case.range, message);
         // What is written for a model has a line for each fault.
         let faults = reason.lines().filter_map(|line| line.strip_prefix("- "));
-        Outcome::Failed(faults.fold(problem, Problem::note))
+        TestOutcome::Failed(faults.fold(problem, Problem::note))
     }
 
-    fn failed(&self, why: &str) -> Outcome {
+    fn failed(&self, why: &str) -> TestOutcome {
         let message = format!("{} cannot be run: {why}", self.title());
-        Outcome::Failed(self.file.source.problem(&self.case.range, message))
+        TestOutcome::Failed(self.file.source.problem(&self.case.range, message))
+    }
+
+    /// What is decided, as it is written in the file.
+    fn written(&self) -> String {
+        let text = self.file.source.text().get(self.case.range.clone()).unwrap_or_default();
+        let mut written = text.trim_matches(['"', '\'']).to_owned();
+        if !self.case.agents.is_empty() {
+            written = format!("{written} by {}", self.case.agents.join(", "));
+        }
+        match self.case.mode {
+            Some(mode) => format!("{written} in the mode {mode}"),
+            None => written,
+        }
     }
 
     fn title(&self) -> String {

@@ -31,6 +31,8 @@
 
 #[cfg(feature = "tools")]
 mod default_tools;
+#[cfg(all(feature = "policy", feature = "tools"))]
+mod rule_language;
 
 pub use haft_core::*;
 pub use haft_tools_core::*;
@@ -55,6 +57,8 @@ pub use haft_tool_search as search;
 pub use haft_tool_shell as shell;
 #[cfg(any(feature = "fs", feature = "search", feature = "shell"))]
 pub use haft_workdir::Workdir;
+#[cfg(all(feature = "policy", feature = "tools"))]
+pub use rule_language::{rule_language, rule_language_with};
 
 /// Compiles and runs what the README shows.
 #[cfg(doctest)]

@@ -81,13 +81,26 @@ fn names_the_tool_for_a_directory() {
 fn waits_for_an_approval_where_nobody_can_be_asked() {
     check(
         tree().path(),
-        &["call", "bash", r#"{"command":"echo hello"}"#],
+        &["call", "bash", r#"{"command":"echo hello > a.txt"}"#],
         expect![[r#"
-        stderr: waiting for an approval: `bash` wants to
-        stderr:   exec exec:echo hello
-        stderr: Run the command again on a terminal to be asked, or with --yes to approve it.
-        exit 3
-    "#]],
+            stderr: waiting for an approval: `bash` wants to
+            stderr:   write file:a.txt
+            stderr: Run the command again on a terminal to be asked, or with --yes to approve it.
+            exit 3
+        "#]],
+    );
+}
+
+#[test]
+fn runs_a_command_that_only_looks() {
+    check(
+        tree().path(),
+        &["call", "bash", r#"{"command":"cat notes.md | head -1"}"#],
+        expect![[r#"
+            one
+            [exit code 0]
+            exit 0
+        "#]],
     );
 }
 
@@ -196,7 +209,7 @@ fn prints_json_for_programs() {
     let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&outcome["outcome"], &outcome["status"]), (&"replied".into(), &"ok".into()));
 
-    let arguments = ["call", "bash", r#"{"command":"true"}"#, "--json"];
+    let arguments = ["call", "bash", r#"{"command":"touch a"}"#, "--json"];
     let output = haft(tree.path(), &arguments).output().unwrap();
     let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(outcome["outcome"], "pending");

@@ -5,6 +5,8 @@
 
 mod call;
 mod interrupt;
+mod policy;
+mod policy_files;
 mod run;
 mod tools;
 
@@ -12,10 +14,12 @@ use expect_test::Expect;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// Prepares the command in a directory, with nothing on standard input and so nobody to ask.
+/// Prepares the command in a directory, with nothing on standard input and so nobody to ask, for a user who has no policy
+/// and trusts no workspace.
 fn haft(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_haft"));
     command.args(arguments).current_dir(directory).stdin(Stdio::null());
+    command.env("XDG_CONFIG_HOME", "/nonexistent").env("XDG_STATE_HOME", "/nonexistent");
     command
 }
 

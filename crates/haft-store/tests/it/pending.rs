@@ -35,7 +35,7 @@ async fn a_call_with_another_digest_is_not_claimed() {
         assert_eq!(store.claim(&other).await.unwrap(), Claim::OtherDigest);
         // Nor put in the place of the one that was shown.
         store.put(&other).await.unwrap();
-        assert_eq!(store.waiting().await.unwrap(), [shown.clone()]);
+        assert_eq!(store.waiting().await.unwrap(), std::slice::from_ref(&shown));
         assert_eq!(store.claim(&shown).await.unwrap(), Claim::Taken);
         assert_eq!(store.claim(&other).await.unwrap(), Claim::TakenBefore);
     })

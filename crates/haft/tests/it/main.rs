@@ -4,6 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
 
 mod attacks;
+#[cfg(feature = "policy")]
+mod decisions;
 mod ordering;
 #[cfg(feature = "policy")]
 mod policy;
+#[cfg(feature = "policy")]
+mod profiles;

@@ -1,0 +1,80 @@
+use haft::policy::{LocalPolicySource, PolicySource};
+use sha2::{Digest as _, Sha256};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Reads each file once, so that what was looked at is what counts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Snapshot {
+    /// By the path that a file was asked for, with the one path that it has.
+    files: RefCell<BTreeMap<PathBuf, (PathBuf, String)>>,
+    /// What stands for a directory at the start of a path, with that directory.
+    alias: Option<(PathBuf, PathBuf)>,
+}
+
+impl Snapshot {
+    /// Reads files in which a word stands for a directory, if there is one.
+    pub(super) fn with_alias(alias: Option<(&Path, &str)>) -> Self {
+        let alias = alias.map(|(path, written)| (written.into(), path.to_owned()));
+        Self { alias, ..Self::default() }
+    }
+
+    /// Holds one text that is no file.
+    pub(super) fn of(name: &Path, text: &str) -> Self {
+        let file = (name.to_owned(), text.to_owned());
+        Self { files: RefCell::new(BTreeMap::from([(name.to_owned(), file)])), alias: None }
+    }
+
+    fn real(&self, path: &Path) -> PathBuf {
+        let below = |(written, real): &(PathBuf, PathBuf)| Some(real.join(path.strip_prefix(written).ok()?));
+        self.alias.as_ref().and_then(below).unwrap_or_else(|| path.to_owned())
+    }
+
+    /// The files that were read, each with its one path, in the order of these.
+    pub(super) fn files(&self) -> impl Iterator<Item = (PathBuf, String)> {
+        self.files.borrow().values().cloned().collect::<BTreeMap<_, _>>().into_iter()
+    }
+
+    /// The digest of all files that were read, with their paths.
+    pub(super) fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        for (path, text) in self.files() {
+            for bytes in [path.as_os_str().as_encoded_bytes(), text.as_bytes()] {
+                hash.update((bytes.len() as u64).to_le_bytes());
+                hash.update(bytes);
+            }
+        }
+        hex(&hash.finalize())
+    }
+}
+
+impl PolicySource for &Snapshot {
+    fn read(&self, path: &Path) -> io::Result<String> {
+        if let Some((_, text)) = self.files.borrow().get(path) {
+            return Ok(text.clone());
+        }
+        let file =
+            (LocalPolicySource.canonical(&self.real(path))?, LocalPolicySource.read(&self.real(path))?);
+        let text = file.1.clone();
+        self.files.borrow_mut().insert(path.to_owned(), file);
+        Ok(text)
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        match self.files.borrow().get(path) {
+            Some((canonical, _)) => Ok(canonical.clone()),
+            None => LocalPolicySource.canonical(&self.real(path)),
+        }
+    }
+}
+
+/// Writes bytes as hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

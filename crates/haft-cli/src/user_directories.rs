@@ -1,0 +1,66 @@
+use crate::exit::UsageError;
+use anyhow::Result;
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// The file that rules are written in, in the user's configuration and in a workspace.
+pub(crate) const POLICY_FILE: &str = "haft.toml";
+
+/// Says where haft finds what belongs to the person who runs it.
+///
+/// These are the directories of the XDG Base Directory Specification, which has relative ones ignored.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct UserDirectories {
+    home: Option<PathBuf>,
+    /// Where the configuration is, with how that is written for people and models, who need not know the path.
+    config: Option<(PathBuf, &'static str)>,
+    state: Option<PathBuf>,
+}
+
+impl UserDirectories {
+    /// Reads them from the environment.
+    pub(crate) fn from_environment() -> Self {
+        let absolute = |path: PathBuf| Some(path).filter(|path| path.is_absolute());
+        let variable = |name: &str| env::var_os(name).map(PathBuf::from).and_then(absolute);
+        let home = env::home_dir().and_then(absolute);
+        let below_home = |folder: &str| home.as_ref().map(|home| home.join(folder));
+        Self {
+            config: variable("XDG_CONFIG_HOME")
+                .map(|path| (path.join("haft"), "$XDG_CONFIG_HOME/haft"))
+                .or_else(|| Some((below_home(".config/haft")?, "~/.config/haft"))),
+            state: variable("XDG_STATE_HOME")
+                .or_else(|| below_home(".local/state"))
+                .map(|path| path.join("haft")),
+            home,
+        }
+    }
+
+    /// The home directory, without symbolic links.
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        self.home.as_ref().and_then(|home| home.canonicalize().ok())
+    }
+
+    /// The file of the user's own rules, which need not be there.
+    pub(crate) fn policy_file(&self) -> Option<PathBuf> {
+        self.config.as_ref().map(|(config, _)| config.join(POLICY_FILE))
+    }
+
+    /// Where the configuration is, and how that is written.
+    pub(crate) fn config(&self) -> Option<(&Path, &'static str)> {
+        self.config.as_ref().map(|(path, written)| (path.as_path(), *written))
+    }
+
+    /// Where haft keeps what it has to remember; the directory need not be there.
+    pub(crate) fn state(&self) -> Result<&Path> {
+        self.state.as_deref().ok_or_else(|| {
+            let message = "there is no directory to remember anything in; set HOME or XDG_STATE_HOME to an absolute path";
+            UsageError(message.to_owned()).into()
+        })
+    }
+
+    /// The places that hold haft's own policy and state.
+    pub(crate) fn own_places(&self) -> impl Iterator<Item = &Path> {
+        let config = self.config.as_ref().map(|(path, _)| path);
+        [config, self.state.as_ref()].into_iter().flatten().map(PathBuf::as_path)
+    }
+}

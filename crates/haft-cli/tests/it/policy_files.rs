@@ -1,0 +1,323 @@
+//! Which policy files hold for calls and runs, and which of them are believed.
+
+use crate::{check, haft, shown};
+use expect_test::{Expect, expect};
+use haft_testkit::Tree;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+const WRITE: &str = r#"{"path":"a.txt","content":"x\n"}"#;
+
+/// Runs the command in `work` for a user whose configuration is in `config` and whose state is in `state`.
+fn as_user(tree: &Tree, arguments: &[&str]) -> String {
+    let at = |folder: &str| tree.path().join(folder);
+    let mut command = haft(&at("work"), arguments);
+    command.env("XDG_CONFIG_HOME", at("config")).env("XDG_STATE_HOME", at("state"));
+    shown(&command.output().unwrap()).replace(&*tree.path().to_string_lossy(), "TREE")
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "snapshots read better without a reference")]
+fn check_as_user(tree: &Tree, arguments: &[&str], expected: Expect) {
+    expected.assert_eq(&as_user(tree, arguments));
+}
+
+fn tree() -> Tree {
+    Tree::new().file("work/notes.md", "one\n").directory("state")
+}
+
+#[test]
+fn the_file_of_the_user_counts() {
+    let tree = tree().file(
+        "config/haft/haft.toml",
+        "[permissions]\nallow = [\"write(*.txt)\"]\ndeny = [\"read(notes.md)\"]\n",
+    );
+    check_as_user(
+        &tree,
+        &["call", "write_file", WRITE],
+        expect![[r#"
+        created `a.txt`: 1 line, 2 bytes
+        exit 0
+    "#]],
+    );
+    check_as_user(
+        &tree,
+        &["call", "read_file", r#"{"path":"notes.md"}"#, "--yes"],
+        expect![[r#"
+            stderr: denied: `read_file` is not permitted to do this (read file:notes.md: deny by the rule read(notes.md) ($XDG_CONFIG_HOME/haft/haft.toml:3)); do not try it again, find another way or say what you would need
+            exit 1
+        "#]],
+    );
+}
+
+#[test]
+fn the_file_of_a_workspace_only_takes_away_until_it_is_trusted() {
+    let tree = tree()
+        .file("work/haft.toml", "[permissions]\nallow = [\"write(*.txt)\"]\ndeny = [\"read(notes.md)\"]\n");
+    let write = ["call", "write_file", WRITE];
+    check_as_user(
+        &tree,
+        &["call", "read_file", r#"{"path":"notes.md"}"#, "--yes"],
+        expect![[r#"
+        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
+        stderr: denied: `read_file` is not permitted to do this (read file:notes.md: deny by the rule read(notes.md) (haft.toml:3)); do not try it again, find another way or say what you would need
+        exit 1
+    "#]],
+    );
+    check_as_user(
+        &tree,
+        &write,
+        expect![[r#"
+        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
+        stderr: waiting for an approval: `write_file` wants to
+        stderr:   write file:a.txt
+        stderr: Run the command again on a terminal to be asked, or with --yes to approve it.
+        exit 3
+    "#]],
+    );
+    check_as_user(
+        &tree,
+        &["policy", "explain", "write(a.txt)"],
+        expect![[r#"
+        ask  write(a.txt)
+
+          ask    write file:a.txt
+                 no trusted rule speaks of it (a rule of the workspace layer, which is not trusted, allows it)
+                 to change it: trust the workspace rules, of which `write(*.txt)` allows it, or allow it in your own
+
+        decided by profile read_only, haft.toml, in the mode default
+        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
+        exit 0
+    "#]],
+    );
+
+    let trusted = as_user(&tree, &["policy", "trust"]);
+    assert!(trusted.starts_with("trusted haft.toml as it is now"), "{trusted}");
+    check_as_user(
+        &tree,
+        &write,
+        expect![[r#"
+        created `a.txt`: 1 line, 2 bytes
+        exit 0
+    "#]],
+    );
+    check_as_user(
+        &tree,
+        &["policy", "trust"],
+        expect![[r#"
+        haft.toml is trusted already
+        exit 0
+    "#]],
+    );
+
+    // A changed file is another file.
+    let tree = tree.file("work/haft.toml", "[permissions]\nallow = [\"write(**)\"]\n");
+    assert!(as_user(&tree, &write).contains("haft.toml is not trusted"));
+    assert!(as_user(&tree, &["policy", "trust"]).starts_with("trusted"));
+    check_as_user(
+        &tree,
+        &["policy", "untrust"],
+        expect![[r#"
+        TREE/work/haft.toml is trusted no more; it only takes away now
+        exit 0
+    "#]],
+    );
+    check_as_user(
+        &tree,
+        &["policy", "untrust"],
+        expect![[r#"
+        TREE/work/haft.toml was not trusted
+        exit 0
+    "#]],
+    );
+    assert!(as_user(&tree, &write).contains("haft.toml is not trusted"));
+}
+
+#[test]
+fn trust_is_for_what_is_included_too() {
+    let tree = tree()
+        .file("work/haft.toml", "include = [\"more.toml\"]\n")
+        .file("work/more.toml", "[permissions]\nallow = [\"write(a.txt)\"]\n");
+    assert!(as_user(&tree, &["policy", "trust"]).contains("TREE/work/more.toml"));
+    assert!(as_user(&tree, &["policy", "explain", "write(a.txt)"]).starts_with("allow"));
+    let tree = tree.file("work/more.toml", "[permissions]\nallow = [\"write(a.txt)\", \"opaque\"]\n");
+    assert!(as_user(&tree, &["policy", "explain", "write(a.txt)"]).starts_with("ask"));
+}
+
+#[test]
+fn trust_is_kept_where_only_the_user_writes() {
+    let tree = tree().file("work/haft.toml", "[permissions]\nallow = [\"write(a.txt)\"]\n");
+    let trusts = || as_user(&tree, &["policy", "explain", "write(a.txt)"]).starts_with("allow");
+    assert!(!trusts());
+    as_user(&tree, &["policy", "trust"]);
+    assert!(trusts());
+    let folder = tree.path().join("state/haft/trust");
+    let entries: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(entries.len(), 1);
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&folder), mode(&entries[0])), (0o700, 0o600));
+
+    std::fs::set_permissions(&entries[0], std::fs::Permissions::from_mode(0o666)).unwrap();
+    assert!(!trusts());
+    std::fs::set_permissions(&entries[0], std::fs::Permissions::from_mode(0o600)).unwrap();
+    assert!(trusts());
+    std::fs::write(&entries[0], "{").unwrap();
+    assert!(!trusts());
+}
+
+#[test]
+fn there_has_to_be_something_right_to_trust() {
+    let tree = tree();
+    check_as_user(
+        &tree,
+        &["policy", "trust"],
+        expect![[r#"
+        stderr: error: there is no `haft.toml` in `TREE/work` to trust; name its workspace with --workdir
+        exit 2
+    "#]],
+    );
+    let tree = tree.file("work/haft.toml", "[permissions]\nallow = [\"wriet(a.txt)\"]\n");
+    check_as_user(
+        &tree,
+        &["policy", "trust"],
+        expect![[r#"
+        stderr: error: `wriet` is not a mode; write `write`
+        stderr:  --> haft.toml:2:11
+        stderr:   |
+        stderr: 2 | allow = ["wriet(a.txt)"]
+        stderr:   |           ^^^^^
+        stderr: 
+        stderr: Mend the policy, and try it with `haft policy check FILE`.
+        exit 2
+    "#]],
+    );
+    check_as_user(
+        &tree,
+        &["call", "read_file", r#"{"path":"notes.md"}"#],
+        expect![[r#"
+        stderr: error: `wriet` is not a mode; write `write`
+        stderr:  --> haft.toml:2:11
+        stderr:   |
+        stderr: 2 | allow = ["wriet(a.txt)"]
+        stderr:   |           ^^^^^
+        stderr: 
+        stderr: Mend the policy, and try it with `haft policy check FILE`.
+        exit 2
+    "#]],
+    );
+}
+
+#[test]
+fn haft_protects_its_own_files_from_wildcards() {
+    let tree = tree()
+        .file(
+            "config/haft/haft.toml",
+            "include = [\"shared.toml\"]\n[permissions]\nallow = [\"write(/**)\"]\n",
+        )
+        .file("config/haft/shared.toml", "")
+        .file("work/team.toml", "[permissions]\nallow = [\"write(**)\"]\n");
+    let decision = |access: &str| {
+        let root = tree.path().canonicalize().unwrap();
+        let access = access.replace("TREE", &root.to_string_lossy());
+        let explained = as_user(&tree, &["policy", "explain", &access]);
+        explained.split(' ').next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(decision("write(TREE/other/a)"), "allow");
+    assert_eq!(decision("write(TREE/config/haft/shared.toml)"), "ask");
+    assert_eq!(decision("write(TREE/state/haft/trust/a.json)"), "ask");
+    let explain = |access: &str| as_user(&tree, &["policy", "explain", "--policy", "team.toml", access]);
+    assert!(explain("write(a)").starts_with("allow"));
+    assert!(explain("write(team.toml)").starts_with("ask"));
+}
+
+#[test]
+fn the_command_line_weighs_more_than_files_and_loosens_no_deny() {
+    let tree = tree()
+        .file(
+            "config/haft/haft.toml",
+            "profile = \"full_access\"\n[permissions]\nmode = \"plan\"\ndeny = [\"write(secret)\"]\n",
+        )
+        .file("work/team.toml", "[permissions]\nallow = [\"write(**)\"]\n");
+    let decision = |arguments: &[&str]| {
+        let explained = as_user(&tree, &[&["call", "write_file"], arguments].concat());
+        explained.lines().next().unwrap_or_default().to_owned()
+    };
+    expect!["stderr: denied: `write_file` is not permitted to do this (write file:a.txt: deny, the mode plan lets nothing write, execute, connect or call); do not try it again, find another way or say what you would need"].assert_eq(&decision(&[WRITE]));
+    expect!["created `a.txt`: 1 line, 2 bytes"].assert_eq(&decision(&[
+        WRITE,
+        "--mode",
+        "default",
+        "--policy",
+        "team.toml",
+    ]));
+    let secret = r#"{"path":"secret","content":"x\n"}"#;
+    expect!["stderr: denied: `write_file` is not permitted to do this (write file:secret: deny by the rule write(secret) ($XDG_CONFIG_HOME/haft/haft.toml:4)); do not try it again, find another way or say what you would need"].assert_eq(&decision(&[secret, "--mode", "default", "--policy", "team.toml"]));
+    expect!["stderr: waiting for an approval: `write_file` wants to"].assert_eq(&decision(&[
+        WRITE,
+        "--mode",
+        "default",
+        "--profile",
+        "read_only",
+    ]));
+}
+
+#[test]
+fn a_policy_that_needs_a_sandbox_is_not_run_without_one() {
+    let tree = tree().file("work/team.toml", "[sandbox]\nmode = \"require\"\n");
+    check_as_user(
+        &tree,
+        &["call", "write_file", WRITE, "--policy", "team.toml"],
+        expect![[r#"
+        stderr: error: the policy requires a sandbox, which this version of haft does not have; set `mode` of `[sandbox]` to `prefer` or `off`
+        exit 2
+    "#]],
+    );
+}
+
+#[test]
+fn tools_that_are_denied_altogether_are_marked() {
+    let tree = tree().file("work/team.toml", "[permissions]\ndeny = [\"bash\"]\n");
+    let listed = as_user(&tree, &["tools", "--policy", "team.toml"]);
+    let denied: Vec<&str> = listed.lines().filter(|line| line.contains("denied")).map(str::trim).collect();
+    assert_eq!(denied, ["denied by the rule bash (team.toml:2)"]);
+}
+
+#[test]
+fn a_run_on_a_scratch_copy_asks_where_a_profile_is_named() {
+    let writes = r#"{"calls":[{"id":"c1","name":"write_file","input":{"path":"notes.md","content":"gone"}}]}
+{"text":"Done.","after":{"c1":"ok"}}
+"#;
+    let tree = tree().file("work/look/session.jsonl", writes).file("work/look/project/notes.md", "one\n");
+    let last = |arguments: &[&str]| {
+        let output = as_user(&tree, &[&["run", "look"], arguments].concat());
+        output.lines().last().unwrap_or_default().to_owned()
+    };
+    assert_eq!(last(&[]), "exit 0");
+    assert_eq!(last(&["--profile", "read_only"]), "exit 3");
+    assert_eq!(last(&["--profile", "workspace_write"]), "exit 0");
+    assert_eq!(last(&["--mode", "plan", "--yes"]), "exit 1");
+}
+
+#[test]
+fn an_unknown_profile_or_mode_names_those_there_are() {
+    let tree = tree();
+    check(
+        tree.path(),
+        &["call", "read_file", "{}", "--profile", "readonly"],
+        expect![[r#"
+        stderr: error: invalid value 'readonly' for '--profile <NAME>': `readonly` is not a profile; write `read_only`
+        stderr: 
+        stderr: For more information, try '--help'.
+        exit 2
+    "#]],
+    );
+    check(
+        tree.path(),
+        &["call", "read_file", "{}", "--mode", "yolo"],
+        expect![[r#"
+        stderr: error: invalid value 'yolo' for '--mode <MODE>': `yolo` is not a mode; write `plan`, `deny_unknown`, `default`, `accept_edits` or `auto`
+        stderr: 
+        stderr: For more information, try '--help'.
+        exit 2
+    "#]],
+    );
+}
