@@ -20,7 +20,7 @@ pub(crate) fn policy(command: &PolicyCommand) -> Result<Exit> {
         PolicyCommand::Check(options) => check::check(options),
         PolicyCommand::Test(options) => test::test(options),
         PolicyCommand::Explain(options) => explain::explain(options),
-        PolicyCommand::Show(options) => show::show(options),
+        PolicyCommand::Show(options) => Ok(show::show(options)),
         PolicyCommand::Trust(options) => trust::trust(options),
         PolicyCommand::Untrust(options) => trust::untrust(options),
     }

@@ -64,13 +64,11 @@ impl<'a> Decider<'a> {
 
     /// Decides about one line: a call if it is a JSON object with `tool` and `input`, and otherwise a shell command.
     pub(super) fn line<'t>(&self, line: &'t str) -> Decided<'t> {
-        match call(line) {
-            Some((tool, input)) => self.call(tool, input),
-            None => {
-                let (decision, accesses, error) = self.declared(SHELL, json!({ "command": line }));
-                Decided { decision, input: Input::Text(line), accesses, error }
-            }
+        if let Some((tool, input)) = call(line) {
+            return self.call(&tool, &input);
         }
+        let (decision, accesses, error) = self.declared(SHELL, json!({ "command": line }));
+        Decided { decision, input: Input::Text(line), accesses, error }
     }
 
     /// Decides about what a person asks: a line, or an access as it is written in tests of policies.
@@ -99,7 +97,7 @@ impl<'a> Decider<'a> {
         }
     }
 
-    fn call<'t>(&self, tool: Value, input: Value) -> Decided<'t> {
+    fn call<'t>(&self, tool: &Value, input: &Value) -> Decided<'t> {
         let (decision, accesses, error) = match tool.as_str() {
             Some(tool) => self.declared(tool, input.clone()),
             None => (Decision::Deny, Vec::new(), Some("`tool` is not a text; name a tool".to_owned())),
@@ -126,7 +124,7 @@ impl<'a> Decider<'a> {
 
     fn explain(&self, tool: &ToolSpec, accesses: &Accesses) -> (Decision, Vec<Explanation>) {
         let verdicts = self.policy.explain_in(&self.scope, self.mode, tool, accesses);
-        let decision = verdicts.iter().map(|verdict| verdict.decision()).max().unwrap_or(Decision::Ask);
+        let decision = verdicts.iter().map(haft::Verdict::decision).max().unwrap_or(Decision::Ask);
         let language = self.policy.rule_language();
         (decision, verdicts.iter().map(|verdict| verdict.explain(language)).collect())
     }

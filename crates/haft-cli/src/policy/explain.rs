@@ -18,16 +18,16 @@ pub(super) fn explain(options: &ExplainOptions) -> Result<Exit> {
     let files = if is_named { Files::Named } else { Files::InForce };
     let policy =
         PolicySetup::new(&workdir, options.workdir.as_deref(), &tools).load(&options.policy, files)?;
-    let decider = Decider::new(&tools, &policy, &options.agent)?;
+    let judge = Decider::new(&tools, &policy, &options.agent)?;
     let Some(call) = &options.call else {
         if !options.stdin {
             let message = "there is nothing to explain; name a shell command, a call as JSON or an access, or give --stdin";
             return Err(UsageError(message.to_owned()).into());
         }
         policy.print_notes();
-        return stream(&decider, options.json);
+        return stream(&judge, options.json);
     };
-    let decided = decider.question(call)?;
+    let decided = judge.question(call)?;
     if options.json {
         anstream::println!("{}", serde_json::to_string(&decided)?);
     } else {

@@ -1,14 +1,13 @@
 use super::arguments::ShowOptions;
 use crate::exit::Exit;
 use crate::paint::NAME;
-use anyhow::Result;
 use haft::policy::Profile;
 
 /// Prints a built-in profile, or lists them.
-pub(super) fn show(options: &ShowOptions) -> Result<Exit> {
+pub(super) fn show(options: &ShowOptions) -> Exit {
     if let Some(profile) = options.profile {
         anstream::print!("{}", profile.text());
-        return Ok(Exit::Done);
+        return Exit::Done;
     }
     let width = Profile::ALL.iter().map(|profile| profile.as_str().len()).max().unwrap_or_default();
     for profile in Profile::ALL {
@@ -18,5 +17,5 @@ pub(super) fn show(options: &ShowOptions) -> Result<Exit> {
     anstream::println!(
         "\nPrint one with `haft policy show NAME`, and choose one with `--profile NAME` or in a policy file."
     );
-    Ok(Exit::Done)
+    Exit::Done
 }

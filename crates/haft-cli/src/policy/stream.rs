@@ -12,13 +12,13 @@ const READ_AHEAD: usize = 64 * 1024;
 const SHOWN_BYTES: usize = 1_000;
 
 /// Decides about each line of standard input, in order, and prints one line for each.
-pub(super) fn stream(decider: &Decider<'_>, json: bool) -> Result<Exit> {
+pub(super) fn stream(judge: &Decider<'_>, json: bool) -> Result<Exit> {
     let mut lines = Lines::new(BufReader::with_capacity(READ_AHEAD, io::stdin().lock()));
     let mut output = BufWriter::new(io::stdout().lock());
     while let Some(line) = lines.next_line().context("cannot read standard input")? {
         let shown;
         let decided = match std::str::from_utf8(line.bytes) {
-            Ok(text) if line.is_whole => decider.line(text),
+            Ok(text) if line.is_whole => judge.line(text),
             read => {
                 shown =
                     String::from_utf8_lossy(&line.bytes[..line.bytes.len().min(SHOWN_BYTES)]).into_owned();

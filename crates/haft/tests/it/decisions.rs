@@ -75,7 +75,7 @@ impl World {
         let listed = Resource::exact(Scheme::new("mcp"), "github/list_issues");
         let github =
             tool_fn("github__list_issues", "Lists.", Accesses::from(Access::call(listed)), done).unwrap();
-        let github = github.map_spec(says(read_only.clone())).map_spec(|spec| spec.with_origin(origin));
+        let github = github.map_spec(says(read_only)).map_spec(|spec| spec.with_origin(origin));
         let silent = tool_fn("silent", "Declares nothing.", Accesses::none(), done).unwrap();
         let opaque = Accesses::from(Access::opaque("a script of its own"));
         let opaque = tool_fn("plugin", "Cannot tell.", opaque, done).unwrap().map_spec(says(read_only));

@@ -12,8 +12,8 @@ fn each_profile_passes_its_own_tests() {
         let file = Tree::new().file("profile.toml", profile.text());
         let language = haft::rule_language(&workdir, None);
         let count = profile.file(&language).unwrap().test_count();
-        let loader = PolicyLoader::new(language).without_default_profile().tools(&tools);
-        let loaded = loader.command_line(file.path().join("profile.toml")).load();
+        let files = PolicyLoader::new(language).without_default_profile().tools(&tools);
+        let loaded = files.command_line(file.path().join("profile.toml")).load();
         let loaded = loaded.unwrap_or_else(|error| panic!("the profile {profile}:\n{error}"));
         assert_eq!((loaded.tests_passed, loaded.tests_not_run, loaded.notes), (count, 0, Vec::new()));
         assert!(count > 5, "the profile {profile} has {count} tests");

@@ -49,21 +49,21 @@ impl<'a> Page<'a> {
             match cells(line) {
                 None => columns.clear(),
                 Some(cells) if cells[0] == "Asked" => {
-                    columns = cells[1..].iter().map(|cell| bare(cell)).collect()
+                    columns = cells[1..].iter().map(|cell| bare(cell)).collect();
                 }
                 Some(cells) if cells[0] == "Protected" => {
                     let separator = lines.next().unwrap_or_default();
                     while lines.next_if(|line| line.starts_with('|')).is_some() {}
-                    page += &format!("\n{separator}");
-                    protected.iter().for_each(|row| page += &format!("\n{row}"));
+                    page.extend(["\n", separator]);
+                    page.extend(protected.iter().flat_map(|row| ["\n", row]));
                 }
                 Some(cells) if columns.is_empty() || cells[0].starts_with("---") => {}
                 Some(cells) => {
                     let subject = bare(&cells[0]).replace("\\|", "|");
                     page.truncate(page.len() - line.len());
-                    page += &format!("| {} |", cells[0]);
+                    page.extend(["| ", &cells[0], " |"]);
                     for column in &columns {
-                        page += &format!(" {} |", cell(&section, column, &subject));
+                        page.extend([" ", &cell(&section, column, &subject), " |"]);
                     }
                 }
             }
