@@ -16,6 +16,10 @@ use haft::policy::{
 };
 use haft::{LocalExecutorBuilder, Mode, ModeSwitch, RuleLanguage, ToolRegistry, Workdir};
 use snapshot::Snapshot;
+use std::io::{
+    self,
+    ErrorKind::{NotADirectory, NotFound},
+};
 use std::path::{Path, PathBuf};
 
 /// Says what the command line has to say of the policy.
@@ -184,7 +188,7 @@ impl<'a> PolicySetup<'a> {
     }
 
     fn user_file(&self) -> Option<PathBuf> {
-        self.user.policy_file().filter(|path| path.symlink_metadata().is_ok())
+        self.user.policy_file().filter(|path| is_there(path))
     }
 
     /// The user's file as it is written for people and models.
@@ -207,7 +211,7 @@ impl<'a> PolicySetup<'a> {
     fn workspace_file(&self, snapshot: &Snapshot) -> Result<Option<WorkspaceFile>> {
         let name = self.given.join(POLICY_FILE);
         let path = self.workspace_path();
-        if path.symlink_metadata().is_err() {
+        if !is_there(&path) {
             return Ok(None);
         }
         let is_users = || Some(path.canonicalize().ok()? == self.user_file()?.canonicalize().ok()?);
@@ -265,6 +269,12 @@ impl PolicyInForce {
         let by = if parts.is_empty() { "no rules".to_owned() } else { parts.join(", ") };
         format!("{QUIET}decided by {}, in the mode {mode}{QUIET:#}", visible(&by))
     }
+}
+
+/// Tells whether there is a file, also one that cannot be looked at: what it denies must not be lost for that.
+fn is_there(path: &Path) -> bool {
+    let is_missing = |error: io::Error| matches!(error.kind(), NotFound | NotADirectory);
+    !path.symlink_metadata().is_err_and(is_missing)
 }
 
 /// Resolves as much of a path as there is.

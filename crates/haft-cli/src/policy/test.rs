@@ -79,8 +79,7 @@ impl Counts {
             return Exit::Done;
         }
         let skipped = if not_run == 0 { String::new() } else { format!(", {not_run} not run") };
-        let separator = if passed + not_run + failed.len() > 0 { "\n" } else { "" };
-        anstream::println!("{separator}{passed} passed, {} failed{skipped}", failed.len());
+        anstream::println!("\n{passed} passed, {} failed{skipped}", failed.len());
         if failed.is_empty() { Exit::Done } else { Exit::Failed }
     }
 }

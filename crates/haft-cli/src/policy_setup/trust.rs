@@ -71,7 +71,7 @@ impl TrustStore {
         Ok(entry == told(&file.path, digest))
     }
 
-    /// Trusts a file as it is; gives whether it was not before.
+    /// Trusts a file as it is, and no other version of it.
     pub(crate) fn trust(&self, file: &WorkspaceFile) -> Result<()> {
         let digest = file.digest().context("what is wrong with the file has to be mended first")?;
         let cannot = || {

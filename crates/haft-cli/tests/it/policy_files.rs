@@ -50,6 +50,21 @@ fn the_file_of_the_user_counts() {
 }
 
 #[test]
+fn a_file_that_cannot_be_read_is_not_passed_over() {
+    let tree = tree().link("config/haft/haft.toml", "gone.toml");
+    check_as_user(
+        &tree,
+        &["call", "read_file", r#"{"path":"notes.md"}"#],
+        expect![[r#"
+        stderr: error: $XDG_CONFIG_HOME/haft/haft.toml: cannot be read: there is no such file
+        stderr: 
+        stderr: Mend the policy, and try it with `haft policy check FILE`.
+        exit 2
+    "#]],
+    );
+}
+
+#[test]
 fn the_file_of_a_workspace_only_takes_away_until_it_is_trusted() {
     let tree = tree()
         .file("work/haft.toml", "[permissions]\nallow = [\"write(*.txt)\"]\ndeny = [\"read(notes.md)\"]\n");
