@@ -267,10 +267,10 @@ fn a_suggestion_is_the_domains_and_contains_what_was_asked_for() {
     assert_eq!(suggest(Access::write(resource("file:a"))), None);
     assert_eq!(suggest(Access::write(resource("file:wrong"))), None);
     assert_eq!(suggest(Access::opaque("eval")), None);
-    // What has no domain is named as it is, unless it would be changed, run or connected to.
+    // What has no domain is named as it is, unless it would be run or connected to.
     assert_eq!(suggest(Access::read(resource("output:a"))), Some("read(output:a)".to_owned()));
     assert_eq!(suggest(Access::call(resource("mcp:github/x"))), Some("call(mcp:github/x)".to_owned()));
-    assert_eq!(suggest(Access::write(resource("memory:a"))), None);
+    assert_eq!(suggest(Access::write(resource("memory:a"))), Some("write(memory:a)".to_owned()));
     assert_eq!(suggest(Access::connect(resource("net:a"))), None);
 }
 
