@@ -1,6 +1,7 @@
 use crate::policy::arguments::PolicyCommand;
 use crate::policy_setup::PolicyOptions;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use haft::GrantTerm;
 use std::path::PathBuf;
 
 /// Holds the world for AI agents: tools that are described, permitted, run and recorded.
@@ -35,7 +36,8 @@ pub(crate) enum Command {
     #[command(after_help = "\
 A policy decides whether it may run: that of --policy, of `haft.toml` in the working directory and of your own, on top of \
 a profile. Without any of them the profile `read_only` allows to look at the files of the working directory. What is asked \
-about is asked on a terminal; where nobody can be asked, the command exits with 3 unless --yes is given.
+about is asked on a terminal; where nobody can be asked, the call is kept and the command exits with 3 unless --yes is \
+given. `haft approvals` answers it, and `haft resume` goes on with it.
 
 `haft policy explain` says what would be decided, and why.
 
@@ -55,6 +57,8 @@ A session with a project plays on a scratch copy of it, which is removed afterwa
 the calls that are written down in the session are approved, as running a script does what is written in the script: \
 look at a session before you play it, or give --ask. With --profile, --policy or --mode, and with --workdir, which has it \
 play in that directory itself, the policy decides as it does for `haft call`. Rules that deny hold in any case.
+
+A run that waits for an approval is kept: killed or ended, it goes on with `haft resume`.
 
 Examples:
   haft run examples/sessions/fix-failing-test
@@ -78,6 +82,158 @@ Examples:
         #[command(subcommand)]
         command: PolicyCommand,
     },
+    /// Go on with a run that waits, or list those that do
+    #[command(after_help = "\
+A run that waits for an approval is kept, with all that was done in it. It goes on with the answers that were given with \
+`haft approvals`; what is not answered is asked about on a terminal. A call runs once at most, however often its run is \
+gone on with.
+
+Examples:
+  haft resume
+  haft resume run-19c4 --wait")]
+    Resume(ResumeOptions),
+    /// List, show and answer the calls that wait for an approval
+    #[command(
+        subcommand,
+        after_help = "\
+An answer is kept until `haft resume RUN` goes on with the run. The beginning of an id will do, if no other begins so.
+
+Examples:
+  haft approvals list
+  haft approvals show 3f2a
+  haft approvals approve 3f2a --for workspace
+  haft approvals deny 3f2a --reason 'use the staging database'
+  haft approvals edit 3f2a --input '{\"command\": \"cargo test -p haft\"}'"
+    )]
+    Approvals(ApprovalsCommand),
+    /// List and revoke what was approved, or forbidden, for more than one call
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  haft grants list
+  haft grants revoke 3f2a 91c0
+  haft grants revoke --all"
+    )]
+    Grants(GrantsCommand),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResumeOptions {
+    /// The run, or the beginning of its id
+    pub(crate) run: Option<String>,
+    /// Wait until everything is answered with `haft approvals`
+    #[arg(long)]
+    pub(crate) wait: bool,
+    /// Print events and a summary, or the list, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ApprovalsCommand {
+    /// List the calls that wait
+    List {
+        /// Print them as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what a call would do, why it is asked about and what could be remembered
+    Show(ShowOptions),
+    /// Let a call run as it was shown
+    Approve(ApproveOptions),
+    /// Do not let a call run
+    Deny(DenyOptions),
+    /// Let a call run with other arguments
+    Edit(EditOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowOptions {
+    /// The call that waits
+    pub(crate) id: String,
+    /// Print it as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AnswerOptions {
+    /// The call that waits
+    pub(crate) id: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApproveOptions {
+    #[command(flatten)]
+    pub(crate) which: AnswerOptions,
+    /// Remember it, exactly as shown, for as long
+    #[arg(long = "for", value_name = "TERM")]
+    pub(crate) term: Option<Term>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DenyOptions {
+    #[command(flatten)]
+    pub(crate) which: AnswerOptions,
+    /// Why, for the model
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// Deny what touches the same from now on, too; for the workspace if nothing else is said
+    #[arg(long, value_name = "TERM", num_args = 0..=1, default_missing_value = "workspace")]
+    pub(crate) never: Option<Term>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EditOptions {
+    #[command(flatten)]
+    pub(crate) which: AnswerOptions,
+    /// The arguments: JSON, `-` for standard input, or `@FILE`; by default those of the call in your editor
+    #[arg(long, value_name = "JSON|-|@FILE")]
+    pub(crate) input: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GrantsCommand {
+    /// List them
+    List {
+        /// Print them as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take them back
+    Revoke {
+        /// The grants, or the beginnings of their ids
+        #[arg(value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
+        ids: Vec<String>,
+        /// Take all back
+        #[arg(long)]
+        all: bool,
+    },
+}
+
+/// Says for how long an answer is remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Term {
+    /// Until the run ends
+    Run,
+    /// As long as the session: of a command, its run
+    Session,
+    /// In this directory
+    Workspace,
+    /// Everywhere
+    Always,
+}
+
+impl From<Term> for GrantTerm {
+    fn from(term: Term) -> Self {
+        match term {
+            Term::Run => Self::Run,
+            Term::Session => Self::Session,
+            Term::Workspace => Self::Workspace,
+            Term::Always => Self::Always,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -102,6 +258,9 @@ pub(crate) struct CallOptions {
     /// Approve without asking
     #[arg(long)]
     pub(crate) yes: bool,
+    /// Wait until everything is answered with `haft approvals`, and ask nobody here
+    #[arg(long)]
+    pub(crate) wait: bool,
     /// Print the reply as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -123,6 +282,9 @@ pub(crate) struct RunOptions {
     /// Ask on a scratch copy, too
     #[arg(long)]
     pub(crate) ask: bool,
+    /// Wait until everything is answered with `haft approvals`, and ask nobody here
+    #[arg(long)]
+    pub(crate) wait: bool,
     /// Keep the scratch copy and say where it is
     #[arg(long, conflicts_with = "workdir")]
     pub(crate) keep: bool,

@@ -1,36 +1,68 @@
-use crate::approver::CommandLine;
 use crate::arguments::CallOptions;
+use crate::attend::attend;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
+use crate::keeper::Keeper;
+use crate::kept_state::KeptState;
 use crate::policy_setup::PolicySetup;
+use crate::setup::Bench;
+use crate::task::{Task, What};
+use crate::work::{OneCall, Work};
 use crate::{outcome, setup};
-use anyhow::{Context as _, Result};
-use haft::{Batch, LocalExecutor, ToolCall, ToolExecutor as _};
+use anyhow::{Context as _, Result, bail};
+use haft::{Batch, CallOutcome, LocalExecutor, ToolCall, ToolExecutor as _};
 use serde_json::Value;
 use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
 
 /// Calls one tool.
 pub(crate) async fn call(options: CallOptions) -> Result<Exit> {
-    let workdir = setup::workdir(options.workdir.as_deref())?;
     let input = read_input(&options.input)?;
-    let registry = setup::registry(&workdir)?;
-    let policy =
-        PolicySetup::new(&workdir, options.workdir.as_deref(), &registry).in_force(&options.policy)?;
-    policy.print_notes();
-    let executor = policy
-        .apply(LocalExecutor::builder(registry.clone()))?
-        .approver(if options.yes { CommandLine::yes() } else { CommandLine::ask() })
-        .build();
+    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let mut task =
+        Task::new(What::Call { tool: options.name.clone() }, workdir.root_path(), &options.policy)?;
+    (task.approve_all, task.json) = (options.yes, options.json);
+    let scope = setup::scope()?;
+    let mut keeper = Keeper::new(KeptState::from_environment(), scope.run().clone(), &task)?;
+    let (executor, bench) = set_up(&task, options.workdir.as_deref(), &keeper.state)?;
     let (token, _watch) = cancel_on_interrupt();
     let call = ToolCall::new("cli".parse()?, options.name, input);
-    let batch = Batch::new(setup::scope()?, vec![call]).cancelled_by(token);
+    let batch = Batch::new(scope.clone(), vec![call]).cancelled_by(token.clone());
     let outcomes = executor.execute_batch(batch).await.into_outcomes();
-    let outcome = outcomes.first().context("the executor gave no outcome")?;
-    outcome::print(outcome, options.json)
+    let outcome = outcomes.into_iter().next().context("the executor gave no outcome")?;
+    let mut work = Work::Call(Box::new(OneCall { executor, scope, outcome, token: token.clone() }));
+    attend(&mut work, &mut keeper, &bench.attended(options.wait), &token).await?;
+    conclude(&work, &keeper, &task)
+}
+
+/// Gathers what a call is made with.
+pub(crate) fn set_up(
+    task: &Task,
+    given: Option<&Path>,
+    state: &Arc<KeptState>,
+) -> Result<(LocalExecutor, Bench)> {
+    let workdir = setup::workdir(Some(&task.workdir))?;
+    let tools = setup::registry(&workdir)?;
+    let policy = PolicySetup::new(&workdir, given, &tools).in_force(&task.policy()?)?;
+    policy.print_notes();
+    let bench = Bench { workdir, tools, policy, state: Arc::clone(state) };
+    let executor = bench.executor(task.approve_all)?.build();
+    Ok((executor, bench))
+}
+
+/// Prints what became of the call.
+pub(crate) fn conclude(work: &Work, keeper: &Keeper, task: &Task) -> Result<Exit> {
+    let Work::Call(call) = work else { bail!("a session is no call") };
+    let exit = outcome::print(&call.outcome, task.json)?;
+    if matches!(call.outcome, CallOutcome::Pending(_)) && !task.json {
+        outcome::how_to_go_on(keeper.run());
+    }
+    Ok(exit)
 }
 
 /// Reads the arguments from where the command line says they are.
-fn read_input(source: &str) -> Result<Value> {
+pub(crate) fn read_input(source: &str) -> Result<Value> {
     let (text, place) = if source == "-" {
         let mut text = String::new();
         std::io::stdin()

@@ -1,20 +1,33 @@
 //! The `haft` command: lists, calls and runs tools in a terminal.
 
-mod approver;
+mod approvals;
 mod arguments;
+mod attend;
 mod call;
+mod editor;
 mod exit;
+mod grants;
+mod ids;
 mod interrupt;
+mod keeper;
+mod kept_state;
 mod outcome;
 mod paint;
+mod person;
+mod playing;
 mod policy;
 mod policy_setup;
+mod prompt;
+mod resume;
 mod run;
 mod scratch;
 mod setup;
+mod task;
 mod timeline;
 mod tools;
 mod user_directories;
+mod when;
+mod work;
 
 use arguments::{Arguments, Command};
 use clap::Parser as _;
@@ -42,6 +55,9 @@ fn main() -> ExitCode {
             Command::Call(options) => call::call(options).await,
             Command::Run(options) => run::run(options).await,
             Command::Policy { command } => policy::policy(&command),
+            Command::Resume(options) => resume::resume(options).await,
+            Command::Approvals(command) => approvals::approvals(command).await,
+            Command::Grants(command) => grants::grants(command).await,
         }
     });
     // A tool that was abandoned may still sit in the blocking pool; its result is of no use to anybody.

@@ -2,7 +2,7 @@ use crate::exit::Exit;
 use crate::paint::{ASKS, ERROR};
 use crate::timeline::visible;
 use anyhow::Result;
-use haft::{Access, CallOutcome, PendingCall, Unmet};
+use haft::{Access, CallOutcome, PendingCall, RunId, Unmet};
 use std::io::{IsTerminal as _, Write as _};
 
 /// Prints what became of one call: the result on standard output, everything else on standard error.
@@ -60,7 +60,18 @@ pub(crate) fn waiting(pending: &PendingCall) {
     for access in &pending.unmet {
         anstream::eprintln!("  {}", access_line(access));
     }
-    anstream::eprintln!("Run the command again on a terminal to be asked, or with --yes to approve it.");
+    let id = short(pending.id.as_str());
+    anstream::eprintln!("  haft approvals show {id}\n  haft approvals approve {id}");
+}
+
+/// Says how a run goes on when what it waits for is answered.
+pub(crate) fn how_to_go_on(run: &RunId) {
+    anstream::eprintln!("Answer it, then go on with `haft resume {run}`.");
+}
+
+/// As much of an id as people type; the commands say so if that is not enough.
+pub(crate) fn short(id: &str) -> &str {
+    id.get(..8).unwrap_or(id)
 }
 
 /// Writes one access for a person: what is done to what, what else is known of it, and why it is asked about.

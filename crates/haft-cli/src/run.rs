@@ -1,18 +1,25 @@
-use crate::approver::CommandLine;
 use crate::arguments::RunOptions;
+use crate::attend::attend;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
+use crate::keeper::Keeper;
+use crate::kept_state::KeptState;
+use crate::playing::{Playing, Stage};
 use crate::policy_setup::PolicySetup;
+use crate::setup::Bench;
+use crate::task::{Task, What};
 use crate::timeline::{JsonLines, Timeline, visible};
+use crate::work::Work;
 use crate::{outcome, scratch, setup};
 use anyhow::{Context as _, Result};
-use haft::agent::{Agent, RunEnd, RunState};
-use haft::model::{ScriptedModel, Session};
-use haft::{Events, LocalExecutor, LocalOutputs, Observer, OutputStore, read_output};
-use std::path::{Path, PathBuf};
+use haft::agent::{RunEnd, RunState};
+use haft::model::Session;
+use haft::{CallScope, LocalOutputs, OutputStore, read_output};
+use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 use std::time::Instant;
 use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
 
 /// What the model is asked where the session brings no prompt of its own.
 const DEFAULT_PROMPT: &str = "Go on with the recorded session.";
@@ -20,89 +27,132 @@ const DEFAULT_PROMPT: &str = "Go on with the recorded session.";
 /// Plays a recorded session with real tools.
 pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     let source = Source::locate(&options.session)?;
-    let place = Place::choose(&options, &source)?;
+    let mut place = Place::choose(&options, &source)?;
     let workdir = setup::workdir(place.path())?;
     let decides = options.ask || options.policy.are_given();
-    let approve = options.yes || (place.is_scratch() && !decides);
-    let session = Session::read(&source.turns)
-        .with_context(|| UsageError(format!("cannot play `{}`", options.session.display())))?;
-    let model = Arc::new(ScriptedModel::new(session));
+    let what = What::Session { session: absolute(&options.session)?, keep: options.keep };
+    let mut task = Task::new(what, workdir.root_path(), &options.policy)?;
+    task.scratch = place.is_scratch();
+    task.approve_all = options.yes || (place.is_scratch() && !decides);
+    task.json = options.json;
+    let session = read_session(&source, &options.session)?;
     let prompt = source.prompt()?;
-
-    let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
-    let tools = setup::registry(&workdir)?.with(read_output(Arc::clone(&outputs)))?;
-    let policy = PolicySetup::new(&workdir, place.path(), &tools).in_force(&options.policy)?;
-    policy.print_notes();
-
-    let timeline = Arc::new(Timeline::new());
-    let observer: Arc<dyn Observer> =
-        if options.json { Arc::new(JsonLines) } else { Arc::clone(&timeline) as Arc<dyn Observer> };
     if !options.json {
-        let approved = if approve { "; its calls are approved" } else { "" };
+        let approved = if task.approve_all { "; its calls are approved" } else { "" };
         Timeline::title(&source.name, &format!("{}{approved}", place.describe()), &prompt);
     }
-    let events = Events::new([observer]);
-    let executor = policy
-        .apply(LocalExecutor::builder(tools.clone()))?
-        .outputs(outputs)
-        .approver(if approve { CommandLine::yes() } else { CommandLine::ask() })
-        .events(events.clone())
-        .build();
-    let (token, _watch) = cancel_on_interrupt();
-    let agent = Agent::new(Arc::clone(&model), executor).events(events).cancelled_by(token);
 
+    let scope = setup::scope()?;
+    let mut keeper = Keeper::new(KeptState::from_environment(), scope.run().clone(), &task)?;
+    let (token, _watch) = cancel_on_interrupt();
     let start = Instant::now();
-    let state = agent.run(setup::scope()?, prompt).await;
-    let elapsed = start.elapsed();
-    let exit = conclude(&state, &model);
-    let kept = if options.keep { place.keep() } else { None };
-    if options.json {
-        JsonLines::summary(&state, elapsed, exit, kept.as_deref());
-    } else {
-        timeline.summary(&state, elapsed);
-        if let Some(kept) = kept {
-            anstream::println!("kept {}", kept.display());
+    let (mut playing, bench) = set_up(SetUp {
+        task: &task,
+        given: place.path(),
+        state: Arc::clone(&keeper.state),
+        scope,
+        session,
+        stands: RunState::new(),
+        token: token.clone(),
+    })?;
+    playing.begin(prompt).await;
+    if playing.state.end().is_none() || options.keep {
+        // What waits outlives the process, and so must the directory it waits in.
+        place.outlives();
+    }
+    let mut work = Work::Session(Box::new(playing));
+    attend(&mut work, &mut keeper, &bench.attended(options.wait), &token).await?;
+    conclude(&work, &keeper, &task, start)
+}
+
+/// Holds what is known of a session that is to be played.
+pub(crate) struct SetUp<'a> {
+    pub(crate) task: &'a Task,
+    /// The directory as it was given, for names that people know.
+    pub(crate) given: Option<&'a Path>,
+    pub(crate) state: Arc<KeptState>,
+    pub(crate) scope: CallScope,
+    pub(crate) session: Session,
+    /// Where the run stands.
+    pub(crate) stands: RunState,
+    pub(crate) token: CancellationToken,
+}
+
+/// Gathers what a session is played with.
+pub(crate) fn set_up(set_up: SetUp<'_>) -> Result<(Playing, Bench)> {
+    let SetUp { task, given, state, scope, session, stands, token } = set_up;
+    let workdir = setup::workdir(Some(&task.workdir))?;
+    let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
+    let tools = setup::registry(&workdir)?.with(read_output(Arc::clone(&outputs)))?;
+    let policy = PolicySetup::new(&workdir, given, &tools).in_force(&task.policy()?)?;
+    policy.print_notes();
+    let bench = Bench { workdir, tools, policy, state };
+    let (approves_all, json) = (task.approve_all, task.json);
+    let stage = Stage { bench: &bench, outputs, scope, approves_all, json, token };
+    let playing = Playing::set_up(stage, session, stands)?;
+    Ok((playing, bench))
+}
+
+/// Says how a session ended or what it waits for, and clears up.
+pub(crate) fn conclude(work: &Work, keeper: &Keeper, task: &Task, start: Instant) -> Result<Exit> {
+    let Work::Session(playing) = work else { anyhow::bail!("a call is no session") };
+    let state = &playing.state;
+    let exit = match state.end() {
+        None => Exit::Waiting,
+        Some(_) if playing.is_done() => Exit::Done,
+        Some(_) => Exit::Failed,
+    };
+    let keep = matches!(task.work, What::Session { keep: true, .. });
+    let kept = (task.scratch && keep).then_some(task.workdir.as_path());
+    match &playing.timeline {
+        None => JsonLines::summary(state, start.elapsed(), exit, kept),
+        Some(timeline) => {
+            timeline.summary(state, start.elapsed());
+            if let Some(kept) = kept {
+                anstream::println!("kept {}", kept.display());
+            }
         }
     }
-    explain(&state, &model);
+    explain(playing);
+    if state.end().is_none() {
+        state.pending().for_each(outcome::waiting);
+        outcome::how_to_go_on(keeper.run());
+    } else if task.scratch && !keep {
+        scratch::remove(&task.workdir);
+    }
     Ok(exit)
 }
 
-/// A run is done when the model ended it and the session has no turn left.
-fn conclude(state: &RunState, model: &ScriptedModel) -> Exit {
-    match state.end() {
-        None => Exit::Waiting,
-        Some(RunEnd::Completed) if model.finished().is_ok() => Exit::Done,
-        Some(_) => Exit::Failed,
-    }
+/// Reads the turns of a session.
+pub(crate) fn read_session(source: &Source, named: &Path) -> Result<Session> {
+    Session::read(&source.turns).with_context(|| UsageError(format!("cannot play `{}`", named.display())))
 }
 
 /// Says on standard error why a run did not end as it should, and what to do.
-fn explain(state: &RunState, model: &ScriptedModel) {
-    match state.end() {
-        None => state.pending().for_each(outcome::waiting),
+fn explain(playing: &Playing) {
+    match playing.state.end() {
         Some(RunEnd::Failed { reason }) => {
             reason.lines().for_each(|line| anstream::eprintln!("{}", visible(line)));
         }
         Some(RunEnd::Completed) => {
-            if let Err(divergence) = model.finished() {
+            if let Err(divergence) = playing.model.finished() {
                 divergence.to_string().lines().for_each(|line| anstream::eprintln!("{}", visible(line)));
             }
         }
-        Some(_) => {}
+        _ => {}
     }
 }
 
 /// Where a session is, and what belongs to it.
-struct Source {
-    name: String,
+pub(crate) struct Source {
+    pub(crate) name: String,
     turns: PathBuf,
     prompt: Option<PathBuf>,
     project: Option<PathBuf>,
 }
 
 impl Source {
-    fn locate(path: &Path) -> Result<Self> {
+    pub(crate) fn locate(path: &Path) -> Result<Self> {
         let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         if path.is_file() {
             return Ok(Self { name, turns: path.to_owned(), prompt: None, project: None });
@@ -136,6 +186,8 @@ impl Source {
 enum Place {
     Given(PathBuf),
     Scratch(TempDir),
+    /// A scratch copy that is not removed with this value.
+    Outlives(PathBuf),
     Current,
 }
 
@@ -155,27 +207,29 @@ impl Place {
         match self {
             Self::Given(path) => Some(path),
             Self::Scratch(scratch) => Some(scratch.path()),
+            Self::Outlives(path) => Some(path),
             Self::Current => None,
         }
     }
 
     fn is_scratch(&self) -> bool {
-        matches!(self, Self::Scratch(_))
+        matches!(self, Self::Scratch(_) | Self::Outlives(_))
     }
 
     fn describe(&self) -> String {
         match self {
             Self::Given(path) => format!("in {}", path.display()),
-            Self::Scratch(_) => "on a scratch copy of its project".to_owned(),
+            Self::Scratch(_) | Self::Outlives(_) => "on a scratch copy of its project".to_owned(),
             Self::Current => "in the current directory".to_owned(),
         }
     }
 
-    /// Keeps a scratch copy and tells where it is.
-    fn keep(self) -> Option<PathBuf> {
-        match self {
-            Self::Scratch(scratch) => Some(scratch.keep()),
-            Self::Given(_) | Self::Current => None,
+    /// Lets a scratch copy be there for as long as the run.
+    fn outlives(&mut self) {
+        if let Self::Scratch(_) = self
+            && let Self::Scratch(scratch) = std::mem::replace(self, Self::Current)
+        {
+            *self = Self::Outlives(scratch.keep());
         }
     }
 }

@@ -4,6 +4,9 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
+/// How the name of each copy begins.
+const PREFIX: &str = "haft-run-";
+
 /// How deep a project may be nested before copying it is given up.
 const MOST_LEVELS: u32 = 64;
 
@@ -13,7 +16,7 @@ const MOST_LEVELS: u32 = 64;
 /// lead to the original.
 pub(crate) fn copy(project: &Path) -> Result<TempDir> {
     let scratch = tempfile::Builder::new()
-        .prefix("haft-run-")
+        .prefix(PREFIX)
         .tempdir()
         .context("cannot make a directory for the scratch copy")?;
     copy_tree(project, scratch.path(), MOST_LEVELS)
@@ -45,4 +48,16 @@ fn copy_tree(from: &Path, to: &Path, levels: u32) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Removes a copy that was made, as far as that can be done.
+pub(crate) fn remove(copy: &Path) {
+    // The path may come from a file, so nothing goes that does not bear the name of a copy.
+    let is_copy = copy.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
+    if is_copy
+        && let Err(error) = fs::remove_dir_all(copy)
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        anstream::eprintln!("cannot remove the scratch copy `{}`: {error}", copy.display());
+    }
 }

@@ -1,7 +1,13 @@
+use crate::attend::Attended;
 use crate::exit::UsageError;
+use crate::kept_state::KeptState;
+use crate::person::{Person, Terminal, at_terminal};
+use crate::policy_setup::PolicyInForce;
 use anyhow::{Context as _, Result};
 use haft::shell::Environment;
-use haft::{CallScope, LocalOutputs, RunId, ToolRegistry, Workdir, read_output};
+use haft::{
+    CallScope, Grants, LocalExecutor, LocalExecutorBuilder, LocalOutputs, RunId, ToolRegistry, Workdir, read_output,
+};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -31,4 +37,39 @@ pub(crate) fn scope() -> Result<CallScope> {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let id: RunId = format!("run-{:x}-{:x}", since_epoch.as_millis(), std::process::id()).parse()?;
     Ok(CallScope::new(id))
+}
+
+/// Holds what calls are made with: the directory, the tools, the policy and what is remembered.
+pub(crate) struct Bench {
+    pub(crate) workdir: Workdir,
+    pub(crate) tools: ToolRegistry,
+    pub(crate) policy: PolicyInForce,
+    pub(crate) state: Arc<KeptState>,
+}
+
+impl Bench {
+    /// Starts to configure an executor that keeps what waits, and remembers what is answered.
+    pub(crate) fn executor(&self, approves_all: bool) -> Result<LocalExecutorBuilder> {
+        let grants = Grants::kept_in(Arc::clone(&self.state) as _)
+            .workspace(self.workdir.root_path().to_string_lossy().into_owned());
+        Ok(self
+            .policy
+            .apply(LocalExecutor::builder(self.tools.clone()))?
+            .approver(Person::new(approves_all))
+            .grants(grants)
+            .pending(Arc::clone(&self.state) as _))
+    }
+
+    /// Says who answers what waits.
+    pub(crate) fn attended(&self, wait: bool) -> Attended {
+        if wait {
+            Attended::Elsewhere
+        } else if at_terminal() {
+            let loaded = &self.policy.loaded;
+            let (policy, mode) = (loaded.policy.clone(), loaded.mode);
+            Attended::Here(Terminal { policy, mode, tools: self.tools.clone() })
+        } else {
+            Attended::Nobody
+        }
+    }
 }

@@ -7,8 +7,8 @@ pub(crate) use json::JsonLines;
 use call_line::CallLine;
 
 use crate::paint::{ASKS, BAD, GOOD, NAME, PLACE, QUIET};
-use haft::agent::{RunEnd, RunState};
-use haft::{Event, EventKind, Message, Observer, ToolReply};
+use haft::agent::{Phase, RunEnd, RunState};
+use haft::{CallOutcome, Event, EventKind, Message, Observer, ToolReply};
 use std::collections::VecDeque;
 use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
@@ -36,6 +36,24 @@ impl Timeline {
         anstream::println!("{NAME}{}{NAME:#} {QUIET}{}{QUIET:#}\n", visible(name), visible(place));
         for line in prompt.lines() {
             anstream::println!("{PLACE}>{PLACE:#} {}", visible(line));
+        }
+    }
+
+    /// Takes up the calls of a run that was kept and are not answered yet.
+    pub(crate) fn go_on(&self, state: &RunState) {
+        let Phase::Waiting { outcomes } = state.phase() else { return };
+        let mut screen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for outcome in outcomes {
+            let (call, asked) = match outcome {
+                CallOutcome::Pending(pending) => (&pending.call, true),
+                CallOutcome::Held(held) => (&held.call, false),
+                CallOutcome::Replied(_) => continue,
+            };
+            let mut line = CallLine::new(call.id.clone(), call.name.clone(), &call.input);
+            if asked {
+                line.asked();
+            }
+            screen.calls.push_back(line);
         }
     }
 

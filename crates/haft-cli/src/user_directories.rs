@@ -15,6 +15,7 @@ pub(crate) struct UserDirectories {
     /// Where the configuration is, with how that is written for people and models, who need not know the path.
     config: Option<(PathBuf, &'static str)>,
     state: Option<PathBuf>,
+    state_file: Option<PathBuf>,
 }
 
 impl UserDirectories {
@@ -24,13 +25,15 @@ impl UserDirectories {
         let variable = |name: &str| env::var_os(name).map(PathBuf::from).and_then(absolute);
         let home = env::home_dir().and_then(absolute);
         let below_home = |folder: &str| home.as_ref().map(|home| home.join(folder));
+        let state =
+            variable("XDG_STATE_HOME").or_else(|| below_home(".local/state")).map(|path| path.join("haft"));
         Self {
+            state_file: variable("HAFT_STATE")
+                .or_else(|| state.as_ref().map(|directory| directory.join("haft.db"))),
             config: variable("XDG_CONFIG_HOME")
                 .map(|path| (path.join("haft"), "$XDG_CONFIG_HOME/haft"))
                 .or_else(|| Some((below_home(".config/haft")?, "~/.config/haft"))),
-            state: variable("XDG_STATE_HOME")
-                .or_else(|| below_home(".local/state"))
-                .map(|path| path.join("haft")),
+            state,
             home,
         }
     }
@@ -58,9 +61,16 @@ impl UserDirectories {
         })
     }
 
+    /// The database of grants, waiting calls and runs, which need not be there.
+    ///
+    /// It is named by `HAFT_STATE`, if that is an absolute path, and is `haft.db` among the rest otherwise.
+    pub(crate) fn state_file(&self) -> Option<&Path> {
+        self.state_file.as_deref()
+    }
+
     /// The places that hold haft's own policy and state.
     pub(crate) fn own_places(&self) -> impl Iterator<Item = &Path> {
         let config = self.config.as_ref().map(|(path, _)| path);
-        [config, self.state.as_ref()].into_iter().flatten().map(PathBuf::as_path)
+        [config, self.state.as_ref(), self.state_file.as_ref()].into_iter().flatten().map(PathBuf::as_path)
     }
 }

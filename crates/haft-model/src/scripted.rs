@@ -46,6 +46,12 @@ impl ScriptedModel {
         Self { capabilities, session, messages, played: Arc::default() }
     }
 
+    /// Counts so many turns as played, for a run that was stored after them and is gone on with.
+    pub fn after_turns(self, turns: usize) -> Self {
+        self.played.store(turns.min(self.messages.len()), Ordering::SeqCst);
+        self
+    }
+
     /// Counts the turns that were not played yet.
     pub fn remaining(&self) -> usize {
         self.session.turns().len().saturating_sub(self.played())

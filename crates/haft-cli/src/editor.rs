@@ -1,0 +1,29 @@
+use crate::exit::UsageError;
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+use std::env;
+use std::io::Write as _;
+use tokio::process::Command;
+
+/// Has a person change the input of a call in their editor; gives `None` if they left it as it was.
+///
+/// The editor is what `VISUAL` or `EDITOR` says, and `vi` otherwise.
+pub(crate) async fn edit(input: &Value) -> Result<Option<Value>> {
+    let editor = ["VISUAL", "EDITOR"]
+        .into_iter()
+        .find_map(|name| env::var(name).ok().filter(|it| !it.trim().is_empty()));
+    let editor = editor.unwrap_or_else(|| "vi".to_owned());
+    let mut file = tempfile::Builder::new().prefix("haft-input-").suffix(".json").tempfile()?;
+    writeln!(file, "{}", serde_json::to_string_pretty(input)?)?;
+    file.flush()?;
+    // The words of the variable are a command with options, as other programs take it.
+    let mut words = editor.split_whitespace();
+    let status = Command::new(words.next().unwrap_or("vi")).args(words).arg(file.path()).status().await;
+    let status =
+        status.with_context(|| UsageError(format!("cannot start the editor `{editor}`; set EDITOR")))?;
+    anyhow::ensure!(status.success(), "the editor `{editor}` failed ({status}), so nothing is changed");
+    let text = std::fs::read_to_string(file.path()).context("cannot read what was edited")?;
+    let edited: Value = serde_json::from_str(&text)
+        .with_context(|| UsageError("what was edited is not JSON; nothing is changed".to_owned()))?;
+    Ok(Some(edited).filter(|edited| edited != input))
+}

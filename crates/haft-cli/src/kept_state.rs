@@ -1,0 +1,129 @@
+use crate::exit::UsageError;
+use crate::user_directories::UserDirectories;
+use anyhow::{Context as _, Result};
+use async_trait::async_trait;
+use haft::store::SqliteStore;
+use haft::{
+    Approval, Claim, Grant, GrantPlace, GrantStore, PendingCall, PendingId, PendingStore, StoreError,
+};
+use std::fs;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+/// Holds what haft remembers from one command to the next: grants, calls that wait for a person, and runs.
+///
+/// It is one file, which is opened when it is needed first and made when there is something to keep.
+pub(crate) struct KeptState {
+    path: Option<PathBuf>,
+    store: OnceLock<SqliteStore>,
+}
+
+impl KeptState {
+    /// Finds the file where the environment says that it is.
+    pub(crate) fn from_environment() -> Arc<Self> {
+        let path = UserDirectories::from_environment().state_file().map(Path::to_owned);
+        Arc::new(Self { path, store: OnceLock::new() })
+    }
+
+    /// Opens the file, and makes it if there is none.
+    pub(crate) fn store(&self) -> Result<&SqliteStore> {
+        if let Some(store) = self.store.get() {
+            return Ok(store);
+        }
+        let path = self.path.as_ref().with_context(|| {
+            let message = "there is no place to remember anything in; set HAFT_STATE to the absolute path of a file, or HOME";
+            UsageError(message.to_owned())
+        })?;
+        let cannot = || {
+            let shown = path.display();
+            UsageError(format!("cannot remember anything in `{shown}`; set HAFT_STATE to a file that can be"))
+        };
+        if let Some(directory) = path.parent() {
+            let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
+            made.with_context(cannot)?;
+        }
+        let store = SqliteStore::open(path).with_context(cannot)?;
+        Ok(self.store.get_or_init(|| store))
+    }
+
+    /// Opens the file if there is one.
+    pub(crate) fn existing(&self) -> Result<Option<&SqliteStore>> {
+        if self.store.get().is_none() && !self.path.as_ref().is_some_and(|path| path.exists()) {
+            return Ok(None);
+        }
+        self.store().map(Some)
+    }
+
+    fn needed(&self, attempted: &'static str) -> Result<&SqliteStore, StoreError> {
+        self.store().map_err(|error| StoreError::new(attempted, error))
+    }
+
+    fn found(&self, attempted: &'static str) -> Result<Option<&SqliteStore>, StoreError> {
+        self.existing().map_err(|error| StoreError::new(attempted, error))
+    }
+}
+
+#[async_trait]
+impl GrantStore for KeptState {
+    async fn add(&self, grant: &Grant) -> Result<(), StoreError> {
+        self.needed("keep the grant")?.add(grant).await
+    }
+
+    async fn holding(
+        &self,
+        agent: Option<&str>,
+        places: &[GrantPlace],
+    ) -> Result<Vec<Arc<Grant>>, StoreError> {
+        match self.found("read the grants")? {
+            Some(store) => store.holding(agent, places).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    async fn list(&self) -> Result<Vec<Arc<Grant>>, StoreError> {
+        match self.found("read the grants")? {
+            Some(store) => GrantStore::list(store).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    async fn revoke(&self, id: &str) -> Result<bool, StoreError> {
+        match self.found("revoke the grant")? {
+            Some(store) => store.revoke(id).await,
+            None => Ok(false),
+        }
+    }
+}
+
+#[async_trait]
+impl PendingStore for KeptState {
+    async fn put(&self, pending: &PendingCall) -> Result<(), StoreError> {
+        self.needed("keep the pending call")?.put(pending).await
+    }
+
+    async fn claim(&self, pending: &PendingCall) -> Result<Claim, StoreError> {
+        self.needed("claim the pending call")?.claim(pending).await
+    }
+
+    async fn waiting(&self) -> Result<Vec<PendingCall>, StoreError> {
+        match self.found("read the pending calls")? {
+            Some(store) => store.waiting().await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    async fn answer(&self, id: &PendingId, approval: &Approval) -> Result<bool, StoreError> {
+        match self.found("keep the answer")? {
+            Some(store) => store.answer(id, approval).await,
+            None => Ok(false),
+        }
+    }
+
+    async fn answer_to(&self, id: &PendingId) -> Result<Option<Approval>, StoreError> {
+        match self.found("read the answer")? {
+            Some(store) => store.answer_to(id).await,
+            None => Ok(None),
+        }
+    }
+}

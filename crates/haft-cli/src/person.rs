@@ -1,0 +1,96 @@
+use crate::prompt::{Prompt, Said};
+use async_trait::async_trait;
+use haft::{
+    Approval, Approver, AskedQuestion, Explanation, Mode, PendingCall, Policy, Response, ToolRegistry,
+};
+use std::io::{BufRead, IsTerminal as _, stdin};
+use std::sync::Arc;
+use tokio::sync::Mutex;
+
+/// Answers an executor in the name of the person at the command line.
+///
+/// Calls are approved by flag or answered later: they are asked about when all that can be done is done and kept. What a
+/// running tool wants to know is asked at once, if there is a terminal.
+pub(crate) struct Person {
+    approves_all: bool,
+    /// Held while a question is on the screen, so that two tools never ask at once.
+    screen: Mutex<()>,
+}
+
+impl Person {
+    pub(crate) fn new(approves_all: bool) -> Self {
+        Self { approves_all, screen: Mutex::new(()) }
+    }
+}
+
+#[async_trait]
+impl Approver for Person {
+    async fn approve(&self, _call: &PendingCall) -> Approval {
+        if self.approves_all { Approval::Approve } else { Approval::Later }
+    }
+
+    async fn answer(&self, question: &AskedQuestion) -> Response {
+        if !at_terminal() {
+            return Response::Nobody;
+        }
+        let _screen = self.screen.lock().await;
+        let question = question.clone();
+        on_terminal(move |prompt| prompt.question(&question)).await.unwrap_or(Response::Nobody)
+    }
+}
+
+/// Tells whether there is somebody to ask.
+pub(crate) fn at_terminal() -> bool {
+    stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Asks the person at the terminal about calls that wait, and explains them.
+pub(crate) struct Terminal {
+    pub(crate) policy: Policy,
+    pub(crate) mode: Mode,
+    pub(crate) tools: ToolRegistry,
+}
+
+impl Terminal {
+    /// Asks about a call until there is an answer; without one it stays for later.
+    pub(crate) async fn ask(&self, pending: &PendingCall) -> Approval {
+        let explained: Arc<[Explanation]> = self.explain(pending).into();
+        let pending = Arc::new(pending.clone());
+        loop {
+            let (shown, explained) = (Arc::clone(&pending), Arc::clone(&explained));
+            match on_terminal(move |prompt| prompt.call(&shown, &explained)).await {
+                Some(Said::Answer(approval)) => return approval,
+                Some(Said::Edit) => match crate::editor::edit(&pending.call.input).await {
+                    Ok(Some(input)) => return Approval::Edit { input },
+                    Ok(None) => anstream::eprintln!("  nothing was changed"),
+                    Err(error) => {
+                        anstream::eprintln!("  {}", crate::timeline::visible(&format!("{error:#}")))
+                    }
+                },
+                None => return Approval::Later,
+            }
+        }
+    }
+
+    /// Says of every access how it is decided by the rules in force.
+    fn explain(&self, pending: &PendingCall) -> Vec<Explanation> {
+        let Some(tool) = self.tools.get(&pending.call.name) else { return Vec::new() };
+        let scope = pending.scope();
+        let verdicts = self.policy.explain_in(&scope, self.mode, tool, &pending.accesses);
+        verdicts.iter().map(|verdict| verdict.explain(self.policy.rule_language())).collect()
+    }
+}
+
+/// Has a prompt read from standard input; gives `None` if that broke.
+///
+/// Reading a line cannot be interrupted, so it gets a thread of its own and the question may outlive the call; the answer
+/// then goes nowhere.
+async fn on_terminal<T: Send + 'static>(
+    ask: impl FnOnce(&mut Prompt<'_>) -> T + Send + 'static,
+) -> Option<T> {
+    let asked = tokio::task::spawn_blocking(move || {
+        let (mut input, mut out) = (stdin().lock(), anstream::stderr().lock());
+        ask(&mut Prompt { input: &mut input as &mut dyn BufRead, out: &mut out })
+    });
+    asked.await.ok()
+}

@@ -1,0 +1,75 @@
+use crate::setup::Bench;
+use crate::timeline::{JsonLines, Timeline};
+use anyhow::Result;
+use haft::agent::{Agent, ResumeError, RunEnd, RunEvent, RunState};
+use haft::model::{ScriptedModel, Session};
+use haft::{Approval, CallOutcome, CallScope, Events, Observer, OutputStore, PendingCall, ToolReply};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Plays one session: has the recorded model answer and its calls executed.
+pub(crate) struct Playing {
+    agent: Agent,
+    pub(crate) model: Arc<ScriptedModel>,
+    pub(crate) timeline: Option<Arc<Timeline>>,
+    scope: CallScope,
+    pub(crate) state: RunState,
+}
+
+/// Holds what a session is played with.
+pub(crate) struct Stage<'a> {
+    pub(crate) bench: &'a Bench,
+    pub(crate) outputs: Arc<dyn OutputStore>,
+    pub(crate) scope: CallScope,
+    pub(crate) approves_all: bool,
+    pub(crate) json: bool,
+    pub(crate) token: CancellationToken,
+}
+
+impl Playing {
+    /// Sets the stage for a session, at the place that a run has got to.
+    pub(crate) fn set_up(stage: Stage<'_>, session: Session, state: RunState) -> Result<Self> {
+        let Stage { bench, outputs, scope, approves_all, json, token } = stage;
+        let timeline = (!json).then(|| Arc::new(Timeline::new()));
+        let observer: Arc<dyn Observer> = match &timeline {
+            Some(timeline) => Arc::clone(timeline) as Arc<dyn Observer>,
+            None => Arc::new(JsonLines),
+        };
+        let events = Events::new([observer]);
+        let model = Arc::new(ScriptedModel::new(session).after_turns(state.turns() as usize));
+        let executor = bench.executor(approves_all)?.outputs(outputs).events(events.clone()).build();
+        let agent = Agent::new(Arc::clone(&model), executor).events(events).cancelled_by(token);
+        if let Some(timeline) = &timeline {
+            timeline.go_on(&state);
+        }
+        Ok(Self { agent, model, timeline, scope, state })
+    }
+
+    /// Plays from the prompt until it ends or waits for a person.
+    pub(crate) async fn begin(&mut self, prompt: String) {
+        self.state = self.agent.run(self.scope.clone(), prompt).await;
+    }
+
+    /// Answers a call that waits, and plays on.
+    pub(crate) async fn answer(
+        &mut self,
+        pending: &PendingCall,
+        approval: Approval,
+    ) -> Result<(), ResumeError> {
+        let state = self.state.clone();
+        self.state = self.agent.resume(self.scope.clone(), state, &pending.call.id, approval).await?;
+        Ok(())
+    }
+
+    /// Takes the reply to a call that waits from elsewhere, and plays on.
+    pub(crate) async fn replied(&mut self, reply: ToolReply) -> Result<()> {
+        self.state.step(RunEvent::CallAnswered { outcome: CallOutcome::Replied(reply) })?;
+        self.state = self.agent.go_on(self.scope.clone(), self.state.clone()).await;
+        Ok(())
+    }
+
+    /// Tells whether the model ended the run, with no turn of the session left.
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self.state.end(), Some(RunEnd::Completed)) && self.model.finished().is_ok()
+    }
+}

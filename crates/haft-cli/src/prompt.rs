@@ -1,0 +1,190 @@
+//! What a person is shown and asked at the terminal.
+
+#[cfg(test)]
+mod tests;
+
+use crate::outcome::access_line;
+use crate::paint::{ASKS, NAME, QUIET};
+use crate::timeline::{DiffPart, print_diff, visible};
+use haft::{
+    Approval, AskedQuestion, Explanation, GrantTerm, PendingCall, Preview, QuestionKind, Response, Wants,
+};
+use serde_json::Value;
+use std::io::{BufRead, Write};
+
+/// How often a question is put again when the answer does not fit.
+const TRIES: usize = 5;
+
+/// Reads what a person says, and shows them what they need for it.
+pub(crate) struct Prompt<'a> {
+    pub(crate) input: &'a mut dyn BufRead,
+    pub(crate) out: &'a mut dyn Write,
+}
+
+/// Says what a person said about a call.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Said {
+    Answer(Approval),
+    /// They want to change its input first.
+    Edit,
+}
+
+impl Prompt<'_> {
+    /// Shows a call as it will run, and asks until there is an answer; the end of the input leaves it for later.
+    pub(crate) fn call(&mut self, pending: &PendingCall, explained: &[Explanation]) -> Said {
+        show(pending, self.out);
+        let can_be_remembered = pending.can_be_remembered();
+        let rules: Vec<&str> = pending.unmet.iter().filter_map(|unmet| unmet.grant.as_deref()).collect();
+        if can_be_remembered {
+            let rules = rules.iter().map(|rule| visible(rule)).collect::<Vec<_>>().join("`, `");
+            let _ = writeln!(
+                self.out,
+                "  {QUIET}`always` and `never` would remember, for this directory: `{rules}`{QUIET:#}"
+            );
+        }
+        loop {
+            let always = if can_be_remembered { "always here / " } else { "" };
+            let never = if rules.is_empty() { "" } else { "never / " };
+            let what = match pending.wants {
+                Wants::Authentication { .. } => "Done?",
+                _ => "Run it?",
+            };
+            let ask = format!("  {what} yes / {always}no [why] / {never}edit / explain / later: ");
+            let Some(line) = self.line(&ask) else { return Said::Answer(Approval::Later) };
+            let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
+            let reason = rest.trim().to_owned();
+            let term = GrantTerm::Workspace;
+            return Said::Answer(match word.to_lowercase().as_str() {
+                "y" | "yes" => Approval::Approve,
+                "a" | "always" if can_be_remembered => Approval::ApproveFor { term },
+                "n" | "no" => Approval::Deny { reason },
+                "never" if !rules.is_empty() => Approval::Never { term, reason },
+                "e" | "edit" => return Said::Edit,
+                "l" | "later" => Approval::Later,
+                "x" | "explain" => {
+                    explain(explained, self.out);
+                    continue;
+                }
+                "" => continue,
+                _ => {
+                    let _ = writeln!(self.out, "  `{}` is not among the answers", visible(word));
+                    continue;
+                }
+            });
+        }
+    }
+
+    /// Puts a question of a tool.
+    pub(crate) fn question(&mut self, asked: &AskedQuestion) -> Response {
+        let question = &asked.question;
+        let _ = writeln!(self.out, "\n{ASKS}?{ASKS:#} {NAME}{}{NAME:#} asks:", visible(&asked.tool));
+        for line in question.text.lines() {
+            let _ = writeln!(self.out, "  {}", visible(line));
+        }
+        let ask = match &question.kind {
+            QuestionKind::Choice { options } => {
+                for (place, option) in options.iter().enumerate() {
+                    let _ = writeln!(self.out, "    {} {}", place + 1, visible(option));
+                }
+                "  number or text (nothing to decline): "
+            }
+            QuestionKind::Confirm => "  yes / no (nothing to decline): ",
+            QuestionKind::Form { schema } => {
+                let _ = writeln!(self.out, "  {QUIET}{}{QUIET:#}", visible(&schema.as_value().to_string()));
+                "  a JSON object that fits this (nothing to decline): "
+            }
+            _ => "  (nothing to decline): ",
+        };
+        for _ in 0..TRIES {
+            let Some(line) = self.line(ask) else { return Response::Nobody };
+            if line.is_empty() {
+                return Response::Declined;
+            }
+            let checked = read(&question.kind, &line)
+                .and_then(|answer| question.check(&answer).map(|()| Response::Answered { answer }));
+            match checked {
+                Ok(answered) => return answered,
+                Err(why) => {
+                    let _ = writeln!(self.out, "  {}", visible(&why));
+                }
+            }
+        }
+        Response::Declined
+    }
+
+    fn line(&mut self, ask: &str) -> Option<String> {
+        let _ = write!(self.out, "{ask}");
+        let _ = self.out.flush();
+        let mut line = String::new();
+        match self.input.read_line(&mut line) {
+            Ok(0) | Err(_) => None,
+            Ok(_) => Some(line.trim().to_owned()),
+        }
+    }
+}
+
+/// Reads an answer of a kind.
+fn read(kind: &QuestionKind, line: &str) -> Result<Value, String> {
+    match kind {
+        QuestionKind::Confirm => match line.to_lowercase().as_str() {
+            "y" | "yes" | "true" => Ok(true.into()),
+            "n" | "no" | "false" => Ok(false.into()),
+            _ => Err("answer with yes or no".to_owned()),
+        },
+        QuestionKind::Choice { options } if !options.iter().any(|option| option == line) => {
+            let number = line.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+            Ok(number
+                .and_then(|place| options.get(place))
+                .map_or_else(|| line.into(), |option| option.as_str().into()))
+        }
+        QuestionKind::Form { .. } => {
+            serde_json::from_str(line).map_err(|error| format!("this is not JSON: {error}"))
+        }
+        _ => Ok(line.into()),
+    }
+}
+
+/// Shows what the call would do, whole and as it will run.
+pub(crate) fn show(pending: &PendingCall, mut out: &mut dyn Write) {
+    let _ = writeln!(out, "\n{ASKS}?{ASKS:#} {NAME}{}{NAME:#} wants to:", visible(&pending.call.name));
+    for access in &pending.unmet {
+        let _ = writeln!(out, "    {}", access_line(access));
+    }
+    if let Some(again) = &pending.again {
+        let _ = writeln!(out, "  {QUIET}asked again: {}{QUIET:#}", visible(again));
+    }
+    for repair in &pending.repairs {
+        let place = if repair.pointer.is_empty() { "the arguments" } else { &repair.pointer };
+        let _ = writeln!(out, "  {QUIET}changed {}: {}{QUIET:#}", visible(place), visible(&repair.note));
+    }
+    if let Wants::Authentication { url } = &pending.wants {
+        let _ = writeln!(out, "  first sign in at {}", visible(url));
+    }
+    match &pending.preview {
+        Preview::Arguments => {
+            let _ = writeln!(out, "  {QUIET}{}{QUIET:#}", visible(&pending.call.input.to_string()));
+        }
+        Preview::Diff(diff) => print_diff(&mut out, diff, DiffPart::Whole),
+        Preview::Command(command) => {
+            for line in command.lines() {
+                let _ = writeln!(out, "  {QUIET}${QUIET:#} {}", visible(line));
+            }
+        }
+        preview => {
+            for line in preview.as_text().lines() {
+                let _ = writeln!(out, "  {}", visible(line));
+            }
+        }
+    }
+}
+
+/// Says of every access how it is decided, why, and what would change it.
+fn explain(explained: &[Explanation], out: &mut dyn Write) {
+    for Explanation { access, decision, reason, change, .. } in explained {
+        let access = access.as_deref().unwrap_or("the call");
+        let _ = writeln!(out, "    {}: {decision}, {}", visible(access), visible(reason));
+        if let Some(change) = change {
+            let _ = writeln!(out, "      {QUIET}to change it: {}{QUIET:#}", visible(change));
+        }
+    }
+}

@@ -1,0 +1,102 @@
+use crate::exit::UsageError;
+use crate::policy_setup::PolicyOptions;
+use anyhow::{Context as _, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::{Path, PathBuf, absolute};
+
+/// The version of the form; a task of another is refused by name.
+const VERSION: u32 = 1;
+
+/// Says what a run was started to do and under which options, so that another process goes on with it alike.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Task {
+    version: u32,
+    pub(crate) work: What,
+    /// The directory that the tools work in.
+    pub(crate) workdir: PathBuf,
+    /// Whether the directory is a copy that goes with the run.
+    #[serde(default)]
+    pub(crate) scratch: bool,
+    /// Whether calls are approved without asking.
+    #[serde(default)]
+    pub(crate) approve_all: bool,
+    #[serde(default)]
+    pub(crate) json: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    profile: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    policy: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mode: Option<String>,
+}
+
+/// What a run does.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "does", rename_all = "snake_case")]
+pub(crate) enum What {
+    /// Plays a session.
+    Session {
+        /// Where the session is.
+        session: PathBuf,
+        /// Whether the scratch copy is kept.
+        keep: bool,
+    },
+    /// Makes one call.
+    Call {
+        /// The tool.
+        tool: String,
+    },
+}
+
+impl Task {
+    pub(crate) fn new(work: What, workdir: &Path, policy: &PolicyOptions) -> Result<Self> {
+        Ok(Self {
+            version: VERSION,
+            work,
+            workdir: workdir.to_owned(),
+            scratch: false,
+            approve_all: false,
+            json: false,
+            profile: policy.profile.map(|profile| profile.to_string()),
+            policy: policy
+                .policy
+                .as_ref()
+                .map(absolute)
+                .transpose()
+                .context("cannot tell where the policy is")?,
+            mode: policy.mode.map(|mode| mode.to_string()),
+        })
+    }
+
+    /// Reads what was kept of a run.
+    pub(crate) fn kept(host: &Value) -> Result<Self> {
+        let task: Self = serde_json::from_value(host.clone())
+            .context("this version of haft cannot read how the run was started")?;
+        anyhow::ensure!(
+            task.version == VERSION,
+            "the run was started by a version of haft that keeps it differently ({}; this one reads {VERSION})",
+            task.version
+        );
+        Ok(task)
+    }
+
+    /// What the command line that started it said of the policy.
+    pub(crate) fn policy(&self) -> Result<PolicyOptions> {
+        let unknown =
+            || UsageError("the policy that the run was started with is not known any more".to_owned());
+        Ok(PolicyOptions {
+            profile: self.profile.as_deref().map(str::parse).transpose().with_context(unknown)?,
+            policy: self.policy.clone(),
+            mode: self.mode.as_deref().map(str::parse).transpose().with_context(unknown)?,
+        })
+    }
+
+    /// What it does, in a few words.
+    pub(crate) fn describe(&self) -> String {
+        match &self.work {
+            What::Session { session, .. } => format!("session {}", session.display()),
+            What::Call { tool } => format!("call of {tool}"),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+use crate::playing::Playing;
+use anyhow::Result;
+use haft::agent::ResumeError;
+use haft::{
+    Approval, CallOutcome, CallScope, ErrorKind, LocalExecutor, PendingCall, ReplyStatus, ResumeRefused,
+    Resumption, ToolExecutor as _, ToolOutput, ToolReply,
+};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+/// Is something that can come to wait for a person: a session that is played, or one call.
+pub(crate) enum Work {
+    Session(Box<Playing>),
+    Call(Box<OneCall>),
+}
+
+/// Holds one call that was made for the command line, and what became of it so far.
+pub(crate) struct OneCall {
+    pub(crate) executor: LocalExecutor,
+    pub(crate) scope: CallScope,
+    pub(crate) outcome: CallOutcome,
+    pub(crate) token: CancellationToken,
+}
+
+impl Work {
+    /// The calls that wait for a person.
+    pub(crate) fn waiting(&self) -> Vec<PendingCall> {
+        match self {
+            Self::Session(playing) => playing.state.pending().cloned().collect(),
+            Self::Call(call) => match &call.outcome {
+                CallOutcome::Pending(pending) => vec![(**pending).clone()],
+                CallOutcome::Replied(_) | CallOutcome::Held(_) => Vec::new(),
+            },
+        }
+    }
+
+    /// What is to be kept of it.
+    pub(crate) fn state(&self) -> Result<Value> {
+        Ok(match self {
+            Self::Session(playing) => serde_json::to_value(&playing.state)?,
+            Self::Call(call) => serde_json::to_value(&call.outcome)?,
+        })
+    }
+
+    /// Goes on with a call that waited, as far as it gets.
+    ///
+    /// A call that another process went on with, and ended before it could keep what became of it, is answered as lost: it
+    /// is not run twice.
+    pub(crate) async fn answer(&mut self, pending: &PendingCall, approval: Approval) -> Result<()> {
+        let refused = match self {
+            Self::Session(playing) => match playing.answer(pending, approval).await {
+                Err(ResumeError::Refused(refused)) => Err(refused),
+                done => return Ok(done?),
+            },
+            Self::Call(call) => {
+                let resumption = Resumption::new(call.scope.clone(), pending.clone(), approval);
+                call.executor.resume(resumption.cancelled_by(call.token.clone())).await.map(|outcome| {
+                    call.outcome = outcome;
+                })
+            }
+        };
+        match refused {
+            Ok(()) => Ok(()),
+            Err(ResumeRefused::ResumedBefore { id }) => {
+                anstream::eprintln!(
+                    "the call `{id}` was gone on with before, by a process that ended meanwhile; it is not run again, and \
+                     whether it had its effect is not known"
+                );
+                self.lose(pending).await
+            }
+            Err(refused) => Err(refused.into()),
+        }
+    }
+
+    /// Answers a call of which nobody knows what became.
+    async fn lose(&mut self, pending: &PendingCall) -> Result<()> {
+        let output = ToolOutput::text(
+            "the program ended while this call was running, so whether it had its effect is not known; look before you \
+             repeat it",
+        );
+        let status = ReplyStatus::Error(ErrorKind::Failed);
+        let reply = ToolReply::new(pending.call.id.clone(), pending.call.name.clone(), status, output);
+        match self {
+            Self::Session(playing) => playing.replied(reply).await,
+            Self::Call(call) => {
+                call.outcome = CallOutcome::Replied(reply);
+                Ok(())
+            }
+        }
+    }
+}
