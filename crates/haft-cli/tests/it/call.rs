@@ -85,7 +85,9 @@ fn waits_for_an_approval_where_nobody_can_be_asked() {
         expect![[r#"
             stderr: waiting for an approval: `bash` wants to
             stderr:   write file:a.txt
-            stderr: Run the command again on a terminal to be asked, or with --yes to approve it.
+            stderr:   haft approvals show ID
+            stderr:   haft approvals approve ID
+            stderr: Answer it, then go on with `haft resume RUN`.
             exit 3
         "#]],
     );

@@ -9,6 +9,7 @@ mod policy;
 mod policy_files;
 mod run;
 mod tools;
+mod waiting;
 
 use expect_test::Expect;
 use std::path::Path;
@@ -20,6 +21,7 @@ fn haft(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_haft"));
     command.args(arguments).current_dir(directory).stdin(Stdio::null());
     command.env("XDG_CONFIG_HOME", "/nonexistent").env("XDG_STATE_HOME", "/nonexistent");
+    command.env("HAFT_STATE", directory.join(".haft-state/haft.db"));
     command
 }
 
@@ -29,7 +31,7 @@ fn shown(output: &Output) -> String {
     for (name, bytes) in [("", &output.stdout), ("stderr: ", &output.stderr)] {
         for line in String::from_utf8_lossy(bytes).lines() {
             shown.push_str(name);
-            shown.push_str(line);
+            shown.push_str(&without_ids(line));
             shown.push('\n');
         }
     }
@@ -37,6 +39,18 @@ fn shown(output: &Output) -> String {
     shown.push_str(&output.status.code().map_or_else(|| "by signal".to_owned(), |code| code.to_string()));
     shown.push('\n');
     shown
+}
+
+/// Replaces what differs from run to run: the ids of what waits, where a line says what to do about it.
+fn without_ids(line: &str) -> String {
+    for (before, name) in
+        [("  haft approvals show ", "ID"), ("  haft approvals approve ", "ID"), ("go on with `haft resume ", "RUN`.")]
+    {
+        if let Some((start, _)) = line.split_once(before) {
+            return format!("{start}{before}{name}");
+        }
+    }
+    line.to_owned()
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "snapshots read better without a reference")]

@@ -85,7 +85,9 @@ fn the_file_of_a_workspace_only_takes_away_until_it_is_trusted() {
         stderr: note: haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
         stderr: waiting for an approval: `write_file` wants to
         stderr:   write file:a.txt
-        stderr: Run the command again on a terminal to be asked, or with --yes to approve it.
+        stderr:   haft approvals show ID
+        stderr:   haft approvals approve ID
+        stderr: Answer it, then go on with `haft resume RUN`.
         exit 3
     "#]],
     );

@@ -84,7 +84,9 @@ fn asks_before_it_writes_in_a_directory_of_yours() {
         waiting for an approval after 1 turn and 0 calls, N ms
         stderr: waiting for an approval: `write_file` wants to
         stderr:   write file:notes.md
-        stderr: Run the command again on a terminal to be asked, or with --yes to approve it.
+        stderr:   haft approvals show ID
+        stderr:   haft approvals approve ID
+        stderr: Answer it, then go on with `haft resume RUN`.
         exit 3
     "#]]
     .assert_eq(&without_durations(&shown(&output)));

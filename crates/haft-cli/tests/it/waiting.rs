@@ -1,0 +1,236 @@
+use crate::{haft, shown};
+use haft_testkit::Tree;
+use serde_json::Value;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// Reads, then writes two files in one turn, beside each other, and runs a command in the next.
+const WRITES: &str = r#"{"text":"I look.","calls":[{"id":"c1","name":"read_file","input":{"path":"notes.md"}}]}
+{"text":"I write.","calls":[{"id":"c2","name":"write_file","input":{"path":"a.txt","content":"a\n"}},{"id":"c3","name":"read_file","input":{"path":"notes.md"}}]}
+{"text":"And a log.","calls":[{"id":"c4","name":"bash","input":{"command":"echo ran >> log.txt"}}]}
+{"text":"All is written."}
+"#;
+
+fn tree() -> Tree {
+    Tree::new().file("play/session.jsonl", WRITES).file("work/notes.md", "one\n")
+}
+
+/// Runs a command and gives what was printed, expecting an exit code.
+fn say(tree: &Tree, code: i32, arguments: &[&str]) -> String {
+    let output = haft(tree.path(), arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", shown(&output));
+    shown(&output)
+}
+
+fn json(tree: &Tree, arguments: &[&str]) -> Value {
+    let output = haft(tree.path(), arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", shown(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The ids of the one call that waits and of its run.
+fn waiting(tree: &Tree) -> (String, String) {
+    let list = json(tree, &["approvals", "list", "--json"]);
+    assert_eq!(list.as_array().map(Vec::len), Some(1), "{list}");
+    let text = |name: &str| list[0]["call"][name].as_str().unwrap().to_owned();
+    (text("id"), text("run"))
+}
+
+const RUN: [&str; 4] = ["run", "play", "--workdir", "work"];
+
+/// Begins the run of the session, to its first wait.
+fn begin(tree: &Tree) -> (String, String) {
+    say(tree, 3, &RUN);
+    waiting(tree)
+}
+
+/// What is left of a run that was not interrupted.
+fn uninterrupted() -> (Tree, Value) {
+    let tree = tree();
+    let mut arguments = RUN.to_vec();
+    arguments.extend(["--yes", "--json"]);
+    let summary = summary(&say(&tree, 0, &arguments));
+    (tree, summary)
+}
+
+/// The last line, without what differs from run to run.
+fn summary(shown: &str) -> Value {
+    let line = shown.lines().rfind(|line| line.contains("\"summary\"")).unwrap();
+    let mut summary: Value = serde_json::from_str(line).unwrap();
+    summary["elapsed_ms"].take();
+    summary
+}
+
+fn check_files(tree: &Tree, expected: &Tree) {
+    for file in ["work/notes.md", "work/a.txt", "work/log.txt"] {
+        assert_eq!(tree.read(file), expected.read(file), "{file}");
+    }
+}
+
+/// Waits, in a process that is killed as soon as a call waits.
+fn begin_and_kill(tree: &Tree, arguments: &[&str]) -> (String, String) {
+    let mut child =
+        haft(tree.path(), arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let runs = json(tree, &["resume", "--json"]);
+        if runs.as_array().is_some_and(|runs| !runs.is_empty()) {
+            break;
+        }
+        assert!(Instant::now() < deadline, "no call came to wait");
+    }
+    // `kill` sends SIGKILL.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    waiting(tree)
+}
+
+#[test]
+fn a_killed_run_that_is_approved_and_resumed_ends_as_if_it_had_not_been() {
+    let (expected, expected_summary) = uninterrupted();
+    let tree = tree();
+    let mut arguments = RUN.to_vec();
+    arguments.push("--wait");
+    let (call, run) = begin_and_kill(&tree, &arguments);
+    assert!(!tree.path().join("work/a.txt").exists());
+
+    say(&tree, 0, &["approvals", "approve", &call]);
+    // The second guarded call waits in the next process, which is killed, too.
+    let (next, same_run) = {
+        say(&tree, 3, &["resume", &run]);
+        waiting(&tree)
+    };
+    assert_eq!(run, same_run);
+    assert_ne!(call, next);
+    assert_eq!(tree.read("work/a.txt"), "a\n");
+    say(&tree, 0, &["approvals", "approve", &next]);
+    let shown = say(&tree, 0, &["resume", &run, "--json"]);
+
+    assert_eq!(summary(&shown), expected_summary);
+    check_files(&tree, &expected);
+}
+
+#[test]
+fn a_process_that_waits_takes_answers_from_others() {
+    let (expected, _) = uninterrupted();
+    let tree = tree();
+    let mut arguments = RUN.to_vec();
+    arguments.push("--wait");
+    let child = haft(tree.path(), &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let mut answered = 0;
+    while answered < 2 {
+        for entry in json(&tree, &["approvals", "list", "--json"]).as_array().unwrap() {
+            if entry["answer"].is_null() {
+                say(&tree, 0, &["approvals", "approve", entry["call"]["id"].as_str().unwrap()]);
+                answered += 1;
+            }
+        }
+        assert!(Instant::now() < deadline, "no call came to wait");
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
+    check_files(&tree, &expected);
+}
+
+#[test]
+fn what_was_resumed_is_not_resumed_again() {
+    let tree = tree();
+    let (call, run) = begin(&tree);
+    say(&tree, 0, &["approvals", "deny", &call]);
+    say(&tree, 3, &["resume", &run]);
+    assert!(say(&tree, 2, &["approvals", "approve", &call]).contains("gone on with before"));
+    let (next, _) = waiting(&tree);
+    say(&tree, 0, &["approvals", "approve", &next[..6]]);
+    say(&tree, 0, &["resume", &run]);
+    assert!(say(&tree, 2, &["resume", &run]).contains("has ended"));
+    assert_eq!(tree.read("work/log.txt"), "ran\n");
+    assert_eq!(json(&tree, &["resume", "--json"]), serde_json::json!([]));
+}
+
+#[test]
+fn a_call_is_denied_with_a_reason() {
+    let tree = Tree::new();
+    let call = ["call", "write_file", r#"{"path":"a.txt","content":"x\n"}"#];
+    assert!(say(&tree, 3, &call).contains("haft resume RUN"));
+    let (id, run) = waiting(&tree);
+    say(&tree, 0, &["approvals", "deny", &id, "--reason", "use b.txt"]);
+    assert!(say(&tree, 1, &["resume", &run]).contains("not approved: use b.txt"));
+    assert!(!tree.path().join("a.txt").exists());
+}
+
+#[test]
+fn a_call_runs_with_an_edited_input() {
+    let tree = Tree::new();
+    say(&tree, 3, &["call", "write_file", r#"{"path":"a.txt","content":"x\n"}"#]);
+    let (id, run) = waiting(&tree);
+    say(&tree, 0, &["approvals", "edit", &id, "--input", r#"{"path":"b.txt","content":"y\n"}"#]);
+    say(&tree, 0, &["resume", &run]);
+    assert!(!tree.path().join("a.txt").exists());
+    assert_eq!(tree.read("b.txt"), "y\n");
+}
+
+#[test]
+fn grants_hold_until_they_are_revoked() {
+    let tree = Tree::new();
+    let call = ["call", "write_file", r#"{"path":"a.txt","content":"x\n"}"#];
+    say(&tree, 3, &call);
+    let (id, run) = waiting(&tree);
+    assert!(say(&tree, 0, &["approvals", "show", &id]).contains("can be remembered as: write(./a.txt)"));
+    say(&tree, 0, &["approvals", "approve", &id, "--for", "workspace"]);
+    say(&tree, 0, &["resume", &run]);
+
+    let again = ["call", "write_file", r#"{"path":"a.txt","content":"y\n","overwrite":true}"#];
+    say(&tree, 0, &again);
+    let grants = json(&tree, &["grants", "list", "--json"]);
+    assert_eq!(grants[0]["rule"], "write(./a.txt)");
+    assert!(say(&tree, 0, &["grants", "list"]).contains("allow  write(./a.txt)"));
+    assert!(say(&tree, 2, &["grants", "revoke", "nothing"]).contains("haft grants list"));
+    assert!(say(&tree, 0, &["grants", "revoke", grants[0]["id"].as_str().unwrap()]).contains("revoked 1 grant\n"));
+    say(&tree, 3, &again);
+    assert_eq!(json(&tree, &["grants", "list", "--json"]), serde_json::json!([]));
+}
+
+#[test]
+fn never_holds_for_later_calls() {
+    let tree = Tree::new();
+    let call = ["call", "write_file", r#"{"path":"a.txt","content":"x\n"}"#];
+    say(&tree, 3, &call);
+    let (id, run) = waiting(&tree);
+    say(&tree, 0, &["approvals", "deny", &id, "--never"]);
+    say(&tree, 1, &["resume", &run]);
+    assert!(say(&tree, 1, &call).contains("never to be done"));
+}
+
+#[test]
+fn a_scratch_copy_is_there_until_its_run_ends() {
+    let tree = Tree::new()
+        .file("play/session.jsonl", WRITES)
+        .file("play/project/notes.md", "one\n");
+    say(&tree, 3, &["run", "play", "--ask"]);
+    let runs = json(&tree, &["resume", "--json"]);
+    let scratch = runs[0]["task"]["workdir"].as_str().unwrap().to_owned();
+    assert!(Path::new(&scratch).join("notes.md").exists());
+    let run = runs[0]["run"].as_str().unwrap().to_owned();
+    for code in [3, 0] {
+        let (call, _) = waiting(&tree);
+        say(&tree, 0, &["approvals", "approve", &call]);
+        say(&tree, code, &["resume", &run]);
+    }
+    assert!(!Path::new(&scratch).exists());
+    assert!(!tree.path().join("play/project/a.txt").exists());
+}
+
+#[test]
+fn nothing_is_kept_of_what_does_not_wait() {
+    let tree = tree();
+    let mut arguments = RUN.to_vec();
+    arguments.push("--yes");
+    say(&tree, 0, &arguments);
+    assert_eq!(say(&tree, 0, &["approvals", "list"]), "no call waits\nexit 0\n");
+    assert_eq!(say(&tree, 0, &["grants", "list"]), "nothing is granted\nexit 0\n");
+    assert_eq!(say(&tree, 0, &["resume"]), "no run waits\nexit 0\n");
+    assert!(say(&tree, 2, &["resume", "run-1"]).contains("no run `run-1` is kept"));
+    assert!(!tree.path().join(".haft-state").exists());
+}
