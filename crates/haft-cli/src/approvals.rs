@@ -51,13 +51,13 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
             let pending = find(&state, &id).await?;
             let input = match input {
                 Some(input) => call::read_input(&input)?,
-                None if person::at_terminal() => match editor::edit(&pending.call.input).await? {
-                    Some(input) => input,
-                    None => {
+                None if person::at_terminal() => {
+                    let Some(input) = editor::edit(&pending.call.input).await? else {
                         anstream::println!("nothing was changed, and the call still waits");
                         return Ok(Exit::Done);
-                    }
-                },
+                    };
+                    input
+                }
                 None => {
                     let message = "there is no terminal to edit on; give the arguments with --input JSON";
                     return Err(UsageError(message.to_owned()).into());

@@ -15,7 +15,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// Says who answers calls that wait.
 pub(crate) enum Attended {
     /// A person at this terminal, and answers that were kept.
-    Here(Terminal),
+    Here(Box<Terminal>),
     /// Answers that other commands keep; they are waited for.
     Elsewhere,
     /// Answers that were kept before.

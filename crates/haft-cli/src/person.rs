@@ -64,7 +64,7 @@ impl Terminal {
                     Ok(Some(input)) => return Approval::Edit { input },
                     Ok(None) => anstream::eprintln!("  nothing was changed"),
                     Err(error) => {
-                        anstream::eprintln!("  {}", crate::timeline::visible(&format!("{error:#}")))
+                        anstream::eprintln!("  {}", crate::timeline::visible(&format!("{error:#}")));
                     }
                 },
                 None => return Approval::Later,

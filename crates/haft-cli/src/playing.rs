@@ -28,21 +28,21 @@ pub(crate) struct Stage<'a> {
 
 impl Playing {
     /// Sets the stage for a session, at the place that a run has got to.
-    pub(crate) fn set_up(stage: Stage<'_>, session: Session, state: RunState) -> Result<Self> {
-        let Stage { bench, outputs, scope, approves_all, json, token } = stage;
+    pub(crate) fn set_up(with: Stage<'_>, session: Session, stands: RunState) -> Result<Self> {
+        let Stage { bench, outputs, scope, approves_all, json, token } = with;
         let timeline = (!json).then(|| Arc::new(Timeline::new()));
         let observer: Arc<dyn Observer> = match &timeline {
             Some(timeline) => Arc::clone(timeline) as Arc<dyn Observer>,
             None => Arc::new(JsonLines),
         };
         let events = Events::new([observer]);
-        let model = Arc::new(ScriptedModel::new(session).after_turns(state.turns() as usize));
+        let model = Arc::new(ScriptedModel::new(session).after_turns(stands.turns() as usize));
         let executor = bench.executor(approves_all)?.outputs(outputs).events(events.clone()).build();
         let agent = Agent::new(Arc::clone(&model), executor).events(events).cancelled_by(token);
         if let Some(timeline) = &timeline {
-            timeline.go_on(&state);
+            timeline.go_on(&stands);
         }
-        Ok(Self { agent, model, timeline, scope, state })
+        Ok(Self { agent, model, timeline, scope, state: stands })
     }
 
     /// Plays from the prompt until it ends or waits for a person.

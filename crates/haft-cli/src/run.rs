@@ -205,9 +205,8 @@ impl Place {
 
     fn path(&self) -> Option<&Path> {
         match self {
-            Self::Given(path) => Some(path),
+            Self::Given(path) | Self::Outlives(path) => Some(path),
             Self::Scratch(scratch) => Some(scratch.path()),
-            Self::Outlives(path) => Some(path),
             Self::Current => None,
         }
     }

@@ -6,7 +6,8 @@ use crate::policy_setup::PolicyInForce;
 use anyhow::{Context as _, Result};
 use haft::shell::Environment;
 use haft::{
-    CallScope, Grants, LocalExecutor, LocalExecutorBuilder, LocalOutputs, RunId, ToolRegistry, Workdir, read_output,
+    CallScope, Grants, LocalExecutor, LocalExecutorBuilder, LocalOutputs, RunId, ToolRegistry, Workdir,
+    read_output,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -67,7 +68,7 @@ impl Bench {
         } else if at_terminal() {
             let loaded = &self.policy.loaded;
             let (policy, mode) = (loaded.policy.clone(), loaded.mode);
-            Attended::Here(Terminal { policy, mode, tools: self.tools.clone() })
+            Attended::Here(Box::new(Terminal { policy, mode, tools: self.tools.clone() }))
         } else {
             Attended::Nobody
         }

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
-
 use super::{Prompt, Said};
 use haft::{Approval, AskedQuestion, GrantTerm, PendingCall, Question, Response};
 use serde_json::{Value, json};
@@ -54,7 +52,10 @@ fn asks_again_until_it_understands_and_takes_the_end_as_later() {
 fn shows_the_rules_that_would_be_remembered() {
     let approval = json!({ "kind": "approval" });
     let (_, shown) = said(&pending(Some("write(a.txt)"), &approval), "");
-    assert!(shown.contains("`write(a.txt)`") && shown.contains("+x") && shown.contains("always here"), "{shown}");
+    assert!(
+        shown.contains("`write(a.txt)`") && shown.contains("+x") && shown.contains("always here"),
+        "{shown}"
+    );
     let (answer, shown) = said(&pending(None, &approval), "always\nnever\n");
     assert_eq!(answer, Said::Answer(Approval::Later));
     assert!(!shown.contains("always here"), "{shown}");
@@ -69,7 +70,7 @@ fn shows_where_to_sign_in() {
     assert!(!shown.contains("always here"), "{shown}");
 }
 
-fn answered(question: Question, typed: &str) -> Response {
+fn answered(question: &Question, typed: &str) -> Response {
     let asked: AskedQuestion = serde_json::from_value(json!({
         "question": question, "run": "run-1", "call": "c1", "tool": "ask",
     }))
@@ -82,16 +83,16 @@ fn answered(question: Question, typed: &str) -> Response {
 fn reads_answers_to_each_kind_of_question() {
     let is = |answer: Value| Response::Answered { answer };
     let database = || Question::choice("Which?", ["staging", "production"]);
-    assert_eq!(answered(Question::text("Who?"), "me\n"), is(json!("me")));
-    assert_eq!(answered(Question::confirm("Sure?"), "maybe\ny\n"), is(json!(true)));
-    assert_eq!(answered(database(), "2\n"), is(json!("production")));
-    assert_eq!(answered(database(), "9\nstaging\n"), is(json!("staging")));
-    assert_eq!(answered(Question::text("Who?"), "\n"), Response::Declined);
-    assert_eq!(answered(Question::text("Who?"), ""), Response::Nobody);
+    assert_eq!(answered(&Question::text("Who?"), "me\n"), is(json!("me")));
+    assert_eq!(answered(&Question::confirm("Sure?"), "maybe\ny\n"), is(json!(true)));
+    assert_eq!(answered(&database(), "2\n"), is(json!("production")));
+    assert_eq!(answered(&database(), "9\nstaging\n"), is(json!("staging")));
+    assert_eq!(answered(&Question::text("Who?"), "\n"), Response::Declined);
+    assert_eq!(answered(&Question::text("Who?"), ""), Response::Nobody);
     let schema = serde_json::from_value(json!({
         "type": "object", "properties": { "port": { "type": "integer" } }, "required": ["port"],
     }))
     .unwrap();
     let form = Question::form("Where?", schema);
-    assert_eq!(answered(form, "{\n{\"port\":\"x\"}\n{\"port\":80}\n"), is(json!({ "port": 80 })));
+    assert_eq!(answered(&form, "{\n{\"port\":\"x\"}\n{\"port\":80}\n"), is(json!({ "port": 80 })));
 }

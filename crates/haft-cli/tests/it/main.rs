@@ -43,9 +43,11 @@ fn shown(output: &Output) -> String {
 
 /// Replaces what differs from run to run: the ids of what waits, where a line says what to do about it.
 fn without_ids(line: &str) -> String {
-    for (before, name) in
-        [("  haft approvals show ", "ID"), ("  haft approvals approve ", "ID"), ("go on with `haft resume ", "RUN`.")]
-    {
+    for (before, name) in [
+        ("  haft approvals show ", "ID"),
+        ("  haft approvals approve ", "ID"),
+        ("go on with `haft resume ", "RUN`."),
+    ] {
         if let Some((start, _)) = line.split_once(before) {
             return format!("{start}{before}{name}");
         }

@@ -70,9 +70,8 @@ fn check_files(tree: &Tree, expected: &Tree) {
 
 /// Waits, in a process that is killed as soon as a call waits.
 fn begin_and_kill(tree: &Tree, arguments: &[&str]) -> (String, String) {
-    let mut child =
-        haft(tree.path(), arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let mut child = haft(tree.path(), arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_mins(1);
     loop {
         let runs = json(tree, &["resume", "--json"]);
         if runs.as_array().is_some_and(|runs| !runs.is_empty()) {
@@ -118,7 +117,7 @@ fn a_process_that_waits_takes_answers_from_others() {
     let mut arguments = RUN.to_vec();
     arguments.push("--wait");
     let child = haft(tree.path(), &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_mins(1);
     let mut answered = 0;
     while answered < 2 {
         for entry in json(&tree, &["approvals", "list", "--json"]).as_array().unwrap() {
@@ -147,6 +146,30 @@ fn what_was_resumed_is_not_resumed_again() {
     assert!(say(&tree, 2, &["resume", &run]).contains("has ended"));
     assert_eq!(tree.read("work/log.txt"), "ran\n");
     assert_eq!(json(&tree, &["resume", "--json"]), serde_json::json!([]));
+}
+
+#[test]
+fn a_call_whose_process_was_killed_while_it_ran_is_not_run_again() {
+    let tree = Tree::new();
+    say(&tree, 3, &["call", "bash", r#"{"command":"echo ran >> log.txt; sleep 60"}"#]);
+    let (id, run) = waiting(&tree);
+    say(&tree, 0, &["approvals", "approve", &id]);
+    let mut child =
+        haft(tree.path(), &["resume", &run]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while !tree.path().join("log.txt").exists() {
+        assert!(Instant::now() < deadline, "the call did not start");
+        std::thread::yield_now();
+    }
+    // Somebody else cannot go on with it meanwhile.
+    assert!(say(&tree, 1, &["resume", &run]).contains("is being worked on"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    assert!(say(&tree, 2, &["approvals", "approve", &id]).contains("gone on with before"));
+    assert!(say(&tree, 1, &["resume", &run]).contains("whether it had its effect is not known"));
+    assert!(say(&tree, 2, &["resume", &run]).contains("has ended"));
+    assert_eq!(tree.read("log.txt"), "ran\n");
 }
 
 #[test]
@@ -181,13 +204,15 @@ fn grants_hold_until_they_are_revoked() {
     say(&tree, 0, &["approvals", "approve", &id, "--for", "workspace"]);
     say(&tree, 0, &["resume", &run]);
 
-    let again = ["call", "write_file", r#"{"path":"a.txt","content":"y\n","overwrite":true}"#];
+    let again = ["call", "write_file", r#"{"path":"a.txt","content":"y\n"}"#];
     say(&tree, 0, &again);
     let grants = json(&tree, &["grants", "list", "--json"]);
     assert_eq!(grants[0]["rule"], "write(./a.txt)");
     assert!(say(&tree, 0, &["grants", "list"]).contains("allow  write(./a.txt)"));
     assert!(say(&tree, 2, &["grants", "revoke", "nothing"]).contains("haft grants list"));
-    assert!(say(&tree, 0, &["grants", "revoke", grants[0]["id"].as_str().unwrap()]).contains("revoked 1 grant\n"));
+    assert!(
+        say(&tree, 0, &["grants", "revoke", grants[0]["id"].as_str().unwrap()]).contains("revoked 1 grant\n")
+    );
     say(&tree, 3, &again);
     assert_eq!(json(&tree, &["grants", "list", "--json"]), serde_json::json!([]));
 }
@@ -205,9 +230,7 @@ fn never_holds_for_later_calls() {
 
 #[test]
 fn a_scratch_copy_is_there_until_its_run_ends() {
-    let tree = Tree::new()
-        .file("play/session.jsonl", WRITES)
-        .file("play/project/notes.md", "one\n");
+    let tree = Tree::new().file("play/session.jsonl", WRITES).file("play/project/notes.md", "one\n");
     say(&tree, 3, &["run", "play", "--ask"]);
     let runs = json(&tree, &["resume", "--json"]);
     let scratch = runs[0]["task"]["workdir"].as_str().unwrap().to_owned();
