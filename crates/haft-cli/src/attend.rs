@@ -64,7 +64,12 @@ async fn next_answer(
     attended: &Attended,
 ) -> Result<Option<(PendingCall, Approval)>> {
     loop {
+        let kept = keeper.state.waiting().await?;
         for pending in waiting {
+            if !kept.iter().any(|kept| kept.id == pending.id) {
+                // It was gone on with, so whatever is answered is refused, and the call is given up.
+                return Ok(Some((pending.clone(), Approval::Nobody)));
+            }
             if let Some(approval) = keeper.state.answer_to(&pending.id).await? {
                 return Ok(Some((pending.clone(), approval)));
             }

@@ -383,7 +383,8 @@ async fn a_call_is_never_held_behind_a_later_one_however_long_keeping_takes() {
         c2: behind [CallId("c0")]
         c3: behind [CallId("c1")]
         c4: behind [CallId("c0"), CallId("c2")]
-    "#]].assert_eq(&told(&outcome));
+    "#]]
+    .assert_eq(&told(&outcome));
 }
 
 #[tokio::test]
