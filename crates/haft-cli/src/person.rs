@@ -89,7 +89,8 @@ async fn on_terminal<T: Send + 'static>(
     ask: impl FnOnce(&mut Prompt<'_>) -> T + Send + 'static,
 ) -> Option<T> {
     let asked = tokio::task::spawn_blocking(move || {
-        let (mut input, mut out) = (stdin().lock(), anstream::stderr().lock());
+        // The screen is not locked, so that what happens while a line is waited for can still be said there.
+        let (mut input, mut out) = (stdin().lock(), anstream::stderr());
         ask(&mut Prompt { input: &mut input as &mut dyn BufRead, out: &mut out })
     });
     asked.await.ok()
