@@ -69,25 +69,30 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
 }
 
 async fn list(state: &Arc<KeptState>, json: bool) -> Result<Exit> {
-    let waiting = state.waiting().await?;
+    let mut waiting = Vec::new();
+    for pending in state.waiting().await? {
+        let answer = state.answer_to(&pending.id).await?;
+        waiting.push((pending, answer));
+    }
+    // An answer is gone when its call goes on, which another process may have done meanwhile.
+    let still = state.waiting().await?;
+    waiting.retain(|(pending, _)| still.iter().any(|still| still.id == pending.id));
     if json {
-        let mut calls = Vec::new();
-        for pending in &waiting {
-            calls.push(json!({ "call": pending, "answer": state.answer_to(&pending.id).await? }));
-        }
+        let calls: Vec<_> =
+            waiting.iter().map(|(pending, answer)| json!({ "call": pending, "answer": answer })).collect();
         anstream::println!("{}", serde_json::to_string_pretty(&calls)?);
         return Ok(Exit::Done);
     }
     if waiting.is_empty() {
         anstream::println!("no call waits");
     }
-    for pending in &waiting {
+    for (pending, answer) in &waiting {
         let wants = match &pending.wants {
             Wants::Authentication { .. } => "a sign-in".to_owned(),
             _ => pending.unmet.iter().map(access_line).collect::<Vec<_>>().join(", "),
         };
-        let answered = match state.answer_to(&pending.id).await? {
-            Some(answer) => format!(", {}", named(&answer)),
+        let answered = match answer {
+            Some(answer) => format!(", {}", named(answer)),
             None if pending.is_expired() => ", expired".to_owned(),
             None => String::new(),
         };
