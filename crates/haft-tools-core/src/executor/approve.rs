@@ -7,8 +7,8 @@ use crate::panicked::discard;
 use crate::permission::{Asked, Remembered, call_digest};
 use crate::registry::Entry;
 use crate::{
-    Access, Accesses, Approval, Approver, AskedQuestion, CallScope, Grant, PendingCall, Prepared, Preview,
-    Response, Unmet, Verdict, Wants,
+    Access, Accesses, Approval, Approver, AskedQuestion, CallScope, Grant, GrantTerm, PendingCall, Prepared,
+    Preview, Response, Unmet, Verdict, Wants,
 };
 use futures_util::FutureExt as _;
 use haft_core::{Decision, Digest, Repair, ReplyStatus, ToolCall};
@@ -95,15 +95,33 @@ pub(super) async fn recall(frame: &Frame, entry: &Entry, prepared: &Prepared) ->
     })
 }
 
-/// Remembers a person's answer, if they want it to be.
-pub(super) async fn remember(frame: &Frame, approval: &Approval, pending: &PendingCall) {
-    let (decision, term) = match approval {
-        Approval::ApproveFor { term } if pending.can_be_remembered() => (Decision::Allow, *term),
-        Approval::Never { term, .. } => (Decision::Deny, *term),
-        _ => return,
-    };
-    let remembered = frame.shared.grants.remember(decision, term, &frame.scope, &pending.unmet).await;
-    if let Err(error) = remembered {
+/// Remembers a person's approval, if they want it to be: of what they were shown, that which has to be asked about now.
+pub(super) async fn remember(
+    frame: &Frame,
+    entry: &Entry,
+    prepared: &Prepared,
+    approval: &Approval,
+    pending: &PendingCall,
+) {
+    match approval {
+        Approval::ApproveFor { term } if pending.can_be_remembered() => {
+            let mut asked = unmet(frame, entry, prepared.accesses());
+            asked.retain(|unmet| pending.unmet.contains(unmet));
+            keep(frame, Decision::Allow, *term, &asked).await;
+        }
+        approval => remember_denial(frame, approval, pending).await,
+    }
+}
+
+/// Remembers that a person never wants to be asked about this again, if they said so.
+pub(super) async fn remember_denial(frame: &Frame, approval: &Approval, pending: &PendingCall) {
+    if let Approval::Never { term, .. } = approval {
+        keep(frame, Decision::Deny, *term, &pending.unmet).await;
+    }
+}
+
+async fn keep(frame: &Frame, decision: Decision, term: GrantTerm, unmet: &[Unmet]) {
+    if let Err(error) = frame.shared.grants.remember(decision, term, &frame.scope, unmet).await {
         let error = &error as &dyn std::error::Error;
         tracing::error!(error, "an answer cannot be remembered, so the next call is asked about again");
     }
@@ -131,22 +149,6 @@ pub(crate) async fn ask_person(frame: &Frame, question: &AskedQuestion) -> Respo
 
 pub(super) fn digest(entry: &Entry, call: &ToolCall, prepared: &Prepared, scope: &CallScope) -> Digest {
     call_digest(entry.version(), call, prepared.accesses(), scope)
-}
-
-/// Applies a person's answer to the very call that they were shown.
-pub(super) fn apply(
-    approval: Approval,
-    prepared: Prepared,
-    pending: PendingCall,
-) -> Result<Approved, Refusal> {
-    match approval {
-        Approval::Approve | Approval::ApproveFor { .. } => {
-            Ok(Approved::Run(Authorized::by_approval(prepared)))
-        }
-        Approval::Edit { input } => Ok(Approved::Again(input)),
-        Approval::Later => Ok(Approved::Waits(Box::new(pending))),
-        approval => Err(unapproved(&approval)),
-    }
 }
 
 /// Answers a call that is not approved.

@@ -291,7 +291,7 @@ impl ToolExecutor for LocalExecutor {
         }
         let frame =
             self.frame(scope, Control::new(token(cancellation, caller.as_ref()), None), registry, caller);
-        approve::remember(&frame, &approval, &pending).await;
+        approve::remember_denial(&frame, &approval, &pending).await;
         let course = Course::from(Ahead::resume(&frame, pending, approval, self.turn(&frame)));
         Ok(match &frame.caller {
             Some(caller) => Box::pin(caller.room().lend_while(course)).await,

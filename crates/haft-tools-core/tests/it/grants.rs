@@ -1,12 +1,12 @@
 use crate::approvals::{answers, asking, deny, edit, reading};
-use crate::fixture::{Probe, call, outline, registry, reply, scope, write};
+use crate::fixture::{Probe, call, outline, registry, reply, resource, scope, write};
 use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use haft_core::Decision;
 use haft_tools_core::{
-    Access, Accesses, Approval, Approver, Approvers, Batch, CallScope, Grant, GrantPlace, GrantStore,
-    GrantTerm, Grants, LocalExecutor, LocalExecutorBuilder, MemoryGrants, PendingCall, StoreError,
-    ToolExecutor as _, answering_within, approver_fn,
+    Access, AccessMode, Accesses, Approval, Approver, Approvers, Batch, CallScope, Grant, GrantPlace,
+    GrantStore, GrantTerm, Grants, LocalExecutor, LocalExecutorBuilder, MemoryGrants, PendingCall, Policy,
+    Resumption, Rule, StoreError, ToolExecutor as _, answering_within, approver_fn,
 };
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -301,4 +301,30 @@ async fn who_does_not_answer_in_time_has_not_denied() {
         a: denied: this call was not approved: no; do not repeat it, find another way or say what you would need
     "#]]).await;
     assert_eq!(asked.load(Ordering::Relaxed), 0);
+}
+
+/// Leaves an edit to wait, changes what was kept of it, approves it for the run, and tells what is remembered.
+async fn remembered_of(change: impl FnOnce(&mut PendingCall), then: Policy) -> Vec<String> {
+    let store = Arc::new(MemoryGrants::new());
+    let executor = |approver: Approval, policy: Policy| {
+        asking(answers(approver)).policy(policy).grants(remembering(&store)).build()
+    };
+    let batch = Batch::new(scope(), vec![call("c1", "edit", json!({ "path": "a" }))]);
+    let waiting = executor(Approval::Later, reading()).execute_batch(batch).await;
+    let mut pending = waiting.into_replies().unwrap_err().iter().next().unwrap().clone();
+    change(&mut pending);
+    let resumption = Resumption::new(scope(), pending, granted(GrantTerm::Run));
+    executor(deny("asked again"), then).resume(resumption).await.unwrap();
+    store.list().await.unwrap().iter().map(|grant| grant.rule.clone()).collect()
+}
+
+#[tokio::test]
+async fn a_later_answer_is_remembered_only_for_what_is_asked_when_it_counts() {
+    assert_eq!(remembered_of(|_| {}, reading()).await, ["write(file:a)"]);
+    let forged = |pending: &mut PendingCall| pending.unmet[0].grant = Some("write(file:**)".to_owned());
+    assert_eq!(remembered_of(forged, reading()).await, [""; 0], "only what was shown is remembered");
+    let other = |pending: &mut PendingCall| pending.call.input = json!({ "path": "b" });
+    assert_eq!(remembered_of(other, reading()).await, [""; 0], "the answer was to another call");
+    let denied = reading().deny(Rule::access(AccessMode::Write, resource("file:a")));
+    assert_eq!(remembered_of(|_| {}, denied).await, [""; 0], "a rule denies it by now");
 }

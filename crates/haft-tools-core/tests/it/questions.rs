@@ -1,12 +1,12 @@
 //! What running calls ask people: answers to questions, and to make themselves known.
 
 use crate::approvals::answers;
-use crate::fixture::{Probe, call, outline, permissive, registry, reply, scope, write};
+use crate::fixture::{Probe, call, outline, permissive, registry, reply, resource, scope, write};
 use async_trait::async_trait;
 use expect_test::{Expect, expect};
-use haft_core::{Schema, ToolError};
+use haft_core::{ReplyStatus, Schema, ToolError};
 use haft_tools_core::{
-    Approval, Approver, AskedQuestion, Batch, CallContext, CallOutcome, Limits, LocalExecutor,
+    AccessMode, Approval, Approver, AskedQuestion, Batch, CallContext, CallOutcome, Limits, LocalExecutor,
     LocalExecutorBuilder, PendingCall, Policy, Question, Response, Resumption, Rule, ToolExecutor as _,
     Wants, answering_within, approver_fn,
 };
@@ -317,4 +317,62 @@ async fn a_call_can_wait_until_a_person_is_known_and_then_go_on() {
         assert!(reply.status.is_ok());
         assert_eq!(tries.load(Ordering::Relaxed), 2);
     }
+}
+
+/// A tool that wants a person to be known once, and from then on touches something else, too.
+fn shifting() -> (Probe, Arc<AtomicUsize>) {
+    let (tool, tries) = guarded(1, true);
+    let count = Arc::clone(&tries);
+    let tool = tool.declare(move |_| {
+        let file = if count.load(Ordering::Relaxed) == 0 { "file:cache" } else { "file:secret" };
+        Ok(write(file).into())
+    });
+    (tool, tries)
+}
+
+/// Lets it write its cache; the secret is asked about.
+fn caching() -> Policy {
+    Policy::new().allow(Rule::access(AccessMode::Write, resource("file:cache")))
+}
+
+#[tokio::test]
+async fn who_makes_themselves_known_does_not_open_what_a_rule_denies() {
+    let (tool, tries) = shifting();
+    let (approver, shown) = shows(Approval::Approve);
+    let policy = caching().deny(Rule::access(AccessMode::Write, resource("file:secret")));
+    let executor = fetching(tool).policy(policy).approver(approver).build();
+    expect![[r#"
+        denied
+        `fetch` is not permitted to do this (write file:secret: deny by the rule write(file:secret)); do not try it again, find another way or say what you would need"#]].assert_eq(&outline(&reply(&executor, "fetch", json!({})).await));
+    assert!(shown.lock().unwrap().is_empty());
+    assert_eq!(tries.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn who_makes_themselves_known_is_first_asked_what_was_never_approved() {
+    let (tool, tries) = shifting();
+    let (approver, shown) = shows(Approval::Approve);
+    let executor = fetching(tool).policy(caching()).approver(approver).build();
+    assert!(reply(&executor, "fetch", json!({})).await.status.is_ok());
+    let shown = shown.lock().unwrap();
+    let wants: Vec<_> = shown.iter().map(|pending| (&pending.wants, pending.unmet.len())).collect();
+    assert_eq!(wants, [(&Wants::Approval, 1)], "the login is asked for again if it is still needed");
+    assert_eq!(tries.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test]
+async fn a_login_does_not_approve_what_has_to_be_asked_about_since() {
+    let (tool, tries) = guarded(1, true);
+    let executor = fetching(tool).approver(answers(Approval::Later)).build();
+    let batch = Batch::new(scope(), vec![call("c1", "fetch", json!({}))]);
+    let [outcome] = executor.execute_batch(batch).await.into_outcomes().try_into().unwrap();
+    let CallOutcome::Pending(pending) = outcome else { panic!("{outcome:?}") };
+    let (tool, later) = guarded(0, true);
+    let (approver, shown) = shows(Approval::Deny { reason: "asked".to_owned() });
+    let executor = LocalExecutor::builder(registry([tool])).approver(approver).build();
+    let outcome = executor.resume(Resumption::new(scope(), *pending, Approval::Approve)).await.unwrap();
+    let CallOutcome::Replied(reply) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(reply.status, ReplyStatus::Denied);
+    assert_eq!(shown.lock().unwrap().len(), 1);
+    assert_eq!([tries.load(Ordering::Relaxed), later.load(Ordering::Relaxed)], [1, 0]);
 }

@@ -9,8 +9,8 @@ use crate::executor::run::Failure;
 use crate::executor::{CallOutcome, Refusal};
 use crate::permission::Remembered;
 use crate::registry::Entry;
-use crate::{PendingCall, Prepared, Wants};
-use haft_core::Decision;
+use crate::{Approval, PendingCall, Prepared, Wants};
+use haft_core::{Decision, Digest};
 use tokio_util::sync::CancellationToken;
 
 /// Says what a person is asked.
@@ -40,15 +40,19 @@ impl<'a> Rest<'a> {
                 }
                 (Decided::Asked(prepared), Said::Wrote) => {
                     self.record.edited();
+                    self.approved = Some(self.digest(entry, &prepared));
                     Approved::Run(Authorized::by_approval(prepared))
                 }
                 (decided, Said::Given(given)) => {
                     let (approval, pending) = *given;
+                    let asked = matches!(decided, Decided::Asked(_));
                     let prepared = decided.into_prepared();
-                    let digest = approve::digest(entry, &self.record.call, &prepared, &self.frame.scope);
-                    if digest == pending.digest {
+                    if self.digest(entry, &prepared) == pending.digest
+                        && (!asked || !pending.unmet.is_empty())
+                    {
                         self.record.answered(&approval);
-                        approve::apply(approval, prepared, pending)?
+                        approve::remember(self.frame, entry, &prepared, &approval, &pending).await;
+                        self.apply(approval, prepared, pending)?
                     } else {
                         self.ask(entry, prepared, Asking::Again, layered, token).await?
                     }
@@ -128,9 +132,31 @@ impl<'a> Rest<'a> {
                 asked = asking => asked?,
             }
         };
-        approve::remember(self.frame, &approval, &pending).await;
         self.record.answered(&approval);
-        approve::apply(approval, prepared, pending)
+        approve::remember(self.frame, entry, &prepared, &approval, &pending).await;
+        self.apply(approval, prepared, pending)
+    }
+
+    /// Applies a person's answer to the very call that they were shown.
+    fn apply(
+        &mut self,
+        approval: Approval,
+        prepared: Prepared,
+        pending: PendingCall,
+    ) -> Result<Approved, Refusal> {
+        match approval {
+            Approval::Approve | Approval::ApproveFor { .. } => {
+                self.approved = Some(pending.digest);
+                Ok(Approved::Run(Authorized::by_approval(prepared)))
+            }
+            Approval::Edit { input } => Ok(Approved::Again(input)),
+            Approval::Later => Ok(Approved::Waits(Box::new(pending))),
+            approval => Err(approve::unapproved(&approval)),
+        }
+    }
+
+    fn digest(&self, entry: &Entry, prepared: &Prepared) -> Digest {
+        approve::digest(entry, &self.record.call, prepared, &self.frame.scope)
     }
 
     /// Has a person make themselves known to whom the call needs them to, after which it can go on.
@@ -151,6 +177,20 @@ impl<'a> Rest<'a> {
             return Err(refusal.into());
         }
         let prepared = prepare(entry, &self.record.call, &self.frame.scope)?;
+        self.turn.enter(prepared.accesses());
+        let front = self.decide(entry, prepared, Said::Nothing)?;
+        let prepared = match front.decided {
+            Decided::Allowed(authorized) => authorized.into_prepared(),
+            Decided::Asked(prepared) if self.approved == Some(self.digest(entry, &prepared)) => prepared,
+            // What it would do now was not asked about, which comes before who does it.
+            Decided::Asked(prepared) => match self.recall(entry, prepared).await? {
+                Ok(authorized) => authorized.into_prepared(),
+                Err(prepared) => {
+                    let decided = Decided::Asked(prepared);
+                    return Ok(Front { entry, decided, said: Said::Nothing });
+                }
+            },
+        };
         let url = url.into_string();
         match self.ask(entry, prepared, Asking::WhoItIs { url }, layered, token).await {
             Ok(Approved::Run(authorized)) => {

@@ -14,7 +14,7 @@ use crate::executor::validate::validate;
 use crate::executor::{CallOutcome, HeldCall, Refusal};
 use crate::registry::Entry;
 use crate::{Access, Accesses, Answer, DecidedBy, PendingCall, Prepared};
-use haft_core::{CallId, Repair, ReplyStatus, ToolOutput, Truncation};
+use haft_core::{CallId, Digest, Repair, ReplyStatus, ToolOutput, Truncation};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -32,6 +32,8 @@ pub(super) struct Rest<'a> {
     pub(super) queued: Option<Queued<'a>>,
     /// How often a person had to make themselves known for it.
     pub(super) made_known: u32,
+    /// What a person last approved.
+    pub(super) approved: Option<Digest>,
     /// The tool, once it is found.
     pub(super) entry: Option<&'a Entry>,
 }
@@ -64,6 +66,7 @@ impl<'a> Rest<'a> {
             touches: Accesses::none(),
             queued: None,
             made_known: 0,
+            approved: None,
             entry: None,
         }
     }
@@ -307,7 +310,12 @@ impl<'a> Rest<'a> {
         }
     }
 
-    fn decide(&mut self, entry: &'a Entry, prepared: Prepared, said: Said) -> Result<Front<'a>, Refusal> {
+    pub(super) fn decide(
+        &mut self,
+        entry: &'a Entry,
+        prepared: Prepared,
+        said: Said,
+    ) -> Result<Front<'a>, Refusal> {
         self.shows(prepared.accesses());
         let Self { frame, record, .. } = self;
         let (call, scope) = (&record.call, &frame.scope);
