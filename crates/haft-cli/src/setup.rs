@@ -7,11 +7,10 @@ use anyhow::{Context as _, Result};
 use haft::shell::Environment;
 use haft::{
     CallScope, Grants, LocalExecutor, LocalExecutorBuilder, LocalOutputs, RunId, ToolRegistry, Workdir,
-    read_output,
+    now_ms, read_output,
 };
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Opens the directory the tools work in.
 pub(crate) fn workdir(path: Option<&Path>) -> Result<Workdir> {
@@ -35,8 +34,7 @@ pub(crate) fn registry_of_runs(workdir: &Workdir) -> Result<ToolRegistry> {
 
 /// Names a run by the time it starts and the process it runs in.
 pub(crate) fn scope() -> Result<CallScope> {
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let id: RunId = format!("run-{:x}-{:x}", since_epoch.as_millis(), std::process::id()).parse()?;
+    let id: RunId = format!("run-{:x}-{:x}", now_ms(), std::process::id()).parse()?;
     Ok(CallScope::new(id))
 }
 

@@ -1,4 +1,4 @@
-use std::time::{SystemTime, UNIX_EPOCH};
+use haft::now_ms;
 
 /// Says how long ago a time was, in milliseconds since the Unix epoch.
 pub(crate) fn ago(at_ms: u64) -> String {
@@ -21,9 +21,4 @@ fn spoken(milliseconds: u64) -> String {
         7200..172_800 => format!("{} h", seconds / 3600),
         _ => format!("{} days", seconds / 86_400),
     }
-}
-
-fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

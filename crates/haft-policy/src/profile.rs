@@ -1,5 +1,5 @@
 use crate::PolicyFile;
-use crate::nearest::instead;
+use crate::instead::instead;
 use crate::problem::PolicyFileError;
 use haft_tools_core::RuleLanguage;
 use std::fmt;

@@ -1,4 +1,4 @@
-use crate::nearest::instead;
+use crate::instead::instead;
 use crate::problem::Problems;
 use crate::source_text::SourceText;
 use haft_tools_core::{AccessMode, Rule, RuleError, RuleLanguage};

@@ -55,7 +55,6 @@ mod open_error;
 mod run;
 mod run_store;
 mod sqlite;
-mod time;
 
 pub use fault::StoreFault;
 pub use lease::RunLease;

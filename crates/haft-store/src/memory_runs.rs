@@ -1,8 +1,8 @@
-use crate::time::now_ms;
 use crate::{RunLease, RunStore, RunSummary, SaveError, StoredRun, TakeError};
 use async_trait::async_trait;
 use haft_core::RunId;
 use haft_tools_core::StoreError;
+use haft_tools_core::now_ms;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

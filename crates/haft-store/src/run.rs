@@ -1,5 +1,5 @@
-use crate::time::now_ms;
 use haft_core::RunId;
+use haft_tools_core::now_ms;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;

@@ -5,7 +5,7 @@ mod stream;
 pub use rate_limit::RateLimit;
 pub use stream::{Delivery, EventReader};
 
-use crate::{CallScope, RedactedStream, Redactor};
+use crate::{CallScope, RedactedStream, Redactor, now_ms};
 use haft_core::{CallId, Event, EventKind};
 use redacting::Redactors;
 use std::fmt;
@@ -13,7 +13,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
-use std::time::{SystemTime, UNIX_EPOCH};
 use stream::Queue;
 
 /// Sees every event and changes nothing.
@@ -246,9 +245,4 @@ impl fmt::Debug for Events {
         let (observers, readers) = (self.0.observers.len(), self.0.reading.load(Ordering::Relaxed));
         write!(f, "Events({observers} observers, {readers} readers)")
     }
-}
-
-pub(crate) fn now_ms() -> u64 {
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
 }

@@ -8,8 +8,7 @@ pub use jsonl::{JournalError, JournalReader, JsonlJournal};
 pub use memory::MemoryJournal;
 pub use record::{DecidedBy, JournalEntry, JournalRecord, PersonAnswer};
 
-use crate::CallScope;
-use crate::events::now_ms;
+use crate::{CallScope, now_ms};
 use haft_core::ToolCall;
 use std::fmt;
 use std::io;

@@ -58,6 +58,7 @@ mod answer;
 mod catalog;
 mod clock;
 mod context;
+mod epoch;
 mod events;
 mod executor;
 mod extensions;
@@ -93,6 +94,7 @@ pub use catalog::{
     SourceError, SourceHealth, SourceStatus, ToolSource,
 };
 pub use context::CallContext;
+pub use epoch::{milliseconds, now_ms};
 pub use events::{Delivery, EventReader, Events, Observer, RateLimit};
 pub use executor::{
     Batch, BatchOutcome, CallOutcome, Cancel, HeldCall, LocalExecutor, LocalExecutorBuilder, PendingCalls,
@@ -106,6 +108,7 @@ pub use journal::{
 };
 pub use layer::{Before, Layer, LayerCall, LayerTime};
 pub use limits::{Limits, Retries, ToolLimits};
+pub use nearest::{listed, nearest};
 pub use output::{LocalOutputs, OutputChunk, OutputError, OutputStore, ReadOutput, Retention, read_output};
 pub use permission::{
     AgentPolicy, AllowAll, Approval, Approver, Approvers, AskedQuestion, Claim, DenyAll, Explanation, Grant,

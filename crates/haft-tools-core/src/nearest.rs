@@ -1,11 +1,11 @@
 /// The most names that are offered.
 const MOST: usize = 3;
 
-/// Finds the names that are most like what was written: at most three, the likest first.
+/// Finds the names that are most like what was written: at most three, the likest first; for errors that name the next step.
 ///
 /// Likeness is the Damerau-Levenshtein similarity without regard to case and to `-`, `_` and blanks; a name that
 /// contains what was written, or is contained in it, counts as alike too.
-pub(crate) fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     /// Below this, two names have little more in common than some letters.
     const ALIKE: f64 = 0.6;
     let wanted = folded(wanted);
@@ -34,8 +34,8 @@ fn folded(name: &str) -> String {
         .collect()
 }
 
-/// Writes names as `` `a`, `b` or `c` ``.
-pub(crate) fn listed<'a>(names: impl IntoIterator<Item = &'a str>, last: &str) -> String {
+/// Writes names as `` `a`, `b` or `c` ``, with `last` before the last of them; empty for none.
+pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>, last: &str) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     match names.as_slice() {
         [] => String::new(),

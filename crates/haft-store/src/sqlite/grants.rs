@@ -1,6 +1,6 @@
 use super::{SqliteStore, Trouble, from_json, integer, to_json};
-use crate::time::now_ms;
 use async_trait::async_trait;
+use haft_tools_core::now_ms;
 use haft_tools_core::{Grant, GrantPlace, GrantStore, StoreError};
 use rusqlite::{Params, Transaction, params};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 use super::{SqliteStore, Trouble, from_json, integer, to_json, writing};
-use crate::time::now_ms;
 use async_trait::async_trait;
+use haft_tools_core::now_ms;
 use haft_tools_core::{Approval, Claim, PendingCall, PendingId, PendingStore, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::time::Duration;

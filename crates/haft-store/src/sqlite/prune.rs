@@ -1,8 +1,8 @@
 use super::{SqliteStore, Trouble, integer, to_json, writing};
 use crate::StoreFault;
-use crate::time::{milliseconds, now_ms};
 use haft_core::RunId;
 use haft_tools_core::{GrantPlace, StoreError};
+use haft_tools_core::{milliseconds, now_ms};
 use rusqlite::Transaction;
 use std::time::Duration;
 

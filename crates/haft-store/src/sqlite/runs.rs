@@ -1,9 +1,9 @@
 use super::{SqliteStore, Trouble, from_json, integer, leases, number, to_json, writing};
-use crate::time::now_ms;
 use crate::{RunLease, RunStatus, RunStore, RunSummary, SaveError, StoreFault, StoredRun, TakeError};
 use async_trait::async_trait;
 use haft_core::RunId;
 use haft_tools_core::StoreError;
+use haft_tools_core::now_ms;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 #[async_trait]

@@ -1,7 +1,6 @@
 use super::approver::{Approval, Approver};
 use super::question::{AskedQuestion, Response};
-use super::unique::milliseconds;
-use crate::PendingCall;
+use crate::{PendingCall, milliseconds};
 use async_trait::async_trait;
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-use super::unique::{now_ms, unique};
+use super::unique::unique;
+use crate::now_ms;
 use haft_core::{Decision, RunId};
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,5 +1,5 @@
-use super::unique::{milliseconds, now_ms, unique};
-use crate::{Access, Accesses, CallScope, Preview};
+use super::unique::unique;
+use crate::{Access, Accesses, CallScope, Preview, milliseconds, now_ms};
 use haft_core::{Digest, Repair, RunId, ToolCall};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
