@@ -1,0 +1,148 @@
+mod server_name;
+
+pub use server_name::{ServerName, ServerNameError};
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Says how a server is reached and what it may take.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ServerConfig {
+    /// What the server is called here.
+    pub name: ServerName,
+    /// How it is reached.
+    pub transport: Transport,
+    /// When it is started; [`Start::Lazy`] by default.
+    pub start: Start,
+    /// The era of the protocol that it speaks; found out if `None`, the default.
+    pub era: Option<Era>,
+    /// What it may take.
+    pub limits: ServerLimits,
+    /// Whether its resources can be read by the tools `list_resources` and `read_resource`; not by default.
+    pub resource_tools: bool,
+}
+
+/// Says how a server is reached.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Transport {
+    /// A program that is started here, spoken to over its standard input and output.
+    Stdio(Program),
+    /// A service, spoken to by streamable HTTP.
+    Http(HttpServer),
+    /// A program that listens at this socket of this machine; one JSON text a line, as with [`Transport::Stdio`].
+    Unix(PathBuf),
+}
+
+/// Says which program is started for a server.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Program {
+    /// The program: a path, or a name that is looked for in `PATH`.
+    pub command: OsString,
+    /// What it is called with.
+    pub arguments: Vec<OsString>,
+    /// The variables it is given besides those of the allow-list that every program is given.
+    pub variables: BTreeMap<String, OsString>,
+    /// Where it is started; the directory of this process if `None`.
+    pub directory: Option<PathBuf>,
+}
+
+/// Says where a service is.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct HttpServer {
+    /// Its address: `https`, or `http` on this machine.
+    pub url: String,
+    /// Headers that each request is given; their values are secrets.
+    pub headers: BTreeMap<String, String>,
+}
+
+/// Says when a server is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Start {
+    /// When its tools are first asked for.
+    #[default]
+    Lazy,
+    /// With the others, at once.
+    Eager,
+}
+
+/// Names an era of the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Era {
+    /// A connection begins with `initialize`: the revisions up to 2025-11-25.
+    Legacy,
+    /// Every request stands alone: 2026-07-28.
+    Modern,
+}
+
+/// Bounds what a server may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerLimits {
+    /// How long it may take to start; 30 s by default.
+    pub start: Duration,
+    /// How long a server that was never met may take to answer in the modern era before the legacy one is tried, too; 3 s by
+    /// default.
+    pub probe: Duration,
+    /// How long a call may be without news; 60 s by default.
+    pub idle: Duration,
+    /// How long a call may take in all; 10 minutes by default. It stands still while a person is asked.
+    pub call: Duration,
+    /// The largest message it may send, in bytes; 16 MiB by default.
+    pub message_bytes: usize,
+    /// How often it is restarted within [`ServerLimits::restart_window`]; 5 times by default.
+    pub restarts: u32,
+    /// The time in which restarts are counted; 5 minutes by default.
+    pub restart_window: Duration,
+}
+
+impl ServerConfig {
+    /// Says how a server is reached; all else as by default.
+    pub fn new(name: ServerName, transport: Transport) -> Self {
+        Self {
+            name,
+            transport,
+            start: Start::default(),
+            era: None,
+            limits: ServerLimits::default(),
+            resource_tools: false,
+        }
+    }
+}
+
+impl Program {
+    /// Says which program is started, with which arguments.
+    pub fn new(
+        command: impl Into<OsString>,
+        arguments: impl IntoIterator<Item = impl Into<OsString>>,
+    ) -> Self {
+        let arguments = arguments.into_iter().map(Into::into).collect();
+        Self { command: command.into(), arguments, ..Self::default() }
+    }
+}
+
+impl HttpServer {
+    /// Says where a service is.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into(), headers: BTreeMap::new() }
+    }
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        Self {
+            start: Duration::from_secs(30),
+            probe: Duration::from_secs(3),
+            idle: Duration::from_mins(1),
+            call: Duration::from_mins(10),
+            message_bytes: 16 * 1024 * 1024,
+            restarts: 5,
+            restart_window: Duration::from_mins(5),
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Tools of Model Context Protocol servers as ordinary tools.
+//!
+//! With the feature `client`, each tool of a server becomes a tool of the registry: validated, permissioned, scheduled,
+//! bounded and recorded like any other. Both eras of the protocol are spoken: the one in which a connection begins with
+//! `initialize` (up to the revision 2025-11-25) and the stateless one of 2026-07-28.
+
+#[cfg(feature = "client")]
+mod config;
+#[cfg(feature = "client")]
+mod session;
+
+#[cfg(feature = "client")]
+pub use config::{
+    Era, HttpServer, Program, ServerConfig, ServerLimits, ServerName, ServerNameError, Start, Transport,
+};
