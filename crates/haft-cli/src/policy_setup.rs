@@ -181,7 +181,7 @@ impl<'a> PolicySetup<'a> {
 
     /// The language of rules, in which haft's own places and the files that were read are protected.
     fn language(&self, snapshot: &Snapshot) -> Result<RuleLanguage> {
-        let own = self.user.own_places().map(resolved);
+        let own = self.user.own_places().map(|place| resolved(&place));
         let protected: Vec<PathBuf> = own.chain(snapshot.files().map(|(path, _)| path)).collect();
         haft::rule_language_with(self.workdir, self.user.home().as_deref(), protected)
             .context("cannot protect haft's own files")

@@ -1,5 +1,6 @@
 use crate::exit::UsageError;
 use anyhow::Result;
+use haft::store::SqliteStore;
 use std::env;
 use std::path::{Path, PathBuf};
 
@@ -68,9 +69,10 @@ impl UserDirectories {
         self.state_file.as_deref()
     }
 
-    /// The places that hold haft's own policy and state.
-    pub(crate) fn own_places(&self) -> impl Iterator<Item = &Path> {
-        let config = self.config.as_ref().map(|(path, _)| path);
-        [config, self.state.as_ref(), self.state_file.as_ref()].into_iter().flatten().map(PathBuf::as_path)
+    /// The places that hold haft's own policy and state, with what is put beside the database.
+    pub(crate) fn own_places(&self) -> impl Iterator<Item = PathBuf> {
+        let config = self.config.as_ref().map(|(path, _)| path.clone());
+        let state_file = self.state_file.iter().flat_map(SqliteStore::places);
+        config.into_iter().chain(self.state.clone()).chain(state_file)
     }
 }

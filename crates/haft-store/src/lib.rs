@@ -46,7 +46,8 @@
 //! - A **record of the journal** holds neither arguments nor outputs, and the executor redacts it before it gets here.
 //!
 //! The file, and the `-wal` and `-shm` files that SQLite puts beside it, are readable and writable by their owner alone
-//! (mode 0600).
+//! (mode 0600), and so is the directory `-locks`, in which runs are locked (mode 0700). A host that lets agents write where
+//! they are protects all of them ([`SqliteStore::places`]).
 
 mod fault;
 mod lease;

@@ -3,6 +3,7 @@ mod journal;
 mod leases;
 mod opening;
 mod pending;
+mod places;
 mod prune;
 mod runs;
 mod schema;

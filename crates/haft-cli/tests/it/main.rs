@@ -8,6 +8,7 @@ mod interrupt;
 mod policy;
 mod policy_files;
 mod run;
+mod state;
 mod tools;
 mod waiting;
 

@@ -1,3 +1,5 @@
+#[cfg(unix)]
+use super::places::{LOGS, beside};
 use super::{StoreOptions, Trouble, schema};
 use crate::{OpenError, StoreFault};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -158,9 +160,8 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 fn narrow(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
 
-    for beside in ["", "-wal", "-shm"] {
-        let mut name = path.as_os_str().to_owned();
-        name.push(beside);
+    for end in [""].into_iter().chain(LOGS) {
+        let name = beside(path, end);
         let metadata = match fs::symlink_metadata(&name) {
             Ok(metadata) if metadata.is_file() => metadata,
             Ok(_) => continue,

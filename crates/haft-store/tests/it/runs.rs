@@ -1,6 +1,7 @@
 use crate::fixture::{Place, run};
 use haft_store::{MemoryRuns, RunStatus, RunStore, SaveError, SqliteStore, StoredRun, TakeError};
 use serde_json::json;
+use std::fs;
 
 /// Does the same with each form.
 async fn check(act: impl AsyncFn(&dyn RunStore)) {
@@ -76,8 +77,32 @@ async fn a_run_is_taken_by_one_at_a_time() {
 async fn a_run_that_was_given_back_leaves_no_file() {
     let place = Place::new();
     let store = place.store();
+    let locks = || fs::read_dir(place.file("haft.db-locks")).unwrap().count();
+    let lease = store.take(&run("run-1")).await.unwrap();
+    assert_eq!(locks(), 1);
+    drop(lease);
+    assert_eq!(locks(), 0);
+    // All that there is belongs to the store.
+    let places = SqliteStore::places(place.path());
+    for entry in fs::read_dir(place.file("")).unwrap() {
+        let path = entry.unwrap().path();
+        assert!(places.contains(&path), "{}", path.display());
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn locks_are_in_a_directory_of_the_owners_alone_and_not_behind_a_link() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    let place = Place::new();
+    let store = place.store();
     drop(store.take(&run("run-1")).await.unwrap());
-    let files = std::fs::read_dir(place.file("")).unwrap();
-    let locks = files.filter(|file| file.as_ref().unwrap().file_name().to_string_lossy().contains("lock"));
-    assert_eq!(locks.count(), 0);
+    let locks = place.file("haft.db-locks");
+    assert_eq!(fs::metadata(&locks).unwrap().permissions().mode() & 0o777, 0o700);
+
+    fs::remove_dir(&locks).unwrap();
+    fs::create_dir(place.file("elsewhere")).unwrap();
+    symlink(place.file("elsewhere"), &locks).unwrap();
+    assert!(matches!(store.take(&run("run-1")).await, Err(TakeError::Store(_))));
 }
