@@ -42,6 +42,8 @@ pub(crate) fn set_up(
     given: Option<&Path>,
     state: &Arc<KeptState>,
 ) -> Result<(LocalExecutor, Bench)> {
+    // What cannot be read must not be found out when it is needed, in the middle of the work.
+    state.existing()?;
     let workdir = setup::workdir(Some(&task.workdir))?;
     let tools = setup::registry(&workdir)?;
     let policy = PolicySetup::new(&workdir, given, &tools).in_force(&task.policy()?)?;

@@ -12,6 +12,7 @@ use haft::{Decision, GrantStore as _};
 /// Lists and takes back what was answered for more than one call.
 pub(crate) async fn grants(command: GrantsCommand) -> Result<Exit> {
     let state = KeptState::from_environment();
+    state.existing()?;
     let grants = state.list().await?;
     match command {
         GrantsCommand::List { json: true } => {

@@ -1,4 +1,5 @@
 use crate::exit::UsageError;
+use crate::policy_setup::is_there;
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
@@ -49,7 +50,7 @@ impl KeptState {
 
     /// Opens the file if there is one.
     pub(crate) fn existing(&self) -> Result<Option<&SqliteStore>> {
-        if self.store.get().is_none() && !self.path.as_ref().is_some_and(|path| path.exists()) {
+        if self.store.get().is_none() && !self.path.as_deref().is_some_and(is_there) {
             return Ok(None);
         }
         self.store().map(Some)

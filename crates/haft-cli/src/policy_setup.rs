@@ -271,8 +271,8 @@ impl PolicyInForce {
     }
 }
 
-/// Tells whether there is a file, also one that cannot be looked at: what it denies must not be lost for that.
-fn is_there(path: &Path) -> bool {
+/// Tells whether there is a file, also one that cannot be looked at: what it says must not be lost for that.
+pub(crate) fn is_there(path: &Path) -> bool {
     let is_missing = |error: io::Error| matches!(error.kind(), NotFound | NotADirectory);
     !path.symlink_metadata().is_err_and(is_missing)
 }

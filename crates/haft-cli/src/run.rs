@@ -81,6 +81,8 @@ pub(crate) struct SetUp<'a> {
 /// Gathers what a session is played with.
 pub(crate) fn set_up(set_up: SetUp<'_>) -> Result<(Playing, Bench)> {
     let SetUp { task, given, state, scope, session, stands, token } = set_up;
+    // What cannot be read must not be found out when it is needed, in the middle of the work.
+    state.existing()?;
     let workdir = setup::workdir(Some(&task.workdir))?;
     let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
     let tools = setup::registry(&workdir)?.with(read_output(Arc::clone(&outputs)))?;

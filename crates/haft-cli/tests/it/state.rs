@@ -28,3 +28,43 @@ fn what_lies_in_a_writable_directory_is_protected_with_all_that_is_put_beside_it
     write("other.db", 0);
     write("state.db-notes", 0);
 }
+
+const READ: [&str; 3] = ["call", "read_file", r#"{"path":"notes.md"}"#];
+
+/// Checks that nothing runs where the state cannot be used, whatever the command would not need of it.
+fn check_refused(tree: &Tree, because: &str) {
+    let session = tree.path().join("play/session.jsonl");
+    let run = ["run", session.to_str().unwrap(), "--yes", "--workdir", "."];
+    for arguments in [&READ[..], &run, &["approvals", "list"], &["grants", "list"], &["resume"]] {
+        let said = say(tree, 2, arguments);
+        assert!(said.contains("cannot remember anything in `"), "{said}");
+        assert!(said.contains(because), "{said}");
+        assert!(said.lines().all(|line| !line.contains("one")), "{said}");
+    }
+}
+
+fn tree() -> Tree {
+    let turn = r#"{"calls":[{"id":"c1","name":"read_file","input":{"path":"notes.md"}}]}"#;
+    Tree::new().file("notes.md", "one\n").file("play/session.jsonl", &format!("{turn}\n"))
+}
+
+#[test]
+fn nothing_runs_where_the_state_is_damaged() {
+    let tree = tree().file("state.db", &"not a database, but long enough to be one".repeat(100));
+    check_refused(&tree, "because: the file is damaged, or no database");
+}
+
+#[test]
+fn a_link_to_nothing_is_not_taken_for_no_state() {
+    let tree = tree().link("state.db", "gone.db");
+    check_refused(&tree, "because it is a symbolic link, not a regular file");
+    assert!(!tree.path().join("gone.db").exists());
+}
+
+#[test]
+fn a_state_whose_directory_is_a_file_is_not_there() {
+    let tree = tree().file("file", "");
+    let mut command = haft(tree.path(), &READ);
+    command.env("HAFT_STATE", tree.path().join("file/state.db"));
+    assert_eq!(command.output().unwrap().status.code(), Some(0));
+}
