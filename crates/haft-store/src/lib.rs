@@ -49,6 +49,7 @@
 //! (mode 0600), and so is the directory `-locks`, in which runs are locked (mode 0700). A host that lets agents write where
 //! they are protects all of them ([`SqliteStore::places`]).
 
+mod entry;
 mod fault;
 mod lease;
 mod memory_runs;
@@ -57,6 +58,7 @@ mod run;
 mod run_store;
 mod sqlite;
 
+pub use entry::{Entry, PendingEntry};
 pub use fault::StoreFault;
 pub use lease::RunLease;
 pub use memory_runs::MemoryRuns;

@@ -1,3 +1,4 @@
+mod entries;
 mod grants;
 mod journal;
 mod leases;

@@ -116,7 +116,7 @@ fn save(connection: &mut Connection, run: &StoredRun) -> Result<Saved, Trouble> 
     Ok(Saved::Kept)
 }
 
-fn summary(row: &Row<'_>) -> Result<RunSummary, Trouble> {
+pub(super) fn summary(row: &Row<'_>) -> Result<RunSummary, Trouble> {
     let (run, status): (String, String) = (row.get(0)?, row.get(4)?);
     let unknown = || StoreFault::unreadable("run", &run, format!("the status `{status}` is not known"));
     Ok(RunSummary {
