@@ -64,9 +64,8 @@ async fn next_answer(
     attended: &Attended,
 ) -> Result<Option<(PendingCall, Approval)>> {
     loop {
-        let kept = keeper.state.waiting().await?;
         for pending in waiting {
-            if !kept.iter().any(|kept| kept.id == pending.id) {
+            if !keeper.state.waits(&pending.id).await? {
                 // It was gone on with, so whatever is answered is refused, and the call is given up.
                 return Ok(Some((pending.clone(), Approval::Nobody)));
             }

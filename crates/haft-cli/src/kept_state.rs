@@ -3,10 +3,11 @@ use crate::policy_setup::is_there;
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
-use haft::store::SqliteStore;
+use haft::store::{Entry, PendingEntry, SqliteStore, StoreFault};
 use haft::{
     Approval, Claim, Grant, GrantPlace, GrantStore, PendingCall, PendingId, PendingStore, StoreError,
 };
+use std::error::Error as _;
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,30 @@ impl KeptState {
         self.store().map(Some)
     }
 
+    /// Lists the grants, also those that cannot be read.
+    pub(crate) async fn grants(&self) -> Result<Vec<Entry<Grant>>> {
+        match self.existing()? {
+            Some(store) => Ok(store.grant_entries().await?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Lists the calls that wait, also those that cannot be read.
+    pub(crate) async fn calls(&self) -> Result<Vec<PendingEntry>> {
+        match self.existing()? {
+            Some(store) => Ok(store.pending_entries().await?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Tells whether a call waits, whatever else there is.
+    pub(crate) async fn waits(&self, id: &PendingId) -> Result<bool> {
+        match self.existing()? {
+            Some(store) => Ok(store.waits(id).await?),
+            None => Ok(false),
+        }
+    }
+
     fn needed(&self, attempted: &'static str) -> Result<&SqliteStore, StoreError> {
         self.store().map_err(|error| StoreError::new(attempted, error))
     }
@@ -63,6 +88,11 @@ impl KeptState {
     fn found(&self, attempted: &'static str) -> Result<Option<&SqliteStore>, StoreError> {
         self.existing().map_err(|error| StoreError::new(attempted, error))
     }
+}
+
+/// Says why an entry cannot be read, for where it is said that it cannot.
+pub(crate) fn why(fault: &StoreFault) -> String {
+    fault.source().map_or_else(|| fault.to_string(), ToString::to_string)
 }
 
 #[async_trait]

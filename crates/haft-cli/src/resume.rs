@@ -3,8 +3,8 @@ use crate::attend::attend;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
-use crate::kept_state::KeptState;
-use crate::paint::{NAME, QUIET};
+use crate::kept_state::{KeptState, why};
+use crate::paint::{BAD, NAME, QUIET};
 use crate::run::{SetUp, Source, read_session};
 use crate::task::{Task, What};
 use crate::timeline::visible;
@@ -14,6 +14,9 @@ use crate::{call, run};
 use anyhow::{Context as _, Result};
 use haft::store::{RunStatus, RunStore as _, SqliteStore, StoredRun};
 use haft::{CallOutcome, CallScope};
+use serde_json::{Value, json};
+use std::error::Error;
+use std::iter;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -71,22 +74,26 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
     }
 }
 
+/// Is a run that waits, or one that cannot be read.
+type Listed = Result<StoredRun, (String, String)>;
+
 /// Lists the runs that wait.
 async fn list(store: Option<&SqliteStore>, json: bool) -> Result<Exit> {
-    let mut waiting = Vec::new();
+    let mut waiting: Vec<Listed> = Vec::new();
     if let Some(store) = store {
-        for summary in store.list().await? {
-            if summary.status == RunStatus::Waiting
-                && let Some(run) = store.load(&summary.run).await?
-            {
-                waiting.push(run);
+        for entry in store.run_entries().await? {
+            match entry.value {
+                Ok(summary) if summary.status != RunStatus::Waiting => {}
+                Ok(summary) => match store.load(&summary.run).await {
+                    Ok(run) => waiting.extend(run.map(Ok)),
+                    Err(error) => waiting.push(Err((entry.id, causes(&error)))),
+                },
+                Err(fault) => waiting.push(Err((entry.id, why(&fault)))),
             }
         }
     }
     if json {
-        let runs: Vec<_> = waiting.iter().map(|run| serde_json::json!({
-            "run": run.run, "started_at_ms": run.started_at_ms, "updated_at_ms": run.updated_at_ms, "task": run.host,
-        })).collect();
+        let runs: Vec<Value> = waiting.iter().map(as_json).collect();
         anstream::println!("{}", serde_json::to_string_pretty(&runs)?);
         return Ok(Exit::Done);
     }
@@ -94,6 +101,14 @@ async fn list(store: Option<&SqliteStore>, json: bool) -> Result<Exit> {
         anstream::println!("no run waits");
     }
     for run in waiting {
+        let run = match run {
+            Ok(run) => run,
+            Err((id, why)) => {
+                let (id, why) = (visible(&id), visible(&why));
+                anstream::println!("{NAME}{id}{NAME:#}  {BAD}cannot be read{BAD:#}  {QUIET}{why}{QUIET:#}");
+                continue;
+            }
+        };
         let task = Task::kept(&run.host);
         let what = task.map_or_else(
             |error| format!("{error:#}"),
@@ -105,10 +120,28 @@ async fn list(store: Option<&SqliteStore>, json: bool) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+fn as_json(listed: &Listed) -> Value {
+    match listed {
+        Ok(run) => json!({
+            "run": run.run,
+            "started_at_ms": run.started_at_ms,
+            "updated_at_ms": run.updated_at_ms,
+            "task": run.host,
+        }),
+        Err((id, why)) => json!({ "run": id, "unreadable": why }),
+    }
+}
+
+/// Says what an error comes from.
+fn causes(error: &dyn Error) -> String {
+    let causes = iter::successors(error.source(), |cause| Error::source(*cause));
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
 /// Finds a run by its id, or by a beginning that no other has.
 async fn find(store: &SqliteStore, name: &str) -> Result<StoredRun> {
-    let runs = store.list().await?;
-    let ids: Vec<&str> = runs.iter().map(|run| run.run.as_str()).collect();
+    let runs = store.run_entries().await?;
+    let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
     let Some(id) = crate::ids::pick(name, &ids, "run")? else { return Err(unknown(name)) };
     store.load(&id.parse()?).await?.with_context(|| unknown(name))
 }

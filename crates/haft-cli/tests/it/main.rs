@@ -10,6 +10,7 @@ mod policy_files;
 mod run;
 mod state;
 mod tools;
+mod unreadable;
 mod waiting;
 
 use expect_test::Expect;

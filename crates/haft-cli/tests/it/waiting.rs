@@ -17,20 +17,20 @@ fn tree() -> Tree {
 }
 
 /// Runs a command and gives what was printed, expecting an exit code.
-fn say(tree: &Tree, code: i32, arguments: &[&str]) -> String {
+pub(crate) fn say(tree: &Tree, code: i32, arguments: &[&str]) -> String {
     let output = haft(tree.path(), arguments).output().unwrap();
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", shown(&output));
     shown(&output)
 }
 
-fn json(tree: &Tree, arguments: &[&str]) -> Value {
+pub(crate) fn json(tree: &Tree, arguments: &[&str]) -> Value {
     let output = haft(tree.path(), arguments).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", shown(&output));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// The ids of the one call that waits and of its run.
-fn waiting(tree: &Tree) -> (String, String) {
+pub(crate) fn waiting(tree: &Tree) -> (String, String) {
     let list = json(tree, &["approvals", "list", "--json"]);
     assert_eq!(list.as_array().map(Vec::len), Some(1), "{list}");
     let text = |name: &str| list[0]["call"][name].as_str().unwrap().to_owned();
