@@ -65,4 +65,4 @@ pub use memory_runs::MemoryRuns;
 pub use open_error::OpenError;
 pub use run::{RunStatus, RunSummary, StoredRun};
 pub use run_store::{RunStore, SaveError, TakeError};
-pub use sqlite::{Pruned, RecordFilter, SqliteStore, StoreOptions};
+pub use sqlite::{GivenUp, Pruned, RecordFilter, SqliteStore, StoreOptions};

@@ -1,4 +1,5 @@
 mod entries;
+mod giving_up;
 mod grants;
 mod journal;
 mod leases;
@@ -9,6 +10,7 @@ mod prune;
 mod runs;
 mod schema;
 
+pub use giving_up::GivenUp;
 pub use journal::RecordFilter;
 pub use prune::Pruned;
 

@@ -116,7 +116,7 @@ fn claim(connection: &mut Connection, pending: &PendingCall) -> Result<Claim, Tr
 /// Empties the log, in which the input of a call that is overwritten in the file still stands.
 ///
 /// The claim counts already, so what stands in the way is left for the next time the log is emptied.
-fn empty_log(connection: &Connection, wait: Duration) {
+pub(super) fn empty_log(connection: &Connection, wait: Duration) {
     let emptied = connection
         .busy_timeout(EMPTYING)
         .and_then(|()| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())));

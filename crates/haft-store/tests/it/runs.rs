@@ -1,5 +1,7 @@
-use crate::fixture::{Place, run};
-use haft_store::{MemoryRuns, RunStatus, RunStore, SaveError, SqliteStore, StoredRun, TakeError};
+use crate::fixture::{Place, pending, pending_with, run};
+use haft_core::Decision;
+use haft_store::{GivenUp, MemoryRuns, RunStatus, RunStore, SaveError, SqliteStore, StoredRun, TakeError};
+use haft_tools_core::{Claim, Grant, GrantPlace, GrantStore, PendingStore as _};
 use serde_json::json;
 use std::fs;
 
@@ -105,4 +107,37 @@ async fn locks_are_in_a_directory_of_the_owners_alone_and_not_behind_a_link() {
     fs::create_dir(place.file("elsewhere")).unwrap();
     symlink(place.file("elsewhere"), &locks).unwrap();
     assert!(matches!(store.take(&run("run-1")).await, Err(TakeError::Store(_))));
+}
+
+#[tokio::test]
+async fn a_run_that_is_given_up_has_ended_and_its_calls_do_not_run() {
+    let place = Place::new();
+    let store = place.store();
+    let mut given_up = StoredRun::new(run("run-1"));
+    given_up.state = json!("where it stands");
+    store.save(&mut given_up).await.unwrap();
+    let (call, other) =
+        (pending("1", &json!({ "a": 1 })), pending_with("2", &json!({}), &json!({ "run": "run-2" })));
+    store.put(&call).await.unwrap();
+    store.put(&other).await.unwrap();
+    let grant = |place| Grant::new(Decision::Allow, "read(a)", None, place);
+    let always = grant(GrantPlace::Always);
+    store.add(&grant(GrantPlace::Run(run("run-1")))).await.unwrap();
+    store.add(&always).await.unwrap();
+
+    let GivenUp { run: was_kept, calls, .. } = store.give_up(&run("run-1")).await.unwrap();
+    assert_eq!((was_kept, calls), (true, 1));
+    let ended = store.load(&run("run-1")).await.unwrap().unwrap();
+    assert_eq!((ended.status, ended.state, ended.revision), (RunStatus::Ended, json!(null), 2));
+    // Who still has it cannot save it, nor make the call.
+    assert!(matches!(store.save(&mut given_up).await, Err(SaveError::Outdated { .. })));
+    assert_eq!(store.claim(&call).await.unwrap(), Claim::TakenBefore);
+    assert_eq!(store.waiting().await.unwrap(), [other]);
+    assert_eq!(*GrantStore::list(&store).await.unwrap()[0], always);
+
+    let GivenUp { run: was_kept, calls, .. } = store.give_up(&run("run-1")).await.unwrap();
+    assert_eq!((was_kept, calls), (false, 0));
+    // Of what nobody kept as a run, the calls are given up all the same.
+    let GivenUp { run: was_kept, calls, .. } = store.give_up(&run("run-2")).await.unwrap();
+    assert_eq!((was_kept, calls), (false, 1));
 }
