@@ -197,9 +197,10 @@ fn read(entry: &PendingEntry) -> Result<&PendingCall> {
     entry.call.as_ref().map_err(|fault| {
         let id = &entry.id;
         let message = format!(
-            "the call `{id}` cannot be read ({}); deny it with `haft approvals deny {id}`, or use the version of haft that \
-             wrote it",
-            why(fault)
+            "the call `{id}` cannot be read ({}); use the version of haft that wrote it, deny it with `haft approvals deny \
+             {id}`, or drop its run with `haft resume {} --drop`",
+            why(fault),
+            entry.run
         );
         UsageError(message).into()
     })

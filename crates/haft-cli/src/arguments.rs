@@ -88,9 +88,12 @@ A run that waits for an approval is kept, with all that was done in it. It goes 
 `haft approvals`; what is not answered is asked about on a terminal. A call runs once at most, however often its run is \
 gone on with.
 
+A run that cannot end any more, as when its directory is gone, is dropped: its calls are given up, and nothing of it is run.
+
 Examples:
   haft resume
-  haft resume run-19c4 --wait")]
+  haft resume run-19c4 --wait
+  haft resume run-19c4 --drop")]
     Resume(ResumeOptions),
     /// List, show and answer the calls that wait for an approval
     #[command(
@@ -125,6 +128,9 @@ pub(crate) struct ResumeOptions {
     /// Wait until everything is answered with `haft approvals`
     #[arg(long)]
     pub(crate) wait: bool,
+    /// Give the run up, with the calls that wait in it
+    #[arg(long, requires = "run", conflicts_with = "wait")]
+    pub(crate) drop: bool,
     /// Print events and a summary, or the list, as JSON
     #[arg(long)]
     pub(crate) json: bool,

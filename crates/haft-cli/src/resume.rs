@@ -10,11 +10,12 @@ use crate::task::{Task, What};
 use crate::timeline::visible;
 use crate::when::ago;
 use crate::work::{OneCall, Work};
-use crate::{call, run};
+use crate::{call, ids, run, scratch};
 use anyhow::{Context as _, Result};
-use haft::store::{RunStatus, RunStore as _, SqliteStore, StoredRun};
-use haft::{CallOutcome, CallScope};
+use haft::store::{GivenUp, RunStatus, RunStore as _, SqliteStore, StoredRun};
+use haft::{CallOutcome, CallScope, RunId, Workdir};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::iter;
 use std::sync::Arc;
@@ -30,17 +31,33 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
         };
     };
     let Some(name) = &options.run else { return list(Some(store), options.json).await };
-    let stored = find(store, name).await?;
-    let lease = store.take(&stored.run).await?;
-    // Whoever had it may have gone on with it since.
-    let stored = store.load(&stored.run).await?.with_context(|| unknown(name))?;
+    if options.drop {
+        return drop_run(store, name, options.json).await;
+    }
+    let run = find(store, name).await?;
+    let lease = store.take(&run).await?;
+    let unreadable = || {
+        format!(
+            "the run `{run}` cannot be gone on with; use the version of haft that began it, or drop it with \
+             `haft resume {run} --drop`"
+        )
+    };
+    let stored = store.load(&run).await.with_context(unreadable)?.with_context(|| unknown(name))?;
     if stored.status == RunStatus::Ended {
-        let message = format!("the run `{}` has ended, and nothing of it waits; start it anew", stored.run);
+        let message = format!("the run `{run}` has ended, and nothing of it waits; start it anew");
         return Err(UsageError(message).into());
     }
-    let mut task = Task::kept(&stored.host)?;
+    let mut task = Task::kept(&stored.host).with_context(unreadable)?;
     task.json |= options.json;
-    let scope = CallScope::new(stored.run.clone());
+    let workdir = Workdir::open(&task.workdir).with_context(|| {
+        let directory = task.workdir.display();
+        let message = format!(
+            "the run `{run}` works in `{directory}`, which cannot be opened; bring the directory back, or drop the run with \
+             `haft resume {run} --drop`"
+        );
+        UsageError(message)
+    })?;
+    let scope = CallScope::new(run.clone());
     let kept = stored.state.clone();
     let mut keeper = Keeper::of(Arc::clone(&state), stored, lease);
     let (token, _watch) = cancel_on_interrupt();
@@ -53,11 +70,12 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
             }
             let (playing, bench) = run::set_up(SetUp {
                 task: &task,
+                workdir,
                 given: Some(&task.workdir),
                 state,
                 scope,
                 session: read_session(&source, session)?,
-                stands: serde_json::from_value(kept).context("the run cannot be read")?,
+                stands: serde_json::from_value(kept).with_context(unreadable)?,
                 token: token.clone(),
             })?;
             let mut work = Work::Session(Box::new(playing));
@@ -65,8 +83,8 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
             run::conclude(&work, &keeper, &task, start)
         }
         What::Call { .. } => {
-            let outcome: CallOutcome = serde_json::from_value(kept).context("the call cannot be read")?;
-            let (executor, bench) = call::set_up(&task, Some(&task.workdir), &state)?;
+            let outcome: CallOutcome = serde_json::from_value(kept).with_context(unreadable)?;
+            let (executor, bench) = call::set_up(&task, workdir, Some(&task.workdir), &state)?;
             let mut work = Work::Call(Box::new(OneCall { executor, scope, outcome, token: token.clone() }));
             attend(&mut work, &mut keeper, &bench.attended(options.wait), &token).await?;
             call::conclude(&work, &keeper, &task)
@@ -139,11 +157,42 @@ fn causes(error: &dyn Error) -> String {
 }
 
 /// Finds a run by its id, or by a beginning that no other has.
-async fn find(store: &SqliteStore, name: &str) -> Result<StoredRun> {
+async fn find(store: &SqliteStore, name: &str) -> Result<RunId> {
     let runs = store.run_entries().await?;
     let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
-    let Some(id) = crate::ids::pick(name, &ids, "run")? else { return Err(unknown(name)) };
-    store.load(&id.parse()?).await?.with_context(|| unknown(name))
+    let Some(id) = ids::pick(name, &ids, "run")? else { return Err(unknown(name)) };
+    Ok(id.parse()?)
+}
+
+/// Gives a run up, also one that cannot be read, and one of which only calls are left.
+async fn drop_run(store: &SqliteStore, name: &str, json: bool) -> Result<Exit> {
+    let mut names: BTreeSet<String> = store.run_entries().await?.into_iter().map(|run| run.id).collect();
+    names.extend(store.pending_entries().await?.into_iter().map(|call| call.run));
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let run: RunId = ids::pick(name, &names, "run")?.ok_or_else(|| unknown(name))?.parse()?;
+    let _lease = store.take(&run).await?;
+    let stored = store.load(&run).await.ok().flatten();
+    let GivenUp { run: was_kept, calls, .. } = store.give_up(&run).await?;
+    if !was_kept && calls == 0 {
+        return Err(UsageError(format!("the run `{run}` has ended, so there is nothing to drop")).into());
+    }
+    if let Some(task) = stored.and_then(|stored| Task::kept(&stored.host).ok())
+        && task.scratch
+        && !matches!(task.work, What::Session { keep: true, .. })
+    {
+        scratch::remove(&task.workdir);
+    }
+    if json {
+        anstream::println!("{}", json!({ "dropped": run, "calls": calls }));
+        return Ok(Exit::Done);
+    }
+    let calls = match calls {
+        0 => String::new(),
+        1 => ", and the call that waited in it is given up".to_owned(),
+        calls => format!(", and the {calls} calls that waited in it are given up"),
+    };
+    anstream::println!("the run `{run}` is dropped{calls}");
+    Ok(Exit::Done)
 }
 
 fn unknown(run: &str) -> anyhow::Error {

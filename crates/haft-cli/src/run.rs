@@ -14,7 +14,7 @@ use crate::{outcome, scratch, setup};
 use anyhow::{Context as _, Result};
 use haft::agent::{RunEnd, RunState};
 use haft::model::Session;
-use haft::{CallScope, LocalOutputs, OutputStore, read_output};
+use haft::{CallScope, LocalOutputs, OutputStore, Workdir, read_output};
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 use std::time::Instant;
@@ -48,6 +48,7 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     let start = Instant::now();
     let (mut playing, bench) = set_up(SetUp {
         task: &task,
+        workdir,
         given: place.path(),
         state: Arc::clone(&keeper.state),
         scope,
@@ -68,6 +69,7 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
 /// Holds what is known of a session that is to be played.
 pub(crate) struct SetUp<'a> {
     pub(crate) task: &'a Task,
+    pub(crate) workdir: Workdir,
     /// The directory as it was given, for names that people know.
     pub(crate) given: Option<&'a Path>,
     pub(crate) state: Arc<KeptState>,
@@ -80,10 +82,9 @@ pub(crate) struct SetUp<'a> {
 
 /// Gathers what a session is played with.
 pub(crate) fn set_up(set_up: SetUp<'_>) -> Result<(Playing, Bench)> {
-    let SetUp { task, given, state, scope, session, stands, token } = set_up;
+    let SetUp { task, workdir, given, state, scope, session, stands, token } = set_up;
     // What cannot be read must not be found out when it is needed, in the middle of the work.
     state.existing()?;
-    let workdir = setup::workdir(Some(&task.workdir))?;
     let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
     let tools = setup::registry(&workdir)?.with(read_output(Arc::clone(&outputs)))?;
     let policy = PolicySetup::new(&workdir, given, &tools).in_force(&task.policy()?)?;

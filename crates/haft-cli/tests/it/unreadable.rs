@@ -53,6 +53,10 @@ fn a_call_of_another_version_stands_in_nobodys_way_and_can_be_denied() {
     assert!(say(&tree, 0, &["approvals", "deny", bad]).contains("haft resume RUN"));
     let list = json(&tree, &["approvals", "list", "--json"]);
     assert_eq!(list[0]["answer"], json!({ "answer": "deny" }));
+
+    let run = list[0]["run"].as_str().unwrap();
+    assert!(say(&tree, 1, &["resume", run]).contains("not approved"));
+    assert_eq!(json(&tree, &["approvals", "list", "--json"]), json!([]));
 }
 
 #[test]
@@ -85,4 +89,8 @@ fn a_run_that_cannot_be_read_is_listed() {
     assert!(say(&tree, 0, &["resume"]).contains("cannot be read"));
     assert_eq!(json(&tree, &["resume", "--json"]).as_array().unwrap().len(), 2);
     assert_eq!(json(&tree, &["approvals", "list", "--json"]).as_array().unwrap().len(), 2);
+    assert!(say(&tree, 1, &["resume", run]).contains("--drop"));
+    say(&tree, 0, &["resume", run, "--drop"]);
+    assert_eq!(json(&tree, &["resume", "--json"]).as_array().unwrap().len(), 1);
+    assert_eq!(json(&tree, &["approvals", "list", "--json"]).as_array().unwrap().len(), 1);
 }

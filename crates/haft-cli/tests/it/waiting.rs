@@ -246,6 +246,49 @@ fn a_scratch_copy_is_there_until_its_run_ends() {
 }
 
 #[test]
+fn a_run_whose_directory_is_gone_is_dropped() {
+    let tree = tree();
+    let (call, run) = begin(&tree);
+    say(&tree, 0, &["approvals", "approve", &call]);
+    std::fs::rename(tree.path().join("work"), tree.path().join("moved")).unwrap();
+    let said = say(&tree, 2, &["resume", &run]);
+    let work = tree.path().canonicalize().unwrap().join("work");
+    assert!(said.contains(&format!("works in `{}`, which cannot be opened", work.display())), "{said}");
+    assert!(said.contains(&format!("haft resume {run} --drop")) && !said.contains("--workdir"), "{said}");
+
+    say(&tree, 2, &["resume", "--drop"]);
+    assert!(say(&tree, 2, &["resume", "other", "--drop"]).contains("no run `other` is kept"));
+    let dropped = json(&tree, &["resume", &run[..run.len() - 1], "--drop", "--json"]);
+    assert_eq!(dropped, serde_json::json!({ "dropped": run, "calls": 1 }));
+    assert_eq!(json(&tree, &["resume", "--json"]), serde_json::json!([]));
+    assert_eq!(json(&tree, &["approvals", "list", "--json"]), serde_json::json!([]));
+    assert!(say(&tree, 2, &["resume", &run, "--drop"]).contains("nothing to drop"));
+    assert!(say(&tree, 2, &["resume", &run]).contains("has ended"));
+}
+
+#[test]
+fn a_run_that_is_worked_on_is_not_dropped_and_a_scratch_copy_goes_with_its_run() {
+    let tree = Tree::new().file("play/session.jsonl", WRITES).file("play/project/notes.md", "one\n");
+    let mut child = haft(tree.path(), &["run", "play", "--ask", "--wait"]);
+    let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_mins(1);
+    let listed = loop {
+        let runs = json(&tree, &["resume", "--json"]);
+        if !runs[0].is_null() {
+            break runs[0].clone();
+        }
+        assert!(Instant::now() < deadline, "no call came to wait");
+    };
+    let (run, scratch) = (listed["run"].as_str().unwrap(), listed["task"]["workdir"].as_str().unwrap());
+    assert!(say(&tree, 1, &["resume", run, "--drop"]).contains("is being worked on"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(Path::new(scratch).exists());
+    say(&tree, 0, &["resume", run, "--drop"]);
+    assert!(!Path::new(scratch).exists());
+}
+
+#[test]
 fn nothing_is_kept_of_what_does_not_wait() {
     let tree = tree();
     let mut arguments = RUN.to_vec();
