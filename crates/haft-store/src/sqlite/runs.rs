@@ -65,8 +65,14 @@ impl RunStore for SqliteStore {
     }
 
     async fn take(&self, run: &RunId) -> Result<RunLease, TakeError> {
+        // A few calls of the system, on a file that nobody else waits for.
+        self.take_now(run)
+    }
+}
+
+impl SqliteStore {
+    pub(super) fn take_now(&self, run: &RunId) -> Result<RunLease, TakeError> {
         match &self.0.path {
-            // A few calls of the system, on a file that nobody else waits for.
             Some(path) => leases::take(path, run),
             None => self.0.taken.take(run),
         }

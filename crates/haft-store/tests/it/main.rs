@@ -14,6 +14,7 @@ mod journal;
 mod killing;
 mod matrix;
 mod pending;
+mod pruning;
 mod racing;
 mod runs;
 mod session;
