@@ -33,6 +33,7 @@ pub(crate) async fn call(options: CallOptions) -> Result<Exit> {
     let outcome = outcomes.into_iter().next().context("the executor gave no outcome")?;
     let mut work = Work::Call(Box::new(OneCall { executor, scope, outcome, token: token.clone() }));
     attend(&mut work, &mut keeper, &bench.attended(options.wait), &token).await?;
+    keeper.state.tidy().await;
     conclude(&work, &keeper, &task)
 }
 

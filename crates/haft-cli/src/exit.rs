@@ -1,4 +1,4 @@
-use crate::paint::ERROR;
+use crate::paint::{ASKS, ERROR};
 use crate::timeline::visible;
 use haft::policy::{PolicyFileError, Problem};
 use std::fmt;
@@ -48,10 +48,20 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
         return Exit::Usage;
     }
     anstream::eprintln!("{ERROR}error{ERROR:#}: {}", visible(&error.to_string()));
+    print_causes(error);
+    if error.is::<UsageError>() { Exit::Usage } else { Exit::Failed }
+}
+
+/// Prints an error that does not end the command, with its causes.
+pub(crate) fn note(error: &anyhow::Error) {
+    anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(&error.to_string()));
+    print_causes(error);
+}
+
+fn print_causes(error: &anyhow::Error) {
     for cause in error.chain().skip(1) {
         anstream::eprintln!("  because: {}", visible(&cause.to_string()));
     }
-    if error.is::<UsageError>() { Exit::Usage } else { Exit::Failed }
 }
 
 /// Prints on standard error everything that is wrong with policy files.

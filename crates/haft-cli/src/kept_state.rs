@@ -1,4 +1,4 @@
-use crate::exit::UsageError;
+use crate::exit::{self, UsageError};
 use crate::policy_setup::is_there;
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
@@ -12,6 +12,13 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// For how long what is of no use any more is kept.
+const KEPT_FOR: Duration = Duration::from_hours(30 * 24);
+
+/// How often it is looked whether something is of no use any more.
+const TIDIED_EVERY: Duration = Duration::from_hours(24);
 
 /// Holds what haft remembers from one command to the next: grants, calls that wait for a person, and runs.
 ///
@@ -55,6 +62,15 @@ impl KeptState {
             return Ok(None);
         }
         self.store().map(Some)
+    }
+
+    /// Removes once a day what has been of no use for a month; what stands in the way of that stands in nobody else's.
+    pub(crate) async fn tidy(&self) {
+        if let Some(store) = self.store.get()
+            && let Err(error) = store.prune_if_due(KEPT_FOR, TIDIED_EVERY).await
+        {
+            exit::note(&error.into());
+        }
     }
 
     /// Lists the grants, also those that cannot be read.

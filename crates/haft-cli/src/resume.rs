@@ -80,6 +80,7 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
             })?;
             let mut work = Work::Session(Box::new(playing));
             attend(&mut work, &mut keeper, &bench.attended(options.wait), &token).await?;
+            keeper.state.tidy().await;
             run::conclude(&work, &keeper, &task, start)
         }
         What::Call { .. } => {
@@ -87,6 +88,7 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
             let (executor, bench) = call::set_up(&task, workdir, Some(&task.workdir), &state)?;
             let mut work = Work::Call(Box::new(OneCall { executor, scope, outcome, token: token.clone() }));
             attend(&mut work, &mut keeper, &bench.attended(options.wait), &token).await?;
+            keeper.state.tidy().await;
             call::conclude(&work, &keeper, &task)
         }
     }

@@ -63,6 +63,7 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     }
     let mut work = Work::Session(Box::new(playing));
     attend(&mut work, &mut keeper, &bench.attended(options.wait), &token).await?;
+    keeper.state.tidy().await;
     conclude(&work, &keeper, &task, start)
 }
 

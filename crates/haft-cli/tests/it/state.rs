@@ -1,6 +1,8 @@
 //! What haft remembers: where it is, that nobody else writes it, and what is said when it cannot be used.
 
 use crate::{haft, shown};
+use haft::store::SqliteStore;
+use haft::{Accesses, Digest, PendingCall, PendingStore as _, now_ms};
 use haft_testkit::Tree;
 
 /// Runs a command whose state is in a file of the working directory itself.
@@ -67,4 +69,31 @@ fn a_state_whose_directory_is_a_file_is_not_there() {
     let mut command = haft(tree.path(), &READ);
     command.env("HAFT_STATE", tree.path().join("file/state.db"));
     assert_eq!(command.output().unwrap().status.code(), Some(0));
+}
+
+#[test]
+fn what_nobody_can_go_on_with_is_removed_after_a_month() {
+    let tree = tree();
+    let input = serde_json::json!({});
+    let call = |id: &str, end: u64| {
+        let call = serde_json::json!({
+            "version": 1, "id": id, "call": { "id": "c1", "name": "bash", "input": input }, "run": "run-1",
+            "accesses": Accesses::none(), "unmet": [], "preview": { "kind": "arguments" }, "asked_at_ms": 1,
+            "expires_at_ms": end, "digest": Digest::of(&input),
+        });
+        serde_json::from_value::<PendingCall>(call).unwrap()
+    };
+    let store = SqliteStore::open(tree.path().join("state.db")).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        for pending in [call("long-gone", 1), call("just-gone", now_ms() - 1000)] {
+            store.put(&pending).await.unwrap();
+        }
+    });
+    let listed = say(&tree, 0, &["approvals", "list"]);
+    assert_eq!(listed.matches(", expired").count(), 2, "{listed}");
+    say(&tree, 0, &READ);
+    let listed = say(&tree, 0, &["approvals", "list", "--json"]);
+    assert!(listed.contains("just-gone") && !listed.contains("long-gone"), "{listed}");
+    assert!(listed.contains("\"expired\": true"), "{listed}");
 }
