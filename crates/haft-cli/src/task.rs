@@ -51,6 +51,18 @@ pub(crate) enum What {
 
 impl Task {
     pub(crate) fn new(work: What, workdir: &Path, policy: &PolicyOptions) -> Result<Self> {
+        let policy_file = policy.policy.as_ref().map(absolute).transpose();
+        let policy_file = policy_file.context("cannot tell where the policy is")?;
+        let session = match &work {
+            What::Session { session, .. } => Some(session),
+            What::Call { .. } => None,
+        };
+        if let Some(path) = session.into_iter().chain(&policy_file).find(|path| path.to_str().is_none()) {
+            let shown = path.display();
+            let message =
+                format!("the path `{shown}` is not UTF-8, so a run with it could not be kept; rename it");
+            return Err(UsageError(message).into());
+        }
         Ok(Self {
             version: VERSION,
             work,
@@ -59,12 +71,7 @@ impl Task {
             approve_all: false,
             json: false,
             profile: policy.profile.map(|profile| profile.to_string()),
-            policy: policy
-                .policy
-                .as_ref()
-                .map(absolute)
-                .transpose()
-                .context("cannot tell where the policy is")?,
+            policy: policy_file,
             mode: policy.mode.map(|mode| mode.to_string()),
         })
     }

@@ -4,6 +4,9 @@ use crate::{haft, shown};
 use haft::store::SqliteStore;
 use haft::{Accesses, Digest, PendingCall, PendingStore as _, now_ms};
 use haft_testkit::Tree;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 
 /// Runs a command whose state is in a file of the working directory itself.
 fn say(tree: &Tree, code: i32, arguments: &[&str]) -> String {
@@ -96,4 +99,23 @@ fn what_nobody_can_go_on_with_is_removed_after_a_month() {
     let listed = say(&tree, 0, &["approvals", "list", "--json"]);
     assert!(listed.contains("just-gone") && !listed.contains("long-gone"), "{listed}");
     assert!(listed.contains("\"expired\": true"), "{listed}");
+}
+
+#[test]
+fn what_has_no_name_in_utf_8_is_refused_by_name() {
+    let tree = tree();
+    let name = OsStr::from_bytes(b"w\xff");
+    let work = tree.path().join(name);
+    fs::create_dir(&work).unwrap();
+    let refused = |before: &[&str], after: &[&str]| {
+        let mut command = haft(tree.path(), before);
+        let output = shown(&command.arg(name).args(after).output().unwrap());
+        assert!(output.contains("/w\u{fffd}`") && output.contains("is not UTF-8"), "{output}");
+        assert!(output.contains("rename it") && output.ends_with("exit 2\n"), "{output}");
+    };
+    refused(&[&READ[..], &["--workdir"]].concat(), &[]);
+    refused(&["policy", "explain", "ls", "--workdir"], &[]);
+    fs::copy(tree.path().join("play/session.jsonl"), work.join("session.jsonl")).unwrap();
+    refused(&["run"], &["--workdir", "."]);
+    refused(&[&READ[..], &["--policy"]].concat(), &[]);
 }
