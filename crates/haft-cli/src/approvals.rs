@@ -5,6 +5,7 @@ use crate::exit::{Exit, UsageError};
 use crate::kept_state::{KeptState, why};
 use crate::outcome::{access_line, short};
 use crate::paint::{BAD, NAME, QUIET};
+use crate::task::Task;
 use crate::timeline::visible;
 use crate::when::{ago, until};
 use crate::{call, editor, ids, person, prompt};
@@ -12,6 +13,7 @@ use anyhow::Result;
 use haft::store::PendingEntry;
 use haft::{Approval, PendingCall, PendingStore as _, Wants};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Lists, shows and answers the calls that wait.
@@ -84,7 +86,11 @@ async fn list(state: &Arc<KeptState>, json: bool) -> Result<Exit> {
         anstream::println!("no call waits");
     }
     for entry in &waiting {
-        let (id, run, asked) = (short(entry.id.as_str()), visible(&entry.run), ago(entry.asked_at_ms));
+        let (id, asked) = (short(entry.id.as_str()), ago(entry.asked_at_ms));
+        let run = visible(&match workdir(entry) {
+            Some(workdir) => format!("{} in {}", entry.run, workdir.display()),
+            None => entry.run.clone(),
+        });
         let answered = match &entry.answer {
             Ok(Some(answer)) => format!(", {}", named(answer)),
             Ok(None) => String::new(),
@@ -115,12 +121,27 @@ async fn list(state: &Arc<KeptState>, json: bool) -> Result<Exit> {
 
 fn as_json(entry: &PendingEntry) -> Value {
     let answer = entry.answer.as_ref().ok().and_then(Option::as_ref);
+    let workdir = workdir(entry);
     match &entry.call {
-        Ok(pending) => json!({ "call": pending, "answer": answer, "expired": pending.is_expired() }),
-        Err(fault) => {
-            json!({ "id": entry.id, "run": entry.run, "answer": answer, "unreadable": why(fault) })
-        }
+        Ok(pending) => json!({
+            "call": pending,
+            "answer": answer,
+            "expired": pending.is_expired(),
+            "workdir": workdir,
+        }),
+        Err(fault) => json!({
+            "id": entry.id,
+            "run": entry.run,
+            "answer": answer,
+            "unreadable": why(fault),
+            "workdir": workdir,
+        }),
     }
+}
+
+/// The directory that a call's run works in, if that is known.
+fn workdir(entry: &PendingEntry) -> Option<PathBuf> {
+    Some(Task::kept(&entry.host).ok()?.workdir)
 }
 
 fn show(pending: &PendingCall, entry: &PendingEntry, json: bool) -> Result<Exit> {
@@ -145,6 +166,9 @@ fn show(pending: &PendingCall, entry: &PendingEntry, json: bool) -> Result<Exit>
         "\n  {QUIET}id{QUIET:#} {id}  {QUIET}run{QUIET:#} {run}  {QUIET}asked{QUIET:#} {}",
         ago(pending.asked_at_ms)
     );
+    if let Some(workdir) = workdir(entry) {
+        anstream::println!("  {QUIET}in{QUIET:#} {}", visible(&workdir.display().to_string()));
+    }
     if let Some(end) = pending.expires_at_ms {
         anstream::println!("  {QUIET}expires{QUIET:#} {}", until(end));
     }

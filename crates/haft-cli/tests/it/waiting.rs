@@ -184,6 +184,17 @@ fn a_call_is_denied_with_a_reason() {
 }
 
 #[test]
+fn it_is_said_where_a_call_would_run() {
+    let tree = tree();
+    let (call, _) = begin(&tree);
+    let work = tree.path().canonicalize().unwrap().join("work").to_string_lossy().into_owned();
+    assert_eq!(json(&tree, &["approvals", "list", "--json"])[0]["workdir"], work.as_str());
+    assert_eq!(json(&tree, &["approvals", "show", &call, "--json"])["workdir"], work.as_str());
+    assert!(say(&tree, 0, &["approvals", "list"]).contains(&format!(" in {work}, ")));
+    assert!(say(&tree, 0, &["approvals", "show", &call]).contains(&format!("  in {work}\n")));
+}
+
+#[test]
 fn a_call_runs_with_an_edited_input() {
     let tree = Tree::new();
     say(&tree, 3, &["call", "write_file", r#"{"path":"a.txt","content":"x\n"}"#]);
