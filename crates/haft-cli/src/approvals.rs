@@ -47,7 +47,14 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
             let approval = match never {
                 None => Approval::Deny { reason },
                 Some(term) => {
-                    read(&entry)?;
+                    if read(&entry)?.unmet.iter().all(|unmet| unmet.grant.is_none()) {
+                        let message = format!(
+                            "nothing of the call `{}` can be remembered, since each such call has to be asked about; deny it \
+                             without --never",
+                            entry.id
+                        );
+                        return Err(UsageError(message).into());
+                    }
                     Approval::Never { term: term.into(), reason }
                 }
             };
