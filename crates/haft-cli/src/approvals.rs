@@ -8,7 +8,7 @@ use crate::paint::{BAD, NAME, QUIET};
 use crate::task::Task;
 use crate::timeline::visible;
 use crate::when::{ago, until};
-use crate::{call, editor, ids, person, prompt};
+use crate::{call, editor, ids, person, prompt, setup};
 use anyhow::Result;
 use haft::store::PendingEntry;
 use haft::{Approval, PendingCall, PendingStore as _, Wants};
@@ -77,6 +77,16 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
                     return Err(UsageError(message.to_owned()).into());
                 }
             };
+            if let Ok(task) = Task::kept(&entry.host) {
+                let workdir = task.open_workdir(&pending.run)?;
+                let tools = setup::registry_of_runs(&workdir)?;
+                if let Some(refusal) = editor::refusal(&tools, pending, &input) {
+                    editor::print_refusal(&refusal);
+                    let message =
+                        format!("the call `{id}` cannot be made with these arguments, and waits as it was");
+                    return Err(UsageError(message).into());
+                }
+            }
             answer(&state, &entry, Approval::Edit { input }, "approved with other arguments").await
         }
     }

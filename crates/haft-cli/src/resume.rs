@@ -13,7 +13,7 @@ use crate::work::{OneCall, Work};
 use crate::{call, ids, run, scratch};
 use anyhow::{Context as _, Result};
 use haft::store::{GivenUp, RunStatus, RunStore as _, SqliteStore, StoredRun};
-use haft::{CallOutcome, CallScope, RunId, Workdir};
+use haft::{CallOutcome, CallScope, RunId};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -49,14 +49,7 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
     }
     let mut task = Task::kept(&stored.host).with_context(unreadable)?;
     task.json |= options.json;
-    let workdir = Workdir::open(&task.workdir).with_context(|| {
-        let directory = task.workdir.display();
-        let message = format!(
-            "the run `{run}` works in `{directory}`, which cannot be opened; bring the directory back, or drop the run with \
-             `haft resume {run} --drop`"
-        );
-        UsageError(message)
-    })?;
+    let workdir = task.open_workdir(&run)?;
     let scope = CallScope::new(run.clone());
     let kept = stored.state.clone();
     let mut keeper = Keeper::of(Arc::clone(&state), stored, lease);

@@ -1,6 +1,7 @@
 use crate::exit::UsageError;
 use crate::policy_setup::PolicyOptions;
 use anyhow::{Context as _, Result};
+use haft::{RunId, Workdir};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf, absolute};
@@ -86,6 +87,17 @@ impl Task {
             task.version
         );
         Ok(task)
+    }
+
+    /// Opens the directory that its run works in, which may be gone since.
+    pub(crate) fn open_workdir(&self, run: &RunId) -> Result<Workdir> {
+        Workdir::open(&self.workdir).with_context(|| {
+            let directory = self.workdir.display();
+            UsageError(format!(
+                "the run `{run}` works in `{directory}`, which cannot be opened; bring the directory back, or drop the run \
+                 with `haft resume {run} --drop`"
+            ))
+        })
     }
 
     /// What the command line that started it said of the policy.

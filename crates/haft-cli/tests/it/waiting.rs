@@ -206,6 +206,20 @@ fn a_call_runs_with_an_edited_input() {
 }
 
 #[test]
+fn an_edited_input_that_the_tool_would_refuse_is_not_kept() {
+    let tree = tree();
+    let (id, _) = begin(&tree);
+    for (input, why) in [
+        (r#"{"path":"b.txt","contents":"y"}"#, "unknown property `contents`; did you mean `content`?"),
+        (r#"{"path":"../b.txt","content":"y"}"#, "is outside the working directory"),
+    ] {
+        let refused = say(&tree, 2, &["approvals", "edit", &id, "--input", input]);
+        assert!(refused.contains(why) && refused.contains("waits as it was"), "{refused}");
+        assert!(json(&tree, &["approvals", "show", &id, "--json"])["answer"].is_null());
+    }
+}
+
+#[test]
 fn grants_hold_until_they_are_revoked() {
     let tree = Tree::new();
     let call = ["call", "write_file", r#"{"path":"a.txt","content":"x\n"}"#];
