@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// Lists, shows and answers the calls that wait.
 pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
-    let state = KeptState::from_environment();
+    let state = KeptState::from_environment()?;
     match command {
         ApprovalsCommand::List { json } => list(&state, json).await,
         ApprovalsCommand::Show(ShowOptions { id, json }) => {

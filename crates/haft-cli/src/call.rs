@@ -24,7 +24,7 @@ pub(crate) async fn call(options: CallOptions) -> Result<Exit> {
         Task::new(What::Call { tool: options.name.clone() }, workdir.root_path(), &options.policy)?;
     (task.approve_all, task.json) = (options.yes, options.json);
     let scope = setup::scope()?;
-    let mut keeper = Keeper::new(KeptState::from_environment(), scope.run().clone(), &task)?;
+    let mut keeper = Keeper::new(KeptState::from_environment()?, scope.run().clone(), &task)?;
     let (executor, bench) = set_up(&task, workdir, options.workdir.as_deref(), &keeper.state)?;
     let (token, _watch) = cancel_on_interrupt();
     let call = ToolCall::new("cli".parse()?, options.name, input);

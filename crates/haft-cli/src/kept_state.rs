@@ -30,9 +30,9 @@ pub(crate) struct KeptState {
 
 impl KeptState {
     /// Finds the file where the environment says that it is.
-    pub(crate) fn from_environment() -> Arc<Self> {
-        let path = UserDirectories::from_environment().state_file().map(Path::to_owned);
-        Arc::new(Self { path, store: OnceLock::new() })
+    pub(crate) fn from_environment() -> Result<Arc<Self>> {
+        let path = UserDirectories::from_environment().state_file()?.map(Path::to_owned);
+        Ok(Arc::new(Self { path, store: OnceLock::new() }))
     }
 
     /// Opens the file, and makes it if there is none.

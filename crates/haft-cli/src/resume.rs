@@ -23,7 +23,7 @@ use std::time::Instant;
 
 /// Goes on with a run that waits, or lists those that do.
 pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
-    let state = KeptState::from_environment();
+    let state = KeptState::from_environment()?;
     let Some(store) = state.existing()? else {
         return match &options.run {
             Some(run) => Err(unknown(run)),

@@ -37,13 +37,13 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     task.json = options.json;
     let session = read_session(&source, &options.session)?;
     let prompt = source.prompt()?;
+    let scope = setup::scope()?;
+    let mut keeper = Keeper::new(KeptState::from_environment()?, scope.run().clone(), &task)?;
     if !options.json {
         let approved = if task.approve_all { "; its calls are approved" } else { "" };
         Timeline::title(&source.name, &format!("{}{approved}", place.describe()), &prompt);
     }
 
-    let scope = setup::scope()?;
-    let mut keeper = Keeper::new(KeptState::from_environment(), scope.run().clone(), &task)?;
     let (token, _watch) = cancel_on_interrupt();
     let start = Instant::now();
     let (mut playing, bench) = set_up(SetUp {

@@ -119,3 +119,20 @@ fn what_has_no_name_in_utf_8_is_refused_by_name() {
     refused(&["run"], &["--workdir", "."]);
     refused(&[&READ[..], &["--policy"]].concat(), &[]);
 }
+
+#[test]
+fn a_state_that_would_be_another_in_each_directory_is_refused() {
+    let tree = tree();
+    for arguments in [&READ[..], &["approvals", "list"], &["resume"], &["run", "play"]] {
+        let mut command = haft(tree.path(), arguments);
+        let said = shown(&command.env("HAFT_STATE", "state.db").output().unwrap());
+        assert_eq!(
+            said,
+            "stderr: error: HAFT_STATE is `state.db`; set it to the absolute path of a file, or unset it\nexit 2\n"
+        );
+    }
+    assert!(!tree.path().join("state.db").exists());
+    // One that is set to nothing is not set.
+    let mut command = haft(tree.path(), &READ);
+    assert_eq!(command.env("HAFT_STATE", "").output().unwrap().status.code(), Some(0));
+}
