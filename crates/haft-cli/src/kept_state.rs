@@ -11,6 +11,7 @@ use std::error::Error as _;
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -26,13 +27,15 @@ const TIDIED_EVERY: Duration = Duration::from_hours(24);
 pub(crate) struct KeptState {
     path: Option<PathBuf>,
     store: OnceLock<SqliteStore>,
+    /// Whether it was said what stands in the way of keeping something.
+    is_said: AtomicBool,
 }
 
 impl KeptState {
     /// Finds the file where the environment says that it is.
     pub(crate) fn from_environment() -> Result<Arc<Self>> {
         let path = UserDirectories::from_environment().state_file()?.map(Path::to_owned);
-        Ok(Arc::new(Self { path, store: OnceLock::new() }))
+        Ok(Arc::new(Self { path, store: OnceLock::new(), is_said: AtomicBool::new(false) }))
     }
 
     /// Opens the file, and makes it if there is none.
@@ -69,7 +72,7 @@ impl KeptState {
         if let Some(store) = self.store.get()
             && let Err(error) = store.prune_if_due(KEPT_FOR, TIDIED_EVERY).await
         {
-            exit::note(&error.into());
+            exit::note(&error);
         }
     }
 
@@ -97,6 +100,16 @@ impl KeptState {
         }
     }
 
+    /// Says on standard error, once, why something cannot be kept or read: a model is told no more than that.
+    fn said<T>(&self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+        if let Err(error) = &result
+            && !self.is_said.swap(true, Ordering::Relaxed)
+        {
+            exit::note(error);
+        }
+        result
+    }
+
     fn needed(&self, attempted: &'static str) -> Result<&SqliteStore, StoreError> {
         self.store().map_err(|error| StoreError::new(attempted, error))
     }
@@ -114,7 +127,7 @@ pub(crate) fn why(fault: &StoreFault) -> String {
 #[async_trait]
 impl GrantStore for KeptState {
     async fn add(&self, grant: &Grant) -> Result<(), StoreError> {
-        self.needed("keep the grant")?.add(grant).await
+        self.said(async { self.needed("keep the grant")?.add(grant).await }.await)
     }
 
     async fn holding(
@@ -122,10 +135,13 @@ impl GrantStore for KeptState {
         agent: Option<&str>,
         places: &[GrantPlace],
     ) -> Result<Vec<Arc<Grant>>, StoreError> {
-        match self.found("read the grants")? {
-            Some(store) => store.holding(agent, places).await,
-            None => Ok(Vec::new()),
-        }
+        let held = async {
+            match self.found("read the grants")? {
+                Some(store) => store.holding(agent, places).await,
+                None => Ok(Vec::new()),
+            }
+        };
+        self.said(held.await)
     }
 
     async fn list(&self) -> Result<Vec<Arc<Grant>>, StoreError> {
@@ -146,7 +162,7 @@ impl GrantStore for KeptState {
 #[async_trait]
 impl PendingStore for KeptState {
     async fn put(&self, pending: &PendingCall) -> Result<(), StoreError> {
-        self.needed("keep the pending call")?.put(pending).await
+        self.said(async { self.needed("keep the pending call")?.put(pending).await }.await)
     }
 
     async fn claim(&self, pending: &PendingCall) -> Result<Claim, StoreError> {

@@ -136,3 +136,22 @@ fn a_state_that_would_be_another_in_each_directory_is_refused() {
     let mut command = haft(tree.path(), &READ);
     assert_eq!(command.env("HAFT_STATE", "").output().unwrap().status.code(), Some(0));
 }
+
+#[test]
+fn a_person_is_told_once_why_nothing_can_be_kept() {
+    let write = |id: &str| {
+        format!(r#"{{"id":"{id}","name":"write_file","input":{{"path":"{id}.txt","content":"x"}}}}"#)
+    };
+    let session = format!("{{\"calls\":[{},{}]}}\n{{\"text\":\"Done.\"}}\n", write("c1"), write("c2"));
+    let tree = Tree::new().file("file", "").file("session.jsonl", &session);
+    let mut command = haft(tree.path(), &["run", "session.jsonl"]);
+    let said = shown(&command.env("HAFT_STATE", tree.path().join("file/state.db")).output().unwrap());
+    let told: Vec<&str> = said.lines().filter(|line| line.starts_with("stderr: ")).collect();
+    let root = tree.path().display();
+    let cannot = format!(
+        "stderr:   because: cannot remember anything in `{root}/file/state.db`; set HAFT_STATE to a file that can be"
+    );
+    assert_eq!(told[..2], ["stderr: note: cannot keep the pending call", &cannot], "{said}");
+    assert_eq!(said.matches("cannot keep the pending call").count(), 1, "{said}");
+    assert!(!tree.path().join("c1.txt").exists());
+}
