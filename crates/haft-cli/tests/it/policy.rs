@@ -501,3 +501,9 @@ fn shows_profiles_as_files() {
         assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
     }
 }
+
+#[test]
+fn it_is_said_that_what_was_remembered_is_not_explained() {
+    let help = shown(&haft(tree().path(), &["policy", "explain", "--help"]).output().unwrap());
+    assert!(help.contains("What was remembered") && help.contains("`haft grants list`"), "{help}");
+}
