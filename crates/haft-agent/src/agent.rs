@@ -1,6 +1,7 @@
 mod told;
 
 use crate::{Effect, RunEvent, RunState, StepError};
+use async_trait::async_trait;
 use haft_core::{CallId, ToolSpec};
 use haft_model::{Model, ModelError, ModelRequest, ModelTurn, assemble};
 use haft_tools_core::{
@@ -23,6 +24,24 @@ pub struct Agent {
     system: Option<Arc<str>>,
     events: Events,
     cancellation: CancellationToken,
+    keeper: Option<Arc<dyn StateKeeper>>,
+}
+
+/// Keeps where runs stand, so that another process can go on with them.
+#[async_trait]
+pub trait StateKeeper: Send + Sync {
+    /// Keeps the state of a run in place of what was kept of it before; the run goes on when this is done.
+    ///
+    /// Called before calls are executed, whenever one of them is answered, and when the run ends.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be kept: the run ends as failed, for the reason given.
+    async fn keep(
+        &self,
+        scope: &CallScope,
+        state: &RunState,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
 }
 
 /// Says why an answer to a call was not used.
@@ -60,6 +79,7 @@ impl Agent {
             system: None,
             events: Events::default(),
             cancellation: CancellationToken::new(),
+            keeper: None,
         }
     }
 
@@ -79,6 +99,12 @@ impl Agent {
     /// Stops every run of this agent when the token is cancelled: each call gets its reply and the run ends.
     pub fn cancelled_by(mut self, token: CancellationToken) -> Self {
         self.cancellation = token;
+        self
+    }
+
+    /// Has every run kept as it goes; without a keeper nothing is kept but what is returned.
+    pub fn kept_by(mut self, keeper: Arc<dyn StateKeeper>) -> Self {
+        self.keeper = Some(keeper);
         self
     }
 
@@ -106,10 +132,28 @@ impl Agent {
     pub async fn prompt(
         &self,
         scope: CallScope,
-        mut state: RunState,
+        state: RunState,
         prompt: impl Into<String>,
     ) -> Result<RunState, StepError> {
-        let effects = state.step(RunEvent::Prompted { text: prompt.into() })?;
+        self.step(scope, state, RunEvent::Prompted { text: prompt.into() }).await
+    }
+
+    /// Takes note of something that happened to a run outside this agent, and drives the run on.
+    ///
+    /// # Errors
+    ///
+    /// When the event does not fit where the run stands.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`Agent::run`].
+    pub async fn step(
+        &self,
+        scope: CallScope,
+        mut state: RunState,
+        event: RunEvent,
+    ) -> Result<RunState, StepError> {
+        let effects = state.step(event)?;
         Ok(self.drive(&scope, state, effects).await)
     }
 
@@ -139,26 +183,38 @@ impl Agent {
         Ok(self.drive(&scope, state, effects).await)
     }
 
-    /// Goes on with a run that was stored, from where it stood.
+    /// Goes on with a run that was stored by a process that ended.
     ///
-    /// What had been answered is not done again; calls that were being executed when it was stored are.
+    /// What had been answered is not done again, and neither are calls that were being executed: they are answered as lost,
+    /// and the model is told to look what became of them.
     ///
     /// # Cancel safety
     ///
     /// As for [`Agent::run`].
-    pub async fn go_on(&self, scope: CallScope, state: RunState) -> RunState {
-        let effects = state.outstanding();
+    pub async fn go_on(&self, scope: CallScope, mut state: RunState) -> RunState {
+        let effects = state.advance(RunEvent::Interrupted);
         self.drive(&scope, state, effects).await
     }
 
     async fn drive(&self, scope: &CallScope, mut state: RunState, effects: Vec<Effect>) -> RunState {
         let mut effects = VecDeque::from(effects);
         while let Some(effect) = effects.pop_front() {
-            if let Some(event) = self.perform(scope, &state, effect).await {
+            if matches!(effect, Effect::Persist) {
+                if let Err(reason) = self.keep(scope, &state).await {
+                    state.fail(reason);
+                    break;
+                }
+            } else if let Some(event) = self.perform(scope, &state, effect).await {
                 effects.extend(state.advance(event));
             }
         }
         state
+    }
+
+    async fn keep(&self, scope: &CallScope, state: &RunState) -> Result<(), String> {
+        let Some(keeper) = &self.keeper else { return Ok(()) };
+        let kept = keeper.keep(scope, state).await;
+        kept.map_err(|error| format!("the run cannot be kept: {}", with_causes(&*error)))
     }
 
     async fn perform(&self, scope: &CallScope, state: &RunState, effect: Effect) -> Option<RunEvent> {
@@ -178,7 +234,7 @@ impl Agent {
                 self.events.emit(scope, None, || kind);
                 None
             }
-            Effect::AwaitApproval | Effect::Persist { .. } | Effect::Done => None,
+            Effect::AwaitApproval | Effect::Persist | Effect::Done => None,
         }
     }
 

@@ -1,4 +1,4 @@
-use haft_core::{EventKind, ToolCall, ToolReply};
+use haft_core::{EventKind, ToolCall};
 use haft_model::ModelTurn;
 use haft_tools_core::{CallOutcome, HeldCall};
 
@@ -33,6 +33,9 @@ pub enum RunEvent {
     },
     /// The run is to stop.
     Cancelled,
+    /// The run was stored, and whoever drove it ended: calls that were being executed then are answered as lost, since
+    /// nobody knows what became of them.
+    Interrupted,
 }
 
 /// Says what a run needs done; done in the order in which they are given.
@@ -53,11 +56,9 @@ pub enum Effect {
     },
     /// Have a person answer the calls that wait; comes back as one `CallAnswered` for each.
     AwaitApproval,
-    /// Keep these replies: they are final and must not be produced again.
-    Persist {
-        /// The replies, in the order of the calls.
-        replies: Vec<ToolReply>,
-    },
+    /// Keep the state before what comes next is done: what is answered must not be done again, and what is about to be
+    /// done may be under way when the state is needed.
+    Persist,
     /// Tell observers.
     Emit(EventKind),
     /// The run is over; see [`RunState::end`](crate::RunState::end).

@@ -32,7 +32,7 @@ mod effect;
 mod phase;
 mod state;
 
-pub use agent::{Agent, ResumeError};
+pub use agent::{Agent, ResumeError, StateKeeper};
 pub use effect::{Effect, RunEvent};
 pub use phase::{Phase, RunEnd};
 pub use state::{RunState, StepError};

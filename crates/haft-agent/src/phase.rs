@@ -1,4 +1,4 @@
-use haft_core::ToolCall;
+use haft_core::{CallId, ToolCall};
 use haft_tools_core::CallOutcome;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,9 @@ pub enum Phase {
     Waiting {
         /// What became of each call of the last model turn so far, in their order.
         outcomes: Vec<CallOutcome>,
+        /// Those that were held back and are being executed now.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        executing: Vec<CallId>,
     },
     /// The run is over, unless it is prompted again.
     Ended {

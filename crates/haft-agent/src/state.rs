@@ -86,7 +86,7 @@ impl RunState {
     /// The calls that wait for a person, in the order in which the model made them.
     pub fn pending(&self) -> impl Iterator<Item = &PendingCall> {
         let outcomes = match &self.phase {
-            Phase::Waiting { outcomes } => outcomes.as_slice(),
+            Phase::Waiting { outcomes, .. } => outcomes.as_slice(),
             _ => &[],
         };
         outcomes.iter().filter_map(pending_of)
@@ -123,21 +123,23 @@ impl RunState {
             (Phase::Thinking, RunEvent::ModelFailed { reason }) => Ok(self.finish(RunEnd::Failed { reason })),
             (Phase::Acting { calls }, RunEvent::BatchExecuted { outcomes }) => {
                 check_outcomes(calls, &outcomes)?;
-                Ok(self.settle(outcomes))
+                Ok(self.settle(outcomes, Vec::new()))
             }
-            (Phase::Waiting { outcomes }, RunEvent::BatchExecuted { outcomes: executed }) => {
-                check_held(outcomes, &executed)?;
+            (Phase::Waiting { outcomes, executing }, RunEvent::BatchExecuted { outcomes: executed }) => {
+                check_executed(executing, &executed)?;
+                executing.retain(|call| executed.iter().all(|outcome| outcome.call_id() != call));
                 for outcome in executed {
-                    if let Some(place) =
-                        outcomes.iter_mut().find(|known| known.call_id() == outcome.call_id())
-                    {
+                    let place = outcomes.iter_mut().find(|known| {
+                        known.call_id() == outcome.call_id() && matches!(known, CallOutcome::Held(_))
+                    });
+                    if let Some(place) = place {
                         *place = outcome;
                     }
                 }
-                let outcomes = std::mem::take(outcomes);
-                Ok(self.settle(outcomes))
+                let (outcomes, executing) = (std::mem::take(outcomes), std::mem::take(executing));
+                Ok(self.settle(outcomes, executing))
             }
-            (Phase::Waiting { outcomes }, RunEvent::CallAnswered { outcome }) => {
+            (Phase::Waiting { outcomes, executing }, RunEvent::CallAnswered { outcome }) => {
                 let call = outcome.call_id();
                 let waits =
                     |waiting: &&mut CallOutcome| pending_of(waiting).is_some_and(|it| &it.call.id == call);
@@ -145,17 +147,35 @@ impl RunState {
                     return Err(StepError::Mismatch { detail: format!("no call `{call}` waits") });
                 };
                 *place = outcome;
-                let outcomes = std::mem::take(outcomes);
-                Ok(self.settle(outcomes))
+                let (outcomes, executing) = (std::mem::take(outcomes), std::mem::take(executing));
+                Ok(self.settle(outcomes, executing))
             }
             (Phase::New | Phase::Thinking, RunEvent::Cancelled) => Ok(self.finish(RunEnd::Cancelled)),
             (Phase::Acting { calls }, RunEvent::Cancelled) => {
                 let replies = calls.iter().map(cancelled).collect();
                 Ok(self.stop(replies))
             }
-            (Phase::Waiting { outcomes }, RunEvent::Cancelled) => {
+            (Phase::Waiting { outcomes, .. }, RunEvent::Cancelled) => {
                 let replies = std::mem::take(outcomes).into_iter().map(reply_or_cancelled).collect();
                 Ok(self.stop(replies))
+            }
+            (Phase::Acting { calls }, RunEvent::Interrupted) => {
+                let lost = calls.iter().map(CallOutcome::lost).collect();
+                Ok(self.settle(lost, Vec::new()))
+            }
+            (Phase::Waiting { outcomes, executing }, RunEvent::Interrupted) => {
+                for outcome in outcomes.iter_mut() {
+                    if let CallOutcome::Held(held) = outcome
+                        && executing.contains(&held.call.id)
+                    {
+                        *outcome = CallOutcome::lost(&held.call);
+                    }
+                }
+                let outcomes = std::mem::take(outcomes);
+                Ok(self.settle(outcomes, Vec::new()))
+            }
+            (Phase::New | Phase::Thinking | Phase::Ended { .. }, RunEvent::Interrupted) => {
+                Ok(self.outstanding())
             }
             (phase, event) => Err(StepError::OutOfPlace { phase: phase.name(), event: event_name(&event) }),
         }
@@ -163,13 +183,18 @@ impl RunState {
 
     /// Says what has to be done where the run stands, for going on after it was stored.
     ///
-    /// Calls of [`Phase::Acting`] are to be executed again: they were not answered before the state was stored.
+    /// Calls that were being executed are to be executed again, which is right where the executor itself keeps what became
+    /// of them. Elsewhere nobody knows: take note of [`RunEvent::Interrupted`] instead.
     pub fn outstanding(&self) -> Vec<Effect> {
         match &self.phase {
             Phase::New => Vec::new(),
             Phase::Thinking => vec![Effect::CallModel],
             Phase::Acting { calls } => vec![Effect::ExecuteBatch { calls: calls.clone() }],
-            Phase::Waiting { outcomes } => waits_for(outcomes),
+            Phase::Waiting { executing, .. } if executing.is_empty() => vec![Effect::AwaitApproval],
+            Phase::Waiting { outcomes, executing } => {
+                let held = held(outcomes).filter(|held| executing.contains(&held.call.id));
+                vec![Effect::ExecuteHeld { calls: held.cloned().collect() }]
+            }
             Phase::Ended { .. } => vec![Effect::Done],
         }
     }
@@ -180,19 +205,16 @@ impl RunState {
     }
 
     /// Ends the run because of a fault outside it; every call has a reply all the same.
-    fn fail(&mut self, reason: String) -> Vec<Effect> {
+    pub(crate) fn fail(&mut self, reason: String) -> Vec<Effect> {
         let replies: Vec<ToolReply> = match std::mem::replace(&mut self.phase, Phase::New) {
             Phase::Acting { calls } => calls.iter().map(cancelled).collect(),
-            Phase::Waiting { outcomes } => outcomes.into_iter().map(reply_or_cancelled).collect(),
+            Phase::Waiting { outcomes, .. } => outcomes.into_iter().map(reply_or_cancelled).collect(),
             Phase::New | Phase::Thinking | Phase::Ended { .. } => Vec::new(),
         };
-        let mut effects = Vec::new();
         if !replies.is_empty() {
-            self.messages.push(Arc::new(Message::Tool { replies: replies.clone() }));
-            effects.push(Effect::Persist { replies });
+            self.messages.push(Arc::new(Message::Tool { replies }));
         }
-        effects.extend(self.finish(RunEnd::Failed { reason }));
-        effects
+        self.finish(RunEnd::Failed { reason })
     }
 
     fn think(&mut self) -> Vec<Effect> {
@@ -215,36 +237,43 @@ impl RunState {
             }
             effects.extend(self.finish(end_of(stop)));
         } else {
-            effects.push(Effect::ExecuteBatch { calls: calls.clone() });
+            effects.extend([Effect::Persist, Effect::ExecuteBatch { calls: calls.clone() }]);
             self.phase = Phase::Acting { calls };
         }
         effects
     }
 
     /// Goes on when every call is answered, and waits for a person otherwise.
-    fn settle(&mut self, outcomes: Vec<CallOutcome>) -> Vec<Effect> {
-        if !outcomes.iter().all(|outcome| matches!(outcome, CallOutcome::Replied(_))) {
-            let effects = waits_for(&outcomes);
-            self.phase = Phase::Waiting { outcomes };
-            return effects;
+    ///
+    /// Calls that were held back and no longer are go on; `executing` names those that do so already.
+    fn settle(&mut self, outcomes: Vec<CallOutcome>, mut executing: Vec<CallId>) -> Vec<Effect> {
+        if outcomes.iter().all(|outcome| matches!(outcome, CallOutcome::Replied(_))) {
+            let replies = outcomes.into_iter().map(reply_or_cancelled).collect();
+            self.messages.push(Arc::new(Message::Tool { replies }));
+            let think = self.think();
+            return [Effect::Persist].into_iter().chain(think).collect();
         }
-        let replies: Vec<ToolReply> = outcomes.into_iter().map(reply_or_cancelled).collect();
-        self.messages.push(Arc::new(Message::Tool { replies: replies.clone() }));
-        let mut effects = vec![Effect::Persist { replies }];
-        effects.extend(self.think());
+        let ready: Vec<HeldCall> =
+            ready(&outcomes).filter(|held| !executing.contains(&held.call.id)).cloned().collect();
+        executing.extend(ready.iter().map(|held| held.call.id.clone()));
+        let mut effects = vec![Effect::Persist];
+        if !ready.is_empty() {
+            effects.push(Effect::ExecuteHeld { calls: ready });
+        } else if executing.is_empty() {
+            effects.push(Effect::AwaitApproval);
+        }
+        self.phase = Phase::Waiting { outcomes, executing };
         effects
     }
 
     fn stop(&mut self, replies: Vec<ToolReply>) -> Vec<Effect> {
-        self.messages.push(Arc::new(Message::Tool { replies: replies.clone() }));
-        let mut effects = vec![Effect::Persist { replies }];
-        effects.extend(self.finish(RunEnd::Cancelled));
-        effects
+        self.messages.push(Arc::new(Message::Tool { replies }));
+        self.finish(RunEnd::Cancelled)
     }
 
     fn finish(&mut self, end: RunEnd) -> Vec<Effect> {
         self.phase = Phase::Ended { end };
-        vec![Effect::Done]
+        vec![Effect::Persist, Effect::Done]
     }
 }
 
@@ -279,28 +308,34 @@ fn check_outcomes(calls: &[ToolCall], outcomes: &[CallOutcome]) -> Result<(), St
     }
 }
 
-/// Says what has to be done about calls that are not answered: those that were held back and no longer are can go on, and
-/// the others wait for a person.
-fn waits_for(outcomes: &[CallOutcome]) -> Vec<Effect> {
-    let ready = ready(outcomes);
-    if ready.is_empty() { vec![Effect::AwaitApproval] } else { vec![Effect::ExecuteHeld { calls: ready }] }
+/// Lists the calls that are held back.
+fn held(outcomes: &[CallOutcome]) -> impl Iterator<Item = &HeldCall> {
+    outcomes.iter().filter_map(|outcome| match outcome {
+        CallOutcome::Held(held) => Some(&**held),
+        CallOutcome::Replied(_) | CallOutcome::Pending(_) => None,
+    })
 }
 
 /// Lists the calls that were held back by others which are answered now.
-fn ready(outcomes: &[CallOutcome]) -> Vec<HeldCall> {
+fn ready(outcomes: &[CallOutcome]) -> impl Iterator<Item = &HeldCall> {
+    // An id can stand twice: a call that repeats it is answered with an error at once.
     let is_answered = |call: &CallId| {
-        outcomes.iter().any(|known| known.call_id() == call && matches!(known, CallOutcome::Replied(_)))
+        outcomes.iter().all(|known| known.call_id() != call || matches!(known, CallOutcome::Replied(_)))
     };
-    let held = outcomes.iter().filter_map(|outcome| match outcome {
-        CallOutcome::Held(held) => Some(&**held),
-        CallOutcome::Replied(_) | CallOutcome::Pending(_) => None,
-    });
-    held.filter(|held| held.behind.iter().all(is_answered)).cloned().collect()
+    held(outcomes).filter(move |held| held.behind.iter().all(is_answered))
 }
 
-fn check_held(outcomes: &[CallOutcome], executed: &[CallOutcome]) -> Result<(), StepError> {
-    let calls: Vec<ToolCall> = ready(outcomes).into_iter().map(|held| held.call).collect();
-    check_outcomes(&calls, executed)
+fn check_executed(executing: &[CallId], executed: &[CallOutcome]) -> Result<(), StepError> {
+    let mut left: Vec<&CallId> = executing.iter().collect();
+    for outcome in executed {
+        let Some(place) = left.iter().position(|call| *call == outcome.call_id()) else {
+            return Err(StepError::Mismatch {
+                detail: format!("`{}` is not being executed", outcome.call_id()),
+            });
+        };
+        left.swap_remove(place);
+    }
+    Ok(())
 }
 
 fn pending_of(outcome: &CallOutcome) -> Option<&PendingCall> {
@@ -336,5 +371,6 @@ fn event_name(event: &RunEvent) -> &'static str {
         RunEvent::BatchExecuted { .. } => "batch executed",
         RunEvent::CallAnswered { .. } => "call answered",
         RunEvent::Cancelled => "cancelled",
+        RunEvent::Interrupted => "interrupted",
     }
 }

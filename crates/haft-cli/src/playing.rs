@@ -63,8 +63,8 @@ impl Playing {
 
     /// Takes the reply to a call that waits from elsewhere, and plays on.
     pub(crate) async fn replied(&mut self, reply: ToolReply) -> Result<()> {
-        self.state.step(RunEvent::CallAnswered { outcome: CallOutcome::Replied(reply) })?;
-        self.state = self.agent.go_on(self.scope.clone(), self.state.clone()).await;
+        let event = RunEvent::CallAnswered { outcome: CallOutcome::Replied(reply) };
+        self.state = self.agent.step(self.scope.clone(), self.state.clone(), event).await?;
         Ok(())
     }
 

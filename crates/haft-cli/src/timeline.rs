@@ -41,7 +41,7 @@ impl Timeline {
 
     /// Takes up the calls of a run that was kept and are not answered yet.
     pub(crate) fn go_on(&self, state: &RunState) {
-        let Phase::Waiting { outcomes } = state.phase() else { return };
+        let Phase::Waiting { outcomes, .. } = state.phase() else { return };
         let mut screen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for outcome in outcomes {
             let (call, asked) = match outcome {

@@ -29,7 +29,7 @@ use crate::{
     Answer, Approval, CallContext, CallScope, PendingCall, PendingId, Steering, StoreError, ToolRegistry,
 };
 use async_trait::async_trait;
-use haft_core::{CallId, Repair, ReplyStatus, ToolCall, ToolOutput, ToolReply};
+use haft_core::{CallId, ErrorKind, Repair, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -201,7 +201,10 @@ pub struct HeldCall {
 #[non_exhaustive]
 pub enum ResumeRefused {
     /// It was gone on with before.
-    #[error("the pending call `{id}` was resumed before, and a call runs once at most")]
+    #[error(
+        "the pending call `{id}` was resumed before, and a call runs once at most; look what it has done, and have \
+             it called again if that is still needed"
+    )]
     ResumedBefore {
         /// The pending call.
         id: PendingId,
@@ -213,7 +216,10 @@ pub enum ResumeRefused {
         id: PendingId,
     },
     /// It is not the one that was kept.
-    #[error("the pending call `{id}` is not the one that was asked about: its digest is another")]
+    #[error(
+        "the pending call `{id}` is not the one that was asked about: its digest is another; \
+             answer the one that is kept"
+    )]
     OtherDigest {
         /// The pending call.
         id: PendingId,
@@ -236,6 +242,16 @@ impl CallOutcome {
             Self::Pending(pending) => &pending.call.id,
             Self::Held(held) => &held.call.id,
         }
+    }
+
+    /// Answers a call that was being executed when its process ended: nobody knows what became of it, so it is not repeated.
+    pub fn lost(call: &ToolCall) -> Self {
+        let output = ToolOutput::text(
+            "the program ended while this call was due, so whether it had its effect is not known; look before you repeat \
+             it",
+        );
+        let status = ReplyStatus::Error(ErrorKind::Failed);
+        Self::Replied(ToolReply::new(call.id.clone(), call.name.clone(), status, output))
     }
 }
 

@@ -1,4 +1,6 @@
+use crate::Redactor;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// The most bytes of a preview's text.
 const MOST_BYTES: usize = 256 * 1024;
@@ -29,18 +31,31 @@ impl Preview {
         }
     }
 
+    /// Replaces secrets in a text: what is shown is kept, too.
+    pub(crate) fn redacted(mut self, redactor: &Redactor) -> Self {
+        if let Some(text) = self.text_mut()
+            && let Cow::Owned(redacted) = redactor.redact(text)
+        {
+            *text = redacted;
+        }
+        self
+    }
+
     /// Cuts the middle out of a text that no person would read to its end, and says so.
     pub(crate) fn bounded(mut self) -> Self {
-        let (Self::Diff(text) | Self::Command(text) | Self::Request(text) | Self::Text(text)) = &mut self
-        else {
-            return self;
-        };
-        if text.len() > MOST_BYTES {
+        if let Some(text) = self.text_mut().filter(|text| text.len() > MOST_BYTES) {
             let head = text.floor_char_boundary(MOST_BYTES / 2);
             let tail = text.ceil_char_boundary(text.len() - MOST_BYTES / 2);
             let cut = format!("\n[… {} bytes are not shown …]\n", tail - head);
             text.replace_range(head..tail, &cut);
         }
         self
+    }
+
+    fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Arguments => None,
+            Self::Diff(text) | Self::Command(text) | Self::Request(text) | Self::Text(text) => Some(text),
+        }
     }
 }

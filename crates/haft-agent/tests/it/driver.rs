@@ -1,5 +1,6 @@
+use async_trait::async_trait;
 use expect_test::{Expect, expect};
-use haft_agent::{Agent, Phase, RunEnd, RunState};
+use haft_agent::{Agent, Phase, RunEnd, RunState, StateKeeper};
 use haft_core::{Event, EventKind, Message, ToolError};
 use haft_model::{Model, ScriptedModel, Session};
 use haft_tools_core::{
@@ -226,4 +227,77 @@ async fn a_secret_that_the_model_writes_is_told_to_nobody() {
         })
         .collect::<String>();
     assert_eq!(written, "(Is )(it )([redacted]?)Say |[redacted] |to |open|");
+}
+
+/// Keeps states as JSON, as many as it has room for.
+struct Room {
+    left: usize,
+    kept: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl StateKeeper for Room {
+    async fn keep(
+        &self,
+        _: &CallScope,
+        state: &RunState,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        let mut kept = self.kept.lock().unwrap();
+        if kept.len() == self.left {
+            return Err("the disk is full".into());
+        }
+        kept.push(serde_json::to_string(state)?);
+        Ok(())
+    }
+}
+
+/// Plays a session with room for so many states.
+async fn kept(session: &str, room: usize) -> (RunState, Vec<RunState>) {
+    let room = Arc::new(Room { left: room, kept: Mutex::default() });
+    let agent = Agent::new(model(session), executor(Events::default()))
+        .kept_by(Arc::clone(&room) as Arc<dyn StateKeeper>);
+    let state = agent.run(scope(), "go").await;
+    let kept = room.kept.lock().unwrap().iter().map(|json| serde_json::from_str(json).unwrap()).collect();
+    (state, kept)
+}
+
+#[tokio::test]
+async fn a_run_can_be_gone_on_with_from_each_state_that_was_kept() {
+    let (state, kept) = kept(TWO_TURNS, usize::MAX).await;
+    assert_eq!(serde_json::to_value(kept.last()).unwrap(), serde_json::to_value(&state).unwrap());
+    let phases: Vec<&str> = kept
+        .iter()
+        .map(|state| match state.phase() {
+            Phase::Acting { .. } => "acting",
+            Phase::Thinking => "thinking",
+            Phase::Ended { .. } => "ended",
+            _ => "other",
+        })
+        .collect();
+    assert_eq!(phases, ["acting", "thinking", "ended"]);
+    let calls = TWO_TURNS.trim().lines().next().unwrap();
+    let told = r#"{"text":"So be it.","after":{"c1":{"error":"failed"},"c2":{"error":"failed"}}}"#;
+    let session = Session::parse(&format!("{calls}\n{told}"), "test.jsonl").unwrap();
+    let model = ScriptedModel::new(session).after_turns(1);
+    let agent = Agent::new(model, executor(Events::default()));
+    let state = agent.go_on(scope(), kept[0].clone()).await;
+    expect![[r"
+        person
+        model: Two at once.
+        c1 error: failed: the program ended while this call was due, so whether it had its effect is not known; look before you repeat it
+        c2 error: failed: the program ended while this call was due, so whether it had its effect is not known; look before you repeat it
+        model: So be it.
+        Some(Completed)"]].assert_eq(&transcript(&state));
+}
+
+#[tokio::test]
+async fn a_run_that_cannot_be_kept_does_nothing_more() {
+    let (state, _) = kept(TWO_TURNS, 0).await;
+    expect![[r#"
+        person
+        model: Two at once.
+        c1 cancelled: the run was cancelled before this call was done
+        c2 cancelled: the run was cancelled before this call was done
+        Some(Failed { reason: "the run cannot be kept: the disk is full" })"#]]
+    .assert_eq(&transcript(&state));
 }

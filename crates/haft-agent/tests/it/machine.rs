@@ -1,6 +1,6 @@
 use expect_test::{Expect, expect};
 use haft_agent::{Effect, Phase, RunEnd, RunEvent, RunState, StepError};
-use haft_core::{AssistantPart, ReplyStatus, StopReason, ToolCall, ToolOutput, ToolReply, Usage};
+use haft_core::{AssistantPart, Message, ReplyStatus, StopReason, ToolCall, ToolOutput, ToolReply, Usage};
 use haft_model::ModelTurn;
 use haft_tools_core::CallOutcome;
 use serde_json::json;
@@ -85,11 +85,7 @@ fn name(effect: &Effect) -> String {
             format!("execute held {}", calls.join(" "))
         }
         Effect::AwaitApproval => "await approval".to_owned(),
-        Effect::Persist { replies } => {
-            let replies: Vec<String> =
-                replies.iter().map(|reply| format!("{} {}", reply.call_id, reply.status)).collect();
-            format!("persist [{}]", replies.join(", "))
-        }
+        Effect::Persist => "persist".to_owned(),
         Effect::Done => "done".to_owned(),
         other => format!("{other:?}").split_whitespace().next().unwrap_or_default().to_owned(),
     }
@@ -100,6 +96,15 @@ fn phase(state: &RunState) -> String {
         Phase::Ended { end } => format!("ended {end:?}"),
         phase => serde_json::to_value(phase).unwrap()["phase"].as_str().unwrap().to_owned(),
     }
+}
+
+/// The calls that were answered last, with how.
+fn last_replies(state: &RunState) -> Vec<String> {
+    let answered = state.messages().iter().rev().find_map(|message| match &**message {
+        Message::Tool { replies } => Some(replies),
+        _ => None,
+    });
+    answered.unwrap().iter().map(|reply| format!("{} {}", reply.call_id, reply.status)).collect()
 }
 
 #[test]
@@ -113,9 +118,9 @@ fn a_run_goes_from_turn_to_turn_until_the_model_ends_it() {
         ],
         &expect![[r"
             Emit(TurnStarted, call the model -> thinking
-            Emit(TurnFinished, execute 2 -> acting
-            persist [c1 ok, c2 ok], Emit(TurnStarted, call the model -> thinking
-            Emit(TurnFinished, done -> ended Completed
+            Emit(TurnFinished, persist, execute 2 -> acting
+            persist, Emit(TurnStarted, call the model -> thinking
+            Emit(TurnFinished, persist, done -> ended Completed
         "]],
     );
     assert_eq!(state.turns(), 2);
@@ -130,7 +135,7 @@ fn a_completed_run_can_be_prompted_again() {
         vec![prompted(), turn("done", &[], StopReason::EndTurn), prompted()],
         &expect![[r"
             Emit(TurnStarted, call the model -> thinking
-            Emit(TurnFinished, done -> ended Completed
+            Emit(TurnFinished, persist, done -> ended Completed
             Emit(TurnStarted, call the model -> thinking
         "]],
     );
@@ -151,12 +156,12 @@ fn calls_that_wait_hold_the_next_turn_back_until_the_last_is_answered() {
         ],
         &expect![[r"
             Emit(TurnStarted, call the model -> thinking
-            Emit(TurnFinished, execute 3 -> acting
-            await approval -> waiting
-            await approval -> waiting
-            await approval -> waiting
+            Emit(TurnFinished, persist, execute 3 -> acting
+            persist, await approval -> waiting
+            persist, await approval -> waiting
+            persist, await approval -> waiting
             refused: the outcomes do not answer the calls of the turn one by one: no call `c2` waits
-            persist [c1 ok, c2 ok, c3 ok], Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
         "]],
     );
 }
@@ -178,13 +183,13 @@ fn calls_that_were_held_back_go_on_when_those_before_them_are_answered() {
         ],
         &expect![[r"
             Emit(TurnStarted, call the model -> thinking
-            Emit(TurnFinished, execute 4 -> acting
-            await approval -> waiting
-            execute held c2 -> waiting
-            refused: the outcomes do not answer the calls of the turn one by one: `c3` where `c2` was due
-            execute held c3 -> waiting
-            await approval -> waiting
-            persist [c1 ok, c2 ok, c3 ok, c4 ok], Emit(TurnStarted, call the model -> thinking
+            Emit(TurnFinished, persist, execute 4 -> acting
+            persist, await approval -> waiting
+            persist, execute held c2 -> waiting
+            refused: the outcomes do not answer the calls of the turn one by one: `c3` is not being executed
+            persist, execute held c3 -> waiting
+            persist, await approval -> waiting
+            persist, Emit(TurnStarted, call the model -> thinking
         "]],
     );
 }
@@ -200,9 +205,9 @@ fn a_stored_run_goes_on_with_calls_that_were_held_back() {
         ],
         &expect![[r"
             Emit(TurnStarted, call the model -> thinking
-            Emit(TurnFinished, execute 2 -> acting
-            await approval -> waiting
-            execute held c2 -> waiting
+            Emit(TurnFinished, persist, execute 2 -> acting
+            persist, await approval -> waiting
+            persist, execute held c2 -> waiting
         "]],
     );
     let stored: RunState = serde_json::from_value(serde_json::to_value(&state).unwrap()).unwrap();
@@ -212,15 +217,16 @@ fn a_stored_run_goes_on_with_calls_that_were_held_back() {
 
 #[test]
 fn cancelling_answers_every_call() {
-    check(
+    let state = check(
         vec![prompted(), turn("", &["c1", "c2"], StopReason::ToolCalls), RunEvent::Cancelled],
         &expect![[r"
             Emit(TurnStarted, call the model -> thinking
-            Emit(TurnFinished, execute 2 -> acting
-            persist [c1 cancelled, c2 cancelled], done -> ended Cancelled
+            Emit(TurnFinished, persist, execute 2 -> acting
+            persist, done -> ended Cancelled
         "]],
     );
-    check(
+    assert_eq!(last_replies(&state), ["c1 cancelled", "c2 cancelled"]);
+    let state = check(
         vec![
             prompted(),
             turn("", &["c1", "c2"], StopReason::ToolCalls),
@@ -229,9 +235,95 @@ fn cancelling_answers_every_call() {
         ],
         &expect![[r"
             Emit(TurnStarted, call the model -> thinking
-            Emit(TurnFinished, execute 2 -> acting
-            await approval -> waiting
-            persist [c1 ok, c2 cancelled], done -> ended Cancelled
+            Emit(TurnFinished, persist, execute 2 -> acting
+            persist, await approval -> waiting
+            persist, done -> ended Cancelled
+        "]],
+    );
+    assert_eq!(last_replies(&state), ["c1 ok", "c2 cancelled"]);
+}
+
+#[test]
+fn what_was_being_executed_when_a_driver_ended_is_lost_and_not_done_again() {
+    let state = check(
+        vec![prompted(), turn("", &["c1", "c2"], StopReason::ToolCalls), RunEvent::Interrupted],
+        &expect![[r"
+            Emit(TurnStarted, call the model -> thinking
+            Emit(TurnFinished, persist, execute 2 -> acting
+            persist, Emit(TurnStarted, call the model -> thinking
+        "]],
+    );
+    assert_eq!(last_replies(&state), ["c1 error: failed", "c2 error: failed"]);
+    let outcomes = vec![pending("c1"), held("c2", &["c1"]), reply("c3"), pending("c4")];
+    let state = check(
+        vec![
+            prompted(),
+            turn("", &["c1", "c2", "c3", "c4"], StopReason::ToolCalls),
+            RunEvent::BatchExecuted { outcomes },
+            RunEvent::Interrupted,
+            RunEvent::CallAnswered { outcome: reply("c1") },
+            RunEvent::Interrupted,
+            executed(&["c2"]),
+            RunEvent::CallAnswered { outcome: reply("c4") },
+            RunEvent::Interrupted,
+        ],
+        &expect![[r"
+            Emit(TurnStarted, call the model -> thinking
+            Emit(TurnFinished, persist, execute 4 -> acting
+            persist, await approval -> waiting
+            persist, await approval -> waiting
+            persist, execute held c2 -> waiting
+            persist, await approval -> waiting
+            refused: the outcomes do not answer the calls of the turn one by one: `c2` is not being executed
+            persist, Emit(TurnStarted, call the model -> thinking
+            call the model -> thinking
+        "]],
+    );
+    assert_eq!(last_replies(&state), ["c1 ok", "c2 error: failed", "c3 ok", "c4 ok"]);
+}
+
+#[test]
+fn a_call_that_goes_on_is_not_handed_out_again_meanwhile() {
+    let outcomes = vec![pending("c1"), held("c2", &["c1"]), pending("c3"), held("c4", &["c3"])];
+    check(
+        vec![
+            prompted(),
+            turn("", &["c1", "c2", "c3", "c4"], StopReason::ToolCalls),
+            RunEvent::BatchExecuted { outcomes },
+            RunEvent::CallAnswered { outcome: reply("c1") },
+            RunEvent::CallAnswered { outcome: reply("c3") },
+            executed(&["c4"]),
+            executed(&["c4"]),
+            executed(&["c2"]),
+        ],
+        &expect![[r"
+            Emit(TurnStarted, call the model -> thinking
+            Emit(TurnFinished, persist, execute 4 -> acting
+            persist, await approval -> waiting
+            persist, execute held c2 -> waiting
+            persist, execute held c4 -> waiting
+            persist -> waiting
+            refused: the outcomes do not answer the calls of the turn one by one: `c4` is not being executed
+            persist, Emit(TurnStarted, call the model -> thinking
+        "]],
+    );
+}
+
+#[test]
+fn a_call_that_repeats_an_id_lets_nothing_go_on_that_waits_for_the_first() {
+    let outcomes = vec![pending("c1"), reply("c1"), held("c2", &["c1"])];
+    check(
+        vec![
+            prompted(),
+            turn("", &["c1", "c1", "c2"], StopReason::ToolCalls),
+            RunEvent::BatchExecuted { outcomes },
+            RunEvent::CallAnswered { outcome: reply("c1") },
+        ],
+        &expect![[r"
+            Emit(TurnStarted, call the model -> thinking
+            Emit(TurnFinished, persist, execute 3 -> acting
+            persist, await approval -> waiting
+            persist, execute held c2 -> waiting
         "]],
     );
 }
@@ -242,7 +334,7 @@ fn a_turn_that_was_cut_off_does_not_run_its_calls() {
         vec![prompted(), turn("so I", &["c1"], StopReason::MaxTokens)],
         &expect![[r"
             Emit(TurnStarted, call the model -> thinking
-            Emit(TurnFinished, done -> ended CutOff
+            Emit(TurnFinished, persist, done -> ended CutOff
         "]],
     );
     let last = serde_json::to_value(&*state.messages()[2]).unwrap();
@@ -255,14 +347,14 @@ fn a_model_that_fails_or_refuses_ends_the_run() {
         vec![prompted(), RunEvent::ModelFailed { reason: "no route".to_owned() }],
         &expect![[r#"
             Emit(TurnStarted, call the model -> thinking
-            done -> ended Failed { reason: "no route" }
+            persist, done -> ended Failed { reason: "no route" }
         "#]],
     );
     check(
         vec![prompted(), turn("no", &[], StopReason::Refused)],
         &expect![[r"
             Emit(TurnStarted, call the model -> thinking
-            Emit(TurnFinished, done -> ended Refused
+            Emit(TurnFinished, persist, done -> ended Refused
         "]],
     );
 }

@@ -41,7 +41,7 @@ pub(super) async fn pending_call(
     // The prepared call is dropped if its preview panics, so it cannot be seen in a broken state.
     let preview = AssertUnwindSafe(async { prepared.preview().await }).catch_unwind();
     let preview = match tokio::time::timeout(limits.timeout, preview).await {
-        Ok(Ok(preview)) => preview.bounded(),
+        Ok(Ok(preview)) => preview.redacted(&frame.shared.redactor).bounded(),
         Ok(Err(payload)) => {
             discard(payload);
             return Err(panicked(&entry.name));
@@ -81,17 +81,28 @@ fn unmet(frame: &Frame, entry: &Entry, accesses: &Accesses) -> Vec<Unmet> {
         .collect()
 }
 
-/// Tells what people have answered before about a call that has to be asked about.
-pub(super) async fn recall(frame: &Frame, entry: &Entry, prepared: &Prepared) -> Remembered {
+/// Tells what people have answered before about a call that has to be asked about, or that only the mode allows.
+///
+/// # Errors
+///
+/// When that cannot be read: somebody may have said that the call is never to be done.
+pub(super) async fn recall(frame: &Frame, entry: &Entry, prepared: &Prepared) -> Result<Remembered, Refusal> {
     let Shared { policy, grants, .. } = &*frame.shared;
     let verdicts = frame.explain(&entry.spec, prepared.accesses());
-    let asked = verdicts.iter().filter(|verdict| verdict.decision() == Decision::Ask);
-    let asked: Vec<Option<&Access>> = asked.map(Verdict::access).collect();
-    let recalled = grants.recall(policy.rule_language(), &frame.scope, &entry.spec, &asked).await;
-    recalled.unwrap_or_else(|error| {
+    let chosen = |choose: fn(&Verdict<'_>) -> bool| -> Vec<Option<&Access>> {
+        verdicts.iter().filter(|verdict| choose(verdict)).map(Verdict::access).collect()
+    };
+    let asked = chosen(|verdict| verdict.decision() == Decision::Ask);
+    let by_mode = chosen(|verdict| verdict.decision() == Decision::Allow && verdict.mode().is_some());
+    let recalled = grants.recall(policy.rule_language(), &frame.scope, &entry.spec, &asked, &by_mode).await;
+    recalled.map_err(|error| {
         let error = &error as &dyn std::error::Error;
-        tracing::error!(error, "the grants cannot be read, so the person is asked");
-        Remembered::Nothing
+        tracing::error!(error, "the grants cannot be read, so the call is refused");
+        Refusal::new(
+            ReplyStatus::Denied,
+            "the host cannot read at the moment what people have answered before, and runs nothing that may have been \
+             forbidden; nothing was done, so say so and stop",
+        )
     })
 }
 

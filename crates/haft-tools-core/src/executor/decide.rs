@@ -6,7 +6,7 @@ use haft_core::{Decision, ReplyStatus};
 
 /// Holds a prepared call that may run.
 ///
-/// Made by [`decide`] for an allowed call and by the approve stage for an approved one, and by nothing else; the run
+/// Made by [`decide`] for an allowed call and by the approve stage for one that a mode or a person lets run, and by nothing else; the run
 /// stage takes nothing else.
 pub(super) struct Authorized {
     prepared: Prepared,
@@ -21,7 +21,8 @@ enum Authority {
 }
 
 impl Authorized {
-    fn by_policy(prepared: Prepared) -> Self {
+    /// Vouches that the policy allows this prepared call in the mode of now.
+    pub(super) fn by_policy(prepared: Prepared) -> Self {
         Self { prepared, by: Authority::Policy }
     }
 
@@ -75,6 +76,8 @@ impl Terms {
 /// Says what the policy makes of a prepared call, with the rule behind it.
 pub(super) enum Decided {
     Allowed(Authorized),
+    /// No rule speaks of all of it, and the mode lets it run, unless people have said that it is never to be done.
+    ByMode(Prepared),
     Asked(Prepared),
 }
 
@@ -82,14 +85,14 @@ impl Decided {
     pub(super) fn accesses(&self) -> &Accesses {
         match self {
             Self::Allowed(authorized) => authorized.accesses(),
-            Self::Asked(prepared) => prepared.accesses(),
+            Self::ByMode(prepared) | Self::Asked(prepared) => prepared.accesses(),
         }
     }
 
     pub(super) fn into_prepared(self) -> Prepared {
         match self {
             Self::Allowed(authorized) => authorized.into_prepared(),
-            Self::Asked(prepared) => prepared,
+            Self::ByMode(prepared) | Self::Asked(prepared) => prepared,
         }
     }
 }
@@ -105,6 +108,7 @@ pub(super) fn decide(
     let verdict = frame.shared.policy.decide_in(scope, mode, &entry.spec, prepared.accesses());
     tell(verdict.decision(), &|| verdict.to_string());
     match verdict.decision() {
+        Decision::Allow if verdict.mode().is_some() => Ok(Decided::ByMode(prepared)),
         Decision::Allow => Ok(Decided::Allowed(Authorized::by_policy(prepared))),
         Decision::Ask => Ok(Decided::Asked(prepared)),
         Decision::Deny => Err(Refusal::new(

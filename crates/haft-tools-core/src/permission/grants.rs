@@ -60,15 +60,18 @@ impl Grants {
         self
     }
 
-    /// Tells what is remembered about accesses that have to be asked about.
+    /// Tells what is remembered about accesses that have to be asked about, and about those that only the mode allows.
+    ///
+    /// A grant of a tool by its name answers for its calls that declare no access, which is what was shown when it was given.
     pub(crate) async fn recall(
         &self,
         language: &RuleLanguage,
         scope: &CallScope,
         tool: &ToolSpec,
         asked: &[Option<&Access>],
+        by_mode: &[Option<&Access>],
     ) -> Result<Remembered, StoreError> {
-        if asked.is_empty() {
+        if asked.is_empty() && by_mode.is_empty() {
             return Ok(Remembered::Nothing);
         }
         let held = self.store.holding(scope.agent(), &self.places(scope)).await?;
@@ -77,15 +80,22 @@ impl Grants {
             .into_iter()
             .filter_map(|grant| language.rule(&grant.rule).ok().map(|rule| (grant, rule)))
             .collect();
+        let answers = |rule: &Rule, access: Option<&Access>| access.is_none() || !rule.is_of_tools();
         let never = held.iter().find(|(grant, rule)| {
-            grant.decision == Decision::Deny && asked.iter().any(|access| rule.touches(tool, *access))
+            let touches = |access: Option<&Access>| answers(rule, access) && rule.touches(tool, access);
+            grant.decision == Decision::Deny && asked.iter().chain(by_mode).copied().any(touches)
         });
         if let Some((grant, _)) = never {
             return Ok(Remembered::Never(Arc::clone(grant)));
         }
+        if asked.is_empty() {
+            return Ok(Remembered::Nothing);
+        }
         let granting = |access: Option<&Access>| {
             let mut grants = held.iter().filter(|(grant, _)| grant.decision == Decision::Allow);
-            grants.find(|(_, rule)| rule.contains(tool, access)).map(|(grant, _)| Arc::clone(grant))
+            grants
+                .find(|(_, rule)| answers(rule, access) && rule.contains(tool, access))
+                .map(|(grant, _)| Arc::clone(grant))
         };
         let granted: Option<Vec<Arc<Grant>>> = asked.iter().copied().map(granting).collect();
         Ok(granted.map_or(Remembered::Nothing, Remembered::Granted))

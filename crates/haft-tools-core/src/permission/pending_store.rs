@@ -109,7 +109,10 @@ impl MemoryPending {
 impl PendingStore for MemoryPending {
     async fn put(&self, pending: &PendingCall) -> Result<(), StoreError> {
         let kept = Kept { digest: pending.digest, waiting: Some((pending.clone(), None)) };
-        self.lock().entry(pending.id.clone()).or_insert(kept);
+        let mut calls = self.lock();
+        // Nothing can be done with an expired call any more but to deny it, for which it need not be kept.
+        calls.retain(|_, kept| kept.waiting.as_ref().is_none_or(|(pending, _)| !pending.is_expired()));
+        calls.entry(pending.id.clone()).or_insert(kept);
         Ok(())
     }
 

@@ -331,7 +331,9 @@ fn strictest<'a>(accesses: &'a Accesses, decide: impl Fn(Option<&'a Access>) -> 
             break;
         }
         let verdict = decide(access);
-        if verdict.decision > strictest.decision {
+        // What only the mode allows may still be forbidden by what people have answered before.
+        let by_mode = verdict.decision == strictest.decision && verdict.mode().is_some();
+        if verdict.decision > strictest.decision || by_mode {
             strictest = verdict;
         }
     }

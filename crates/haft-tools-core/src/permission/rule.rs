@@ -93,6 +93,11 @@ impl Rule {
         self.source.as_ref()
     }
 
+    /// Tells whether the rule chooses tools, and thereby all that they do.
+    pub(super) fn is_of_tools(&self) -> bool {
+        matches!(self.matcher, Matcher::Tools(_))
+    }
+
     /// Tells whether the rule contains all of an access, as a rule that allows has to.
     ///
     /// A call that declares no access is contained by rules that name its tool.

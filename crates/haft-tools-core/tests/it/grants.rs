@@ -5,10 +5,11 @@ use expect_test::{Expect, expect};
 use haft_core::Decision;
 use haft_tools_core::{
     Access, AccessMode, Accesses, Approval, Approver, Approvers, Batch, CallScope, Grant, GrantPlace,
-    GrantStore, GrantTerm, Grants, LocalExecutor, LocalExecutorBuilder, MemoryGrants, PendingCall, Policy,
-    Resumption, Rule, StoreError, ToolExecutor as _, answering_within, approver_fn,
+    GrantStore, GrantTerm, Grants, LocalExecutor, LocalExecutorBuilder, MemoryGrants, Mode, ModeSwitch,
+    PendingCall, Policy, Resumption, Rule, Rules, StoreError, ToolExecutor as _, answering_within,
+    approver_fn,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -247,16 +248,16 @@ impl GrantStore for Broken {
 }
 
 #[tokio::test]
-async fn who_cannot_be_reminded_is_asked() {
+async fn who_cannot_be_reminded_of_what_is_forbidden_is_not_asked() {
     let executor =
         asking(answers_in_turn([granted(GrantTerm::Always)])).grants(Grants::kept_in(Arc::new(Broken)));
     check(
         executor,
         &["a", "a"],
         expect![[r#"
-        a: ok: {"path":"a"}
-        a: asked
-    "#]],
+            a: denied: the host cannot read at the moment what people have answered before, and runs nothing that may have been forbidden; nothing was done, so say so and stop
+            a: denied: the host cannot read at the moment what people have answered before, and runs nothing that may have been forbidden; nothing was done, so say so and stop
+        "#]],
     )
     .await;
 }
@@ -327,4 +328,47 @@ async fn a_later_answer_is_remembered_only_for_what_is_asked_when_it_counts() {
     assert_eq!(remembered_of(other, reading()).await, [""; 0], "the answer was to another call");
     let denied = reading().deny(Rule::access(AccessMode::Write, resource("file:a")));
     assert_eq!(remembered_of(|_| {}, denied).await, [""; 0], "a rule denies it by now");
+}
+
+#[tokio::test]
+async fn a_tool_that_was_granted_by_its_name_is_granted_only_what_touches_nothing() {
+    let touches = |input: &Value| match input["touches"].as_str() {
+        Some("nothing") => Ok(Accesses::none()),
+        Some("a file") => Ok(write("file:a").into()),
+        _ => Ok(Access::opaque("anything").into()),
+    };
+    for answer in [granted(GrantTerm::Always), never(GrantTerm::Always)] {
+        let tool = Probe::new("bash").declare(touches);
+        let executor =
+            LocalExecutor::builder(registry([tool])).approver(answers_in_turn([answer.clone()])).build();
+        let mut seen = Vec::new();
+        for what in ["nothing", "nothing", "a file", "what is not known"] {
+            let reply = reply(&executor, "bash", json!({ "touches": what })).await;
+            let asked = reply.output.to_text().contains("asked");
+            seen.push(if asked { "asked".to_owned() } else { reply.status.to_string() });
+        }
+        let own = if answer.approves() { "ok" } else { "denied" };
+        assert_eq!(seen, [own, own, "asked", "asked"]);
+    }
+}
+
+#[tokio::test]
+async fn what_is_never_to_be_done_is_not_done_in_a_wider_mode() {
+    let store = Arc::new(MemoryGrants::new());
+    let mode = ModeSwitch::default();
+    let policy =
+        reading().accept_edits(Rules::new().allow(Rule::access(AccessMode::Write, resource("file:**"))));
+    let executor = asking(answers_in_turn([never(GrantTerm::Always)]))
+        .policy(policy)
+        .mode(&mode)
+        .grants(remembering(&store))
+        .build();
+    let before = edits(&executor, &scope(), &["a"]).await;
+    mode.set(Mode::AcceptEdits);
+    let after = edits(&executor, &scope(), &["a", "b"]).await;
+    expect![[r#"
+        a: denied: this call was not approved; do not repeat it, find another way or say what you would need
+        a: denied: the user has said before that this is never to be done (`write(file:a)`); do not try it again, find another way
+        b: ok: {"path":"b"}
+    "#]].assert_eq(&format!("{before}{after}"));
 }

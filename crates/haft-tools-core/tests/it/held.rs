@@ -229,7 +229,9 @@ async fn a_call_goes_on_once_whatever_was_answered() {
             refused(
                 resume(&executor, pending.clone(), second).await,
                 &pending.id,
-                expect!["the pending call `ID` was resumed before, and a call runs once at most"],
+                expect![
+                    "the pending call `ID` was resumed before, and a call runs once at most; look what it has done, and have it called again if that is still needed"
+                ],
             );
         }
         assert_eq!(log.lock().unwrap().len(), ran);
@@ -277,7 +279,9 @@ async fn a_pending_call_that_was_tampered_with_is_refused() {
     refused(
         resume(&executor, other, Approval::Approve).await,
         &pending.id,
-        expect!["the pending call `ID` is not the one that was asked about: its digest is another"],
+        expect![
+            "the pending call `ID` is not the one that was asked about: its digest is another; answer the one that is kept"
+        ],
     );
     // What it says of itself is not what runs: the call is asked about as what it is.
     let other = forged(&|pending| pending.call.input = json!({ "write": "file:b" }));

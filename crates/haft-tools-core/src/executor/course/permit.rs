@@ -38,9 +38,13 @@ impl<'a> Rest<'a> {
                 (Decided::Allowed(authorized), Said::Given(given)) if given.0.approves() => {
                     Approved::Run(authorized)
                 }
+                (Decided::ByMode(prepared), Said::Nothing) => {
+                    Approved::Run(self.recall(entry, prepared).await?.unwrap_or_else(Authorized::by_policy))
+                }
+                (Decided::ByMode(prepared), Said::Wrote) => Approved::Run(Authorized::by_policy(prepared)),
                 (Decided::Asked(prepared), Said::Wrote) => {
                     self.record.edited();
-                    self.approved = Some(self.digest(entry, &prepared));
+                    self.approved = Some(self.digest(entry, &prepared).into());
                     Approved::Run(Authorized::by_approval(prepared))
                 }
                 (decided, Said::Given(given)) => {
@@ -79,7 +83,7 @@ impl<'a> Rest<'a> {
         entry: &Entry,
         prepared: Prepared,
     ) -> Result<Result<Authorized, Prepared>, Refusal> {
-        match approve::recall(self.frame, entry, &prepared).await {
+        match approve::recall(self.frame, entry, &prepared).await? {
             Remembered::Nothing => Ok(Err(prepared)),
             Remembered::Granted(grants) => {
                 self.record.remembered(Decision::Allow, &grants);
@@ -146,7 +150,8 @@ impl<'a> Rest<'a> {
     ) -> Result<Approved, Refusal> {
         match approval {
             Approval::Approve | Approval::ApproveFor { .. } => {
-                self.approved = Some(pending.digest);
+                // Who has only made themselves known has not approved anything.
+                self.approved = (!pending.unmet.is_empty()).then(|| pending.digest.into());
                 Ok(Approved::Run(Authorized::by_approval(prepared)))
             }
             Approval::Edit { input } => Ok(Approved::Again(input)),
@@ -181,7 +186,13 @@ impl<'a> Rest<'a> {
         let front = self.decide(entry, prepared, Said::Nothing)?;
         let prepared = match front.decided {
             Decided::Allowed(authorized) => authorized.into_prepared(),
-            Decided::Asked(prepared) if self.approved == Some(self.digest(entry, &prepared)) => prepared,
+            Decided::ByMode(prepared) => self
+                .recall(entry, prepared)
+                .await?
+                .map_or_else(|prepared| prepared, Authorized::into_prepared),
+            Decided::Asked(prepared) if self.approved.as_deref() == Some(&self.digest(entry, &prepared)) => {
+                prepared
+            }
             // What it would do now was not asked about, which comes before who does it.
             Decided::Asked(prepared) => match self.recall(entry, prepared).await? {
                 Ok(authorized) => authorized.into_prepared(),
