@@ -27,16 +27,14 @@ pub(crate) enum Attended {
 /// It is kept before anybody is asked, so that the end of the process loses nothing.
 pub(crate) async fn attend(
     work: &mut Work,
-    keeper: &mut Keeper,
+    keeper: &Keeper,
     attended: &Attended,
     token: &CancellationToken,
 ) -> Result<()> {
     let mut left = BTreeSet::new();
     loop {
         let waiting = work.waiting();
-        if !waiting.is_empty() || keeper.is_kept() {
-            keeper.keep(work).await?;
-        }
+        keeper.keep(work).await?;
         if waiting.is_empty() || token.is_cancelled() {
             return Ok(());
         }

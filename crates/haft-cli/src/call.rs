@@ -24,7 +24,7 @@ pub(crate) async fn call(options: CallOptions) -> Result<Exit> {
         Task::new(What::Call { tool: options.name.clone() }, workdir.root_path(), &options.policy)?;
     (task.approve_all, task.json) = (options.yes, options.json);
     let scope = setup::scope()?;
-    let mut keeper = Keeper::new(KeptState::from_environment()?, scope.run().clone(), &task)?;
+    let keeper = Keeper::new(KeptState::from_environment()?, scope.run().clone(), &task)?;
     let (executor, bench) = set_up(&task, workdir, options.workdir.as_deref(), &keeper.state)?;
     let (token, _watch) = cancel_on_interrupt();
     let call = ToolCall::new("cli".parse()?, options.name, input);
@@ -32,7 +32,7 @@ pub(crate) async fn call(options: CallOptions) -> Result<Exit> {
     let outcomes = executor.execute_batch(batch).await.into_outcomes();
     let outcome = outcomes.into_iter().next().context("the executor gave no outcome")?;
     let mut work = Work::Call(Box::new(OneCall { executor, scope, outcome, token: token.clone() }));
-    attend(&mut work, &mut keeper, &bench.attended(options.wait), &token).await?;
+    attend(&mut work, &keeper, &bench.attended(options.wait), &token).await?;
     keeper.state.tidy().await;
     conclude(&work, &keeper, &task)
 }

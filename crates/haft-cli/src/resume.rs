@@ -52,7 +52,7 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
     let workdir = task.open_workdir(&run)?;
     let scope = CallScope::new(run.clone());
     let kept = stored.state.clone();
-    let mut keeper = Keeper::of(Arc::clone(&state), stored, lease);
+    let keeper = Keeper::of(Arc::clone(&state), stored, lease);
     let (token, _watch) = cancel_on_interrupt();
     let start = Instant::now();
     match &task.work {
@@ -61,18 +61,19 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
             if !task.json {
                 anstream::println!("{NAME}{}{NAME:#} {QUIET}goes on{QUIET:#}", visible(&source.name));
             }
-            let (playing, bench) = run::set_up(SetUp {
+            let (mut playing, bench) = run::set_up(SetUp {
                 task: &task,
                 workdir,
                 given: Some(&task.workdir),
-                state,
+                keeper: Arc::clone(&keeper),
                 scope,
                 session: read_session(&source, session)?,
                 stands: serde_json::from_value(kept).with_context(unreadable)?,
                 token: token.clone(),
             })?;
+            playing.go_on().await;
             let mut work = Work::Session(Box::new(playing));
-            attend(&mut work, &mut keeper, &bench.attended(options.wait), &token).await?;
+            attend(&mut work, &keeper, &bench.attended(options.wait), &token).await?;
             keeper.state.tidy().await;
             run::conclude(&work, &keeper, &task, start)
         }
@@ -80,7 +81,7 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
             let outcome: CallOutcome = serde_json::from_value(kept).with_context(unreadable)?;
             let (executor, bench) = call::set_up(&task, workdir, Some(&task.workdir), &state)?;
             let mut work = Work::Call(Box::new(OneCall { executor, scope, outcome, token: token.clone() }));
-            attend(&mut work, &mut keeper, &bench.attended(options.wait), &token).await?;
+            attend(&mut work, &keeper, &bench.attended(options.wait), &token).await?;
             keeper.state.tidy().await;
             call::conclude(&work, &keeper, &task)
         }
@@ -90,13 +91,16 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
 /// Is a run that waits, or one that cannot be read.
 type Listed = Result<StoredRun, (String, String)>;
 
-/// Lists the runs that wait.
+/// Lists the runs that wait, and those that a process left behind which was interrupted.
 async fn list(store: Option<&SqliteStore>, json: bool) -> Result<Exit> {
     let mut waiting: Vec<Listed> = Vec::new();
     if let Some(store) = store {
         for entry in store.run_entries().await? {
             match entry.value {
-                Ok(summary) if summary.status != RunStatus::Waiting => {}
+                Ok(summary) if summary.status == RunStatus::Ended => {}
+                // Whoever has it is at work.
+                Ok(summary)
+                    if summary.status == RunStatus::Running && store.take(&summary.run).await.is_err() => {}
                 Ok(summary) => match store.load(&summary.run).await {
                     Ok(run) => waiting.extend(run.map(Ok)),
                     Err(error) => waiting.push(Err((entry.id, causes(&error)))),
@@ -111,7 +115,7 @@ async fn list(store: Option<&SqliteStore>, json: bool) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     if waiting.is_empty() {
-        anstream::println!("no run waits");
+        anstream::println!("no run waits, and none was interrupted");
     }
     for run in waiting {
         let run = match run {
@@ -127,8 +131,12 @@ async fn list(store: Option<&SqliteStore>, json: bool) -> Result<Exit> {
             |error| format!("{error:#}"),
             |task| format!("{} in {}", task.describe(), task.workdir.display()),
         );
+        let stands = match run.status {
+            RunStatus::Running => "interrupted ",
+            _ => "",
+        };
         let since = ago(run.updated_at_ms);
-        anstream::println!("{NAME}{}{NAME:#}  {}  {QUIET}{since}{QUIET:#}", run.run, visible(&what));
+        anstream::println!("{NAME}{}{NAME:#}  {}  {QUIET}{stands}{since}{QUIET:#}", run.run, visible(&what));
     }
     Ok(Exit::Done)
 }
@@ -137,6 +145,7 @@ fn as_json(listed: &Listed) -> Value {
     match listed {
         Ok(run) => json!({
             "run": run.run,
+            "status": run.status,
             "started_at_ms": run.started_at_ms,
             "updated_at_ms": run.updated_at_ms,
             "task": run.host,

@@ -38,7 +38,7 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     let session = read_session(&source, &options.session)?;
     let prompt = source.prompt()?;
     let scope = setup::scope()?;
-    let mut keeper = Keeper::new(KeptState::from_environment()?, scope.run().clone(), &task)?;
+    let keeper = Keeper::new(KeptState::from_environment()?, scope.run().clone(), &task)?;
     if !options.json {
         let approved = if task.approve_all { "; its calls are approved" } else { "" };
         Timeline::title(&source.name, &format!("{}{approved}", place.describe()), &prompt);
@@ -50,7 +50,7 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
         task: &task,
         workdir,
         given: place.path(),
-        state: Arc::clone(&keeper.state),
+        keeper: Arc::clone(&keeper),
         scope,
         session,
         stands: RunState::new(),
@@ -62,7 +62,7 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
         place.outlives();
     }
     let mut work = Work::Session(Box::new(playing));
-    attend(&mut work, &mut keeper, &bench.attended(options.wait), &token).await?;
+    attend(&mut work, &keeper, &bench.attended(options.wait), &token).await?;
     keeper.state.tidy().await;
     conclude(&work, &keeper, &task, start)
 }
@@ -73,7 +73,7 @@ pub(crate) struct SetUp<'a> {
     pub(crate) workdir: Workdir,
     /// The directory as it was given, for names that people know.
     pub(crate) given: Option<&'a Path>,
-    pub(crate) state: Arc<KeptState>,
+    pub(crate) keeper: Arc<Keeper>,
     pub(crate) scope: CallScope,
     pub(crate) session: Session,
     /// Where the run stands.
@@ -83,16 +83,16 @@ pub(crate) struct SetUp<'a> {
 
 /// Gathers what a session is played with.
 pub(crate) fn set_up(set_up: SetUp<'_>) -> Result<(Playing, Bench)> {
-    let SetUp { task, workdir, given, state, scope, session, stands, token } = set_up;
+    let SetUp { task, workdir, given, keeper, scope, session, stands, token } = set_up;
     // What cannot be read must not be found out when it is needed, in the middle of the work.
-    state.existing()?;
+    keeper.state.existing()?;
     let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
     let tools = setup::registry(&workdir)?.with(read_output(Arc::clone(&outputs)))?;
     let policy = PolicySetup::new(&workdir, given, &tools).in_force(&task.policy()?)?;
     policy.print_notes();
-    let bench = Bench { workdir, tools, policy, state };
+    let bench = Bench { workdir, tools, policy, state: Arc::clone(&keeper.state) };
     let (approves_all, json) = (task.approve_all, task.json);
-    let stage = Stage { bench: &bench, outputs, scope, approves_all, json, token };
+    let stage = Stage { bench: &bench, keeper, outputs, scope, approves_all, json, token };
     let playing = Playing::set_up(stage, session, stands)?;
     Ok((playing, bench))
 }

@@ -5,6 +5,7 @@
 
 mod call;
 mod interrupt;
+mod interrupted;
 mod policy;
 mod policy_files;
 mod run;
