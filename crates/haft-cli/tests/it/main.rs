@@ -5,6 +5,7 @@
 
 mod call;
 mod interrupt;
+mod journal;
 mod policy;
 mod policy_files;
 mod run;
