@@ -195,7 +195,7 @@ fn show(pending: &PendingCall, entry: &PendingEntry, json: bool) -> Result<Exit>
         }
         Ok(None) => {}
         Err(fault) => {
-            anstream::println!("  {QUIET}answered{QUIET:#} {}; answer it again", visible(&why(fault)))
+            anstream::println!("  {QUIET}answered{QUIET:#} {}; answer it again", visible(&why(fault)));
         }
     }
     Ok(Exit::Done)

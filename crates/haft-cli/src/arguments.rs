@@ -119,6 +119,28 @@ Examples:
   haft grants revoke --all"
     )]
     Grants(GrantsCommand),
+    /// Show who let which call run, what it touched and how it ended
+    #[command(after_help = "\
+Calls are recorded from the first that is kept because it waits for an approval, and for a month. A record holds neither \
+arguments nor results.
+
+Examples:
+  haft journal
+  haft journal --run run-19c4a7-1f3 --json")]
+    Journal(JournalOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JournalOptions {
+    /// Only those of this run
+    #[arg(long, value_name = "RUN")]
+    pub(crate) run: Option<String>,
+    /// As many records, the newest
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) last: u32,
+    /// Print them as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -5,10 +5,12 @@ use anyhow::{Context as _, Result};
 use async_trait::async_trait;
 use haft::store::{Entry, PendingEntry, SqliteStore, StoreFault};
 use haft::{
-    Approval, Claim, Grant, GrantPlace, GrantStore, PendingCall, PendingId, PendingStore, StoreError,
+    Approval, Claim, Grant, GrantPlace, GrantStore, JournalRecord, JournalSink, PendingCall, PendingId,
+    PendingStore, StoreError,
 };
-use std::error::Error as _;
+use std::error::Error;
 use std::fs;
+use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -101,7 +103,7 @@ impl KeptState {
     }
 
     /// Says on standard error, once, why something cannot be kept or read: a model is told no more than that.
-    fn said<T>(&self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+    fn said<T, E: Error + 'static>(&self, result: Result<T, E>) -> Result<T, E> {
         if let Err(error) = &result
             && !self.is_said.swap(true, Ordering::Relaxed)
         {
@@ -156,6 +158,17 @@ impl GrantStore for KeptState {
             Some(store) => store.revoke(id).await,
             None => Ok(false),
         }
+    }
+}
+
+/// Records where there is a file; what went before the first that had to be kept is nobody's to look up.
+impl JournalSink for KeptState {
+    fn write(&self, record: &JournalRecord) -> io::Result<()> {
+        self.said(match self.existing() {
+            Ok(Some(store)) => store.write(record),
+            Ok(None) => Ok(()),
+            Err(error) => Err(io::Error::other(error)),
+        })
     }
 }
 

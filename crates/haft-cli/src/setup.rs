@@ -6,8 +6,8 @@ use crate::policy_setup::PolicyInForce;
 use anyhow::{Context as _, Result};
 use haft::shell::Environment;
 use haft::{
-    CallScope, Grants, LocalExecutor, LocalExecutorBuilder, LocalOutputs, RunId, ToolRegistry, Workdir,
-    now_ms, read_output,
+    CallScope, Grants, Journal, LocalExecutor, LocalExecutorBuilder, LocalOutputs, RunId, ToolRegistry,
+    Workdir, now_ms, read_output,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// Starts to configure an executor that keeps what waits, and remembers what is answered.
+    /// Starts to configure an executor that keeps what waits, remembers what is answered and records both.
     pub(crate) fn executor(&self, approves_all: bool) -> Result<LocalExecutorBuilder> {
         let grants = Grants::kept_in(Arc::clone(&self.state) as _).workspace(name(&self.workdir)?);
         Ok(self
@@ -68,7 +68,8 @@ impl Bench {
             .apply(LocalExecutor::builder(self.tools.clone()))?
             .approver(Person::new(approves_all))
             .grants(grants)
-            .pending(Arc::clone(&self.state) as _))
+            .pending(Arc::clone(&self.state) as _)
+            .journal(Journal::new(Arc::clone(&self.state) as _)))
     }
 
     /// Says who answers what waits.

@@ -6,6 +6,7 @@
 mod call;
 mod interrupt;
 mod interrupted;
+mod journal;
 mod policy;
 mod policy_files;
 mod run;

@@ -1,4 +1,4 @@
-use super::places::{LOCKS, beside};
+use super::places::{LOCKS, beside, private};
 use crate::{RunLease, StoreFault, TakeError};
 use haft_core::{Digest, RunId};
 use haft_tools_core::StoreError;
@@ -99,17 +99,4 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 #[cfg(not(unix))]
 fn is_at(_file: &File, path: &Path) -> io::Result<bool> {
     path.try_exists()
-}
-
-/// Lets nobody but the owner read a file that is made, and follows no link.
-#[cfg(unix)]
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    use std::os::unix::fs::OpenOptionsExt as _;
-
-    options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
-}
-
-#[cfg(not(unix))]
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
 }

@@ -1,3 +1,4 @@
+use super::places::private;
 #[cfg(unix)]
 use super::places::{LOGS, beside};
 use super::{StoreOptions, Trouble, schema};
@@ -140,18 +141,6 @@ fn bound(connection: &Connection, bytes: u64) -> rusqlite::Result<()> {
     let page: u32 = connection.query_row("PRAGMA page_size", (), |row| row.get(0))?;
     let pages = (bytes / u64::from(page).max(1)).clamp(1, u64::from(u32::MAX - 1));
     connection.execute_batch(&format!("PRAGMA max_page_count = {pages}"))
-}
-
-/// Lets nobody but the owner read a file that is made.
-#[cfg(unix)]
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)
-}
-
-/// Leaves it to the directory who may read a file that is made.
-#[cfg(not(unix))]
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
 }
 
 /// Takes from everybody but the owner what rights they have to the file, and to those beside it, which SQLite makes with

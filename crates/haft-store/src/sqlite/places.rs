@@ -1,4 +1,5 @@
 use super::SqliteStore;
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
 /// What the name of the directory ends with in which runs are locked.
@@ -34,4 +35,18 @@ pub(super) fn beside(database: &Path, end: &str) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push(end);
     name.into()
+}
+
+/// Lets nobody but the owner read a file that is made, and follows no link.
+#[cfg(unix)]
+pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
+}
+
+/// Leaves it to the directory who may read a file that is made.
+#[cfg(not(unix))]
+pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
 }
