@@ -1,4 +1,3 @@
-use crate::exit;
 use crate::kept_state::KeptState;
 use crate::task::Task;
 use crate::work::Work;
@@ -10,24 +9,23 @@ use haft::{CallScope, RunId};
 use serde_json::Value;
 use std::error::Error;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Mutex;
 
 /// Keeps a run as it goes, so that another process can go on with it.
 ///
-/// What does no more than think is not kept: it begins to be when it first has something to do.
+/// What does no more than think is not kept: it begins to be when it first has something to do. A run that ends without
+/// having waited for anybody leaves nothing behind.
 pub(crate) struct Keeper {
     pub(crate) state: Arc<KeptState>,
     run: RunId,
     kept: Mutex<Kept>,
-    /// Whether it was said what stands in the way of keeping the run.
-    is_said: AtomicBool,
 }
 
 struct Kept {
     run: StoredRun,
     /// The right to go on with the run; there is none before it was kept.
     lease: Option<RunLease>,
+    has_waited: bool,
 }
 
 impl Keeper {
@@ -44,8 +42,8 @@ impl Keeper {
     }
 
     fn with(state: Arc<KeptState>, run: StoredRun, lease: Option<RunLease>) -> Arc<Self> {
-        let name = run.run.clone();
-        Arc::new(Self { state, run: name, kept: Mutex::new(Kept { run, lease }), is_said: false.into() })
+        let (name, has_waited) = (run.run.clone(), run.status == RunStatus::Waiting);
+        Arc::new(Self { state, run: name, kept: Mutex::new(Kept { run, lease, has_waited }) })
     }
 
     pub(crate) fn run(&self) -> &RunId {
@@ -68,6 +66,12 @@ impl Keeper {
             if kept.lease.is_none() {
                 kept.lease = Some(store.take(&self.run).await?);
             }
+            kept.has_waited |= status == RunStatus::Waiting;
+            if status == RunStatus::Ended && !kept.has_waited {
+                store.delete(&self.run).await?;
+                kept.lease = None;
+                return Ok(());
+            }
             (kept.run.state, kept.run.status) = (state()?, status);
             store.save(&mut kept.run).await?;
             Ok(())
@@ -78,10 +82,10 @@ impl Keeper {
             return saved;
         }
         kept.lease = None;
-        if !self.is_said.swap(true, Ordering::Relaxed) {
-            let error =
-                saved.context("this run is not kept: if it is interrupted, it has to be started anew");
-            error.inspect_err(|error| exit::note(AsRef::<dyn Error>::as_ref(error))).ok();
+        if let Err(error) =
+            saved.context("this run is not kept: if it is interrupted, it has to be started anew")
+        {
+            self.state.say(error.as_ref());
         }
         Ok(())
     }

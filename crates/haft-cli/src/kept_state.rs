@@ -104,12 +104,17 @@ impl KeptState {
 
     /// Says on standard error, once, why something cannot be kept or read: a model is told no more than that.
     fn said<T, E: Error + 'static>(&self, result: Result<T, E>) -> Result<T, E> {
-        if let Err(error) = &result
-            && !self.is_said.swap(true, Ordering::Relaxed)
-        {
-            exit::note(error);
+        if let Err(error) = &result {
+            self.say(error);
         }
         result
+    }
+
+    /// Says on standard error what stands in the way of keeping something, unless that was said before.
+    pub(crate) fn say(&self, error: &(dyn Error + 'static)) {
+        if !self.is_said.swap(true, Ordering::Relaxed) {
+            exit::note(error);
+        }
     }
 
     fn needed(&self, attempted: &'static str) -> Result<&SqliteStore, StoreError> {

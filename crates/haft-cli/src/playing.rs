@@ -4,7 +4,7 @@ use crate::timeline::{JsonLines, Timeline};
 use anyhow::Result;
 use haft::agent::{Agent, Phase, ResumeError, RunEnd, RunEvent, RunState};
 use haft::model::{ScriptedModel, Session};
-use haft::{Approval, CallId, CallOutcome, CallScope, Events, Observer, OutputStore, PendingCall};
+use haft::{Approval, CallId, CallOutcome, CallScope, Events, Observer, OutputStore, PendingCall, ToolCall};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -55,20 +55,34 @@ impl Playing {
 
     /// Plays on from where a process ended that was interrupted.
     ///
-    /// What was being executed then is answered as lost: it is not run twice.
-    pub(crate) async fn go_on(&mut self) {
-        let lost: Vec<&CallId> = match self.state.phase() {
-            Phase::Acting { calls } => calls.iter().map(|call| &call.id).collect(),
-            Phase::Waiting { executing, .. } => executing.iter().collect(),
-            _ => Vec::new(),
-        };
-        for call in lost {
+    /// Of the calls that were being executed then, those wait that had come to wait, and the others are answered as lost: they
+    /// are not run twice.
+    pub(crate) async fn go_on(&mut self, waiting: &[PendingCall]) -> Result<()> {
+        let lost = |call: &CallId| {
             anstream::eprintln!(
                 "the call `{call}` was due when the process ended that went on with it; it is not run again, and whether it \
                  had its effect is not known"
             );
-        }
-        self.state = self.agent.go_on(self.scope.clone(), self.state.clone()).await;
+        };
+        let event = match self.state.phase() {
+            Phase::Acting { calls } => {
+                let outcome = |call: &ToolCall| {
+                    if let Some(pending) = waiting.iter().find(|pending| pending.call.id == call.id) {
+                        return CallOutcome::Pending(Box::new(pending.clone()));
+                    }
+                    lost(&call.id);
+                    CallOutcome::lost(call)
+                };
+                RunEvent::BatchExecuted { outcomes: calls.iter().map(outcome).collect() }
+            }
+            Phase::Waiting { executing, .. } => {
+                executing.iter().for_each(lost);
+                RunEvent::Interrupted
+            }
+            _ => RunEvent::Interrupted,
+        };
+        self.state = self.agent.step(self.scope.clone(), self.state.clone(), event).await?;
+        Ok(())
     }
 
     /// Answers a call that waits, and plays on.

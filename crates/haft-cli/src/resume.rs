@@ -13,7 +13,7 @@ use crate::work::{OneCall, Work};
 use crate::{call, ids, run, scratch};
 use anyhow::{Context as _, Result};
 use haft::store::{GivenUp, RunStatus, RunStore as _, SqliteStore, StoredRun};
-use haft::{CallOutcome, CallScope, RunId};
+use haft::{CallOutcome, CallScope, PendingCall, RunId};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -71,7 +71,9 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
                 stands: serde_json::from_value(kept).with_context(unreadable)?,
                 token: token.clone(),
             })?;
-            playing.go_on().await;
+            let waiting = keeper.state.calls().await?.into_iter().filter(|entry| entry.run == run.as_str());
+            let waiting: Vec<PendingCall> = waiting.filter_map(|entry| entry.call.ok()).collect();
+            playing.go_on(&waiting).await?;
             let mut work = Work::Session(Box::new(playing));
             attend(&mut work, &keeper, &bench.attended(options.wait), &token).await?;
             keeper.state.tidy().await;

@@ -151,7 +151,8 @@ fn a_person_is_told_once_why_nothing_can_be_kept() {
     let cannot = format!(
         "stderr:   because: cannot remember anything in `{root}/file/state.db`; set HAFT_STATE to a file that can be"
     );
-    assert_eq!(told[..2], ["stderr: note: cannot keep the pending call", &cannot], "{said}");
-    assert_eq!(said.matches("cannot keep the pending call").count(), 1, "{said}");
+    let note = "stderr: note: this run is not kept: if it is interrupted, it has to be started anew";
+    assert_eq!(told[..2], [note, &cannot], "{said}");
+    assert_eq!(said.matches("cannot remember anything").count(), 1, "{said}");
     assert!(!tree.path().join("c1.txt").exists());
 }
