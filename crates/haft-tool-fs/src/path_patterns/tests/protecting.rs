@@ -31,6 +31,10 @@ fn wildcards_open_nothing_that_is_protected() {
         "file:.git/modules/a/hooks/x",
         "file:.git/modules/a/modules/b/c/config",
         "file:.git/worktrees/a/config.worktree",
+        // Git takes what is in such a place for a repository of its own, too.
+        "file:a/.git/worktrees/b/config",
+        "file:a/.git/worktrees/b/c/hooks/x",
+        "file:a/.git/worktrees/b/c/commondir",
         "file:.git/commondir",
         "file:.bashrc",
         "file:a/.zshrc",
