@@ -212,8 +212,15 @@ impl RuleLanguage {
 
     /// Suggests the narrowest useful rule that contains an access, for a grant that outlives one call.
     ///
-    /// `None` for what has to be asked about each time, as opaque accesses have.
+    /// `None` for what has to be asked about each time, as opaque accesses have, and for what no rule says as it is written,
+    /// such as a path that ends with a blank.
     pub fn suggest(&self, access: &Access) -> Option<Rule> {
+        // A grant is remembered by its text, so what was shown must read back as itself.
+        let reads_back = |rule: &Rule| self.rule(&rule.to_string()).is_ok_and(|read| read == *rule);
+        self.narrowest(access).filter(reads_back)
+    }
+
+    fn narrowest(&self, access: &Access) -> Option<Rule> {
         let (mode, resource) = (access.mode()?, access.resource()?);
         match self.syntax(mode).filter(|syntax| syntax.speaks_of(resource.scheme())) {
             Some(syntax) => {

@@ -11,3 +11,5 @@ mod ordering;
 mod policy;
 #[cfg(feature = "policy")]
 mod profiles;
+#[cfg(feature = "policy")]
+mod suggestions;
