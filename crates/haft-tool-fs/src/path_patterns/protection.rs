@@ -20,7 +20,12 @@ pub(super) struct Guarded {
 impl Guarded {
     /// Makes one, shown as `shown`, of a pattern whose home is resolved.
     pub(super) fn new(pattern: &PathPattern, extent: Extent, shown: &str, reason: &'static str) -> Self {
-        let steps = pattern.steps.iter().map(Step::folded).collect();
+        // Paths are looked up in the same spelling.
+        let steps = pattern.steps.iter().map(|step| match step {
+            Step::Name(name) => Step::Name(fold_leniently(name).into()),
+            step => step.folded(),
+        });
+        let steps = steps.collect();
         let starts: &[Start] = match (pattern.base, pattern.steps.first()) {
             (Base::Root, Some(Step::Deep)) => &[Start::Inside, Start::Top],
             (Base::Root, _) => &[Start::Inside],
@@ -68,7 +73,7 @@ fn names(place: &[Step], steps: &[Step], extent: Extent) -> bool {
         return extent == Extent::Tree || steps.is_empty();
     };
     let is_name = |takes: &dyn Fn(&str) -> bool| match first {
-        Some(Step::Name(name)) => takes(&fold(name)) && names(rest, &steps[1..], extent),
+        Some(Step::Name(name)) => takes(&fold_leniently(name)) && names(rest, &steps[1..], extent),
         _ => false,
     };
     match expected {

@@ -145,6 +145,22 @@ fn a_host_protects_more() {
 }
 
 #[test]
+fn a_host_protects_names_that_some_file_systems_take_for_others() {
+    for name in
+        ["team:rules.toml", "rules.toml.", "rules.toml ", "rules\u{200b}.toml", "GIT~1", "Rules.Toml.. "]
+    {
+        let syntax = writing().protect(&format!("policies/{name}")).unwrap();
+        let syntax = syntax.protect(&format!("/srv/{name}")).unwrap();
+        let [inside, outside] = [format!("file:policies/{name}"), format!("outside:/srv/{name}")];
+        for pattern in ["**", "/**", "policies/*", "/srv/*"] {
+            check_with(&syntax, pattern, &[], &[&inside, &outside]);
+        }
+        check_with(&syntax, &format!("policies/{name}"), &[&inside], &[&outside]);
+        check_with(&syntax, &format!("/srv/{name}"), &[&outside], &[&inside]);
+    }
+}
+
+#[test]
 fn refuses_to_protect_everything() {
     for place in ["**", "/home/ada/work/**", "~/work", "a/../b"] {
         assert!(writing().protect(place).is_err(), "{place}");
