@@ -58,7 +58,7 @@ fn explains_a_call_and_an_access() {
                  to change it: a rule that allows it, or a person's word each time
 
           ask    write file:.git
-                 no rule speaks of it; `.git` is protected, because says where git finds its hooks and settings: only a pattern that writes out its name allows it
+                 no rule speaks of it; `.git` is protected, because it says where git finds its hooks and settings: only a pattern that writes out its name allows it
                  to change it: a rule that allows it, or a person's word each time
 
         decided by profile workspace_write, in the mode default

@@ -40,7 +40,7 @@ pub fn protected_places() -> &'static [ProtectedPlace] {
     &PLACES
 }
 
-const REPOSITORY: &str = "says where git finds its hooks and settings";
+const REPOSITORY: &str = "it says where git finds its hooks and settings";
 const HOOKS: &str = "git runs what is in it";
 const GIT_SETTINGS: &str = "git runs programs that it names";
 const SHELL: &str = "a shell runs it when it starts or ends";

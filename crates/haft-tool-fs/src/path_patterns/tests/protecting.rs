@@ -203,6 +203,12 @@ fn says_why_a_place_is_not_opened() {
         )
     );
     assert_eq!(
+        remark("file:.git").as_deref(),
+        Some(
+            "`.git` is protected, because it says where git finds its hooks and settings: only a pattern that writes out its name allows it"
+        )
+    );
+    assert_eq!(
         remark("outside:/home/ada/policy.toml").as_deref(),
         Some(
             "`~/policy.toml` is protected, because the host keeps it: only a pattern that writes out its name allows it"
