@@ -1,4 +1,4 @@
-use super::rule::{Matcher, PatternRule, Rule};
+use super::rule::{Matcher, PatternRule, Reach, Rule};
 use super::syntax::PatternSyntax;
 use crate::nearest::{listed, nearest};
 use crate::{Access, AccessMode, Resource};
@@ -145,11 +145,9 @@ impl RuleLanguage {
         let Some(syntax) = self.syntax(mode) else {
             return Err(RuleError { range, reason: no_patterns(mode) });
         };
+        // What it is compiled to is not kept, since of a long list of rules each would have its own.
         match syntax.compile(&[pattern.into()]) {
-            Ok(alone) => {
-                let (syntax, alone) = (Arc::clone(syntax), Arc::from(alone));
-                Ok(Rule::of(Matcher::Pattern(PatternRule { mode, text: pattern.into(), syntax, alone })))
-            }
+            Ok(_) => Ok(Rule::of(Matcher::Pattern(PatternRule::new(mode, pattern, Arc::clone(syntax))))),
             Err(error) => {
                 let range = part_of(&range, &error.range());
                 Err(RuleError { range, reason: error.reason().to_owned() })
@@ -228,7 +226,7 @@ impl RuleLanguage {
                 let rule = self.pattern(mode, &pattern, 0..pattern.len()).ok()?;
                 // What is remembered must answer for what was asked, or the person would be asked again.
                 let contains = match &rule.matcher {
-                    Matcher::Pattern(rule) => rule.alone.first_containing(resource).is_some(),
+                    Matcher::Pattern(rule) => rule.reaches(resource, Reach::All),
                     _ => false,
                 };
                 contains.then_some(rule)
