@@ -15,8 +15,9 @@ use compiled::{CompiledPaths, Ready};
 use haft_tools_core::{PatternError, PatternSet, PatternSyntax, Resource, Scheme};
 use parse::{Base, Fault, PathPattern, Step, parse};
 use place::{Case, Told};
-use protection::{Guarded, Protection};
+use protection::{Guarded, Places};
 use std::path::{Component, Path};
+use std::sync::{Arc, OnceLock};
 use tree::{Extent, Start};
 
 /// Reads the patterns of `read(..)` and `write(..)` rules: globs in the manner of `.gitignore`.
@@ -74,12 +75,14 @@ pub struct PathPatterns {
     home: Option<Vec<Box<str>>>,
     /// What wildcards do not open; `None` where nothing is protected.
     guarded: Option<Vec<Guarded>>,
+    /// The same, compiled when it is first needed, for all lists of patterns.
+    places: OnceLock<Arc<Places>>,
 }
 
 impl PathPatterns {
     /// Reads patterns of `read(..)` rules, to which no place is special.
     pub fn for_reading() -> Self {
-        Self { root: None, home: None, guarded: None }
+        Self { root: None, home: None, guarded: None, places: OnceLock::new() }
     }
 
     /// Reads patterns of `write(..)` rules, whose wildcards do not open [`protected_places`].
@@ -93,6 +96,7 @@ impl PathPatterns {
     /// which of them lead into the working directory.
     pub fn root(mut self, path: impl AsRef<Path>) -> Self {
         self.root = names(path.as_ref());
+        self.places = OnceLock::new();
         self
     }
 
@@ -123,6 +127,7 @@ impl PathPatterns {
                 return Err(PatternError::new(0, whole, reason));
             }
             if let Some(guarded) = &mut self.guarded {
+                self.places = OnceLock::new();
                 guarded.push(Guarded::new(&place, Extent::Tree, pattern, "the host keeps it"));
             }
         }
@@ -161,8 +166,9 @@ impl PathPatterns {
         Ok(patterns)
     }
 
-    fn protection(&self) -> Option<Protection> {
-        self.guarded.as_deref().map(|guarded| Protection::new(guarded, [], self.root.as_deref()))
+    fn places(&self) -> Option<&Arc<Places>> {
+        let guarded = self.guarded.as_deref()?;
+        Some(self.places.get_or_init(|| Arc::new(Places::new(guarded, self.root.as_deref()))))
     }
 
     fn told<'a>(&self, resource: &'a Resource) -> Told<'a> {
@@ -185,8 +191,7 @@ impl PatternSyntax for PathPatterns {
                 steps: pattern.steps,
             }));
         }
-        let (root, guarded) = (self.root.as_deref(), self.guarded.as_deref());
-        Ok(Box::new(CompiledPaths::new(patterns.len(), &ready, root, guarded)))
+        Ok(Box::new(CompiledPaths::new(patterns.len(), &ready, self.root.as_deref(), self.places())))
     }
 
     /// Reads a path: from the working directory, from `/`, or from `~`. One that ends in `/**` is a tree.
@@ -196,9 +201,9 @@ impl PatternSyntax for PathPatterns {
 
     fn suggest(&self, resource: &Resource) -> Option<String> {
         let Told::Place(place) = self.told(resource) else { return None };
-        let pattern = match self.protection() {
+        let pattern = match self.places() {
             None => suggest::for_reading(&place)?,
-            Some(protection) if protection.concerns(&place) => return None,
+            Some(places) if places.concern(&place) => return None,
             Some(_) => suggest::for_writing(&place)?,
         };
         // An absolute pattern is none where it is not known where the working directory is.
@@ -208,7 +213,7 @@ impl PatternSyntax for PathPatterns {
 
     fn remark(&self, resource: &Resource) -> Option<String> {
         let Told::Place(place) = self.told(resource) else { return None };
-        self.protection()?.remark(&place)
+        self.places()?.remark(&place)
     }
 }
 

@@ -1,9 +1,10 @@
 use super::name_glob::fold;
 use super::parse::Step;
 use super::place::{Case, Told};
-use super::protection::{Guarded, Protection};
+use super::protection::{Places, Protection};
 use super::tree::{AboveRoot, Entry, Extent, PathTree, Start};
 use haft_tools_core::{PatternSet, Resource};
+use std::sync::Arc;
 
 /// One pattern of a list, where it starts resolved.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ impl CompiledPaths {
         count: usize,
         patterns: &[Ready],
         root: Option<&[Box<str>]>,
-        guarded: Option<&[Guarded]>,
+        places: Option<&Arc<Places>>,
     ) -> Self {
         let folded: Vec<Vec<Step>> =
             patterns.iter().map(|pattern| pattern.steps.iter().map(Step::folded).collect()).collect();
@@ -45,7 +46,7 @@ impl CompiledPaths {
             strict: PathTree::new(strict(), root, AboveRoot::Counts),
             loose: PathTree::new(loose, folded_root.as_deref(), AboveRoot::Counts),
             root: root.map(<[_]>::to_vec),
-            protection: guarded.map(|guarded| Protection::new(guarded, strict(), root)),
+            protection: places.map(|places| Protection::new(places, strict(), root)),
         }
     }
 }

@@ -161,6 +161,20 @@ fn a_host_protects_names_that_some_file_systems_take_for_others() {
 }
 
 #[test]
+fn all_lists_share_the_protected_places() {
+    let syntax = writing();
+    let copy = syntax.clone();
+    let sets: Vec<_> = (0..100).map(|_| compile(&syntax, &["src/**"])).collect();
+    let resource = Resource::exact(FILE, ".envrc");
+    assert_eq!((syntax.suggest(&resource), syntax.remark(&resource).is_some()), (None, true));
+    assert_eq!(Arc::strong_count(syntax.places().unwrap()), 1 + sets.len());
+    // What is said later is not lost on those that were compiled before.
+    let more = syntax.protect("src/own").unwrap().root("/srv/.git");
+    check_with(&more, "**", &["file:src/a"], &["file:src/own", "file:hooks/x"]);
+    check_with(&copy, "**", &["file:src/own", "file:hooks/x"], &[]);
+}
+
+#[test]
 fn refuses_to_protect_everything() {
     for place in ["**", "/home/ada/work/**", "~/work", "a/../b"] {
         assert!(writing().protect(place).is_err(), "{place}");
