@@ -85,7 +85,11 @@ impl Grants {
         }
         let granting = |access: Option<&Access>| {
             let mut grants = held.iter().filter(|(grant, _)| grant.decision == Decision::Allow);
-            grants.find(|(_, rule)| rule.contains(tool, access)).map(|(grant, _)| Arc::clone(grant))
+            let is_held_back =
+                |rule: &Rule| rule.chooses_tools() && access.is_some_and(|access| language.protects(access));
+            grants
+                .find(|(_, rule)| rule.contains(tool, access) && !is_held_back(rule))
+                .map(|(grant, _)| Arc::clone(grant))
         };
         let granted: Option<Vec<Arc<Grant>>> = asked.iter().copied().map(granting).collect();
         Ok(granted.map_or(Remembered::Nothing, Remembered::Granted))

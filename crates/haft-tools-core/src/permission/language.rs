@@ -238,6 +238,15 @@ impl RuleLanguage {
         }
     }
 
+    /// Tells whether no rule that chooses tools allows an access, but only one that is about its resource.
+    pub fn protects(&self, access: &Access) -> bool {
+        let of_domain = access.mode().zip(access.resource()).and_then(|(mode, resource)| {
+            let syntax = self.syntax(mode).filter(|syntax| syntax.speaks_of(resource.scheme()))?;
+            Some(syntax.protects(resource))
+        });
+        of_domain.unwrap_or(false)
+    }
+
     /// Says what is special about the resource of an access.
     pub fn remark(&self, access: &Access) -> Option<String> {
         let (mode, resource) = (access.mode()?, access.resource()?);

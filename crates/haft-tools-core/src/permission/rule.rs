@@ -55,7 +55,7 @@ impl PatternRule {
     pub(super) fn reaches(&self, used: &Resource, reach: Reach) -> bool {
         let compile = || self.syntax.compile(std::slice::from_ref(&self.text)).ok();
         match (self.alone.get_or_init(compile), reach) {
-            (Some(alone), Reach::All) => alone.first_containing(used).is_some(),
+            (Some(alone), Reach::All | Reach::AllByItself) => alone.first_containing(used).is_some(),
             (Some(alone), Reach::Part) => alone.first_touching(used).is_some(),
             (None, reach) => reach == Reach::Part,
         }
@@ -67,6 +67,8 @@ impl PatternRule {
 pub(super) enum Reach {
     /// All of it, which is what allowing takes.
     All,
+    /// All of it, by what it is and not by whose it is.
+    AllByItself,
     /// Any part of it, which is enough to forbid it or to ask.
     Part,
 }
@@ -124,14 +126,20 @@ impl Rule {
         self.matches(tool, access, Reach::Part)
     }
 
+    /// Tells whether it matches whatever the chosen tools do.
+    pub(super) fn chooses_tools(&self) -> bool {
+        matches!(self.matcher, Matcher::Tools(_))
+    }
+
     pub(super) fn matches(&self, tool: &ToolSpec, access: Option<&Access>, reach: Reach) -> bool {
         let chosen = |selector: &Selector| match reach {
             Reach::Part => selector.concerns(tool),
-            Reach::All => selector.matches(tool),
+            Reach::All | Reach::AllByItself => selector.matches(tool),
         };
         let within =
             |mode: AccessMode| access.filter(|access| access.mode() == Some(mode)).and_then(Access::resource);
         match &self.matcher {
+            Matcher::Tools(_) if reach == Reach::AllByItself => false,
             Matcher::Tools(selector) => chosen(selector),
             Matcher::Calls(selector) => within(AccessMode::Call).is_some() && chosen(selector),
             Matcher::Opaque(selector) => {
