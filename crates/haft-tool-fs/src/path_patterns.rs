@@ -37,6 +37,7 @@ use tree::{Extent, Start};
 /// | `src/**/*.{rs,toml}` | `**` is any number of directories, `{..}` are alternatives |
 /// | `/etc/hosts`, `~/notes/**` | absolute paths, and those in the home directory |
 /// | `\*` | the character itself |
+/// | `@protected` | for writing, all [`protected_places`] and trees that could have one in them; a file of that name is `./@protected` |
 ///
 /// Absolute patterns mean files in the working directory too, where they lead into it. They are compared with resolved
 /// paths, so a symbolic link in a pattern matches nothing.
@@ -49,7 +50,7 @@ use tree::{Extent, Start};
 /// **Protected places.** Patterns [for writing](Self::for_writing) do not contain anything in
 /// [`protected_places`], such as `.git/hooks`, `.bashrc` and `.haft`, unless they write out its name:
 /// `write(.git/hooks/**)` and `write(**/.envrc)` do, `write(**)`, `write(.git/**)` and `write(.*)` do not. Letter case and
-/// spellings that some file systems take for the same open nothing. A tree outside of these places could have one in it,
+/// spellings that some file systems take for the same open nothing, and neither do rules that choose tools. A tree outside of these places could have one in it,
 /// and is not contained either. Touching is not affected, and neither is reading.
 ///
 /// Looking up costs the same whether a list has ten patterns or a thousand: the patterns are a tree of names along which the
@@ -78,6 +79,9 @@ pub struct PathPatterns {
     /// The same, compiled when it is first needed, for all lists of patterns.
     places: OnceLock<Arc<Places>>,
 }
+
+/// The pattern that means everything that is protected.
+const ALL_PROTECTED: &str = "@protected";
 
 impl PathPatterns {
     /// Reads patterns of `read(..)` rules, to which no place is special.
@@ -183,7 +187,17 @@ impl PatternSyntax for PathPatterns {
 
     fn compile(&self, patterns: &[Box<str>]) -> Result<Box<dyn PatternSet>, PatternError> {
         let mut ready = Vec::with_capacity(patterns.len());
+        let mut all_protected = None;
         for (index, text) in patterns.iter().enumerate() {
+            if **text == *ALL_PROTECTED {
+                if self.guarded.is_none() {
+                    let reason =
+                        "nothing is protected from being read; write `./@protected` for a file of that name";
+                    return Err(PatternError::new(index, 0..text.len(), reason));
+                }
+                all_protected.get_or_insert(index);
+                continue;
+            }
             ready.extend(self.read(index, text)?.into_iter().map(|pattern| Ready {
                 index,
                 start: if pattern.base == Base::Root { Start::Inside } else { Start::Top },
@@ -191,7 +205,13 @@ impl PatternSyntax for PathPatterns {
                 steps: pattern.steps,
             }));
         }
-        Ok(Box::new(CompiledPaths::new(patterns.len(), &ready, self.root.as_deref(), self.places())))
+        Ok(Box::new(CompiledPaths::new(
+            patterns.len(),
+            &ready,
+            self.root.as_deref(),
+            self.places(),
+            all_protected,
+        )))
     }
 
     /// Reads a path: from the working directory, from `/`, or from `~`. One that ends in `/**` is a tree.
@@ -209,6 +229,14 @@ impl PatternSyntax for PathPatterns {
         // An absolute pattern is none where it is not known where the working directory is.
         self.compile(&[pattern.as_str().into()]).ok()?.first_containing(resource)?;
         Some(pattern)
+    }
+
+    fn protects(&self, resource: &Resource) -> bool {
+        match self.told(resource) {
+            Told::Place(place) => self.places().is_some_and(|places| places.concern(&place)),
+            Told::Unclear => self.guarded.is_some(),
+            Told::Nothing => false,
+        }
     }
 
     fn remark(&self, resource: &Resource) -> Option<String> {

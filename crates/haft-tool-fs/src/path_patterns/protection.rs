@@ -139,7 +139,7 @@ impl Places {
             Some((_, Guarded { shown, reason, .. })) => {
                 format!("`{shown}` is protected, because {reason}: only a pattern that writes out its name allows it")
             }
-            None => "a tree could have protected places in it, such as `.git/hooks` or `.envrc`: no pattern allows all of it"
+            None => "a tree could have protected places in it, such as `.git/hooks` or `.envrc`: no pattern of paths allows all of it"
                 .to_owned(),
         };
         Some(remark)

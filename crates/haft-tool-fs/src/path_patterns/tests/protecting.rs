@@ -175,6 +175,33 @@ fn all_lists_share_the_protected_places() {
 }
 
 #[test]
+fn all_that_is_protected_has_a_word() {
+    let syntax = writing().protect("state").unwrap();
+    let protected =
+        ["file:.git/hooks/x", "file:a/.envrc", "outside:/home/ada/.bashrc", "file:state/a", "file:.GIT"];
+    let trees = ["file:**", "file:src/**", "outside:/etc/**"];
+    let others = ["file:src/a", "file:@protected", "outside:/etc/hosts", "file:.git/index"];
+    check_with(&syntax, "@protected", &[protected.as_slice(), &trees].concat(), &others);
+    check_with(&syntax, "./@protected", &["file:@protected"], &[]);
+    check_with(&syntax, "src/@protected", &["file:src/@protected"], &["file:.envrc"]);
+    let set = compile(&syntax, &["@protected"]);
+    for (resources, expected) in [(&protected[..], true), (&trees, true), (&others, false)] {
+        for text in resources {
+            assert_eq!(set.first_touching(&text.parse().unwrap()).is_some(), expected, "{text}");
+            assert_eq!(syntax.protects(&text.parse().unwrap()), expected, "{text}");
+        }
+    }
+    let set = compile(&syntax, &["**", ".envrc", "@protected", ".bashrc"]);
+    let found = |path: &str| set.first_containing(&Resource::exact(FILE, path));
+    assert_eq!([".envrc", ".bashrc", "state", "a"].map(found), [Some(1), Some(2), Some(2), Some(0)]);
+    assert!(syntax.protects(&Resource::exact(FILE, "a/../b")), "where it leads cannot be told");
+    assert!(!reading().protects(&Resource::exact(FILE, ".envrc")));
+    let error = reading().compile(&["a".into(), "@protected".into()]).unwrap_err();
+    expect!["1 0..10 nothing is protected from being read; write `./@protected` for a file of that name"]
+        .assert_eq(&format!("{} {:?} {error}", error.index(), error.range()));
+}
+
+#[test]
 fn refuses_to_protect_everything() {
     for place in ["**", "/home/ada/work/**", "~/work", "a/../b"] {
         assert!(writing().protect(place).is_err(), "{place}");
@@ -231,7 +258,7 @@ fn says_why_a_place_is_not_opened() {
     assert_eq!(
         remark("file:src/**").as_deref(),
         Some(
-            "a tree could have protected places in it, such as `.git/hooks` or `.envrc`: no pattern allows all of it"
+            "a tree could have protected places in it, such as `.git/hooks` or `.envrc`: no pattern of paths allows all of it"
         )
     );
     assert_eq!(remark("file:src/lib.rs"), None);
