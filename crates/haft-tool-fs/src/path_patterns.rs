@@ -120,22 +120,51 @@ impl PathPatterns {
     ///
     /// When it is not a pattern, or means all of the working directory.
     pub fn protect(mut self, pattern: &str) -> Result<Self, PatternError> {
-        let whole = 0..pattern.len();
-        for mut place in self.read(0, pattern)? {
-            if place.base != Base::Root && self.leads_inside(&place.steps) {
-                place.base = Base::Root;
-                place.steps.drain(..self.root.as_ref().map_or(0, Vec::len));
-            }
-            if place.base == Base::Root && matches!(*place.steps, [] | [Step::Deep]) {
-                let reason = "nothing could be written in the working directory; name a place in it";
-                return Err(PatternError::new(0, whole, reason));
-            }
-            if let Some(guarded) = &mut self.guarded {
-                self.places = OnceLock::new();
-                guarded.push(Guarded::new(&place, Extent::Tree, pattern, "the host keeps it"));
-            }
+        for place in self.read(0, pattern)? {
+            self.guard(place, pattern)?;
         }
         Ok(self)
+    }
+
+    /// Protects the place at an absolute path without symbolic links, and all below it, as [`protect`](Self::protect) does.
+    ///
+    /// Every character of it stands for itself. A place above the working directory protects only what lies outside of that.
+    ///
+    /// # Errors
+    ///
+    /// When it is not an absolute path in UTF-8 without `..`, is the working directory, or nothing says where that is.
+    pub fn protect_path(mut self, path: impl AsRef<Path>) -> Result<Self, PatternError> {
+        let shown = path.as_ref().display().to_string();
+        let refuse = |reason: String| PatternError::new(0, 0..shown.len(), reason);
+        let Some(names) = names(path.as_ref()) else {
+            return Err(refuse(format!(
+                "`{shown}` is not an absolute path in UTF-8; name one to protect it"
+            )));
+        };
+        if self.root.is_none() {
+            return Err(refuse(format!(
+                "nothing here says where the working directory is, and so not whether `{shown}` leads into it"
+            )));
+        }
+        let steps = names.into_iter().map(Step::Name).collect();
+        self.guard(PathPattern { base: Base::Top, steps }, &shown)?;
+        Ok(self)
+    }
+
+    fn guard(&mut self, mut place: PathPattern, shown: &str) -> Result<(), PatternError> {
+        if place.base != Base::Root && self.leads_inside(&place.steps) {
+            place.base = Base::Root;
+            place.steps.drain(..self.root.as_ref().map_or(0, Vec::len));
+        }
+        if place.base == Base::Root && matches!(*place.steps, [] | [Step::Deep]) {
+            let reason = "nothing could be written in the working directory; name a place in it";
+            return Err(PatternError::new(0, 0..shown.len(), reason));
+        }
+        if let Some(guarded) = &mut self.guarded {
+            self.places = OnceLock::new();
+            guarded.push(Guarded::new(&place, Extent::Tree, shown, "the host keeps it"));
+        }
+        Ok(())
     }
 
     /// Tells whether steps from `/` begin with the names of the working directory.

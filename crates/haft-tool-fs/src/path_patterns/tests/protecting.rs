@@ -202,6 +202,67 @@ fn all_that_is_protected_has_a_word() {
 }
 
 #[test]
+fn a_host_protects_paths_as_they_are() {
+    let long = format!("/srv/{}", vec!["x".repeat(200); 10].join("/"));
+    let paths = [
+        "/home/ada/work/[team], {a}*.toml",
+        "/home/ada/.config/agent",
+        "/srv/a\\b",
+        "/srv/team:rules.toml ",
+        &long,
+    ];
+    let syntax = paths.into_iter().fold(writing(), |syntax, path| syntax.protect_path(path).unwrap());
+    check_with(
+        &syntax,
+        "**",
+        &["file:team", "file:[team]"],
+        &[r"file:[team], {a}\*.toml", r"file:[TEAM], {A}\*.toml/x"],
+    );
+    for path in &paths[1..] {
+        let resource = Resource::exact(OUTSIDE, format!("{path}/below"));
+        assert_eq!(compile(&syntax, &["/**"]).first_containing(&resource), None, "{path}");
+    }
+    check_with(&syntax, "/**", &["outside:/srv/b", "outside:/home/ada/x"], &[]);
+    check_with(&syntax, r"./\[team\], \{a\}\*.toml", &[r"file:[team], {a}\*.toml"], &[]);
+    assert_eq!(
+        syntax.remark(&Resource::exact(OUTSIDE, "/home/ada/.config/agent/x")).as_deref(),
+        Some(
+            "`/home/ada/.config/agent` is protected, because the host keeps it: only a pattern that writes out its name allows it"
+        )
+    );
+}
+
+#[test]
+fn refuses_paths_that_it_cannot_protect() {
+    let check = |syntax: PathPatterns, path: &str, expected: &Expect| {
+        expected.assert_eq(&syntax.protect_path(path).unwrap_err().to_string());
+    };
+    let not_one = expect!["`policies` is not an absolute path in UTF-8; name one to protect it"];
+    check(writing(), "policies", &not_one);
+    check(
+        writing(),
+        "/a/../b",
+        &expect!["`/a/../b` is not an absolute path in UTF-8; name one to protect it"],
+    );
+    check(
+        writing(),
+        "/home/ada/work",
+        &expect!["nothing could be written in the working directory; name a place in it"],
+    );
+    check(
+        PathPatterns::for_writing(),
+        "/srv/a",
+        &expect![
+            "nothing here says where the working directory is, and so not whether `/srv/a` leads into it"
+        ],
+    );
+    // What lies above is protected outside alone, so that something can be written.
+    let above = writing().protect_path("/home/ada").unwrap();
+    check_with(&above, "**", &["file:src/a"], &["file:.envrc"]);
+    check_with(&above, "/**", &["file:src/a", "outside:/srv/a"], &["outside:/home/ada/notes"]);
+}
+
+#[test]
 fn refuses_to_protect_everything() {
     for place in ["**", "/home/ada/work/**", "~/work", "a/../b"] {
         assert!(writing().protect(place).is_err(), "{place}");
