@@ -30,7 +30,7 @@ fn explains_each_command_of_a_script() {
                  by the rule read(**) (profile read_only:9)
 
           ask    write file:notes.md/**
-                 no rule speaks of it; a tree could have protected places in it, such as `.git/hooks` or `.envrc`: no pattern allows all of it
+                 no rule speaks of it; a tree could have protected places in it, such as `.git/hooks` or `.envrc`: no pattern of paths allows all of it
                  to change it: a rule that allows it, or a person's word each time
 
         decided by profile read_only, in the mode default
@@ -58,7 +58,7 @@ fn explains_a_call_and_an_access() {
                  to change it: a rule that allows it, or a person's word each time
 
           ask    write file:.git
-                 no rule speaks of it; `.git` is protected, because says where git finds its hooks and settings: only a pattern that writes out its name allows it
+                 no rule speaks of it; `.git` is protected, because it says where git finds its hooks and settings: only a pattern that writes out its name allows it
                  to change it: a rule that allows it, or a person's word each time
 
         decided by profile workspace_write, in the mode default
@@ -445,18 +445,19 @@ expect = "ask"
         tree.path(),
         &["policy", "test", "--profile", "full_access"],
         expect![[r#"
-        profile full_access
-          ok      21  allow  write(src/lib.rs)
-          ok      25  allow  read(outside:/etc/hosts)
-          ok      29  allow  exec(rm -r src)
-          ok      33  allow  connect(example.org:443)
-          ok      37  allow  call(mcp:github/create_issue)
-          ok      42  allow  what cannot be told is allowed, too
-          ok      46  deny   write(src/lib.rs) in the mode plan
+            profile full_access
+              ok      23  allow  write(src/lib.rs)
+              ok      27  allow  write(.git/hooks/pre-commit)
+              ok      31  allow  read(outside:/etc/hosts)
+              ok      35  allow  exec(rm -r src)
+              ok      39  allow  connect(example.org:443)
+              ok      43  allow  call(mcp:github/create_issue)
+              ok      48  allow  what cannot be told is allowed, too
+              ok      52  deny   write(src/lib.rs) in the mode plan
 
-        7 passed, 0 failed
-        exit 0
-    "#]],
+            8 passed, 0 failed
+            exit 0
+        "#]],
     );
     let none = tree.file("none.toml", "");
     check(

@@ -60,6 +60,13 @@ const HARMLESS: [&str; 18] = [
 const GIVEN: [&str; 7] =
     ["EDITOR", "GIT_EDITOR", "GIT_PAGER", "MANPAGER", "PAGER", "SSH_ASKPASS_REQUIRE", "VISUAL"];
 
+/// The beginning of the variables by which settings of git are given.
+const GIVEN_TO_GIT: &str = "GIT_CONFIG_";
+
+fn is_given(name: &str) -> bool {
+    GIVEN.contains(&name) || name.starts_with(GIVEN_TO_GIT)
+}
+
 /// What setting a variable can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -88,7 +95,7 @@ impl Analysis<'_> {
     /// Takes into account that a variable of the shell is set.
     pub(super) fn assigned(&mut self, name: &str) {
         let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        let is_given = || GIVEN.contains(&name) || self.surroundings.environment.variable(name).is_some();
+        let is_given = || is_given(name) || self.surroundings.environment.variable(name).is_some();
         match Kind::of(name) {
             _ if !is_name => self.opaque(format!("which variable `{name}` is")),
             Kind::Harmless => {}
