@@ -1,10 +1,13 @@
 //! Programs within the words of a command: which of them certainly only print.
 
 mod awk;
+mod brackets;
 mod keys;
 mod sed;
 mod sql;
 mod variables;
+
+use self::brackets::closes_brackets;
 
 pub(super) use self::awk::only_prints as awk_only_prints;
 pub(super) use self::keys::only_move as keys_only_move;
