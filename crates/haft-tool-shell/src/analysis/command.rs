@@ -2,6 +2,7 @@
 
 use super::assignment::Kind;
 use super::directory::Current;
+use super::other_shell;
 use super::{Analysis, canonical};
 use crate::catalogue::{Effects, Nested, Word};
 use crate::syntax::{Unreadable, quoted, scan};
@@ -163,7 +164,13 @@ impl Analysis<'_> {
                     self.words(words, settings, None)?;
                     self.wrappers -= 1;
                 }
-                Nested::Script(script) if script.is_literal => self.script(&script.text)?,
+                Nested::Script(script) if script.is_literal => {
+                    let shell = words[0].text.as_str();
+                    if !other_shell::is_bash(shell) && !other_shell::reads_alike(shell, &script.text) {
+                        self.opaque(format!("what a shell that is not bash makes of `{}`", script.text));
+                    }
+                    self.script(&script.text)?;
+                }
                 Nested::Script(script) => self.opaque(format!("which script `{}` is", script.text)),
             }
             if !is_here {
