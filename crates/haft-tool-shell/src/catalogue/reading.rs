@@ -217,6 +217,9 @@ impl<'a> Reader<'a> {
         } else if opt.values.iter().any(Kind::changes) {
             self.marked.push(at);
         }
+        if opt.is_optional && opt.values.contains(&Kind::Placeholder) {
+            self.placeholder = Some("{}");
+        }
     }
 
     /// Takes the values of an option from the words that follow.

@@ -1,6 +1,7 @@
 use super::Reader;
 use crate::catalogue::compile::Task;
 use crate::catalogue::effects::{Nested, Word};
+use crate::catalogue::grammar::Opt;
 use crate::catalogue::kind::Kind;
 
 /// What the command runs.
@@ -57,7 +58,8 @@ impl Reader<'_> {
             for word in words.iter_mut().filter(|word| word.text.contains(placeholder)) {
                 *word = with_input(&word.text, placeholder);
             }
-        } else if task.adds_words {
+        }
+        if task.adds_words && !self.replaces_input() {
             words.push(input());
         }
         if let Some(base) = &self.base {
@@ -65,6 +67,15 @@ impl Reader<'_> {
             self.effects.is_opaque(format!("the command works in `{}`", base.text));
         }
         self.effects.runs.push(Nested::Command(words));
+    }
+
+    /// Whether input only replaces something in the words that are there: of two options that say otherwise, the last counts.
+    fn replaces_input(&self) -> bool {
+        let is_placeholder = |opt: &Opt| opt.values.contains(&Kind::Placeholder);
+        let counts = |name: &str| matches!(name, "-n" | "-L" | "-l" | "--max-args" | "--max-lines");
+        let last = self.given.iter().rev().find(|(name, opt)| is_placeholder(opt) || counts(name));
+        self.placeholder.is_some_and(|text| !text.is_empty())
+            && last.is_some_and(|(_, opt)| is_placeholder(opt))
     }
 
     /// The rest is joined and run by a shell.
