@@ -150,8 +150,13 @@ impl Kind {
             Self::Text => {}
             Self::Read | Self::ReadTree | Self::Out if is_dash => {}
             Self::Write | Self::Out if is_nowhere(word) => {}
-            Self::Read => effects.reads.push(file()),
-            Self::ReadTree => effects.reads.push(tree()),
+            Self::Read | Self::ReadTree => {
+                effects.reads.push(if *self == Self::Read { file() } else { tree() });
+                // What takes files may take URLs as well.
+                if word.text.contains("://") {
+                    Self::Url.apply(word, base, effects);
+                }
+            }
             Self::Write | Self::Out => effects.writes.push(file()),
             Self::WriteTree => effects.writes.push(tree()),
             Self::Edit => {
@@ -190,7 +195,7 @@ impl Kind {
             Self::Sql => effects.is_complete &= scripts::sql_only_reads(&word.text),
             Self::Jq => {
                 effects.is_complete &=
-                    !["import", "include", "load"].iter().any(|name| word.text.contains(name));
+                    !["import", "include", "load", "eval"].iter().any(|name| word.text.contains(name));
             }
             Self::Format => {
                 effects.is_complete &= !word.text.starts_with('@') && !word.text.contains("%output");
@@ -246,14 +251,19 @@ fn is_name(text: &str) -> bool {
 fn host(word: &Word, effects: &mut Effects) {
     let name = word.text.rsplit_once('@').map_or(word.text.as_str(), |(_, name)| name);
     let (name, port) = match name.strip_prefix('[').and_then(|name| name.split_once(']')) {
-        Some((name, port)) => (name, port.strip_prefix(':')),
+        Some((name, port)) => {
+            // Other brackets are a range of names.
+            effects.is_complete &= name.bytes().all(|byte| byte.is_ascii_hexdigit() || b":.".contains(&byte))
+                && (port.is_empty() || port.starts_with(':'));
+            (name, port.strip_prefix(':'))
+        }
         None => match name.split_once(':') {
             Some((host, port)) if !port.contains(':') => (host, Some(port)),
             _ => (name, None),
         },
     };
     match port.map(str::parse) {
-        _ if name.is_empty() => effects.is_complete = false,
+        _ if name.is_empty() || name.contains(['[', ']']) => effects.is_complete = false,
         Some(Err(_)) => effects.is_complete = false,
         Some(Ok(port)) => effects.connects.push(Host { name: Word::literal(name), port: Some(port) }),
         None => effects.connects.push(Host { name: Word::literal(name), port: None }),
@@ -276,9 +286,9 @@ fn url(word: &Word, base: Option<&Word>, effects: &mut Effects) {
         "git" => 9418,
         _ => return effects.is_complete = false,
     };
-    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
-    // What these expand to in a URL would be further hosts.
-    if authority.contains(['{', '}', '*', ',']) {
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+    // What these expand to in a URL would be further hosts, and of a backslash not all readers make the same.
+    if authority.contains(['{', '}', '*', ',', '\\']) {
         return effects.is_complete = false;
     }
     let before = effects.connects.len();
