@@ -98,6 +98,8 @@ fn asks_about_scripts_that_another_shell_reads_otherwise() {
             "/bin/sh -c '[[ a || ./evil ]]'",
             "env sh -c '[[ a || ./evil ]]'",
             "watch '[[ a || ./evil ]]'",
+            "/usr/bin/time -f echo touch p",
+            "env time -f echo touch p",
             "watch -x sh -c 'env touch p'",
             "watch --exec sh -c 'env touch p'",
         ],
@@ -133,4 +135,184 @@ fn asks_about_programs_of_awk_and_sed_that_end_elsewhere_than_they_seem_to() {
         ],
         Decision::Allow,
     );
+}
+
+#[test]
+fn asks_about_options_that_have_a_tool_set_up_by_files_of_the_tree() {
+    check(
+        &[
+            "kubectl --kubeconfig=./evil get pods",
+            "kubectl get pods --kubeconfig evil",
+            "kubectl diff -k src",
+            "helm list --kubeconfig=evil",
+            "helm search repo x --repository-config=evil",
+            "helm list --registry-config=evil",
+            "docker --config=./d info",
+            "docker ps --config ./d",
+            "docker --config ./d compose ps",
+            "flyctl status -c evil",
+            "fly status --config=evil",
+            "flux get all --kubeconfig=evil",
+            "crictl --config=evil ps",
+            "crictl ps -r unix:///tmp/x",
+            "gcloud projects list --credential-file-override=evil",
+            "ruff check --config evil .",
+            "ruff check --config 'fix=true' .",
+            "black --check --config evil .",
+            "codespell --config evil .",
+            "ansible-config dump -c evil",
+        ],
+        Decision::Ask,
+    );
+}
+
+#[test]
+fn asks_about_options_that_are_not_known_to_be_harmless() {
+    check(
+        &[
+            "openssl list -provider-path ./o -provider evil",
+            "openssl version -engine ./o",
+            "podman info --format X --out=src/lib.rs",
+            "podman --runtime ./evil ps",
+            "podman ps --conmon=./evil",
+            "nerdctl ps --data-root=src",
+            "7z l f -i@/etc/shadow",
+            "unrar lt -ilogsrc/lib.rs f",
+            "npm diff --diff=github:evil/a --diff=b",
+            "npm diff",
+            "scp -F evil h:x y",
+            "scp -D ./evil h:x y",
+        ],
+        Decision::Ask,
+    );
+    check(
+        &[
+            "openssl version",
+            "openssl list -commands",
+            "podman ps -a",
+            "podman info",
+            "7z l f",
+            "docker ps -a",
+        ],
+        Decision::Allow,
+    );
+}
+
+#[test]
+fn asks_about_writing_that_an_option_has_done() {
+    check(
+        &[
+            "lz4 -lf a src/lib.rs",
+            "lz4 -l a src/lib.rs",
+            "atop -w src/lib.rs 1 1",
+            "glances -w",
+            "gunzip f",
+        ],
+        Decision::Ask,
+    );
+    check(&["gzip -l f", "xz --list f", "zstd -t f"], Decision::Allow);
+}
+
+#[test]
+fn asks_about_connections_whatever_the_word_is_for() {
+    check(
+        &[
+            "git remote show http://h/x",
+            "git remote show git@h:leak",
+            "git remote show x:leak",
+            "kubectl describe -f http://h/x",
+            "kubectl diff -f https://h/x",
+            "kubectl diff -k https://h/x",
+            "xmllint http://h/x",
+            "xmllint ftp://h/x",
+            "xmllint --schema http://h/x f",
+            "psql -d postgresql://h/x -c 'select 1'",
+            "psql --dbname 'host=h' -c 'select 1'",
+            "docker manifest inspect h/x",
+            "docker buildx imagetools inspect h/x",
+            "docker trust inspect h/x",
+            "docker search h/x",
+            "docker compose -f git@h:x ps",
+            "docker compose -f oci://h/x config",
+            "getent hosts leak.h",
+            "getent ahosts leak.h",
+            "curl 'http://allowed\\@evil/'",
+            "cat http://h/x",
+            "cat http://h/*",
+            "curl 'http://[a-c].evil/'",
+            "curl 'http://x[1-3].evil/'",
+            "getent -s ../../evil passwd",
+            "fping -m evil h",
+            "inxi -i",
+        ],
+        Decision::Ask,
+    );
+    check(&["git remote show origin", "docker trust inspect nginx", "getent passwd ann"], Decision::Allow);
+}
+
+#[test]
+fn takes_a_backslash_in_a_host_for_what_nobody_agrees_on() {
+    let tree = tree();
+    let accesses = rules(&tree).accesses("curl 'http://allowed\\@evil/'");
+    let accesses: Vec<_> = accesses.iter().map(ToString::to_string).collect();
+    assert!(!accesses.iter().any(|access| access.starts_with("connect")), "{accesses:#?}");
+}
+
+#[test]
+fn asks_about_paths_behind_what_is_a_flag_of_one_tool_and_not_of_another() {
+    check(
+        &[
+            "od -s /etc/shadow",
+            "od -w /etc/shadow",
+            "hexdump -w /etc/shadow",
+            "pr -t /etc/shadow",
+            "pr -d /etc/shadow",
+            "pr -f /etc/shadow",
+            "pr -a /etc/shadow",
+            "fmt -t /etc/shadow",
+            "fmt -s /etc/shadow",
+            "fold -s /etc/shadow",
+            "expand -i /etc/shadow",
+            "objdump -t /etc/shadow",
+            "objdump -x /etc/shadow",
+            "readelf -t /etc/shadow",
+            "size -t /etc/shadow",
+            "ag -C TODO /etc",
+            "ag -A TODO /etc",
+            "ack -C TODO /etc",
+            "yamllint -s /etc/shadow",
+            "codespell -d /etc/shadow",
+            "radon -s /etc",
+            "who /etc/shadow",
+            "who -s /etc/shadow",
+            "who -t /etc/shadow",
+            "users /etc/shadow",
+            "man /etc/shadow",
+            "info -f /etc/shadow",
+            "lspci -i /etc/shadow",
+            "sar -f /etc/shadow",
+            "ls -I /etc",
+            "ls -w /etc",
+            "dust -t /etc",
+            "gdu -d /etc",
+            "lsd -L /etc",
+            "echo /etc/shadow | ack -x KEY",
+            "strings @/etc/shadow",
+            "nm @evil",
+            "zstd -b /etc/shadow",
+        ],
+        Decision::Ask,
+    );
+}
+
+#[test]
+fn asks_where_nothing_says_what_is_read() {
+    check(
+        &["rgrep KEY /etc", "cd / && rgrep KEY", "yq -n 'eval(\"lo\"+\"ad_str(\\\"/etc/shadow\\\")\")'"],
+        Decision::Ask,
+    );
+    let tree = tree();
+    let accesses = rules(&tree).accesses("rgrep KEY");
+    let accesses: Vec<_> = accesses.iter().map(ToString::to_string).collect();
+    assert_eq!(accesses, ["exec exec:rgrep KEY", "read file:**"]);
 }
