@@ -138,6 +138,10 @@ impl Catalogue {
             }
             count += 1;
         }
+        // An option stands before the subcommand: without it the pattern would be about all of them.
+        if count == 1 && Place::start(command).has_children() {
+            count = words.len();
+        }
         Some(if place.is_never_granted() { Grantable::Never } else { Grantable::Words(count) })
     }
 
