@@ -17,6 +17,8 @@ mod tests;
 
 pub(crate) use self::effects::{Effects, Host, Nested, Target, Word};
 pub use self::format::CatalogueError;
+#[cfg(feature = "analysis")]
+pub(crate) use self::scripts::is_harmless_assignment;
 
 use self::compile::Command;
 use self::lookup::Place;

@@ -58,8 +58,8 @@ impl Analysis<'_> {
             }
         }
         if words.is_empty() {
-            for (name, _) in &variables {
-                self.assigned(name);
+            for (name, source) in &variables {
+                self.assigned(name, self.value_of(source).as_deref());
             }
             return Ok(());
         }
@@ -72,7 +72,7 @@ impl Analysis<'_> {
         let mut settings = String::new();
         for (name, source) in variables {
             let is_ifs = *name == "IFS" && words.first().is_some_and(|word| word.text == "read");
-            match Kind::of(name) {
+            match Kind::of(name, self.value_of(source).as_deref()) {
                 _ if is_ifs => continue,
                 Kind::Harmless => continue,
                 Kind::Other => {}

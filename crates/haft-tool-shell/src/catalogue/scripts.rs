@@ -13,4 +13,5 @@ pub(super) use self::awk::only_prints as awk_only_prints;
 pub(super) use self::keys::only_move as keys_only_move;
 pub(super) use self::sed::only_prints as sed_only_prints;
 pub(super) use self::sql::only_reads as sql_only_reads;
-pub(super) use self::variables::{is_harmless_assignment, is_own_variable};
+pub(crate) use self::variables::is_harmless_assignment;
+pub(super) use self::variables::is_own_variable;
