@@ -122,7 +122,7 @@ impl Analysis<'_> {
     }
 
     /// Tells whether a path that was resolved is another than it reads.
-    fn passes_link(&self, path: &str, resolved: &str) -> bool {
+    pub(super) fn passes_link(&self, path: &str, resolved: &str) -> bool {
         let current = match &self.current {
             _ if path.starts_with('/') => "",
             Current::Inside { path, .. } => path,

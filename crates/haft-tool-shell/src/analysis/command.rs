@@ -4,7 +4,7 @@ use super::assignment::Kind;
 use super::directory::Current;
 use super::other_shell;
 use super::{Analysis, canonical};
-use crate::catalogue::{Effects, Nested, Word};
+use crate::catalogue::{Effects, Nested, Target, Word};
 use crate::syntax::{Unreadable, quoted, scan};
 use brush_parser::ast::{AssignmentValue, CommandPrefixOrSuffixItem, SimpleCommand};
 use haft_tools_core::AccessMode;
@@ -145,7 +145,16 @@ impl Analysis<'_> {
             self.opaque(reason);
         }
         effects.reads.iter().for_each(|target| self.target(AccessMode::Read, target));
-        effects.writes.iter().for_each(|target| self.target(AccessMode::Write, target));
+        // Where only plain files are named, no more than these are written, and none of them becomes something else.
+        let is_plain = effects.writes.iter().any(|target| matches!(target, Target::Tree(_)))
+            && effects.reads.iter().chain(&effects.writes).all(|target| self.is_plain_file(target));
+        for target in effects.writes {
+            let target = match target {
+                Target::Tree(word) if is_plain => Target::File(word),
+                target => target,
+            };
+            self.target(AccessMode::Write, &target);
+        }
         effects.connects.iter().for_each(|host| self.host(host));
         if runs_itself {
             return Ok(());

@@ -16,3 +16,4 @@ mod pages;
 mod read_only;
 mod stopping;
 mod surroundings;
+mod understood;

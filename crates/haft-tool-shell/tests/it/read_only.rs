@@ -201,13 +201,7 @@ fn asks_about_options_that_are_not_known_to_be_harmless() {
 #[test]
 fn asks_about_writing_that_an_option_has_done() {
     check(
-        &[
-            "lz4 -lf a src/lib.rs",
-            "lz4 -l a src/lib.rs",
-            "atop -w src/lib.rs 1 1",
-            "glances -w",
-            "gunzip f",
-        ],
+        &["lz4 -lf a src/lib.rs", "lz4 -l a src/lib.rs", "atop -w src/lib.rs 1 1", "glances -w", "gunzip f"],
         Decision::Ask,
     );
     check(&["gzip -l f", "xz --list f", "zstd -t f"], Decision::Allow);
@@ -315,4 +309,72 @@ fn asks_where_nothing_says_what_is_read() {
     let accesses = rules(&tree).accesses("rgrep KEY");
     let accesses: Vec<_> = accesses.iter().map(ToString::to_string).collect();
     assert_eq!(accesses, ["exec exec:rgrep KEY", "read file:**"]);
+}
+
+#[test]
+fn asks_about_patterns_that_links_lead_out_of() {
+    let tree = tree()
+        .file(".env", "")
+        .link("docs/out", "/etc/passwd")
+        .link("docs/deep/.hidden", "/etc/passwd")
+        .link("docs/deep/env", "../../.env")
+        .link("src/same", "lib.rs")
+        .file("many/x", "");
+    check_in(
+        &tree,
+        &[
+            "cat docs/*",
+            "cat docs/o*",
+            "cat ./docs/o?t",
+            "cat d*/*",
+            "cat docs/*/env",
+            "cat docs/{out,a.md}",
+            "cd docs && cat ./*",
+            "cat docs/deep/*",
+            "cat docs/deep/.h*",
+            "cat docs/deep/{.hidden,a}",
+            "find docs -type l -exec cat {} +",
+            "find docs -type f,l -exec cat {} \\;",
+            "find docs ! -type f -exec cat {} +",
+            "find docs -not -type f -exec cat {} +",
+            "find docs -xtype f -exec cat {} +",
+            "find docs -lname '*pass*' -exec cat {} +",
+            "find -L docs -exec cat {} +",
+            "find docs -exec cat {} +",
+            "ag -f x .",
+            "ls -RL docs",
+        ],
+        Decision::Ask,
+    );
+    check_in(
+        &tree,
+        &["cat docs/a*", "cat src/*", "cat many/*", "find src -type f -exec cat {} +", "grep x src/*.rs"],
+        Decision::Allow,
+    );
+}
+
+#[test]
+fn asks_about_variables_with_a_path_for_a_value() {
+    check(
+        &[
+            "LANG=../evil ls",
+            "LANGUAGE=$X ls",
+            "TERM=/tmp/evil ls",
+            "env TERM=./evil ls",
+            "export LC_ALL=./evil; ls",
+            "TZ=:/etc/shadow date",
+            "declare -x TZ=:/etc/shadow; date",
+        ],
+        Decision::Ask,
+    );
+    check(
+        &[
+            "LC_ALL=C ls",
+            "TZ=UTC date",
+            "export LANG=C; ls",
+            "CI= ls",
+            "NO_COLOR=1 GIT_TERMINAL_PROMPT=0 git status",
+        ],
+        Decision::Allow,
+    );
 }

@@ -18,7 +18,12 @@ impl Reader<'_> {
         self.next = start + length + usize::from(end.is_some());
         self.effects.is_complete &= end.is_some() || *kind == Kind::ExecAll;
         let found = match kind {
-            Kind::Exec => self.found_paths(),
+            Kind::Exec => {
+                if self.finds_links() {
+                    self.effects.is_opaque("what it finds can be links, which lead elsewhere".to_owned());
+                }
+                self.found_paths()
+            }
             _ => vec![input()],
         };
         let mut nested = Vec::with_capacity(length);
@@ -35,6 +40,19 @@ impl Reader<'_> {
             nested.extend(found);
         }
         self.effects.runs.push(Nested::Command(nested));
+    }
+
+    /// Whether `find` looks for links.
+    fn finds_links(&self) -> bool {
+        let is_not = |word: &Word| matches!(word.text.as_str(), "!" | "-not");
+        let is_negated = self
+            .words
+            .windows(2)
+            .any(|words| is_not(&words[0]) && matches!(words[1].text.as_str(), "-type" | "(" | "!" | "-not"));
+        let has_type = self.given.iter().any(|(name, _)| *name == "-type");
+        self.given.iter().any(|(name, _)| matches!(*name, "-xtype" | "-lname" | "-ilname"))
+            || self.texts.iter().any(|(name, word)| *name == "-type" && word.text.contains('l'))
+            || (has_type && is_negated)
     }
 
     /// Patterns for the paths that `find` gives to a command.
