@@ -146,7 +146,8 @@ impl Analysis<'_> {
         }
         effects.reads.iter().for_each(|target| self.target(AccessMode::Read, target));
         // Where only plain files are named, no more than these are written, and none of them becomes something else.
-        let is_plain = effects.writes.iter().any(|target| matches!(target, Target::Tree(_)))
+        let is_plain = effects.is_complete
+            && effects.writes.iter().any(|target| matches!(target, Target::Tree(_)))
             && effects.reads.iter().chain(&effects.writes).all(|target| self.is_plain_file(target));
         for target in effects.writes {
             let target = match target {

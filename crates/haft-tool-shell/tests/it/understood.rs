@@ -57,6 +57,8 @@ fn what_is_no_plain_file_is_written_with_all_below_it() {
         ("mv link b", "write file:a/**, write file:b/**"),
         // It could become a link, which later commands would follow.
         ("cp -P link b", "write file:b/**"),
+        ("ln -f a b", "write file:b/**"),
+        ("cp -l a b", "write file:b/**"),
         ("rm a new", "write file:a/**, write file:new/**"),
     ]);
 }
