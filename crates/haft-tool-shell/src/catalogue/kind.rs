@@ -28,6 +28,8 @@ pub(super) enum Kind {
     Revision,
     /// Letters, digits and `@+._-:`.
     Name,
+    /// The name of a package, alone or below a scope, and a version: `@scope/name@1`.
+    Package,
     /// A host, with or without a port.
     Host,
     /// A URL, of whose host it is connected to.
@@ -85,6 +87,7 @@ impl Kind {
             "file-url" => Self::FileUrl,
             "at-file" => Self::AtFile,
             "name" => Self::Name,
+            "package" => Self::Package,
             "revision" => Self::Revision,
             "host" => Self::Host,
             "url" => Self::Url,
@@ -175,6 +178,7 @@ impl Kind {
             Self::FileUrl => file_url(word, base, effects),
             Self::AtFile if word.text.starts_with('@') => Self::Read.apply(&word.after(1), base, effects),
             Self::Name => effects.is_complete &= is_name(&word.text),
+            Self::Package => effects.is_complete &= is_package(&word.text),
             Self::Revision if word.text.contains("://") => url(word, base, effects),
             Self::Revision if leads_out(&word.text) => effects.reads.push(tree()),
             Self::AtFile | Self::Revision => {}
@@ -245,6 +249,13 @@ fn leads_out(text: &str) -> bool {
 fn is_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphanumeric())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@+._-:".contains(&byte))
+}
+
+/// Tells whether it is no path and no address, from which a package could be fetched.
+fn is_package(text: &str) -> bool {
+    let name = text.strip_prefix('@').and_then(|text| text.split_once('/'));
+    let (scope, name) = name.map_or((None, text), |(scope, name)| (Some(scope), name));
+    scope.into_iter().chain([name]).all(|part| is_name(part) && !part.contains(':'))
 }
 
 /// Adds `[USER@]HOST[:PORT]`.

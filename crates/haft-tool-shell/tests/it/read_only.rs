@@ -241,10 +241,19 @@ fn asks_about_connections_whatever_the_word_is_for() {
             "curl 'http://x[1-3].evil/'",
             "getent -s ../../evil passwd",
             "fping -m evil h",
+            "npm view git@h:x",
+            "npm view evil/a",
+            "npm view github:evil/a",
+            "npm info ./src",
+            "pnpm view http://h/x",
+            "yarn npm info h:x",
+            "flatpak remote-ls http://h/x",
+            "dnf repoquery http://h/x",
             "inxi -i",
         ],
         Decision::Ask,
     );
+    check(&["npm view @types/node@20 version", "yarn info react"], Decision::Allow);
     check(&["git remote show origin", "docker trust inspect nginx", "getent passwd ann"], Decision::Allow);
 }
 
