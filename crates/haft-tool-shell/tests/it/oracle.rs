@@ -277,6 +277,7 @@ fn whatever_sh_runs_was_said_before() {
 }
 
 /// `HAFT_ORACLE_CASES` says how many scripts there are, `HAFT_ORACLE_SEED` which.
+#[expect(clippy::print_stdout, reason = "a reader of the log sees how much was checked")]
 fn check(shell: &'static str) {
     let said = |name: &str, default: u64| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
