@@ -450,6 +450,16 @@ fn asks_about_names_and_lines_that_mean_something_else() {
 }
 
 #[test]
+fn finds_what_is_denied_behind_any_number_of_words() {
+    let many = |count: usize, before: &str| {
+        let words = (0..count).map(|number| format!("{before} {number};"));
+        format!("{} git push", words.collect::<String>())
+    };
+    let long = format!("if git {} push", "-c a=b ".repeat(40));
+    check_denied(&[&many(2_100, "true"), &many(100, "true"), &many(8_000, "a b c"), &long]);
+}
+
+#[test]
 fn finds_what_is_denied_however_it_is_run() {
     check_denied(&[
         "git push",
