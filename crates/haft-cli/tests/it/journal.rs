@@ -37,7 +37,7 @@ fn it_says_who_let_which_call_run() {
         write_file  ok  write file:a.txt  remembered: write(./a.txt)
         list_files  begins  read file:**  allowed by the policy: read(**)
         list_files  ok  read file:**  allowed by the policy: read(**)
-        bash  waits  exec exec:rm a.txt, write file:a.txt/**  asked about by the policy
+        bash  waits  exec exec:rm a.txt, write file:a.txt  asked about by the policy
         bash  denied, did not run    denied: keep it"#]]
     .assert_eq(&journal(&tree));
     let records = json(&tree, &["journal", "--run", &run, "--last", "2", "--json"]);

@@ -17,25 +17,25 @@ fn explains_each_command_of_a_script() {
         tree().path(),
         &["policy", "explain", "git status && rm notes.md"],
         expect![[r#"
-        ask  git status && rm notes.md
+            ask  git status && rm notes.md
 
-          allow  exec exec:git status
-                 by the rule exec(@reads) (profile read_only:11)
+              allow  exec exec:git status
+                     by the rule exec(@reads) (profile read_only:11)
 
-          ask    exec exec:rm notes.md
-                 no rule speaks of it
-                 to change it: a rule that allows it, such as `exec(rm *)`
+              ask    exec exec:rm notes.md
+                     no rule speaks of it
+                     to change it: a rule that allows it, such as `exec(rm *)`
 
-          allow  read file:**
-                 by the rule read(**) (profile read_only:9)
+              allow  read file:**
+                     by the rule read(**) (profile read_only:9)
 
-          ask    write file:notes.md/**
-                 no rule speaks of it; a tree could have protected places in it, such as `.git/hooks` or `.envrc`: no pattern of paths allows all of it
-                 to change it: a rule that allows it, or a person's word each time
+              ask    write file:notes.md
+                     no rule speaks of it
+                     to change it: a rule that allows it, such as `write(./notes.md)`
 
-        decided by profile read_only, in the mode default
-        exit 0
-    "#]],
+            decided by profile read_only, in the mode default
+            exit 0
+        "#]],
     );
 }
 
