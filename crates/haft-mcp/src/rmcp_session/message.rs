@@ -37,6 +37,9 @@ fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::
 
 /// Reads a message; results, requests and notifications stay as they were sent.
 pub(super) fn decode(line: &[u8]) -> Result<ServerJsonRpcMessage, serde_json::Error> {
+    if !line.trim_ascii_start().starts_with(b"{") {
+        return Err(serde_json::Error::custom("it is no object"));
+    }
     let Envelope { id, method, params, result, error } = serde_json::from_slice(line)?;
     let id = request_id(id);
     match (method, id, result, error) {

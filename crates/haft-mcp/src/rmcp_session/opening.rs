@@ -76,7 +76,6 @@ impl Opening {
             initialize: None,
             may_retry: true,
             is_open: [Era::Legacy, Era::Modern].map(|era| self.era.is_none_or(|only| only == era)),
-            refused: None,
         };
         let is_unknown = self.era.or(remembered).is_none();
         let opened = attempt.run(first, is_unknown.then(|| Instant::now() + self.limits.probe)).await?;
@@ -98,8 +97,6 @@ struct Attempt<'a, T> {
     may_retry: bool,
     /// Which of the eras may still be tried: the legacy one, and the modern one.
     is_open: [bool; 2],
-    /// What was refused last.
-    refused: Option<Fault>,
 }
 
 impl<T: Transport<RoleClient> + 'static> Attempt<'_, T> {
@@ -182,15 +179,12 @@ impl<T: Transport<RoleClient> + 'static> Attempt<'_, T> {
     /// Waits for the other request if it is under way, sends it if it was not tried, and gives up otherwise.
     async fn go_on(&mut self, other: Era, fault: Fault) -> Result<(), Refusal> {
         if self.discover.is_some() || self.initialize.is_some() {
-            self.refused = Some(fault);
             return Ok(());
         }
-        let wants_modern = matches!(fault, Fault::Refused { code: UNSUPPORTED_REVISION, .. });
-        if self.is_open[place(other)] && (other == Era::Legacy || wants_modern) {
-            self.refused = Some(fault);
+        if self.is_open[place(other)] {
             return self.ask(other).await;
         }
-        Err(Refusal::Fault(self.refused.take().unwrap_or(fault)))
+        Err(Refusal::Fault(fault))
     }
 
     /// Sends what opens a connection in an era, unless it was tried.

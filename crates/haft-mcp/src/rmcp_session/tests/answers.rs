@@ -101,9 +101,9 @@ async fn lines_that_are_no_messages_are_told_of() {
     works(&session).await;
     stage.close(&session).await;
     expect![[r#"
-        Odd("a line that is no message (expected value at line 1 column 1): Welcome to the server!")
+        Odd("a line that is no message (it is no object): Welcome to the server!")
         Odd("a line that is no message (it is no request, no answer and no notification): {\"not\": \"a message\"}")
-        Odd("a line that is no message (invalid type: integer `2`, expected a string at line 1 column 4): [1,2]")
+        Odd("a line that is no message (it is no object): [1,2]")
         Odd("a line that is no message (key must be a string at line 1 column 2): {broken")"#]].assert_eq(&stage.host.news().join("\n"));
 }
 
@@ -139,14 +139,7 @@ async fn logs_and_changes_are_heard_in_both_eras() {
         let session = stage.open().await;
         text(&session, "log", json!({ "text": "careful" })).await.unwrap();
         text(&session, "change", json!({})).await.unwrap();
-        expect![
-            [r#"
-            Log { level: "warning", text: "careful" }
-            ToolsChanged"#][r#"
-            Log { level: "warning", text: "careful" }
-            ToolsChanged"#]
-        ]
-        .assert_eq(&stage.host.news().join("\n"));
+        assert_eq!(stage.host.news(), [r#"Log { level: "warning", text: "careful" }"#, "ToolsChanged"]);
         stage.close(&session).await;
     }
 }

@@ -71,7 +71,8 @@ async fn a_call_in_flight_when_the_server_dies_says_so() {
         session.request(call("never", json!({})), None)
     );
     for fault in [died.unwrap_err(), never.unwrap_err()] {
-        expect!["the connection ended: it exited with code 7; it last wrote: goodbye""the connection ended: it exited with code 7; it last wrote: goodbye"].assert_eq(&fault.to_string());
+        let said = "the connection ended: it exited with code 7; it last wrote: goodbye";
+        assert_eq!(fault.to_string(), said);
     }
     assert!(session.ended().is_cancelled());
     assert!(!stage.is_inhabited());
@@ -83,7 +84,7 @@ async fn a_death_is_seen_while_nothing_is_asked() {
     let stage = Stage::script(r#"exec 3<&0; sleep 1000 & "$0" <&3 & sleep 0.5; exit 4"#);
     let session = stage.open().await;
     timeout(SOON, session.ended().cancelled()).await.expect("it is seen");
-    expect![].assert_eq(&session.farewell().unwrap().how);
+    expect!["it exited with code 4"].assert_eq(&session.farewell().unwrap().how);
     assert!(!stage.is_inhabited());
 }
 
