@@ -10,6 +10,9 @@ mod config;
 mod era_memory;
 #[cfg(feature = "client")]
 mod link;
+#[cfg(all(feature = "measured", unix))]
+#[doc(hidden)]
+pub mod measured;
 #[cfg(feature = "client")]
 mod rmcp_session;
 #[cfg(feature = "client")]

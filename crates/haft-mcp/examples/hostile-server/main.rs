@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let settings = match Settings::read(std::env::args().skip(1)) {
         Ok(settings) => settings,
         Err(fault) => {
