@@ -5,11 +5,39 @@
 //! `initialize` (up to the revision 2025-11-25) and the stateless one of 2026-07-28.
 
 #[cfg(feature = "client")]
+mod answers;
+#[cfg(feature = "client")]
+mod call;
+#[cfg(feature = "client")]
 mod config;
 #[cfg(feature = "client")]
+mod convert;
+#[cfg(all(test, feature = "client"))]
+mod fake;
+#[cfg(feature = "client")]
+mod listing;
+#[cfg(feature = "client")]
+mod server;
+#[cfg(feature = "client")]
+mod servers;
+#[cfg(feature = "client")]
 mod session;
+#[cfg(feature = "client")]
+mod shown;
+#[cfg(feature = "client")]
+mod source;
+#[cfg(feature = "client")]
+mod tool;
+#[cfg(feature = "client")]
+mod trust;
 
 #[cfg(feature = "client")]
 pub use config::{
     Era, HttpServer, Program, ServerConfig, ServerLimits, ServerName, ServerNameError, Start, Transport,
 };
+#[cfg(feature = "client")]
+pub use server::{McpServer, NoticeKind, ServerNotice, ServerState, ServerStatus};
+#[cfg(feature = "client")]
+pub use servers::{McpServers, McpServersBuilder, SameServerName};
+#[cfg(feature = "client")]
+pub use source::McpSource;
