@@ -84,9 +84,9 @@ impl Call {
 
     fn ended(&self, farewell: &str, is_repeated: bool) -> ToolError {
         let (name, server) = (self.tool.spec.name(), self.server.name());
-        let times = if is_repeated { "twice" } else { "before it had answered" };
+        let times = if is_repeated { " twice" } else { "" };
         ToolError::unavailable(format!(
-            "the server `{server}` ended {times} while it worked on `{name}`, which may have been done in part; see what \
+            "the server `{server}` ended{times} while it worked on `{name}`, which may have been done in part; see what \
              has been done before you repeat it"
         ))
         .with_source(farewell.to_owned())

@@ -31,7 +31,10 @@ const TOLD: [&str; 6] = ["name", "title", "description", "inputSchema", "outputS
 /// Is a tool of a server, with what is made of it once for all its calls.
 #[derive(Debug)]
 pub(crate) struct Definition {
+    /// What a model is told: nothing of the server's own words until they are accepted.
     pub(crate) spec: ToolSpec,
+    /// What the server says.
+    said: ToolSpec,
     /// The name the server gives it.
     pub(crate) foreign: String,
     /// Identifies everything the server says of it.
@@ -121,9 +124,9 @@ impl Decoded {
 
     pub(super) fn judged(self, verdict: Verdict) -> Arc<Definition> {
         match self.made {
-            Made::Anew(tool) => Arc::new(Definition { verdict, ..*tool }),
+            Made::Anew(tool) => Arc::new(tool.judged(verdict)),
             Made::Before(tool) if tool.verdict == verdict => tool,
-            Made::Before(tool) => Arc::new(tool.with_verdict(verdict)),
+            Made::Before(tool) => Arc::new(tool.copy().judged(verdict)),
         }
     }
 }
@@ -142,17 +145,32 @@ impl Definition {
         all.into_iter().map(move |(kind, text)| ServerNotice { kind, tool: Some(tool.clone()), text })
     }
 
-    fn with_verdict(&self, verdict: Verdict) -> Self {
+    fn judged(self, verdict: Verdict) -> Self {
+        let spec = match &verdict {
+            Verdict::Trusted => self.said.clone(),
+            Verdict::Quarantined { .. } => concealed(&self.said),
+        };
+        Self { spec, verdict, ..self }
+    }
+
+    fn copy(&self) -> Self {
         Self {
             spec: self.spec.clone(),
+            said: self.said.clone(),
             foreign: self.foreign.clone(),
             digest: self.digest,
             output: self.output.clone(),
             tasks: self.tasks,
-            verdict,
+            verdict: self.verdict.clone(),
             flags: self.flags.clone(),
         }
     }
+}
+
+/// Says of a tool only that it is there, since what its server says of it is what has to be accepted.
+fn concealed(said: &ToolSpec) -> ToolSpec {
+    let description = "This tool cannot be called until a person has accepted what its server says of it.";
+    ToolSpec::new(said.name().clone(), description, Schema::empty()).with_origin(said.origin().clone())
 }
 
 impl Skipped {
@@ -233,7 +251,8 @@ fn make(server: &ServerName, listed: &ListedTool, tasks: TaskSupport) -> Result<
         spec = spec.with_output_schema(schema);
     }
     let (foreign, digest) = (listed.name.clone(), listed.digest);
-    Ok(Definition { spec, foreign, digest, output, tasks, verdict: Verdict::Trusted, flags })
+    let said = spec.clone();
+    Ok(Definition { spec, said, foreign, digest, output, tasks, verdict: Verdict::Trusted, flags })
 }
 
 /// Takes what a tool says of its own behaviour; what it does not say is not claimed.

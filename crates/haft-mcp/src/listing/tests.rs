@@ -27,7 +27,8 @@ async fn outline(servers: &McpServers) -> String {
         outline += &format!("refused {refused:?}\n");
     }
     for spec in catalog.snapshot().iter() {
-        outline += &format!("{} = {}: {}\n", spec.name(), spec.origin(), spec.description());
+        let origin = line(&spec.origin().to_string(), 60);
+        outline += &format!("{} = {origin}: {}\n", spec.name(), spec.description());
     }
     outline
 }
@@ -83,7 +84,8 @@ async fn tools_are_named_after_their_server_and_keep_what_they_say() {
             "type": "object"
           },
           "title": "Search"
-        }"#]].assert_eq(&serde_json::to_string_pretty(&json).unwrap());
+        }"#]]
+    .assert_eq(&serde_json::to_string_pretty(&json).unwrap());
 }
 
 #[tokio::test]
@@ -171,10 +173,10 @@ async fn names_of_every_kind_stay_apart_and_shadow_nothing() {
             s__a_b_496b0969febf = mcp:s/a b: Does it.
             s__a_b_f7700fdea3f5 = mcp:s/a.b: Does it.
             s__bash = mcp:s/bash: Does it.
-            s__longlonglonglonglonglonglonglonglonglonglonglong_0dfab1220bc2 = mcp:s/longlonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglong: Does it.
+            s__longlonglonglonglonglonglonglonglonglonglonglong_0dfab1220bc2 = mcp:s/longlonglonglonglonglonglonglonglonglonglonglonglonglo [and 246 bytes more]: Does it.
             s__s__bash = mcp:s/s__bash: Does it.
-            s__safe_txt_exe_07fa4297689b = mcp:s/safe‮txt.exe: Does it.
-            s__zero_width_1bd5b36bf592 = mcp:s/zero​width: Does it.
+            s__safe_txt_exe_07fa4297689b = mcp:s/safe\u{202e}txt.exe: Does it.
+            s__zero_width_1bd5b36bf592 = mcp:s/zero\u{200b}width: Does it.
         "#]],
     )
     .await;
@@ -203,7 +205,8 @@ async fn a_description_that_is_far_too_long_is_cut() {
     let tools = json!([{ "name": "c", "description": "é".repeat(10_000), "inputSchema": {} }]);
     let servers = one(&FakeServer::saying(tools, ""));
     let catalog = catalog(&servers).await;
-    expect!["`c`: its description was cut: it has 20000 bytes"].assert_eq(&servers.statuses()[0].notices[0].to_string());
+    expect!["`c`: its description was cut: it has 20000 bytes"]
+        .assert_eq(&servers.statuses()[0].notices[0].to_string());
     let snapshot = catalog.snapshot();
     let description = snapshot.iter().next().unwrap().description();
     assert!(description.ends_with("é [and 3616 bytes more]"), "{description}");
@@ -233,21 +236,33 @@ async fn all_pages_are_read_and_a_circle_is_left() {
         "#]],
     )
     .await;
-    check(json!({ "": page("a", json!(7)) }), expect![[r#"
+    check(
+        json!({ "": page("a", json!(7)) }),
+        expect![[r#"
         degraded
         LeftOut its list of tools goes on at a place that is not named by a text; the rest was left out
         s__a = mcp:s/a: Does it.
-    "#]]).await;
-    check(json!({ "": { "nextCursor": "2" } }), expect![[r#"
+    "#]],
+    )
+    .await;
+    check(
+        json!({ "": { "nextCursor": "2" } }),
+        expect![[r#"
         degraded: its tools could not be read: its list of tools is none
-    "#]]).await;
+    "#]],
+    )
+    .await;
     let fake = FakeServer::saying(json!({ "": page("a", json!("")) }), "");
-    check_with(&fake, expect![[r#"
+    check_with(
+        &fake,
+        expect![[r#"
         degraded
         LeftOut its list of tools goes in a circle; it was read up to where it repeats itself
         LeftOut `a`: another tool of that name was listed before it; it was left out
         s__a = mcp:s/a: Does it.
-    "#]]).await;
+    "#]],
+    )
+    .await;
     assert_eq!(fake.count("tools/list"), 2);
 }
 
@@ -280,10 +295,14 @@ async fn pages_without_end_are_cut() {
         })
         .collect();
     let fake = FakeServer::saying(pages.into(), "");
-    check_with(&fake, expect![[r#"
+    check_with(
+        &fake,
+        expect![[r#"
         degraded
         LeftOut its list of tools has more than 1000 pages; the rest was left out
-    "#]]).await;
+    "#]],
+    )
+    .await;
     assert_eq!(fake.count("tools/list"), 1_000);
 }
 
@@ -314,13 +333,15 @@ async fn a_tool_that_is_not_accepted_is_seen_and_denied() {
         Quarantined `new`: it cannot be called: its description changed since it was accepted
         Quarantined `last`: it cannot be called: nobody has said whether it may be used
         s__good = mcp:s/good: Does it.
-        s__last = mcp:s/last: Does it.
-        s__new = mcp:s/new: Does it.
-    "#]].assert_eq(&outline(&servers).await);
+        s__last = mcp:s/last: This tool cannot be called until a person has accepted what its server says of it.
+        s__new = mcp:s/new: This tool cannot be called until a person has accepted what its server says of it.
+    "#]]
+    .assert_eq(&outline(&servers).await);
     let executor = executor(&servers).await.build();
     expect![[r#"
         ok
-        done"#]].assert_eq(&call(&executor, "s__good", json!({})).await);
+        done"#]]
+    .assert_eq(&call(&executor, "s__good", json!({})).await);
     expect![[r#"
         denied
         `s__new` cannot be called: its description changed since it was accepted; go on without it until a person has looked at it and accepted it with `haft mcp accept s`"#]].assert_eq(&call(&executor, "s__new", json!({})).await);
@@ -363,6 +384,19 @@ fn a_tool_that_stayed_the_same_is_not_made_anew() {
     let second = list(vec![tool("b"), tool("a")], &first);
     assert!(Arc::ptr_eq(&first.tools[0], &second.tools[1]) && Arc::ptr_eq(&first.tools[1], &second.tools[0]));
     assert!(!first.is_like(&second) && first.is_like(&list(vec![tool("a"), tool("b")], &Listing::default())));
+}
+
+#[test]
+fn a_tool_that_is_accepted_later_is_told_as_its_server_says() {
+    let server: ServerName = "s".parse().unwrap();
+    let list = |before: &Listing, verdict: Verdict| {
+        Unjudged::of(&server, vec![tool("a")], Vec::new(), before).judged(vec![verdict])
+    };
+    let first = list(&Listing::default(), Verdict::Quarantined { why: "new".to_owned() });
+    let second = list(&first, Verdict::Trusted);
+    let described = [&first, &second].map(|listing| listing.tools[0].spec.description());
+    assert_eq!(described[1], "Does it.");
+    assert!(described[0].starts_with("This tool cannot be called") && !first.is_like(&second));
 }
 
 fn server_names() -> impl Strategy<Value = ServerName> {
@@ -467,12 +501,14 @@ async fn a_server_that_does_not_list_its_tools_is_not_waited_for_for_ever() {
     let servers = one(&fake);
     expect![[r#"
         degraded: its tools could not be read: odd\u{202e}
-    "#]].assert_eq(&outline(&servers).await);
+    "#]]
+    .assert_eq(&outline(&servers).await);
     fake.list(json!([tool("a")]));
     expect![[r#"
         ready
         s__a = mcp:s/a: Does it.
-    "#]].assert_eq(&outline(&servers).await);
+    "#]]
+    .assert_eq(&outline(&servers).await);
     assert_eq!(servers.statuses()[0].state, ServerState::Ready);
     drop(fake.counterpart());
 }
