@@ -5,18 +5,39 @@
 //! `initialize` (up to the revision 2025-11-25) and the stateless one of 2026-07-28.
 
 #[cfg(feature = "client")]
+mod answers;
+#[cfg(feature = "client")]
+mod call;
+#[cfg(feature = "client")]
 mod config;
+mod convert;
 #[cfg(feature = "client")]
 mod era_memory;
+#[cfg(all(test, feature = "client"))]
+mod fake;
 #[cfg(feature = "client")]
 mod link;
+#[cfg(feature = "client")]
+mod listing;
 #[cfg(all(feature = "measured", unix))]
 #[doc(hidden)]
 pub mod measured;
 #[cfg(feature = "client")]
 mod rmcp_session;
 #[cfg(feature = "client")]
+mod server;
+#[cfg(feature = "client")]
+mod servers;
+#[cfg(feature = "client")]
 mod session;
+#[cfg(feature = "client")]
+mod shown;
+#[cfg(feature = "client")]
+mod source;
+#[cfg(feature = "client")]
+mod tool;
+#[cfg(feature = "client")]
+mod trust;
 
 #[cfg(feature = "client")]
 pub use config::{
@@ -24,3 +45,8 @@ pub use config::{
 };
 #[cfg(feature = "client")]
 pub use era_memory::{EraMemory, EraMemoryInProcess};
+pub use server::{McpServer, NoticeKind, ServerNotice, ServerState, ServerStatus};
+#[cfg(feature = "client")]
+pub use servers::{McpServers, McpServersBuilder, SameServerName};
+#[cfg(feature = "client")]
+pub use source::McpSource;
