@@ -5,11 +5,14 @@
 //! `initialize` (up to the revision 2025-11-25) and the stateless one of 2026-07-28.
 
 #[cfg(feature = "client")]
+mod address;
+#[cfg(feature = "client")]
 mod config;
 #[cfg(feature = "client")]
 mod session;
 
 #[cfg(feature = "client")]
 pub use config::{
-    Era, HttpServer, Program, ServerConfig, ServerLimits, ServerName, ServerNameError, Start, Transport,
+    ConfigError, ConfigProblem, Era, HttpServer, Program, RefusedServer, ServerConfig, ServerLimits,
+    ServerName, ServerNameError, ServersFile, Start, Transport,
 };
