@@ -7,12 +7,22 @@
 #[cfg(feature = "client")]
 mod address;
 #[cfg(feature = "client")]
+mod answers;
+#[cfg(feature = "client")]
 mod config;
 #[cfg(feature = "client")]
 mod session;
+#[cfg(feature = "client")]
+mod shown;
+#[cfg(feature = "client")]
+mod trust;
 
 #[cfg(feature = "client")]
 pub use config::{
     ConfigError, ConfigProblem, Era, HttpServer, Program, RefusedServer, ServerConfig, ServerLimits,
     ServerName, ServerNameError, ServersFile, Start, Transport,
+};
+#[cfg(feature = "client")]
+pub use trust::{
+    AcceptedTool, FilePins, MemoryPins, PinError, PinStore, ServerIdentity, ServerPins, WaitingTool,
 };

@@ -214,9 +214,12 @@ fn says_where_a_file_is_not_of_its_language() {
 #[test]
 fn a_file_cannot_be_too_deep() {
     let deep = format!("{{\"mcpServers\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
-    check(&deep, &expect![[r#"
+    check(
+        &deep,
+        &expect![[r#"
         error .mcp.json:1:47: lists and tables stand in each other more than 32 deep
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
