@@ -7,9 +7,13 @@
 #[cfg(feature = "client")]
 mod address;
 #[cfg(feature = "client")]
+mod answer;
+#[cfg(feature = "client")]
 mod answers;
 #[cfg(feature = "client")]
 mod config;
+#[cfg(feature = "client")]
+mod host;
 #[cfg(feature = "client")]
 mod session;
 #[cfg(feature = "client")]
@@ -17,10 +21,21 @@ mod shown;
 #[cfg(feature = "client")]
 mod trust;
 
+#[cfg(feature = "sampling")]
+pub use answer::ModelSampler;
+#[cfg(feature = "client")]
+pub use answer::{
+    McpEvent, McpEventKind, McpEvents, Root, Roots, Sampled, SampledStop, Sampler, SamplingRequest,
+};
 #[cfg(feature = "client")]
 pub use config::{
     ConfigError, ConfigProblem, Era, HttpServer, Program, RefusedServer, ServerConfig, ServerLimits,
     ServerName, ServerNameError, ServersFile, Start, Transport,
+};
+#[cfg(feature = "client")]
+pub use host::{
+    Completion, CompletionOf, ListedPrompt, ListedResource, ListedTemplate, PromptArgument, PromptMessage,
+    PromptText, ResourceWatch, ServerContent, ServerList, ServerRequestError,
 };
 #[cfg(feature = "client")]
 pub use trust::{

@@ -195,7 +195,7 @@ impl<'a> Shadows<'a> {
         if tool.name.len() > MOST_NAME_BYTES {
             return Some(format!("its name has more than {MOST_NAME_BYTES} bytes"));
         }
-        if HOST_NAMES.contains(&look.as_str()) {
+        if HOST_NAMES.contains(&look.as_str()) || look.starts_with("resource:") {
             return Some("it has the name of something that is not a tool of the server".to_owned());
         }
         match self.first.get(&look) {
