@@ -10,7 +10,7 @@ pub use problem::{ConfigError, ConfigProblem};
 pub use server_name::{ServerName, ServerNameError};
 pub use servers_file::{RefusedServer, ServersFile};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
@@ -33,6 +33,12 @@ pub struct ServerConfig {
     pub limits: ServerLimits,
     /// Whether its resources can be read by the tools `list_resources` and `read_resource`; not by default.
     pub resource_tools: bool,
+    /// Whether the server itself keeps calls apart that must not overlap; not by default, so that calls which may change
+    /// something there are sent to it one after the other.
+    pub orders_itself: bool,
+    /// The tools, by the names the server gives them, for which to be called twice is to be called once: a call of them
+    /// that the server did not survive is made once more. None by default; what a tool says of itself counts besides.
+    pub repeatable: BTreeSet<String>,
 }
 
 /// Says how a server is reached.
@@ -125,6 +131,8 @@ impl ServerConfig {
             era: None,
             limits: ServerLimits::default(),
             resource_tools: false,
+            orders_itself: false,
+            repeatable: BTreeSet::new(),
         }
     }
 }

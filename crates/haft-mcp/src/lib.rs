@@ -11,13 +11,29 @@ mod answer;
 #[cfg(feature = "client")]
 mod answers;
 #[cfg(feature = "client")]
+mod call;
+#[cfg(feature = "client")]
 mod config;
 #[cfg(feature = "client")]
+mod convert;
+#[cfg(all(test, feature = "client"))]
+mod fake;
+#[cfg(feature = "client")]
 mod host;
+#[cfg(feature = "client")]
+mod listing;
+#[cfg(feature = "client")]
+mod server;
+#[cfg(feature = "client")]
+mod servers;
 #[cfg(feature = "client")]
 mod session;
 #[cfg(feature = "client")]
 mod shown;
+#[cfg(feature = "client")]
+mod source;
+#[cfg(feature = "client")]
+mod tool;
 #[cfg(feature = "client")]
 mod trust;
 
@@ -37,6 +53,12 @@ pub use host::{
     Completion, CompletionOf, ListedPrompt, ListedResource, ListedTemplate, PromptArgument, PromptMessage,
     PromptText, ResourceWatch, ServerContent, ServerList, ServerRequestError,
 };
+#[cfg(feature = "client")]
+pub use server::{McpServer, NoticeKind, ServerNotice, ServerState, ServerStatus};
+#[cfg(feature = "client")]
+pub use servers::{McpServers, McpServersBuilder, SameServerName};
+#[cfg(feature = "client")]
+pub use source::McpSource;
 #[cfg(feature = "client")]
 pub use trust::{
     AcceptedTool, FilePins, MemoryPins, PinError, PinStore, ServerIdentity, ServerPins, WaitingTool,

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 const MOST_ITEMS: usize = 256;
 
 /// The fields of a server, each with how others write it.
-const FIELDS: [(&str, &[&str]); 14] = [
+const FIELDS: [(&str, &[&str]); 16] = [
     ("command", &[]),
     ("args", &["arguments"]),
     ("env", &[]),
@@ -29,6 +29,8 @@ const FIELDS: [(&str, &[&str]); 14] = [
     ("era", &[]),
     ("resource_tools", &["resourceTools"]),
     ("limits", &[]),
+    ("orders_itself", &["ordersItself"]),
+    ("repeatable", &[]),
 ];
 
 /// Fields of other clients that have no effect here, with what has.
@@ -102,9 +104,12 @@ impl EntryReader<'_> {
         let era = self.word(&fields, "era", &[("legacy", Era::Legacy), ("modern", Era::Modern)]);
         let resource_tools = self.switch(&fields, "resource_tools").unwrap_or(false);
         let limits = self.limits(&fields);
+        let orders_itself = self.switch(&fields, "orders_itself").unwrap_or(false);
+        let repeatable = self.names(&fields, "repeatable");
         let server = transport.map(|transport| {
             let start = start.unwrap_or_default();
-            ServerConfig { start, era, limits, resource_tools, ..ServerConfig::new(name.clone(), transport) }
+            let server = ServerConfig::new(name.clone(), transport);
+            ServerConfig { start, era, limits, resource_tools, orders_itself, repeatable, ..server }
         });
         self.ended(server, false)
     }
@@ -353,6 +358,22 @@ impl EntryReader<'_> {
                 None
             }
         }
+    }
+
+    fn names(&mut self, fields: &Fields<'_>, name: &str) -> BTreeSet<String> {
+        let Some((key, value)) = fields.get(name) else { return BTreeSet::new() };
+        let NodeValue::List(items) = &value.value else {
+            self.unfit(key, value, "a list of names");
+            return BTreeSet::new();
+        };
+        let name = |item: &Node| match &item.value {
+            NodeValue::Text(text) => Some(text.clone()),
+            _ => {
+                self.unfit(key, item, "a text");
+                None
+            }
+        };
+        items.iter().filter_map(name).collect()
     }
 
     fn path(&mut self, fields: &Fields<'_>, name: &str) -> Option<PathBuf> {
