@@ -35,3 +35,6 @@ const REJECTED: i32 = -1;
 fn refused(code: i32, message: impl Into<String>) -> AskRefused {
     AskRefused { code, message: message.into() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ mod server_pins;
 
 pub use file_pins::FilePins;
 pub use identity::ServerIdentity;
-pub(crate) use judge::{Judge, ListedTool, PinJudge, TrustAll, Verdict};
+pub(crate) use judge::{Judge, ListedTool, PinJudge, Verdict};
 pub use memory_pins::MemoryPins;
 pub use pin_store::{PinError, PinStore};
 pub use server_pins::{AcceptedTool, ServerPins, WaitingTool};

@@ -1,11 +1,12 @@
 use super::roots::{self, Roots};
 use super::sampling::Sampler;
-use super::{NO_METHOD, elicitation, refused, sampling_tool};
+use super::{NO_METHOD, SamplingTool, elicitation, refused, sampling_tool};
 use crate::ServerName;
 use crate::answers::Answers;
 use crate::session::{Ask, AskRefused, News, Watch};
 use crate::shown::line;
 use async_trait::async_trait;
+use haft_tools_core::Tool;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use tokio::sync::broadcast;
@@ -144,6 +145,11 @@ impl Answers for HostAnswers {
             ("sampling/createMessage", _) if self.sampler.is_some() => Err(asks_too_much()),
             (method, _) => Err(refused(NO_METHOD, format!("there is no `{}` here", line(method, 60)))),
         }
+    }
+
+    fn tools(&self, server: &ServerName) -> Vec<Arc<dyn Tool>> {
+        let sampler = self.sampler.iter().map(Arc::clone);
+        sampler.map(|sampler| Arc::new(SamplingTool::new(server.clone(), sampler)) as Arc<dyn Tool>).collect()
     }
 
     fn hear(&self, server: &ServerName, news: &News) {

@@ -27,4 +27,11 @@ pub(crate) trait Requester: Send + Sync + 'static {
         params: Value,
         of: Option<&CallContext>,
     ) -> Result<Value, ServerRequestError>;
+
+    /// Sends a request that is answered when there is nothing more to tell, however long that takes.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future cancels the request.
+    async fn hold(&self, method: &'static str, params: Value) -> Result<Value, ServerRequestError>;
 }

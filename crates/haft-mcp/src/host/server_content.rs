@@ -87,7 +87,7 @@ impl ServerContent {
                 // The request is answered when there is nothing more to tell; until then it is told of changes.
                 let listening = async move {
                     let params = json!({ "notifications": { "resourceSubscriptions": [uri] } });
-                    let ended = requester.request("subscriptions/listen", params, None).await;
+                    let ended = requester.hold("subscriptions/listen", params).await;
                     tracing::debug!(ok = ended.is_ok(), "a resource is watched no more");
                 };
                 Some(AbortOnDropHandle::new(tokio::spawn(listening)))

@@ -54,16 +54,6 @@ pub(crate) enum Verdict {
     },
 }
 
-/// Accepts whatever a server lists.
-pub(crate) struct TrustAll;
-
-#[async_trait]
-impl Judge for TrustAll {
-    async fn judge(&self, _server: &ServerConfig, listed: &[ListedTool]) -> Vec<Verdict> {
-        vec![Verdict::Trusted; listed.len()]
-    }
-}
-
 /// Accepts what a server lists first, and then what is still the same.
 pub(crate) struct PinJudge(Arc<dyn PinStore>);
 

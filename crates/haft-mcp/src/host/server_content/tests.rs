@@ -34,6 +34,10 @@ impl Requester for Fake {
         self.asked.lock().unwrap().push(format!("{method} {params}"));
         (self.answer)(method, &params)
     }
+
+    async fn hold(&self, method: &'static str, params: Value) -> Result<Value, ServerRequestError> {
+        self.request(method, params, None).await
+    }
 }
 
 fn fake(answer: fn(&str, &Value) -> Result<Value, ServerRequestError>) -> Arc<Fake> {
@@ -102,17 +106,27 @@ async fn check(tool: &str, input: Value, expected: Expect) {
 
 #[tokio::test]
 async fn resources_are_listed_and_read_by_tools() {
-    check("files__list_resources", json!({}), expect![[r#"
+    check(
+        "files__list_resources",
+        json!({}),
+        expect![[r#"
         Ok: file:///a a (text/plain): First\nof all\u{202e}
         file:///b
         Patterns of addresses, to be filled in:
         file:///{name} any
         [left out: a resource has no `uri`]
-    "#]]).await;
-    check("files__read_resource", json!({ "uri": "file:///a" }), expect![[r#"
+    "#]],
+    )
+    .await;
+    check(
+        "files__read_resource",
+        json!({ "uri": "file:///a" }),
+        expect![[r#"
         Ok: abc
         file:///a#
-        [a part was left out: the content of a resource has neither `text` nor `blob`]"#]]).await;
+        [a part was left out: the content of a resource has neither `text` nor `blob`]"#]],
+    )
+    .await;
     check("files__read_resource", json!({ "uri": "file:///z" }), expect![[r#"Error(NotFound): the server does not have it: no such\u{1b} thing; list what there is with `files__list_resources`"#]]).await;
     let none = called("files__list_resources", json!({}), |method, _| {
         Err(ServerRequestError::refused(-32_601, method))
@@ -134,7 +148,8 @@ fn the_tools_say_what_they_touch() {
     expect![[r#"
         files__list_resources mcp:files/resources/list ["call mcp:files/resources"]
         files__read_resource mcp:files/resources/read ["call mcp:files/resource:file:///a"]
-    "#]].assert_eq(&told);
+    "#]]
+    .assert_eq(&told);
 }
 
 #[tokio::test]
