@@ -1,5 +1,6 @@
 //! One call of a tool: what is sent to the server, and what is done until its result is there.
 
+mod host_request;
 mod rounds;
 mod task;
 mod watch;

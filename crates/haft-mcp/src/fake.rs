@@ -142,6 +142,10 @@ impl FakeServer {
 }
 
 impl FakeSession {
+    pub(crate) fn counterpart(&self) -> Arc<dyn Counterpart> {
+        self.server.counterpart()
+    }
+
     pub(crate) fn die(&self) {
         let stderr = "loading\nout of\u{1b}[31m luck\n".to_owned();
         let how = "it exited with code 3".to_owned();
