@@ -6,6 +6,7 @@
 
 mod connection;
 mod desk;
+#[cfg(unix)]
 mod dials;
 mod flights;
 mod line_transport;

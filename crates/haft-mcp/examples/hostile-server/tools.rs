@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The tools, and what each does.
-const TOOLS: [(&str, &str); 17] = [
+const TOOLS: [(&str, &str); 18] = [
     ("echo", "Answers with `text`."),
     ("sleep", "Answers after `ms` milliseconds."),
     ("big", "Answers with a text of `bytes` bytes; with `id_last`, the id stands behind it."),
@@ -15,6 +15,7 @@ const TOOLS: [(&str, &str); 17] = [
     ("wrong-id", "Answers with an id that nobody gave, and then with the right one."),
     ("twice", "Answers twice."),
     ("after-cancel", "Answers when it is cancelled."),
+    ("cancel-same-id", "Cancels a request of its own that has the id of the call, then answers."),
     ("cancelled", "Answers with the ids that were cancelled."),
     ("never", "Does not answer."),
     ("progress", "Tells of progress `count` times, then answers."),
@@ -70,6 +71,10 @@ pub(crate) fn call(outlet: &Outlet, shared: &Arc<Shared>, id: &Value, params: &V
                     outlet.answer(&id, &text(&json!("too late")));
                 }
             });
+        }
+        "cancel-same-id" => {
+            outlet.notify("notifications/cancelled", &json!({ "requestId": id }));
+            outlet.answer(id, &text(&json!("mine")));
         }
         "cancelled" => {
             let cancelled = shared.cancelled.lock().expect("a lock").clone();

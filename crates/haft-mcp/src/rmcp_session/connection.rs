@@ -35,7 +35,7 @@ pub(crate) async fn open<T>(
     ending: Arc<Ending>,
     opening: &Opening,
     counterpart: Arc<dyn Counterpart>,
-) -> Result<Arc<dyn Session>, DialError>
+) -> Result<Arc<Connection>, DialError>
 where
     T: Transport<RoleClient> + 'static,
 {
@@ -50,9 +50,6 @@ where
             let _ = tap.close().await;
             let farewell = ending.farewell().cloned();
             return Err(match failed {
-                Ok(Err(Refusal::Fault(Fault::Unauthorized { url }))) => {
-                    DialError::Refused(Fault::Unauthorized { url })
-                }
                 Ok(Err(Refusal::Fault(fault))) => DialError::Refused(fault),
                 Ok(Err(Refusal::Ended)) => DialError::Ended(farewell.unwrap_or_default()),
                 _ => DialError::Silent { seconds: opening.limits.start.as_secs(), farewell },
@@ -83,7 +80,7 @@ where
 }
 
 /// Is one connection, open.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     server: ServerInfo,
     peer: Peer<RoleClient>,
     ending: Arc<Ending>,

@@ -4,8 +4,8 @@ use crate::link::Ending;
 use crate::session::{Counterpart, Farewell, News};
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, GetExtensions as _, GetMeta as _, JsonRpcMessage, RequestId,
-    ServerJsonRpcMessage, ServerNotification,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetExtensions as _, GetMeta as _,
+    JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerNotification,
 };
 use rmcp::transport::Transport;
 use serde_json::Value;
@@ -71,8 +71,7 @@ impl<T: Transport<RoleClient> + 'static> Tap<T> {
     fn hear(&mut self, notification: ServerNotification) -> Option<ServerNotification> {
         if let ServerNotification::CancelledNotification(cancelled) = &notification {
             if let Some(id) = cancelled.params.request_id.as_ref().and_then(number) {
-                // A server cancels what it was asked only where it ends a subscription.
-                self.flights.arrive(id);
+                self.flights.cancelled_by_server(id);
             }
             return Some(notification);
         }
@@ -148,7 +147,10 @@ impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for Tap<T> {
                     let watched = request.request.extensions().get::<Watched>();
                     let token = request.request.get_meta().0.0.get("progressToken").and_then(Value::as_i64);
                     // Before it is sent, since news of it can come at once.
-                    self.flights.depart(id, token, watched.map(|Watched(watch)| watch.clone()));
+                    let watch = watched.map(|Watched(watch)| watch.clone());
+                    let is_subscription =
+                        matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
+                    self.flights.depart(id, token, watch, is_subscription);
                     departed = Some(id);
                 }
             }
