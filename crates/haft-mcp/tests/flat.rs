@@ -2,6 +2,7 @@
 //! those of the whole process.
 
 #![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "what cannot be measured fails the test")]
 
 use haft_mcp::measured::Measured;
 use haft_mcp::{Era, Program};

@@ -102,19 +102,27 @@ pub(crate) fn call(outlet: &Outlet, shared: &Arc<Shared>, id: &Value, params: &V
             outlet.answer(id, &text(&json!("written")));
         }
         "change" => {
-            let listening = shared.listening.lock().expect("a lock").clone();
-            let meta = listening.map(|id| json!({ "io.modelcontextprotocol/subscriptionId": id }));
-            outlet.notify("notifications/tools/list_changed", &json!({ "_meta": meta.unwrap_or(json!({})) }));
+            let told = match shared.listening.lock().expect("a lock").clone() {
+                Some(id) => json!({ "_meta": { "io.modelcontextprotocol/subscriptionId": id } }),
+                None => json!({}),
+            };
+            // In the modern era only who listens is told; there every request says who makes it.
+            if told != json!({}) || params["_meta"]["io.modelcontextprotocol/clientInfo"].is_null() {
+                outlet.notify("notifications/tools/list_changed", &told);
+            }
             outlet.answer(id, &text(&json!("changed")));
         }
         "ask" => ask(outlet, shared, id, arguments),
         "refuse" => outlet.refuse(id, -32602, "not like that", &json!({ "why": "because" })),
-        "die" => {
-            eprintln!("goodbye");
-            std::process::exit(i32::try_from(number("code")).unwrap_or_default());
-        }
+        "die" => die(i32::try_from(number("code")).unwrap_or_default()),
         other => outlet.refuse(id, -32602, &format!("there is no tool {other}"), &Value::Null),
     }
+}
+
+#[expect(clippy::exit, reason = "it is to end in the middle of everything")]
+fn die(code: i32) {
+    eprintln!("goodbye");
+    std::process::exit(code);
 }
 
 fn text(text: &Value) -> Value {

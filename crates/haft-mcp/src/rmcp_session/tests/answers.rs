@@ -140,7 +140,10 @@ async fn logs_and_changes_are_heard_in_both_eras() {
         let stage = Stage::new(&[]).era(era);
         let session = stage.open().await;
         text(&session, "log", json!({ "text": "careful" })).await.unwrap();
-        text(&session, "change", json!({})).await.unwrap();
+        // A server is listened to as soon as the connection is open, beside all else.
+        while stage.host.news().len() < 2 {
+            text(&session, "change", json!({})).await.unwrap();
+        }
         assert_eq!(stage.host.news(), [r#"Log { level: "warning", text: "careful" }"#, "ToolsChanged"]);
         stage.close(&session).await;
     }
@@ -245,13 +248,5 @@ async fn requests_that_are_dropped_by_the_hundred_leave_nothing() {
 #[tokio::test]
 async fn a_server_that_cancels_its_own_request_does_not_cancel_ours() {
     let stage = Stage::new(&[]).era(Era::Legacy);
-    check(
-        &stage,
-        "cancel-same-id",
-        json!({}),
-        expect![[
-            r#"Refused { code: -32602, message: "there is no tool cancel-same-id", data: Some(Null) }"#
-        ]],
-    )
-    .await;
+    check(&stage, "cancel-same-id", json!({}), expect!["mine"]).await;
 }

@@ -148,6 +148,7 @@ impl Watch for Watching {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "calls read better with arguments written in place")]
 pub(super) fn call(tool: &str, arguments: Value) -> Request {
     Request { method: "tools/call", params: json!({ "name": tool, "arguments": arguments }) }
 }
