@@ -59,14 +59,14 @@ where
     tap.opened();
 
     let peer_info = ServerPeerInfo::new(opened.revision, ServerCapabilities::default());
-    let desk = Desk::new(hello, flights.clone(), ending.clone(), counterpart);
+    let desk = Desk::new(hello, flights.clone(), ending.clone(), counterpart.clone());
     let running = serve_directly_with_ct(desk, tap, Some(peer_info), CancellationToken::new());
     let peer = running.peer().clone();
     let errands = Errands::here();
     if opened.server.era == Era::Modern
         && let Some(filter) = listening::filter(&opened.server)
     {
-        errands.run(listening::listen(peer.clone(), filter, ending.clone()));
+        errands.run(listening::listen(peer.clone(), filter, ending.clone(), counterpart));
     }
     Ok(Arc::new(Connection {
         server: opened.server,

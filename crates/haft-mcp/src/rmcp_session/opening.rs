@@ -19,7 +19,7 @@ use std::sync::Arc;
 use tokio::time::{Instant, sleep_until};
 
 /// The ids of an opening's requests, beyond those that the library gives: a late answer is told from any other.
-const FIRST_ID: i64 = 2_000_000_000;
+pub(super) const FIRST_ID: i64 = 2_000_000_000;
 
 /// A server speaks none of the revisions that it was asked for.
 const UNSUPPORTED_REVISION: i64 = -32_022;

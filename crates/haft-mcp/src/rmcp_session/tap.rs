@@ -1,5 +1,6 @@
 use super::flights::{Flights, Watched, number};
 use super::message::notification_parts;
+use super::opening::FIRST_ID;
 use crate::link::Ending;
 use crate::session::{Counterpart, Farewell, News};
 use rmcp::RoleClient;
@@ -58,9 +59,14 @@ impl<T: Transport<RoleClient> + 'static> Tap<T> {
 
     /// Tells whether an answer is waited for; one that is not is counted and goes no further.
     fn lands(&mut self, id: &RequestId) -> bool {
-        let is_waited_for = number(id).is_some_and(|number| self.flights.arrive(number));
+        let number = number(id);
+        let is_waited_for = number.is_some_and(|number| self.flights.arrive(number));
         if !is_waited_for {
             let count = self.flights.stray();
+            if self.is_open && number.is_some_and(|number| number >= FIRST_ID) {
+                // What opens a connection of the other era may be answered when it is no longer needed.
+                return false;
+            }
             let id: String = id.to_string().chars().take(40).collect();
             self.tell(|| format!("an answer that nobody waits for, with the id {id}; {count} so far"));
         }
