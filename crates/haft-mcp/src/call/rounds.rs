@@ -103,6 +103,9 @@ impl<'a> Exchange<'a> {
             let ear = &self.server.shared().ear;
             let answer = ear.answer(Ask { method: method.clone(), params }, Some(watch)).await;
             let answer = answer.map_err(|refused| {
+                if self.watch.was_asked_too_much() {
+                    return asks_too_much().into();
+                }
                 let (method, message) = (line(&method, MOST_WORD_BYTES), line(&refused.message, 500));
                 told(format!(
                     "the server asks for `{method}` before it goes on, and does not get it: {message}"

@@ -28,6 +28,11 @@ impl CallWatch {
         self.cx.progress(text);
     }
 
+    /// Tells whether the server has put more questions than it may.
+    pub(super) fn was_asked_too_much(&self) -> bool {
+        self.asked_too_much.is_cancelled()
+    }
+
     /// Waits until the server has put more questions than it may.
     pub(super) async fn is_asked_too_much(&self) {
         self.asked_too_much.cancelled().await;

@@ -19,7 +19,7 @@ pub(crate) fn block(block: Value) -> Content {
         "audio" => media(&mut members).map(|(data, mime_type)| Content::Audio { data, mime_type }),
         "resource" => resource(members.remove("resource")),
         "resource_link" => link(&mut members),
-        _ => Err("what it is is not known here"),
+        _ => Err("its kind is not known here"),
     };
     read.unwrap_or_else(|why| left_out(&format!("a part `{}`", line(&kind, MOST_WORD_BYTES)), why))
 }
