@@ -226,7 +226,8 @@ impl Session for FakeSession {
             }
             _ => {
                 let sessions = self.server.0.sessions.lock().unwrap().clone();
-                let session = sessions.into_iter().find(|session| std::ptr::eq(&**session, self)).unwrap();
+                let session =
+                    sessions.into_iter().find(|session| std::ptr::eq(Arc::as_ptr(session), self)).unwrap();
                 let answered = (self.server.0.handler)(Asked { method, params, watch, session });
                 tokio::select! {
                     answered = answered => answered,

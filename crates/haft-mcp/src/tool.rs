@@ -22,7 +22,7 @@ impl McpTool {
     pub(crate) fn new(server: McpServer, tool: Arc<Definition>) -> Self {
         let name = server.name();
         let resource = Resource::exact(MCP, format!("{name}/{}", tool.foreign));
-        let access = Access::call(resource).within(Resource::exact(MCP, name.as_str()));
+        let access = Access::call(resource).within(&Resource::exact(MCP, name.as_str()));
         // What a tool says of itself counts for the order alone: whether it may be called is decided by its resource.
         let is_unordered = server.config().orders_itself || tool.spec.hints().read_only;
         let access = if is_unordered { access.unordered() } else { access };

@@ -59,7 +59,7 @@ impl<'a> Exchange<'a> {
                 Kind::Complete => return Ok(result),
                 Kind::Task => return TaskHandle::new(self, result)?.result().await,
                 Kind::Unknown(kind) => {
-                    return Err(told(format!("the server answered with `{kind}`, which is not known here")));
+                    return Err(told(&format!("the server answered with `{kind}`, which is not known here")));
                 }
                 Kind::InputRequired => {}
             }
@@ -72,7 +72,7 @@ impl<'a> Exchange<'a> {
                 wanted.as_ref().is_none_or(|wanted| wanted.as_object().is_none_or(Map::is_empty));
             match (wants_nothing, &state) {
                 (true, None) => {
-                    return Err(told("the server wants something more, and does not say what".to_owned()));
+                    return Err(told("the server wants something more, and does not say what"));
                 }
                 (true, Some(_)) => {
                     let pause = SHORTEST_PAUSE.saturating_mul(1 << round.min(8)).min(LONGEST_PAUSE);
@@ -96,7 +96,7 @@ impl<'a> Exchange<'a> {
         for (key, mut ask) in wanted {
             let method = match ask.get("method") {
                 Some(Value::String(method)) => method.clone(),
-                _ => return Err(told("the server asks for something without saying what it is".to_owned())),
+                _ => return Err(told("the server asks for something without saying what it is")),
             };
             let params = ask.get_mut("params").map(Value::take).unwrap_or_default();
             let watch = Arc::clone(self.watch) as Arc<dyn Watch>;
@@ -107,7 +107,7 @@ impl<'a> Exchange<'a> {
                     return asks_too_much().into();
                 }
                 let (method, message) = (line(&method, MOST_WORD_BYTES), line(&refused.message, 500));
-                told(format!(
+                told(&format!(
                     "the server asks for `{method}` before it goes on, and does not get it: {message}"
                 ))
             })?;
@@ -164,6 +164,6 @@ impl From<ToolError> for Halt {
     }
 }
 
-pub(super) fn told(text: String) -> Halt {
+pub(super) fn told(text: &str) -> Halt {
     Halt::Told(ToolError::failed(format!("{text}; go on without this call")))
 }

@@ -1,7 +1,9 @@
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
 use crate::fake::{
     Asked, FakeServer, Fixed, Progresses, builder, call, config, executor, one, replies, text_result, tool,
 };
-use crate::session::{Ask, Fault, News};
+use crate::session::{Ask, News};
 use crate::{Era, McpServers};
 use async_trait::async_trait;
 use expect_test::expect;
@@ -214,15 +216,15 @@ async fn the_log_is_told_to_the_only_call_there_is() {
 }
 
 /// Wants something more of a call as long as its state says so.
-fn wanting(asked: &Asked, wants: impl Fn(u64) -> Option<Value>) -> Result<Value, Fault> {
+fn wanting(asked: &Asked, wants: impl Fn(u64) -> Option<Value>) -> Value {
     let params = &asked.params;
     let state =
         params["requestState"].as_str().map(|state| state.trim_start_matches("state ").parse().unwrap());
     let round: u64 = state.unwrap_or(0);
-    Ok(wants(round).unwrap_or_else(|| text_result(&params["inputResponses"].to_string())))
+    wants(round).unwrap_or_else(|| text_result(&params["inputResponses"].to_string()))
 }
 
-fn input_required(requests: Value, round: u64) -> Value {
+fn input_required(requests: &Value, round: u64) -> Value {
     json!({ "resultType": "input_required", "inputRequests": requests, "requestState": format!("state {}", round + 1) })
 }
 
@@ -238,11 +240,11 @@ fn answering(fake: &FakeServer) -> McpServers {
 #[tokio::test(start_paused = true)]
 async fn what_a_server_wants_before_it_answers_is_given_to_it() {
     let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
-        wanting(&asked, |round| match round {
-            0 => Some(input_required(json!({ "one": elicitation("1"), "two": elicitation("2") }), 0)),
-            1 => Some(input_required(json!({ "three": elicitation("3") }), 1)),
+        Ok(wanting(&asked, |round| match round {
+            0 => Some(input_required(&json!({ "one": elicitation("1"), "two": elicitation("2") }), 0)),
+            1 => Some(input_required(&json!({ "three": elicitation("3") }), 1)),
             _ => None,
-        })
+        }))
     });
     let executor = executor(&answering(&fake)).await.build();
     expect![[r#"
@@ -254,7 +256,7 @@ async fn what_a_server_wants_before_it_answers_is_given_to_it() {
         {"arguments":{"x":1},"inputResponses":{"one":{"action":"accept","content":{"to":"1"}},"two":{"action":"accept","content":{"to":"2"}}},"name":"a","requestState":"state 1"}
         {"arguments":{"x":1},"inputResponses":{"three":{"action":"accept","content":{"to":"3"}}},"name":"a","requestState":"state 2"}
     "#]]
-        .assert_eq(&fake.params("tools/call").iter().map(|params| format!("{params}\n")).collect::<String>());
+        .assert_eq(&fake.params("tools/call").iter().map(|params| params.to_string() + "\n").collect::<String>());
 }
 
 #[tokio::test(start_paused = true)]
@@ -287,7 +289,7 @@ async fn a_result_without_a_kind_is_complete() {
 #[tokio::test(start_paused = true)]
 async fn rounds_and_questions_without_end_are_an_error() {
     let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
-        wanting(&asked, |round| Some(input_required(Value::Null, round)))
+        Ok(wanting(&asked, |round| Some(input_required(&Value::Null, round))))
     });
     let began = Instant::now();
     let executor_of = async |fake: &FakeServer| executor(&answering(fake)).await.build();
@@ -299,19 +301,21 @@ async fn rounds_and_questions_without_end_are_an_error() {
     let waited = began.elapsed();
     assert!(waited >= milliseconds(1_900) && waited <= milliseconds(2_500), "{waited:?}");
     let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
-        wanting(&asked, |round| Some(input_required(json!({ "k": elicitation("again") }), round)))
+        Ok(wanting(&asked, |round| Some(input_required(&json!({ "k": elicitation("again") }), round))))
     });
     expect![[r#"
         error: failed
-        the server asked for more and more before it would answer; go on without this call"#]].assert_eq(&call(&executor_of(&fake).await, "s__a", json!({})).await);
+        the server asked for more and more before it would answer; go on without this call"#]]
+    .assert_eq(&call(&executor_of(&fake).await, "s__a", json!({})).await);
     assert_eq!(fake.count("tools/call"), 9);
     let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
         let many: serde_json::Map<_, _> = (0..500).map(|n| (n.to_string(), elicitation("many"))).collect();
-        wanting(&asked, |round| Some(input_required(many.clone().into(), round)))
+        Ok(wanting(&asked, |round| Some(input_required(&many.clone().into(), round))))
     });
     expect![[r#"
         error: failed
-        the server asked for more and more before it would answer; go on without this call"#]].assert_eq(&call(&executor_of(&fake).await, "s__a", json!({})).await);
+        the server asked for more and more before it would answer; go on without this call"#]]
+    .assert_eq(&call(&executor_of(&fake).await, "s__a", json!({})).await);
     assert_eq!(fake.count("tools/call"), 1);
 }
 
@@ -324,11 +328,11 @@ async fn what_a_server_wants_and_does_not_get_ends_the_call() {
         let executor = executor(&one(&wants(wanted))).await.build();
         expect.assert_eq(&call(&executor, "s__a", json!({})).await);
     };
-    check(input_required(json!({ "k": { "method": "files/read\u{1b}" } }), 0), expect![[r#"
+    check(input_required(&json!({ "k": { "method": "files/read\u{1b}" } }), 0), expect![[r#"
         error: failed
         the server asks for `files/read\u{1b}` before it goes on, and does not get it: there is no `files/read\u{1b}` here; go on without this call"#]]).await;
     check(
-        input_required(json!({ "k": 7 }), 0),
+        input_required(&json!({ "k": 7 }), 0),
         expect![[r#"
         error: failed
         the server asks for something without saying what it is; go on without this call"#]],
@@ -410,7 +414,7 @@ impl Approver for Slow {
 #[tokio::test(start_paused = true)]
 async fn a_calls_time_stands_still_while_a_person_is_asked() {
     let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
-        wanting(&asked, |round| (round == 0).then(|| input_required(json!({ "k": elicitation("") }), 0)))
+        Ok(wanting(&asked, |round| (round == 0).then(|| input_required(&json!({ "k": elicitation("") }), 0))))
     });
     let servers = builder([(config("s"), &fake)]).answers(AsksPerson).build().unwrap();
     let executor = executor(&servers).await.approver(Slow).build();

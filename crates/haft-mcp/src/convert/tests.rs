@@ -1,9 +1,12 @@
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
 use crate::Era;
 use crate::fake::{FakeServer, call, executor, one, replies, text_result};
 use crate::session::Fault;
 use expect_test::{Expect, expect};
 use haft_core::Content;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 /// Calls a tool that is answered like this, through an executor; its output has to fit the schema, if there is one.
 async fn answered(answer: Result<Value, Fault>, schema: Option<Value>) -> haft_core::ToolReply {
@@ -22,10 +25,10 @@ async fn check_all(answer: Value, schema: Option<Value>, expect: Expect) {
     let reply = answered(Ok(answer), schema).await;
     let mut outline = format!("{}\n", reply.status);
     for part in &reply.output.content {
-        outline += &format!("{part:?}\n");
+        let _ = writeln!(outline, "{part:?}");
     }
     if let Some(structured) = &reply.output.structured {
-        outline += &format!("data {structured}\n");
+        let _ = writeln!(outline, "data {structured}");
     }
     expect.assert_eq(&outline);
 }
@@ -304,9 +307,13 @@ async fn errors_of_the_protocol_are_told_as_what_they_are() {
         the server `s` does not know `s__a`: Method not found"#]],
     )
     .await;
-    check_fault(refused(-32603, "it broke", None), expect![[r#"
+    check_fault(
+        refused(-32603, "it broke", None),
+        expect![[r#"
         error: failed
-        the server refused `s__a`: it broke (code -32603)"#]]).await;
+        the server refused `s__a`: it broke (code -32603)"#]],
+    )
+    .await;
     let long = answered(Err(refused(-32603, &"long\n".repeat(10_000), None)), None).await.output.to_text();
     assert!(long.ends_with("[and 45904 bytes more] (code -32603)") && long.len() < 4_200, "{long}");
     let page = json!({ "elicitations": [{ "mode": "url", "url": "https://pay.example.org/?a=1" }] });
