@@ -37,20 +37,30 @@ impl From<Fault> for Halt {
 pub(super) struct Exchange<'a> {
     pub(super) server: &'a McpServer,
     pub(super) connection: &'a Connection,
-    pub(super) watch: &'a Arc<CallWatch>,
+    /// The call it is for, if it is not the host's own.
+    pub(super) watch: Option<&'a Arc<CallWatch>>,
 }
 
 impl<'a> Exchange<'a> {
-    pub(super) fn new(server: &'a McpServer, connection: &'a Connection, watch: &'a Arc<CallWatch>) -> Self {
+    pub(super) fn new(
+        server: &'a McpServer,
+        connection: &'a Connection,
+        watch: Option<&'a Arc<CallWatch>>,
+    ) -> Self {
         Self { server, connection, watch }
     }
 
     /// Sends a request, gives the server what it wants besides, waits for a task that it makes of it, and gives the result.
-    pub(super) async fn complete(&self, request: Request) -> Result<Value, Halt> {
-        let (method, params) = (request.method, request.params);
+    ///
+    /// The params are made as often as the request is sent.
+    pub(super) async fn complete(
+        &self,
+        method: &'static str,
+        params: impl Fn() -> Value,
+    ) -> Result<Value, Halt> {
         let mut more = Map::new();
         for round in 0.. {
-            let mut params = params.clone();
+            let mut params = params();
             if let Value::Object(params) = &mut params {
                 params.append(&mut more);
             }
@@ -99,11 +109,10 @@ impl<'a> Exchange<'a> {
                 _ => return Err(told("the server asks for something without saying what it is")),
             };
             let params = ask.get_mut("params").map(Value::take).unwrap_or_default();
-            let watch = Arc::clone(self.watch) as Arc<dyn Watch>;
             let ear = &self.server.shared().ear;
-            let answer = ear.answer(Ask { method: method.clone(), params }, Some(watch)).await;
+            let answer = ear.answer(Ask { method: method.clone(), params }, self.watch()).await;
             let answer = answer.map_err(|refused| {
-                if self.watch.was_asked_too_much() {
+                if self.watch.is_some_and(|watch| watch.was_asked_too_much()) {
                     return asks_too_much().into();
                 }
                 let (method, message) = (line(&method, MOST_WORD_BYTES), line(&refused.message, 500));
@@ -117,8 +126,11 @@ impl<'a> Exchange<'a> {
     }
 
     pub(super) async fn send(&self, request: Request) -> Result<Value, Fault> {
-        let watch = Arc::clone(self.watch) as Arc<dyn Watch>;
-        self.connection.request(request, Some(watch)).await
+        self.connection.request(request, self.watch()).await
+    }
+
+    fn watch(&self) -> Option<Arc<dyn Watch>> {
+        self.watch.map(|watch| Arc::clone(watch) as Arc<dyn Watch>)
     }
 
     pub(super) fn era(&self) -> Era {

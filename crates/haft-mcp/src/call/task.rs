@@ -80,7 +80,9 @@ impl<'a> TaskHandle<'a> {
             sleep(interval(&task)).await;
             task = self.ask("tasks/get").await?;
             // That the server still knows it is news, too.
-            self.exchange.watch.tell(&format!("the server works on it{}", Self::said(&task)));
+            if let Some(watch) = self.exchange.watch {
+                watch.tell(&format!("the server works on it{}", Self::said(&task)));
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::fake::{
     Asked, FakeServer, Fixed, Progresses, builder, call, config, executor, one, replies, text_result, tool,
 };
-use crate::session::{Ask, News};
+use crate::session::{Ask, News, Request};
 use crate::{Era, McpServers};
 use async_trait::async_trait;
 use expect_test::expect;
@@ -559,4 +559,18 @@ async fn calls_do_not_wait_for_each_other_where_they_need_not() {
         assert_eq!(outcome.into_replies().unwrap()[0].status, ReplyStatus::Ok);
     }
     assert_eq!(began.elapsed().as_millis(), 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_call_of_a_tool_is_answered_in_rounds_too() {
+    let fake = FakeServer::new(Era::Modern, json!([]), |asked| async move {
+        Ok(wanting(&asked, |round| {
+            (round == 0).then(|| input_required(&json!({ "k": elicitation("who") }), 0))
+        }))
+    });
+    let servers = answering(&fake);
+    let request = Request { method: "resources/read", params: json!({ "uri": "file:///a" }) };
+    let result = super::ask(servers.get("s").unwrap(), request, None).await.ok().unwrap();
+    assert_eq!(result["content"][0]["text"], r#"{"k":{"action":"accept","content":{"to":"who"}}}"#);
+    assert_eq!(fake.params("resources/read")[1]["uri"], "file:///a");
 }

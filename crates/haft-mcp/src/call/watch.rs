@@ -3,10 +3,10 @@ use crate::shown::line;
 use haft_core::Progress;
 use haft_tools_core::CallContext;
 use std::sync::atomic::{AtomicU32, Ordering};
-use tokio_util::sync::CancellationToken;
+use tokio::sync::Notify;
 
 /// The most questions that a server may put for one call.
-pub(super) const MOST_QUESTIONS: u32 = 8;
+const MOST_QUESTIONS: u32 = 8;
 
 /// The most bytes of what a server tells of how far it is.
 const MOST_BYTES: usize = 1_024;
@@ -15,12 +15,12 @@ const MOST_BYTES: usize = 1_024;
 pub(super) struct CallWatch {
     cx: CallContext,
     questions: AtomicU32,
-    asked_too_much: CancellationToken,
+    asked_too_much: Notify,
 }
 
 impl CallWatch {
     pub(super) fn new(cx: CallContext) -> Self {
-        Self { cx, questions: AtomicU32::new(0), asked_too_much: CancellationToken::new() }
+        Self { cx, questions: AtomicU32::new(0), asked_too_much: Notify::new() }
     }
 
     /// Tells people something, and the executor that the call gets on.
@@ -30,12 +30,12 @@ impl CallWatch {
 
     /// Tells whether the server has put more questions than it may.
     pub(super) fn was_asked_too_much(&self) -> bool {
-        self.asked_too_much.is_cancelled()
+        self.questions.load(Ordering::Relaxed) > MOST_QUESTIONS
     }
 
     /// Waits until the server has put more questions than it may.
     pub(super) async fn is_asked_too_much(&self) {
-        self.asked_too_much.cancelled().await;
+        self.asked_too_much.notified().await;
     }
 }
 
@@ -50,7 +50,7 @@ impl Watch for CallWatch {
     fn may_ask(&self) -> bool {
         let may = self.questions.fetch_add(1, Ordering::Relaxed) < MOST_QUESTIONS;
         if !may {
-            self.asked_too_much.cancel();
+            self.asked_too_much.notify_one();
         }
         may
     }

@@ -1,16 +1,20 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
+use super::output;
 use crate::Era;
-use crate::fake::{FakeServer, call, executor, one, replies, text_result};
+use crate::fake::{FakeServer, call, executor, one, replies, text_result, tool};
+use crate::listing::{Listing, Unjudged};
 use crate::session::Fault;
+use crate::trust::Verdict;
 use expect_test::{Expect, expect};
 use haft_core::Content;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// Calls a tool that is answered like this, through an executor; its output has to fit the schema, if there is one.
 async fn answered(answer: Result<Value, Fault>, schema: Option<Value>) -> haft_core::ToolReply {
-    let mut listed = crate::fake::tool("a");
+    let mut listed = tool("a");
     if let Some(schema) = schema {
         listed["outputSchema"] = schema;
     }
@@ -342,9 +346,8 @@ async fn errors_of_the_protocol_are_told_as_what_they_are() {
 #[tokio::test]
 async fn a_large_result_goes_where_all_large_outputs_go() {
     let text = "0123456789abcde\n".repeat(1 << 16);
-    let fake = FakeServer::new(Era::Modern, json!([crate::fake::tool("a")]), move |_| {
-        std::future::ready(Ok(text_result(&text)))
-    });
+    let fake =
+        FakeServer::new(Era::Modern, json!([tool("a")]), move |_| std::future::ready(Ok(text_result(&text))));
     let servers = one(&fake);
     let outputs = std::sync::Arc::new(haft_tools_core::LocalOutputs::in_memory());
     let executor = executor(&servers).await.outputs(outputs).build();
@@ -352,4 +355,54 @@ async fn a_large_result_goes_where_all_large_outputs_go() {
     let truncation = reply.truncation.expect("it is cut");
     assert_eq!((truncation.total_bytes, truncation.output.is_some()), (1 << 20, true));
     assert!(call(&executor, "s__a", json!({})).await.len() < 40_000);
+}
+
+proptest! {
+    /// Whatever a server answers, it becomes an output or an error without a panic.
+    #[test]
+    fn anything_can_be_answered(result in results(), schema in prop::option::of(results())) {
+        let mut listed = tool("a");
+        listed["outputSchema"] = schema.unwrap_or_default();
+        let server = "s".parse().unwrap();
+        let listing = Unjudged::of(&server, vec![listed], Vec::new(), &Listing::default());
+        let listing = listing.judged(vec![Verdict::Trusted]);
+        if let Err(error) = output(result, &listing.tools[0]) {
+            prop_assert!(!error.message().is_empty());
+        }
+    }
+}
+
+fn results() -> impl Strategy<Value = Value> {
+    let words = ["text", "image", "resource", "resource_link", "AAE=", "{}", "object", "#", "\u{202e}"];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-3..300).prop_map(Value::from),
+        prop::sample::select(words.to_vec()).prop_map(Value::from),
+    ];
+    let keys = [
+        "content",
+        "structuredContent",
+        "isError",
+        "type",
+        "text",
+        "data",
+        "mimeType",
+        "resource",
+        "uri",
+        "blob",
+        "name",
+        "size",
+        "result",
+        "$ref",
+        "properties",
+    ];
+    leaf.prop_recursive(4, 40, 5, move |inner| {
+        let key = prop::sample::select(keys.to_vec()).prop_map(str::to_owned);
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::btree_map(key, inner, 0..6)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
 }
