@@ -78,7 +78,10 @@ impl Call {
     async fn make(&self, watch: &Arc<CallWatch>) -> Result<ToolOutput, ToolError> {
         let (mut after, mut is_repeated) = (0, false);
         loop {
-            let connection = self.server.connected(after).await.map_err(|error| self.unreachable(&error))?;
+            let connected = self.server.connected(after).await;
+            let connection = connected.map_err(|error| {
+                if is_repeated { self.ended(&error.to_string(), false) } else { self.unreachable(&error) }
+            })?;
             match self.exchange(&connection, watch).await {
                 Ok(result) => return output(result, &self.tool),
                 Err(Halt::Told(error)) => return Err(error),

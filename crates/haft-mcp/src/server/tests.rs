@@ -240,6 +240,23 @@ async fn dying(times: usize, listed: serde_json::Value, repeatable: bool) -> (St
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_that_cannot_be_made_again_may_have_been_done_in_part() {
+    let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
+        asked.session.die();
+        std::future::pending().await
+    });
+    let mut config = config("s");
+    config.repeatable = ["a".to_owned()].into();
+    let servers = builder([(config, &fake)]).build().unwrap();
+    let executor = executor(&servers).await.build();
+    let fake = fake.dials((0..6).map(|_| Dialed::Fails(exited())));
+    expect![[r#"
+        error: unavailable
+        the server `s` ended while it worked on `s__a`, which may have been done in part; see what has been done before you repeat it"#]].assert_eq(&call(&executor, "s__a", json!({})).await);
+    assert_eq!(fake.count("tools/call"), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn changed_tools_reach_a_catalog_within_a_second() {
     let fake = FakeServer::saying(json!([tool("a")]), "");
     let servers = one(&fake);
