@@ -1,7 +1,8 @@
 use crate::ServerName;
 use crate::session::{Ask, AskRefused, News, Watch};
 use async_trait::async_trait;
-use serde_json::{Value, json};
+use haft_tools_core::Tool;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// Answers what servers ask, for all of them.
@@ -18,27 +19,14 @@ pub(crate) trait Answers: Send + Sync + 'static {
         of: Option<Arc<dyn Watch>>,
     ) -> Result<Value, AskRefused>;
 
+    /// Makes the tools by which what this server asks is done as a call, so that it is permitted like one.
+    fn tools(&self, server: &ServerName) -> Vec<Arc<dyn Tool>> {
+        let _ = server;
+        Vec::new()
+    }
+
     /// Takes note of what a server tells unasked, besides changes of its tools and its log.
     fn hear(&self, server: &ServerName, news: &News) {
         let _ = (server, news);
-    }
-}
-
-/// Answers nothing.
-pub(crate) struct NoAnswers;
-
-#[async_trait]
-impl Answers for NoAnswers {
-    fn capabilities(&self, _server: &ServerName) -> Value {
-        json!({})
-    }
-
-    async fn answer(
-        &self,
-        _server: &ServerName,
-        ask: Ask,
-        _of: Option<Arc<dyn Watch>>,
-    ) -> Result<Value, AskRefused> {
-        Err(AskRefused { code: -32601, message: format!("there is no `{}` here", ask.method) })
     }
 }

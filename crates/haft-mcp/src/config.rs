@@ -1,11 +1,21 @@
+mod document;
+mod entry;
+mod expansion;
+mod problem;
+mod quantity;
 mod server_name;
+mod servers_file;
 
+pub use problem::{ConfigError, ConfigProblem};
 pub use server_name::{ServerName, ServerNameError};
+pub use servers_file::{RefusedServer, ServersFile};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
+use url::Url;
 
 /// Says how a server is reached and what it may take.
 #[derive(Debug, Clone)]
@@ -44,7 +54,9 @@ pub enum Transport {
 }
 
 /// Says which program is started for a server.
-#[derive(Debug, Clone, Default)]
+///
+/// Its arguments and variables may be secrets, and do not show in its `Debug` form.
+#[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct Program {
     /// The program: a path, or a name that is looked for in `PATH`.
@@ -58,7 +70,9 @@ pub struct Program {
 }
 
 /// Says where a service is.
-#[derive(Debug, Clone, Default)]
+///
+/// The headers, and what follows the path in its address, may be secrets, and do not show in its `Debug` form.
+#[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct HttpServer {
     /// Its address: `https`, or `http` on this machine.
@@ -134,10 +148,38 @@ impl Program {
     }
 }
 
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program")
+            .field("command", &self.command)
+            .field("arguments", &format_args!("{} not shown", self.arguments.len()))
+            .field("variables", &self.variables.keys())
+            .field("directory", &self.directory)
+            .finish()
+    }
+}
+
 impl HttpServer {
     /// Says where a service is.
     pub fn new(url: impl Into<String>) -> Self {
         Self { url: url.into(), headers: BTreeMap::new() }
+    }
+}
+
+impl fmt::Debug for HttpServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = Url::parse(&self.url).map(|mut url| {
+            let hidden = url.query().is_some() || url.fragment().is_some() || !url.username().is_empty();
+            url.set_query(None);
+            url.set_fragment(None);
+            // Both fail only for addresses that cannot have a user.
+            let _ = (url.set_username(""), url.set_password(None));
+            format!("{url}{}", if hidden { "…" } else { "" })
+        });
+        f.debug_struct("HttpServer")
+            .field("url", &shown.unwrap_or_default())
+            .field("headers", &self.headers.keys())
+            .finish()
     }
 }
 

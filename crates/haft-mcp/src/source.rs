@@ -1,4 +1,5 @@
 use crate::McpServer;
+use crate::host::{Requester, resource_tools};
 use crate::tool::McpTool;
 use async_trait::async_trait;
 use haft_tools_core::{Changes, OfferedTools, SourceError, Tool, ToolSource};
@@ -16,6 +17,16 @@ impl McpSource {
     pub(crate) fn new(server: McpServer) -> Self {
         Self(server)
     }
+
+    /// The tools of this host for what the server has besides tools, and for what it asks.
+    fn host_tools(&self) -> Vec<Arc<dyn Tool>> {
+        let mut tools = self.0.shared().ear.tools();
+        if self.0.config().resource_tools {
+            let requester = Arc::new(self.0.clone()) as Arc<dyn Requester>;
+            tools.extend(resource_tools(&requester, self.0.config().limits));
+        }
+        tools
+    }
 }
 
 #[async_trait]
@@ -27,7 +38,14 @@ impl ToolSource for McpSource {
     async fn tools(&self) -> Result<OfferedTools, SourceError> {
         let listing = self.0.listed().await.map_err(|error| SourceError::new(error.to_string()))?;
         let tools = listing.tools.iter().map(|tool| McpTool::new(self.0.clone(), Arc::clone(tool)));
-        Ok(tools.map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect())
+        let mut tools: Vec<Arc<dyn Tool>> = tools.map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect();
+        for tool in self.host_tools() {
+            // What the server itself lists under the name is what it says it has.
+            if tools.iter().all(|listed| listed.spec().name() != tool.spec().name()) {
+                tools.push(tool);
+            }
+        }
+        Ok(tools.into_iter().collect())
     }
 
     fn changes(&self) -> Option<Changes> {

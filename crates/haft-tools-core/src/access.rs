@@ -4,7 +4,7 @@ mod resource;
 pub(crate) use resource::Reach;
 pub use resource::{Resource, ResourceError, Scheme};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -277,54 +277,77 @@ impl fmt::Display for Access {
 /// let accesses = Accesses::from([Access::connect(Resource::exact(NET, "api.example.org:443"))]);
 /// assert_eq!(accesses.iter().count(), 1);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Accesses(Arc<[Access]>);
+// `None` stands for an empty list, so that most of what computes costs no count of references.
+#[derive(Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(from = "Vec<Access>")]
+pub struct Accesses(Option<Arc<[Access]>>);
 
 impl Accesses {
     /// Declares that the call touches nothing outside its own memory: it computes.
     ///
     /// Whether it may run is still decided, by the rules that name the tool.
-    pub fn none() -> Self {
-        Self(Arc::default())
+    pub const fn none() -> Self {
+        Self(None)
     }
 
     /// Iterates over the accesses in the order in which they were declared.
     pub fn iter(&self) -> std::slice::Iter<'_, Access> {
-        self.0.iter()
+        self.as_slice().iter()
     }
 
     /// Tells whether nothing was declared.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none()
     }
 
     /// Counts the accesses.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.as_slice().len()
     }
 
     /// Tells whether any access of the one conflicts with any of the other.
     pub fn conflict_with(&self, other: &Self) -> bool {
-        self.0.iter().any(|mine| other.0.iter().any(|others| mine.conflicts_with(others)))
+        self.iter().any(|mine| other.iter().any(|others| mine.conflicts_with(others)))
+    }
+
+    fn as_slice(&self) -> &[Access] {
+        self.0.as_deref().unwrap_or_default()
     }
 }
 
 impl From<Access> for Accesses {
     fn from(access: Access) -> Self {
-        Self(Arc::new([access]))
+        Self(Some(Arc::new([access])))
     }
 }
 
 impl<const N: usize> From<[Access; N]> for Accesses {
     fn from(accesses: [Access; N]) -> Self {
-        Self(Arc::new(accesses))
+        Self((N > 0).then(|| Arc::new(accesses) as _))
     }
 }
 
 impl FromIterator<Access> for Accesses {
     fn from_iter<I: IntoIterator<Item = Access>>(accesses: I) -> Self {
-        Self(accesses.into_iter().collect())
+        accesses.into_iter().collect::<Vec<_>>().into()
+    }
+}
+
+impl From<Vec<Access>> for Accesses {
+    fn from(accesses: Vec<Access>) -> Self {
+        Self((!accesses.is_empty()).then(|| accesses.into()))
+    }
+}
+
+impl Serialize for Accesses {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self)
+    }
+}
+
+impl fmt::Debug for Accesses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self).finish()
     }
 }
 

@@ -3,7 +3,7 @@ use crate::answers::Answers;
 use crate::session::{Ask, AskRefused, Counterpart, News, Watch};
 use crate::shown::line;
 use async_trait::async_trait;
-use haft_tools_core::CallContext;
+use haft_tools_core::{CallContext, Tool};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -46,6 +46,11 @@ pub(crate) struct Heard<'a> {
 impl Ear {
     pub(crate) fn new(server: ServerName, answers: Arc<dyn Answers>) -> Self {
         Self { server, answers, tools_changed: Notify::new(), log: Mutex::default(), calls: Mutex::default() }
+    }
+
+    /// The tools by which what the server asks is done.
+    pub(crate) fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        self.answers.tools(&self.server)
     }
 
     /// Takes note that the server works on a call.

@@ -1,7 +1,7 @@
 use super::standing::{Connection, Failure, Standing};
 use super::{Parts, ServerState, ServerStatus, Shared, actor};
 use crate::listing::Listing;
-use crate::{McpSource, ServerConfig, ServerName};
+use crate::{McpSource, ServerConfig, ServerContent, ServerName};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 #[cfg(test)]
@@ -49,6 +49,11 @@ impl McpServer {
     /// How it is reached and what it may take.
     pub fn config(&self) -> &ServerConfig {
         &self.0.shared.config
+    }
+
+    /// Gives its resources and prompts to the host.
+    pub fn content(&self) -> ServerContent {
+        ServerContent::new(Arc::new(self.clone()))
     }
 
     /// Says how it is doing.
