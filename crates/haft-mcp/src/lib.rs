@@ -17,7 +17,8 @@ mod config;
 mod convert;
 #[cfg(feature = "client")]
 mod era_memory;
-#[cfg(all(test, feature = "client"))]
+#[cfg(test)]
+#[cfg(feature = "client")]
 mod fake;
 #[cfg(feature = "client")]
 mod host;
