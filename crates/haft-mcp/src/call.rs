@@ -1,6 +1,5 @@
 //! One call of a tool: what is sent to the server, and what is done until its result is there.
 
-mod host_request;
 mod rounds;
 mod task;
 mod watch;
@@ -18,6 +17,51 @@ pub(crate) use rounds::Halt;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use watch::CallWatch;
+
+/// Sends a request that is no call of a tool of the server, such as one for a resource, and gives the server what it wants
+/// besides; `cx` is the call it is made for, if any.
+///
+/// # Cancel safety
+///
+/// Dropping the future cancels the request at the server.
+pub(crate) async fn ask(
+    server: &McpServer,
+    request: Request,
+    cx: Option<CallContext>,
+) -> Result<Value, Unanswered> {
+    let connection = server.connected(0).await?;
+    let watch = cx.map(|cx| Arc::new(CallWatch::new(cx)));
+    let exchange = Exchange::new(server, &connection, watch.as_ref());
+    let too_much = async {
+        match &watch {
+            Some(watch) => watch.is_asked_too_much().await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        result = exchange.complete(request.method, || request.params.clone()) => Ok(result?),
+        () = too_much => Err(Halt::from(rounds::asks_too_much()).into()),
+    }
+}
+
+/// Why a request that is no call of a tool has no result.
+pub(crate) enum Unanswered {
+    NotConnected(NotConnected),
+    Halted(Halt),
+}
+
+impl From<NotConnected> for Unanswered {
+    fn from(error: NotConnected) -> Self {
+        Self::NotConnected(error)
+    }
+}
+
+impl From<Halt> for Unanswered {
+    fn from(halt: Halt) -> Self {
+        Self::Halted(halt)
+    }
+}
 
 /// Is a call of a tool that is ready to be made.
 pub(crate) struct Call {
@@ -53,14 +97,17 @@ impl Call {
     }
 
     async fn exchange(&self, connection: &Connection, watch: &Arc<CallWatch>) -> Result<Value, Halt> {
-        let mut params = json!({ "name": self.tool.foreign, "arguments": self.input });
         let is_legacy = connection.session.server().era == Era::Legacy;
-        if is_legacy && self.tool.tasks == TaskSupport::Required {
-            let ttl = self.server.config().limits.call.as_millis();
-            params["task"] = json!({ "ttl": u64::try_from(ttl).unwrap_or(u64::MAX) });
-        }
-        let request = Request { method: "tools/call", params };
-        Exchange::new(&self.server, connection, watch).complete(request).await
+        let as_task = is_legacy && self.tool.tasks == TaskSupport::Required;
+        let params = || {
+            let mut params = json!({ "name": self.tool.foreign, "arguments": self.input });
+            if as_task {
+                let ttl = self.server.config().limits.call.as_millis();
+                params["task"] = json!({ "ttl": u64::try_from(ttl).unwrap_or(u64::MAX) });
+            }
+            params
+        };
+        Exchange::new(&self.server, connection, Some(watch)).complete("tools/call", params).await
     }
 
     fn unreachable(&self, error: &NotConnected) -> ToolError {

@@ -16,7 +16,8 @@ mod call;
 mod config;
 #[cfg(feature = "client")]
 mod convert;
-#[cfg(all(test, feature = "client"))]
+#[cfg(test)]
+#[cfg(feature = "client")]
 mod fake;
 #[cfg(feature = "client")]
 mod host;

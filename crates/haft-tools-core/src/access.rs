@@ -174,11 +174,11 @@ impl Access {
     /// use haft_tools_core::{Access, Resource, Scheme};
     ///
     /// const MCP: Scheme = Scheme::new("mcp");
-    /// let call = |tool: &str| Access::call(Resource::exact(MCP, tool)).within(Resource::exact(MCP, "github"));
+    /// let call = |tool: &str| Access::call(Resource::exact(MCP, tool)).within(&Resource::exact(MCP, "github"));
     /// assert!(call("github/open_issue").conflicts_with(&call("github/list_issues")));
     /// assert_eq!(call("github/open_issue").to_string(), "call mcp:github/open_issue");
     /// ```
-    pub fn within(mut self, place: Resource) -> Self {
+    pub fn within(mut self, place: &Resource) -> Self {
         if self.resource().is_some_and(|resource| place.is_above(resource)) {
             self.within = Some(Box::new(Resource::subtree(place.scheme().clone(), place.path())));
             self

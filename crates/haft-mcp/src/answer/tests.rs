@@ -1,5 +1,7 @@
 //! What servers ask and change, seen from a call of one of their tools through the whole executor.
 
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
 use super::{Sampled, Sampler, SamplingRequest};
 use crate::fake::{Asked, FakeServer, builder, call, catalog, config, executor, text_result, tool};
 use crate::session::{Ask, Fault, News, Watch};
@@ -74,15 +76,27 @@ fn turn() -> Value {
 #[tokio::test]
 async fn both_eras_get_the_same_answers() {
     for (method, params, expected) in [
-        ("elicitation/create", form(), expect![[r#"
+        (
+            "elicitation/create",
+            form(),
+            expect![[r#"
             ok
-            {"action":"accept","content":{"name":"Ada"}}"#]]),
-        ("sampling/createMessage", turn(), expect![[r#"
+            {"action":"accept","content":{"name":"Ada"}}"#]],
+        ),
+        (
+            "sampling/createMessage",
+            turn(),
+            expect![[r#"
             ok
-            {"content":{"text":"7 tokens","type":"text"},"model":"echo","role":"assistant","stopReason":"endTurn"}"#]]),
-        ("roots/list", json!({}), expect![[r#"
+            {"content":{"text":"7 tokens","type":"text"},"model":"echo","role":"assistant","stopReason":"endTurn"}"#]],
+        ),
+        (
+            "roots/list",
+            json!({}),
+            expect![[r#"
             ok
-            {"roots":[{"name":"work","uri":"file:///work"}]}"#]]),
+            {"roots":[{"name":"work","uri":"file:///work"}]}"#]],
+        ),
     ] {
         let answered = async |era| {
             let fake = asking(era, method, params.clone());

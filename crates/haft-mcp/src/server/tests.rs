@@ -1,3 +1,5 @@
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
 use crate::fake::{Dialed, FakeServer, builder, call, catalog, config, executor, one, text_result, tool};
 use crate::session::{DialError, Farewell, Fault, News};
 use crate::{Era, McpServer, McpServers, ServerState, Start};

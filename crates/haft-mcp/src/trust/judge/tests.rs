@@ -1,3 +1,5 @@
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
 use super::*;
 use crate::{FilePins, MemoryPins, Program, ServerConfig, Transport};
 use expect_test::{Expect, expect};
