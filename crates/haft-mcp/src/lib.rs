@@ -14,15 +14,22 @@ mod answers;
 mod call;
 #[cfg(feature = "client")]
 mod config;
-#[cfg(feature = "client")]
 mod convert;
-#[cfg(test)]
 #[cfg(feature = "client")]
+mod era_memory;
+#[cfg(all(test, feature = "client"))]
 mod fake;
 #[cfg(feature = "client")]
 mod host;
 #[cfg(feature = "client")]
+mod link;
+#[cfg(feature = "client")]
 mod listing;
+#[cfg(all(feature = "measured", unix))]
+#[doc(hidden)]
+pub mod measured;
+#[cfg(feature = "client")]
+mod rmcp_session;
 #[cfg(feature = "client")]
 mod server;
 #[cfg(feature = "client")]
@@ -37,6 +44,8 @@ mod source;
 mod tool;
 #[cfg(feature = "client")]
 mod trust;
+#[cfg(feature = "client")]
+mod ways;
 
 #[cfg(feature = "sampling")]
 pub use answer::ModelSampler;
@@ -49,6 +58,8 @@ pub use config::{
     ConfigError, ConfigProblem, Era, HttpServer, Program, RefusedServer, ServerConfig, ServerLimits,
     ServerName, ServerNameError, ServersFile, Start, Transport,
 };
+#[cfg(feature = "client")]
+pub use era_memory::{EraMemory, EraMemoryInProcess};
 #[cfg(feature = "client")]
 pub use host::{
     Completion, CompletionOf, ListedPrompt, ListedResource, ListedTemplate, PromptArgument, PromptMessage,

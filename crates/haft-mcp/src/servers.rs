@@ -1,14 +1,15 @@
 use crate::answer::HostAnswers;
 use crate::answers::Answers;
 use crate::server::{Ear, Parts};
-use crate::session::{Counterpart, Dial, DialError, Session};
+use crate::session::Dial;
 use crate::trust::{Judge, PinJudge};
+use crate::ways::Ways;
 use crate::{
-    McpEvents, McpServer, McpSource, MemoryPins, PinStore, Roots, Sampler, ServerConfig, ServerName,
-    ServerStatus, Start,
+    EraMemory, McpEvents, McpServer, McpSource, MemoryPins, PinStore, Roots, Sampler, ServerConfig,
+    ServerName, ServerStatus, Start,
 };
-use async_trait::async_trait;
 use futures_util::future::join_all;
+use haft_process::Environment;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -27,7 +28,9 @@ pub struct McpServers(Arc<[McpServer]>);
 pub struct McpServersBuilder {
     configs: Vec<ServerConfig>,
     parallel_starts: usize,
-    dialer: Arc<dyn Dialer>,
+    ways: Ways,
+    /// What is used instead of the ways, in tests.
+    dialer: Option<Arc<dyn Dialer>>,
     host: HostAnswers,
     answers: Option<Arc<dyn Answers>>,
     judge: Arc<dyn Judge>,
@@ -50,7 +53,8 @@ impl McpServers {
         McpServersBuilder {
             configs: Vec::new(),
             parallel_starts: PARALLEL_STARTS,
-            dialer: Arc::new(Unreachable),
+            ways: Ways::default(),
+            dialer: None,
             host: HostAnswers::default(),
             answers: None,
             judge: Arc::new(PinJudge::new(Arc::new(MemoryPins::default()))),
@@ -111,6 +115,19 @@ impl McpServersBuilder {
         self
     }
 
+    /// Says which variables every program is given that is started for a server, besides its own; the [smallest
+    /// set](Environment::minimal) by default.
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.ways.environment = environment;
+        self
+    }
+
+    /// Says where it is remembered which era of the protocol a server speaks; by default that lasts as long as the servers do.
+    pub fn eras(mut self, memory: impl EraMemory) -> Self {
+        self.ways.eras = Arc::new(memory);
+        self
+    }
+
     /// Says where it is kept which tools of a server were accepted; by default that lasts as long as the servers do.
     ///
     /// The tools that a server lists first are accepted as they are. From then on, one that is new, or is not what it was,
@@ -148,8 +165,9 @@ impl McpServersBuilder {
     }
 
     /// Says how servers are reached.
+    #[cfg(test)]
     pub(crate) fn dialer(mut self, dialer: impl Dialer) -> Self {
-        self.dialer = Arc::new(dialer);
+        self.dialer = Some(Arc::new(dialer));
         self
     }
 
@@ -171,7 +189,8 @@ impl McpServersBuilder {
     ///
     /// When two servers are called the same.
     pub fn build(self) -> Result<McpServers, SameServerName> {
-        let Self { configs, parallel_starts, dialer, host, answers, judge } = self;
+        let Self { configs, parallel_starts, ways, dialer, host, answers, judge } = self;
+        let dialer = dialer.unwrap_or_else(|| Arc::new(ways));
         let answers = answers.unwrap_or_else(|| Arc::new(host));
         let starts = Arc::new(Semaphore::new(parallel_starts.clamp(1, Semaphore::MAX_PERMITS)));
         let mut servers: Vec<McpServer> = Vec::with_capacity(configs.len());
@@ -209,21 +228,5 @@ impl fmt::Debug for McpServers {
 impl fmt::Debug for McpServersBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("McpServersBuilder").field("servers", &self.configs.len()).finish_non_exhaustive()
-    }
-}
-
-/// Reaches no server.
-struct Unreachable;
-
-impl Dialer for Unreachable {
-    fn dial(&self, _server: &ServerConfig) -> Arc<dyn Dial> {
-        Arc::new(Self)
-    }
-}
-
-#[async_trait]
-impl Dial for Unreachable {
-    async fn dial(&self, _counterpart: Arc<dyn Counterpart>) -> Result<Arc<dyn Session>, DialError> {
-        Err(DialError::Unreachable("there is nothing here that reaches MCP servers".to_owned()))
     }
 }
