@@ -17,8 +17,7 @@ mod config;
 mod convert;
 #[cfg(feature = "client")]
 mod era_memory;
-#[cfg(test)]
-#[cfg(feature = "client")]
+#[cfg(all(test, feature = "client"))]
 mod fake;
 #[cfg(feature = "client")]
 mod host;
