@@ -15,9 +15,27 @@ pub struct Body {
 impl Body {
     /// Begins to read; refuses at once what says that it is too large.
     pub(crate) fn new(response: reqwest::Response, host: String, most: Option<u64>) -> Result<Self, Error> {
-        match (most, response.content_length()) {
-            (Some(most), Some(length)) if length > most => Err(Error::TooLarge { most }),
-            _ => Ok(Self { response, host, taken: 0, most }),
+        let body = Self { response, host, taken: 0, most: None };
+        match most {
+            Some(most) => body.most_bytes(most),
+            None => Ok(body),
+        }
+    }
+
+    /// How many bytes it has, if the answer says so.
+    pub fn length(&self) -> Option<u64> {
+        self.response.content_length()
+    }
+
+    /// Takes no more than this many bytes in all, whatever the exchange allowed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLarge`] if it says that it is larger.
+    pub fn most_bytes(self, most: u64) -> Result<Self, Error> {
+        match self.length() {
+            Some(length) if length > most => Err(Error::TooLarge { most }),
+            _ => Ok(Self { most: Some(most), ..self }),
         }
     }
 
@@ -35,13 +53,11 @@ impl Body {
             host: self.host.clone(),
             source: Box::new(error.without_url()),
         })?;
-        if let (Some(piece), Some(most)) = (&piece, self.most) {
-            self.taken += piece.len() as u64;
-            if self.taken > most {
-                return Err(Error::TooLarge { most });
-            }
+        self.taken += piece.as_ref().map_or(0, |piece| piece.len() as u64);
+        match self.most {
+            Some(most) if self.taken > most => Err(Error::TooLarge { most }),
+            _ => Ok(piece),
         }
-        Ok(piece)
     }
 
     /// Reads all of it.
