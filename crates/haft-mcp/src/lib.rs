@@ -7,9 +7,20 @@
 #[cfg(feature = "client")]
 mod config;
 #[cfg(feature = "client")]
+mod era_memory;
+#[cfg(feature = "client")]
+mod link;
+#[cfg(all(feature = "measured", unix))]
+#[doc(hidden)]
+pub mod measured;
+#[cfg(feature = "client")]
+mod rmcp_session;
+#[cfg(feature = "client")]
 mod session;
 
 #[cfg(feature = "client")]
 pub use config::{
     Era, HttpServer, Program, ServerConfig, ServerLimits, ServerName, ServerNameError, Start, Transport,
 };
+#[cfg(feature = "client")]
+pub use era_memory::{EraMemory, EraMemoryInProcess};

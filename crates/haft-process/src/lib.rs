@@ -13,11 +13,18 @@
 //! each process passes on to those it starts. The last two need Linux and its `/proc`; elsewhere there is the group
 //! alone.
 //!
+//! # When the host is killed
+//!
+//! With the first tree, a host starts one more process: a shell that waits for the host to end, then looks for the
+//! variable `HAFT_CALL` and ends whoever has it from this host, asking first and killing after a second. It uses nothing
+//! while it waits, and ends when it is done. So also processes that a host let go of do not outlive it.
+//!
 //! # What it does not do
 //!
 //! - It does not find a process that left the session *and* cleared its environment, nor, on systems other than Linux,
 //!   one that only left the group.
-//! - It does not end anything when the host itself is killed.
+//! - It ends nothing after the death of the host where there is no `/proc`, `/bin/sh` or `grep`, nor a process that cleared
+//!   its environment, unless it is in the group of one that did not.
 //! - It does not connect anything: standard input and both outputs are whatever the command was given.
 //!
 //! The crate needs Unix and is empty elsewhere. Running needs a tokio runtime with its timer and IO enabled.
@@ -25,6 +32,7 @@
 #![cfg(unix)]
 
 mod environment;
+mod lifeline;
 mod marker;
 mod process_tree;
 mod survivors;

@@ -1,4 +1,5 @@
 use std::ffi::{OsStr, OsString};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -17,8 +18,16 @@ impl Marker {
     pub(crate) fn next() -> Self {
         static CALLS: AtomicU64 = AtomicU64::new(0);
         let call = CALLS.fetch_add(1, Ordering::Relaxed);
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self(format!("{:x}-{:x}-{call:x}", std::process::id(), now.as_nanos()))
+        Self(format!("{}-{call:x}", Self::host()))
+    }
+
+    /// What all marks of this process begin with, and those of no other.
+    pub(crate) fn host() -> &'static str {
+        static HOST: LazyLock<String> = LazyLock::new(|| {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            format!("{:x}-{:x}", std::process::id(), now.as_nanos())
+        });
+        &HOST
     }
 
     /// The value of the variable for this call, inside the call that the host itself is part of.

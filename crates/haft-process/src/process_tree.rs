@@ -9,6 +9,7 @@ use tokio::signal::unix::{self, SignalKind};
 use tokio::time::Instant;
 
 use crate::environment::Environment;
+use crate::lifeline;
 use crate::marker::Marker;
 use crate::survivors::{self, Survivors};
 
@@ -22,7 +23,7 @@ const KILLS: u32 = 200;
 ///
 /// They are a session of their own, and so a process group too. Dropped before its end it kills them: the group at once,
 /// those that left the group from a thread, which ends when they have. So a future that holds one ends its processes
-/// when it is dropped.
+/// when it is dropped. When the host ends or is killed they end as well, as far as they are found by their mark.
 ///
 /// ```
 /// use haft_process::{Environment, ProcessTree};
@@ -71,6 +72,7 @@ impl ProcessTree {
     ///
     /// When it is called outside a tokio runtime, or in one without IO.
     pub fn spawn(mut command: Command, environment: &Environment) -> io::Result<Self> {
+        lifeline::hold();
         let marker = Marker::next();
         command.env_clear().envs(environment.of_call(&marker));
         // Listened to before there is a child, so that its death is not missed.

@@ -3,4 +3,5 @@
 #![cfg(unix)]
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
+mod lifeline;
 mod trees;

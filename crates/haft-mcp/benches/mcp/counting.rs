@@ -1,0 +1,78 @@
+//! An allocator that counts, over the system's.
+
+#![expect(unsafe_code, reason = "an allocator cannot be written without; every call is handed on as it came")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ops::Sub;
+
+thread_local! {
+    // One thread's own: atomic counters would cost more than many of the allocations that they count.
+    static SPENT: Cell<Spent> = const { Cell::new(Spent { allocations: 0, bytes: 0, live: 0 }) };
+}
+
+/// Counts what one thread asks of the system's allocator.
+pub(crate) struct Counting;
+
+/// What this thread has asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spent {
+    /// Allocations, and reallocations as one each.
+    pub(crate) allocations: u64,
+    /// Bytes asked for.
+    pub(crate) bytes: u64,
+    /// Bytes asked for and not given back; below zero where another thread has asked for them.
+    pub(crate) live: i64,
+}
+
+impl Spent {
+    /// Reads the counters.
+    pub(crate) fn so_far() -> Self {
+        SPENT.get()
+    }
+}
+
+impl Sub for Spent {
+    type Output = Self;
+
+    fn sub(self, before: Self) -> Self {
+        Self {
+            allocations: self.allocations - before.allocations,
+            bytes: self.bytes - before.bytes,
+            live: self.live - before.live,
+        }
+    }
+}
+
+fn count(asked: usize, given_back: usize) {
+    // A thread that ends may allocate when its counters are gone.
+    let _ = SPENT.try_with(|spent| {
+        let Spent { allocations, bytes, live } = spent.get();
+        spent.set(Spent {
+            allocations: allocations + u64::from(asked > 0),
+            bytes: bytes + asked as u64,
+            live: live.wrapping_add_unsigned(asked as u64).wrapping_sub_unsigned(given_back as u64),
+        });
+    });
+}
+
+// SAFETY: every method hands its arguments on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size(), 0);
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(0, layout.size());
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size, layout.size());
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}

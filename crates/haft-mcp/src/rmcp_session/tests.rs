@@ -1,0 +1,7 @@
+//! Connections to a real program, which does what servers should not.
+
+mod answers;
+mod endings;
+mod eras;
+mod flat;
+mod stage;

@@ -1,0 +1,56 @@
+use super::stage::{Stage, works};
+use crate::rmcp_session::UnixDial;
+use crate::session::Dial as _;
+use std::fs;
+use tokio::runtime::Handle;
+
+/// How many descriptors this process has, and how many tasks its runtime.
+fn counts() -> (usize, usize) {
+    let descriptors = fs::read_dir("/proc/self/fd").expect("descriptors can be listed").count();
+    (descriptors, Handle::current().metrics().num_alive_tasks())
+}
+
+#[tokio::test]
+async fn fifty_connections_leave_nothing() {
+    let stage = Stage::new(&[]);
+    let once = async || {
+        let session = stage.open().await;
+        works(&session).await;
+        stage.close(&session).await;
+    };
+    // What is made once for all is made now.
+    once().await;
+    let before = counts();
+    for _ in 0..50 {
+        once().await;
+    }
+    let (descriptors, tasks) = counts();
+    // Other tests run beside this one and have descriptors of their own.
+    assert!(descriptors < before.0 + 40, "{} before, {descriptors} after", before.0);
+    assert_eq!(tasks, before.1);
+}
+
+#[tokio::test]
+async fn a_socket_is_spoken_to_like_a_program() {
+    let stage = Stage::new(&[]);
+    let socket = stage.path("socket");
+    let mut listener = std::process::Command::new(super::stage::hostile_server())
+        .arg("--listen")
+        .arg(&socket)
+        .spawn()
+        .expect("the fixture starts");
+    super::stage::until("it listens", || socket.exists()).await;
+    let dial = UnixDial { socket, opening: stage.dial.opening.clone() };
+    let [one, two] =
+        [dial.dial(stage.host.clone()).await.unwrap(), dial.dial(stage.host.clone()).await.unwrap()];
+    works(&one).await;
+    one.close().await;
+    assert_eq!(one.farewell().unwrap().how, "it was closed");
+    works(&two).await;
+    listener.kill().unwrap();
+    listener.wait().unwrap();
+    two.ended().cancelled().await;
+    assert_eq!(two.farewell().unwrap().how, "it closed the connection");
+    let gone = dial.dial(stage.host.clone()).await.err().map(|error| error.to_string());
+    assert!(gone.is_some_and(|gone| gone.contains("cannot connect to")));
+}

@@ -1,0 +1,76 @@
+use std::io::{self, PipeWriter};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
+
+use crate::marker::Marker;
+
+/// What waits for the end of this process. It reads nothing until the other end of its input is closed, which the system
+/// does when this process ends, however it ends; then it ends whoever carries a mark of this process.
+///
+/// `$1` is what all these marks begin with. A leader of a group is ended with its group, so that a member which has
+/// cleared its environment is found as well. Who ignores being asked is killed after a second. That nobody is left has to
+/// be seen twice, because a process that is changing its program has no environment for a moment.
+const SCRIPT: &str = r#"
+trap '' HUP INT QUIT TERM
+read -r _
+marked() {
+    grep -lszE "^HAFT_CALL=(.*:)?$1-[0-9a-f]+(:.*)?\$" /proc/[0-9]*/environ
+}
+end() {
+    for environment in $2; do
+        process=${environment#/proc/}
+        process=${process%/environ}
+        kill -s "$1" -- "-$process" "$process"
+    done
+}
+found=$(marked "$1")
+[ -z "$found" ] || { end TERM "$found"; sleep 1; }
+quiet=0
+rounds=0
+while [ "$quiet" -lt 2 ] && [ "$rounds" -lt 100 ]; do
+    found=$(marked "$1")
+    if [ -z "$found" ]; then quiet=$((quiet + 1)); else quiet=0; end KILL "$found"; fi
+    rounds=$((rounds + 1))
+done
+"#;
+
+/// The one of this process, once it was needed.
+static LIFELINE: Mutex<Option<Lifeline>> = Mutex::new(None);
+
+/// Is a process that outlives this one, to end what this one has started.
+struct Lifeline {
+    watcher: Box<dyn ChildWrapper>,
+    /// Open for as long as this process is alive; no child inherits it.
+    _held: PipeWriter,
+}
+
+/// Sees to it that the processes of all calls end when this process does, be it killed; does nothing if that is so
+/// already.
+///
+/// Where there is no `/proc`, no `/bin/sh` or no `grep`, they do not.
+pub(crate) fn hold() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let mut lifeline = LIFELINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_there = lifeline.as_mut().is_some_and(|lifeline| matches!(lifeline.watcher.try_wait(), Ok(None)));
+    if !is_there {
+        // Without it there is still everything else that ends processes.
+        *lifeline = Lifeline::start().ok();
+    }
+}
+
+impl Lifeline {
+    fn start() -> io::Result<Self> {
+        let (read, held) = io::pipe()?;
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", SCRIPT, "haft-lifeline", Marker::host()]);
+        // It keeps nothing of this process from ending: no directory, no terminal, no output.
+        command.current_dir("/").env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        command.stdin(read).stdout(Stdio::null()).stderr(Stdio::null());
+        let watcher = CommandWrap::from(command).wrap(ProcessSession).spawn()?.into_inner();
+        Ok(Self { watcher, _held: held })
+    }
+}

@@ -1,0 +1,90 @@
+//! A host is this test program once more, with the one test that stands for it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use haft_process::{Environment, ProcessTree};
+use tempfile::TempDir;
+
+/// Says to the test below what it is to start, and where.
+const SCRIPT: &str = "HAFT_TEST_SCRIPT";
+const PLACE: &str = "HAFT_TEST_PLACE";
+
+/// How long something may take that should happen at once, on a machine that is busy.
+const SOON: Duration = Duration::from_secs(20);
+
+#[tokio::test]
+#[ignore = "it is the host that the other tests start"]
+async fn host() {
+    let (Ok(script), Ok(place)) = (std::env::var(SCRIPT), std::env::var(PLACE)) else { return };
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", &script]).current_dir(place);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let _tree = ProcessTree::spawn(command, &Environment::minimal()).expect("sh starts");
+    std::future::pending::<()>().await;
+}
+
+/// Starts a host that runs a script in a directory, and waits until the script is ready.
+fn start(script: &str, directory: &TempDir) -> Child {
+    let host = Command::new(std::env::current_exe().expect("the test knows where it is"))
+        .args(["--exact", "lifeline::host", "--ignored"])
+        .envs([(SCRIPT, script), (PLACE, directory.path().to_str().expect("it is text"))])
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the host starts");
+    until(SOON, || directory.path().join("ready").exists());
+    host
+}
+
+fn until(most: Duration, is_so: impl Fn() -> bool) -> Duration {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < most, "not so in time");
+        thread::sleep(Duration::from_millis(5));
+    }
+    start.elapsed()
+}
+
+/// The processes that work in a directory.
+fn inhabitants(directory: &Path) -> Vec<PathBuf> {
+    let root = directory.canonicalize().expect("it is there");
+    let processes =
+        fs::read_dir("/proc").expect("processes can be listed").flatten().map(|process| process.path());
+    processes.filter(|process| fs::read_link(process.join("cwd")).is_ok_and(|place| place == root)).collect()
+}
+
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "there is no `/proc`")]
+fn nothing_outlives_a_host_that_is_killed() {
+    for script in [
+        "sleep 1000 & : > ready; wait",
+        "setsid sleep 1000 & : > ready; wait",
+        "trap '' TERM; (setsid sh -c 'sleep 1000; sleep 1000' &); : > ready; sleep 1000; sleep 1000",
+        "env -i sleep 1000 & : > ready; wait",
+    ] {
+        let directory = TempDir::new().unwrap();
+        let mut host = start(script, &directory);
+        assert!(inhabitants(directory.path()).len() > 1, "{script}");
+        host.kill().unwrap();
+        host.wait().unwrap();
+        let took = until(SOON, || inhabitants(directory.path()).is_empty());
+        assert!(took < Duration::from_secs(3), "{script}: {took:?}");
+    }
+}
+
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "there is no `/proc`")]
+fn a_host_touches_what_it_did_not_start_as_little_as_what_another_did() {
+    let (killed, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let [mut host, mut neighbour] = [&killed, &other].map(|place| start(": > ready; sleep 1000", place));
+    host.kill().unwrap();
+    host.wait().unwrap();
+    until(SOON, || inhabitants(killed.path()).is_empty());
+    assert!(!inhabitants(other.path()).is_empty());
+    neighbour.kill().unwrap();
+    neighbour.wait().unwrap();
+    until(SOON, || inhabitants(other.path()).is_empty());
+}
