@@ -5,6 +5,8 @@
 //! `initialize` (up to the revision 2025-11-25) and the stateless one of 2026-07-28.
 
 #[cfg(feature = "client")]
+mod auth;
+#[cfg(feature = "client")]
 mod config;
 #[cfg(feature = "client")]
 mod era_memory;
@@ -15,9 +17,13 @@ mod link;
 pub mod measured;
 #[cfg(feature = "client")]
 mod rmcp_session;
+#[cfg(all(test, feature = "client"))]
+mod service;
 #[cfg(feature = "client")]
 mod session;
 
+#[cfg(feature = "client")]
+pub use auth::{CredentialFiles, CredentialStore, CredentialsInProcess, LoginConfig, RegisteredClient};
 #[cfg(feature = "client")]
 pub use config::{
     Era, HttpServer, Program, ServerConfig, ServerLimits, ServerName, ServerNameError, Start, Transport,
