@@ -6,7 +6,7 @@ mod redirect;
 
 pub use credentials::{CredentialFiles, CredentialStore, CredentialsInProcess};
 pub use login_config::{LoginConfig, RegisteredClient};
-pub(crate) use redirect::Redirect;
+pub(crate) use redirect::{Redirect, Visit};
 
 use crate::session::Fault;
 use async_trait::async_trait;

@@ -141,11 +141,10 @@ async fn serve(
         }
         let (text, is_open) = match said {
             Say::Answer { status, headers, body } => {
-                let mut text = format!("HTTP/1.1 {status} Said\r\ncontent-length: {}\r\n", body.len());
-                for (name, value) in headers {
-                    text.push_str(&format!("{name}: {value}\r\n"));
-                }
-                (format!("{text}\r\n{body}"), false)
+                let mut lines =
+                    vec![format!("HTTP/1.1 {status} Said"), format!("content-length: {}", body.len())];
+                lines.extend(headers.iter().map(|(name, value)| format!("{name}: {value}")));
+                (format!("{}\r\n\r\n{body}", lines.join("\r\n")), false)
             }
             Say::Events(events) => (of_events(&events) + "0\r\n\r\n", false),
             Say::Open(events) => (of_events(&events), true),

@@ -22,7 +22,7 @@ pub trait CredentialStore: fmt::Debug + Send + Sync + 'static {
     fn remove(&self, server: &str) -> io::Result<()>;
 
     /// Waits until nobody else changes the login to a server; they wait until what is given back is dropped.
-    fn lock(&self, server: &str) -> io::Result<Box<dyn Any + Send>>;
+    fn lock(&self, server: &str) -> io::Result<Box<dyn Any + Send + Sync>>;
 }
 
 /// Keeps logins for as long as it lives.
@@ -48,7 +48,7 @@ impl CredentialStore for CredentialsInProcess {
     }
 
     /// Nobody else is there: a server has one login, which is changed by one at a time.
-    fn lock(&self, _server: &str) -> io::Result<Box<dyn Any + Send>> {
+    fn lock(&self, _server: &str) -> io::Result<Box<dyn Any + Send + Sync>> {
         Ok(Box::new(()))
     }
 }
@@ -76,8 +76,8 @@ impl CredentialFiles {
     /// A key may be any text, and a name only what every file system takes.
     fn path(&self, server: &str, extension: &str) -> PathBuf {
         let digest = Sha256::digest(server.as_bytes());
-        let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
-        self.directory.join(format!("{name}.{extension}"))
+        let name = u128::from_be_bytes(digest[..16].try_into().expect("a digest has 32 bytes"));
+        self.directory.join(format!("{name:032x}.{extension}"))
     }
 
     fn make_directory(&self) -> io::Result<()> {
@@ -119,7 +119,7 @@ impl CredentialStore for CredentialFiles {
         }
     }
 
-    fn lock(&self, server: &str) -> io::Result<Box<dyn Any + Send>> {
+    fn lock(&self, server: &str) -> io::Result<Box<dyn Any + Send + Sync>> {
         self.make_directory()?;
         let file = open_lock(&self.path(server, "lock"))?;
         file.lock()?;

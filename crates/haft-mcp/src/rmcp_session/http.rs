@@ -3,6 +3,7 @@
 //! The library keeps sessions, resumes streams and says which headers a request has; the requests themselves are made
 //! here, by a guarded client.
 
+mod answer;
 mod carry;
 mod client;
 mod dial;

@@ -1,3 +1,6 @@
+use super::answer::{
+    Fallible, broken, chain, challenge, failure, is_of_type, refused, sent, shown, status_text,
+};
 use super::carry::carry;
 use super::events::{Event, EventReader};
 use crate::auth::{Authorizer, Challenge};
@@ -9,12 +12,9 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use haft_http::{Body, Exchange, HttpClient};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode};
-use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId,
-    ServerJsonRpcMessage,
-};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
@@ -27,10 +27,6 @@ const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
-
-/// How much of the text of an answer that says that something failed is read, and how much is shown, in bytes.
-const MOST_FAILURE: u64 = 64 * 1024;
-const MOST_SHOWN: usize = 200;
 
 /// How often a request is tried again because a server wants to know who asks.
 const MOST_CHALLENGES: u32 = 2;
@@ -51,8 +47,6 @@ struct Inner {
     most: usize,
     odd: AtomicU64,
 }
-
-type Fallible<T> = Result<T, StreamableHttpError<SendFault>>;
 
 impl Client {
     pub(super) fn new(
@@ -258,13 +252,11 @@ impl Inner {
         };
         let mut top_level = TopLevel::default();
         top_level.pass(data.as_bytes());
-        match top_level.answered().and_then(message::request_id) {
-            Some(id) => Some(local_fault::broken(id, format!("the server's answer cannot be read: {error}"))),
-            None => {
-                self.tell(|| format!("an event that is no message ({error}): {}", shown(data)));
-                None
-            }
+        let id = top_level.answered().and_then(message::request_id);
+        if id.is_none() {
+            self.tell(|| format!("an event that is no message ({error}): {}", shown(data)));
         }
+        id.map(|id| local_fault::broken(id, format!("the server's answer cannot be read: {error}")))
     }
 
     fn tell(&self, text: impl FnOnce() -> String) {
@@ -349,83 +341,4 @@ impl StreamableHttpClient for Client {
     ) -> Fallible<BoxStream<'static, Result<Sse, SseError>>> {
         self.get_stream(uri, session_id, last_event_id, auth_header, custom_headers).await
     }
-}
-
-fn sent(fault: Fault) -> StreamableHttpError<SendFault> {
-    StreamableHttpError::Client(SendFault(fault))
-}
-
-fn broken(text: String) -> StreamableHttpError<SendFault> {
-    sent(Fault::Broken(text))
-}
-
-/// What a server wants to know before it answers, if it does.
-fn challenge(answer: &Response<Body>) -> Option<&str> {
-    let headers =
-        || answer.headers().get_all(WWW_AUTHENTICATE).iter().filter_map(|header| header.to_str().ok());
-    let is_bearer =
-        |header: &&str| header.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("bearer"));
-    let header = headers().find(is_bearer).or_else(|| headers().next());
-    match answer.status() {
-        StatusCode::UNAUTHORIZED => Some(header.unwrap_or_default()),
-        StatusCode::FORBIDDEN => header.filter(|header| header.contains("insufficient_scope")),
-        _ => None,
-    }
-}
-
-fn is_of_type(answer: &Response<Body>, expected: &str) -> bool {
-    let found = answer.headers().get(CONTENT_TYPE).and_then(|found| found.to_str().ok()).unwrap_or_default();
-    let found = found.split(';').next().unwrap_or_default().trim();
-    found.eq_ignore_ascii_case(expected)
-}
-
-/// Reads the text of an answer that says that something failed; nothing if that fails, too.
-async fn failure(answer: Response<Body>) -> String {
-    let text = async { answer.into_body().most_bytes(MOST_FAILURE)?.bytes().await };
-    text.await.map(|text| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default()
-}
-
-/// What an answer that is no success says to a request: the server's own error if it has one.
-///
-/// A service that does not know `server/discover` may refuse it in any way; that is an answer, too.
-fn refused(
-    status: StatusCode,
-    text: &str,
-    id: &RequestId,
-    is_discover: bool,
-) -> Fallible<StreamableHttpPostResponse> {
-    let error = match message::decode(text.as_bytes()) {
-        Ok(JsonRpcMessage::Error(error)) => error.error,
-        _ if is_discover && status.is_client_error() => {
-            ErrorData::new(ErrorCode::INVALID_REQUEST, status_text(status, text), None)
-        }
-        _ => return Err(broken(status_text(status, text))),
-    };
-    let message = JsonRpcMessage::error(error, Some(id.clone()));
-    Ok(StreamableHttpPostResponse::Json(carry(message), None))
-}
-
-fn status_text(status: StatusCode, text: &str) -> String {
-    let more =
-        if status.is_redirection() { ", which leads to another address: configure that one" } else { "" };
-    let text = shown(text);
-    let colon = if text.is_empty() { "" } else { ": " };
-    format!("the server answered with HTTP {status}{more}{colon}{text}")
-}
-
-fn shown(text: &str) -> &str {
-    let text = text.trim();
-    &text[..text.floor_char_boundary(MOST_SHOWN)]
-}
-
-/// An error with what caused it.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

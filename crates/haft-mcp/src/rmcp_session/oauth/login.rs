@@ -1,9 +1,9 @@
+use crate::auth::Token;
 use rmcp::transport::StoredCredentials;
+use rmcp::transport::auth::OAuthClientConfig;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-use crate::auth::Token;
 
 /// How long before its end a token is replaced.
 const EARLY: Duration = Duration::from_secs(30);
@@ -24,6 +24,13 @@ impl Login {
     /// The token that is sent.
     pub(super) fn token(&self) -> Option<Token> {
         Token::new(self.response().get("access_token")?.as_str()?)
+    }
+
+    /// The client that has logged in.
+    pub(super) fn client(&self) -> OAuthClientConfig {
+        let mut client = OAuthClientConfig::new(&self.stored.client_id, &self.redirect_url);
+        client.client_secret.clone_from(&self.client_secret);
+        client
     }
 
     /// Tells whether the token can be replaced without a person.
