@@ -20,6 +20,7 @@ pub(crate) enum Command {
     Docs(Mode),
     Examples,
     Msrv,
+    McpConformance,
     ListBenches,
     Bench {
         bench: &'static Bench,
@@ -70,6 +71,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, UsageError> {
         "docs" => Command::Docs(if flags.has("--check") { Mode::Check } else { Mode::Rewrite }),
         "examples" => Command::Examples,
         "msrv" => Command::Msrv,
+        "mcp-conformance" => Command::McpConformance,
         // Every page has its command: a test parses each name.
         _ => Command::Help(Some(page)),
     })
@@ -174,6 +176,7 @@ mod tests {
         check("docs --check", Command::Docs(Mode::Check));
         check("examples", Command::Examples);
         check("msrv", Command::Msrv);
+        check("mcp-conformance", Command::McpConformance);
         check("bench", Command::ListBenches);
         check("bench executor", Command::Bench { bench: &BENCHES[0], arguments: vec![] });
         check(

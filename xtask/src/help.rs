@@ -18,7 +18,7 @@ pub(crate) struct Page {
 }
 
 /// Every command, in the order in which they are listed.
-pub(crate) const PAGES: [Page; 8] = [
+pub(crate) const PAGES: [Page; 9] = [
     Page {
         name: "ci",
         usage: " [--quick] [--keep-going]",
@@ -91,6 +91,15 @@ pub(crate) const PAGES: [Page; 8] = [
         examples: &[("CI=true cargo xtask msrv", "to compare with the toolchain at hand")],
     },
     Page {
+        name: "mcp-conformance",
+        usage: "",
+        summary: "run the protocol's conformance suite on the client of haft-mcp",
+        details: "Installs the suite from npm below target/ once and plays the scenarios of both eras. Without npm it is\n\
+                  skipped, and fails with CI=true in the environment.",
+        options: &[],
+        examples: &[("cargo xtask mcp-conformance", "after a change to how servers are spoken to over HTTP")],
+    },
+    Page {
         name: "bench",
         usage: " [NAME [-- ARGUMENTS]]",
         summary: "run a benchmark, or list them",
@@ -114,11 +123,11 @@ pub(crate) fn page(topic: Option<&Page>) -> String {
 fn write_list(text: &mut String) -> std::fmt::Result {
     writeln!(text, "The repository's own commands.\n\nUsage: cargo xtask <COMMAND>\n\nCommands:")?;
     for page in &PAGES {
-        writeln!(text, "  {:<10}{}", page.name, page.summary)?;
+        writeln!(text, "  {:<17}{}", page.name, page.summary)?;
     }
     writeln!(text, "\nExamples:")?;
     for (line, purpose) in PAGES.iter().filter_map(|page| page.examples.first()) {
-        writeln!(text, "  {line:<28}{purpose}")?;
+        writeln!(text, "  {line:<29}{purpose}")?;
     }
     writeln!(text, "\n`cargo xtask <COMMAND> --help` says more about one.")?;
     writeln!(text, "Exit codes: 0 all in order, 1 a check failed, 2 the command line was not understood.")

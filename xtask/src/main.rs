@@ -14,6 +14,7 @@ mod features;
 mod help;
 mod layers;
 mod links;
+mod mcp_conformance;
 mod metadata;
 mod msrv;
 mod nearest;
@@ -67,6 +68,7 @@ fn run(command: Command) -> anyhow::Result<bool> {
         Command::Docs(mode) => docs::run(&workspace, mode),
         Command::Examples => examples::run(&workspace),
         Command::Msrv => msrv::run(&workspace),
+        Command::McpConformance => mcp_conformance::run(&workspace),
         Command::ListBenches => {
             print!("{}", bench::list());
             return Ok(true);

@@ -8,6 +8,9 @@
 mod auth;
 #[cfg(feature = "client")]
 mod config;
+#[cfg(test)]
+#[cfg(feature = "client")]
+mod conformance;
 #[cfg(feature = "client")]
 mod era_memory;
 #[cfg(feature = "client")]
@@ -17,7 +20,8 @@ mod link;
 pub mod measured;
 #[cfg(feature = "client")]
 mod rmcp_session;
-#[cfg(all(test, feature = "client"))]
+#[cfg(test)]
+#[cfg(feature = "client")]
 mod service;
 #[cfg(feature = "client")]
 mod session;
