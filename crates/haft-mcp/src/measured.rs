@@ -2,6 +2,7 @@ use crate::rmcp_session::{Opening, StdioDial};
 use crate::session::{Ask, AskRefused, Counterpart, Dial as _, News, Request, Session, Watch};
 use crate::{Era, EraMemoryInProcess, Program, ServerLimits};
 use async_trait::async_trait;
+use haft_core::Digest;
 use haft_process::Environment;
 use serde_json::{Value, json};
 use std::fmt;
@@ -21,7 +22,7 @@ impl Measured {
             era: Some(era),
             limits: ServerLimits::default(),
             memory: Arc::new(EraMemoryInProcess::default()),
-            key: String::new(),
+            key: Digest::of(&Value::Null),
         };
         let dial = StdioDial { program, environment: Environment::minimal(), opening };
         dial.dial(Arc::new(Nobody)).await.map(Self).map_err(|error| error.to_string())

@@ -6,6 +6,7 @@
 
 mod connection;
 mod desk;
+#[cfg(unix)]
 mod dials;
 mod flights;
 mod http;
@@ -24,5 +25,6 @@ pub(crate) use http::{HttpDial, HttpDialError, host_of};
 pub(crate) use oauth::OAuth;
 pub(crate) use opening::Opening;
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

@@ -6,6 +6,7 @@ use crate::session::{
 };
 use crate::{Era, EraMemoryInProcess, Program, ServerLimits};
 use async_trait::async_trait;
+use haft_core::Digest;
 use haft_process::Environment;
 use haft_tools_core::CallContext;
 use serde_json::{Value, json};
@@ -61,7 +62,7 @@ impl Stage {
             era: None,
             limits: ServerLimits::default(),
             memory: Arc::new(EraMemoryInProcess::default()),
-            key: "server".to_owned(),
+            key: Digest::of(&Value::Null),
         };
         let dial = StdioDial { program, environment: Environment::minimal(), opening };
         Self { directory, host: Arc::default(), dial }
@@ -147,6 +148,7 @@ impl Watch for Watching {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "calls read better with arguments written in place")]
 pub(super) fn call(tool: &str, arguments: Value) -> Request {
     Request { method: "tools/call", params: json!({ "name": tool, "arguments": arguments }) }
 }
