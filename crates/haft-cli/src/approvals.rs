@@ -2,29 +2,32 @@ use crate::arguments::{
     AnswerOptions, ApprovalsCommand, ApproveOptions, DenyOptions, EditOptions, ShowOptions,
 };
 use crate::exit::{Exit, UsageError};
-use crate::kept_state::KeptState;
+use crate::kept_state::{KeptState, why};
 use crate::outcome::{access_line, short};
-use crate::paint::{NAME, QUIET};
+use crate::paint::{BAD, NAME, QUIET};
+use crate::task::Task;
 use crate::timeline::visible;
 use crate::when::{ago, until};
-use crate::{call, editor, ids, person, prompt};
+use crate::{call, editor, ids, person, prompt, setup};
 use anyhow::Result;
+use haft::store::PendingEntry;
 use haft::{Approval, PendingCall, PendingStore as _, Wants};
-use serde_json::json;
+use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Lists, shows and answers the calls that wait.
 pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
-    let state = KeptState::from_environment();
+    let state = KeptState::from_environment()?;
     match command {
         ApprovalsCommand::List { json } => list(&state, json).await,
         ApprovalsCommand::Show(ShowOptions { id, json }) => {
-            let pending = find(&state, &id).await?;
-            let answer = state.answer_to(&pending.id).await?;
-            show(&pending, answer.as_ref(), json)
+            let entry = find(&state, &id).await?;
+            show(read(&entry)?, &entry, json)
         }
         ApprovalsCommand::Approve(ApproveOptions { which: AnswerOptions { id }, term }) => {
-            let pending = find(&state, &id).await?;
+            let entry = find(&state, &id).await?;
+            let pending = read(&entry)?;
             let approval = match term {
                 None => Approval::Approve,
                 Some(_) if !pending.can_be_remembered() => {
@@ -36,19 +39,30 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
                 }
                 Some(term) => Approval::ApproveFor { term: term.into() },
             };
-            answer(&state, &pending, approval, "approved").await
+            answer(&state, &entry, approval, "approved").await
         }
         ApprovalsCommand::Deny(DenyOptions { which: AnswerOptions { id }, reason, never }) => {
-            let pending = find(&state, &id).await?;
+            let entry = find(&state, &id).await?;
             let reason = reason.unwrap_or_default();
             let approval = match never {
                 None => Approval::Deny { reason },
-                Some(term) => Approval::Never { term: term.into(), reason },
+                Some(term) => {
+                    if read(&entry)?.unmet.iter().all(|unmet| unmet.grant.is_none()) {
+                        let message = format!(
+                            "nothing of the call `{}` can be remembered, since each such call has to be asked about; deny it \
+                             without --never",
+                            entry.id
+                        );
+                        return Err(UsageError(message).into());
+                    }
+                    Approval::Never { term: term.into(), reason }
+                }
             };
-            answer(&state, &pending, approval, "denied").await
+            answer(&state, &entry, approval, "denied").await
         }
         ApprovalsCommand::Edit(EditOptions { which: AnswerOptions { id }, input }) => {
-            let pending = find(&state, &id).await?;
+            let entry = find(&state, &id).await?;
+            let pending = read(&entry)?;
             let input = match input {
                 Some(input) => call::read_input(&input)?,
                 None if person::at_terminal() => {
@@ -63,54 +77,93 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
                     return Err(UsageError(message.to_owned()).into());
                 }
             };
-            answer(&state, &pending, Approval::Edit { input }, "approved with other arguments").await
+            if let Ok(task) = Task::kept(&entry.host) {
+                let workdir = task.open_workdir(&pending.run)?;
+                let tools = setup::registry_of_runs(&workdir)?;
+                if let Some(refusal) = editor::refusal(&tools, pending, &input) {
+                    editor::print_refusal(&refusal);
+                    let message =
+                        format!("the call `{id}` cannot be made with these arguments, and waits as it was");
+                    return Err(UsageError(message).into());
+                }
+            }
+            answer(&state, &entry, Approval::Edit { input }, "approved with other arguments").await
         }
     }
 }
 
 async fn list(state: &Arc<KeptState>, json: bool) -> Result<Exit> {
-    let mut waiting = Vec::new();
-    for pending in state.waiting().await? {
-        let answer = state.answer_to(&pending.id).await?;
-        waiting.push((pending, answer));
-    }
-    // An answer is gone when its call goes on, which another process may have done meanwhile.
-    let still = state.waiting().await?;
-    waiting.retain(|(pending, _)| still.iter().any(|still| still.id == pending.id));
+    let waiting = state.calls().await?;
     if json {
-        let calls: Vec<_> =
-            waiting.iter().map(|(pending, answer)| json!({ "call": pending, "answer": answer })).collect();
+        let calls: Vec<Value> = waiting.iter().map(as_json).collect();
         anstream::println!("{}", serde_json::to_string_pretty(&calls)?);
         return Ok(Exit::Done);
     }
     if waiting.is_empty() {
         anstream::println!("no call waits");
     }
-    for (pending, answer) in &waiting {
+    for entry in &waiting {
+        let (id, asked) = (short(entry.id.as_str()), ago(entry.asked_at_ms));
+        let run = visible(&match workdir(entry) {
+            Some(workdir) => format!("{} in {}", entry.run, workdir.display()),
+            None => entry.run.clone(),
+        });
+        let answered = match &entry.answer {
+            Ok(Some(answer)) => format!(", {}", named(answer)),
+            Ok(None) => String::new(),
+            Err(_) => ", with an answer that cannot be read".to_owned(),
+        };
+        let pending = match &entry.call {
+            Ok(pending) => pending,
+            Err(fault) => {
+                let why = visible(&why(fault));
+                anstream::println!(
+                    "{NAME}{id}{NAME:#}  {BAD}cannot be read{BAD:#}: {why}  {QUIET}{run}, {asked}{answered}{QUIET:#}"
+                );
+                continue;
+            }
+        };
         let wants = match &pending.wants {
             Wants::Authentication { .. } => "a sign-in".to_owned(),
             _ => pending.unmet.iter().map(access_line).collect::<Vec<_>>().join(", "),
         };
-        let answered = match answer {
-            Some(answer) => format!(", {}", named(answer)),
-            None if pending.is_expired() => ", expired".to_owned(),
-            None => String::new(),
-        };
+        let expired = if pending.is_expired() { ", expired" } else { "" };
+        let name = visible(&pending.call.name);
         anstream::println!(
-            "{NAME}{}{NAME:#}  {}  {wants}  {QUIET}{}, {}{answered}{QUIET:#}",
-            short(pending.id.as_str()),
-            visible(&pending.call.name),
-            pending.run,
-            ago(pending.asked_at_ms)
+            "{NAME}{id}{NAME:#}  {name}  {wants}  {QUIET}{run}, {asked}{expired}{answered}{QUIET:#}"
         );
     }
     Ok(Exit::Done)
 }
 
-fn show(pending: &PendingCall, answer: Option<&Approval>, json: bool) -> Result<Exit> {
+fn as_json(entry: &PendingEntry) -> Value {
+    let answer = entry.answer.as_ref().ok().and_then(Option::as_ref);
+    let workdir = workdir(entry);
+    match &entry.call {
+        Ok(pending) => json!({
+            "call": pending,
+            "answer": answer,
+            "expired": pending.is_expired(),
+            "workdir": workdir,
+        }),
+        Err(fault) => json!({
+            "id": entry.id,
+            "run": entry.run,
+            "answer": answer,
+            "unreadable": why(fault),
+            "workdir": workdir,
+        }),
+    }
+}
+
+/// The directory that a call's run works in, if that is known.
+fn workdir(entry: &PendingEntry) -> Option<PathBuf> {
+    Some(Task::kept(&entry.host).ok()?.workdir)
+}
+
+fn show(pending: &PendingCall, entry: &PendingEntry, json: bool) -> Result<Exit> {
     if json {
-        let shown = json!({ "call": pending, "answer": answer });
-        anstream::println!("{}", serde_json::to_string_pretty(&shown)?);
+        anstream::println!("{}", serde_json::to_string_pretty(&as_json(entry))?);
         return Ok(Exit::Done);
     }
     prompt::show(pending, &mut anstream::stdout());
@@ -130,11 +183,20 @@ fn show(pending: &PendingCall, answer: Option<&Approval>, json: bool) -> Result<
         "\n  {QUIET}id{QUIET:#} {id}  {QUIET}run{QUIET:#} {run}  {QUIET}asked{QUIET:#} {}",
         ago(pending.asked_at_ms)
     );
+    if let Some(workdir) = workdir(entry) {
+        anstream::println!("  {QUIET}in{QUIET:#} {}", visible(&workdir.display().to_string()));
+    }
     if let Some(end) = pending.expires_at_ms {
         anstream::println!("  {QUIET}expires{QUIET:#} {}", until(end));
     }
-    if let Some(answer) = answer {
-        anstream::println!("  {QUIET}answered{QUIET:#} {}; `haft resume {run}` goes on", named(answer));
+    match &entry.answer {
+        Ok(Some(answer)) => {
+            anstream::println!("  {QUIET}answered{QUIET:#} {}; `haft resume {run}` goes on", named(answer));
+        }
+        Ok(None) => {}
+        Err(fault) => {
+            anstream::println!("  {QUIET}answered{QUIET:#} {}; answer it again", visible(&why(fault)));
+        }
     }
     Ok(Exit::Done)
 }
@@ -142,12 +204,13 @@ fn show(pending: &PendingCall, answer: Option<&Approval>, json: bool) -> Result<
 /// Keeps an answer, for whoever goes on with the run.
 async fn answer(
     state: &Arc<KeptState>,
-    pending: &PendingCall,
+    entry: &PendingEntry,
     approval: Approval,
     said: &str,
 ) -> Result<Exit> {
-    let id = &pending.id;
-    if pending.is_expired() && !approval.denies() {
+    let id = &entry.id;
+    let is_expired = entry.call.as_ref().is_ok_and(PendingCall::is_expired);
+    if is_expired && !approval.denies() {
         let message = format!(
             "the call `{id}` has waited too long to be approved; say `haft approvals deny {id}`, and have it asked again"
         );
@@ -156,16 +219,32 @@ async fn answer(
     if !state.answer(id, &approval).await? {
         return Err(unknown(id.as_str()));
     }
-    anstream::println!("{said} `{}`; go on with `haft resume {}`", visible(&pending.call.name), pending.run);
+    let name = entry.call.as_ref().map_or(id.as_str(), |pending| &pending.call.name);
+    anstream::println!("{said} `{}`; go on with `haft resume {}`", visible(name), visible(&entry.run));
     Ok(Exit::Done)
 }
 
-/// Finds a call that waits by its id, or by a beginning that no other has.
-async fn find(state: &Arc<KeptState>, id: &str) -> Result<PendingCall> {
-    let waiting = state.waiting().await?;
-    let ids: Vec<&str> = waiting.iter().map(|pending| pending.id.as_str()).collect();
+/// Finds a call that waits by its id, or by a beginning that no other has; it need not be one that can be read.
+async fn find(state: &Arc<KeptState>, id: &str) -> Result<PendingEntry> {
+    let mut waiting = state.calls().await?;
+    let ids: Vec<&str> = waiting.iter().map(|entry| entry.id.as_str()).collect();
     let found = ids::pick(id, &ids, "call")?;
-    waiting.iter().find(|pending| Some(pending.id.as_str()) == found).cloned().ok_or_else(|| unknown(id))
+    let place = ids.iter().position(|id| Some(*id) == found).ok_or_else(|| unknown(id))?;
+    Ok(waiting.swap_remove(place))
+}
+
+/// Gives what a call would do, for whoever has to know it.
+fn read(entry: &PendingEntry) -> Result<&PendingCall> {
+    entry.call.as_ref().map_err(|fault| {
+        let id = &entry.id;
+        let message = format!(
+            "the call `{id}` cannot be read ({}); use the version of haft that wrote it, deny it with `haft approvals deny \
+             {id}`, or drop its run with `haft resume {} --drop`",
+            why(fault),
+            entry.run
+        );
+        UsageError(message).into()
+    })
 }
 
 fn unknown(id: &str) -> anyhow::Error {

@@ -88,9 +88,12 @@ A run that waits for an approval is kept, with all that was done in it. It goes 
 `haft approvals`; what is not answered is asked about on a terminal. A call runs once at most, however often its run is \
 gone on with.
 
+A run that cannot end any more, as when its directory is gone, is dropped: its calls are given up, and nothing of it is run.
+
 Examples:
   haft resume
-  haft resume run-19c4 --wait")]
+  haft resume run-19c4 --wait
+  haft resume run-19c4 --drop")]
     Resume(ResumeOptions),
     /// List, show and answer the calls that wait for an approval
     #[command(
@@ -116,6 +119,28 @@ Examples:
   haft grants revoke --all"
     )]
     Grants(GrantsCommand),
+    /// Show who let which call run, what it touched and how it ended
+    #[command(after_help = "\
+Calls are recorded from the first that is kept because it waits for an approval, and for a month. A record holds neither \
+arguments nor results.
+
+Examples:
+  haft journal
+  haft journal --run run-19c4a7-1f3 --json")]
+    Journal(JournalOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JournalOptions {
+    /// Only those of this run
+    #[arg(long, value_name = "RUN")]
+    pub(crate) run: Option<String>,
+    /// As many records, the newest
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) last: u32,
+    /// Print them as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -125,6 +150,9 @@ pub(crate) struct ResumeOptions {
     /// Wait until everything is answered with `haft approvals`
     #[arg(long)]
     pub(crate) wait: bool,
+    /// Give the run up, with the calls that wait in it
+    #[arg(long, requires = "run", conflicts_with = "wait")]
+    pub(crate) drop: bool,
     /// Print events and a summary, or the list, as JSON
     #[arg(long)]
     pub(crate) json: bool,

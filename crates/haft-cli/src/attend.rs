@@ -27,16 +27,14 @@ pub(crate) enum Attended {
 /// It is kept before anybody is asked, so that the end of the process loses nothing.
 pub(crate) async fn attend(
     work: &mut Work,
-    keeper: &mut Keeper,
+    keeper: &Keeper,
     attended: &Attended,
     token: &CancellationToken,
 ) -> Result<()> {
     let mut left = BTreeSet::new();
     loop {
         let waiting = work.waiting();
-        if !waiting.is_empty() || keeper.is_kept() {
-            keeper.keep(work).await?;
-        }
+        keeper.keep(work).await?;
         if waiting.is_empty() || token.is_cancelled() {
             return Ok(());
         }
@@ -64,9 +62,8 @@ async fn next_answer(
     attended: &Attended,
 ) -> Result<Option<(PendingCall, Approval)>> {
     loop {
-        let kept = keeper.state.waiting().await?;
         for pending in waiting {
-            if !kept.iter().any(|kept| kept.id == pending.id) {
+            if !keeper.state.waits(&pending.id).await? {
                 // It was gone on with, so whatever is answered is refused, and the call is given up.
                 return Ok(Some((pending.clone(), Approval::Nobody)));
             }

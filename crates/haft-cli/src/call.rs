@@ -10,7 +10,7 @@ use crate::task::{Task, What};
 use crate::work::{OneCall, Work};
 use crate::{outcome, setup};
 use anyhow::{Context as _, Result, bail};
-use haft::{Batch, CallOutcome, LocalExecutor, ToolCall, ToolExecutor as _};
+use haft::{Batch, CallOutcome, LocalExecutor, ToolCall, ToolExecutor as _, Workdir};
 use serde_json::Value;
 use std::io::Read as _;
 use std::path::Path;
@@ -24,25 +24,28 @@ pub(crate) async fn call(options: CallOptions) -> Result<Exit> {
         Task::new(What::Call { tool: options.name.clone() }, workdir.root_path(), &options.policy)?;
     (task.approve_all, task.json) = (options.yes, options.json);
     let scope = setup::scope()?;
-    let mut keeper = Keeper::new(KeptState::from_environment(), scope.run().clone(), &task)?;
-    let (executor, bench) = set_up(&task, options.workdir.as_deref(), &keeper.state)?;
+    let keeper = Keeper::new(KeptState::from_environment()?, scope.run().clone(), &task)?;
+    let (executor, bench) = set_up(&task, workdir, options.workdir.as_deref(), &keeper.state)?;
     let (token, _watch) = cancel_on_interrupt();
     let call = ToolCall::new("cli".parse()?, options.name, input);
     let batch = Batch::new(scope.clone(), vec![call]).cancelled_by(token.clone());
     let outcomes = executor.execute_batch(batch).await.into_outcomes();
     let outcome = outcomes.into_iter().next().context("the executor gave no outcome")?;
     let mut work = Work::Call(Box::new(OneCall { executor, scope, outcome, token: token.clone() }));
-    attend(&mut work, &mut keeper, &bench.attended(options.wait), &token).await?;
+    attend(&mut work, &keeper, &bench.attended(options.wait), &token).await?;
+    keeper.state.tidy().await;
     conclude(&work, &keeper, &task)
 }
 
 /// Gathers what a call is made with.
 pub(crate) fn set_up(
     task: &Task,
+    workdir: Workdir,
     given: Option<&Path>,
     state: &Arc<KeptState>,
 ) -> Result<(LocalExecutor, Bench)> {
-    let workdir = setup::workdir(Some(&task.workdir))?;
+    // What cannot be read must not be found out when it is needed, in the middle of the work.
+    state.existing()?;
     let tools = setup::registry(&workdir)?;
     let policy = PolicySetup::new(&workdir, given, &tools).in_force(&task.policy()?)?;
     policy.print_notes();

@@ -1,5 +1,7 @@
 use crate::exit::UsageError;
+use crate::timeline::visible;
 use anyhow::{Context as _, Result};
+use haft::{PendingCall, ToolRegistry};
 use serde_json::Value;
 use std::env;
 use std::io::Write as _;
@@ -26,4 +28,15 @@ pub(crate) async fn edit(input: &Value) -> Result<Option<Value>> {
     let edited: Value = serde_json::from_str(&text)
         .with_context(|| UsageError("what was edited is not JSON; nothing is changed".to_owned()))?;
     Ok(Some(edited).filter(|edited| edited != input))
+}
+
+/// Says why a call cannot be made with an input, as it would turn out when the call goes on; gives `None` if it can.
+pub(crate) fn refusal(tools: &ToolRegistry, pending: &PendingCall, input: &Value) -> Option<String> {
+    let declared = tools.declare(&pending.call.name, input.clone(), &pending.scope());
+    declared.err().map(|error| error.to_string())
+}
+
+/// Prints on standard error why a call cannot be made with an input.
+pub(crate) fn print_refusal(refusal: &str) {
+    refusal.lines().for_each(|line| anstream::eprintln!("  {}", visible(line)));
 }

@@ -1,7 +1,9 @@
-use crate::paint::ERROR;
+use crate::paint::{ASKS, ERROR};
 use crate::timeline::visible;
 use haft::policy::{PolicyFileError, Problem};
+use std::error::Error;
 use std::fmt;
+use std::iter;
 use std::process::ExitCode;
 
 /// Says how the command ended; the numbers are part of its interface.
@@ -38,7 +40,7 @@ impl fmt::Display for UsageError {
     }
 }
 
-impl std::error::Error for UsageError {}
+impl Error for UsageError {}
 
 /// Prints an error with its causes, and tells how to exit.
 pub(crate) fn report(error: &anyhow::Error) -> Exit {
@@ -48,10 +50,18 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
         return Exit::Usage;
     }
     anstream::eprintln!("{ERROR}error{ERROR:#}: {}", visible(&error.to_string()));
-    for cause in error.chain().skip(1) {
-        anstream::eprintln!("  because: {}", visible(&cause.to_string()));
-    }
+    error.chain().skip(1).for_each(print_cause);
     if error.is::<UsageError>() { Exit::Usage } else { Exit::Failed }
+}
+
+/// Prints an error that does not end the command, with its causes.
+pub(crate) fn note(error: &(dyn Error + 'static)) {
+    anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(&error.to_string()));
+    iter::successors(error.source(), |cause| Error::source(*cause)).for_each(print_cause);
+}
+
+fn print_cause(cause: &(dyn Error + 'static)) {
+    anstream::eprintln!("  because: {}", visible(&cause.to_string()));
 }
 
 /// Prints on standard error everything that is wrong with policy files.

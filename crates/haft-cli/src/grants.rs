@@ -1,38 +1,27 @@
 use crate::arguments::GrantsCommand;
 use crate::exit::{Exit, UsageError};
 use crate::ids;
-use crate::kept_state::KeptState;
+use crate::kept_state::{KeptState, why};
 use crate::outcome::short;
-use crate::paint::{NAME, QUIET};
+use crate::paint::{BAD, NAME, QUIET};
 use crate::timeline::visible;
 use crate::when::{ago, until};
 use anyhow::Result;
-use haft::{Decision, GrantStore as _};
+use haft::store::Entry;
+use haft::{Decision, Grant, GrantStore as _};
+use serde_json::{Value, json};
 
 /// Lists and takes back what was answered for more than one call.
 pub(crate) async fn grants(command: GrantsCommand) -> Result<Exit> {
-    let state = KeptState::from_environment();
-    let grants = state.list().await?;
+    let state = KeptState::from_environment()?;
+    let grants = state.grants().await?;
     match command {
         GrantsCommand::List { json: true } => {
+            let grants: Vec<Value> = grants.iter().map(as_json).collect();
             anstream::println!("{}", serde_json::to_string_pretty(&grants)?);
         }
         GrantsCommand::List { json: false } if grants.is_empty() => anstream::println!("nothing is granted"),
-        GrantsCommand::List { json: false } => {
-            for grant in &grants {
-                let word = if grant.decision == Decision::Allow { "allow" } else { "never" };
-                let agent =
-                    grant.agent.as_ref().map(|agent| format!(" for {}", visible(agent))).unwrap_or_default();
-                let end = grant.expires_at_ms.map(|end| format!(", ends {}", until(end))).unwrap_or_default();
-                anstream::println!(
-                    "{NAME}{}{NAME:#}  {word}  {}{agent}  {QUIET}{}, {}{end}{QUIET:#}",
-                    short(&grant.id),
-                    visible(&grant.rule),
-                    visible(&grant.place.to_string()),
-                    ago(grant.given_at_ms)
-                );
-            }
-        }
+        GrantsCommand::List { json: false } => grants.iter().for_each(print),
         GrantsCommand::Revoke { ids: written, all } => {
             let known: Vec<&str> = grants.iter().map(|grant| grant.id.as_str()).collect();
             let chosen = if all { known } else { choose(&written, &known)? };
@@ -44,6 +33,34 @@ pub(crate) async fn grants(command: GrantsCommand) -> Result<Exit> {
         }
     }
     Ok(Exit::Done)
+}
+
+fn as_json(entry: &Entry<Grant>) -> Value {
+    match &entry.value {
+        Ok(grant) => json!(grant),
+        Err(fault) => json!({ "id": entry.id, "unreadable": why(fault) }),
+    }
+}
+
+fn print(entry: &Entry<Grant>) {
+    let id = short(&entry.id);
+    let grant = match &entry.value {
+        Ok(grant) => grant,
+        Err(fault) => {
+            let why = visible(&why(fault));
+            anstream::println!("{NAME}{id}{NAME:#}  {BAD}cannot be read{BAD:#}  {QUIET}{why}{QUIET:#}");
+            return;
+        }
+    };
+    let word = if grant.decision == Decision::Allow { "allow" } else { "never" };
+    let agent = grant.agent.as_ref().map(|agent| format!(" for {}", visible(agent))).unwrap_or_default();
+    let end = grant.expires_at_ms.map(|end| format!(", ends {}", until(end))).unwrap_or_default();
+    anstream::println!(
+        "{NAME}{id}{NAME:#}  {word}  {}{agent}  {QUIET}{}, {}{end}{QUIET:#}",
+        visible(&grant.rule),
+        visible(&grant.place.to_string()),
+        ago(grant.given_at_ms)
+    );
 }
 
 /// Finds every grant that is written, before any is taken back.

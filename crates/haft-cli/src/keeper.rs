@@ -1,50 +1,104 @@
 use crate::kept_state::KeptState;
 use crate::task::Task;
 use crate::work::Work;
-use anyhow::Result;
-use haft::RunId;
+use anyhow::{Context as _, Result};
+use async_trait::async_trait;
+use haft::agent::{Phase, RunState, StateKeeper};
 use haft::store::{RunLease, RunStatus, RunStore as _, StoredRun};
+use haft::{CallScope, RunId};
+use serde_json::Value;
+use std::error::Error;
 use std::sync::Arc;
+use tokio::sync::Mutex;
 
-/// Keeps a run as soon as it waits for a person, and from then on, so that another process can go on with it.
+/// Keeps a run as it goes, so that another process can go on with it.
+///
+/// What does no more than think is not kept: it begins to be when it first has something to do. A run that ends without
+/// having waited for anybody leaves nothing behind.
 pub(crate) struct Keeper {
     pub(crate) state: Arc<KeptState>,
+    run: RunId,
+    kept: Mutex<Kept>,
+}
+
+struct Kept {
     run: StoredRun,
     /// The right to go on with the run; there is none before it was kept.
     lease: Option<RunLease>,
+    has_waited: bool,
 }
 
 impl Keeper {
     /// Begins a run that is not kept yet.
-    pub(crate) fn new(state: Arc<KeptState>, run: RunId, task: &Task) -> Result<Self> {
-        let mut run = StoredRun::new(run);
-        run.host = serde_json::to_value(task)?;
-        Ok(Self { state, run, lease: None })
+    pub(crate) fn new(state: Arc<KeptState>, run: RunId, task: &Task) -> Result<Arc<Self>> {
+        let mut stored = StoredRun::new(run);
+        stored.host = serde_json::to_value(task)?;
+        Ok(Self::with(state, stored, None))
     }
 
     /// Goes on with a run that was kept.
-    pub(crate) fn of(state: Arc<KeptState>, run: StoredRun, lease: RunLease) -> Self {
-        Self { state, run, lease: Some(lease) }
+    pub(crate) fn of(state: Arc<KeptState>, run: StoredRun, lease: RunLease) -> Arc<Self> {
+        Self::with(state, run, Some(lease))
+    }
+
+    fn with(state: Arc<KeptState>, run: StoredRun, lease: Option<RunLease>) -> Arc<Self> {
+        let (name, has_waited) = (run.run.clone(), run.status == RunStatus::Waiting);
+        Arc::new(Self { state, run: name, kept: Mutex::new(Kept { run, lease, has_waited }) })
     }
 
     pub(crate) fn run(&self) -> &RunId {
-        &self.run.run
+        &self.run
     }
 
-    /// Tells whether the run outlives the process.
-    pub(crate) fn is_kept(&self) -> bool {
-        self.lease.is_some()
+    /// Keeps where the run stands, unless it has ended without ever having been worth keeping.
+    pub(crate) async fn keep(&self, work: &Work) -> Result<()> {
+        let status = if work.waiting().is_empty() { RunStatus::Ended } else { RunStatus::Waiting };
+        self.save(status, || work.state()).await
     }
 
-    /// Keeps where the run stands.
-    pub(crate) async fn keep(&mut self, work: &Work) -> Result<()> {
-        let store = self.state.store()?;
-        if self.lease.is_none() {
-            self.lease = Some(store.take(&self.run.run).await?);
+    async fn save(&self, status: RunStatus, state: impl FnOnce() -> Result<Value>) -> Result<()> {
+        let mut kept = self.kept.lock().await;
+        if kept.lease.is_none() && status == RunStatus::Ended {
+            return Ok(());
         }
-        self.run.state = work.state()?;
-        self.run.status = if work.waiting().is_empty() { RunStatus::Ended } else { RunStatus::Waiting };
-        store.save(&mut self.run).await?;
+        let saved = async {
+            let store = self.state.store()?;
+            if kept.lease.is_none() {
+                kept.lease = Some(store.take(&self.run).await?);
+            }
+            kept.has_waited |= status == RunStatus::Waiting;
+            if status == RunStatus::Ended && !kept.has_waited {
+                store.delete(&self.run).await?;
+                kept.lease = None;
+                return Ok(());
+            }
+            (kept.run.state, kept.run.status) = (state()?, status);
+            store.save(&mut kept.run).await?;
+            Ok(())
+        };
+        let saved: Result<()> = saved.await;
+        // What is kept must not fall behind, or it would be done again; who waits must be found again.
+        if saved.is_ok() || kept.run.revision > 0 || status == RunStatus::Waiting {
+            return saved;
+        }
+        kept.lease = None;
+        if let Err(error) =
+            saved.context("this run is not kept: if it is interrupted, it has to be started anew")
+        {
+            self.state.say(error.as_ref());
+        }
         Ok(())
+    }
+}
+
+#[async_trait]
+impl StateKeeper for Keeper {
+    async fn keep(&self, _: &CallScope, state: &RunState) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let status = match state.phase() {
+            Phase::Ended { .. } => RunStatus::Ended,
+            Phase::Waiting { executing, .. } if executing.is_empty() => RunStatus::Waiting,
+            _ => RunStatus::Running,
+        };
+        Ok(self.save(status, || Ok(serde_json::to_value(state)?)).await?)
     }
 }

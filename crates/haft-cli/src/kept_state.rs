@@ -1,15 +1,27 @@
-use crate::exit::UsageError;
+use crate::exit::{self, UsageError};
+use crate::policy_setup::is_there;
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
-use haft::store::SqliteStore;
+use haft::store::{Entry, PendingEntry, SqliteStore, StoreFault};
 use haft::{
-    Approval, Claim, Grant, GrantPlace, GrantStore, PendingCall, PendingId, PendingStore, StoreError,
+    Approval, Claim, Grant, GrantPlace, GrantStore, JournalRecord, JournalSink, PendingCall, PendingId,
+    PendingStore, StoreError,
 };
+use std::error::Error;
 use std::fs;
+use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// For how long what is of no use any more is kept.
+const KEPT_FOR: Duration = Duration::from_hours(30 * 24);
+
+/// How often it is looked whether something is of no use any more.
+const TIDIED_EVERY: Duration = Duration::from_hours(24);
 
 /// Holds what haft remembers from one command to the next: grants, calls that wait for a person, and runs.
 ///
@@ -17,13 +29,15 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct KeptState {
     path: Option<PathBuf>,
     store: OnceLock<SqliteStore>,
+    /// Whether it was said what stands in the way of keeping something.
+    is_said: AtomicBool,
 }
 
 impl KeptState {
     /// Finds the file where the environment says that it is.
-    pub(crate) fn from_environment() -> Arc<Self> {
-        let path = UserDirectories::from_environment().state_file().map(Path::to_owned);
-        Arc::new(Self { path, store: OnceLock::new() })
+    pub(crate) fn from_environment() -> Result<Arc<Self>> {
+        let path = UserDirectories::from_environment().state_file()?.map(Path::to_owned);
+        Ok(Arc::new(Self { path, store: OnceLock::new(), is_said: AtomicBool::new(false) }))
     }
 
     /// Opens the file, and makes it if there is none.
@@ -49,10 +63,58 @@ impl KeptState {
 
     /// Opens the file if there is one.
     pub(crate) fn existing(&self) -> Result<Option<&SqliteStore>> {
-        if self.store.get().is_none() && !self.path.as_ref().is_some_and(|path| path.exists()) {
+        if self.store.get().is_none() && !self.path.as_deref().is_some_and(is_there) {
             return Ok(None);
         }
         self.store().map(Some)
+    }
+
+    /// Removes once a day what has been of no use for a month; what stands in the way of that stands in nobody else's.
+    pub(crate) async fn tidy(&self) {
+        if let Some(store) = self.store.get()
+            && let Err(error) = store.prune_if_due(KEPT_FOR, TIDIED_EVERY).await
+        {
+            exit::note(&error);
+        }
+    }
+
+    /// Lists the grants, also those that cannot be read.
+    pub(crate) async fn grants(&self) -> Result<Vec<Entry<Grant>>> {
+        match self.existing()? {
+            Some(store) => Ok(store.grant_entries().await?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Lists the calls that wait, also those that cannot be read.
+    pub(crate) async fn calls(&self) -> Result<Vec<PendingEntry>> {
+        match self.existing()? {
+            Some(store) => Ok(store.pending_entries().await?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Tells whether a call waits, whatever else there is.
+    pub(crate) async fn waits(&self, id: &PendingId) -> Result<bool> {
+        match self.existing()? {
+            Some(store) => Ok(store.waits(id).await?),
+            None => Ok(false),
+        }
+    }
+
+    /// Says on standard error, once, why something cannot be kept or read: a model is told no more than that.
+    fn said<T, E: Error + 'static>(&self, result: Result<T, E>) -> Result<T, E> {
+        if let Err(error) = &result {
+            self.say(error);
+        }
+        result
+    }
+
+    /// Says on standard error what stands in the way of keeping something, unless that was said before.
+    pub(crate) fn say(&self, error: &(dyn Error + 'static)) {
+        if !self.is_said.swap(true, Ordering::Relaxed) {
+            exit::note(error);
+        }
     }
 
     fn needed(&self, attempted: &'static str) -> Result<&SqliteStore, StoreError> {
@@ -64,10 +126,15 @@ impl KeptState {
     }
 }
 
+/// Says why an entry cannot be read, for where it is said that it cannot.
+pub(crate) fn why(fault: &StoreFault) -> String {
+    fault.source().map_or_else(|| fault.to_string(), ToString::to_string)
+}
+
 #[async_trait]
 impl GrantStore for KeptState {
     async fn add(&self, grant: &Grant) -> Result<(), StoreError> {
-        self.needed("keep the grant")?.add(grant).await
+        self.said(async { self.needed("keep the grant")?.add(grant).await }.await)
     }
 
     async fn holding(
@@ -75,10 +142,13 @@ impl GrantStore for KeptState {
         agent: Option<&str>,
         places: &[GrantPlace],
     ) -> Result<Vec<Arc<Grant>>, StoreError> {
-        match self.found("read the grants")? {
-            Some(store) => store.holding(agent, places).await,
-            None => Ok(Vec::new()),
-        }
+        let held = async {
+            match self.found("read the grants")? {
+                Some(store) => store.holding(agent, places).await,
+                None => Ok(Vec::new()),
+            }
+        };
+        self.said(held.await)
     }
 
     async fn list(&self) -> Result<Vec<Arc<Grant>>, StoreError> {
@@ -96,10 +166,21 @@ impl GrantStore for KeptState {
     }
 }
 
+/// Records where there is a file; what went before the first that had to be kept is nobody's to look up.
+impl JournalSink for KeptState {
+    fn write(&self, record: &JournalRecord) -> io::Result<()> {
+        self.said(match self.existing() {
+            Ok(Some(store)) => store.write(record),
+            Ok(None) => Ok(()),
+            Err(error) => Err(io::Error::other(error)),
+        })
+    }
+}
+
 #[async_trait]
 impl PendingStore for KeptState {
     async fn put(&self, pending: &PendingCall) -> Result<(), StoreError> {
-        self.needed("keep the pending call")?.put(pending).await
+        self.said(async { self.needed("keep the pending call")?.put(pending).await }.await)
     }
 
     async fn claim(&self, pending: &PendingCall) -> Result<Claim, StoreError> {

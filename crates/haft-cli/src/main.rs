@@ -9,6 +9,7 @@ mod exit;
 mod grants;
 mod ids;
 mod interrupt;
+mod journal;
 mod keeper;
 mod kept_state;
 mod outcome;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
             Command::Resume(options) => resume::resume(options).await,
             Command::Approvals(command) => approvals::approvals(command).await,
             Command::Grants(command) => grants::grants(command).await,
+            Command::Journal(options) => journal::journal(options).await,
         }
     });
     // A tool that was abandoned may still sit in the blocking pool; its result is of no use to anybody.

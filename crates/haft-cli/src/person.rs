@@ -1,3 +1,4 @@
+use crate::editor;
 use crate::prompt::{Prompt, Said};
 use async_trait::async_trait;
 use haft::{
@@ -56,12 +57,20 @@ impl Terminal {
     pub(crate) async fn ask(&self, pending: &PendingCall) -> Approval {
         let explained: Arc<[Explanation]> = self.explain(pending).into();
         let pending = Arc::new(pending.clone());
+        let mut input = pending.call.input.clone();
         loop {
             let (shown, explained) = (Arc::clone(&pending), Arc::clone(&explained));
             match on_terminal(move |prompt| prompt.call(&shown, &explained)).await {
                 Some(Said::Answer(approval)) => return approval,
-                Some(Said::Edit) => match crate::editor::edit(&pending.call.input).await {
-                    Ok(Some(input)) => return Approval::Edit { input },
+                Some(Said::Edit) => match editor::edit(&input).await {
+                    Ok(Some(edited)) => match editor::refusal(&self.tools, &pending, &edited) {
+                        None => return Approval::Edit { input: edited },
+                        Some(refusal) => {
+                            editor::print_refusal(&refusal);
+                            // What was written is mended, not written again.
+                            input = edited;
+                        }
+                    },
                     Ok(None) => anstream::eprintln!("  nothing was changed"),
                     Err(error) => {
                         anstream::eprintln!("  {}", crate::timeline::visible(&format!("{error:#}")));

@@ -1,5 +1,6 @@
 //! Which policy files hold, and what they come to.
 
+mod naming;
 mod snapshot;
 mod trust;
 
@@ -15,6 +16,7 @@ use haft::policy::{
     LoadedPolicy, PolicyLoader, Profile, SandboxMode, TestOutcome, TestReport, TestResult, Trust,
 };
 use haft::{LocalExecutorBuilder, Mode, ModeSwitch, RuleLanguage, ToolRegistry, Workdir};
+use naming::{NamesFor, Naming};
 use snapshot::Snapshot;
 use std::io::{
     self,
@@ -59,6 +61,7 @@ struct Layers<'a> {
     options: &'a PolicyOptions,
     files: Files,
     workspace: Option<&'a WorkspaceFile>,
+    naming: &'a Naming<'a>,
 }
 
 /// Knows where policy files are, and what they are read for.
@@ -85,29 +88,42 @@ impl<'a> PolicySetup<'a> {
     }
 
     /// Reads the files in force, each weighing more than the next: the profile, the user's, the workspace's and the one of
-    /// the command line.
+    /// the command line; models may read of their rules.
     ///
     /// Where no file and no option names a profile, the rules build on `read_only`.
     pub(crate) fn in_force(&self, options: &PolicyOptions) -> Result<PolicyInForce> {
-        self.load(options, Files::InForce)
+        self.load_named(options, Files::InForce, NamesFor::Models).or_else(|error| {
+            // What is wrong is told to people.
+            self.load_named(options, Files::InForce, NamesFor::People).and(Err(error))
+        })
     }
 
-    /// Reads the files that decide, and runs their tests.
+    /// Reads the files that decide, and runs their tests, for people.
     pub(crate) fn load(&self, options: &PolicyOptions, files: Files) -> Result<PolicyInForce> {
-        let snapshot = Snapshot::with_alias(self.user.config());
-        let workspace = self.workspace_of(files, &snapshot)?;
-        let layers = Layers { options, files, workspace: workspace.as_ref() };
+        self.load_named(options, files, NamesFor::People)
+    }
+
+    fn load_named(&self, options: &PolicyOptions, files: Files, names: NamesFor) -> Result<PolicyInForce> {
+        let naming = self.naming(names);
+        let snapshot = naming.snapshot(options.policy.as_deref());
+        let workspace = self.workspace_of(files, &naming, &snapshot)?;
+        let layers = Layers { options, files, workspace: workspace.as_ref(), naming: &naming };
         let loaded = self.loader(layers, &snapshot)?.load()?;
         Ok(PolicyInForce { loaded, workspace })
+    }
+
+    fn naming(&self, names: NamesFor) -> Naming<'_> {
+        Naming { names, workdir: self.workdir, given: self.given, user: &self.user }
     }
 
     /// Runs the tests of the files that decide, and says what became of each.
     ///
     /// A profile that is in force is a file like the others.
     pub(crate) fn test(&self, options: &PolicyOptions, files: Files) -> Result<Vec<TestReport>> {
-        let snapshot = Snapshot::with_alias(self.user.config());
-        let workspace = self.workspace_of(files, &snapshot)?;
-        let layers = Layers { options, files, workspace: workspace.as_ref() };
+        let naming = self.naming(NamesFor::People);
+        let snapshot = naming.snapshot(options.policy.as_deref());
+        let workspace = self.workspace_of(files, &naming, &snapshot)?;
+        let layers = Layers { options, files, workspace: workspace.as_ref(), naming: &naming };
         let loader = self.loader(layers, &snapshot)?;
         let report = loader.test()?;
         let failed = |result: &TestResult| matches!(result.outcome(), TestOutcome::Failed(_));
@@ -129,7 +145,7 @@ impl<'a> PolicySetup<'a> {
 
     /// Makes a loader of the layers.
     fn loader<'s>(&'s self, layers: Layers<'s>, snapshot: &'s Snapshot) -> Result<PolicyLoader<'s>> {
-        let Layers { options, files, workspace } = layers;
+        let Layers { options, files, workspace, naming } = layers;
         let loader = |language: RuleLanguage| {
             let mut loader = PolicyLoader::new(language).source(snapshot);
             if files == Files::Named {
@@ -137,11 +153,11 @@ impl<'a> PolicySetup<'a> {
             } else if let Some(user) = self.user_file_name() {
                 loader = loader.user(user);
             }
-            if let Some(WorkspaceFile { name, trust, .. }) = workspace {
-                loader = loader.workspace(name, *trust);
+            if let Some(WorkspaceFile { read_as, trust, .. }) = workspace {
+                loader = loader.workspace(read_as, *trust);
             }
             if let Some(file) = &options.policy {
-                loader = loader.command_line(file);
+                loader = loader.command_line(naming.command_line(file));
             }
             if let Some(profile) = options.profile {
                 loader = loader.profile(profile);
@@ -159,13 +175,14 @@ impl<'a> PolicySetup<'a> {
 
     /// Reads the workspace's file as far as to tell whether it is trusted.
     pub(crate) fn look_at_workspace(&self) -> Result<Option<WorkspaceFile>> {
-        self.workspace_file(&Snapshot::with_alias(self.user.config()))
+        let naming = self.naming(NamesFor::People);
+        self.workspace_file(&naming, &naming.snapshot(None))
     }
 
     /// Reads the workspace's file as it would be read if it were trusted, and runs its tests.
     pub(crate) fn as_trusted(&self, file: &WorkspaceFile) -> Result<LoadedPolicy> {
         let loader = PolicyLoader::new(self.language(&file.snapshot)?).without_default_profile();
-        let loader = loader.workspace(&file.name, Trust::Trusted).source(&file.snapshot);
+        let loader = loader.workspace(&file.read_as, Trust::Trusted).source(&file.snapshot);
         Ok(loader.tools(self.tools).load()?)
     }
 
@@ -181,7 +198,7 @@ impl<'a> PolicySetup<'a> {
 
     /// The language of rules, in which haft's own places and the files that were read are protected.
     fn language(&self, snapshot: &Snapshot) -> Result<RuleLanguage> {
-        let own = self.user.own_places().map(resolved);
+        let own = self.user.own_places().map(|place| resolved(&place));
         let protected: Vec<PathBuf> = own.chain(snapshot.files().map(|(path, _)| path)).collect();
         haft::rule_language_with(self.workdir, self.user.home().as_deref(), protected)
             .context("cannot protect haft's own files")
@@ -201,15 +218,20 @@ impl<'a> PolicySetup<'a> {
         haft::rule_language(self.workdir, self.user.home().as_deref())
     }
 
-    fn workspace_of(&self, files: Files, snapshot: &Snapshot) -> Result<Option<WorkspaceFile>> {
+    fn workspace_of(
+        &self,
+        files: Files,
+        naming: &Naming<'_>,
+        snapshot: &Snapshot,
+    ) -> Result<Option<WorkspaceFile>> {
         match files {
-            Files::InForce => self.workspace_file(snapshot),
+            Files::InForce => self.workspace_file(naming, snapshot),
             Files::Named => Ok(None),
         }
     }
 
-    fn workspace_file(&self, snapshot: &Snapshot) -> Result<Option<WorkspaceFile>> {
-        let name = self.given.join(POLICY_FILE);
+    fn workspace_file(&self, naming: &Naming<'_>, snapshot: &Snapshot) -> Result<Option<WorkspaceFile>> {
+        let read_as = naming.workspace();
         let path = self.workspace_path();
         if !is_there(&path) {
             return Ok(None);
@@ -221,10 +243,16 @@ impl<'a> PolicySetup<'a> {
         let digest = {
             let loader = PolicyLoader::new(self.plain_language()).source(snapshot);
             // What is wrong with the file is told when it is read as what it is.
-            loader.workspace(&name, Trust::Trusted).load().ok().map(|_| snapshot.digest())
+            loader.workspace(&read_as, Trust::Trusted).load().ok().map(|_| snapshot.digest())
         };
-        let mut file =
-            WorkspaceFile { name, path, digest, trust: Trust::Untrusted, snapshot: snapshot.clone() };
+        let mut file = WorkspaceFile {
+            name: self.given.join(POLICY_FILE),
+            read_as,
+            path,
+            digest,
+            trust: Trust::Untrusted,
+            snapshot: snapshot.clone(),
+        };
         if let Ok(store) = self.trust_store()
             && store.trusts(&file)?
         {
@@ -271,8 +299,8 @@ impl PolicyInForce {
     }
 }
 
-/// Tells whether there is a file, also one that cannot be looked at: what it denies must not be lost for that.
-fn is_there(path: &Path) -> bool {
+/// Tells whether there is a file, also one that cannot be looked at: what it says must not be lost for that.
+pub(crate) fn is_there(path: &Path) -> bool {
     let is_missing = |error: io::Error| matches!(error.kind(), NotFound | NotADirectory);
     !path.symlink_metadata().is_err_and(is_missing)
 }

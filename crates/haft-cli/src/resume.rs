@@ -3,23 +3,27 @@ use crate::attend::attend;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
-use crate::kept_state::KeptState;
-use crate::paint::{NAME, QUIET};
+use crate::kept_state::{KeptState, why};
+use crate::paint::{BAD, NAME, QUIET};
 use crate::run::{SetUp, Source, read_session};
 use crate::task::{Task, What};
 use crate::timeline::visible;
 use crate::when::ago;
 use crate::work::{OneCall, Work};
-use crate::{call, run};
+use crate::{call, ids, run, scratch};
 use anyhow::{Context as _, Result};
-use haft::store::{RunStatus, RunStore as _, SqliteStore, StoredRun};
-use haft::{CallOutcome, CallScope};
+use haft::store::{GivenUp, RunStatus, RunStore as _, SqliteStore, StoredRun};
+use haft::{CallOutcome, CallScope, PendingCall, RunId};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::iter;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// Goes on with a run that waits, or lists those that do.
 pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
-    let state = KeptState::from_environment();
+    let state = KeptState::from_environment()?;
     let Some(store) = state.existing()? else {
         return match &options.run {
             Some(run) => Err(unknown(run)),
@@ -27,19 +31,28 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
         };
     };
     let Some(name) = &options.run else { return list(Some(store), options.json).await };
-    let stored = find(store, name).await?;
-    let lease = store.take(&stored.run).await?;
-    // Whoever had it may have gone on with it since.
-    let stored = store.load(&stored.run).await?.with_context(|| unknown(name))?;
+    if options.drop {
+        return drop_run(store, name, options.json).await;
+    }
+    let run = find(store, name).await?;
+    let lease = store.take(&run).await?;
+    let unreadable = || {
+        format!(
+            "the run `{run}` cannot be gone on with; use the version of haft that began it, or drop it with \
+             `haft resume {run} --drop`"
+        )
+    };
+    let stored = store.load(&run).await.with_context(unreadable)?.with_context(|| unknown(name))?;
     if stored.status == RunStatus::Ended {
-        let message = format!("the run `{}` has ended, and nothing of it waits; start it anew", stored.run);
+        let message = format!("the run `{run}` has ended, and nothing of it waits; start it anew");
         return Err(UsageError(message).into());
     }
-    let mut task = Task::kept(&stored.host)?;
+    let mut task = Task::kept(&stored.host).with_context(unreadable)?;
     task.json |= options.json;
-    let scope = CallScope::new(stored.run.clone());
+    let workdir = task.open_workdir(&run)?;
+    let scope = CallScope::new(run.clone());
     let kept = stored.state.clone();
-    let mut keeper = Keeper::of(Arc::clone(&state), stored, lease);
+    let keeper = Keeper::of(Arc::clone(&state), stored, lease);
     let (token, _watch) = cancel_on_interrupt();
     let start = Instant::now();
     match &task.work {
@@ -48,69 +61,144 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
             if !task.json {
                 anstream::println!("{NAME}{}{NAME:#} {QUIET}goes on{QUIET:#}", visible(&source.name));
             }
-            let (playing, bench) = run::set_up(SetUp {
+            let (mut playing, bench) = run::set_up(SetUp {
                 task: &task,
+                workdir,
                 given: Some(&task.workdir),
-                state,
+                keeper: Arc::clone(&keeper),
                 scope,
                 session: read_session(&source, session)?,
-                stands: serde_json::from_value(kept).context("the run cannot be read")?,
+                stands: serde_json::from_value(kept).with_context(unreadable)?,
                 token: token.clone(),
             })?;
+            let waiting = keeper.state.calls().await?.into_iter().filter(|entry| entry.run == run.as_str());
+            let waiting: Vec<PendingCall> = waiting.filter_map(|entry| entry.call.ok()).collect();
+            playing.go_on(&waiting).await?;
             let mut work = Work::Session(Box::new(playing));
-            attend(&mut work, &mut keeper, &bench.attended(options.wait), &token).await?;
+            attend(&mut work, &keeper, &bench.attended(options.wait), &token).await?;
+            keeper.state.tidy().await;
             run::conclude(&work, &keeper, &task, start)
         }
         What::Call { .. } => {
-            let outcome: CallOutcome = serde_json::from_value(kept).context("the call cannot be read")?;
-            let (executor, bench) = call::set_up(&task, Some(&task.workdir), &state)?;
+            let outcome: CallOutcome = serde_json::from_value(kept).with_context(unreadable)?;
+            let (executor, bench) = call::set_up(&task, workdir, Some(&task.workdir), &state)?;
             let mut work = Work::Call(Box::new(OneCall { executor, scope, outcome, token: token.clone() }));
-            attend(&mut work, &mut keeper, &bench.attended(options.wait), &token).await?;
+            attend(&mut work, &keeper, &bench.attended(options.wait), &token).await?;
+            keeper.state.tidy().await;
             call::conclude(&work, &keeper, &task)
         }
     }
 }
 
-/// Lists the runs that wait.
+/// Is a run that waits, or one that cannot be read.
+type Listed = Result<StoredRun, (String, String)>;
+
+/// Lists the runs that wait, and those that a process left behind which was interrupted.
 async fn list(store: Option<&SqliteStore>, json: bool) -> Result<Exit> {
-    let mut waiting = Vec::new();
+    let mut waiting: Vec<Listed> = Vec::new();
     if let Some(store) = store {
-        for summary in store.list().await? {
-            if summary.status == RunStatus::Waiting
-                && let Some(run) = store.load(&summary.run).await?
-            {
-                waiting.push(run);
+        for entry in store.run_entries().await? {
+            match entry.value {
+                Ok(summary) if summary.status == RunStatus::Ended => {}
+                // Whoever has it is at work.
+                Ok(summary)
+                    if summary.status == RunStatus::Running && store.take(&summary.run).await.is_err() => {}
+                Ok(summary) => match store.load(&summary.run).await {
+                    Ok(run) => waiting.extend(run.map(Ok)),
+                    Err(error) => waiting.push(Err((entry.id, causes(&error)))),
+                },
+                Err(fault) => waiting.push(Err((entry.id, why(&fault)))),
             }
         }
     }
     if json {
-        let runs: Vec<_> = waiting.iter().map(|run| serde_json::json!({
-            "run": run.run, "started_at_ms": run.started_at_ms, "updated_at_ms": run.updated_at_ms, "task": run.host,
-        })).collect();
+        let runs: Vec<Value> = waiting.iter().map(as_json).collect();
         anstream::println!("{}", serde_json::to_string_pretty(&runs)?);
         return Ok(Exit::Done);
     }
     if waiting.is_empty() {
-        anstream::println!("no run waits");
+        anstream::println!("no run waits, and none was interrupted");
     }
     for run in waiting {
+        let run = match run {
+            Ok(run) => run,
+            Err((id, why)) => {
+                let (id, why) = (visible(&id), visible(&why));
+                anstream::println!("{NAME}{id}{NAME:#}  {BAD}cannot be read{BAD:#}  {QUIET}{why}{QUIET:#}");
+                continue;
+            }
+        };
         let task = Task::kept(&run.host);
         let what = task.map_or_else(
             |error| format!("{error:#}"),
             |task| format!("{} in {}", task.describe(), task.workdir.display()),
         );
+        let stands = match run.status {
+            RunStatus::Running => "interrupted ",
+            _ => "",
+        };
         let since = ago(run.updated_at_ms);
-        anstream::println!("{NAME}{}{NAME:#}  {}  {QUIET}{since}{QUIET:#}", run.run, visible(&what));
+        anstream::println!("{NAME}{}{NAME:#}  {}  {QUIET}{stands}{since}{QUIET:#}", run.run, visible(&what));
     }
     Ok(Exit::Done)
 }
 
+fn as_json(listed: &Listed) -> Value {
+    match listed {
+        Ok(run) => json!({
+            "run": run.run,
+            "status": run.status,
+            "started_at_ms": run.started_at_ms,
+            "updated_at_ms": run.updated_at_ms,
+            "task": run.host,
+        }),
+        Err((id, why)) => json!({ "run": id, "unreadable": why }),
+    }
+}
+
+/// Says what an error comes from.
+fn causes(error: &dyn Error) -> String {
+    let causes = iter::successors(error.source(), |cause| Error::source(*cause));
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
 /// Finds a run by its id, or by a beginning that no other has.
-async fn find(store: &SqliteStore, name: &str) -> Result<StoredRun> {
-    let runs = store.list().await?;
-    let ids: Vec<&str> = runs.iter().map(|run| run.run.as_str()).collect();
-    let Some(id) = crate::ids::pick(name, &ids, "run")? else { return Err(unknown(name)) };
-    store.load(&id.parse()?).await?.with_context(|| unknown(name))
+async fn find(store: &SqliteStore, name: &str) -> Result<RunId> {
+    let runs = store.run_entries().await?;
+    let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
+    let Some(id) = ids::pick(name, &ids, "run")? else { return Err(unknown(name)) };
+    Ok(id.parse()?)
+}
+
+/// Gives a run up, also one that cannot be read, and one of which only calls are left.
+async fn drop_run(store: &SqliteStore, name: &str, json: bool) -> Result<Exit> {
+    let mut names: BTreeSet<String> = store.run_entries().await?.into_iter().map(|run| run.id).collect();
+    names.extend(store.pending_entries().await?.into_iter().map(|call| call.run));
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let run: RunId = ids::pick(name, &names, "run")?.ok_or_else(|| unknown(name))?.parse()?;
+    let _lease = store.take(&run).await?;
+    let stored = store.load(&run).await.ok().flatten();
+    let GivenUp { run: was_kept, calls, .. } = store.give_up(&run).await?;
+    if !was_kept && calls == 0 {
+        return Err(UsageError(format!("the run `{run}` has ended, so there is nothing to drop")).into());
+    }
+    if let Some(task) = stored.and_then(|stored| Task::kept(&stored.host).ok())
+        && task.scratch
+        && !matches!(task.work, What::Session { keep: true, .. })
+    {
+        scratch::remove(&task.workdir);
+    }
+    if json {
+        anstream::println!("{}", json!({ "dropped": run, "calls": calls }));
+        return Ok(Exit::Done);
+    }
+    let calls = match calls {
+        0 => String::new(),
+        1 => ", and the call that waited in it is given up".to_owned(),
+        calls => format!(", and the {calls} calls that waited in it are given up"),
+    };
+    anstream::println!("the run `{run}` is dropped{calls}");
+    Ok(Exit::Done)
 }
 
 fn unknown(run: &str) -> anyhow::Error {

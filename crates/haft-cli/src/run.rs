@@ -14,7 +14,7 @@ use crate::{outcome, scratch, setup};
 use anyhow::{Context as _, Result};
 use haft::agent::{RunEnd, RunState};
 use haft::model::Session;
-use haft::{CallScope, LocalOutputs, OutputStore, read_output};
+use haft::{CallScope, LocalOutputs, OutputStore, Workdir, read_output};
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 use std::time::Instant;
@@ -37,19 +37,20 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     task.json = options.json;
     let session = read_session(&source, &options.session)?;
     let prompt = source.prompt()?;
+    let scope = setup::scope()?;
+    let keeper = Keeper::new(KeptState::from_environment()?, scope.run().clone(), &task)?;
     if !options.json {
         let approved = if task.approve_all { "; its calls are approved" } else { "" };
         Timeline::title(&source.name, &format!("{}{approved}", place.describe()), &prompt);
     }
 
-    let scope = setup::scope()?;
-    let mut keeper = Keeper::new(KeptState::from_environment(), scope.run().clone(), &task)?;
     let (token, _watch) = cancel_on_interrupt();
     let start = Instant::now();
     let (mut playing, bench) = set_up(SetUp {
         task: &task,
+        workdir,
         given: place.path(),
-        state: Arc::clone(&keeper.state),
+        keeper: Arc::clone(&keeper),
         scope,
         session,
         stands: RunState::new(),
@@ -61,16 +62,18 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
         place.outlives();
     }
     let mut work = Work::Session(Box::new(playing));
-    attend(&mut work, &mut keeper, &bench.attended(options.wait), &token).await?;
+    attend(&mut work, &keeper, &bench.attended(options.wait), &token).await?;
+    keeper.state.tidy().await;
     conclude(&work, &keeper, &task, start)
 }
 
 /// Holds what is known of a session that is to be played.
 pub(crate) struct SetUp<'a> {
     pub(crate) task: &'a Task,
+    pub(crate) workdir: Workdir,
     /// The directory as it was given, for names that people know.
     pub(crate) given: Option<&'a Path>,
-    pub(crate) state: Arc<KeptState>,
+    pub(crate) keeper: Arc<Keeper>,
     pub(crate) scope: CallScope,
     pub(crate) session: Session,
     /// Where the run stands.
@@ -80,15 +83,16 @@ pub(crate) struct SetUp<'a> {
 
 /// Gathers what a session is played with.
 pub(crate) fn set_up(set_up: SetUp<'_>) -> Result<(Playing, Bench)> {
-    let SetUp { task, given, state, scope, session, stands, token } = set_up;
-    let workdir = setup::workdir(Some(&task.workdir))?;
+    let SetUp { task, workdir, given, keeper, scope, session, stands, token } = set_up;
+    // What cannot be read must not be found out when it is needed, in the middle of the work.
+    keeper.state.existing()?;
     let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
     let tools = setup::registry(&workdir)?.with(read_output(Arc::clone(&outputs)))?;
     let policy = PolicySetup::new(&workdir, given, &tools).in_force(&task.policy()?)?;
     policy.print_notes();
-    let bench = Bench { workdir, tools, policy, state };
+    let bench = Bench { workdir, tools, policy, state: Arc::clone(&keeper.state) };
     let (approves_all, json) = (task.approve_all, task.json);
-    let stage = Stage { bench: &bench, outputs, scope, approves_all, json, token };
+    let stage = Stage { bench: &bench, keeper, outputs, scope, approves_all, json, token };
     let playing = Playing::set_up(stage, session, stands)?;
     Ok((playing, bench))
 }

@@ -6,8 +6,8 @@ use crate::policy_setup::PolicyInForce;
 use anyhow::{Context as _, Result};
 use haft::shell::Environment;
 use haft::{
-    CallScope, Grants, LocalExecutor, LocalExecutorBuilder, LocalOutputs, RunId, ToolRegistry, Workdir,
-    now_ms, read_output,
+    CallScope, Grants, Journal, LocalExecutor, LocalExecutorBuilder, LocalOutputs, RunId, ToolRegistry,
+    Workdir, now_ms, read_output,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -15,8 +15,21 @@ use std::sync::Arc;
 /// Opens the directory the tools work in.
 pub(crate) fn workdir(path: Option<&Path>) -> Result<Workdir> {
     let path = path.unwrap_or(Path::new("."));
-    Workdir::open(path).with_context(|| {
+    let workdir = Workdir::open(path).with_context(|| {
         UsageError(format!("cannot work in `{}`; name an existing directory with --workdir", path.display()))
+    })?;
+    name(&workdir)?;
+    Ok(workdir)
+}
+
+/// Names a directory exactly, so that rules can be about it, and it can be told apart from others.
+fn name(workdir: &Workdir) -> Result<&str> {
+    let path = workdir.root_path();
+    path.to_str().with_context(|| {
+        let shown = path.display();
+        UsageError(format!(
+            "cannot work in `{shown}`, because its path is not UTF-8; rename it, or name another directory with --workdir"
+        ))
     })
 }
 
@@ -47,16 +60,16 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// Starts to configure an executor that keeps what waits, and remembers what is answered.
+    /// Starts to configure an executor that keeps what waits, remembers what is answered and records both.
     pub(crate) fn executor(&self, approves_all: bool) -> Result<LocalExecutorBuilder> {
-        let grants = Grants::kept_in(Arc::clone(&self.state) as _)
-            .workspace(self.workdir.root_path().to_string_lossy().into_owned());
+        let grants = Grants::kept_in(Arc::clone(&self.state) as _).workspace(name(&self.workdir)?);
         Ok(self
             .policy
             .apply(LocalExecutor::builder(self.tools.clone()))?
             .approver(Person::new(approves_all))
             .grants(grants)
-            .pending(Arc::clone(&self.state) as _))
+            .pending(Arc::clone(&self.state) as _)
+            .journal(Journal::new(Arc::clone(&self.state) as _)))
     }
 
     /// Says who answers what waits.

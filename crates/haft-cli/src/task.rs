@@ -1,6 +1,7 @@
 use crate::exit::UsageError;
 use crate::policy_setup::PolicyOptions;
 use anyhow::{Context as _, Result};
+use haft::{RunId, Workdir};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf, absolute};
@@ -51,6 +52,18 @@ pub(crate) enum What {
 
 impl Task {
     pub(crate) fn new(work: What, workdir: &Path, policy: &PolicyOptions) -> Result<Self> {
+        let policy_file = policy.policy.as_ref().map(absolute).transpose();
+        let policy_file = policy_file.context("cannot tell where the policy is")?;
+        let session = match &work {
+            What::Session { session, .. } => Some(session),
+            What::Call { .. } => None,
+        };
+        if let Some(path) = session.into_iter().chain(&policy_file).find(|path| path.to_str().is_none()) {
+            let shown = path.display();
+            let message =
+                format!("the path `{shown}` is not UTF-8, so a run with it could not be kept; rename it");
+            return Err(UsageError(message).into());
+        }
         Ok(Self {
             version: VERSION,
             work,
@@ -59,12 +72,7 @@ impl Task {
             approve_all: false,
             json: false,
             profile: policy.profile.map(|profile| profile.to_string()),
-            policy: policy
-                .policy
-                .as_ref()
-                .map(absolute)
-                .transpose()
-                .context("cannot tell where the policy is")?,
+            policy: policy_file,
             mode: policy.mode.map(|mode| mode.to_string()),
         })
     }
@@ -79,6 +87,17 @@ impl Task {
             task.version
         );
         Ok(task)
+    }
+
+    /// Opens the directory that its run works in, which may be gone since.
+    pub(crate) fn open_workdir(&self, run: &RunId) -> Result<Workdir> {
+        Workdir::open(&self.workdir).with_context(|| {
+            let directory = self.workdir.display();
+            UsageError(format!(
+                "the run `{run}` works in `{directory}`, which cannot be opened; bring the directory back, or drop the run \
+                 with `haft resume {run} --drop`"
+            ))
+        })
     }
 
     /// What the command line that started it said of the policy.

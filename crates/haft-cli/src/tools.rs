@@ -1,7 +1,7 @@
 use crate::arguments::ToolsOptions;
 use crate::exit::Exit;
 use crate::paint::{BAD, NAME, QUIET};
-use crate::policy_setup::PolicySetup;
+use crate::policy_setup::{Files, PolicySetup};
 use crate::setup;
 use crate::timeline::visible;
 use anyhow::Result;
@@ -11,7 +11,8 @@ use haft::{Accesses, Decision, ToolSpec};
 pub(crate) fn tools(options: &ToolsOptions) -> Result<Exit> {
     let workdir = setup::workdir(None)?;
     let registry = setup::registry(&workdir)?;
-    let policy = PolicySetup::new(&workdir, None, &registry).in_force(&options.policy)?.loaded.policy;
+    let setup = PolicySetup::new(&workdir, None, &registry);
+    let policy = setup.load(&options.policy, Files::InForce)?.loaded.policy;
     if options.json {
         let specs: Vec<&ToolSpec> = registry.iter().collect();
         anstream::println!("{}", serde_json::to_string_pretty(&specs)?);

@@ -1,5 +1,6 @@
 use crate::exit::UsageError;
 use anyhow::Result;
+use haft::store::SqliteStore;
 use std::env;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,8 @@ pub(crate) struct UserDirectories {
     config: Option<(PathBuf, &'static str)>,
     state: Option<PathBuf>,
     state_file: Option<PathBuf>,
+    /// What `HAFT_STATE` says, if that is no absolute path.
+    relative_state_file: Option<PathBuf>,
 }
 
 impl UserDirectories {
@@ -23,18 +26,20 @@ impl UserDirectories {
     pub(crate) fn from_environment() -> Self {
         let absolute = |path: PathBuf| Some(path).filter(|path| path.is_absolute());
         let variable = |name: &str| env::var_os(name).map(PathBuf::from).and_then(absolute);
+        let state_file = env::var_os("HAFT_STATE").filter(|path| !path.is_empty()).map(PathBuf::from);
+        let relative_state_file = state_file.clone().filter(|path| path.is_relative());
         let home = env::home_dir().and_then(absolute);
         let below_home = |folder: &str| home.as_ref().map(|home| home.join(folder));
         let state =
             variable("XDG_STATE_HOME").or_else(|| below_home(".local/state")).map(|path| path.join("haft"));
         Self {
-            state_file: variable("HAFT_STATE")
-                .or_else(|| state.as_ref().map(|directory| directory.join("haft.db"))),
+            state_file: state_file.or_else(|| state.as_ref().map(|directory| directory.join("haft.db"))),
             config: variable("XDG_CONFIG_HOME")
                 .map(|path| (path.join("haft"), "$XDG_CONFIG_HOME/haft"))
                 .or_else(|| Some((below_home(".config/haft")?, "~/.config/haft"))),
             state,
             home,
+            relative_state_file,
         }
     }
 
@@ -63,14 +68,27 @@ impl UserDirectories {
 
     /// The database of grants, waiting calls and runs, which need not be there.
     ///
-    /// It is named by `HAFT_STATE`, if that is an absolute path, and is `haft.db` among the rest otherwise.
-    pub(crate) fn state_file(&self) -> Option<&Path> {
-        self.state_file.as_deref()
+    /// It is named by `HAFT_STATE`, and is `haft.db` among the rest otherwise.
+    ///
+    /// # Errors
+    ///
+    /// When `HAFT_STATE` is no absolute path: it would be another file in each directory.
+    pub(crate) fn state_file(&self) -> Result<Option<&Path>> {
+        match &self.relative_state_file {
+            None => Ok(self.state_file.as_deref()),
+            Some(path) => {
+                let path = path.display();
+                let message =
+                    format!("HAFT_STATE is `{path}`; set it to the absolute path of a file, or unset it");
+                Err(UsageError(message).into())
+            }
+        }
     }
 
-    /// The places that hold haft's own policy and state.
-    pub(crate) fn own_places(&self) -> impl Iterator<Item = &Path> {
-        let config = self.config.as_ref().map(|(path, _)| path);
-        [config, self.state.as_ref(), self.state_file.as_ref()].into_iter().flatten().map(PathBuf::as_path)
+    /// The places that hold haft's own policy and state, with what is put beside the database.
+    pub(crate) fn own_places(&self) -> impl Iterator<Item = PathBuf> {
+        let config = self.config.as_ref().map(|(path, _)| path.clone());
+        let state_file = self.state_file.iter().flat_map(SqliteStore::places);
+        config.into_iter().chain(self.state.clone()).chain(state_file)
     }
 }

@@ -2,8 +2,8 @@ use crate::playing::Playing;
 use anyhow::Result;
 use haft::agent::ResumeError;
 use haft::{
-    Approval, CallOutcome, CallScope, ErrorKind, LocalExecutor, PendingCall, ReplyStatus, ResumeRefused,
-    Resumption, ToolExecutor as _, ToolOutput, ToolReply,
+    Approval, CallOutcome, CallScope, LocalExecutor, PendingCall, ResumeRefused, Resumption,
+    ToolExecutor as _,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -74,16 +74,11 @@ impl Work {
 
     /// Answers a call of which nobody knows what became.
     async fn lose(&mut self, pending: &PendingCall) -> Result<()> {
-        let output = ToolOutput::text(
-            "the program ended while this call was running, so whether it had its effect is not known; look before you \
-             repeat it",
-        );
-        let status = ReplyStatus::Error(ErrorKind::Failed);
-        let reply = ToolReply::new(pending.call.id.clone(), pending.call.name.clone(), status, output);
+        let lost = CallOutcome::lost(&pending.call);
         match self {
-            Self::Session(playing) => playing.replied(reply).await,
+            Self::Session(playing) => playing.answered(lost).await,
             Self::Call(call) => {
-                call.outcome = CallOutcome::Replied(reply);
+                call.outcome = lost;
                 Ok(())
             }
         }

@@ -1,11 +1,22 @@
+mod document;
+mod entry;
+mod expansion;
+mod problem;
+mod quantity;
 mod server_name;
+mod servers_file;
 
+pub use problem::{ConfigError, ConfigProblem};
 pub use server_name::{ServerName, ServerNameError};
+pub use servers_file::{RefusedServer, ServersFile};
 
-use std::collections::BTreeMap;
+use crate::LoginConfig;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
+use url::Url;
 
 /// Says how a server is reached and what it may take.
 #[derive(Debug, Clone)]
@@ -23,6 +34,12 @@ pub struct ServerConfig {
     pub limits: ServerLimits,
     /// Whether its resources can be read by the tools `list_resources` and `read_resource`; not by default.
     pub resource_tools: bool,
+    /// Whether the server itself keeps calls apart that must not overlap; not by default, so that calls which may change
+    /// something there are sent to it one after the other.
+    pub orders_itself: bool,
+    /// The tools, by the names the server gives them, for which to be called twice is to be called once: a call of them
+    /// that the server did not survive is made once more. None by default; what a tool says of itself counts besides.
+    pub repeatable: BTreeSet<String>,
 }
 
 /// Says how a server is reached.
@@ -38,7 +55,9 @@ pub enum Transport {
 }
 
 /// Says which program is started for a server.
-#[derive(Debug, Clone, Default)]
+///
+/// Its arguments and variables may be secrets, and do not show in its `Debug` form.
+#[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct Program {
     /// The program: a path, or a name that is looked for in `PATH`.
@@ -52,13 +71,17 @@ pub struct Program {
 }
 
 /// Says where a service is.
-#[derive(Debug, Clone, Default)]
+///
+/// The headers, and what follows the path in its address, may be secrets, and do not show in its `Debug` form.
+#[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct HttpServer {
     /// Its address: `https`, or `http` on this machine.
     pub url: String,
     /// Headers that each request is given; their values are secrets.
     pub headers: BTreeMap<String, String>,
+    /// As whom haft logs in where the server wants that; found out by default.
+    pub login: LoginConfig,
 }
 
 /// Says when a server is started.
@@ -111,6 +134,8 @@ impl ServerConfig {
             era: None,
             limits: ServerLimits::default(),
             resource_tools: false,
+            orders_itself: false,
+            repeatable: BTreeSet::new(),
         }
     }
 }
@@ -126,10 +151,38 @@ impl Program {
     }
 }
 
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program")
+            .field("command", &self.command)
+            .field("arguments", &format_args!("{} not shown", self.arguments.len()))
+            .field("variables", &self.variables.keys())
+            .field("directory", &self.directory)
+            .finish()
+    }
+}
+
 impl HttpServer {
     /// Says where a service is.
     pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), headers: BTreeMap::new() }
+        Self { url: url.into(), ..Self::default() }
+    }
+}
+
+impl fmt::Debug for HttpServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = Url::parse(&self.url).map(|mut url| {
+            let hidden = url.query().is_some() || url.fragment().is_some() || !url.username().is_empty();
+            url.set_query(None);
+            url.set_fragment(None);
+            // Both fail only for addresses that cannot have a user.
+            let _ = (url.set_username(""), url.set_password(None));
+            format!("{url}{}", if hidden { "…" } else { "" })
+        });
+        f.debug_struct("HttpServer")
+            .field("url", &shown.unwrap_or_default())
+            .field("headers", &self.headers.keys())
+            .finish()
     }
 }
 

@@ -134,6 +134,11 @@ pub(crate) trait Watch: Send + Sync + 'static {
     /// The server tells how far it is; `total` and `text` as far as it says so.
     fn progress(&self, done: f64, total: Option<f64>, text: Option<&str>);
 
+    /// Takes note that the server asks something for the request; false if it has asked too much, and gets no answer.
+    fn may_ask(&self) -> bool {
+        true
+    }
+
     /// The call the request is made for, by which a person can be asked; `None` for requests of the host's own.
     fn call(&self) -> Option<&CallContext>;
 }

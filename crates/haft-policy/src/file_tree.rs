@@ -1,5 +1,5 @@
 use crate::file_limits::FileLimits;
-use crate::policy_file::{AgentRules, MOST_RULES, PolicyFile};
+use crate::policy_file::{AgentRules, PolicyFile};
 use crate::policy_source::PolicySource;
 use crate::problem::{Problem, Problems};
 use crate::rule_lists::RuleLists;
@@ -61,6 +61,8 @@ struct Walk<'a> {
     /// What became of each file; `None` if something is wrong with it.
     known: HashMap<PathBuf, Option<usize>>,
     nodes: Vec<Node>,
+    /// How many rules were met in all of them.
+    rules: usize,
     problems: Problems,
 }
 
@@ -72,16 +74,11 @@ impl FileTree {
             chain: Vec::new(),
             known: HashMap::new(),
             nodes: Vec::new(),
+            rules: 0,
             problems: Problems::default(),
         };
         walk.visit(path, None);
-        let Walk { nodes, mut problems, .. } = walk;
-        let rules: usize = nodes.iter().map(|node| node.file.count_rules()).sum();
-        if rules > MOST_RULES {
-            let message = format!("a policy has at most {MOST_RULES} rules, all that it includes counted");
-            problems.add(Problem::of_file(&path.display().to_string(), message));
-        }
-        problems.unless_any(Self { nodes })
+        walk.problems.unless_any(Self { nodes: walk.nodes })
     }
 
     /// Iterates over the files, what they include before them.
@@ -172,7 +169,8 @@ impl Walk<'_> {
             Ok(text) => text,
             Err(error) => return refuse(&unreadable(&error), self),
         };
-        let file = match PolicyFile::parse_within(&text, &name, self.files.language, self.files.others) {
+        let Files { language, others, .. } = self.files;
+        let file = match PolicyFile::parse_behind(&text, &name, language, others, &mut self.rules) {
             Ok(file) => file,
             Err(error) => {
                 self.problems.extend(error);

@@ -17,9 +17,6 @@ use toml::de::DeTable;
 /// The most bytes of a policy file.
 pub(crate) const MOST_BYTES: usize = 1 << 20;
 
-/// The most rules of a policy file and of what it includes, together.
-pub(crate) const MOST_RULES: usize = 10_000;
-
 /// The tables and keys that policy files have.
 const KEYS: [&str; 7] = ["include", "profile", "permissions", "agents", "limits", "sandbox", "test"];
 
@@ -85,15 +82,31 @@ impl PolicyFile {
         language: &RuleLanguage,
         others: &[&str],
     ) -> Result<Self, PolicyFileError> {
-        Self::read(text, name, Reading { language, others, built_in: false })
+        Self::parse_behind(text, name, language, others, &mut 0)
+    }
+
+    /// Reads a file of several that have so many rules together, and counts its own among them.
+    pub(crate) fn parse_behind(
+        text: &str,
+        name: &str,
+        language: &RuleLanguage,
+        others: &[&str],
+        rules: &mut usize,
+    ) -> Result<Self, PolicyFileError> {
+        Self::read(text, name, Reading { language, others, built_in: false }, rules)
     }
 
     /// Reads a file of haft's own, whose rules are left out where the language has no patterns of their mode.
     pub(crate) fn built_in(text: &str, name: &str, language: &RuleLanguage) -> Result<Self, PolicyFileError> {
-        Self::read(text, name, Reading { language, others: &[], built_in: true })
+        Self::read(text, name, Reading { language, others: &[], built_in: true }, &mut 0)
     }
 
-    fn read(text: &str, name: &str, reading: Reading<'_>) -> Result<Self, PolicyFileError> {
+    fn read(
+        text: &str,
+        name: &str,
+        reading: Reading<'_>,
+        rules: &mut usize,
+    ) -> Result<Self, PolicyFileError> {
         if text.len() > MOST_BYTES {
             let problem =
                 Problem::of_file(name, "a policy file has at most 1 MiB; split it up with `include`");
@@ -102,6 +115,7 @@ impl PolicyFile {
         let source = SourceText::new(name, text);
         let mut reader = Reader::new(&source, reading.language);
         reader.leaves_out_unknown_patterns = reading.built_in;
+        reader.rules = *rules;
         let (document, errors) = DeTable::parse_recoverable(source.text());
         for error in errors {
             reader.refuse(&error.span().unwrap_or_default(), error.message());
@@ -149,9 +163,7 @@ impl PolicyFile {
                 }
             }
         }
-        if file.count_rules() > MOST_RULES {
-            reader.refuse(&(0..0), format!("a policy has at most {MOST_RULES} rules; use wider patterns"));
-        }
+        *rules = reader.rules;
         reader.problems.in_order().unless_any(file)
     }
 
@@ -188,10 +200,6 @@ impl PolicyFile {
                 reader.unknown(key, "`[sandbox]`", &["mode"]);
             }
         }
-    }
-
-    pub(crate) fn count_rules(&self) -> usize {
-        self.rules.len() + self.agents.values().map(AgentRules::len).sum::<usize>()
     }
 
     /// The name that people know the file by.

@@ -7,6 +7,9 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue};
 
+/// The most rules of a policy file and of what it includes, together.
+const MOST_RULES: usize = 10_000;
+
 pub(crate) type Key<'d> = Spanned<DeString<'d>>;
 pub(crate) type Value<'d> = Spanned<DeValue<'d>>;
 
@@ -17,6 +20,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) problems: Problems,
     /// Whether rules over what the language has no patterns of are left out instead of refused.
     pub(crate) leaves_out_unknown_patterns: bool,
+    /// How many rules were met, in files that were read before too.
+    pub(crate) rules: usize,
     /// Lines that are no TOML, of which nothing else is said.
     broken: Vec<u32>,
 }
@@ -24,7 +29,7 @@ pub(crate) struct Reader<'a> {
 impl<'a> Reader<'a> {
     pub(crate) fn new(source: &'a SourceText, language: &'a RuleLanguage) -> Self {
         let problems = Problems::default();
-        Self { source, language, problems, leaves_out_unknown_patterns: false, broken: Vec::new() }
+        Self { source, language, problems, leaves_out_unknown_patterns: false, rules: 0, broken: Vec::new() }
     }
 
     pub(crate) fn refuse(&mut self, range: &Range<usize>, message: impl Into<String>) {
@@ -104,8 +109,19 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads a rule, of which no more are read than a policy may have: each takes memory.
     pub(crate) fn rule(&mut self, text: &str, value: &Value<'_>) -> Option<Rule> {
         if self.leaves_out_unknown_patterns && !self.knows_patterns_of(text) {
+            return None;
+        }
+        self.rules += 1;
+        if self.rules > MOST_RULES {
+            if self.rules == MOST_RULES + 1 {
+                let message = format!(
+                    "a policy has at most {MOST_RULES} rules, all that it includes counted; use wider patterns"
+                );
+                self.refuse(&value.span(), message);
+            }
             return None;
         }
         let line = self.source.line_of(value.span().start);

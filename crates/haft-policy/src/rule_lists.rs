@@ -31,10 +31,6 @@ impl RuleLists {
         self.deny.extend_from_slice(&other.deny);
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.allow.len() + self.ask.len() + self.deny.len()
-    }
-
     pub(crate) fn to_rules(&self) -> Rules {
         let rules = self.allow.iter().cloned().fold(Rules::new(), Rules::allow);
         let rules = self.ask.iter().cloned().fold(rules, Rules::ask);

@@ -24,6 +24,14 @@ const NON_INTERACTIVE: [(&str, &str); 11] = [
     ("VISUAL", "true"),
 ];
 
+/// What git is told over all its own settings: a directory that only looks like a repository is none.
+///
+/// A file of settings in such a directory, whatever its name, could have git run programs.
+const GIT_SETTING: (&str, &str) = ("safe.bareRepository", "explicit");
+
+/// How many settings git reads from its environment; they are numbered from 0, and of the same ones the last counts.
+const GIT_CONFIG_COUNT: &str = "GIT_CONFIG_COUNT";
+
 /// The variables that are taken over from a host: who and where the user is, and where tool chains are installed.
 const TAKEN_OVER: [&str; 48] = [
     "ANDROID_HOME",
@@ -86,6 +94,10 @@ const SECRET_LOOKING: [&str; 9] =
 /// are settings that keep programs from prompting, paging and colouring (`TERM=dumb`, `GIT_TERMINAL_PROMPT=0`,
 /// `PAGER=cat`, `NO_COLOR=1` and the like), unless the host set the same variable with [`Environment::with`], and the
 /// variable `HAFT_CALL`, by which the processes that come of it are found again.
+///
+/// Added behind the settings that the host gives git in `GIT_CONFIG_COUNT`, so that it holds whatever they say, is
+/// `safe.bareRepository=explicit`: git 2.38 and later take no directory for a repository that is not called `.git`, unless
+/// they are told to by `--git-dir` or `GIT_DIR`. Settings of which git could not read the number are dropped.
 ///
 /// Its `Debug` form shows names and no values. Cheap enough to clone once a tool, not once a call.
 ///
@@ -195,6 +207,7 @@ impl Environment {
         let mut variables: BTreeMap<OsString, OsString> =
             NON_INTERACTIVE.map(|(name, value)| (name.into(), value.into())).into();
         variables.extend(self.variables.iter().map(|(name, value)| (name.clone(), value.clone())));
+        add_git_setting(&mut variables);
         let outer = self.variables.get(OsStr::new(Marker::VARIABLE));
         variables.insert(Marker::VARIABLE.into(), marker.value(outer.map(OsString::as_os_str)));
         variables
@@ -206,6 +219,16 @@ impl fmt::Debug for Environment {
         f.write_str("Environment ")?;
         f.debug_set().entries(self.variables.keys()).finish()
     }
+}
+
+/// Adds the setting of git behind those that there are.
+fn add_git_setting(variables: &mut BTreeMap<OsString, OsString>) {
+    let count = variables.get(OsStr::new(GIT_CONFIG_COUNT)).and_then(|count| count.to_str());
+    let index = count.and_then(|count| count.parse::<u16>().ok()).unwrap_or(0);
+    let (setting, value) = GIT_SETTING;
+    variables.insert(format!("GIT_CONFIG_KEY_{index}").into(), setting.into());
+    variables.insert(format!("GIT_CONFIG_VALUE_{index}").into(), value.into());
+    variables.insert(GIT_CONFIG_COUNT.into(), (u32::from(index) + 1).to_string().into());
 }
 
 fn is_taken_over(name: &OsStr) -> bool {
@@ -311,6 +334,33 @@ mod tests {
         assert_eq!(variables[OsStr::new("TERM")], "xterm");
         assert_eq!(variables[OsStr::new("PAGER")], "cat");
         assert_eq!(variables[OsStr::new("HAFT_CALL")], marker.value(Some(OsStr::new("outer"))));
+    }
+
+    #[test]
+    fn git_gets_a_setting_behind_those_of_the_host() {
+        let check = |count: Option<&str>, expected: &Expect| {
+            let environment = Environment::minimal();
+            let environment = match count {
+                Some(count) => environment.with("GIT_CONFIG_COUNT", count).unwrap(),
+                None => environment,
+            };
+            let variables = environment.of_call(&Marker::next());
+            let of_git = variables.iter().filter(|(name, _)| name.as_bytes().starts_with(b"GIT_CONFIG_"));
+            let of_git: Vec<_> =
+                of_git.map(|(name, value)| format!("{}={}", name.display(), value.display())).collect();
+            expected.assert_eq(&of_git.join(" "));
+        };
+        let alone =
+            expect!["GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.bareRepository GIT_CONFIG_VALUE_0=explicit"];
+        check(None, &alone);
+        check(
+            Some("2"),
+            &expect!["GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_2=safe.bareRepository GIT_CONFIG_VALUE_2=explicit"],
+        );
+        // Git would refuse to run at all.
+        for count in ["", "many", "-1", "65536", "99999999999"] {
+            check(Some(count), &alone);
+        }
     }
 
     #[test]

@@ -46,8 +46,10 @@
 //! - A **record of the journal** holds neither arguments nor outputs, and the executor redacts it before it gets here.
 //!
 //! The file, and the `-wal` and `-shm` files that SQLite puts beside it, are readable and writable by their owner alone
-//! (mode 0600).
+//! (mode 0600), and so is the directory `-locks`, in which runs are locked (mode 0700). A host that lets agents write where
+//! they are protects all of them ([`SqliteStore::places`]).
 
+mod entry;
 mod fault;
 mod lease;
 mod memory_runs;
@@ -56,10 +58,11 @@ mod run;
 mod run_store;
 mod sqlite;
 
+pub use entry::{Entry, PendingEntry};
 pub use fault::StoreFault;
 pub use lease::RunLease;
 pub use memory_runs::MemoryRuns;
 pub use open_error::OpenError;
 pub use run::{RunStatus, RunSummary, StoredRun};
 pub use run_store::{RunStore, SaveError, TakeError};
-pub use sqlite::{Pruned, RecordFilter, SqliteStore, StoreOptions};
+pub use sqlite::{GivenUp, Pruned, RecordFilter, SqliteStore, StoreOptions};

@@ -1,12 +1,16 @@
+mod entries;
+mod giving_up;
 mod grants;
 mod journal;
 mod leases;
 mod opening;
 mod pending;
+mod places;
 mod prune;
 mod runs;
 mod schema;
 
+pub use giving_up::GivenUp;
 pub use journal::RecordFilter;
 pub use prune::Pruned;
 

@@ -15,8 +15,9 @@ use compiled::{CompiledPaths, Ready};
 use haft_tools_core::{PatternError, PatternSet, PatternSyntax, Resource, Scheme};
 use parse::{Base, Fault, PathPattern, Step, parse};
 use place::{Case, Told};
-use protection::{Guarded, Protection};
+use protection::{Guarded, Places};
 use std::path::{Component, Path};
+use std::sync::{Arc, OnceLock};
 use tree::{Extent, Start};
 
 /// Reads the patterns of `read(..)` and `write(..)` rules: globs in the manner of `.gitignore`.
@@ -36,6 +37,7 @@ use tree::{Extent, Start};
 /// | `src/**/*.{rs,toml}` | `**` is any number of directories, `{..}` are alternatives |
 /// | `/etc/hosts`, `~/notes/**` | absolute paths, and those in the home directory |
 /// | `\*` | the character itself |
+/// | `@protected` | for writing, all [`protected_places`] and trees that could have one in them; a file of that name is `./@protected` |
 ///
 /// Absolute patterns mean files in the working directory too, where they lead into it. They are compared with resolved
 /// paths, so a symbolic link in a pattern matches nothing.
@@ -48,7 +50,7 @@ use tree::{Extent, Start};
 /// **Protected places.** Patterns [for writing](Self::for_writing) do not contain anything in
 /// [`protected_places`], such as `.git/hooks`, `.bashrc` and `.haft`, unless they write out its name:
 /// `write(.git/hooks/**)` and `write(**/.envrc)` do, `write(**)`, `write(.git/**)` and `write(.*)` do not. Letter case and
-/// spellings that some file systems take for the same open nothing. A tree outside of these places could have one in it,
+/// spellings that some file systems take for the same open nothing, and neither do rules that choose tools. A tree outside of these places could have one in it,
 /// and is not contained either. Touching is not affected, and neither is reading.
 ///
 /// Looking up costs the same whether a list has ten patterns or a thousand: the patterns are a tree of names along which the
@@ -74,12 +76,17 @@ pub struct PathPatterns {
     home: Option<Vec<Box<str>>>,
     /// What wildcards do not open; `None` where nothing is protected.
     guarded: Option<Vec<Guarded>>,
+    /// The same, compiled when it is first needed, for all lists of patterns.
+    places: OnceLock<Arc<Places>>,
 }
+
+/// The pattern that means everything that is protected.
+const ALL_PROTECTED: &str = "@protected";
 
 impl PathPatterns {
     /// Reads patterns of `read(..)` rules, to which no place is special.
     pub fn for_reading() -> Self {
-        Self { root: None, home: None, guarded: None }
+        Self { root: None, home: None, guarded: None, places: OnceLock::new() }
     }
 
     /// Reads patterns of `write(..)` rules, whose wildcards do not open [`protected_places`].
@@ -93,6 +100,7 @@ impl PathPatterns {
     /// which of them lead into the working directory.
     pub fn root(mut self, path: impl AsRef<Path>) -> Self {
         self.root = names(path.as_ref());
+        self.places = OnceLock::new();
         self
     }
 
@@ -112,21 +120,51 @@ impl PathPatterns {
     ///
     /// When it is not a pattern, or means all of the working directory.
     pub fn protect(mut self, pattern: &str) -> Result<Self, PatternError> {
-        let whole = 0..pattern.len();
-        for mut place in self.read(0, pattern)? {
-            if place.base != Base::Root && self.leads_inside(&place.steps) {
-                place.base = Base::Root;
-                place.steps.drain(..self.root.as_ref().map_or(0, Vec::len));
-            }
-            if place.base == Base::Root && matches!(*place.steps, [] | [Step::Deep]) {
-                let reason = "nothing could be written in the working directory; name a place in it";
-                return Err(PatternError::new(0, whole, reason));
-            }
-            if let Some(guarded) = &mut self.guarded {
-                guarded.push(Guarded::new(&place, Extent::Tree, pattern, "the host keeps it"));
-            }
+        for place in self.read(0, pattern)? {
+            self.guard(place, pattern)?;
         }
         Ok(self)
+    }
+
+    /// Protects the place at an absolute path without symbolic links, and all below it, as [`protect`](Self::protect) does.
+    ///
+    /// Every character of it stands for itself. A place above the working directory protects only what lies outside of that.
+    ///
+    /// # Errors
+    ///
+    /// When it is not an absolute path in UTF-8 without `..`, is the working directory, or nothing says where that is.
+    pub fn protect_path(mut self, path: impl AsRef<Path>) -> Result<Self, PatternError> {
+        let shown = path.as_ref().display().to_string();
+        let refuse = |reason: String| PatternError::new(0, 0..shown.len(), reason);
+        let Some(names) = names(path.as_ref()) else {
+            return Err(refuse(format!(
+                "`{shown}` is not an absolute path in UTF-8; name one to protect it"
+            )));
+        };
+        if self.root.is_none() {
+            return Err(refuse(format!(
+                "nothing here says where the working directory is, and so not whether `{shown}` leads into it"
+            )));
+        }
+        let steps = names.into_iter().map(Step::Name).collect();
+        self.guard(PathPattern { base: Base::Top, steps }, &shown)?;
+        Ok(self)
+    }
+
+    fn guard(&mut self, mut place: PathPattern, shown: &str) -> Result<(), PatternError> {
+        if place.base != Base::Root && self.leads_inside(&place.steps) {
+            place.base = Base::Root;
+            place.steps.drain(..self.root.as_ref().map_or(0, Vec::len));
+        }
+        if place.base == Base::Root && matches!(*place.steps, [] | [Step::Deep]) {
+            let reason = "nothing could be written in the working directory; name a place in it";
+            return Err(PatternError::new(0, 0..shown.len(), reason));
+        }
+        if let Some(guarded) = &mut self.guarded {
+            self.places = OnceLock::new();
+            guarded.push(Guarded::new(&place, Extent::Tree, shown, "the host keeps it"));
+        }
+        Ok(())
     }
 
     /// Tells whether steps from `/` begin with the names of the working directory.
@@ -161,8 +199,9 @@ impl PathPatterns {
         Ok(patterns)
     }
 
-    fn protection(&self) -> Option<Protection> {
-        self.guarded.as_deref().map(|guarded| Protection::new(guarded, [], self.root.as_deref()))
+    fn places(&self) -> Option<&Arc<Places>> {
+        let guarded = self.guarded.as_deref()?;
+        Some(self.places.get_or_init(|| Arc::new(Places::new(guarded, self.root.as_deref()))))
     }
 
     fn told<'a>(&self, resource: &'a Resource) -> Told<'a> {
@@ -177,7 +216,17 @@ impl PatternSyntax for PathPatterns {
 
     fn compile(&self, patterns: &[Box<str>]) -> Result<Box<dyn PatternSet>, PatternError> {
         let mut ready = Vec::with_capacity(patterns.len());
+        let mut all_protected = None;
         for (index, text) in patterns.iter().enumerate() {
+            if **text == *ALL_PROTECTED {
+                if self.guarded.is_none() {
+                    let reason =
+                        "nothing is protected from being read; write `./@protected` for a file of that name";
+                    return Err(PatternError::new(index, 0..text.len(), reason));
+                }
+                all_protected.get_or_insert(index);
+                continue;
+            }
             ready.extend(self.read(index, text)?.into_iter().map(|pattern| Ready {
                 index,
                 start: if pattern.base == Base::Root { Start::Inside } else { Start::Top },
@@ -185,8 +234,13 @@ impl PatternSyntax for PathPatterns {
                 steps: pattern.steps,
             }));
         }
-        let (root, guarded) = (self.root.as_deref(), self.guarded.as_deref());
-        Ok(Box::new(CompiledPaths::new(patterns.len(), &ready, root, guarded)))
+        Ok(Box::new(CompiledPaths::new(
+            patterns.len(),
+            &ready,
+            self.root.as_deref(),
+            self.places(),
+            all_protected,
+        )))
     }
 
     /// Reads a path: from the working directory, from `/`, or from `~`. One that ends in `/**` is a tree.
@@ -196,9 +250,9 @@ impl PatternSyntax for PathPatterns {
 
     fn suggest(&self, resource: &Resource) -> Option<String> {
         let Told::Place(place) = self.told(resource) else { return None };
-        let pattern = match self.protection() {
+        let pattern = match self.places() {
             None => suggest::for_reading(&place)?,
-            Some(protection) if protection.concerns(&place) => return None,
+            Some(places) if places.concern(&place) => return None,
             Some(_) => suggest::for_writing(&place)?,
         };
         // An absolute pattern is none where it is not known where the working directory is.
@@ -206,9 +260,17 @@ impl PatternSyntax for PathPatterns {
         Some(pattern)
     }
 
+    fn protects(&self, resource: &Resource) -> bool {
+        match self.told(resource) {
+            Told::Place(place) => self.places().is_some_and(|places| places.concern(&place)),
+            Told::Unclear => self.guarded.is_some(),
+            Told::Nothing => false,
+        }
+    }
+
     fn remark(&self, resource: &Resource) -> Option<String> {
         let Told::Place(place) = self.told(resource) else { return None };
-        self.protection()?.remark(&place)
+        self.places()?.remark(&place)
     }
 }
 

@@ -19,9 +19,8 @@ mod builtin;
 mod command;
 mod directory;
 mod grammar;
+mod other_shell;
 mod paths;
-#[cfg(test)]
-mod tests;
 mod walk;
 
 use self::directory::Current;

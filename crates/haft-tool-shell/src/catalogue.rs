@@ -17,6 +17,8 @@ mod tests;
 
 pub(crate) use self::effects::{Effects, Host, Nested, Target, Word};
 pub use self::format::CatalogueError;
+#[cfg(feature = "analysis")]
+pub(crate) use self::scripts::is_harmless_assignment;
 
 use self::compile::Command;
 use self::lookup::Place;
@@ -137,6 +139,10 @@ impl Catalogue {
                 break;
             }
             count += 1;
+        }
+        // An option stands before the subcommand: without it the pattern would be about all of them.
+        if count == 1 && Place::start(command).has_children() {
+            count = words.len();
         }
         Some(if place.is_never_granted() { Grantable::Never } else { Grantable::Words(count) })
     }

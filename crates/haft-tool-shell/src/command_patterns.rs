@@ -13,57 +13,6 @@ use crate::syntax::{Unreadable, quoted, split};
 use haft_tools_core::{PatternError, PatternSet, PatternSyntax, Resource, Scheme};
 use std::collections::HashMap;
 
-/// Commands that run whatever they are told, whatever their first words are.
-const NEVER_GRANTED: [&str; 47] = [
-    "awk",
-    "bash",
-    "builtin",
-    "bun",
-    "chroot",
-    "command",
-    "csh",
-    "dash",
-    "deno",
-    "doas",
-    "env",
-    "eval",
-    "exec",
-    "find",
-    "fish",
-    "gawk",
-    "ipython",
-    "irb",
-    "julia",
-    "ksh",
-    "lua",
-    "mawk",
-    "nice",
-    "node",
-    "nohup",
-    "npx",
-    "osascript",
-    "parallel",
-    "perl",
-    "php",
-    "pwsh",
-    "python",
-    "python2",
-    "python3",
-    "ruby",
-    "setsid",
-    "sh",
-    "source",
-    "ssh",
-    "stdbuf",
-    "sudo",
-    "su",
-    "tclsh",
-    "time",
-    "timeout",
-    "xargs",
-    "zsh",
-];
-
 /// Subcommands whose next word is the name of what they run.
 const RUN_NAMED: [&str; 6] = ["dlx", "exec", "run", "run-script", "task", "x"];
 
@@ -119,6 +68,15 @@ impl CommandPatterns {
     }
 }
 
+impl CommandPatterns {
+    /// Tells whether no lasting grant is suggested for a command, wherever its program lies.
+    fn is_never_granted(&self, base: &str, words: &[Word]) -> bool {
+        let mut words = words.to_vec();
+        words[0] = Word::literal(base);
+        self.catalogue.grantable(&words) == Some(Grantable::Never)
+    }
+}
+
 impl PatternSyntax for CommandPatterns {
     fn speaks_of(&self, scheme: &Scheme) -> bool {
         *scheme == EXEC
@@ -161,7 +119,7 @@ impl PatternSyntax for CommandPatterns {
         let words = command.words();
         let base = command::base(&words.first()?.text);
         if words.iter().any(|word| !word.is_literal)
-            || NEVER_GRANTED.contains(&&*base)
+            || self.is_never_granted(&base, words)
             || command::is_assignment(&words[0].text)
             || words[0].text.starts_with('@')
         {
@@ -266,7 +224,14 @@ impl PatternSet for Compiled {
         // A script that was not understood is told by what could be commands in it.
         let parts = match &command {
             Some(command) if !command.begins_with_keyword() => None,
-            _ => pieces(resource.path()).iter().filter_map(touching).min(),
+            _ => {
+                let pieces = pieces(resource.path());
+                // What was not looked at could be anything.
+                if pieces.is_cut {
+                    return Some(0);
+                }
+                pieces.commands.iter().filter_map(touching).min()
+            }
         };
         [whole, parts].into_iter().flatten().min()
     }

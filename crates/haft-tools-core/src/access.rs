@@ -2,7 +2,7 @@ mod resource;
 
 pub use resource::{Resource, ResourceError, Scheme};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use std::sync::Arc;
 
@@ -58,6 +58,9 @@ pub struct Access {
     detail: Option<Box<str>>,
     #[serde(default, skip_serializing_if = "Order::is_usual")]
     order: Order,
+    /// The place that counts for ordering, where it is wider than the resource.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    within: Option<Box<Resource>>,
 }
 
 /// Says what the access may overlap with in time.
@@ -94,7 +97,7 @@ impl Access {
             AccessMode::Read | AccessMode::Connect => Order::Shared,
             AccessMode::Write | AccessMode::Execute | AccessMode::Call => Order::Usual,
         };
-        Self { target: Target::Resource { mode, resource }, detail: None, order }
+        Self { target: Target::Resource { mode, resource }, detail: None, order, within: None }
     }
 
     /// Declares that the call looks at a resource.
@@ -124,7 +127,7 @@ impl Access {
 
     /// Declares that the call does something which cannot be told beforehand; says what, for the person who is asked.
     pub fn opaque(detail: impl Into<Box<str>>) -> Self {
-        Self { target: Target::Opaque, detail: Some(detail.into()), order: Order::Exclusive }
+        Self { target: Target::Opaque, detail: Some(detail.into()), order: Order::Exclusive, within: None }
     }
 
     /// Adds what a person should know besides, such as the arguments of a command.
@@ -160,6 +163,30 @@ impl Access {
         self
     }
 
+    /// Has the access ordered as if it touched a wider place and everything below it, because what it does to its resource can be seen
+    /// elsewhere in that place, too.
+    ///
+    /// This is about ordering only: whether it may happen is decided by its resource alone, as for a tool of a remote
+    /// server, where every call may change what the others see. A place that the resource does not lie below is too
+    /// narrow to order by, and makes the access [exclusive](Self::exclusive).
+    ///
+    /// ```
+    /// use haft_tools_core::{Access, Resource, Scheme};
+    ///
+    /// const MCP: Scheme = Scheme::new("mcp");
+    /// let call = |tool: &str| Access::call(Resource::exact(MCP, tool)).within(Resource::exact(MCP, "github"));
+    /// assert!(call("github/open_issue").conflicts_with(&call("github/list_issues")));
+    /// assert_eq!(call("github/open_issue").to_string(), "call mcp:github/open_issue");
+    /// ```
+    pub fn within(mut self, place: Resource) -> Self {
+        if self.resource().is_some_and(|resource| place.is_above(resource)) {
+            self.within = Some(Box::new(Resource::subtree(place.scheme().clone(), place.path())));
+            self
+        } else {
+            self.exclusive()
+        }
+    }
+
     /// What is done; `None` for an opaque access.
     pub fn mode(&self) -> Option<AccessMode> {
         match &self.target {
@@ -183,7 +210,7 @@ impl Access {
 
     /// The place that others may be in the way of; `None` if it is everywhere.
     pub(crate) fn place(&self) -> Option<&Resource> {
-        if self.order == Order::Exclusive { None } else { self.resource() }
+        if self.order == Order::Exclusive { None } else { self.within.as_deref().or_else(|| self.resource()) }
     }
 
     /// What a person should know besides.
@@ -198,7 +225,8 @@ impl Access {
 
     /// Tells whether the two must not overlap in time.
     ///
-    /// They conflict when at least one of them changes something and their resources have something in common; an
+    /// They conflict when at least one of them changes something and their resources, or the [places](Self::within) they
+    /// are ordered by, have something in common; an
     /// opaque or [exclusive](Self::exclusive) access conflicts with everything. What changes a path may make or remove it, and so stands in the way of
     /// everything below it, too.
     pub fn conflicts_with(&self, other: &Self) -> bool {
@@ -236,54 +264,77 @@ impl fmt::Display for Access {
 /// let accesses = Accesses::from([Access::connect(Resource::exact(NET, "api.example.org:443"))]);
 /// assert_eq!(accesses.iter().count(), 1);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Accesses(Arc<[Access]>);
+// `None` stands for an empty list, so that most of what computes costs no count of references.
+#[derive(Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(from = "Vec<Access>")]
+pub struct Accesses(Option<Arc<[Access]>>);
 
 impl Accesses {
     /// Declares that the call touches nothing outside its own memory: it computes.
     ///
     /// Whether it may run is still decided, by the rules that name the tool.
-    pub fn none() -> Self {
-        Self(Arc::default())
+    pub const fn none() -> Self {
+        Self(None)
     }
 
     /// Iterates over the accesses in the order in which they were declared.
     pub fn iter(&self) -> std::slice::Iter<'_, Access> {
-        self.0.iter()
+        self.as_slice().iter()
     }
 
     /// Tells whether nothing was declared.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none()
     }
 
     /// Counts the accesses.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.as_slice().len()
     }
 
     /// Tells whether any access of the one conflicts with any of the other.
     pub fn conflict_with(&self, other: &Self) -> bool {
-        self.0.iter().any(|mine| other.0.iter().any(|others| mine.conflicts_with(others)))
+        self.iter().any(|mine| other.iter().any(|others| mine.conflicts_with(others)))
+    }
+
+    fn as_slice(&self) -> &[Access] {
+        self.0.as_deref().unwrap_or_default()
     }
 }
 
 impl From<Access> for Accesses {
     fn from(access: Access) -> Self {
-        Self(Arc::new([access]))
+        Self(Some(Arc::new([access])))
     }
 }
 
 impl<const N: usize> From<[Access; N]> for Accesses {
     fn from(accesses: [Access; N]) -> Self {
-        Self(Arc::new(accesses))
+        Self((N > 0).then(|| Arc::new(accesses) as _))
     }
 }
 
 impl FromIterator<Access> for Accesses {
     fn from_iter<I: IntoIterator<Item = Access>>(accesses: I) -> Self {
-        Self(accesses.into_iter().collect())
+        accesses.into_iter().collect::<Vec<_>>().into()
+    }
+}
+
+impl From<Vec<Access>> for Accesses {
+    fn from(accesses: Vec<Access>) -> Self {
+        Self((!accesses.is_empty()).then(|| accesses.into()))
+    }
+}
+
+impl Serialize for Accesses {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self)
+    }
+}
+
+impl fmt::Debug for Accesses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self).finish()
     }
 }
 

@@ -209,7 +209,10 @@ impl CallContext {
         let telling = self.is_observed().then(|| self.telling());
         self.0.finished.store(true, Ordering::Release);
         drop(telling);
-        self.0.room.close();
+        // Where nobody else has the context, its room is given back with it in a moment.
+        if Arc::strong_count(&self.0) > 1 {
+            self.0.room.close();
+        }
         if let Some(token) = self.0.made_calls.get() {
             token.cancel();
         }

@@ -128,3 +128,4 @@ pub use tokens::estimate_tokens;
 pub use tool::{Action, Prepared, Tool};
 pub use tool_fn::{DeclareAccesses, ToolFn, tool_fn};
 pub use typed::{Typed, TypedTool};
+pub use validation::CompiledSchema;

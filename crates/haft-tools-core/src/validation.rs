@@ -1,9 +1,12 @@
 //! Checks a call's arguments against the tool's schema, which is compiled once, and mends what can be mended.
 
 mod bounds;
+mod compiled;
 mod hint;
 mod repair;
 mod violation;
+
+pub use compiled::CompiledSchema;
 
 use bounds::Unfit;
 use haft_core::{Repair, Schema};
@@ -42,18 +45,23 @@ pub(crate) fn check(schema: &Schema, value: &Value) -> Result<(), String> {
     Err(violations.lines.join("; "))
 }
 
+/// Compiles a schema whose bounds are known, without ever fetching anything.
+fn build(schema: &Value) -> Result<Validator, String> {
+    jsonschema::options()
+        .offline()
+        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT))
+        .build(schema)
+        .map_err(|error| match error.instance_path().as_str() {
+            "" => error.to_string(),
+            place => format!("at `{place}`: {error}"),
+        })
+}
+
 impl InputValidator {
     /// Compiles a schema without ever fetching anything; gives the reason where that cannot be done.
     pub(crate) fn compile(schema: &Schema) -> Result<Self, String> {
         let longest_chain = bounds::longest_chain(schema.as_value())?;
-        let validator = jsonschema::options()
-            .offline()
-            .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT))
-            .build(schema.as_value())
-            .map_err(|error| match error.instance_path().as_str() {
-                "" => error.to_string(),
-                place => format!("at `{place}`: {error}"),
-            })?;
+        let validator = build(schema.as_value())?;
         Ok(Self { schema: schema.clone(), validator, longest_chain })
     }
 

@@ -1,4 +1,4 @@
-//! Measures what deciding a call costs, with real patterns of files and hosts.
+//! Measures what deciding a call costs, with real patterns of files, commands and hosts.
 //!
 //! Run it with `cargo xtask bench policy`. A thousand rules are 600 patterns of files, 200 of commands, 100 of hosts and 100
 //! selectors and resources, over lists of what is allowed, asked about and denied. Each of them is another one, and the
@@ -6,18 +6,14 @@
 
 #![expect(clippy::print_stdout, reason = "the table is what the benchmark is for")]
 
-use haft::fs::PathPatterns;
-use haft::policy::HostPatterns;
+use haft::shell::EXEC;
 use haft::{
-    Access, AccessMode, Accesses, AgentPolicy, CallScope, Decision, Mode, PatternError, PatternSet,
-    PatternSyntax, Policy, PolicyLayer, Resource, RuleLanguage, Rules, Schema, Scheme, ToolSpec,
+    Access, Accesses, AgentPolicy, CallScope, Decision, Mode, Policy, PolicyLayer, Resource, RuleLanguage,
+    Rules, Schema, Scheme, ToolSpec, Workdir,
 };
-use std::collections::HashMap;
 use std::error::Error;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-
-const EXEC: Scheme = Scheme::new("exec");
 
 /// How many times each row is measured; the fastest counts, since noise only ever adds.
 const ROUNDS: u32 = 30;
@@ -27,6 +23,8 @@ const CALLS: u32 = 5_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let tool = ToolSpec::new("bash".parse()?, "Runs a command.", Schema::empty());
+    let directory = tempfile::tempdir()?;
+    let language = haft::rule_language(&Workdir::open(directory.path())?, None);
     let scope = CallScope::new("run-1".parse()?).with_agent("lead");
     let child = scope.child("run-2".parse()?).with_agent("explorer");
     let accesses = Accesses::from([
@@ -38,14 +36,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{:<44} {:>12}", "deciding a call with 3 accesses", "one call");
     for count in [10, 100, 1_000] {
         let start = Instant::now();
-        let policy = policy(count)?;
+        let policy = policy(&language, count)?;
         let verdict = policy.decide(&tool, &accesses).to_string();
         let compiled = start.elapsed();
         row(&format!("{count} rules"), fastest(|| policy.decide(&tool, &accesses).decision()));
         if count == 1_000 {
             let opaque = Accesses::from(Access::opaque("eval"));
             row("  one opaque access instead", fastest(|| policy.decide(&tool, &opaque).decision()));
-            let agents = with_agents(policy.clone())?;
+            let agents = with_agents(&language, policy.clone())?;
             let as_a_child = fastest(|| agents.decide_in(&child, Mode::Default, &tool, &accesses).decision());
             row("  by a child, each agent with 50 rules more", as_a_child);
             println!("  reading and compiling the rules {compiled:>22.1?}");
@@ -70,17 +68,8 @@ fn fastest(decide: impl Fn() -> Decision) -> Duration {
     (0..ROUNDS).map(round).min().unwrap_or_default()
 }
 
-fn language() -> RuleLanguage {
-    RuleLanguage::new()
-        .with(AccessMode::Read, PathPatterns::for_reading())
-        .with(AccessMode::Write, PathPatterns::for_writing())
-        .with(AccessMode::Execute, FirstWords)
-        .with(AccessMode::Connect, HostPatterns)
-}
-
 /// Makes a policy of so many rules, and of those that allow the call behind them.
-fn policy(count: usize) -> Result<Policy, Box<dyn Error>> {
-    let language = language();
+fn policy(language: &RuleLanguage, count: usize) -> Result<Policy, Box<dyn Error>> {
     let mut rules = Rules::new();
     for place in 0..count {
         let rule = language.rule(&rule(place))?;
@@ -93,7 +82,7 @@ fn policy(count: usize) -> Result<Policy, Box<dyn Error>> {
     for text in ["read(src/**)", "exec(cargo test *)", "connect(api.example.org)"] {
         rules = rules.allow(language.rule(text)?);
     }
-    Ok(Policy::layered([PolicyLayer::new("user", rules)]).language(language))
+    Ok(Policy::layered([PolicyLayer::new("user", rules)]).language(language.clone()))
 }
 
 /// Writes one of many rules, of ten kinds by turns.
@@ -122,50 +111,11 @@ fn rule(place: usize) -> String {
     }
 }
 
-fn with_agents(policy: Policy) -> Result<Policy, Box<dyn Error>> {
-    let language = language();
+fn with_agents(language: &RuleLanguage, policy: Policy) -> Result<Policy, Box<dyn Error>> {
     let mut agent = Rules::new().allow(language.rule("*")?);
     for place in 0..50 {
         agent = agent.deny(language.rule(&rule(place))?);
     }
     let layers = || [PolicyLayer::new("user", agent.clone())];
     Ok(policy.agent("lead", AgentPolicy::new(layers())).agent("explorer", AgentPolicy::new(layers())))
-}
-
-/// Stands in for the patterns of commands: their words up to a last `*`, found by all of them at once.
-#[derive(Debug)]
-struct FirstWords;
-
-#[derive(Debug)]
-struct Commands(HashMap<Box<str>, usize>);
-
-impl PatternSyntax for FirstWords {
-    fn speaks_of(&self, scheme: &Scheme) -> bool {
-        *scheme == EXEC
-    }
-
-    fn compile(&self, patterns: &[Box<str>]) -> Result<Box<dyn PatternSet>, PatternError> {
-        let heads = patterns.iter().map(|pattern| pattern.strip_suffix(" *").unwrap_or(pattern).into());
-        Ok(Box::new(Commands(heads.zip(0..).collect())))
-    }
-
-    fn resource(&self, text: &str) -> Result<Resource, PatternError> {
-        Ok(Resource::exact(EXEC, text))
-    }
-
-    fn suggest(&self, _: &Resource) -> Option<String> {
-        None
-    }
-}
-
-impl PatternSet for Commands {
-    fn first_containing(&self, resource: &Resource) -> Option<usize> {
-        let path = resource.path();
-        let heads = path.match_indices(' ').map(|(end, _)| &path[..end]).chain([path]);
-        heads.filter_map(|head| self.0.get(head).copied()).min()
-    }
-
-    fn first_touching(&self, resource: &Resource) -> Option<usize> {
-        self.first_containing(resource)
-    }
 }

@@ -30,25 +30,15 @@ pub fn rule_language(workdir: &Workdir, home: Option<&Path>) -> RuleLanguage {
 ///
 /// # Errors
 ///
-/// When a place is not an absolute path in UTF-8, or has the whole working directory in it.
+/// When a place is not an absolute path in UTF-8, or is the working directory; a place above it protects only what lies
+/// outside.
 pub fn rule_language_with<P: AsRef<Path>>(
     workdir: &Workdir,
     home: Option<&Path>,
     protected: impl IntoIterator<Item = P>,
 ) -> Result<RuleLanguage, PatternError> {
-    let mut patterns = writing(workdir, home);
-    for (index, place) in protected.into_iter().enumerate() {
-        let literal = literal(place.as_ref()).ok_or_else(|| {
-            let shown = place.as_ref().display();
-            PatternError::new(
-                index,
-                0..0,
-                format!("`{shown}` is not an absolute path in UTF-8; name one to protect it"),
-            )
-        })?;
-        patterns = patterns.protect(&literal)?;
-    }
-    Ok(of(reading(workdir, home), patterns))
+    let writing = protected.into_iter().try_fold(writing(workdir, home), PathPatterns::protect_path)?;
+    Ok(of(reading(workdir, home), writing))
 }
 
 fn of(reading: PathPatterns, writing: PathPatterns) -> RuleLanguage {
@@ -73,17 +63,4 @@ fn placed(patterns: PathPatterns, workdir: &Workdir, home: Option<&Path>) -> Pat
         Some(home) => patterns.home(home),
         None => patterns,
     }
-}
-
-/// Writes a path as the pattern that means it and nothing else.
-fn literal(path: &Path) -> Option<String> {
-    let text = path.to_str().filter(|_| path.is_absolute())?;
-    let mut literal = String::with_capacity(text.len());
-    for character in text.chars() {
-        if matches!(character, '*' | '?' | '[' | ']' | '{' | '}' | ',' | '\\') {
-            literal.push('\\');
-        }
-        literal.push(character);
-    }
-    Some(literal)
 }

@@ -29,7 +29,8 @@ CALL is a shell command, a call such as '{\"tool\": \"read_file\", \"input\": {\
 'write(src/lib.rs)'. Nothing is run.
 
 The files in force decide: a profile, yours, the workspace's and what the command line adds. With --policy or --profile \
-only that file or that profile does.
+only that file or that profile does. What was remembered of earlier answers is left out: a call that is asked about here may \
+be granted, or forbidden, by it. `haft grants list` shows it.
 
 With --stdin each line is a call if it is a JSON object with `tool` and `input`, and otherwise a shell command; each gets \
 one line of output, in order. What cannot be prepared is never run, so it is denied, with the `error`.

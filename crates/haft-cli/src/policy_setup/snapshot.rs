@@ -11,26 +11,25 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Snapshot {
     /// By the path that a file was asked for, with the one path that it has.
     files: RefCell<BTreeMap<PathBuf, (PathBuf, String)>>,
-    /// What stands for a directory at the start of a path, with that directory.
-    alias: Option<(PathBuf, PathBuf)>,
+    /// What stands for a directory at the start of a path, with that directory; the first that fits counts.
+    aliases: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Snapshot {
-    /// Reads files in which a word stands for a directory, if there is one.
-    pub(super) fn with_alias(alias: Option<(&Path, &str)>) -> Self {
-        let alias = alias.map(|(path, written)| (written.into(), path.to_owned()));
-        Self { alias, ..Self::default() }
+    /// Reads files in which words stand for directories.
+    pub(super) fn with_aliases(aliases: Vec<(PathBuf, PathBuf)>) -> Self {
+        Self { aliases, ..Self::default() }
     }
 
     /// Holds one text that is no file.
     pub(super) fn of(name: &Path, text: &str) -> Self {
         let file = (name.to_owned(), text.to_owned());
-        Self { files: RefCell::new(BTreeMap::from([(name.to_owned(), file)])), alias: None }
+        Self { files: RefCell::new(BTreeMap::from([(name.to_owned(), file)])), ..Self::default() }
     }
 
     fn real(&self, path: &Path) -> PathBuf {
         let below = |(written, real): &(PathBuf, PathBuf)| Some(real.join(path.strip_prefix(written).ok()?));
-        self.alias.as_ref().and_then(below).unwrap_or_else(|| path.to_owned())
+        self.aliases.iter().find_map(below).unwrap_or_else(|| path.to_owned())
     }
 
     /// The files that were read, each with its one path, in the order of these.

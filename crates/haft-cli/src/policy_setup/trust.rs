@@ -17,6 +17,8 @@ const MOST_BYTES: u64 = 64 * 1024;
 pub(crate) struct WorkspaceFile {
     /// The path as people know it.
     pub(crate) name: PathBuf,
+    /// The path by which it was read.
+    pub(super) read_as: PathBuf,
     /// The path without symbolic links up to the file.
     pub(super) path: PathBuf,
     /// What it says, with all that it includes; `None` where something is wrong with it.

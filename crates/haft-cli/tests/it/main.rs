@@ -5,10 +5,14 @@
 
 mod call;
 mod interrupt;
+mod interrupted;
+mod journal;
 mod policy;
 mod policy_files;
 mod run;
+mod state;
 mod tools;
+mod unreadable;
 mod waiting;
 
 use expect_test::Expect;

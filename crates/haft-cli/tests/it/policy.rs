@@ -17,25 +17,25 @@ fn explains_each_command_of_a_script() {
         tree().path(),
         &["policy", "explain", "git status && rm notes.md"],
         expect![[r#"
-        ask  git status && rm notes.md
+            ask  git status && rm notes.md
 
-          allow  exec exec:git status
-                 by the rule exec(@reads) (profile read_only:11)
+              allow  exec exec:git status
+                     by the rule exec(@reads) (profile read_only:11)
 
-          ask    exec exec:rm notes.md
-                 no rule speaks of it
-                 to change it: a rule that allows it, such as `exec(rm *)`
+              ask    exec exec:rm notes.md
+                     no rule speaks of it
+                     to change it: a rule that allows it, such as `exec(rm *)`
 
-          allow  read file:**
-                 by the rule read(**) (profile read_only:9)
+              allow  read file:**
+                     by the rule read(**) (profile read_only:9)
 
-          ask    write file:notes.md/**
-                 no rule speaks of it; a tree could have protected places in it, such as `.git/hooks` or `.envrc`: no pattern allows all of it
-                 to change it: a rule that allows it, or a person's word each time
+              ask    write file:notes.md
+                     no rule speaks of it
+                     to change it: a rule that allows it, such as `write(./notes.md)`
 
-        decided by profile read_only, in the mode default
-        exit 0
-    "#]],
+            decided by profile read_only, in the mode default
+            exit 0
+        "#]],
     );
 }
 
@@ -58,7 +58,7 @@ fn explains_a_call_and_an_access() {
                  to change it: a rule that allows it, or a person's word each time
 
           ask    write file:.git
-                 no rule speaks of it; `.git` is protected, because says where git finds its hooks and settings: only a pattern that writes out its name allows it
+                 no rule speaks of it; `.git` is protected, because it says where git finds its hooks and settings: only a pattern that writes out its name allows it
                  to change it: a rule that allows it, or a person's word each time
 
         decided by profile workspace_write, in the mode default
@@ -445,18 +445,19 @@ expect = "ask"
         tree.path(),
         &["policy", "test", "--profile", "full_access"],
         expect![[r#"
-        profile full_access
-          ok      21  allow  write(src/lib.rs)
-          ok      25  allow  read(outside:/etc/hosts)
-          ok      29  allow  exec(rm -r src)
-          ok      33  allow  connect(example.org:443)
-          ok      37  allow  call(mcp:github/create_issue)
-          ok      42  allow  what cannot be told is allowed, too
-          ok      46  deny   write(src/lib.rs) in the mode plan
+            profile full_access
+              ok      23  allow  write(src/lib.rs)
+              ok      27  allow  write(.git/hooks/pre-commit)
+              ok      31  allow  read(outside:/etc/hosts)
+              ok      35  allow  exec(rm -r src)
+              ok      39  allow  connect(example.org:443)
+              ok      43  allow  call(mcp:github/create_issue)
+              ok      48  allow  what cannot be told is allowed, too
+              ok      52  deny   write(src/lib.rs) in the mode plan
 
-        7 passed, 0 failed
-        exit 0
-    "#]],
+            8 passed, 0 failed
+            exit 0
+        "#]],
     );
     let none = tree.file("none.toml", "");
     check(
@@ -500,4 +501,10 @@ fn shows_profiles_as_files() {
         let output = haft(tree.path(), &["policy", "check", "shown.toml"]).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
     }
+}
+
+#[test]
+fn it_is_said_that_what_was_remembered_is_not_explained() {
+    let help = shown(&haft(tree().path(), &["policy", "explain", "--help"]).output().unwrap());
+    assert!(help.contains("What was remembered") && help.contains("`haft grants list`"), "{help}");
 }

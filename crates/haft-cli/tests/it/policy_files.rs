@@ -149,6 +149,50 @@ fn the_file_of_a_workspace_only_takes_away_until_it_is_trusted() {
     assert!(as_user(&tree, &write).contains("haft.toml is not trusted"));
 }
 
+/// What a model is told of rules in files, wherever those and the working directory are.
+#[test]
+fn a_model_is_not_told_where_files_are() {
+    let rules = |path: &str| format!("[permissions]\ndeny = [\"read({path})\"]\n");
+    let tree = tree()
+        .file("project/notes.md", "one\n")
+        .file("project/haft.toml", &format!("include = [\"rules/more.toml\"]\n{}", rules("notes.md")))
+        .file("project/rules/more.toml", &rules("more.md"))
+        .file("policies/haft.toml", &format!("include = [\"../base.toml\"]\n{}", rules("team.md")))
+        .file("base.toml", &rules("base.md"))
+        .file("work/haft.toml", &rules("here.md"));
+    let root = tree.path().to_string_lossy().into_owned();
+    let project = format!("{root}/project");
+    let policy = format!("{root}/policies/haft.toml");
+    let source = |path: &str, arguments: &[&str]| {
+        let input = serde_json::json!({ "path": path }).to_string();
+        let said = as_user(&tree, &[&["call", "read_file", &input], arguments].concat());
+        let told = said.lines().find(|line| line.starts_with("stderr: denied")).unwrap_or(&said).to_owned();
+        assert!(!told.contains("TREE"), "{told}");
+        told.split_once(") (").and_then(|(_, rest)| rest.split_once("))")).unwrap_or((&told, "")).0.to_owned()
+    };
+    for workdir in [&*project, "../project"] {
+        assert_eq!(source("notes.md", &["--workdir", workdir]), "haft.toml:3");
+        assert_eq!(source("more.md", &["--workdir", workdir]), "rules/more.toml:2");
+        // Each is itself, though they have one name.
+        let both = ["--workdir", workdir, "--policy", "haft.toml"];
+        assert_eq!(source("notes.md", &both), "haft.toml:3");
+        assert_eq!(source("here.md", &both), "…/haft.toml:2");
+        let both = ["--workdir", workdir, "--policy", &policy];
+        assert_eq!(source("notes.md", &both), "haft.toml:3");
+        assert_eq!(source("team.md", &both), "…/haft.toml:3");
+        assert_eq!(source("base.md", &both), "…/../base.toml:2");
+    }
+    assert_eq!(source("here.md", &[]), "haft.toml:2");
+    // People are told what they typed.
+    let note = as_user(&tree, &["call", "list_files", "{}", "--workdir", "../project"]);
+    assert!(note.contains("note: ../project/haft.toml is not trusted"), "{note}");
+    let explained = as_user(&tree, &["policy", "explain", "read(notes.md)", "--workdir", "../project"]);
+    assert!(explained.contains("(../project/haft.toml:3)"), "{explained}");
+    let tree = tree.file("project/haft.toml", "[permissions]\nallow = [\"wriet(a.txt)\"]\n");
+    let wrong = as_user(&tree, &["call", "list_files", "{}", "--workdir", "../project"]);
+    assert!(wrong.contains("--> ../project/haft.toml:2:11"), "{wrong}");
+}
+
 #[test]
 fn trust_is_for_what_is_included_too() {
     let tree = tree()

@@ -17,20 +17,20 @@ fn tree() -> Tree {
 }
 
 /// Runs a command and gives what was printed, expecting an exit code.
-fn say(tree: &Tree, code: i32, arguments: &[&str]) -> String {
+pub(crate) fn say(tree: &Tree, code: i32, arguments: &[&str]) -> String {
     let output = haft(tree.path(), arguments).output().unwrap();
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", shown(&output));
     shown(&output)
 }
 
-fn json(tree: &Tree, arguments: &[&str]) -> Value {
+pub(crate) fn json(tree: &Tree, arguments: &[&str]) -> Value {
     let output = haft(tree.path(), arguments).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", shown(&output));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// The ids of the one call that waits and of its run.
-fn waiting(tree: &Tree) -> (String, String) {
+pub(crate) fn waiting(tree: &Tree) -> (String, String) {
     let list = json(tree, &["approvals", "list", "--json"]);
     assert_eq!(list.as_array().map(Vec::len), Some(1), "{list}");
     let text = |name: &str| list[0]["call"][name].as_str().unwrap().to_owned();
@@ -184,6 +184,17 @@ fn a_call_is_denied_with_a_reason() {
 }
 
 #[test]
+fn it_is_said_where_a_call_would_run() {
+    let tree = tree();
+    let (call, _) = begin(&tree);
+    let work = tree.path().canonicalize().unwrap().join("work").to_string_lossy().into_owned();
+    assert_eq!(json(&tree, &["approvals", "list", "--json"])[0]["workdir"], work.as_str());
+    assert_eq!(json(&tree, &["approvals", "show", &call, "--json"])["workdir"], work.as_str());
+    assert!(say(&tree, 0, &["approvals", "list"]).contains(&format!(" in {work}, ")));
+    assert!(say(&tree, 0, &["approvals", "show", &call]).contains(&format!("  in {work}\n")));
+}
+
+#[test]
 fn a_call_runs_with_an_edited_input() {
     let tree = Tree::new();
     say(&tree, 3, &["call", "write_file", r#"{"path":"a.txt","content":"x\n"}"#]);
@@ -192,6 +203,20 @@ fn a_call_runs_with_an_edited_input() {
     say(&tree, 0, &["resume", &run]);
     assert!(!tree.path().join("a.txt").exists());
     assert_eq!(tree.read("b.txt"), "y\n");
+}
+
+#[test]
+fn an_edited_input_that_the_tool_would_refuse_is_not_kept() {
+    let tree = tree();
+    let (id, _) = begin(&tree);
+    for (input, why) in [
+        (r#"{"path":"b.txt","contents":"y"}"#, "unknown property `contents`; did you mean `content`?"),
+        (r#"{"path":"../b.txt","content":"y"}"#, "is outside the working directory"),
+    ] {
+        let refused = say(&tree, 2, &["approvals", "edit", &id, "--input", input]);
+        assert!(refused.contains(why) && refused.contains("waits as it was"), "{refused}");
+        assert!(json(&tree, &["approvals", "show", &id, "--json"])["answer"].is_null());
+    }
 }
 
 #[test]
@@ -229,6 +254,19 @@ fn never_holds_for_later_calls() {
 }
 
 #[test]
+fn what_cannot_be_remembered_is_not_said_for_longer() {
+    let tree = Tree::new();
+    say(&tree, 3, &["call", "bash", r#"{"command":"python3 -c 1"}"#]);
+    let (id, run) = waiting(&tree);
+    assert!(say(&tree, 0, &["approvals", "show", &id]).contains("cannot be remembered"));
+    assert!(say(&tree, 2, &["approvals", "approve", &id, "--for", "run"]).contains("without --for"));
+    assert!(say(&tree, 2, &["approvals", "deny", &id, "--never"]).contains("without --never"));
+    assert!(say(&tree, 3, &["resume", &run]).contains("waiting for an approval"));
+    say(&tree, 0, &["approvals", "deny", &id]);
+    say(&tree, 1, &["resume", &run]);
+}
+
+#[test]
 fn a_scratch_copy_is_there_until_its_run_ends() {
     let tree = Tree::new().file("play/session.jsonl", WRITES).file("play/project/notes.md", "one\n");
     say(&tree, 3, &["run", "play", "--ask"]);
@@ -246,14 +284,56 @@ fn a_scratch_copy_is_there_until_its_run_ends() {
 }
 
 #[test]
-fn nothing_is_kept_of_what_does_not_wait() {
+fn a_run_whose_directory_is_gone_is_dropped() {
+    let tree = tree();
+    let (call, run) = begin(&tree);
+    say(&tree, 0, &["approvals", "approve", &call]);
+    std::fs::rename(tree.path().join("work"), tree.path().join("moved")).unwrap();
+    let said = say(&tree, 2, &["resume", &run]);
+    let work = tree.path().canonicalize().unwrap().join("work");
+    assert!(said.contains(&format!("works in `{}`, which cannot be opened", work.display())), "{said}");
+    assert!(said.contains(&format!("haft resume {run} --drop")) && !said.contains("--workdir"), "{said}");
+
+    say(&tree, 2, &["resume", "--drop"]);
+    assert!(say(&tree, 2, &["resume", "other", "--drop"]).contains("no run `other` is kept"));
+    let dropped = json(&tree, &["resume", &run[..run.len() - 1], "--drop", "--json"]);
+    assert_eq!(dropped, serde_json::json!({ "dropped": run, "calls": 1 }));
+    assert_eq!(json(&tree, &["resume", "--json"]), serde_json::json!([]));
+    assert_eq!(json(&tree, &["approvals", "list", "--json"]), serde_json::json!([]));
+    assert!(say(&tree, 2, &["resume", &run, "--drop"]).contains("nothing to drop"));
+    assert!(say(&tree, 2, &["resume", &run]).contains("has ended"));
+}
+
+#[test]
+fn a_run_that_is_worked_on_is_not_dropped_and_a_scratch_copy_goes_with_its_run() {
+    let tree = Tree::new().file("play/session.jsonl", WRITES).file("play/project/notes.md", "one\n");
+    let mut child = haft(tree.path(), &["run", "play", "--ask", "--wait"]);
+    let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_mins(1);
+    let listed = loop {
+        let runs = json(&tree, &["resume", "--json"]);
+        if !runs[0].is_null() {
+            break runs[0].clone();
+        }
+        assert!(Instant::now() < deadline, "no call came to wait");
+    };
+    let (run, scratch) = (listed["run"].as_str().unwrap(), listed["task"]["workdir"].as_str().unwrap());
+    assert!(say(&tree, 1, &["resume", run, "--drop"]).contains("is being worked on"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(Path::new(scratch).exists());
+    say(&tree, 0, &["resume", run, "--drop"]);
+    assert!(!Path::new(scratch).exists());
+}
+
+#[test]
+fn nothing_is_left_of_what_did_not_wait() {
     let tree = tree();
     let mut arguments = RUN.to_vec();
     arguments.push("--yes");
     say(&tree, 0, &arguments);
     assert_eq!(say(&tree, 0, &["approvals", "list"]), "no call waits\nexit 0\n");
     assert_eq!(say(&tree, 0, &["grants", "list"]), "nothing is granted\nexit 0\n");
-    assert_eq!(say(&tree, 0, &["resume"]), "no run waits\nexit 0\n");
+    assert_eq!(say(&tree, 0, &["resume"]), "no run waits, and none was interrupted\nexit 0\n");
     assert!(say(&tree, 2, &["resume", "run-1"]).contains("no run `run-1` is kept"));
-    assert!(!tree.path().join(".haft-state").exists());
 }

@@ -27,6 +27,11 @@ impl ServerName {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The name that is most like a text.
+    pub(crate) fn nearest_to(text: &str) -> Self {
+        Self(nearest(text).into())
+    }
 }
 
 impl FromStr for ServerName {

@@ -236,6 +236,6 @@ fn broken(error: io::Error) -> Fault {
 
 impl fmt::Debug for OAuth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OAuth").field("server", &self.0.flow.server()).finish_non_exhaustive()
+        f.debug_struct("OAuth").finish_non_exhaustive()
     }
 }

@@ -10,10 +10,6 @@ pub(crate) struct AgentRules {
 }
 
 impl AgentRules {
-    pub(crate) fn len(&self) -> usize {
-        self.permissions.iter().chain(&self.ceiling).map(RuleLists::len).sum()
-    }
-
     pub(crate) fn extend(&mut self, other: &Self) {
         for (mine, others) in
             [(&mut self.permissions, &other.permissions), (&mut self.ceiling, &other.ceiling)]

@@ -1,7 +1,15 @@
-use crate::fixture::{Memory, language};
+use crate::fixture::{Memory, access_of, language, spec};
 use expect_test::expect;
-use haft_policy::{LocalPolicySource, PolicyFile, PolicyLoader, PolicySource as _, Profile};
+use haft_policy::{
+    LocalPolicySource, PolicyFile, PolicyFileError, PolicyLoader, PolicySource as _, Profile, Trust,
+};
+use haft_tools_core::{
+    AccessMode, Accesses, PatternError, PatternSet, PatternSyntax, Policy, PolicyLayer, Resource,
+    RuleLanguage, Scheme,
+};
 use proptest::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 #[test]
@@ -45,19 +53,100 @@ fn many_faults_are_counted_and_the_first_are_told() {
     let text = format!("[permissions]\nallow = [{}]\n", "\"x(y)\",\n".repeat(50_000));
     let start = Instant::now();
     let error = PolicyFile::parse(&text, "policy.toml", &language()).unwrap_err();
-    assert_eq!((error.problems().len(), error.more()), (100, 49_900));
-    assert!(error.to_string().ends_with("\n\nand 49900 more"));
+    assert_eq!((error.problems().len(), error.more()), (100, 9_901));
+    assert!(error.to_string().ends_with("\n\nand 9901 more"));
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
 
 #[test]
 fn rules_and_tests_are_bounded() {
-    let rules = format!("[permissions]\nallow = [{}]\n", "\"bash\",".repeat(10_001));
-    let error = PolicyFile::parse(&rules, "policy.toml", &language()).unwrap_err();
-    assert_eq!(error.problems()[0].message(), "a policy has at most 10000 rules; use wider patterns");
+    let rules = |count| format!("[permissions]\nallow = [\n{}]\n", "\"bash\",\n".repeat(count));
+    assert!(PolicyFile::parse(&rules(10_000), "policy.toml", &language()).is_ok());
+    let error = PolicyFile::parse(&rules(10_003), "policy.toml", &language()).unwrap_err();
+    assert_eq!(told(&error), [(Some(10_003), TOO_MANY)]);
     let tests = "[[test]]\naccess = \"opaque\"\nexpect = \"ask\"\n".repeat(1_001);
     let error = PolicyFile::parse(&tests, "policy.toml", &language()).unwrap_err();
     assert_eq!(error.problems()[0].message(), "a policy file has at most 1000 tests");
+}
+
+const TOO_MANY: &str = "a policy has at most 10000 rules, all that it includes counted; use wider patterns";
+
+fn told(error: &PolicyFileError) -> Vec<(Option<u32>, &str)> {
+    error.problems().iter().map(|problem| (problem.line(), problem.message())).collect()
+}
+
+/// Counts how many patterns are compiled, and how many of the sets are there at a time.
+#[derive(Debug, Clone, Default)]
+struct Counted {
+    compiled: Arc<AtomicUsize>,
+    kept: Arc<()>,
+}
+
+#[derive(Debug)]
+struct KeptSet(#[expect(dead_code, reason = "it counts this set")] Arc<()>);
+
+impl PatternSyntax for Counted {
+    fn speaks_of(&self, _: &Scheme) -> bool {
+        true
+    }
+
+    fn compile(&self, _: &[Box<str>]) -> Result<Box<dyn PatternSet>, PatternError> {
+        self.compiled.fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(KeptSet(Arc::clone(&self.kept))))
+    }
+
+    fn resource(&self, text: &str) -> Result<Resource, PatternError> {
+        Ok(Resource::exact(Scheme::new("file"), text))
+    }
+
+    fn suggest(&self, _: &Resource) -> Option<String> {
+        None
+    }
+}
+
+impl PatternSet for KeptSet {
+    fn first_containing(&self, _: &Resource) -> Option<usize> {
+        None
+    }
+
+    fn first_touching(&self, _: &Resource) -> Option<usize> {
+        None
+    }
+}
+
+#[test]
+fn no_rule_is_compiled_beyond_those_that_a_policy_may_have() {
+    let syntax = Counted::default();
+    let language = RuleLanguage::new().with(AccessMode::Write, syntax.clone());
+    let mut files = Memory::default();
+    let names: Vec<String> = (0..8).map(|place| format!("{place}.toml")).collect();
+    let rules = format!("[permissions]\nallow = [{}]\n", "\"write(a)\",".repeat(3_000));
+    let agents = rules.replace("permissions", "agents.a.ceiling");
+    for (place, name) in names.iter().enumerate() {
+        files = files.with(name, if place % 2 == 0 { &*rules } else { &*agents });
+    }
+    let files = files.with("policy.toml", format!("include = {names:?}"));
+    let loader = PolicyLoader::new(language).source(files);
+    let own = loader.load().map(|_| syntax.compiled.swap(0, Ordering::Relaxed)).unwrap();
+    let error = loader.workspace("policy.toml", Trust::Untrusted).load().unwrap_err();
+    assert_eq!(told(&error).iter().map(|(_, message)| *message).collect::<Vec<_>>(), [TOO_MANY]);
+    assert_eq!(error.problems()[0].file(), "3.toml");
+    assert_eq!(syntax.compiled.load(Ordering::Relaxed), 10_000 + own);
+}
+
+#[test]
+fn rules_that_are_read_keep_no_compiled_patterns() {
+    let syntax = Counted::default();
+    let language = RuleLanguage::new().with(AccessMode::Write, syntax.clone());
+    let text = format!("[permissions]\nallow = [{}]\n", "\"write(a)\",".repeat(1_000));
+    let before = Arc::strong_count(&syntax.kept);
+    let file = PolicyFile::parse(&text, "policy.toml", &language).unwrap();
+    assert_eq!(syntax.compiled.load(Ordering::Relaxed), 1_000, "each is known to be a pattern");
+    assert_eq!(Arc::strong_count(&syntax.kept), before);
+    let policy = Policy::layered([PolicyLayer::new("user", file.rules())]);
+    let write = access_of("write(a)");
+    policy.decide(&spec("t"), &Accesses::from(write));
+    assert_eq!(Arc::strong_count(&syntax.kept), before + 1, "all of a list are compiled together");
 }
 
 #[test]

@@ -94,7 +94,7 @@ async fn gives_no_variable_but_those_of_the_environment() {
     reader.read_to_string(&mut printed).unwrap();
     let mut names: Vec<&str> = printed.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
     names.sort_unstable();
-    expect![[r#"DEBIAN_FRONTEND EDITOR GIT_EDITOR GIT_PAGER GIT_TERMINAL_PROMPT HAFT_CALL LANG MANPAGER NO_COLOR ON_PURPOSE PAGER PATH SSH_ASKPASS_REQUIRE TERM VISUAL"#]]
+    expect![[r#"DEBIAN_FRONTEND EDITOR GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0 GIT_EDITOR GIT_PAGER GIT_TERMINAL_PROMPT HAFT_CALL LANG MANPAGER NO_COLOR ON_PURPOSE PAGER PATH SSH_ASKPASS_REQUIRE TERM VISUAL"#]]
     .assert_eq(&names.join(" "));
 }
 

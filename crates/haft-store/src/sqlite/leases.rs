@@ -1,21 +1,25 @@
+use super::places::{LOCKS, beside, private};
 use crate::{RunLease, StoreFault, TakeError};
 use haft_core::{Digest, RunId};
 use haft_tools_core::StoreError;
 use serde_json::Value;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Takes a run by locking a file beside the database, which the system unlocks when the process ends, however it does.
+/// Takes a run by locking a file in a directory beside the database, which the system unlocks when the process ends, however it does.
 ///
 /// The file holds the number of the process, for people, and goes with the lease. One that a killed process left behind is
 /// taken over.
 pub(super) fn take(database: &Path, run: &RunId) -> Result<RunLease, TakeError> {
-    let path = path(database, run);
-    match lock(&path) {
-        Ok(Some(file)) => Ok(RunLease::new(Lease { path, _file: file })),
-        Ok(None) => Err(TakeError::Held { run: run.clone(), process: holder(&path) }),
-        Err(error) => Err(StoreError::new("take the run", StoreFault::Other { source: error.into() }).into()),
+    let failed =
+        |error: io::Error| StoreError::new("take the run", StoreFault::Other { source: error.into() });
+    let directory = beside(database, LOCKS);
+    make_directory(&directory).map_err(failed)?;
+    let path = directory.join(name(run));
+    match lock(&path).map_err(failed)? {
+        Some(file) => Ok(RunLease::new(Lease { path, _file: file })),
+        None => Err(TakeError::Held { run: run.clone(), process: holder(&path) }),
     }
 }
 
@@ -31,12 +35,27 @@ impl Drop for Lease {
     }
 }
 
+/// Makes the directory of the locks for the owner alone, if it is not there.
+fn make_directory(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        made => return made,
+    }
+    // What is behind a link may be anybody's.
+    if fs::symlink_metadata(path)?.is_dir() {
+        return Ok(());
+    }
+    let message = format!("`{}` is no directory; remove it", path.display());
+    Err(io::Error::new(io::ErrorKind::NotADirectory, message))
+}
+
 /// Names the file of a run; runs have names that files cannot have.
-fn path(database: &Path, run: &RunId) -> PathBuf {
+fn name(run: &RunId) -> String {
     let digest = Digest::of(&Value::from(run.as_str())).to_string();
-    let mut name = database.as_os_str().to_owned();
-    name.push(format!("-run-{}.lock", &digest[..32]));
-    name.into()
+    format!("{}.lock", &digest[..32])
 }
 
 /// Locks the file; gives `None` if somebody else has.
@@ -80,17 +99,4 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 #[cfg(not(unix))]
 fn is_at(_file: &File, path: &Path) -> io::Result<bool> {
     path.try_exists()
-}
-
-/// Lets nobody but the owner read a file that is made, and follows no link.
-#[cfg(unix)]
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    use std::os::unix::fs::OpenOptionsExt as _;
-
-    options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
-}
-
-#[cfg(not(unix))]
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
 }

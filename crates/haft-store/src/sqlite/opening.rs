@@ -1,3 +1,6 @@
+use super::places::private;
+#[cfg(unix)]
+use super::places::{LOGS, beside};
 use super::{StoreOptions, Trouble, schema};
 use crate::{OpenError, StoreFault};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -140,27 +143,14 @@ fn bound(connection: &Connection, bytes: u64) -> rusqlite::Result<()> {
     connection.execute_batch(&format!("PRAGMA max_page_count = {pages}"))
 }
 
-/// Lets nobody but the owner read a file that is made.
-#[cfg(unix)]
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)
-}
-
-/// Leaves it to the directory who may read a file that is made.
-#[cfg(not(unix))]
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
-}
-
 /// Takes from everybody but the owner what rights they have to the file, and to those beside it, which SQLite makes with
 /// the rights of the file.
 #[cfg(unix)]
 fn narrow(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
 
-    for beside in ["", "-wal", "-shm"] {
-        let mut name = path.as_os_str().to_owned();
-        name.push(beside);
+    for end in [""].into_iter().chain(LOGS) {
+        let name = beside(path, end);
         let metadata = match fs::symlink_metadata(&name) {
             Ok(metadata) if metadata.is_file() => metadata,
             Ok(_) => continue,

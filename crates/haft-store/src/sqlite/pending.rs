@@ -2,7 +2,7 @@ use super::{SqliteStore, Trouble, from_json, integer, to_json, writing};
 use async_trait::async_trait;
 use haft_tools_core::now_ms;
 use haft_tools_core::{Approval, Claim, PendingCall, PendingId, PendingStore, StoreError};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 use std::time::Duration;
 
 /// For how long the log of a claimed call is waited for, until it can be emptied.
@@ -13,19 +13,13 @@ impl PendingStore for SqliteStore {
     async fn put(&self, pending: &PendingCall) -> Result<(), StoreError> {
         let pending = pending.clone();
         self.durably("keep the pending call", move |connection| {
-            connection
-                .prepare_cached(
-                    "INSERT INTO pending (id, digest, run, asked_at_ms, expires_at_ms, body) \
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING",
-                )?
-                .execute(params![
-                    pending.id.as_str(),
-                    pending.digest.to_string(),
-                    pending.run.as_str(),
-                    integer(pending.asked_at_ms),
-                    pending.expires_at_ms.map(integer),
-                    to_json(&pending)?,
-                ])?;
+            insert(
+                connection,
+                "INSERT INTO pending (id, digest, run, asked_at_ms, expires_at_ms, body) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING",
+                &pending,
+                to_json(&pending)?,
+            )?;
             Ok(())
         })
         .await
@@ -88,21 +82,15 @@ impl PendingStore for SqliteStore {
 /// Claims a call by one statement, which succeeds once, whoever tries and however many do at the same time.
 fn claim(connection: &mut Connection, pending: &PendingCall) -> Result<Claim, Trouble> {
     let transaction = writing(connection)?;
-    let claimed = transaction
-        .prepare_cached(
-            "INSERT INTO pending (id, digest, run, asked_at_ms, expires_at_ms, claimed_at_ms) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
-             ON CONFLICT (id) DO UPDATE SET claimed_at_ms = excluded.claimed_at_ms, body = NULL, answer = NULL \
-             WHERE claimed_at_ms IS NULL AND digest = excluded.digest",
-        )?
-        .execute(params![
-            pending.id.as_str(),
-            pending.digest.to_string(),
-            pending.run.as_str(),
-            integer(pending.asked_at_ms),
-            pending.expires_at_ms.map(integer),
-            integer(now_ms()),
-        ])?;
+    let claimed = insert(
+        &transaction,
+        "INSERT INTO pending (id, digest, run, asked_at_ms, expires_at_ms, claimed_at_ms) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
+         ON CONFLICT (id) DO UPDATE SET claimed_at_ms = excluded.claimed_at_ms, body = NULL, answer = NULL \
+         WHERE claimed_at_ms IS NULL AND digest = excluded.digest",
+        pending,
+        integer(now_ms()),
+    )?;
     if claimed == 1 {
         transaction.commit()?;
         return Ok(Claim::Taken);
@@ -113,10 +101,27 @@ fn claim(connection: &mut Connection, pending: &PendingCall) -> Result<Claim, Tr
     Ok(if waits { Claim::OtherDigest } else { Claim::TakenBefore })
 }
 
+/// Inserts a call, with a last value of the statement's own; gives how many rows that has changed.
+fn insert(
+    connection: &Connection,
+    sql: &str,
+    pending: &PendingCall,
+    last: impl ToSql,
+) -> rusqlite::Result<usize> {
+    connection.prepare_cached(sql)?.execute(params![
+        pending.id.as_str(),
+        pending.digest.to_string(),
+        pending.run.as_str(),
+        integer(pending.asked_at_ms),
+        pending.expires_at_ms.map(integer),
+        last,
+    ])
+}
+
 /// Empties the log, in which the input of a call that is overwritten in the file still stands.
 ///
 /// The claim counts already, so what stands in the way is left for the next time the log is emptied.
-fn empty_log(connection: &Connection, wait: Duration) {
+pub(super) fn empty_log(connection: &Connection, wait: Duration) {
     let emptied = connection
         .busy_timeout(EMPTYING)
         .and_then(|()| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())));

@@ -65,8 +65,14 @@ impl RunStore for SqliteStore {
     }
 
     async fn take(&self, run: &RunId) -> Result<RunLease, TakeError> {
+        // A few calls of the system, on a file that nobody else waits for.
+        self.take_now(run)
+    }
+}
+
+impl SqliteStore {
+    pub(super) fn take_now(&self, run: &RunId) -> Result<RunLease, TakeError> {
         match &self.0.path {
-            // A few calls of the system, on a file that nobody else waits for.
             Some(path) => leases::take(path, run),
             None => self.0.taken.take(run),
         }
@@ -116,7 +122,7 @@ fn save(connection: &mut Connection, run: &StoredRun) -> Result<Saved, Trouble> 
     Ok(Saved::Kept)
 }
 
-fn summary(row: &Row<'_>) -> Result<RunSummary, Trouble> {
+pub(super) fn summary(row: &Row<'_>) -> Result<RunSummary, Trouble> {
     let (run, status): (String, String) = (row.get(0)?, row.get(4)?);
     let unknown = || StoreFault::unreadable("run", &run, format!("the status `{status}` is not known"));
     Ok(RunSummary {

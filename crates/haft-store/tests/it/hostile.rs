@@ -131,20 +131,31 @@ fn a_file_that_is_not_ours_is_refused_and_left_alone() {
         ],
     );
     drop(open(&place.file("newer")).unwrap());
-    change("newer", "PRAGMA user_version = 2");
+    change("newer", "PRAGMA user_version = 3");
     check(
         "newer",
         expect![
-            "cannot open the database `/newer`, because it has version 2 of its form, and this program knows versions up to 1; use the newer program, or name another file"
+            "cannot open the database `/newer`, because it has version 3 of its form, and this program knows versions up to 2; use the newer program, or name another file"
         ],
     );
     change("newer", "PRAGMA user_version = -1");
     check(
         "newer",
         expect![
-            "cannot open the database `/newer`, because it has version 4294967295 of its form, and this program knows versions up to 1; use the newer program, or name another file"
+            "cannot open the database `/newer`, because it has version 4294967295 of its form, and this program knows versions up to 2; use the newer program, or name another file"
         ],
     );
+}
+
+#[tokio::test]
+async fn a_file_of_an_older_version_is_brought_up_to_date() {
+    let place = Place::new();
+    place.store().add(&grant()).await.unwrap();
+    let change = |sql: &str| Connection::open(place.path()).unwrap().execute_batch(sql).unwrap();
+    change("DROP TABLE upkeep; DROP INDEX pending_of_run; PRAGMA user_version = 1");
+    let store = place.store();
+    assert_eq!(do_all(&store).await.len(), 0);
+    assert_eq!(GrantStore::list(&store).await.unwrap().len(), 2);
 }
 
 /// Does everything that a store does once; gives what failed.
@@ -173,6 +184,7 @@ async fn do_all(store: &SqliteStore) -> Vec<StoreError> {
         store.delete(&"run-1".parse().unwrap()).await.map(drop),
         store.records(&RecordFilter::new()).await.map(drop),
         store.prune(Duration::from_hours(1)).await.map(drop),
+        store.prune_if_due(Duration::from_hours(1), Duration::ZERO).await.map(drop),
         recorded.map_err(|error| StoreError::new("record", error)),
     ];
     done.into_iter().filter_map(Result::err).collect()
@@ -282,7 +294,7 @@ async fn a_database_that_stays_locked_can_be_read_and_says_so() {
     child.expect("locked");
     assert_eq!(GrantStore::list(&store).await.unwrap().len(), 1);
     let errors = do_all(&store).await;
-    assert_eq!(errors.len(), 9, "{errors:?}");
+    assert_eq!(errors.len(), 10, "{errors:?}");
     expect![[r#"
         cannot keep the grant
         the database was locked for longer than 50 ms; try again, and end the process that has it open if that does not help

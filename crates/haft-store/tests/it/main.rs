@@ -6,6 +6,7 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
 mod child;
+mod entries;
 mod fixture;
 mod grants;
 mod hostile;
@@ -13,6 +14,7 @@ mod journal;
 mod killing;
 mod matrix;
 mod pending;
+mod pruning;
 mod racing;
 mod runs;
 mod session;

@@ -1,6 +1,9 @@
-use crate::fixture::{Place, run};
-use haft_store::{MemoryRuns, RunStatus, RunStore, SaveError, SqliteStore, StoredRun, TakeError};
+use crate::fixture::{Place, pending, pending_with, run};
+use haft_core::Decision;
+use haft_store::{GivenUp, MemoryRuns, RunStatus, RunStore, SaveError, SqliteStore, StoredRun, TakeError};
+use haft_tools_core::{Claim, Grant, GrantPlace, GrantStore, PendingStore as _};
 use serde_json::json;
+use std::fs;
 
 /// Does the same with each form.
 async fn check(act: impl AsyncFn(&dyn RunStore)) {
@@ -76,8 +79,65 @@ async fn a_run_is_taken_by_one_at_a_time() {
 async fn a_run_that_was_given_back_leaves_no_file() {
     let place = Place::new();
     let store = place.store();
+    let locks = || fs::read_dir(place.file("haft.db-locks")).unwrap().count();
+    let lease = store.take(&run("run-1")).await.unwrap();
+    assert_eq!(locks(), 1);
+    drop(lease);
+    assert_eq!(locks(), 0);
+    // All that there is belongs to the store.
+    let places = SqliteStore::places(place.path());
+    for entry in fs::read_dir(place.file("")).unwrap() {
+        let path = entry.unwrap().path();
+        assert!(places.contains(&path), "{}", path.display());
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn locks_are_in_a_directory_of_the_owners_alone_and_not_behind_a_link() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    let place = Place::new();
+    let store = place.store();
     drop(store.take(&run("run-1")).await.unwrap());
-    let files = std::fs::read_dir(place.file("")).unwrap();
-    let locks = files.filter(|file| file.as_ref().unwrap().file_name().to_string_lossy().contains("lock"));
-    assert_eq!(locks.count(), 0);
+    let locks = place.file("haft.db-locks");
+    assert_eq!(fs::metadata(&locks).unwrap().permissions().mode() & 0o777, 0o700);
+
+    fs::remove_dir(&locks).unwrap();
+    fs::create_dir(place.file("elsewhere")).unwrap();
+    symlink(place.file("elsewhere"), &locks).unwrap();
+    assert!(matches!(store.take(&run("run-1")).await, Err(TakeError::Store(_))));
+}
+
+#[tokio::test]
+async fn a_run_that_is_given_up_has_ended_and_its_calls_do_not_run() {
+    let place = Place::new();
+    let store = place.store();
+    let mut given_up = StoredRun::new(run("run-1"));
+    given_up.state = json!("where it stands");
+    store.save(&mut given_up).await.unwrap();
+    let (call, other) =
+        (pending("1", &json!({ "a": 1 })), pending_with("2", &json!({}), &json!({ "run": "run-2" })));
+    store.put(&call).await.unwrap();
+    store.put(&other).await.unwrap();
+    let grant = |place| Grant::new(Decision::Allow, "read(a)", None, place);
+    let always = grant(GrantPlace::Always);
+    store.add(&grant(GrantPlace::Run(run("run-1")))).await.unwrap();
+    store.add(&always).await.unwrap();
+
+    let GivenUp { run: was_kept, calls, .. } = store.give_up(&run("run-1")).await.unwrap();
+    assert_eq!((was_kept, calls), (true, 1));
+    let ended = store.load(&run("run-1")).await.unwrap().unwrap();
+    assert_eq!((ended.status, ended.state, ended.revision), (RunStatus::Ended, json!(null), 2));
+    // Who still has it cannot save it, nor make the call.
+    assert!(matches!(store.save(&mut given_up).await, Err(SaveError::Outdated { .. })));
+    assert_eq!(store.claim(&call).await.unwrap(), Claim::TakenBefore);
+    assert_eq!(store.waiting().await.unwrap(), [other]);
+    assert_eq!(*GrantStore::list(&store).await.unwrap()[0], always);
+
+    let GivenUp { run: was_kept, calls, .. } = store.give_up(&run("run-1")).await.unwrap();
+    assert_eq!((was_kept, calls), (false, 0));
+    // Of what nobody kept as a run, the calls are given up all the same.
+    let GivenUp { run: was_kept, calls, .. } = store.give_up(&run("run-2")).await.unwrap();
+    assert_eq!((was_kept, calls), (false, 1));
 }

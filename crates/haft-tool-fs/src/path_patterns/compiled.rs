@@ -1,9 +1,10 @@
 use super::name_glob::fold;
 use super::parse::Step;
 use super::place::{Case, Told};
-use super::protection::{Guarded, Protection};
+use super::protection::{Places, Protection};
 use super::tree::{AboveRoot, Entry, Extent, PathTree, Start};
 use haft_tools_core::{PatternSet, Resource};
+use std::sync::Arc;
 
 /// One pattern of a list, where it starts resolved.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(super) struct CompiledPaths {
     loose: PathTree,
     root: Option<Vec<Box<str>>>,
     protection: Option<Protection>,
+    /// The first pattern that means all that is protected.
+    all_protected: Option<usize>,
 }
 
 impl CompiledPaths {
@@ -31,7 +34,8 @@ impl CompiledPaths {
         count: usize,
         patterns: &[Ready],
         root: Option<&[Box<str>]>,
-        guarded: Option<&[Guarded]>,
+        places: Option<&Arc<Places>>,
+        all_protected: Option<usize>,
     ) -> Self {
         let folded: Vec<Vec<Step>> =
             patterns.iter().map(|pattern| pattern.steps.iter().map(Step::folded).collect()).collect();
@@ -45,7 +49,8 @@ impl CompiledPaths {
             strict: PathTree::new(strict(), root, AboveRoot::Counts),
             loose: PathTree::new(loose, folded_root.as_deref(), AboveRoot::Counts),
             root: root.map(<[_]>::to_vec),
-            protection: guarded.map(|guarded| Protection::new(guarded, strict(), root)),
+            protection: places.map(|places| Protection::new(places, strict(), root)),
+            all_protected,
         }
     }
 }
@@ -60,10 +65,14 @@ impl Ready {
 impl PatternSet for CompiledPaths {
     fn first_containing(&self, resource: &Resource) -> Option<usize> {
         let Told::Place(place) = Told::by(resource, self.root.as_deref(), Case::Matters) else { return None };
-        let first = self.strict.containing(place.start, place.names(), place.extent)?;
+        let first = self.strict.containing(place.start, place.names(), place.extent);
+        first.or(self.all_protected)?;
         match self.protection.as_ref().filter(|protection| protection.concerns(&place)) {
-            None => Some(first),
-            Some(protection) => protection.first_opening(&place),
+            None => first,
+            Some(protection) => {
+                let opening = first.and_then(|_| protection.first_opening(&place));
+                opening.into_iter().chain(self.all_protected).min()
+            }
         }
     }
 
@@ -78,9 +87,8 @@ impl PatternSet for CompiledPaths {
         // What starts in the working directory is touched by a tree around it, too.
         let is_around = root.is_some_and(|root| place.is_above(root, Case::Ignored));
         let inside = self.loose.first_inside().filter(|_| is_around);
-        match (first, inside) {
-            (Some(first), Some(inside)) => Some(first.min(inside)),
-            (first, inside) => first.or(inside),
-        }
+        let is_protected = || self.protection.as_ref().is_some_and(|protection| protection.concerns(&place));
+        let protected = self.all_protected.filter(|_| is_protected());
+        [first, inside, protected].into_iter().flatten().min()
     }
 }

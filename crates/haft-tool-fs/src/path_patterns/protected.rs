@@ -40,7 +40,7 @@ pub fn protected_places() -> &'static [ProtectedPlace] {
     &PLACES
 }
 
-const REPOSITORY: &str = "says where git finds its hooks and settings";
+const REPOSITORY: &str = "it says where git finds its hooks and settings";
 const HOOKS: &str = "git runs what is in it";
 const GIT_SETTINGS: &str = "git runs programs that it names";
 const SHELL: &str = "a shell runs it when it starts or ends";
@@ -58,7 +58,7 @@ const fn itself(pattern: &'static str, reason: &'static str) -> ProtectedPlace {
     ProtectedPlace { pattern, extent: Extent::Itself, reason }
 }
 
-const PLACES: [ProtectedPlace; 45] = [
+const PLACES: [ProtectedPlace; 47] = [
     itself(".git", REPOSITORY),
     tree(".git/commondir", REPOSITORY),
     tree(".git/hooks", HOOKS),
@@ -68,8 +68,10 @@ const PLACES: [ProtectedPlace; 45] = [
     tree(".git/modules/**/hooks", HOOKS),
     tree(".git/modules/**/config", GIT_SETTINGS),
     tree(".git/modules/**/config.worktree", GIT_SETTINGS),
-    tree(".git/worktrees/*/commondir", REPOSITORY),
-    tree(".git/worktrees/*/config.worktree", GIT_SETTINGS),
+    tree(".git/worktrees/**/commondir", REPOSITORY),
+    tree(".git/worktrees/**/hooks", HOOKS),
+    tree(".git/worktrees/**/config", GIT_SETTINGS),
+    tree(".git/worktrees/**/config.worktree", GIT_SETTINGS),
     tree(".gitconfig", GIT_SETTINGS),
     tree(".config/git/config", GIT_SETTINGS),
     tree(".profile", SHELL),

@@ -5,6 +5,7 @@ use super::protected::protected_places;
 use super::tree::{AboveRoot, Entry, Extent, PathTree, Start};
 use haft_core::is_hidden;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A protected place with its steps, folded.
 #[derive(Debug, Clone)]
@@ -20,7 +21,12 @@ pub(super) struct Guarded {
 impl Guarded {
     /// Makes one, shown as `shown`, of a pattern whose home is resolved.
     pub(super) fn new(pattern: &PathPattern, extent: Extent, shown: &str, reason: &'static str) -> Self {
-        let steps = pattern.steps.iter().map(Step::folded).collect();
+        // Paths are looked up in the same spelling.
+        let steps = pattern.steps.iter().map(|step| match step {
+            Step::Name(name) => Step::Name(fold_leniently(name).into()),
+            step => step.folded(),
+        });
+        let steps = steps.collect();
         let starts: &[Start] = match (pattern.base, pattern.steps.first()) {
             (Base::Root, Some(Step::Deep)) => &[Start::Inside, Start::Top],
             (Base::Root, _) => &[Start::Inside],
@@ -68,7 +74,7 @@ fn names(place: &[Step], steps: &[Step], extent: Extent) -> bool {
         return extent == Extent::Tree || steps.is_empty();
     };
     let is_name = |takes: &dyn Fn(&str) -> bool| match first {
-        Some(Step::Name(name)) => takes(&fold(name)) && names(rest, &steps[1..], extent),
+        Some(Step::Name(name)) => takes(&fold_leniently(name)) && names(rest, &steps[1..], extent),
         _ => false,
     };
     match expected {
@@ -79,12 +85,18 @@ fn names(place: &[Step], steps: &[Step], extent: Extent) -> bool {
     }
 }
 
-/// Keeps wildcards from opening protected places.
+/// Finds protected places; one for all lists of patterns, since it is large.
 #[derive(Debug)]
-pub(super) struct Protection {
+pub(super) struct Places {
     all: PathTree,
     /// Each place for itself.
     single: Vec<(PathTree, Guarded)>,
+}
+
+/// Keeps wildcards from opening protected places.
+#[derive(Debug)]
+pub(super) struct Protection {
+    places: Arc<Places>,
     openers: Vec<Opener>,
 }
 
@@ -96,12 +108,8 @@ struct Opener {
     opens: Vec<usize>,
 }
 
-impl Protection {
-    pub(super) fn new<'a>(
-        guarded: &[Guarded],
-        patterns: impl IntoIterator<Item = Entry<'a>>,
-        root: Option<&[Box<str>]>,
-    ) -> Self {
+impl Places {
+    pub(super) fn new(guarded: &[Guarded], root: Option<&[Box<str>]>) -> Self {
         let folded_root: Option<Vec<Box<str>>> =
             root.map(|root| root.iter().map(|name| fold_leniently(name).into()).collect());
         let tree = |entries: &mut dyn Iterator<Item = Entry<'_>>| {
@@ -114,49 +122,24 @@ impl Protection {
             .iter()
             .map(|place| (tree(&mut place.entries(0, root.is_some())), place.clone()))
             .collect();
-        let openers = patterns.into_iter().filter_map(|entry| {
-            let opens = guarded.iter().enumerate().filter(|(_, place)| place.is_named_by(entry.steps));
-            let opens: Vec<usize> = opens.map(|(index, _)| index).collect();
-            let tree = |opens| Opener {
-                index: entry.index,
-                tree: PathTree::new([entry], root, AboveRoot::Counts),
-                opens,
-            };
-            (!opens.is_empty()).then(|| tree(opens))
-        });
-        Self { all, single, openers: openers.collect() }
+        Self { all, single }
     }
 
     /// Tells whether a place is protected, lies in one that is, or could have one in it.
-    pub(super) fn concerns(&self, place: &Place<'_>) -> bool {
+    pub(super) fn concern(&self, place: &Place<'_>) -> bool {
         self.all.touching(place.start, folded(place), place.extent).is_some()
-    }
-
-    /// Finds the first pattern that contains a place and names all that is protected there.
-    ///
-    /// What could be anywhere below is not asked about in a tree that lies in a protected one.
-    pub(super) fn first_opening(&self, place: &Place<'_>) -> Option<usize> {
-        let found = self.around(place);
-        if place.extent == Extent::Tree && found.iter().all(|(_, guarded)| guarded.extent == Extent::Itself) {
-            return None;
-        }
-        let opening = self.openers.iter().find(|opener| {
-            found.iter().all(|(index, _)| opener.opens.contains(index))
-                && opener.tree.containing(place.start, place.names(), place.extent).is_some()
-        });
-        opening.map(|opener| opener.index)
     }
 
     /// Says what is protected at a place, for people.
     pub(super) fn remark(&self, place: &Place<'_>) -> Option<String> {
-        if !self.concerns(place) {
+        if !self.concern(place) {
             return None;
         }
         let remark = match self.around(place).first() {
             Some((_, Guarded { shown, reason, .. })) => {
                 format!("`{shown}` is protected, because {reason}: only a pattern that writes out its name allows it")
             }
-            None => "a tree could have protected places in it, such as `.git/hooks` or `.envrc`: no pattern allows all of it"
+            None => "a tree could have protected places in it, such as `.git/hooks` or `.envrc`: no pattern of paths allows all of it"
                 .to_owned(),
         };
         Some(remark)
@@ -167,6 +150,48 @@ impl Protection {
         let is_in = |tree: &PathTree| tree.touching(place.start, folded(place), Extent::Itself).is_some();
         let found = self.single.iter().enumerate().filter(|(_, (tree, _))| is_in(tree));
         found.map(|(index, (_, guarded))| (index, guarded)).collect()
+    }
+}
+
+impl Protection {
+    /// Lets the patterns that name protected places open them.
+    pub(super) fn new<'a>(
+        places: &Arc<Places>,
+        patterns: impl IntoIterator<Item = Entry<'a>>,
+        root: Option<&[Box<str>]>,
+    ) -> Self {
+        let openers = patterns.into_iter().filter_map(|entry| {
+            let places = places.single.iter().enumerate();
+            let opens = places.filter(|(_, (_, place))| place.is_named_by(entry.steps));
+            let opens: Vec<usize> = opens.map(|(index, _)| index).collect();
+            let tree = |opens| Opener {
+                index: entry.index,
+                tree: PathTree::new([entry], root, AboveRoot::Counts),
+                opens,
+            };
+            (!opens.is_empty()).then(|| tree(opens))
+        });
+        Self { places: Arc::clone(places), openers: openers.collect() }
+    }
+
+    /// Tells whether a place is protected, lies in one that is, or could have one in it.
+    pub(super) fn concerns(&self, place: &Place<'_>) -> bool {
+        self.places.concern(place)
+    }
+
+    /// Finds the first pattern that contains a place and names all that is protected there.
+    ///
+    /// What could be anywhere below is not asked about in a tree that lies in a protected one.
+    pub(super) fn first_opening(&self, place: &Place<'_>) -> Option<usize> {
+        let found = self.places.around(place);
+        if place.extent == Extent::Tree && found.iter().all(|(_, guarded)| guarded.extent == Extent::Itself) {
+            return None;
+        }
+        let opening = self.openers.iter().find(|opener| {
+            found.iter().all(|(index, _)| opener.opens.contains(index))
+                && opener.tree.containing(place.start, place.names(), place.extent).is_some()
+        });
+        opening.map(|opener| opener.index)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Which variables matter to what commands do.
 
 use super::Analysis;
-use crate::syntax::Unreadable;
+use crate::catalogue::is_harmless_assignment;
+use crate::syntax::{Unreadable, scan};
 use brush_parser::ast::{Assignment, AssignmentName, AssignmentValue};
 
 /// Variables by which bash itself works: setting one changes what the script means.
@@ -34,31 +35,16 @@ const OF_BASH: [&str; 26] = [
     "SHELLOPTS",
 ];
 
-/// Variables that change at most how a command shows what it has to say.
-const HARMLESS: [&str; 18] = [
-    "CI",
-    "CLICOLOR",
-    "COLORTERM",
-    "COLUMNS",
-    "DEBIAN_FRONTEND",
-    "FORCE_COLOR",
-    "GIT_OPTIONAL_LOCKS",
-    "GIT_TERMINAL_PROMPT",
-    "LANG",
-    "LANGUAGE",
-    "LINES",
-    "NO_COLOR",
-    "NODE_NO_WARNINGS",
-    "PYTHONDONTWRITEBYTECODE",
-    "PYTHONUNBUFFERED",
-    "RUST_BACKTRACE",
-    "TERM",
-    "TZ",
-];
-
 /// Variables that commands are given whatever the host says, so that setting one sets it for them.
 const GIVEN: [&str; 7] =
     ["EDITOR", "GIT_EDITOR", "GIT_PAGER", "MANPAGER", "PAGER", "SSH_ASKPASS_REQUIRE", "VISUAL"];
+
+/// The beginning of the variables by which settings of git are given.
+const GIVEN_TO_GIT: &str = "GIT_CONFIG_";
+
+fn is_given(name: &str) -> bool {
+    GIVEN.contains(&name) || name.starts_with(GIVEN_TO_GIT)
+}
 
 /// What setting a variable can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,8 +57,9 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) fn of(name: &str) -> Self {
-        if HARMLESS.contains(&name) || name.starts_with("LC_") {
+    /// What setting it to a value does, which is not known if there is none.
+    pub(super) fn of(name: &str, value: Option<&str>) -> Self {
+        if value.is_some_and(|value| is_harmless_assignment(&format!("{name}={value}"))) {
             Self::Harmless
         } else if OF_BASH.contains(&name)
             || ["LD_", "DYLD_", "BASH_FUNC_", "COMP_"].iter().any(|prefix| name.starts_with(prefix))
@@ -86,10 +73,10 @@ impl Kind {
 
 impl Analysis<'_> {
     /// Takes into account that a variable of the shell is set.
-    pub(super) fn assigned(&mut self, name: &str) {
+    pub(super) fn assigned(&mut self, name: &str, value: Option<&str>) {
         let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        let is_given = || GIVEN.contains(&name) || self.surroundings.environment.variable(name).is_some();
-        match Kind::of(name) {
+        let is_given = || is_given(name) || self.surroundings.environment.variable(name).is_some();
+        match Kind::of(name, value) {
             _ if !is_name => self.opaque(format!("which variable `{name}` is")),
             Kind::Harmless => {}
             Kind::Other if !is_given() => {}
@@ -100,10 +87,17 @@ impl Analysis<'_> {
     }
 
     /// Takes into account that a variable is set for all commands that follow.
-    pub(super) fn exported(&mut self, name: &str) {
-        if Kind::of(name) != Kind::Harmless {
+    pub(super) fn exported(&mut self, name: &str, value: Option<&str>) {
+        if Kind::of(name, value) != Kind::Harmless {
             self.opaque(format!("what commands do once the variable `{name}` is set"));
         }
+    }
+
+    /// The value in the source of `NAME=VALUE`, if it is known.
+    pub(super) fn value_of(&self, source: &str) -> Option<String> {
+        let (word, end) = scan(source, 0, 0, self.home.as_deref()).ok()?;
+        let (_, value) = word.text.split_once('=').filter(|_| word.is_literal && end == source.len())?;
+        Some(value.to_owned())
     }
 
     /// Reads the value of an assignment, and returns the variable.

@@ -122,7 +122,7 @@ impl Analysis<'_> {
     }
 
     /// Tells whether a path that was resolved is another than it reads.
-    fn passes_link(&self, path: &str, resolved: &str) -> bool {
+    pub(super) fn passes_link(&self, path: &str, resolved: &str) -> bool {
         let current = match &self.current {
             _ if path.starts_with('/') => "",
             Current::Inside { path, .. } => path,
@@ -157,11 +157,12 @@ impl Analysis<'_> {
                 }
                 Some(_) => self.opaque(format!("what `{command} {}` does", word.text)),
                 None => {
-                    let name = word.text.split_once('=').map_or(word.text.as_str(), |(name, _)| name);
+                    let (name, value) = word.text.split_once('=').unwrap_or((&word.text, ""));
+                    let value = word.is_literal.then_some(value);
                     let name = name.strip_suffix('+').unwrap_or(name);
-                    self.assigned(name);
+                    self.assigned(name, value);
                     if is_exported {
-                        self.exported(name);
+                        self.exported(name, value);
                     }
                 }
             }
@@ -176,9 +177,9 @@ impl Analysis<'_> {
             } else if command == "mapfile" && word.text.starts_with("-C") {
                 self.opaque("which command `mapfile` runs");
             } else if command == "printf" && word.text.starts_with("-v") && word.text.len() > 2 {
-                self.assigned(&word.text[2..]);
+                self.assigned(&word.text[2..], None);
             } else if word.text.contains('[') || is_name(word) {
-                self.assigned(&word.text);
+                self.assigned(&word.text, None);
             }
         }
     }

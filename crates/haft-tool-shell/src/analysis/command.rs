@@ -2,8 +2,9 @@
 
 use super::assignment::Kind;
 use super::directory::Current;
+use super::other_shell;
 use super::{Analysis, canonical};
-use crate::catalogue::{Effects, Nested, Word};
+use crate::catalogue::{Effects, Nested, Target, Word};
 use crate::syntax::{Unreadable, quoted, scan};
 use brush_parser::ast::{AssignmentValue, CommandPrefixOrSuffixItem, SimpleCommand};
 use haft_tools_core::AccessMode;
@@ -57,8 +58,8 @@ impl Analysis<'_> {
             }
         }
         if words.is_empty() {
-            for (name, _) in &variables {
-                self.assigned(name);
+            for (name, source) in &variables {
+                self.assigned(name, self.value_of(source).as_deref());
             }
             return Ok(());
         }
@@ -71,7 +72,7 @@ impl Analysis<'_> {
         let mut settings = String::new();
         for (name, source) in variables {
             let is_ifs = *name == "IFS" && words.first().is_some_and(|word| word.text == "read");
-            match Kind::of(name) {
+            match Kind::of(name, self.value_of(source).as_deref()) {
                 _ if is_ifs => continue,
                 Kind::Harmless => continue,
                 Kind::Other => {}
@@ -144,7 +145,17 @@ impl Analysis<'_> {
             self.opaque(reason);
         }
         effects.reads.iter().for_each(|target| self.target(AccessMode::Read, target));
-        effects.writes.iter().for_each(|target| self.target(AccessMode::Write, target));
+        // Where only plain files are named, no more than these are written, and none of them becomes something else.
+        let is_plain = effects.is_complete
+            && effects.writes.iter().any(|target| matches!(target, Target::Tree(_)))
+            && effects.reads.iter().chain(&effects.writes).all(|target| self.is_plain_file(target));
+        for target in effects.writes {
+            let target = match target {
+                Target::Tree(word) if is_plain => Target::File(word),
+                target => target,
+            };
+            self.target(AccessMode::Write, &target);
+        }
         effects.connects.iter().for_each(|host| self.host(host));
         if runs_itself {
             return Ok(());
@@ -163,7 +174,13 @@ impl Analysis<'_> {
                     self.words(words, settings, None)?;
                     self.wrappers -= 1;
                 }
-                Nested::Script(script) if script.is_literal => self.script(&script.text)?,
+                Nested::Script(script) if script.is_literal => {
+                    let shell = words[0].text.as_str();
+                    if !other_shell::is_bash(shell) && !other_shell::reads_alike(shell, &script.text) {
+                        self.opaque(format!("what a shell that is not bash makes of `{}`", script.text));
+                    }
+                    self.script(&script.text)?;
+                }
                 Nested::Script(script) => self.opaque(format!("which script `{}` is", script.text)),
             }
             if !is_here {

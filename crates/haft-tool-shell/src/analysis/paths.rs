@@ -5,7 +5,7 @@ use super::directory::Current;
 use crate::catalogue::{Host, Target, Word};
 use crate::syntax::scan;
 use haft_tools_core::{Access, AccessMode, Resource, Scheme};
-use haft_workdir::{ResolveError, WorkdirPath};
+use haft_workdir::{EntryKind, ResolveError, WorkdirPath};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -17,6 +17,9 @@ const OUTSIDE: Scheme = Scheme::new("outside");
 
 /// Names hosts.
 const NET: Scheme = Scheme::new("net");
+
+/// How many files are looked at for links among them.
+const MOST_ENTRIES: usize = 4096;
 
 /// Where a path leads.
 pub(super) enum Place {
@@ -35,10 +38,59 @@ impl Analysis<'_> {
         if word.is_literal {
             return self.path(mode, &word.text, is_tree);
         }
-        match directory_of_pattern(&word.text, self.home.as_deref()) {
-            Some(directory) => self.path(mode, &directory, true),
+        match Pattern::of(&word.text, self.home.as_deref()) {
+            Some(pattern) => {
+                self.path(mode, &pattern.directory, true);
+                self.links(&pattern);
+            }
             None => self.opaque(format!("which file `{}` is", word.text)),
         }
+    }
+
+    /// Looks for links among what a pattern stands for, which could lead anywhere.
+    fn links(&mut self, pattern: &Pattern) {
+        let Ok(Place::Inside(top)) = self.place(&pattern.directory) else { return };
+        let workdir = &self.surroundings.workdir;
+        let mut count = 0;
+        let mut directories = vec![(top.clone(), 0)];
+        while let Some((directory, depth)) = directories.pop() {
+            for entry in workdir.read_dir(&directory).unwrap_or_default() {
+                count += 1;
+                if count > MOST_ENTRIES {
+                    return self.opaque(format!("what `{}` stands for: too many files", pattern.source));
+                }
+                if depth == 0 && !pattern.could_begin(entry.name()) {
+                    continue;
+                }
+                let is_below = match entry.kind() {
+                    EntryKind::Symlink => {
+                        let path = entry.path().map(|path| workdir.resolve(path.as_str()));
+                        path.is_some_and(|path| path.is_ok_and(|path| is_below(&path, &top)))
+                    }
+                    _ => true,
+                };
+                if !is_below {
+                    let source = &pattern.source;
+                    return self.opaque(format!("what `{source}` stands for: a link leads elsewhere"));
+                }
+                if let (EntryKind::Directory, Some(path)) = (entry.kind(), entry.path())
+                    && depth < pattern.depth
+                {
+                    directories.push((path.clone(), depth + 1));
+                }
+            }
+        }
+    }
+
+    /// Tells whether words name plain files below the working directory, and no links to such.
+    pub(super) fn is_plain_file(&self, target: &Target) -> bool {
+        let (Target::File(word) | Target::Tree(word)) = target;
+        if !word.is_literal {
+            return false;
+        }
+        let Ok(Place::Inside(path)) = self.place(&word.text) else { return false };
+        !self.passes_link(&word.text, path.as_str())
+            && matches!(self.surroundings.workdir.kind(&path), Ok(EntryKind::File))
     }
 
     pub(super) fn host(&mut self, host: &Host) {
@@ -143,14 +195,49 @@ fn is_stream(path: &str) -> bool {
             .is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Finds the directory below which everything lies that a pattern of file names stands for.
-fn directory_of_pattern(source: &str, home: Option<&str>) -> Option<String> {
-    let (word, end) = scan(source, 0, 0, home).ok()?;
-    if end != source.len() || !word.is_pattern || word.is_literal || source.contains("..") {
-        return None;
+/// A pattern of file names.
+struct Pattern {
+    source: String,
+    /// Below it lies everything that the pattern stands for.
+    directory: String,
+    /// What the names in it begin with.
+    beginning: String,
+    /// How many directories further down it goes.
+    depth: usize,
+}
+
+impl Pattern {
+    fn of(source: &str, home: Option<&str>) -> Option<Self> {
+        let (word, end) = scan(source, 0, 0, home).ok()?;
+        if end != source.len() || !word.is_pattern || word.is_literal || source.contains("..") {
+            return None;
+        }
+        // It could be an absolute path.
+        if word.text.is_empty() {
+            return None;
+        }
+        let (directory, beginning) = match word.text.rfind('/') {
+            Some(slash) => word.text.split_at(slash + 1),
+            None => (".", word.text.as_str()),
+        };
+        let slashes = |text: &str| text.matches('/').count();
+        let depth = slashes(source).saturating_sub(slashes(&word.text));
+        let (directory, beginning) = (directory.to_owned(), beginning.to_owned());
+        Some(Self { source: source.to_owned(), directory, beginning, depth })
     }
-    let directory = word.text.rfind('/').map_or("", |slash| &word.text[..=slash]);
-    (!word.text.is_empty()).then(|| if directory.is_empty() { ".".to_owned() } else { directory.to_owned() })
+
+    /// Tells whether a name in the directory is one that it could stand for, or begin with.
+    fn could_begin(&self, name: &str) -> bool {
+        // A dot at the beginning has to stand there, which it can between braces.
+        let is_hidden =
+            name.starts_with('.') && !self.beginning.starts_with('.') && !self.source.contains('{');
+        name.starts_with(&self.beginning) && !is_hidden
+    }
+}
+
+fn is_below(path: &WorkdirPath, directory: &WorkdirPath) -> bool {
+    let rest = path.as_str().strip_prefix(directory.as_str());
+    directory.is_root() || rest.is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Takes `.` and `..` out of an absolute path, without looking at the file system.

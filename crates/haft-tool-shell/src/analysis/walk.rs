@@ -113,7 +113,7 @@ impl Analysis<'_> {
             CompoundCommand::BraceGroup(command) => self.list(&command.list),
             CompoundCommand::Subshell(command) => self.apart(|analysis| analysis.list(&command.list)),
             CompoundCommand::ForClause(command) => {
-                self.assigned(&command.variable_name);
+                self.assigned(&command.variable_name, None);
                 for value in command.values.iter().flatten() {
                     self.word(&value.value)?;
                 }
@@ -156,7 +156,7 @@ impl Analysis<'_> {
             }
             CompoundCommand::Coprocess(command) => {
                 if let Some(name) = &command.name {
-                    self.assigned(&name.value);
+                    self.assigned(&name.value, None);
                 }
                 self.apart(|analysis| analysis.command(&command.body))
             }

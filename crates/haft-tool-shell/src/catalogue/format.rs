@@ -131,7 +131,8 @@ fn task(entry: &Entry, has_words: bool) -> Result<Task, Fault> {
     options.is_open = entry.open;
     options.add(&entry.options, has_words)?;
     let operands = entry.operands.as_deref().unwrap_or_default();
-    let is_complete = entry.complete.unwrap_or(true);
+    // Words of which nothing is known are no reason to believe that the command does nothing without them.
+    let is_complete = entry.complete.unwrap_or(!operands.contains("unknown"));
     let plain = Form {
         when: Vec::new(),
         operands: Operands::parse(operands)?,

@@ -104,7 +104,7 @@ fn values(item: &str, kinds: &str) -> Result<Box<[Kind]>, Fault> {
 }
 
 const KINDS: &str = "the kind is none of: text, (a|b), read, read-tree, write, write-tree, out, edit, edit-tree, file-url, \
-    at-file, name, revision, host, url, remote-read, remote-write, command, exec, exec-all, shell, eval, code, directory, placeholder, \
+    at-file, name, package, revision, host, url, remote-read, remote-write, command, exec, exec-all, shell, eval, code, directory, placeholder, \
     assign, variable, plus, sed, awk, sql, jq, format, keys, unknown";
 
 /// What the operands of a command are, in their order.

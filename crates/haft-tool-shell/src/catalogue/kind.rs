@@ -28,6 +28,8 @@ pub(super) enum Kind {
     Revision,
     /// Letters, digits and `@+._-:`.
     Name,
+    /// The name of a package, alone or below a scope, and a version: `@scope/name@1`.
+    Package,
     /// A host, with or without a port.
     Host,
     /// A URL, of whose host it is connected to.
@@ -85,6 +87,7 @@ impl Kind {
             "file-url" => Self::FileUrl,
             "at-file" => Self::AtFile,
             "name" => Self::Name,
+            "package" => Self::Package,
             "revision" => Self::Revision,
             "host" => Self::Host,
             "url" => Self::Url,
@@ -150,8 +153,13 @@ impl Kind {
             Self::Text => {}
             Self::Read | Self::ReadTree | Self::Out if is_dash => {}
             Self::Write | Self::Out if is_nowhere(word) => {}
-            Self::Read => effects.reads.push(file()),
-            Self::ReadTree => effects.reads.push(tree()),
+            Self::Read | Self::ReadTree => {
+                effects.reads.push(if *self == Self::Read { file() } else { tree() });
+                // What takes files may take URLs as well.
+                if word.text.contains("://") {
+                    Self::Url.apply(word, base, effects);
+                }
+            }
             Self::Write | Self::Out => effects.writes.push(file()),
             Self::WriteTree => effects.writes.push(tree()),
             Self::Edit => {
@@ -170,6 +178,7 @@ impl Kind {
             Self::FileUrl => file_url(word, base, effects),
             Self::AtFile if word.text.starts_with('@') => Self::Read.apply(&word.after(1), base, effects),
             Self::Name => effects.is_complete &= is_name(&word.text),
+            Self::Package => effects.is_complete &= is_package(&word.text),
             Self::Revision if word.text.contains("://") => url(word, base, effects),
             Self::Revision if leads_out(&word.text) => effects.reads.push(tree()),
             Self::AtFile | Self::Revision => {}
@@ -190,7 +199,7 @@ impl Kind {
             Self::Sql => effects.is_complete &= scripts::sql_only_reads(&word.text),
             Self::Jq => {
                 effects.is_complete &=
-                    !["import", "include", "load"].iter().any(|name| word.text.contains(name));
+                    !["import", "include", "load", "eval"].iter().any(|name| word.text.contains(name));
             }
             Self::Format => {
                 effects.is_complete &= !word.text.starts_with('@') && !word.text.contains("%output");
@@ -242,18 +251,30 @@ fn is_name(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@+._-:".contains(&byte))
 }
 
+/// Tells whether it is no path and no address, from which a package could be fetched.
+fn is_package(text: &str) -> bool {
+    let name = text.strip_prefix('@').and_then(|text| text.split_once('/'));
+    let (scope, name) = name.map_or((None, text), |(scope, name)| (Some(scope), name));
+    scope.into_iter().chain([name]).all(|part| is_name(part) && !part.contains(':'))
+}
+
 /// Adds `[USER@]HOST[:PORT]`.
 fn host(word: &Word, effects: &mut Effects) {
     let name = word.text.rsplit_once('@').map_or(word.text.as_str(), |(_, name)| name);
     let (name, port) = match name.strip_prefix('[').and_then(|name| name.split_once(']')) {
-        Some((name, port)) => (name, port.strip_prefix(':')),
+        Some((name, port)) => {
+            // Other brackets are a range of names.
+            effects.is_complete &= name.bytes().all(|byte| byte.is_ascii_hexdigit() || b":.".contains(&byte))
+                && (port.is_empty() || port.starts_with(':'));
+            (name, port.strip_prefix(':'))
+        }
         None => match name.split_once(':') {
             Some((host, port)) if !port.contains(':') => (host, Some(port)),
             _ => (name, None),
         },
     };
     match port.map(str::parse) {
-        _ if name.is_empty() => effects.is_complete = false,
+        _ if name.is_empty() || name.contains(['[', ']']) => effects.is_complete = false,
         Some(Err(_)) => effects.is_complete = false,
         Some(Ok(port)) => effects.connects.push(Host { name: Word::literal(name), port: Some(port) }),
         None => effects.connects.push(Host { name: Word::literal(name), port: None }),
@@ -276,9 +297,9 @@ fn url(word: &Word, base: Option<&Word>, effects: &mut Effects) {
         "git" => 9418,
         _ => return effects.is_complete = false,
     };
-    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
-    // What these expand to in a URL would be further hosts.
-    if authority.contains(['{', '}', '*', ',']) {
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+    // What these expand to in a URL would be further hosts, and of a backslash not all readers make the same.
+    if authority.contains(['{', '}', '*', ',', '\\']) {
         return effects.is_complete = false;
     }
     let before = effects.connects.len();

@@ -217,6 +217,9 @@ impl<'a> Reader<'a> {
         } else if opt.values.iter().any(Kind::changes) {
             self.marked.push(at);
         }
+        if opt.is_optional && opt.values.contains(&Kind::Placeholder) {
+            self.placeholder = Some("{}");
+        }
     }
 
     /// Takes the values of an option from the words that follow.
@@ -357,7 +360,7 @@ impl<'a> Reader<'a> {
                         self.effects.is_opaque(format!("`{}` could become several words", word.text));
                     }
                     // To some it is more than a path.
-                    self.effects.is_complete &= !(kind.is_path() && word.text.starts_with('+'));
+                    self.effects.is_complete &= !(kind.is_path() && word.text.starts_with(['+', '@']));
                     kind.apply(word, self.base.as_ref(), &mut self.effects);
                 }
             }

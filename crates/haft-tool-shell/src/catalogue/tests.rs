@@ -229,7 +229,7 @@ fn refused(toml: &str) -> String {
 
 #[test]
 fn an_entry_that_does_not_follow_the_format_is_refused_with_its_line() {
-    expect!["the catalogue cannot be read at line 2: `--out=file`: the kind is none of: text, (a|b), read, read-tree, write, write-tree, out, edit, edit-tree, file-url, at-file, name, revision, host, url, remote-read, remote-write, command, exec, exec-all, shell, eval, code, directory, placeholder, assign, variable, plus, sed, awk, sql, jq, format, keys, unknown"]
+    expect!["the catalogue cannot be read at line 2: `--out=file`: the kind is none of: text, (a|b), read, read-tree, write, write-tree, out, edit, edit-tree, file-url, at-file, name, package, revision, host, url, remote-read, remote-write, command, exec, exec-all, shell, eval, code, directory, placeholder, assign, variable, plus, sed, awk, sql, jq, format, keys, unknown"]
     .assert_eq(&refused("[a]\n[x]\noptions = \"\"\"-a\n --out=file\"\"\""));
     expect!["the catalogue cannot be read at line 2: unknown field `option`, expected one of `path`, `also`, `words`, `old`, `info`, `everywhere`, `sub`, `other`, `never`, `options`, `open`, `operands`, `without`, `always`, `complete`, `forms`, `assignments`, `adds`, `stops`, `grant`"].assert_eq(&refused("[x]\noption = '-a'"));
     expect!["the catalogue cannot be read at line 1: `text*`: operands are written `kind… kind?… kind* kind…`, with one `*` or `+`"].assert_eq(&refused("[x]\noperands = 'read* text*'"));

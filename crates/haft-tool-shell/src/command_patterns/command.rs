@@ -79,15 +79,23 @@ pub(super) fn is_assignment(word: &str) -> bool {
     })
 }
 
+/// What could be commands in a script that was not understood.
+#[derive(Debug)]
+pub(super) struct Pieces {
+    pub(super) commands: Vec<Command<'static>>,
+    /// Whether there are more.
+    pub(super) is_cut: bool,
+}
+
 /// Takes a script that was not understood apart into what could be commands in it.
 ///
 /// Each place at which one could begin gives one: behind an operator, a quote, a bracket, and behind each word, since the
 /// word may be a keyword or run the others.
-pub(super) fn pieces(script: &str) -> Vec<Command<'static>> {
-    const MOST_WORDS: usize = 4096;
+pub(super) fn pieces(script: &str) -> Pieces {
+    const MOST_WORDS: usize = 1 << 16;
     let is_quote = |character: char| matches!(character, '\'' | '"' | '\\');
     let parts = script.split(|character: char| ";&|()<>`\n{}$".contains(character));
-    let mut pieces = Vec::new();
+    let mut commands = Vec::new();
     let mut count = 0;
     for part in parts {
         let words: Vec<Word> = part
@@ -96,13 +104,12 @@ pub(super) fn pieces(script: &str) -> Vec<Command<'static>> {
             .filter(|word| !word.text.is_empty())
             .collect();
         for start in 0..words.len() {
-            count += 1;
+            count += words.len() - start;
             if count > MOST_WORDS {
-                return pieces;
+                return Pieces { commands, is_cut: true };
             }
-            let words = words[start..words.len().min(start + 16)].to_vec();
-            pieces.push(Command { words: Cow::Owned(words) });
+            commands.push(Command { words: Cow::Owned(words[start..].to_vec()) });
         }
     }
-    pieces
+    Pieces { commands, is_cut: false }
 }

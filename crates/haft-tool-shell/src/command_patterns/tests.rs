@@ -251,6 +251,13 @@ fn suggests_the_narrowest_useful_pattern() {
         "/usr/bin/git log -1",
         "xargs ls",
         "a && b",
+        "git --no-pager log -1",
+        "git -C d log",
+        "git --version",
+        "kubectl -n prod get pods",
+        "cargo --version",
+        "/opt/python x.py",
+        "docker --version",
     ];
     let line = |text: &&str| {
         format!("{text} -> {}\n", CommandPatterns::new().suggest(&command(text)).as_deref().unwrap_or("-"))
@@ -282,6 +289,13 @@ fn suggests_the_narrowest_useful_pattern() {
         /usr/bin/git log -1 -> /usr/bin/git log *
         xargs ls -> -
         a && b -> -
+        git --no-pager log -1 -> git --no-pager log -1 *
+        git -C d log -> git -C d log *
+        git --version -> git --version *
+        kubectl -n prod get pods -> kubectl -n prod get pods *
+        cargo --version -> cargo --version *
+        /opt/python x.py -> -
+        docker --version -> docker --version *
     "#]]
     .assert_eq(&commands.iter().map(line).collect::<String>());
 }

@@ -240,6 +240,50 @@ fn asks_about_variables_that_have_commands_do_something_else() {
 }
 
 #[test]
+fn asks_about_what_takes_the_settings_of_git_away() {
+    check_asked(&[
+        "GIT_CONFIG_COUNT=0 git diff",
+        "GIT_CONFIG_COUNT=0; git diff",
+        "GIT_CONFIG_KEY_0=x; git diff",
+        "GIT_CONFIG_VALUE_0=all; git diff",
+        "GIT_CONFIG_PARAMETERS=\"'safe.bareRepository'='all'\" git diff",
+        "GIT_CONFIG_KEY_7=x; git diff",
+        "export GIT_CONFIG_COUNT=0; git diff",
+        "export -n GIT_CONFIG_COUNT; git diff",
+        "declare +x GIT_CONFIG_COUNT; git diff",
+        "unset GIT_CONFIG_COUNT; git diff",
+        "unset GIT_CONFIG_{COUNT,KEY_0}; git diff",
+        "read GIT_CONFIG_COUNT <<< 0; git diff",
+        "for GIT_CONFIG_COUNT in 0; do git diff; done",
+        "printf -v GIT_CONFIG_COUNT 0; git diff",
+        "env GIT_CONFIG_COUNT=0 git diff",
+        "git -c safe.bareRepository=all diff",
+        "git --config-env=safe.bareRepository=HOME diff",
+    ]);
+    // Even where these may run by themselves.
+    let allowed = ["git diff *", "env *", "exec *", "bash *", "command *"];
+    let scripts = [
+        "env -i git diff",
+        "env -iv git diff",
+        "env - git diff",
+        "env --ignore-environment git diff",
+        "env --ignore git diff",
+        "env -u GIT_CONFIG_COUNT git diff",
+        "env -uGIT_CONFIG_COUNT git diff",
+        "env --unset GIT_CONFIG_COUNT git diff",
+        "env --unset=GIT_CONFIG_COUNT git diff",
+        "env -S'-i git diff'",
+        "exec -c git diff",
+        "exec -cl git diff",
+        "bash -c 'env -i git diff'",
+        "bash -c 'GIT_CONFIG_COUNT=0 git diff'",
+        "command exec -c git diff",
+    ];
+    check(&scripts, &allowed, &[], Decision::Ask);
+    check(&["env git diff", "exec git diff", "env LANG=C git diff"], &allowed, &[], Decision::Allow);
+}
+
+#[test]
 fn asks_about_other_directories() {
     check_asked(&[
         "cd / && ls",
@@ -403,6 +447,16 @@ fn asks_about_names_and_lines_that_mean_something_else() {
         "ls <(ls",
         "function",
     ]);
+}
+
+#[test]
+fn finds_what_is_denied_behind_any_number_of_words() {
+    let many = |count: usize, before: &str| {
+        let words = (0..count).map(|number| format!("{before} {number};"));
+        format!("{} git push", words.collect::<String>())
+    };
+    let long = format!("if git {} push", "-c a=b ".repeat(40));
+    check_denied(&[&many(2_100, "true"), &many(100, "true"), &many(8_000, "a b c"), &long]);
 }
 
 #[test]

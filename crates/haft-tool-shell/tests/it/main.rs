@@ -13,5 +13,7 @@ mod hostile;
 mod oracle;
 mod output;
 mod pages;
+mod read_only;
 mod stopping;
 mod surroundings;
+mod understood;

@@ -1,4 +1,4 @@
-//! Real bash as the judge: what it runs was said before, or it was said that this cannot be known.
+//! Real shells as judges: what they run was said before, or it was said that this cannot be known.
 
 use haft_testkit::Tree;
 use haft_tool_shell::{CommandPatterns, EXEC, Environment};
@@ -145,6 +145,8 @@ fn script() -> impl Strategy<Value = String> {
 }
 
 struct Oracle {
+    /// The shell that runs the scripts: bash, or one that bash is asked to hand them to.
+    shell: &'static str,
     tree: Tree,
     programs: PathBuf,
     runs: Cell<usize>,
@@ -153,7 +155,7 @@ struct Oracle {
 }
 
 impl Oracle {
-    fn new() -> Self {
+    fn new(shell: &'static str) -> Self {
         let tree = Tree::new().directory("programs").directory("work");
         let programs = tree.path().join("programs");
         for name in PROGRAMS {
@@ -164,7 +166,7 @@ impl Oracle {
         }
         let environment = Environment::minimal().with("HOME", "/nowhere").expect("a variable");
         let rules = Rules::new(&tree, environment, &[], &[]);
-        Self { tree, programs, runs: Cell::new(0), commands: Cell::new(0), rules }
+        Self { shell, tree, programs, runs: Cell::new(0), commands: Cell::new(0), rules }
     }
 
     /// Runs a script, and returns the commands it ran.
@@ -172,9 +174,11 @@ impl Oracle {
         // A file for each run, since what ran in the background may still write.
         self.runs.set(self.runs.get() + 1);
         let log = self.tree.path().join(format!("log-{}", self.runs.get()));
-        let bash = Environment::minimal().find_program("bash").expect("there is a bash");
-        let mut bash = Command::new(bash)
-            .args(["--noprofile", "--norc", "-c", "--", script])
+        let program = Environment::minimal().find_program(self.shell).expect("there is such a shell");
+        let options: &[&str] = if self.shell == "bash" { &["--noprofile", "--norc"] } else { &[] };
+        let mut bash = Command::new(program)
+            .args(options)
+            .args(["-c", "--", script])
             .env_clear()
             .env("LOG", &log)
             .envs([
@@ -208,9 +212,17 @@ impl Oracle {
         commands.map(|command| command.split_terminator('\u{1f}').map(word).collect()).collect()
     }
 
+    /// What is said of a script when it is handed to the shell.
+    fn accesses(&self, script: &str) -> Vec<Access> {
+        if self.shell == "bash" {
+            return self.rules.accesses(script);
+        }
+        self.rules.accesses(&format!("{} -c {}", self.shell, quoted(script)))
+    }
+
     /// Finds a command that ran without having been said, where all was said to be known.
     fn unsaid(&self, script: &str) -> Option<(Vec<String>, Vec<String>)> {
-        let accesses = self.rules.accesses(script);
+        let accesses = self.accesses(script);
         if accesses.iter().any(Access::is_opaque) {
             return None;
         }
@@ -222,8 +234,7 @@ impl Oracle {
         let run = self.run(script);
         self.commands.set(self.commands.get() + run.len());
         let unsaid = run.into_iter().find(|command| {
-            let words: Vec<_> =
-                command.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
+            let words: Vec<_> = command.iter().map(|word| quoted(word)).collect();
             let exactly = CommandPatterns::new().compile(&[words.join(" ").into()]).expect("a pattern");
             let name =
                 CommandPatterns::new().compile(&[format!("{} *", words[0]).into()]).expect("a pattern");
@@ -240,6 +251,10 @@ impl Oracle {
     }
 }
 
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
 /// The command of `X=1 ls`, among others if there are spaces in what comes before it.
 fn without_settings(resource: &Resource) -> Vec<Resource> {
     let path = resource.path();
@@ -251,9 +266,19 @@ fn without_settings(resource: &Resource) -> Vec<Resource> {
     texts.into_iter().map(|text| Resource::exact(EXEC, text)).collect()
 }
 
-/// `HAFT_ORACLE_CASES` says how many scripts there are, `HAFT_ORACLE_SEED` which.
 #[test]
 fn whatever_bash_runs_was_said_before() {
+    check("bash");
+}
+
+#[test]
+fn whatever_sh_runs_was_said_before() {
+    check("sh");
+}
+
+/// `HAFT_ORACLE_CASES` says how many scripts there are, `HAFT_ORACLE_SEED` which.
+#[expect(clippy::print_stdout, reason = "a reader of the log sees how much was checked")]
+fn check(shell: &'static str) {
     let said = |name: &str, default: u64| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
     };
@@ -261,7 +286,7 @@ fn whatever_bash_runs_was_said_before() {
     seed[..8].copy_from_slice(&said("HAFT_ORACLE_SEED", 1).to_le_bytes());
     let mut runner =
         TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &seed));
-    let oracle = Oracle::new();
+    let oracle = Oracle::new(shell);
     let strategy = script();
     let (cases, mut checked) = (said("HAFT_ORACLE_CASES", 400), 0_usize);
     for _ in 0..cases {
@@ -270,7 +295,7 @@ fn whatever_bash_runs_was_said_before() {
         if text.contains('\0') || text.trim().is_empty() {
             continue;
         }
-        checked += usize::from(!oracle.rules.accesses(&text).iter().any(Access::is_opaque));
+        checked += usize::from(!oracle.accesses(&text).iter().any(Access::is_opaque));
         if oracle.unsaid(&text).is_none() {
             continue;
         }
@@ -288,6 +313,8 @@ fn whatever_bash_runs_was_said_before() {
         panic!("{smallest:?} runs {command:?}, of which nothing was said: {accesses:#?}");
     }
     let commands = oracle.commands.get();
-    println!("{checked} of {cases} scripts were said to be known, and bash ran {commands} commands of them");
+    println!(
+        "{checked} of {cases} scripts were said to be known, and {shell} ran {commands} commands of them"
+    );
     assert!(commands > checked, "most scripts run something");
 }

@@ -1,4 +1,5 @@
 use std::fs;
+use std::process::Command;
 
 use expect_test::{Expect, expect};
 use haft_testkit::Tree;
@@ -23,29 +24,32 @@ async fn gives_no_variable_but_those_of_the_environment() {
         environment,
         command,
         expect![[r#"
-        ok
-        DEBIAN_FRONTEND=noninteractive
-        EDITOR=true
-        GIT_EDITOR=true
-        GIT_PAGER=cat
-        GIT_TERMINAL_PROMPT=0
-        HAFT_CALL=…
-        HOME=/home/ann
-        LANG=C.UTF-8
-        LC_TIME=C
-        MANPAGER=cat
-        NO_COLOR=1
-        ON_PURPOSE=given
-        PAGER=cat
-        PATH=/usr/bin:/bin
-        PWD=…
-        SHLVL=1
-        SSH_ASKPASS_REQUIRE=never
-        TERM=dumb
-        VISUAL=true
-        _=/usr/bin/env
-        [exit code 0]
-    "#]],
+            ok
+            DEBIAN_FRONTEND=noninteractive
+            EDITOR=true
+            GIT_CONFIG_COUNT=1
+            GIT_CONFIG_KEY_0=safe.bareRepository
+            GIT_CONFIG_VALUE_0=explicit
+            GIT_EDITOR=true
+            GIT_PAGER=cat
+            GIT_TERMINAL_PROMPT=0
+            HAFT_CALL=…
+            HOME=/home/ann
+            LANG=C.UTF-8
+            LC_TIME=C
+            MANPAGER=cat
+            NO_COLOR=1
+            ON_PURPOSE=given
+            PAGER=cat
+            PATH=/usr/bin:/bin
+            PWD=…
+            SHLVL=1
+            SSH_ASKPASS_REQUIRE=never
+            TERM=dumb
+            VISUAL=true
+            _=/usr/bin/env
+            [exit code 0]
+        "#]],
     )
     .await;
 }
@@ -145,4 +149,52 @@ async fn answers_when_the_environment_is_too_large() {
     "#]],
     )
     .await;
+}
+
+/// Makes a repository that git finds without `.git`, and that has git run a program.
+fn bare(tree: &Tree, path: &str) {
+    let place = tree.path().join(path);
+    let made = Command::new("git").args(["init", "--quiet", "--bare"]).arg(&place).status();
+    assert!(made.is_ok_and(|made| made.success()), "git makes a repository");
+    let (root, work) = (tree.path().display(), tree.path().join("work"));
+    fs::create_dir_all(&work).expect("the work tree is made");
+    let settings = format!(
+        "[core]\nrepositoryformatversion = 0\nbare = false\nworktree = {}\nfsmonitor = touch {root}/attacked; false\n",
+        work.display(),
+    );
+    fs::write(place.join("config"), settings).expect("the settings are written");
+}
+
+#[tokio::test]
+async fn git_takes_no_directory_for_a_repository_by_its_look() {
+    let tree = Tree::new();
+    bare(&tree, "sub");
+    let plain = Command::new("git").args(["-C", "sub", "status"]).current_dir(tree.path()).output().unwrap();
+    assert!(plain.status.success(), "git would have worked on it: {plain:?}");
+    fs::remove_file(tree.path().join("attacked")).expect("git would have run the program");
+
+    let own = [
+        ("GIT_CONFIG_COUNT", "1"),
+        ("GIT_CONFIG_KEY_0", "safe.bareRepository"),
+        ("GIT_CONFIG_VALUE_0", "all"),
+    ];
+    let with_own =
+        own.iter().try_fold(Environment::minimal(), |all, (name, value)| all.with(name, value)).unwrap();
+    let shells = [Shell::with(tree, &Environment::minimal()), {
+        let tree = Tree::new();
+        bare(&tree, "sub");
+        Shell::with(tree, &with_own)
+    }];
+    for shell in shells {
+        for script in [
+            "git -C sub status",
+            "cd sub && git status",
+            "cd sub/refs && git log",
+            "cd sub; bash -c 'git status'",
+        ] {
+            let reply = shell.run(script).await.output.to_text();
+            assert!(reply.contains("safe.bareRepository is 'explicit'"), "{script}: {reply}");
+        }
+        assert!(!shell.tree.path().join("attacked").exists());
+    }
 }

@@ -148,6 +148,29 @@ fn ten_thousand_calls_of_each_kind_queue_in_linear_space() {
     }
 }
 
+#[test]
+fn calls_within_one_place_keep_their_order_whatever_they_name() {
+    let server = || Resource::exact(NET, "s");
+    let change = |name: &str| Accesses::from(Access::call(Resource::exact(NET, name)).within(server()));
+    let look =
+        |name: &str| Accesses::from(Access::call(Resource::exact(NET, name)).within(server()).unordered());
+    let order = AccessOrder::default();
+    let enter = |accesses: Accesses| order.enter(&accesses).unwrap();
+    let mut looks = [enter(look("s/a")), enter(look("s/b"))];
+    let mut changes = [enter(change("s/a")), enter(change("s/c"))];
+    let mut last = enter(look("s/b"));
+    let mut elsewhere = enter(Access::call(Resource::exact(NET, "t/a")).into());
+    assert!(looks.iter_mut().all(runs) && runs(&mut elsewhere));
+    assert!(!runs(&mut changes[0]) && !runs(&mut last));
+    drop(looks);
+    let [mut first, mut second] = changes;
+    assert!(runs(&mut first) && !runs(&mut second));
+    drop(first);
+    assert!(runs(&mut second) && !runs(&mut last));
+    drop(second);
+    assert!(runs(&mut last));
+}
+
 fn arbitrary_access() -> impl Strategy<Value = Access> {
     let path = select(vec!["", "a", "b", "a/x", "a/y", "a/x/1", "ab", "a-b"]);
     let resource = (path, any::<bool>(), any::<bool>()).prop_map(|(path, subtree, file)| {
@@ -156,7 +179,13 @@ fn arbitrary_access() -> impl Strategy<Value = Access> {
     });
     prop_oneof![
         8 => resource.clone().prop_map(Access::read),
-        6 => resource.prop_map(Access::write),
+        6 => resource.clone().prop_map(Access::write),
+        2 => (resource, any::<bool>()).prop_map(|(resource, shared)| {
+            let place = resource.path().split('/').next().unwrap_or_default().to_owned();
+            let place = Resource::exact(resource.scheme().clone(), place);
+            let access = Access::call(resource).within(place);
+            if shared { access.unordered() } else { access }
+        }),
         1 => Just(Access::opaque("")),
     ]
 }

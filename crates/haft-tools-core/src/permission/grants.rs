@@ -80,7 +80,7 @@ impl Grants {
             .into_iter()
             .filter_map(|grant| language.rule(&grant.rule).ok().map(|rule| (grant, rule)))
             .collect();
-        let answers = |rule: &Rule, access: Option<&Access>| access.is_none() || !rule.is_of_tools();
+        let answers = |rule: &Rule, access: Option<&Access>| access.is_none() || !rule.chooses_tools();
         let never = held.iter().find(|(grant, rule)| {
             let touches = |access: Option<&Access>| answers(rule, access) && rule.touches(tool, access);
             grant.decision == Decision::Deny && asked.iter().chain(by_mode).copied().any(touches)

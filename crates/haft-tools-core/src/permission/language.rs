@@ -1,4 +1,4 @@
-use super::rule::{Matcher, PatternRule, Rule};
+use super::rule::{Matcher, PatternRule, Reach, Rule};
 use super::syntax::PatternSyntax;
 use crate::nearest::{listed, nearest};
 use crate::{Access, AccessMode, Resource};
@@ -145,11 +145,9 @@ impl RuleLanguage {
         let Some(syntax) = self.syntax(mode) else {
             return Err(RuleError { range, reason: no_patterns(mode) });
         };
+        // What it is compiled to is not kept, since of a long list of rules each would have its own.
         match syntax.compile(&[pattern.into()]) {
-            Ok(alone) => {
-                let (syntax, alone) = (Arc::clone(syntax), Arc::from(alone));
-                Ok(Rule::of(Matcher::Pattern(PatternRule { mode, text: pattern.into(), syntax, alone })))
-            }
+            Ok(_) => Ok(Rule::of(Matcher::Pattern(PatternRule::new(mode, pattern, Arc::clone(syntax))))),
             Err(error) => {
                 let range = part_of(&range, &error.range());
                 Err(RuleError { range, reason: error.reason().to_owned() })
@@ -212,8 +210,15 @@ impl RuleLanguage {
 
     /// Suggests the narrowest useful rule that contains an access, for a grant that outlives one call.
     ///
-    /// `None` for what has to be asked about each time, as opaque accesses have.
+    /// `None` for what has to be asked about each time, as opaque accesses have, and for what no rule says as it is written,
+    /// such as a path that ends with a blank.
     pub fn suggest(&self, access: &Access) -> Option<Rule> {
+        // A grant is remembered by its text, so what was shown must read back as itself.
+        let reads_back = |rule: &Rule| self.rule(&rule.to_string()).is_ok_and(|read| read == *rule);
+        self.narrowest(access).filter(reads_back)
+    }
+
+    fn narrowest(&self, access: &Access) -> Option<Rule> {
         let (mode, resource) = (access.mode()?, access.resource()?);
         match self.syntax(mode).filter(|syntax| syntax.speaks_of(resource.scheme())) {
             Some(syntax) => {
@@ -221,7 +226,7 @@ impl RuleLanguage {
                 let rule = self.pattern(mode, &pattern, 0..pattern.len()).ok()?;
                 // What is remembered must answer for what was asked, or the person would be asked again.
                 let contains = match &rule.matcher {
-                    Matcher::Pattern(rule) => rule.alone.first_containing(resource).is_some(),
+                    Matcher::Pattern(rule) => rule.reaches(resource, Reach::All),
                     _ => false,
                 };
                 contains.then_some(rule)
@@ -231,6 +236,15 @@ impl RuleLanguage {
             }
             None => None,
         }
+    }
+
+    /// Tells whether no rule that chooses tools allows an access, but only one that is about its resource.
+    pub fn protects(&self, access: &Access) -> bool {
+        let of_domain = access.mode().zip(access.resource()).and_then(|(mode, resource)| {
+            let syntax = self.syntax(mode).filter(|syntax| syntax.speaks_of(resource.scheme()))?;
+            Some(syntax.protects(resource))
+        });
+        of_domain.unwrap_or(false)
     }
 
     /// Says what is special about the resource of an access.

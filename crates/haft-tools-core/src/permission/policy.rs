@@ -1,6 +1,6 @@
 use super::mode::Mode;
 use super::rule::Rule;
-use super::rules::Rules;
+use super::rules::{Allowing, Rules};
 use super::verdict::{Cause, Level, Verdict};
 use crate::{Access, AccessMode, Accesses, CallScope, RuleLanguage};
 use haft_core::{Decision, ToolSpec};
@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// ask rule needs only to have something in common with it. An opaque access is matched by rules that name the tool or
 /// say `opaque`, and by no other. Tools that are explicit only are passed by by the wildcards of allow rules, and not by
 /// those of deny and ask rules.
+///
+/// What the [language](Self::language) of the policy [protects](RuleLanguage::protects) is allowed by rules about it and by no
+/// rule that chooses tools, not even by `*`.
 ///
 /// # Layers
 ///
@@ -224,9 +227,13 @@ impl Policy {
     }
 
     fn by_layers<'a>(&'a self, tool: &ToolSpec, access: Option<&'a Access>) -> Verdict<'a> {
-        let found = self.layers.decide(tool, access);
+        let found = self.layers.decide(tool, access, || self.protects(access));
         let (decision, rule, cause) = found.unwrap_or((Decision::Ask, None, Cause::Rules));
         Verdict { decision, access, rule, level: Level::Policy, cause }
+    }
+
+    fn protects(&self, access: Option<&Access>) -> bool {
+        access.is_some_and(|access| self.language.protects(access))
     }
 
     fn in_mode<'a>(&'a self, mode: Mode, tool: &ToolSpec, verdict: Verdict<'a>) -> Verdict<'a> {
@@ -246,9 +253,9 @@ impl Policy {
         if speaks {
             return verdict;
         }
-        match rules.allowing(tool, verdict.access) {
-            Some(rule) => by_mode(Decision::Allow, Some(rule)),
-            None => verdict,
+        match rules.allowing(tool, verdict.access, || self.protects(verdict.access)) {
+            Some(Allowing::By(rule)) => by_mode(Decision::Allow, Some(rule)),
+            Some(Allowing::NotBy(_)) | None => verdict,
         }
     }
 
@@ -292,29 +299,38 @@ type Found<'a> = (Decision, Option<&'a Rule>, Cause<'a>);
 
 impl Layers {
     /// Decides by the layers; `None` where none of them speaks of the access.
-    fn decide<'a>(&'a self, tool: &ToolSpec, access: Option<&'a Access>) -> Option<Found<'a>> {
+    fn decide<'a>(
+        &'a self,
+        tool: &ToolSpec,
+        access: Option<&'a Access>,
+        is_protected: impl Fn() -> bool,
+    ) -> Option<Found<'a>> {
         let denied = self.0.iter().find_map(|layer| layer.rules.denying(tool, access));
         if denied.is_some() {
             return Some((Decision::Deny, denied, Cause::Rules));
         }
-        let mut not_trusted = None;
+        let mut not_counted = None;
         for layer in self.0.iter().rev() {
             if let Some(rule) = layer.rules.asking(tool, access) {
                 return Some((Decision::Ask, Some(rule), Cause::Rules));
             }
-            match layer.rules.allowing(tool, access) {
+            match layer.rules.allowing(tool, access, &is_protected) {
                 None => {}
-                Some(rule) if layer.untrusted => not_trusted = Some((rule, layer)),
-                Some(rule) => return Some((Decision::Allow, Some(rule), Cause::Rules)),
+                Some(Allowing::NotBy(rule)) => not_counted = Some((rule, Cause::Protected)),
+                Some(Allowing::By(rule)) if layer.untrusted => {
+                    not_counted = Some((rule, Cause::Untrusted(&layer.name)));
+                }
+                Some(Allowing::By(rule)) => return Some((Decision::Allow, Some(rule), Cause::Rules)),
             }
         }
-        not_trusted.map(|(rule, layer)| (Decision::Ask, Some(rule), Cause::Untrusted(&layer.name)))
+        not_counted.map(|(rule, cause)| (Decision::Ask, Some(rule), cause))
     }
 
     /// Decides by layers that take away from what others let through.
     fn decide_listed<'a>(&'a self, tool: &ToolSpec, access: Option<&'a Access>) -> Option<Found<'a>> {
         let lists = || self.0.iter().any(|layer| layer.rules.allow_something());
-        self.decide(tool, access).or_else(|| lists().then_some((Decision::Ask, None, Cause::Rules)))
+        // What is protected was opened or not by the layers that let things through.
+        self.decide(tool, access, || false).or_else(|| lists().then_some((Decision::Ask, None, Cause::Rules)))
     }
 }
 

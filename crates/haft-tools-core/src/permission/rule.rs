@@ -2,7 +2,7 @@ use super::syntax::{PatternSet, PatternSyntax};
 use crate::{Access, AccessMode, Resource, Selector};
 use haft_core::ToolSpec;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Matches accesses: those of chosen tools, those of one mode within a resource or a pattern, or those that cannot be told.
 ///
@@ -39,8 +39,27 @@ pub(super) struct PatternRule {
     pub(super) mode: AccessMode,
     pub(super) text: Box<str>,
     pub(super) syntax: Arc<dyn PatternSyntax>,
-    /// The pattern by itself.
-    pub(super) alone: Arc<dyn PatternSet>,
+    /// The pattern by itself, for this rule and its copies; `None` where its syntax no longer reads it.
+    alone: Arc<OnceLock<Option<Box<dyn PatternSet>>>>,
+}
+
+impl PatternRule {
+    /// Makes the rule of a pattern that its syntax reads.
+    pub(super) fn new(mode: AccessMode, text: &str, syntax: Arc<dyn PatternSyntax>) -> Self {
+        Self { mode, text: text.into(), syntax, alone: Arc::default() }
+    }
+
+    /// Tells whether the pattern reaches a resource.
+    ///
+    /// It is compiled when this is asked first, which it is not of a rule of a long list: those are compiled together.
+    pub(super) fn reaches(&self, used: &Resource, reach: Reach) -> bool {
+        let compile = || self.syntax.compile(std::slice::from_ref(&self.text)).ok();
+        match (self.alone.get_or_init(compile), reach) {
+            (Some(alone), Reach::All | Reach::AllByItself) => alone.first_containing(used).is_some(),
+            (Some(alone), Reach::Part) => alone.first_touching(used).is_some(),
+            (None, reach) => reach == Reach::Part,
+        }
+    }
 }
 
 /// Says how much of an access a rule has to reach.
@@ -48,6 +67,8 @@ pub(super) struct PatternRule {
 pub(super) enum Reach {
     /// All of it, which is what allowing takes.
     All,
+    /// All of it, by what it is and not by whose it is.
+    AllByItself,
     /// Any part of it, which is enough to forbid it or to ask.
     Part,
 }
@@ -93,11 +114,6 @@ impl Rule {
         self.source.as_ref()
     }
 
-    /// Tells whether the rule chooses tools, and thereby all that they do.
-    pub(super) fn is_of_tools(&self) -> bool {
-        matches!(self.matcher, Matcher::Tools(_))
-    }
-
     /// Tells whether the rule contains all of an access, as a rule that allows has to.
     ///
     /// A call that declares no access is contained by rules that name its tool.
@@ -110,14 +126,20 @@ impl Rule {
         self.matches(tool, access, Reach::Part)
     }
 
+    /// Tells whether it matches whatever the chosen tools do.
+    pub(super) fn chooses_tools(&self) -> bool {
+        matches!(self.matcher, Matcher::Tools(_))
+    }
+
     pub(super) fn matches(&self, tool: &ToolSpec, access: Option<&Access>, reach: Reach) -> bool {
         let chosen = |selector: &Selector| match reach {
             Reach::Part => selector.concerns(tool),
-            Reach::All => selector.matches(tool),
+            Reach::All | Reach::AllByItself => selector.matches(tool),
         };
         let within =
             |mode: AccessMode| access.filter(|access| access.mode() == Some(mode)).and_then(Access::resource);
         match &self.matcher {
+            Matcher::Tools(_) if reach == Reach::AllByItself => false,
             Matcher::Tools(selector) => chosen(selector),
             Matcher::Calls(selector) => within(AccessMode::Call).is_some() && chosen(selector),
             Matcher::Opaque(selector) => {
@@ -125,10 +147,7 @@ impl Rule {
             }
             Matcher::Access { mode, within: rule } => within(*mode)
                 .is_some_and(|used| rule.contains(used) || (reach == Reach::Part && rule.overlaps(used))),
-            Matcher::Pattern(rule) => within(rule.mode).is_some_and(|used| match reach {
-                Reach::All => rule.alone.first_containing(used).is_some(),
-                Reach::Part => rule.alone.first_touching(used).is_some(),
-            }),
+            Matcher::Pattern(rule) => within(rule.mode).is_some_and(|used| rule.reaches(used, reach)),
         }
     }
 }

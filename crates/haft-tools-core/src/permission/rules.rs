@@ -21,6 +21,15 @@ pub struct Rules {
     allow: RuleList,
 }
 
+/// Says what the rules that allow say of an access.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Allowing<'a> {
+    /// This one allows it.
+    By(&'a Rule),
+    /// This one chooses tools, and the access is protected.
+    NotBy(&'a Rule),
+}
+
 impl Rules {
     /// Makes rules that say nothing.
     pub fn new() -> Self {
@@ -65,9 +74,19 @@ impl Rules {
         self.ask.first(tool, access, Reach::Part)
     }
 
-    /// Finds the first rule that allows all of the access.
-    pub(super) fn allowing(&self, tool: &ToolSpec, access: Option<&Access>) -> Option<&Rule> {
-        self.allow.first(tool, access, Reach::All)
+    /// Finds the first rule that allows all of the access. To a protected one, that is no rule that chooses tools.
+    pub(super) fn allowing(
+        &self,
+        tool: &ToolSpec,
+        access: Option<&Access>,
+        is_protected: impl Fn() -> bool,
+    ) -> Option<Allowing<'_>> {
+        let rule = self.allow.first(tool, access, Reach::All)?;
+        if !rule.chooses_tools() || !is_protected() {
+            return Some(Allowing::By(rule));
+        }
+        let by_itself = self.allow.first(tool, access, Reach::AllByItself);
+        Some(by_itself.map_or(Allowing::NotBy(rule), Allowing::By))
     }
 }
 

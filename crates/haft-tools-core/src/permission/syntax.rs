@@ -29,6 +29,14 @@ pub trait PatternSyntax: fmt::Debug + Send + Sync + 'static {
     /// `None` where each call has to be asked about on its own.
     fn suggest(&self, resource: &Resource) -> Option<String>;
 
+    /// Tells whether only patterns allow the resource, such as one that writes out its name, and no rule that chooses tools.
+    ///
+    /// Asked each time that a rule which chooses tools would allow an access, so it should cost no more than a look-up.
+    fn protects(&self, resource: &Resource) -> bool {
+        let _ = resource;
+        false
+    }
+
     /// Says what is special about a resource, for whoever wonders why a rule does not contain it.
     fn remark(&self, resource: &Resource) -> Option<String> {
         let _ = resource;

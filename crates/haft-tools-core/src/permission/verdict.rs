@@ -35,6 +35,8 @@ pub(super) enum Cause<'a> {
     Rules,
     /// A rule of a layer that is not trusted would have allowed it.
     Untrusted(&'a str),
+    /// A rule that chooses tools would have allowed it, and it is protected.
+    Protected,
     /// The mode decides.
     Mode(Mode),
 }
@@ -93,7 +95,9 @@ impl<'a> Verdict<'a> {
     /// Explains the verdict, with what would change it in the words of a language.
     pub fn explain(&self, language: &RuleLanguage) -> Explanation {
         let remark = self.access.and_then(|access| language.remark(access));
-        let reason = match remark.filter(|_| self.rule.is_none() && self.decision != Decision::Allow) {
+        let is_open = self.decision == Decision::Allow;
+        let is_unmet = self.rule.is_none() || self.cause == Cause::Protected;
+        let reason = match remark.filter(|_| is_unmet && !is_open) {
             Some(remark) => format!("{}; {remark}", self.why()),
             None => self.why().to_string(),
         };
@@ -121,6 +125,10 @@ impl<'a> Verdict<'a> {
             (Cause::Mode(mode), _) => format!("a person can change the mode, which is `{mode}`"),
             (Cause::Untrusted(layer), Some(rule)) => {
                 format!("trust the {layer} rules, of which `{rule}` allows it, or allow it in your own")
+            }
+            (Cause::Protected, _) => {
+                "a rule about what is protected and not about the tool, or a person's word each time"
+                    .to_owned()
             }
             (_, Some(rule)) => match rule.source() {
                 Some(source) => format!("change or remove the rule `{rule}` at {source}"),
@@ -151,7 +159,11 @@ impl fmt::Display for Verdict<'_> {
         if let Some(access) = self.access {
             write!(f, "{access}: ")?;
         }
-        let comma = if self.rule.is_some() && !matches!(self.cause, Cause::Untrusted(_)) { "" } else { "," };
+        let comma = if self.rule.is_some() && !matches!(self.cause, Cause::Untrusted(_) | Cause::Protected) {
+            ""
+        } else {
+            ","
+        };
         write!(f, "{}{comma} {}", self.decision, self.why())
     }
 }
@@ -169,6 +181,9 @@ impl fmt::Display for Why<'_> {
                     "no trusted rule speaks of it (a rule of the {layer} layer, which is not trusted, allows it)"
                 )?;
             }
+            (Cause::Protected, Some(rule)) => {
+                write!(f, "the rule {rule} chooses tools and opens nothing that is protected")?;
+            }
             (Cause::Mode(mode), Some(rule)) => write!(f, "by the rule {rule} of the mode {mode}")?,
             (Cause::Mode(Mode::Plan), None) => {
                 f.write_str("the mode plan lets nothing write, execute, connect or call")?;
@@ -182,7 +197,7 @@ impl fmt::Display for Why<'_> {
                     write!(f, " ({source})")?;
                 }
             }
-            (Cause::Rules, None) => f.write_str("no rule speaks of it")?,
+            (Cause::Rules | Cause::Protected, None) => f.write_str("no rule speaks of it")?,
         }
         match level {
             Level::Policy => Ok(()),

@@ -8,11 +8,17 @@ const MODES: [AccessMode; 5] =
     [AccessMode::Read, AccessMode::Write, AccessMode::Execute, AccessMode::Connect, AccessMode::Call];
 
 fn accesses() -> impl Strategy<Value = Access> {
-    let declared =
-        (prop::sample::select(MODES.as_slice()), resources(), any::<bool>(), any::<Option<String>>());
+    let declared = (
+        prop::sample::select(MODES.as_slice()),
+        resources(),
+        any::<bool>(),
+        any::<bool>(),
+        any::<Option<String>>(),
+    );
     prop_oneof![
-        9 => declared.prop_map(|(mode, resource, unordered, detail)| {
-            let access = Access::new(mode, resource);
+        9 => declared.prop_map(|(mode, resource, unordered, within, detail)| {
+            let access = Access::new(mode, resource.clone());
+            let access = if within { access.within(place_of(&resource)) } else { access };
             let access = if unordered { access.unordered() } else { access };
             match detail {
                 Some(detail) => access.with_detail(detail),
@@ -21,6 +27,12 @@ fn accesses() -> impl Strategy<Value = Access> {
         }),
         1 => any::<String>().prop_map(Access::opaque),
     ]
+}
+
+/// The first segment of a resource's path.
+fn place_of(resource: &Resource) -> Resource {
+    let first = resource.path().split('/').next().unwrap_or_default();
+    Resource::exact(resource.scheme().clone(), first)
 }
 
 fn changes_nothing(mode: AccessMode) -> bool {
@@ -72,6 +84,21 @@ proptest! {
     }
 
     #[test]
+    fn a_wider_place_changes_nothing_but_the_order(
+        (mode, resource) in (prop::sample::select(MODES.as_slice()), resources()),
+        other in accesses(),
+    ) {
+        let access = Access::new(mode, resource.clone());
+        let wider = access.clone().within(place_of(&resource));
+        prop_assert_eq!(
+            (wider.mode(), wider.resource(), wider.detail(), wider.is_opaque(), wider.to_string()),
+            (access.mode(), access.resource(), access.detail(), access.is_opaque(), access.to_string())
+        );
+        prop_assert_eq!(changes_nothing(mode), !wider.conflicts_with(&wider));
+        prop_assert!(!access.conflicts_with(&other) || wider.conflicts_with(&other));
+    }
+
+    #[test]
     fn reads_back_what_it_wrote(access in accesses()) {
         let json = serde_json::to_string(&access).unwrap();
         prop_assert_eq!(serde_json::from_str::<Access>(&json).unwrap(), access);
@@ -87,6 +114,18 @@ proptest! {
         prop_assert_eq!(one.conflict_with(&other), expected);
         prop_assert_eq!(other.conflict_with(&one), expected);
     }
+}
+
+#[test]
+fn calls_of_one_server_conflict_unless_both_change_nothing() {
+    let call = |tool: &str| Access::call(resource(tool)).within(resource("mcp:s"));
+    let check = |one: &Access, other: &Access, conflict| assert_eq!(one.conflicts_with(other), conflict);
+    check(&call("mcp:s/a"), &call("mcp:s/b"), true);
+    check(&call("mcp:s/a"), &call("mcp:s/b").unordered(), true);
+    check(&call("mcp:s/a").unordered(), &call("mcp:s/b").unordered(), false);
+    check(&call("mcp:s/a"), &Access::call(resource("mcp:s2/a")).within(resource("mcp:s2")), false);
+    check(&call("mcp:s/a"), &read("file:a"), false);
+    check(&read("file:a").within(resource("file:b")), &read("net:c"), true);
 }
 
 #[test]
@@ -118,6 +157,10 @@ fn the_json_form_is_stable() {
     check(
         write("file:a").unordered(),
         expect![[r#"{"kind":"resource","mode":"write","resource":"file:a","order":"shared"}"#]],
+    );
+    check(
+        Access::call(resource("mcp:s/a")).within(resource("mcp:s")),
+        expect![[r#"{"kind":"resource","mode":"call","resource":"mcp:s/a","within":"mcp:s/**"}"#]],
     );
     check(
         Access::execute(resource("exec:ls")),

@@ -31,6 +31,7 @@ mod policy;
 mod policy_agents;
 mod policy_layers;
 mod policy_modes;
+mod protected;
 mod questions;
 mod read_output;
 mod registering;

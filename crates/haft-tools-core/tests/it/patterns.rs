@@ -50,6 +50,10 @@ impl PatternSyntax for Patterns {
         }
     }
 
+    fn protects(&self, resource: &Resource) -> bool {
+        resource.path().starts_with('.')
+    }
+
     fn remark(&self, resource: &Resource) -> Option<String> {
         resource
             .path()

@@ -2,23 +2,21 @@
 
 use async_trait::async_trait;
 use expect_test::{Expect, expect};
-use haft::fs::PathPatterns;
 use haft::{
-    Access, AccessMode, Accesses, AgentPolicy, Approval, Approver, Batch, Before, CallContext, CallOutcome,
-    CallScope, Decision, Grant, GrantPlace, GrantStore, Grants, Layer, LayerCall, LocalExecutor,
-    LocalExecutorBuilder, MemoryGrants, Mode, ModeSwitch, Origin, PendingCall, Policy, PolicyLayer, Resource,
-    Resumption, Rule, RuleLanguage, Rules, Schema, Scheme, ToolCall, ToolError, ToolExecutor as _, ToolHints,
-    ToolOutput, ToolRegistry, ToolReply, ToolSpec, approver_fn,
+    Access, Accesses, AgentPolicy, Approval, Approver, Batch, Before, CallContext, CallOutcome, CallScope,
+    Decision, Grant, GrantPlace, GrantStore, Grants, Layer, LayerCall, LocalExecutor, LocalExecutorBuilder,
+    MemoryGrants, Mode, ModeSwitch, Origin, PendingCall, Policy, PolicyLayer, Resource, Resumption, Rule,
+    RuleLanguage, Rules, Schema, Scheme, ToolCall, ToolError, ToolExecutor as _, ToolHints, ToolOutput,
+    ToolRegistry, ToolReply, ToolSpec, approver_fn,
 };
 use haft_testkit::Tree;
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 use std::sync::{Arc, Mutex, OnceLock};
 
+/// The language of a working directory whose rules do not name where that is.
 fn language() -> RuleLanguage {
-    RuleLanguage::new()
-        .with(AccessMode::Read, PathPatterns::for_reading())
-        .with(AccessMode::Write, PathPatterns::for_writing())
+    haft::rule_language(&Tree::new().workdir(), None)
 }
 
 fn rule(text: &str) -> Rule {

@@ -189,7 +189,7 @@ fn shown(explained: &[Explanation]) -> String {
     };
     let access = one.access.as_deref().map_or_else(|| "the call".to_owned(), code);
     let why = match &one.rule {
-        Some(rule) if !one.reason.contains("not trusted") => format!("by {}", code(rule)),
+        Some(rule) if one.reason.starts_with("by the rule") => format!("by {}", code(rule)),
         _ => one.reason.split("; ").next().unwrap_or_default().replace("no rule speaks of it", "no rule"),
     };
     format!("{strictest}: {access}, {why}")

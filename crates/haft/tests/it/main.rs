@@ -3,6 +3,7 @@
 #![cfg(feature = "tools")]
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
 
+#[cfg(feature = "policy")]
 mod attacks;
 #[cfg(feature = "policy")]
 mod decisions;
@@ -11,3 +12,5 @@ mod ordering;
 mod policy;
 #[cfg(feature = "policy")]
 mod profiles;
+#[cfg(feature = "policy")]
+mod suggestions;

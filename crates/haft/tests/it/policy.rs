@@ -1,17 +1,8 @@
-//! Policies over the built-in tools, with the patterns of files and hosts as they are.
+//! Policies over the built-in tools, with the language of rules that programs use.
 
-use haft::fs::PathPatterns;
-use haft::policy::{HostPatterns, LoadedPolicy, PolicyLoader, Profile};
-use haft::{AccessMode, Batch, CallScope, LocalExecutor, RuleLanguage, ToolCall, ToolExecutor as _, Workdir};
+use haft::policy::{LoadedPolicy, PolicyLoader, Profile};
+use haft::{Batch, CallScope, LocalExecutor, ToolCall, ToolExecutor as _, Workdir};
 use serde_json::{Value, json};
-use std::path::Path;
-
-fn language(root: &Path) -> RuleLanguage {
-    RuleLanguage::new()
-        .with(AccessMode::Read, PathPatterns::for_reading().root(root))
-        .with(AccessMode::Write, PathPatterns::for_writing().root(root))
-        .with(AccessMode::Connect, HostPatterns)
-}
 
 /// Makes a working directory with a policy in it, and loads that with the built-in tools.
 fn load(policy: &str) -> (tempfile::TempDir, Workdir, Result<LoadedPolicy, String>) {
@@ -22,8 +13,8 @@ fn load(policy: &str) -> (tempfile::TempDir, Workdir, Result<LoadedPolicy, Strin
     std::fs::write(&file, policy).unwrap();
     let workdir = Workdir::open(folder.path()).unwrap();
     let tools = haft::default_tools(&workdir).unwrap();
-    let root = folder.path().canonicalize().unwrap();
-    let loaded = PolicyLoader::new(language(&root)).command_line(&file).tools(&tools).load();
+    let language = haft::rule_language(&workdir, None);
+    let loaded = PolicyLoader::new(language).command_line(&file).tools(&tools).load();
     (folder, workdir, loaded.map_err(|error| error.to_string()))
 }
 

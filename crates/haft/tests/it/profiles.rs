@@ -35,6 +35,10 @@ fn places_of_the_host_are_opened_by_no_wildcard() {
     assert!(!allows("write(policies/*)", r"write(policies/\[team\].toml)"));
     assert!(allows(r"write(policies/\[team\].toml)", r"write(policies/\[team\].toml)"));
 
+    // However long it is, no pattern has to say it.
+    let long = workdir.root_path().join("x/".repeat(1_000)).join("policy.toml");
+    assert!(haft::rule_language_with(&workdir, None, [&long]).is_ok());
+
     let error = haft::rule_language_with(&workdir, None, ["policies"]).unwrap_err();
     assert_eq!(error.to_string(), "`policies` is not an absolute path in UTF-8; name one to protect it");
     assert!(haft::rule_language_with(&workdir, None, [workdir.root_path()]).is_err());

@@ -1,5 +1,6 @@
 use super::client::Client;
 use super::transport::HttpTransport;
+use crate::address::{Refusal, checked_address};
 use crate::auth::Authorizer;
 use crate::link::Ending;
 use crate::rmcp_session::{Opening, open};
@@ -8,7 +9,7 @@ use crate::{Era, HttpServer};
 use async_trait::async_trait;
 use haft_http::{AddressPolicy, Host, HttpClient};
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +34,7 @@ pub(crate) enum HttpDialError {
     #[error("the URL of the server cannot be asked; write one as in `https://example.org/mcp`")]
     Url,
     /// What is sent would be read by others.
-    #[error("the server's URL begins with `http:` and is not on this machine; write `https:`")]
+    #[error("the server's URL is neither `https` nor `http` of this machine")]
     Plain,
     /// A header that is configured is none; its value is not said.
     #[error("the header `{0}` cannot be sent")]
@@ -84,22 +85,18 @@ impl HttpDial {
         match open(transport, ending, opening, counterpart).await {
             // Nothing ends here but the way to the service.
             Err(DialError::Ended(farewell)) => Err(DialError::Unreachable(farewell.how)),
-            opened => opened,
+            opened => Ok(opened?),
         }
     }
 }
 
 /// The host of a server's URL, if what is sent there stays between it and this machine.
 pub(crate) fn host_of(url: &str) -> Result<Host, HttpDialError> {
-    let url: Uri = url.parse().map_err(|_| HttpDialError::Url)?;
-    let host: Host = url.host().and_then(|host| host.parse().ok()).ok_or(HttpDialError::Url)?;
-    let is_here = host.address().map_or(host.name() == Some("localhost"), |address| address.is_loopback());
-    match url.scheme_str() {
-        Some("https") => Ok(host),
-        Some("http") if is_here => Ok(host),
-        Some("http") => Err(HttpDialError::Plain),
-        _ => Err(HttpDialError::Url),
-    }
+    let url = checked_address(url).map_err(|refusal| match refusal {
+        Refusal::Insecure => HttpDialError::Plain,
+        Refusal::NoAddress | Refusal::Login => HttpDialError::Url,
+    })?;
+    url.host_str().and_then(|host| host.parse().ok()).ok_or(HttpDialError::Url)
 }
 
 #[async_trait]
@@ -143,9 +140,6 @@ impl Dial for HttpDial {
 
 impl fmt::Debug for HttpDial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpDial")
-            .field("url", &self.url)
-            .field("opening", &self.opening)
-            .finish_non_exhaustive()
+        f.debug_struct("HttpDial").field("opening", &self.opening).finish_non_exhaustive()
     }
 }

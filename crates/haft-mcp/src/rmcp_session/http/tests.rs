@@ -6,6 +6,7 @@ use crate::session::{
 };
 use crate::{Era, EraMemoryInProcess, HttpServer, ServerLimits};
 use async_trait::async_trait;
+use haft_core::Digest;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -33,7 +34,7 @@ impl Counterpart for Ear {
 fn opening(era: Option<Era>) -> Opening {
     let limits =
         ServerLimits { message_bytes: 2000, probe: Duration::from_millis(100), ..ServerLimits::default() };
-    Opening { era, limits, memory: Arc::new(EraMemoryInProcess::default()), key: "k".to_owned() }
+    Opening { era, limits, memory: Arc::new(EraMemoryInProcess::default()), key: Digest::of(&json!("k")) }
 }
 
 fn dial(service: &Service, opening: Opening) -> HttpDial {
@@ -109,7 +110,7 @@ async fn speaks_the_legacy_era_to_who_refuses_the_modern_one_and_keeps_the_sessi
     let session = dial(&service, opening.clone()).dial(Arc::new(Ear::default())).await.unwrap();
     assert_eq!(session.server().era, Era::Legacy);
     assert_eq!(session.server().capabilities, json!({ "odd": {} }));
-    assert_eq!(opening.memory.recall("k"), Some(Era::Legacy));
+    assert_eq!(opening.memory.recall(&Digest::of(&json!("k"))), Some(Era::Legacy));
     assert_eq!(call(session.as_ref(), "a").await.unwrap(), json!({ "echo": "a" }));
     let heard = service.next(|heard| heard.rpc() == "tools/call").await;
     let headers = ["mcp-protocol-version", "mcp-session-id", "mcp-method"];
@@ -213,7 +214,7 @@ async fn a_server_that_is_silent_to_the_modern_era_is_spoken_to_in_the_other() {
     let opening = opening(None);
     let session = dial(&service, opening.clone()).dial(Arc::new(Ear::default())).await.unwrap();
     assert_eq!(session.server().era, Era::Legacy);
-    assert_eq!(opening.memory.recall("k"), Some(Era::Legacy));
+    assert_eq!(opening.memory.recall(&Digest::of(&json!("k"))), Some(Era::Legacy));
     assert_eq!(call(session.as_ref(), "a").await.unwrap(), json!({}));
 }
 
@@ -281,10 +282,11 @@ fn sends_secrets_only_where_nobody_else_reads_them() {
     for url in ["https://example.org/mcp", "http://localhost:1/", "http://127.1:1/", "http://[::1]/"] {
         assert!(host_of(url).is_ok(), "{url}");
     }
-    for url in ["http://example.org/", "http://10.0.0.1/", "http://localhost.example/"] {
+    for url in ["http://example.org/", "http://10.0.0.1/", "http://localhost.example/", "ftp://example.org/"]
+    {
         assert!(matches!(host_of(url), Err(HttpDialError::Plain)), "{url}");
     }
-    for url in ["ftp://example.org/", "example.org", "/mcp", ""] {
+    for url in ["https://user@example.org/", "example.org", "/mcp", ""] {
         assert!(matches!(host_of(url), Err(HttpDialError::Url)), "{url}");
     }
     let mut server = HttpServer::new("https://example.org/");

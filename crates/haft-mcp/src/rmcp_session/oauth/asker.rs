@@ -1,3 +1,4 @@
+use crate::address::checked_address;
 use haft_http::{AddressPolicy, Exchange, Host, HttpClient, Redirects};
 use http::Response;
 use rmcp::transport::{OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRedirectPolicy, OAuthHttpRequest};
@@ -21,7 +22,8 @@ pub(super) struct Asker(HttpClient);
 
 impl Asker {
     pub(super) fn new(server: Host) -> Result<Self, haft_http::Error> {
-        let is_here = is_here(&server);
+        let is_here =
+            server.address().map_or(server.name() == Some("localhost"), |address| address.is_loopback());
         let policy = AddressPolicy::public().host(server);
         HttpClient::new(if is_here { policy.loopback() } else { policy }).map(Self)
     }
@@ -62,14 +64,5 @@ enum Refused {
 
 /// Tells whether what is sent to an address is read by nobody else.
 pub(super) fn is_guarded(url: &str) -> bool {
-    let Ok(url) = url.parse::<http::Uri>() else { return false };
-    match url.scheme_str() {
-        Some("https") => true,
-        Some("http") => url.host().and_then(|host| host.parse().ok()).is_some_and(|host| is_here(&host)),
-        _ => false,
-    }
-}
-
-fn is_here(host: &Host) -> bool {
-    host.address().map_or(host.name() == Some("localhost"), |address| address.is_loopback())
+    checked_address(url).is_ok()
 }

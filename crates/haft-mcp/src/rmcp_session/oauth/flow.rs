@@ -50,10 +50,6 @@ impl Flow {
         Ok(Self { server, config, asker: Arc::new(Asker::new(host)?) })
     }
 
-    pub(super) fn server(&self) -> &str {
-        &self.server
-    }
-
     /// Finds the authorization server that the server names.
     pub(super) async fn find(&self, challenge: Option<&str>) -> Result<Found, Failure> {
         let asker = self.asker.clone();

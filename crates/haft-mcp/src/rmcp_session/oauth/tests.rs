@@ -8,6 +8,7 @@ use crate::session::{Ask, AskRefused, Counterpart, Dial as _, DialError, Fault, 
 use crate::{EraMemoryInProcess, HttpServer, ServerLimits};
 use async_trait::async_trait;
 use bytes::Bytes;
+use haft_core::Digest;
 use haft_http::{AddressPolicy, Exchange, HttpClient};
 use serde_json::{Value, json};
 use std::io;
@@ -173,7 +174,7 @@ async fn logs_in_and_logs_nothing_of_it() {
         era: None,
         limits: ServerLimits::default(),
         memory: Arc::new(EraMemoryInProcess::default()),
-        key: "k".to_owned(),
+        key: Digest::of(&json!("k")),
     };
     let server = HttpServer::new(format!("{}/mcp", stage.service.url));
     let dial = HttpDial::new(&server, Some(oauth.clone()), opening).unwrap();

@@ -31,6 +31,10 @@ fn wildcards_open_nothing_that_is_protected() {
         "file:.git/modules/a/hooks/x",
         "file:.git/modules/a/modules/b/c/config",
         "file:.git/worktrees/a/config.worktree",
+        // Git takes what is in such a place for a repository of its own, too.
+        "file:a/.git/worktrees/b/config",
+        "file:a/.git/worktrees/b/c/hooks/x",
+        "file:a/.git/worktrees/b/c/commondir",
         "file:.git/commondir",
         "file:.bashrc",
         "file:a/.zshrc",
@@ -141,6 +145,124 @@ fn a_host_protects_more() {
 }
 
 #[test]
+fn a_host_protects_names_that_some_file_systems_take_for_others() {
+    for name in
+        ["team:rules.toml", "rules.toml.", "rules.toml ", "rules\u{200b}.toml", "GIT~1", "Rules.Toml.. "]
+    {
+        let syntax = writing().protect(&format!("policies/{name}")).unwrap();
+        let syntax = syntax.protect(&format!("/srv/{name}")).unwrap();
+        let [inside, outside] = [format!("file:policies/{name}"), format!("outside:/srv/{name}")];
+        for pattern in ["**", "/**", "policies/*", "/srv/*"] {
+            check_with(&syntax, pattern, &[], &[&inside, &outside]);
+        }
+        check_with(&syntax, &format!("policies/{name}"), &[&inside], &[&outside]);
+        check_with(&syntax, &format!("/srv/{name}"), &[&outside], &[&inside]);
+    }
+}
+
+#[test]
+fn all_lists_share_the_protected_places() {
+    let syntax = writing();
+    let copy = syntax.clone();
+    let sets: Vec<_> = (0..100).map(|_| compile(&syntax, &["src/**"])).collect();
+    let resource = Resource::exact(FILE, ".envrc");
+    assert_eq!((syntax.suggest(&resource), syntax.remark(&resource).is_some()), (None, true));
+    assert_eq!(Arc::strong_count(syntax.places().unwrap()), 1 + sets.len());
+    // What is said later is not lost on those that were compiled before.
+    let more = syntax.protect("src/own").unwrap().root("/srv/.git");
+    check_with(&more, "**", &["file:src/a"], &["file:src/own", "file:hooks/x"]);
+    check_with(&copy, "**", &["file:src/own", "file:hooks/x"], &[]);
+}
+
+#[test]
+fn all_that_is_protected_has_a_word() {
+    let syntax = writing().protect("state").unwrap();
+    let protected =
+        ["file:.git/hooks/x", "file:a/.envrc", "outside:/home/ada/.bashrc", "file:state/a", "file:.GIT"];
+    let trees = ["file:**", "file:src/**", "outside:/etc/**"];
+    let others = ["file:src/a", "file:@protected", "outside:/etc/hosts", "file:.git/index"];
+    check_with(&syntax, "@protected", &[protected.as_slice(), &trees].concat(), &others);
+    check_with(&syntax, "./@protected", &["file:@protected"], &[]);
+    check_with(&syntax, "src/@protected", &["file:src/@protected"], &["file:.envrc"]);
+    let set = compile(&syntax, &["@protected"]);
+    for (resources, expected) in [(&protected[..], true), (&trees, true), (&others, false)] {
+        for text in resources {
+            assert_eq!(set.first_touching(&text.parse().unwrap()).is_some(), expected, "{text}");
+            assert_eq!(syntax.protects(&text.parse().unwrap()), expected, "{text}");
+        }
+    }
+    let set = compile(&syntax, &["**", ".envrc", "@protected", ".bashrc"]);
+    let found = |path: &str| set.first_containing(&Resource::exact(FILE, path));
+    assert_eq!([".envrc", ".bashrc", "state", "a"].map(found), [Some(1), Some(2), Some(2), Some(0)]);
+    assert!(syntax.protects(&Resource::exact(FILE, "a/../b")), "where it leads cannot be told");
+    assert!(!reading().protects(&Resource::exact(FILE, ".envrc")));
+    let error = reading().compile(&["a".into(), "@protected".into()]).unwrap_err();
+    expect!["1 0..10 nothing is protected from being read; write `./@protected` for a file of that name"]
+        .assert_eq(&format!("{} {:?} {error}", error.index(), error.range()));
+}
+
+#[test]
+fn a_host_protects_paths_as_they_are() {
+    let long = format!("/srv/{}", vec!["x".repeat(200); 10].join("/"));
+    let paths = [
+        "/home/ada/work/[team], {a}*.toml",
+        "/home/ada/.config/agent",
+        "/srv/a\\b",
+        "/srv/team:rules.toml ",
+        &long,
+    ];
+    let syntax = paths.into_iter().fold(writing(), |syntax, path| syntax.protect_path(path).unwrap());
+    check_with(
+        &syntax,
+        "**",
+        &["file:team", "file:[team]"],
+        &[r"file:[team], {a}\*.toml", r"file:[TEAM], {A}\*.toml/x"],
+    );
+    for path in &paths[1..] {
+        let resource = Resource::exact(OUTSIDE, format!("{path}/below"));
+        assert_eq!(compile(&syntax, &["/**"]).first_containing(&resource), None, "{path}");
+    }
+    check_with(&syntax, "/**", &["outside:/srv/b", "outside:/home/ada/x"], &[]);
+    check_with(&syntax, r"./\[team\], \{a\}\*.toml", &[r"file:[team], {a}\*.toml"], &[]);
+    assert_eq!(
+        syntax.remark(&Resource::exact(OUTSIDE, "/home/ada/.config/agent/x")).as_deref(),
+        Some(
+            "`/home/ada/.config/agent` is protected, because the host keeps it: only a pattern that writes out its name allows it"
+        )
+    );
+}
+
+#[test]
+fn refuses_paths_that_it_cannot_protect() {
+    let check = |syntax: PathPatterns, path: &str, expected: &Expect| {
+        expected.assert_eq(&syntax.protect_path(path).unwrap_err().to_string());
+    };
+    let not_one = expect!["`policies` is not an absolute path in UTF-8; name one to protect it"];
+    check(writing(), "policies", &not_one);
+    check(
+        writing(),
+        "/a/../b",
+        &expect!["`/a/../b` is not an absolute path in UTF-8; name one to protect it"],
+    );
+    check(
+        writing(),
+        "/home/ada/work",
+        &expect!["nothing could be written in the working directory; name a place in it"],
+    );
+    check(
+        PathPatterns::for_writing(),
+        "/srv/a",
+        &expect![
+            "nothing here says where the working directory is, and so not whether `/srv/a` leads into it"
+        ],
+    );
+    // What lies above is protected outside alone, so that something can be written.
+    let above = writing().protect_path("/home/ada").unwrap();
+    check_with(&above, "**", &["file:src/a"], &["file:.envrc"]);
+    check_with(&above, "/**", &["file:src/a", "outside:/srv/a"], &["outside:/home/ada/notes"]);
+}
+
+#[test]
 fn refuses_to_protect_everything() {
     for place in ["**", "/home/ada/work/**", "~/work", "a/../b"] {
         assert!(writing().protect(place).is_err(), "{place}");
@@ -183,6 +305,12 @@ fn says_why_a_place_is_not_opened() {
         )
     );
     assert_eq!(
+        remark("file:.git").as_deref(),
+        Some(
+            "`.git` is protected, because it says where git finds its hooks and settings: only a pattern that writes out its name allows it"
+        )
+    );
+    assert_eq!(
         remark("outside:/home/ada/policy.toml").as_deref(),
         Some(
             "`~/policy.toml` is protected, because the host keeps it: only a pattern that writes out its name allows it"
@@ -191,7 +319,7 @@ fn says_why_a_place_is_not_opened() {
     assert_eq!(
         remark("file:src/**").as_deref(),
         Some(
-            "a tree could have protected places in it, such as `.git/hooks` or `.envrc`: no pattern allows all of it"
+            "a tree could have protected places in it, such as `.git/hooks` or `.envrc`: no pattern of paths allows all of it"
         )
     );
     assert_eq!(remark("file:src/lib.rs"), None);

@@ -1,6 +1,7 @@
 use super::Reader;
 use crate::catalogue::compile::Task;
 use crate::catalogue::effects::{Nested, Word};
+use crate::catalogue::grammar::Opt;
 use crate::catalogue::kind::Kind;
 
 /// What the command runs.
@@ -17,7 +18,12 @@ impl Reader<'_> {
         self.next = start + length + usize::from(end.is_some());
         self.effects.is_complete &= end.is_some() || *kind == Kind::ExecAll;
         let found = match kind {
-            Kind::Exec => self.found_paths(),
+            Kind::Exec => {
+                if self.finds_links() {
+                    self.effects.is_opaque("what it finds can be links, which lead elsewhere".to_owned());
+                }
+                self.found_paths()
+            }
             _ => vec![input()],
         };
         let mut nested = Vec::with_capacity(length);
@@ -34,6 +40,19 @@ impl Reader<'_> {
             nested.extend(found);
         }
         self.effects.runs.push(Nested::Command(nested));
+    }
+
+    /// Whether `find` looks for links.
+    fn finds_links(&self) -> bool {
+        let is_not = |word: &Word| matches!(word.text.as_str(), "!" | "-not");
+        let is_negated = self
+            .words
+            .windows(2)
+            .any(|words| is_not(&words[0]) && matches!(words[1].text.as_str(), "-type" | "(" | "!" | "-not"));
+        let has_type = self.given.iter().any(|(name, _)| *name == "-type");
+        self.given.iter().any(|(name, _)| matches!(*name, "-xtype" | "-lname" | "-ilname"))
+            || self.texts.iter().any(|(name, word)| *name == "-type" && word.text.contains('l'))
+            || (has_type && is_negated)
     }
 
     /// Patterns for the paths that `find` gives to a command.
@@ -57,7 +76,8 @@ impl Reader<'_> {
             for word in words.iter_mut().filter(|word| word.text.contains(placeholder)) {
                 *word = with_input(&word.text, placeholder);
             }
-        } else if task.adds_words {
+        }
+        if task.adds_words && !self.replaces_input() {
             words.push(input());
         }
         if let Some(base) = &self.base {
@@ -65,6 +85,15 @@ impl Reader<'_> {
             self.effects.is_opaque(format!("the command works in `{}`", base.text));
         }
         self.effects.runs.push(Nested::Command(words));
+    }
+
+    /// Whether input only replaces something in the words that are there: of two options that say otherwise, the last counts.
+    fn replaces_input(&self) -> bool {
+        let is_placeholder = |opt: &Opt| opt.values.contains(&Kind::Placeholder);
+        let counts = |name: &str| matches!(name, "-n" | "-L" | "-l" | "--max-args" | "--max-lines");
+        let last = self.given.iter().rev().find(|(name, opt)| is_placeholder(opt) || counts(name));
+        self.placeholder.is_some_and(|text| !text.is_empty())
+            && last.is_some_and(|(_, opt)| is_placeholder(opt))
     }
 
     /// The rest is joined and run by a shell.

@@ -1,6 +1,8 @@
+use super::closes_brackets;
+
 /// What an awk program may not name: it runs commands, opens files, or calls what it does not name.
-const REFUSED: [&str; 9] =
-    ["system", "getline", "ARGV", "ARGC", "ARGIND", "@", "fflush", "close", "PROCINFO"];
+const REFUSED: [&str; 11] =
+    ["system", "getline", "ARGV", "ARGC", "ARGIND", "@", "fflush", "close", "PROCINFO", "SYMTAB", "FUNCTAB"];
 
 /// Whether an awk program certainly only prints: it runs nothing, and reads and writes no file of its own.
 ///
@@ -106,7 +108,7 @@ impl Program<'_> {
                 self.printing = Some(self.depth);
                 Before::Operator
             }
-            "return" | "in" | "do" | "else" | "case" => Before::Operator,
+            "return" | "exit" | "in" | "do" | "else" | "case" => Before::Operator,
             _ => Before::Operand,
         };
     }
@@ -135,8 +137,6 @@ impl Program<'_> {
         let before = self.rest;
         self.quoted(text, '/')?;
         let inner = &before[1..before.len() - self.rest.len() - 1];
-        let open = inner.rfind('[');
-        let is_closed = open.is_none_or(|open| inner[open..].contains(']'));
-        is_closed.then_some(())
+        closes_brackets(inner).then_some(())
     }
 }

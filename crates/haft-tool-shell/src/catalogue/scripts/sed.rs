@@ -1,3 +1,5 @@
+use super::closes_brackets;
+
 /// Whether a script of `sed` certainly only prints: it runs nothing, and reads and writes no file of its own.
 ///
 /// Commands that take a file (`r R w W`), run one (`e`, the flag `e`) or are read differently by different versions are
@@ -30,8 +32,9 @@ impl Script<'_> {
                     self.end()?;
                 }
                 'b' | 't' | 'T' | ':' => {
-                    let is_label = |c: char| c.is_alphanumeric() || c == '_' || c == ' ';
-                    self.rest = self.rest.trim_start_matches(is_label);
+                    // Some versions end a label at a space, and go on with a command.
+                    let is_label = |c: char| c.is_alphanumeric() || c == '_';
+                    self.rest = self.rest.trim_start_matches([' ', '\t']).trim_start_matches(is_label);
                     self.end()?;
                 }
                 's' => {
@@ -139,47 +142,4 @@ impl Script<'_> {
         }
         None
     }
-}
-
-/// Whether every bracket expression of a regular expression ends within it, so that all versions end it there.
-fn closes_brackets(part: &str) -> bool {
-    let mut chars = part.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => {
-                chars.next();
-            }
-            '[' => {
-                if chars.peek() == Some(&'^') {
-                    chars.next();
-                }
-                // A bracket that comes first is one of the characters.
-                if chars.peek() == Some(&']') {
-                    chars.next();
-                }
-                loop {
-                    match chars.next() {
-                        Some(']') => break,
-                        Some('[') if matches!(chars.peek(), Some(':' | '.' | '=')) => {
-                            let class = chars.next();
-                            loop {
-                                match chars.next() {
-                                    c if c.is_some() && c == class && chars.peek() == Some(&']') => break,
-                                    Some(_) => {}
-                                    None => return false,
-                                }
-                            }
-                            chars.next();
-                        }
-                        // What a backslash means there differs.
-                        Some('\\') if matches!(chars.peek(), Some(']')) => return false,
-                        Some(_) => {}
-                        None => return false,
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    true
 }

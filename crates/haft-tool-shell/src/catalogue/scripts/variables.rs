@@ -1,31 +1,30 @@
-/// Variables that change how things are shown and nothing else.
-const HARMLESS: [&str; 19] = [
+/// Variables that change at most how a program shows what it has to say; so do those that begin with `LC_`.
+const HARMLESS: [&str; 18] = [
     "CI",
     "CLICOLOR",
+    "COLORTERM",
     "COLUMNS",
+    "DEBIAN_FRONTEND",
     "FORCE_COLOR",
+    "GIT_OPTIONAL_LOCKS",
+    "GIT_TERMINAL_PROMPT",
     "LANG",
     "LANGUAGE",
-    "LC_ALL",
-    "LC_COLLATE",
-    "LC_CTYPE",
-    "LC_MESSAGES",
-    "LC_MONETARY",
-    "LC_NUMERIC",
-    "LC_TIME",
     "LINES",
+    "NODE_NO_WARNINGS",
     "NO_COLOR",
     "PYTHONDONTWRITEBYTECODE",
+    "PYTHONUNBUFFERED",
     "RUST_BACKTRACE",
     "TERM",
     "TZ",
 ];
 
 /// Whether a program that gets `NAME=VALUE` in its environment, or a name alone, does the same as without it.
-pub(in super::super) fn is_harmless_assignment(text: &str) -> bool {
+pub(crate) fn is_harmless_assignment(text: &str) -> bool {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     // Some of them are read as paths, and a terminal's description is looked for below them.
-    HARMLESS.contains(&name) && !value.contains('/')
+    (HARMLESS.contains(&name) || name.starts_with("LC_")) && !value.contains('/')
 }
 
 /// Whether a variable is one of the script's own, which no program looks at.

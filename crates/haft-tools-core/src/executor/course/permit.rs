@@ -44,7 +44,7 @@ impl<'a> Rest<'a> {
                 (Decided::ByMode(prepared), Said::Wrote) => Approved::Run(Authorized::by_policy(prepared)),
                 (Decided::Asked(prepared), Said::Wrote) => {
                     self.record.edited();
-                    self.approved = Some(self.digest(entry, &prepared));
+                    self.approved = Some(self.digest(entry, &prepared).into());
                     Approved::Run(Authorized::by_approval(prepared))
                 }
                 (decided, Said::Given(given)) => {
@@ -151,7 +151,7 @@ impl<'a> Rest<'a> {
         match approval {
             Approval::Approve | Approval::ApproveFor { .. } => {
                 // Who has only made themselves known has not approved anything.
-                self.approved = (!pending.unmet.is_empty()).then_some(pending.digest);
+                self.approved = (!pending.unmet.is_empty()).then(|| pending.digest.into());
                 Ok(Approved::Run(Authorized::by_approval(prepared)))
             }
             Approval::Edit { input } => Ok(Approved::Again(input)),
@@ -190,7 +190,9 @@ impl<'a> Rest<'a> {
                 .recall(entry, prepared)
                 .await?
                 .map_or_else(|prepared| prepared, Authorized::into_prepared),
-            Decided::Asked(prepared) if self.approved == Some(self.digest(entry, &prepared)) => prepared,
+            Decided::Asked(prepared) if self.approved.as_deref() == Some(&self.digest(entry, &prepared)) => {
+                prepared
+            }
             // What it would do now was not asked about, which comes before who does it.
             Decided::Asked(prepared) => match self.recall(entry, prepared).await? {
                 Ok(authorized) => authorized.into_prepared(),

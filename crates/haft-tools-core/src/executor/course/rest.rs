@@ -33,7 +33,7 @@ pub(super) struct Rest<'a> {
     /// How often a person had to make themselves known for it.
     pub(super) made_known: u32,
     /// What a person last approved.
-    pub(super) approved: Option<Digest>,
+    pub(super) approved: Option<Box<Digest>>,
     /// The tool, once it is found.
     pub(super) entry: Option<&'a Entry>,
 }

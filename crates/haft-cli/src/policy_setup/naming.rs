@@ -1,0 +1,58 @@
+use super::snapshot::Snapshot;
+use crate::user_directories::{POLICY_FILE, UserDirectories};
+use haft::Workdir;
+use std::path::{Path, PathBuf, absolute};
+
+/// What stands, in what models read, for the directory of the file that the command line names.
+const ELSEWHERE: &str = "…";
+
+/// Says whom the names of policy files are for, which are told with every rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NamesFor {
+    /// The person at the command line, who is told what they typed.
+    People,
+    /// Models, who need not know where anything is: the workspace's files are named from its directory, and of the file
+    /// that the command line names, its name is told.
+    Models,
+}
+
+/// Knows the names of policy files, and which files they are.
+pub(super) struct Naming<'a> {
+    pub(super) names: NamesFor,
+    pub(super) workdir: &'a Workdir,
+    /// The working directory as it was given.
+    pub(super) given: &'a Path,
+    pub(super) user: &'a UserDirectories,
+}
+
+impl Naming<'_> {
+    /// Names the workspace's file.
+    pub(super) fn workspace(&self) -> PathBuf {
+        match self.names {
+            NamesFor::People => self.given.join(POLICY_FILE),
+            NamesFor::Models => PathBuf::from(POLICY_FILE),
+        }
+    }
+
+    /// Names the file that the command line names.
+    pub(super) fn command_line(&self, path: &Path) -> PathBuf {
+        match (self.names, path.file_name()) {
+            (NamesFor::Models, Some(name)) => Path::new(ELSEWHERE).join(name),
+            _ => path.to_owned(),
+        }
+    }
+
+    /// Reads the files of these names, where the command line names this one.
+    pub(super) fn snapshot(&self, command_line: Option<&Path>) -> Snapshot {
+        let user = self.user.config().map(|(path, written)| (written.into(), path.to_owned()));
+        let mut aliases: Vec<(PathBuf, PathBuf)> = user.into_iter().collect();
+        if self.names == NamesFor::Models {
+            let file = command_line.and_then(|path| absolute(path).ok());
+            let folder = file.as_deref().and_then(Path::parent);
+            aliases.extend(folder.map(|folder| (ELSEWHERE.into(), folder.to_owned())));
+            // What begins with nothing else is in the working directory.
+            aliases.push((PathBuf::new(), self.workdir.root_path().to_owned()));
+        }
+        Snapshot::with_aliases(aliases)
+    }
+}

@@ -1,0 +1,47 @@
+use super::sampling::{Sampled, SampledStop, Sampler, SamplingRequest};
+use async_trait::async_trait;
+use haft_core::{StopReason, ToolError};
+use haft_model::{Model, ModelRequest, assemble};
+use haft_tools_core::CallContext;
+use std::sync::Arc;
+
+/// Takes the turns that servers want with a model.
+pub struct ModelSampler(Arc<dyn Model>);
+
+impl ModelSampler {
+    /// Takes them with this model.
+    pub fn new(model: Arc<dyn Model>) -> Self {
+        Self(model)
+    }
+}
+
+#[async_trait]
+impl Sampler for ModelSampler {
+    async fn sample(&self, request: SamplingRequest, cx: &CallContext) -> Result<Sampled, ToolError> {
+        let mut asked = ModelRequest::new(request.messages).with_max_output_tokens(request.max_tokens);
+        if let Some(system) = request.system {
+            asked = asked.with_system(system);
+        }
+        if let Some(temperature) = request.temperature {
+            asked = asked.with_temperature(temperature);
+        }
+        let failed = |error| ToolError::failed("the model gave no answer").with_source(error);
+        let stream = self.0.stream(asked, cx.cancellation().clone()).await.map_err(failed)?;
+        let turn = assemble(stream, |_| {}).await.map_err(failed)?;
+        let text = turn.message.assistant_text();
+        let end = request.stop_sequences.iter().filter_map(|sequence| text.find(sequence.as_str())).min();
+        let text = end.map_or(text.as_str(), |end| &text[..end]);
+        let stop = match (end, turn.stop) {
+            (Some(_), _) => SampledStop::StopSequence,
+            (None, StopReason::MaxTokens) => SampledStop::MaxTokens,
+            _ => SampledStop::EndTurn,
+        };
+        Ok(Sampled::new(text, self.0.capabilities().name.clone()).with_stop(stop))
+    }
+}
+
+impl std::fmt::Debug for ModelSampler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ModelSampler").field(&self.0.capabilities().name).finish()
+    }
+}

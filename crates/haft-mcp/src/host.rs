@@ -1,0 +1,19 @@
+//! What servers have besides tools: resources and prompts, for the host and, where it wants that, for the model.
+
+mod content;
+mod list;
+mod prompts;
+mod request_error;
+mod requester;
+mod resource_tools;
+mod resources;
+mod server_content;
+
+pub(crate) use content::read_content;
+pub use list::ServerList;
+pub use prompts::{Completion, CompletionOf, ListedPrompt, PromptArgument, PromptMessage, PromptText};
+pub use request_error::ServerRequestError;
+pub(crate) use requester::Requester;
+pub(crate) use resource_tools::resource_tools;
+pub use resources::{ListedResource, ListedTemplate, ResourceWatch};
+pub use server_content::ServerContent;

@@ -1,0 +1,130 @@
+use super::content::{read_content, text_of};
+use haft_core::Content;
+use serde_json::{Value, json};
+
+/// Is a prompt as a server lists it; every text in it was written by the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ListedPrompt {
+    /// Its name, by which it is got.
+    pub name: String,
+    /// Its name for people.
+    pub title: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// What can be filled in.
+    pub arguments: Vec<PromptArgument>,
+}
+
+/// Is something that can be filled in a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PromptArgument {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub description: Option<String>,
+    /// Whether it must be filled in.
+    pub required: bool,
+}
+
+/// Is a prompt with everything filled in.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct PromptText {
+    /// What it is for.
+    pub description: Option<String>,
+    /// Its messages, in order.
+    pub messages: Vec<PromptMessage>,
+}
+
+/// Is one message of a prompt.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct PromptMessage {
+    /// Whether the model says it, and not the user.
+    pub of_model: bool,
+    /// What is said.
+    pub content: Content,
+}
+
+/// Says what is to be completed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CompletionOf {
+    /// An argument of the prompt of this name.
+    Prompt(String),
+    /// A variable of this pattern of addresses.
+    Template(String),
+}
+
+/// Is how a value can go on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Completion {
+    /// The values, at most 100.
+    pub values: Vec<String>,
+    /// How many there are in all, if the server says so.
+    pub total: Option<u64>,
+    /// Whether there are more.
+    pub has_more: bool,
+}
+
+impl ListedPrompt {
+    pub(super) fn read(told: &Value) -> Result<Self, String> {
+        let arguments = told.get("arguments").and_then(Value::as_array).into_iter().flatten();
+        let argument = |told: &Value| {
+            Some(PromptArgument {
+                name: text_of(told, "name")?,
+                description: text_of(told, "description"),
+                required: told.get("required") == Some(&Value::Bool(true)),
+            })
+        };
+        Ok(Self {
+            name: text_of(told, "name").ok_or("a prompt has no `name`")?,
+            title: text_of(told, "title"),
+            description: text_of(told, "description"),
+            arguments: arguments.filter_map(argument).collect(),
+        })
+    }
+}
+
+impl PromptText {
+    pub(super) fn read(told: &Value) -> Result<Self, String> {
+        let messages = told.get("messages").and_then(Value::as_array).ok_or("a prompt has no `messages`")?;
+        let message = |told: &Value| {
+            let of_model = match told.get("role").and_then(Value::as_str) {
+                Some("user") => false,
+                Some("assistant") => true,
+                _ => return Err("a message is of the role `user` or `assistant`".to_owned()),
+            };
+            let content = told.get("content").unwrap_or(&Value::Null);
+            // A part that is not known leaves a mark, so that nobody takes the rest for the whole.
+            let content = read_content(content)
+                .unwrap_or_else(|reason| Content::text(format!("[a part was left out: {reason}]")));
+            Ok(PromptMessage { of_model, content })
+        };
+        let messages: Result<Vec<PromptMessage>, String> = messages.iter().take(1_000).map(message).collect();
+        Ok(Self { description: text_of(told, "description"), messages: messages? })
+    }
+}
+
+impl CompletionOf {
+    pub(super) fn reference(&self) -> Value {
+        match self {
+            Self::Prompt(name) => json!({ "type": "ref/prompt", "name": name }),
+            Self::Template(uri) => json!({ "type": "ref/resource", "uri": uri }),
+        }
+    }
+}
+
+impl Completion {
+    pub(super) fn read(told: &Value) -> Self {
+        let values = told.get("values").and_then(Value::as_array).into_iter().flatten();
+        Self {
+            values: values.filter_map(Value::as_str).take(100).map(str::to_owned).collect(),
+            total: told.get("total").and_then(Value::as_u64),
+            has_more: told.get("hasMore") == Some(&Value::Bool(true)),
+        }
+    }
+}

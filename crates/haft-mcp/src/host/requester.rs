@@ -1,0 +1,37 @@
+use super::ServerRequestError;
+use crate::{Era, ServerName};
+use async_trait::async_trait;
+use haft_tools_core::CallContext;
+use serde_json::Value;
+
+/// Sends requests to one server, over whichever connection there is, and starts it if need be.
+#[async_trait]
+pub(crate) trait Requester: Send + Sync + 'static {
+    /// What the server is called here.
+    fn server(&self) -> &ServerName;
+
+    /// The era in which it is spoken to; connects if need be.
+    async fn era(&self) -> Result<Era, ServerRequestError>;
+
+    /// Sends a request, gives the server what it wants besides, and gives the result that completes it.
+    ///
+    /// `of` is the call it is sent for, by which people are asked what the server wants to know; without one nobody is
+    /// asked.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future cancels the request.
+    async fn request(
+        &self,
+        method: &'static str,
+        params: Value,
+        of: Option<&CallContext>,
+    ) -> Result<Value, ServerRequestError>;
+
+    /// Sends a request that is answered when there is nothing more to tell, however long that takes.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future cancels the request.
+    async fn hold(&self, method: &'static str, params: Value) -> Result<Value, ServerRequestError>;
+}

@@ -1,0 +1,22 @@
+use super::{PinError, PinStore, ServerIdentity, ServerPins};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Keeps what was accepted for as long as it lives.
+#[derive(Debug, Default)]
+pub struct MemoryPins(Mutex<HashMap<ServerIdentity, ServerPins>>);
+
+impl PinStore for MemoryPins {
+    fn read(&self, server: &ServerIdentity) -> Result<Option<ServerPins>, PinError> {
+        Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).get(server).cloned())
+    }
+
+    fn change(
+        &self,
+        server: &ServerIdentity,
+        change: &mut dyn FnMut(&mut ServerPins),
+    ) -> Result<(), PinError> {
+        change(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(*server).or_default());
+        Ok(())
+    }
+}

@@ -1,0 +1,73 @@
+use super::{ServerIdentity, ServerPins};
+use haft_core::Digest;
+use std::error::Error;
+use std::sync::Arc;
+
+/// Keeps which tools of which servers were accepted.
+///
+/// Its methods may block, for a file and for the lock on it, and are called where that is allowed.
+pub trait PinStore: Send + Sync + 'static {
+    /// Reads what is kept of a server; `None` if it was never met.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read: nothing of the server counts as accepted then.
+    fn read(&self, server: &ServerIdentity) -> Result<Option<ServerPins>, PinError>;
+
+    /// Changes what is kept of a server, as one step among all who use the store; it begins empty.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or kept: it is as before then.
+    fn change(
+        &self,
+        server: &ServerIdentity,
+        change: &mut dyn FnMut(&mut ServerPins),
+    ) -> Result<(), PinError>;
+
+    /// Accepts a tool that waits, if it still is what a person was shown; tells whether it was.
+    ///
+    /// # Errors
+    ///
+    /// As for [`change`](Self::change).
+    fn accept(&self, server: &ServerIdentity, tool: &str, shown: Digest) -> Result<bool, PinError> {
+        let mut accepted = false;
+        self.change(server, &mut |pins| accepted = pins.accept(tool, shown))?;
+        Ok(accepted)
+    }
+}
+
+impl<S: PinStore + ?Sized> PinStore for Arc<S> {
+    fn read(&self, server: &ServerIdentity) -> Result<Option<ServerPins>, PinError> {
+        (**self).read(server)
+    }
+
+    fn change(
+        &self,
+        server: &ServerIdentity,
+        change: &mut dyn FnMut(&mut ServerPins),
+    ) -> Result<(), PinError> {
+        (**self).change(server, change)
+    }
+}
+
+/// Says that what was accepted cannot be read or kept.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct PinError {
+    message: String,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl PinError {
+    /// Says what was attempted, on what.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), source: None }
+    }
+
+    /// Adds the cause.
+    pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+}

@@ -1,0 +1,134 @@
+use super::runs::summary;
+use super::{SqliteStore, Trouble, number};
+use crate::{Entry, PendingEntry, RunSummary, StoreFault};
+use haft_tools_core::{Grant, PendingId, StoreError};
+use rusqlite::Row;
+use serde::de::DeserializeOwned;
+
+/// Lists that one entry which cannot be read does not stand in the way of.
+impl SqliteStore {
+    /// Lists the grants, expired ones and those that cannot be read included, in the order in which they were given.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn grant_entries(&self) -> Result<Vec<Entry<Grant>>, StoreError> {
+        self.durably("read the grants", |connection| {
+            let mut select = connection.prepare_cached("SELECT id, body FROM grants ORDER BY seq")?;
+            let mut rows = select.query(())?;
+            let mut entries = Vec::new();
+            while let Some(row) = rows.next()? {
+                let id = text(row, 0)?;
+                let value = json(row, 1, "grant", &id)?;
+                entries.push(Entry { id, value });
+            }
+            Ok(entries)
+        })
+        .await
+    }
+
+    /// Lists the calls that wait, those that cannot be read included, those first that have waited longest.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn pending_entries(&self) -> Result<Vec<PendingEntry>, StoreError> {
+        self.durably("read the pending calls", |connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT id, pending.run, asked_at_ms, body, COALESCE(answer, 'null'), COALESCE(host, 'null') \
+                 FROM pending LEFT JOIN runs ON runs.run = pending.run \
+                 WHERE claimed_at_ms IS NULL ORDER BY asked_at_ms, seq",
+            )?;
+            let mut rows = select.query(())?;
+            let mut entries = Vec::new();
+            while let Some(row) = rows.next()? {
+                let (id, run) = (text(row, 0)?, text(row, 1)?);
+                entries.push(PendingEntry {
+                    asked_at_ms: number(row.get(2)?),
+                    call: json(row, 3, "pending call", &id)?,
+                    answer: json(row, 4, "answer to the pending call", &id)?,
+                    host: json(row, 5, "run", &run)?.unwrap_or_default(),
+                    id: PendingId::new(id),
+                    run,
+                });
+            }
+            Ok(entries)
+        })
+        .await
+    }
+
+    /// Tells whether a call was put in and not claimed.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn waits(&self, id: &PendingId) -> Result<bool, StoreError> {
+        let id = id.clone();
+        self.durably("read the pending call", move |connection| {
+            let mut select =
+                connection.prepare_cached("SELECT 1 FROM pending WHERE id = ?1 AND claimed_at_ms IS NULL")?;
+            Ok(select.exists([id.as_str()])?)
+        })
+        .await
+    }
+
+    /// Lists all runs, those that cannot be read included, those first that were saved last.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn run_entries(&self) -> Result<Vec<Entry<RunSummary>>, StoreError> {
+        self.durably("read the runs", |connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT run, agent, started_at_ms, updated_at_ms, status, revision FROM runs \
+                 ORDER BY updated_at_ms DESC, run",
+            )?;
+            let mut rows = select.query(())?;
+            let mut entries = Vec::new();
+            while let Some(row) = rows.next()? {
+                let id = text(row, 0)?;
+                let value = match summary(row) {
+                    Ok(summary) => Ok(summary),
+                    Err(Trouble::Fault(fault)) => Err(fault),
+                    Err(Trouble::Sqlite(error)) => Err(StoreFault::unreadable("run", id.as_str(), error)),
+                };
+                entries.push(Entry { id, value });
+            }
+            Ok(entries)
+        })
+        .await
+    }
+}
+
+/// Reads a text, whatever is in it.
+fn text(row: &Row<'_>, column: usize) -> Result<String, Trouble> {
+    let bytes = row.get_ref(column)?.as_bytes().map_err(rusqlite::Error::from)?;
+    Ok(String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// Reads JSON, whatever is in it.
+fn json<T: DeserializeOwned>(
+    row: &Row<'_>,
+    column: usize,
+    what: &'static str,
+    id: &str,
+) -> Result<Result<T, StoreFault>, Trouble> {
+    let bytes = row.get_ref(column)?.as_bytes().map_err(rusqlite::Error::from)?;
+    Ok(serde_json::from_slice(bytes).map_err(|error| StoreFault::unreadable(what, id, error)))
+}

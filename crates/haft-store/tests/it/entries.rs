@@ -1,0 +1,124 @@
+use crate::fixture::{Place, pending, run};
+use expect_test::expect;
+use haft_core::Decision;
+use haft_store::{RunStatus, RunStore as _, SqliteStore, StoreFault, StoredRun};
+use haft_tools_core::{Approval, Grant, GrantPlace, GrantStore as _, PendingId, PendingStore as _};
+use rusqlite::Connection;
+use serde_json::json;
+use std::error::Error as _;
+
+/// Keeps two of everything.
+async fn filled(place: &Place) -> SqliteStore {
+    let store = place.store();
+    for name in ["1", "2"] {
+        let mut grant = Grant::new(Decision::Allow, "read(a)", None, GrantPlace::Always);
+        grant.id = name.to_owned();
+        store.add(&grant).await.unwrap();
+        let pending = pending(name, &json!({}));
+        store.put(&pending).await.unwrap();
+        store.answer(&pending.id, &Approval::Approve).await.unwrap();
+        let mut run = StoredRun::new(run(&format!("run-{name}")));
+        run.host = json!({ "task": name });
+        store.save(&mut run).await.unwrap();
+    }
+    store
+}
+
+fn change(place: &Place, sql: &str) {
+    Connection::open(place.path()).unwrap().execute_batch(sql).unwrap();
+}
+
+fn why<T>(read: &Result<T, StoreFault>) -> String {
+    read.as_ref().err().map(|fault| fault.source().unwrap().to_string()).unwrap_or_default()
+}
+
+/// Writes all that is listed, with what cannot be read.
+async fn listed(store: &SqliteStore) -> String {
+    let mut lines = Vec::new();
+    for entry in store.grant_entries().await.unwrap() {
+        lines.push(format!("grant {}: {}", entry.id, why(&entry.value)));
+    }
+    for entry in store.pending_entries().await.unwrap() {
+        let (call, answer) = (why(&entry.call), why(&entry.answer));
+        lines.push(format!("call {} of {} {}: {call}, {answer}", entry.id, entry.run, entry.host));
+    }
+    let mut runs = store.run_entries().await.unwrap();
+    runs.sort_by(|one, other| one.id.cmp(&other.id));
+    for entry in runs {
+        lines.push(format!("run {}: {}", entry.id, why(&entry.value)));
+    }
+    lines.join("\n")
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_listed_beside_what_can() {
+    let place = Place::new();
+    let store = filled(&place).await;
+    expect![[r#"
+        grant 1: 
+        grant 2: 
+        call 1 of run-1 {"task":"1"}: , 
+        call 2 of run-1 {"task":"1"}: , 
+        run run-1: 
+        run run-2: "#]]
+    .assert_eq(&listed(&store).await);
+    change(
+        &place,
+        "UPDATE grants SET body = '{' WHERE id = '1';
+         UPDATE pending SET body = json_set(body, '$.version', 2), answer = '7' WHERE id = '1';
+         UPDATE runs SET status = 'asleep' WHERE run = 'run-2'",
+    );
+    expect![[r#"
+        grant 1: EOF while parsing an object at line 1 column 1
+        grant 2: 
+        call 1 of run-1 {"task":"1"}: this pending call was stored in version 2 of its form; this program reads version 1 at line 1 column 12, invalid type: integer `7`, expected internally tagged enum Approval at line 1 column 1
+        call 2 of run-1 {"task":"1"}: , 
+        run run-1: 
+        run run-2: the status `asleep` is not known"#]].assert_eq(&listed(&store).await);
+    change(
+        &place,
+        "UPDATE grants SET body = CAST(x'ff' AS TEXT) WHERE id = '1';
+         UPDATE pending SET body = CAST(x'ff' AS TEXT) WHERE id = '1';
+         UPDATE runs SET agent = CAST(x'ff' AS TEXT), status = 'waiting' WHERE run = 'run-2';
+         UPDATE runs SET host = '{' WHERE run = 'run-1'",
+    );
+    expect![[r#"
+        grant 1: expected value at line 1 column 1
+        grant 2: 
+        call 1 of run-1 null: expected value at line 1 column 1, invalid type: integer `7`, expected internally tagged enum Approval at line 1 column 1
+        call 2 of run-1 null: , 
+        run run-1: 
+        run run-2: invalid utf-8 sequence of 1 bytes from index 0 at index 1"#]].assert_eq(&listed(&store).await);
+    assert!(matches!(
+        store.run_entries().await.unwrap()[0].value,
+        Ok(_) | Err(StoreFault::Unreadable { .. })
+    ));
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_can_be_answered_and_removed() {
+    let place = Place::new();
+    let store = filled(&place).await;
+    change(&place, "UPDATE grants SET body = '{'; UPDATE pending SET body = '{', answer = '{'");
+    let id = PendingId::new("1");
+    assert!(store.waits(&id).await.unwrap());
+    assert!(!store.waits(&PendingId::new("3")).await.unwrap());
+    let denial = Approval::Deny { reason: "no".to_owned() };
+    assert!(store.answer(&id, &denial).await.unwrap());
+    assert_eq!(store.answer_to(&id).await.unwrap(), Some(denial));
+    assert!(store.revoke("1").await.unwrap());
+    assert_eq!(store.grant_entries().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_call_waits_until_it_is_claimed() {
+    let place = Place::new();
+    let store = filled(&place).await;
+    let call = pending("1", &json!({}));
+    store.claim(&call).await.unwrap();
+    assert!(!store.waits(&call.id).await.unwrap());
+    let left: Vec<PendingId> =
+        store.pending_entries().await.unwrap().into_iter().map(|entry| entry.id).collect();
+    assert_eq!(left, [PendingId::new("2")]);
+    assert_eq!(store.run_entries().await.unwrap()[0].value.as_ref().unwrap().status, RunStatus::Running);
+}
