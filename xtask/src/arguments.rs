@@ -21,6 +21,7 @@ pub(crate) enum Command {
     Examples,
     Msrv,
     McpServers,
+    McpConformance,
     ListBenches,
     Bench {
         bench: &'static Bench,
@@ -72,6 +73,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, UsageError> {
         "examples" => Command::Examples,
         "msrv" => Command::Msrv,
         "mcp-servers" => Command::McpServers,
+        "mcp-conformance" => Command::McpConformance,
         // Every page has its command: a test parses each name.
         _ => Command::Help(Some(page)),
     })
@@ -177,6 +179,7 @@ mod tests {
         check("examples", Command::Examples);
         check("msrv", Command::Msrv);
         check("mcp-servers", Command::McpServers);
+        check("mcp-conformance", Command::McpConformance);
         check("bench", Command::ListBenches);
         check("bench executor", Command::Bench { bench: &BENCHES[0], arguments: vec![] });
         check(

@@ -18,7 +18,7 @@ pub(crate) struct Page {
 }
 
 /// Every command, in the order in which they are listed.
-pub(crate) const PAGES: [Page; 9] = [
+pub(crate) const PAGES: [Page; 10] = [
     Page {
         name: "ci",
         usage: " [--quick] [--keep-going]",
@@ -98,6 +98,15 @@ pub(crate) const PAGES: [Page; 9] = [
                   npm, node or python3 it is skipped, and fails with CI=true in the environment.",
         options: &[],
         examples: &[("cargo xtask mcp-servers", "after a change to how servers are spoken to")],
+    },
+    Page {
+        name: "mcp-conformance",
+        usage: "",
+        summary: "run the protocol's conformance suite on the client of haft-mcp",
+        details: "Installs the suite from npm below target/ once and plays the scenarios of both eras. Without npm it is\n\
+                  skipped, and fails with CI=true in the environment.",
+        options: &[],
+        examples: &[("cargo xtask mcp-conformance", "after a change to how servers are spoken to over HTTP")],
     },
     Page {
         name: "bench",

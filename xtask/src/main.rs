@@ -14,6 +14,7 @@ mod features;
 mod help;
 mod layers;
 mod links;
+mod mcp_conformance;
 mod mcp_servers;
 mod metadata;
 mod msrv;
@@ -69,6 +70,7 @@ fn run(command: Command) -> anyhow::Result<bool> {
         Command::Examples => examples::run(&workspace),
         Command::Msrv => msrv::run(&workspace),
         Command::McpServers => mcp_servers::run(&workspace),
+        Command::McpConformance => mcp_conformance::run(&workspace),
         Command::ListBenches => {
             print!("{}", bench::list());
             return Ok(true);

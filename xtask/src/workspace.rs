@@ -46,6 +46,13 @@ impl Workspace {
         command.status().is_ok_and(|status| status.success())
     }
 
+    /// Tells whether a program can be run.
+    pub(crate) fn has_program(&self, program: &str) -> bool {
+        let mut command = self.command(&program.into());
+        command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    }
+
     /// Runs cargo with its output going straight to the terminal.
     ///
     /// # Errors

@@ -20,19 +20,41 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! With the feature `client`, an `HttpClient` makes requests: its `AddressPolicy` is asked with the address that is really
+//! connected to, an `Exchange` bounds what one request may take, and a `Body` is read as it comes.
+//!
 //! # What it does not do
 //!
-//! - It makes no requests. The guarded client, whose policy looks at the addresses that are really connected to, is not
-//!   here yet, and so nothing here says where a *name* leads: a pattern for `10.0.0.0/8` does not meet a name that
-//!   resolves to such an address.
-//! - It knows no schemes, paths or users of URLs.
+//! - A pattern does not say where a *name* leads: one for `10.0.0.0/8` does not meet a name that resolves to such an
+//!   address. The client's address policy does.
+//! - The client keeps no cookies, decompresses nothing and repeats no request.
 
+#[cfg(feature = "client")]
+mod address_policy;
+#[cfg(feature = "client")]
+mod body;
+#[cfg(feature = "client")]
+mod client;
 mod endpoint;
+#[cfg(feature = "client")]
+mod error;
+#[cfg(feature = "client")]
+mod exchange;
 mod host;
 mod host_pattern;
 mod host_pattern_set;
 
+#[cfg(feature = "client")]
+pub use address_policy::AddressPolicy;
+#[cfg(feature = "client")]
+pub use body::Body;
+#[cfg(feature = "client")]
+pub use client::{HttpClient, HttpClientBuilder};
 pub use endpoint::{Endpoint, EndpointError};
+#[cfg(feature = "client")]
+pub use error::Error;
+#[cfg(feature = "client")]
+pub use exchange::{Exchange, Redirects};
 pub use host::{Host, HostError};
 pub use host_pattern::{HostPattern, HostPatternError};
 pub use host_pattern_set::HostPatternSet;

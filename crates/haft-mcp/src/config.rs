@@ -10,6 +10,7 @@ pub use problem::{ConfigError, ConfigProblem};
 pub use server_name::{ServerName, ServerNameError};
 pub use servers_file::{RefusedServer, ServersFile};
 
+use crate::LoginConfig;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
@@ -79,6 +80,8 @@ pub struct HttpServer {
     pub url: String,
     /// Headers that each request is given; their values are secrets.
     pub headers: BTreeMap<String, String>,
+    /// As whom haft logs in where the server wants that; found out by default.
+    pub login: LoginConfig,
 }
 
 /// Says when a server is started.
@@ -162,7 +165,7 @@ impl fmt::Debug for Program {
 impl HttpServer {
     /// Says where a service is.
     pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), headers: BTreeMap::new() }
+        Self { url: url.into(), ..Self::default() }
     }
 }
 

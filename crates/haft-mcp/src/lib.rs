@@ -11,9 +11,14 @@ mod answer;
 #[cfg(feature = "client")]
 mod answers;
 #[cfg(feature = "client")]
+mod auth;
+#[cfg(feature = "client")]
 mod call;
 #[cfg(feature = "client")]
 mod config;
+#[cfg(test)]
+#[cfg(feature = "client")]
+mod conformance;
 mod convert;
 #[cfg(feature = "client")]
 mod era_memory;
@@ -34,6 +39,9 @@ mod rmcp_session;
 mod server;
 #[cfg(feature = "client")]
 mod servers;
+#[cfg(test)]
+#[cfg(feature = "client")]
+mod service;
 #[cfg(feature = "client")]
 mod session;
 #[cfg(feature = "client")]
@@ -53,6 +61,8 @@ pub use answer::ModelSampler;
 pub use answer::{
     McpEvent, McpEventKind, McpEvents, Root, Roots, Sampled, SampledStop, Sampler, SamplingRequest,
 };
+#[cfg(feature = "client")]
+pub use auth::{CredentialFiles, CredentialStore, CredentialsInProcess, LoginConfig, RegisteredClient};
 #[cfg(feature = "client")]
 pub use config::{
     ConfigError, ConfigProblem, Era, HttpServer, Program, RefusedServer, ServerConfig, ServerLimits,

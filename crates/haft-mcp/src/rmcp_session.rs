@@ -9,16 +9,20 @@ mod desk;
 #[cfg(unix)]
 mod dials;
 mod flights;
+mod http;
 mod line_transport;
 mod listening;
 mod local_fault;
 mod message;
+mod oauth;
 mod opening;
 mod tap;
 
 pub(crate) use connection::open;
 #[cfg(unix)]
 pub(crate) use dials::{StdioDial, UnixDial};
+pub(crate) use http::{HttpDial, HttpDialError, host_of};
+pub(crate) use oauth::OAuth;
 pub(crate) use opening::Opening;
 
 #[cfg(test)]

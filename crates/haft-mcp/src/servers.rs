@@ -5,8 +5,8 @@ use crate::session::Dial;
 use crate::trust::{Judge, PinJudge};
 use crate::ways::Ways;
 use crate::{
-    EraMemory, McpEvents, McpServer, McpSource, MemoryPins, PinStore, Roots, Sampler, ServerConfig,
-    ServerName, ServerStatus, Start,
+    CredentialStore, EraMemory, McpEvents, McpServer, McpSource, MemoryPins, PinStore, Roots, Sampler,
+    ServerConfig, ServerName, ServerStatus, Start,
 };
 use futures_util::future::join_all;
 use haft_process::Environment;
@@ -125,6 +125,12 @@ impl McpServersBuilder {
     /// Says where it is remembered which era of the protocol a server speaks; by default that lasts as long as the servers do.
     pub fn eras(mut self, memory: impl EraMemory) -> Self {
         self.ways.eras = Arc::new(memory);
+        self
+    }
+
+    /// Says where logins to servers are kept; by default they last as long as the servers do.
+    pub fn credentials(mut self, store: impl CredentialStore) -> Self {
+        self.ways.credentials = Arc::new(store);
         self
     }
 

@@ -1,9 +1,11 @@
 //! How servers are reached, each by what its configuration says.
 
-use crate::rmcp_session::{Opening, StdioDial, UnixDial};
+use crate::rmcp_session::{HttpDial, HttpDialError, OAuth, Opening, StdioDial, UnixDial, host_of};
 use crate::servers::Dialer;
 use crate::session::{Counterpart, Dial, DialError, Session};
-use crate::{EraMemory, EraMemoryInProcess, ServerConfig, Transport};
+use crate::{
+    CredentialStore, CredentialsInProcess, EraMemory, EraMemoryInProcess, HttpServer, ServerConfig, Transport,
+};
 use async_trait::async_trait;
 use haft_process::Environment;
 use std::sync::Arc;
@@ -13,11 +15,17 @@ pub(crate) struct Ways {
     /// The variables that each program is given besides its own.
     pub(crate) environment: Environment,
     pub(crate) eras: Arc<dyn EraMemory>,
+    /// Where logins are kept.
+    pub(crate) credentials: Arc<dyn CredentialStore>,
 }
 
 impl Default for Ways {
     fn default() -> Self {
-        Self { environment: Environment::minimal(), eras: Arc::new(EraMemoryInProcess::default()) }
+        Self {
+            environment: Environment::minimal(),
+            eras: Arc::new(EraMemoryInProcess::default()),
+            credentials: Arc::new(CredentialsInProcess::default()),
+        }
     }
 }
 
@@ -30,17 +38,28 @@ impl Dialer for Ways {
                 Arc::new(StdioDial { program, environment, opening })
             }
             Transport::Unix(socket) => Arc::new(UnixDial { socket: socket.clone(), opening }),
-            Transport::Http(_) => Arc::new(NoWay("services are not spoken to by this build")),
+            Transport::Http(server) => match self.to_service(server, opening) {
+                Ok(dial) => Arc::new(dial),
+                Err(error) => Arc::new(NoWay(error.to_string())),
+            },
         }
     }
 }
 
+impl Ways {
+    fn to_service(&self, server: &HttpServer, opening: Opening) -> Result<HttpDial, HttpDialError> {
+        let (url, login) = (server.url.clone(), server.login.clone());
+        let oauth = OAuth::new(url, host_of(&server.url)?, login, Arc::clone(&self.credentials))?;
+        HttpDial::new(server, Some(Arc::new(oauth)), opening)
+    }
+}
+
 /// Reaches nothing, and says why.
-struct NoWay(&'static str);
+struct NoWay(String);
 
 #[async_trait]
 impl Dial for NoWay {
     async fn dial(&self, _: Arc<dyn Counterpart>) -> Result<Arc<dyn Session>, DialError> {
-        Err(DialError::Unreachable(self.0.to_owned()))
+        Err(DialError::Unreachable(self.0.clone()))
     }
 }

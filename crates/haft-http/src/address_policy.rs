@@ -1,0 +1,117 @@
+use crate::Host;
+use std::net::IpAddr;
+
+/// Says to which addresses a client may connect: to those of the public internet, and to what is named besides.
+///
+/// It is asked with the address that a connection is really made to, so that no name can lead elsewhere than it says, now
+/// or when it is looked up again.
+///
+/// ```
+/// use haft_http::{AddressPolicy, Host};
+///
+/// let name: Host = "intranet.example".parse()?;
+/// let (public, private) = ("8.8.8.8".parse()?, "10.0.0.1".parse()?);
+/// assert!(AddressPolicy::public().permits(&name, public));
+/// assert!(!AddressPolicy::public().permits(&name, private));
+/// assert!(AddressPolicy::public().host(name.clone()).permits(&name, private));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddressPolicy {
+    loopback: bool,
+    private: bool,
+    hosts: Vec<Host>,
+}
+
+impl AddressPolicy {
+    /// Permits the addresses of the public internet, by the registries of IANA, and no other.
+    pub fn public() -> Self {
+        Self { loopback: false, private: false, hosts: Vec::new() }
+    }
+
+    /// Permits this machine, too.
+    pub fn loopback(mut self) -> Self {
+        self.loopback = true;
+        self
+    }
+
+    /// Permits this machine and private networks (RFC 1918, RFC 4193, RFC 6598), too.
+    ///
+    /// Link-local addresses stay refused: the services that hand a cloud machine its credentials are there.
+    pub fn private(mut self) -> Self {
+        self.loopback = true;
+        self.private = true;
+        self
+    }
+
+    /// Permits this host wherever it leads: for one that a person has named.
+    pub fn host(mut self, host: Host) -> Self {
+        self.hosts.push(host);
+        self
+    }
+
+    /// Tells whether a connection for `host` may be made to `address`.
+    pub fn permits(&self, host: &Host, address: IpAddr) -> bool {
+        let canonical = address.to_canonical();
+        !Host::of_address(canonical).is_local()
+            || (self.loopback && canonical.is_loopback())
+            || (self.private && is_private(canonical))
+            || self.hosts.contains(host)
+    }
+}
+
+/// Permits the public internet only.
+impl Default for AddressPolicy {
+    fn default() -> Self {
+        Self::public()
+    }
+}
+
+fn is_private(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => {
+            let [a, b, ..] = address.octets();
+            address.is_private() || matches!((a, b), (100, 64..=127))
+        }
+        IpAddr::V6(address) => address.is_unique_local(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(policies: &[&AddressPolicy], address: &str, expected: bool) {
+        let host = "a.example".parse().unwrap();
+        for policy in policies {
+            assert_eq!(policy.permits(&host, address.parse().unwrap()), expected, "{policy:?} {address}");
+        }
+    }
+
+    #[test]
+    fn permits_each_kind_of_address_only_when_it_is_named() {
+        let (public, loopback, private) =
+            (AddressPolicy::public(), AddressPolicy::public().loopback(), AddressPolicy::public().private());
+        for address in ["8.8.8.8", "2606:4700::1111"] {
+            check(&[&public, &loopback, &private], address, true);
+        }
+        for address in ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"] {
+            check(&[&public], address, false);
+            check(&[&loopback, &private], address, true);
+        }
+        for address in ["10.0.0.1", "192.168.1.1", "100.64.0.1", "fd00::1"] {
+            check(&[&public, &loopback], address, false);
+            check(&[&private], address, true);
+        }
+        for address in ["169.254.169.254", "fe80::1", "0.0.0.0", "::", "224.0.0.1"] {
+            check(&[&public, &loopback, &private], address, false);
+        }
+    }
+
+    #[test]
+    fn a_named_host_may_lead_anywhere_and_no_other() {
+        let policy = AddressPolicy::public().host("a.example".parse().unwrap());
+        check(&[&policy], "10.0.0.1", true);
+        assert!(!policy.permits(&"b.example".parse().unwrap(), "10.0.0.1".parse().unwrap()));
+    }
+}

@@ -1,0 +1,203 @@
+mod redirect;
+mod resolver;
+mod tls;
+
+use crate::{AddressPolicy, Body, Error, Exchange, Host};
+use bytes::Bytes;
+use resolver::{Guard, Refused};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use url::Url;
+
+/// How long it may take to connect, TLS included.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Makes HTTP requests that cannot reach further, take longer or bring back more than was said.
+///
+/// Connections are made to addresses that its [`AddressPolicy`] permits, whatever a name leads to when they are made.
+/// Certificates are checked against those that the system trusts. Redirects are not followed and proxies that the
+/// environment names are not used, unless that is asked for. Cookies are not kept, answers are not decompressed, and no
+/// request is repeated. Nothing of a request's headers or URL is in an error or in what is logged.
+///
+/// It is cheap to clone; the clones share their connections. Dropping the future of a request, or the [`Body`] of an
+/// answer, ends its connection.
+///
+/// ```no_run
+/// # // Not run: it would ask a host of the internet.
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// use haft_http::{AddressPolicy, Exchange, HttpClient};
+///
+/// let client = HttpClient::new(AddressPolicy::public())?;
+/// let request = http::Request::get("https://example.org/").body(bytes::Bytes::new())?;
+/// let answer = client.send(request, Exchange::default().most_bytes(64 * 1024)).await?;
+/// assert!(answer.status().is_success());
+/// let page = answer.into_body().bytes().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct HttpClient {
+    inner: reqwest::Client,
+    policy: Arc<AddressPolicy>,
+}
+
+/// Says how an [`HttpClient`] reaches hosts.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct HttpClientBuilder {
+    policy: AddressPolicy,
+    environment_proxies: bool,
+    user_agent: String,
+}
+
+impl HttpClient {
+    /// Makes a client that is held to a policy; all else as by default.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`].
+    pub fn new(policy: AddressPolicy) -> Result<Self, Error> {
+        Self::builder(policy).build()
+    }
+
+    /// Says more about a client than which addresses it may connect to.
+    pub fn builder(policy: AddressPolicy) -> HttpClientBuilder {
+        HttpClientBuilder {
+            policy,
+            environment_proxies: false,
+            user_agent: concat!("haft/", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
+    }
+
+    /// Sends a request and gives the answer once its head is there, whatever its status.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Error`]: a URL that cannot be asked, an address that is refused, no connection, no answer in time, a body
+    /// that says it is too large, a redirect that was to be followed and may not be.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the connection; the other side may have acted on the request all the same.
+    pub async fn send(
+        &self,
+        request: http::Request<Bytes>,
+        exchange: Exchange,
+    ) -> Result<http::Response<Body>, Error> {
+        let mut request =
+            reqwest::Request::try_from(request).map_err(|_| Error::Url("it is no absolute URL"))?;
+        let mut way = redirect::Way::new(request.url(), exchange.redirects);
+        loop {
+            let spare = way.may_follow(request.method()).then(|| request.try_clone()).flatten();
+            let answer = self.ask(request, exchange).await?;
+            let Some(next) = spare else { return Ok(answer) };
+            let Some(to) = redirect::target(&answer) else { return Ok(answer) };
+            request = way.follow(next, to)?;
+        }
+    }
+
+    /// Makes one request; what redirects is an answer like any other.
+    async fn ask(
+        &self,
+        mut request: reqwest::Request,
+        exchange: Exchange,
+    ) -> Result<http::Response<Body>, Error> {
+        let host = self.check(request.url())?.to_string();
+        for name in [http::header::AUTHORIZATION, http::header::COOKIE, http::header::PROXY_AUTHORIZATION] {
+            if let Some(value) = request.headers_mut().get_mut(name) {
+                value.set_sensitive(true);
+            }
+        }
+        let answer = self.inner.execute(request);
+        let answer = match exchange.first_byte {
+            None => answer.await,
+            Some(within) => tokio::time::timeout(within, answer)
+                .await
+                .map_err(|_| Error::Silent { host: host.clone(), within })?,
+        };
+        let answer = answer.map_err(|error| unanswered(error, host.clone()))?;
+        let mut head = http::Response::new(());
+        *head.status_mut() = answer.status();
+        *head.headers_mut() = answer.headers().clone();
+        let body = Body::new(answer, host, exchange.most_bytes)?;
+        Ok(head.map(|()| body))
+    }
+
+    /// Tells which host a URL names, if it may be asked as far as can be said before its name is looked up.
+    fn check(&self, url: &Url) -> Result<Host, Error> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(Error::Url("it is neither `http` nor `https`"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(Error::Url("it holds a user or a password; say it in a header"));
+        }
+        let host = url.host_str().and_then(|host| host.parse::<Host>().ok());
+        let host = host.ok_or(Error::Url("it names no host"))?;
+        match host.address() {
+            Some(address) if !self.policy.permits(&host, address) => {
+                Err(Error::Address { host: host.to_string(), address })
+            }
+            _ => Ok(host),
+        }
+    }
+}
+
+impl HttpClientBuilder {
+    /// Whether the proxies are used that variables such as `HTTPS_PROXY` name; not by default.
+    ///
+    /// A proxy looks the names up itself: what it connects to is then its own affair, and the policy only sees the proxy.
+    pub fn environment_proxies(mut self, used: bool) -> Self {
+        self.environment_proxies = used;
+        self
+    }
+
+    /// What the client calls itself; `haft/` and its version by default.
+    pub fn user_agent(mut self, name: impl Into<String>) -> Self {
+        self.user_agent = name.into();
+        self
+    }
+
+    /// Makes the client.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`], if the user agent is no value of a header.
+    pub fn build(self) -> Result<HttpClient, Error> {
+        let policy = Arc::new(self.policy);
+        let mut builder = reqwest::Client::builder()
+            .tls_backend_preconfigured(tls::config())
+            .dns_resolver(Guard(Arc::clone(&policy)))
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .referer(false)
+            .connect_timeout(CONNECT)
+            .user_agent(self.user_agent);
+        if !self.environment_proxies {
+            builder = builder.no_proxy();
+        }
+        let inner = builder.build().map_err(|error| Error::Setup { source: Box::new(error) })?;
+        Ok(HttpClient { inner, policy })
+    }
+}
+
+impl fmt::Debug for HttpClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpClient").field("policy", &self.policy).finish_non_exhaustive()
+    }
+}
+
+/// Tells an address that was refused from a connection that could not be made, and from one that broke.
+fn unanswered(error: reqwest::Error, host: String) -> Error {
+    let error = error.without_url();
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    while let Some(this) = cause {
+        if let Some(Refused { address }) = this.downcast_ref() {
+            return Error::Address { host, address: *address };
+        }
+        cause = this.source();
+    }
+    let is_connect = error.is_connect();
+    let source = Box::new(error);
+    if is_connect { Error::Connect { host, source } } else { Error::Interrupted { host, source } }
+}

@@ -1,0 +1,67 @@
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// Says why there is no answer, or not the whole of it.
+///
+/// No path, query or header of the request is in it: they may hold secrets.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The address of the request is none that can be asked.
+    #[error("cannot use the URL: {0}")]
+    Url(&'static str),
+    /// The connection would have been made to an address that the policy refuses.
+    #[error(
+        "refused to connect to `{host}`: {address} is no address of the public internet, and is not permitted"
+    )]
+    Address {
+        /// The host as it was named.
+        host: String,
+        /// The address that it leads to.
+        address: IpAddr,
+    },
+    /// No connection could be made: the name leads nowhere, nobody listens, or the certificate is not trusted.
+    #[error("cannot connect to `{host}`")]
+    Connect {
+        /// The host as it was named.
+        host: String,
+        /// What went wrong.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The answer did not begin in time.
+    #[error("`{host}` did not answer within {} s", within.as_secs_f64())]
+    Silent {
+        /// The host as it was named.
+        host: String,
+        /// How long it was waited for.
+        within: Duration,
+    },
+    /// The connection broke before the answer was complete.
+    #[error("the connection to `{host}` broke")]
+    Interrupted {
+        /// The host as it was named.
+        host: String,
+        /// What went wrong.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The body of the answer is larger than is taken.
+    #[error("the answer is larger than the {most} bytes that are taken")]
+    TooLarge {
+        /// How many bytes are taken.
+        most: u64,
+    },
+    /// The answer led to another address, and it was not gone to.
+    #[error("`{host}` redirects, and that is not followed: {reason}")]
+    Redirect {
+        /// The host as it was named.
+        host: String,
+        /// Why it is not followed.
+        reason: &'static str,
+    },
+    /// The client itself could not be made.
+    #[error("cannot set up a client")]
+    Setup {
+        /// What went wrong.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}

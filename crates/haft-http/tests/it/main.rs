@@ -1,0 +1,7 @@
+//! The client against servers of its own on this machine.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod client;
+mod fixture;
+mod secrets;
