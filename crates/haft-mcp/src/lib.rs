@@ -14,6 +14,7 @@ mod answers;
 mod call;
 #[cfg(feature = "client")]
 mod config;
+#[cfg(feature = "client")]
 mod convert;
 #[cfg(feature = "client")]
 mod era_memory;
