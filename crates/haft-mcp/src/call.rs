@@ -1,5 +1,6 @@
 //! One call of a tool: what is sent to the server, and what is done until its result is there.
 
+mod host_request;
 mod rounds;
 mod task;
 mod watch;
@@ -7,61 +8,15 @@ mod watch;
 use crate::convert::{fault_error, output};
 use crate::listing::{Definition, TaskSupport, may_repeat};
 use crate::server::{Connection, NotConnected};
-use crate::session::{Fault, Request};
+use crate::session::Fault;
 use crate::{Era, McpServer};
 use async_trait::async_trait;
 use haft_core::{ToolError, ToolOutput};
 use haft_tools_core::{Action, CallContext};
-use rounds::Exchange;
-pub(crate) use rounds::Halt;
+use rounds::{Exchange, Halt};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use watch::CallWatch;
-
-/// Sends a request that is no call of a tool of the server, such as one for a resource, and gives the server what it wants
-/// besides; `cx` is the call it is made for, if any.
-///
-/// # Cancel safety
-///
-/// Dropping the future cancels the request at the server.
-pub(crate) async fn ask(
-    server: &McpServer,
-    request: Request,
-    cx: Option<CallContext>,
-) -> Result<Value, Unanswered> {
-    let connection = server.connected(0).await?;
-    let watch = cx.map(|cx| Arc::new(CallWatch::new(cx)));
-    let exchange = Exchange::new(server, &connection, watch.as_ref());
-    let too_much = async {
-        match &watch {
-            Some(watch) => watch.is_asked_too_much().await,
-            None => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        biased;
-        result = exchange.complete(request.method, || request.params.clone()) => Ok(result?),
-        () = too_much => Err(Halt::from(rounds::asks_too_much()).into()),
-    }
-}
-
-/// Why a request that is no call of a tool has no result.
-pub(crate) enum Unanswered {
-    NotConnected(NotConnected),
-    Halted(Halt),
-}
-
-impl From<NotConnected> for Unanswered {
-    fn from(error: NotConnected) -> Self {
-        Self::NotConnected(error)
-    }
-}
-
-impl From<Halt> for Unanswered {
-    fn from(halt: Halt) -> Self {
-        Self::Halted(halt)
-    }
-}
 
 /// Is a call of a tool that is ready to be made.
 pub(crate) struct Call {
@@ -78,7 +33,10 @@ impl Call {
     async fn make(&self, watch: &Arc<CallWatch>) -> Result<ToolOutput, ToolError> {
         let (mut after, mut is_repeated) = (0, false);
         loop {
-            let connection = self.server.connected(after).await.map_err(|error| self.unreachable(&error))?;
+            let connected = self.server.connected(after).await;
+            let connection = connected.map_err(|error| {
+                if is_repeated { self.ended(&error.to_string(), false) } else { self.unreachable(&error) }
+            })?;
             match self.exchange(&connection, watch).await {
                 Ok(result) => return output(result, &self.tool),
                 Err(Halt::Told(error)) => return Err(error),
@@ -107,7 +65,7 @@ impl Call {
             }
             params
         };
-        Exchange::new(&self.server, connection, Some(watch)).complete("tools/call", params).await
+        Exchange::new(&self.server, connection, watch).complete("tools/call", params).await
     }
 
     fn unreachable(&self, error: &NotConnected) -> ToolError {

@@ -8,7 +8,6 @@ mod requester;
 mod resource_tools;
 mod resources;
 mod server_content;
-mod server_requester;
 
 pub(crate) use content::read_content;
 pub use list::ServerList;

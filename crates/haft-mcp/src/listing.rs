@@ -98,10 +98,11 @@ impl Unjudged {
 }
 
 impl Listing {
-    /// Tells whether a catalog would see no difference.
+    /// Tells whether its tools are those of the other, and called alike.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let same = |(one, other): (&Arc<Definition>, &Arc<Definition>)| {
-            Arc::ptr_eq(one, other) || one.digest == other.digest && one.verdict == other.verdict
+            Arc::ptr_eq(one, other)
+                || one.digest == other.digest && one.verdict == other.verdict && one.tasks == other.tasks
         };
         self.tools.len() == other.tools.len() && self.tools.iter().zip(&*other.tools).all(same)
     }

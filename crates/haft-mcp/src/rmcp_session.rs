@@ -6,6 +6,7 @@
 
 mod connection;
 mod desk;
+#[cfg(unix)]
 mod dials;
 mod flights;
 mod line_transport;
@@ -20,5 +21,6 @@ pub(crate) use connection::open;
 pub(crate) use dials::{StdioDial, UnixDial};
 pub(crate) use opening::Opening;
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

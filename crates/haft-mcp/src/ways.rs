@@ -3,7 +3,7 @@
 use crate::rmcp_session::{Opening, StdioDial, UnixDial};
 use crate::servers::Dialer;
 use crate::session::{Counterpart, Dial, DialError, Session};
-use crate::{EraMemory, EraMemoryInProcess, ServerConfig, ServerIdentity, Transport};
+use crate::{EraMemory, EraMemoryInProcess, ServerConfig, Transport};
 use async_trait::async_trait;
 use haft_process::Environment;
 use std::sync::Arc;
@@ -23,12 +23,7 @@ impl Default for Ways {
 
 impl Dialer for Ways {
     fn dial(&self, server: &ServerConfig) -> Arc<dyn Dial> {
-        let opening = Opening {
-            era: server.era,
-            limits: server.limits,
-            memory: Arc::clone(&self.eras),
-            key: ServerIdentity::of(server).to_string(),
-        };
+        let opening = Opening::new(server, Arc::clone(&self.eras));
         match &server.transport {
             Transport::Stdio(program) => {
                 let (program, environment) = (program.clone(), self.environment.clone());

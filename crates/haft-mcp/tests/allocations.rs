@@ -1,6 +1,7 @@
 //! What a call costs in allocations, which is the same on every machine.
 
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "what cannot be measured fails the test")]
 
 #[path = "../benches/mcp/counting.rs"]
 mod counting;
@@ -20,6 +21,9 @@ static ALLOCATOR: Counting = Counting;
 
 /// How many calls are counted together.
 const CALLS: u64 = 200;
+
+/// What a call costs at most: in the legacy era some 31, in the modern one some 42.
+const MOST: u64 = 50;
 
 /// What a call of the library alone costs on top of which ours may cost a little, to know what becomes of it.
 const MORE: u64 = 5;
@@ -65,9 +69,7 @@ async fn a_call_costs_little_more_than_the_library_alone() {
         })
         .await;
         ours.close().await;
-        println!("{era:?}: {cost} allocations a call; the library alone: {alone}");
-        if era == Era::Legacy {
-            assert!(cost <= alone + MORE, "{cost} are more than {alone} and {MORE}");
-        }
+        assert!(cost <= alone + MORE, "{cost} are more than {alone} and {MORE} in the {era:?} era");
+        assert!(cost <= MOST, "{cost} are more than {MOST} in the {era:?} era");
     }
 }

@@ -1,6 +1,6 @@
 //! The client of rmcp without anything of haft's: what a connection is measured against.
 
-use rmcp::model::{CallToolRequestParams, CallToolResult, ClientInfo, ProtocolVersion};
+use rmcp::model::{CallToolRequestParams, CallToolResult, ClientConfig, ProtocolVersion};
 use rmcp::service::RunningService;
 use rmcp::{RoleClient, ServiceExt as _};
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use tokio::net::unix::pipe::{Receiver, Sender};
 
 pub(crate) struct Raw {
-    service: RunningService<RoleClient, ClientInfo>,
+    service: RunningService<RoleClient, ClientConfig>,
     child: Child,
 }
 
@@ -19,7 +19,7 @@ impl Raw {
         let mut child = program.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let to = Sender::from_owned_fd(OwnedFd::from(child.stdin.take().ok_or("no input")?))?;
         let from = Receiver::from_owned_fd(OwnedFd::from(child.stdout.take().ok_or("no output")?))?;
-        let info = ClientInfo::default().with_protocol_version(ProtocolVersion::V_2025_11_25);
+        let info = ClientConfig::default().with_protocol_version(ProtocolVersion::V_2025_11_25);
         Ok(Self { service: info.serve((from, to)).await?, child })
     }
 

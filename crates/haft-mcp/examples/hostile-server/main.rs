@@ -3,6 +3,8 @@
 //! What it does from the start is said by its arguments (see [`Settings`]), what it does in a call by the tool that is
 //! called (see [`tools`]). Without arguments it is a well-behaved server of both eras.
 
+#![expect(clippy::print_stderr, reason = "writing there is what some servers do")]
+
 mod outlet;
 mod settings;
 mod tools;
@@ -16,7 +18,6 @@ use std::os::unix::net::UnixListener;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
-use std::time::Duration;
 
 pub(crate) fn main() -> ExitCode {
     let settings = match Settings::read(std::env::args().skip(1)) {
@@ -51,8 +52,10 @@ pub(crate) fn main() -> ExitCode {
     }
     let ignores_end = settings.ignore_eof;
     Server::new(settings, Outlet::new(io::stdout())).serve(io::stdin().lock());
-    while ignores_end {
-        thread::sleep(Duration::from_secs(60));
+    if ignores_end {
+        loop {
+            thread::park();
+        }
     }
     ExitCode::SUCCESS
 }

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 /// Says what the server does from the start.
+#[expect(clippy::struct_excessive_bools, reason = "each is an argument of its own")]
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
     /// It can be initialized; not with `--modern`.

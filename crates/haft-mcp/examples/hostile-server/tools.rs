@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The tools, and what each does.
-const TOOLS: [(&str, &str); 17] = [
+const TOOLS: [(&str, &str); 18] = [
     ("echo", "Answers with `text`."),
     ("sleep", "Answers after `ms` milliseconds."),
     ("big", "Answers with a text of `bytes` bytes; with `id_last`, the id stands behind it."),
@@ -15,6 +15,7 @@ const TOOLS: [(&str, &str); 17] = [
     ("wrong-id", "Answers with an id that nobody gave, and then with the right one."),
     ("twice", "Answers twice."),
     ("after-cancel", "Answers when it is cancelled."),
+    ("cancel-same-id", "Cancels a request of its own that has the id of the call, then answers."),
     ("cancelled", "Answers with the ids that were cancelled."),
     ("never", "Does not answer."),
     ("progress", "Tells of progress `count` times, then answers."),
@@ -71,6 +72,10 @@ pub(crate) fn call(outlet: &Outlet, shared: &Arc<Shared>, id: &Value, params: &V
                 }
             });
         }
+        "cancel-same-id" => {
+            outlet.notify("notifications/cancelled", &json!({ "requestId": id }));
+            outlet.answer(id, &text(&json!("mine")));
+        }
         "cancelled" => {
             let cancelled = shared.cancelled.lock().expect("a lock").clone();
             outlet.answer(id, &json!({ "content": [], "structuredContent": { "cancelled": cancelled } }));
@@ -97,19 +102,27 @@ pub(crate) fn call(outlet: &Outlet, shared: &Arc<Shared>, id: &Value, params: &V
             outlet.answer(id, &text(&json!("written")));
         }
         "change" => {
-            let listening = shared.listening.lock().expect("a lock").clone();
-            let meta = listening.map(|id| json!({ "io.modelcontextprotocol/subscriptionId": id }));
-            outlet.notify("notifications/tools/list_changed", &json!({ "_meta": meta.unwrap_or(json!({})) }));
+            let told = match shared.listening.lock().expect("a lock").clone() {
+                Some(id) => json!({ "_meta": { "io.modelcontextprotocol/subscriptionId": id } }),
+                None => json!({}),
+            };
+            // In the modern era only who listens is told; there every request says who makes it.
+            if told != json!({}) || params["_meta"]["io.modelcontextprotocol/clientInfo"].is_null() {
+                outlet.notify("notifications/tools/list_changed", &told);
+            }
             outlet.answer(id, &text(&json!("changed")));
         }
         "ask" => ask(outlet, shared, id, arguments),
         "refuse" => outlet.refuse(id, -32602, "not like that", &json!({ "why": "because" })),
-        "die" => {
-            eprintln!("goodbye");
-            std::process::exit(i32::try_from(number("code")).unwrap_or_default());
-        }
+        "die" => die(i32::try_from(number("code")).unwrap_or_default()),
         other => outlet.refuse(id, -32602, &format!("there is no tool {other}"), &Value::Null),
     }
+}
+
+#[expect(clippy::exit, reason = "it is to end in the middle of everything")]
+fn die(code: i32) {
+    eprintln!("goodbye");
+    std::process::exit(code);
 }
 
 fn text(text: &Value) -> Value {

@@ -37,16 +37,11 @@ impl From<Fault> for Halt {
 pub(super) struct Exchange<'a> {
     pub(super) server: &'a McpServer,
     pub(super) connection: &'a Connection,
-    /// The call it is for, if it is not the host's own.
-    pub(super) watch: Option<&'a Arc<CallWatch>>,
+    pub(super) watch: &'a Arc<CallWatch>,
 }
 
 impl<'a> Exchange<'a> {
-    pub(super) fn new(
-        server: &'a McpServer,
-        connection: &'a Connection,
-        watch: Option<&'a Arc<CallWatch>>,
-    ) -> Self {
+    pub(super) fn new(server: &'a McpServer, connection: &'a Connection, watch: &'a Arc<CallWatch>) -> Self {
         Self { server, connection, watch }
     }
 
@@ -110,9 +105,9 @@ impl<'a> Exchange<'a> {
             };
             let params = ask.get_mut("params").map(Value::take).unwrap_or_default();
             let ear = &self.server.shared().ear;
-            let answer = ear.answer(Ask { method: method.clone(), params }, self.watch()).await;
+            let answer = ear.answer(Ask { method: method.clone(), params }, Some(self.watch())).await;
             let answer = answer.map_err(|refused| {
-                if self.watch.is_some_and(|watch| watch.was_asked_too_much()) {
+                if self.watch.was_asked_too_much() {
                     return asks_too_much().into();
                 }
                 let (method, message) = (line(&method, MOST_WORD_BYTES), line(&refused.message, 500));
@@ -126,11 +121,11 @@ impl<'a> Exchange<'a> {
     }
 
     pub(super) async fn send(&self, request: Request) -> Result<Value, Fault> {
-        self.connection.request(request, self.watch()).await
+        self.connection.request(request, Some(self.watch())).await
     }
 
-    fn watch(&self) -> Option<Arc<dyn Watch>> {
-        self.watch.map(|watch| Arc::clone(watch) as Arc<dyn Watch>)
+    fn watch(&self) -> Arc<dyn Watch> {
+        Arc::clone(self.watch) as Arc<dyn Watch>
     }
 
     pub(super) fn era(&self) -> Era {

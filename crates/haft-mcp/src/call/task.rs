@@ -80,9 +80,7 @@ impl<'a> TaskHandle<'a> {
             sleep(interval(&task)).await;
             task = self.ask("tasks/get").await?;
             // That the server still knows it is news, too.
-            if let Some(watch) = self.exchange.watch {
-                watch.tell(&format!("the server works on it{}", Self::said(&task)));
-            }
+            self.exchange.watch.tell(&format!("the server works on it{}", Self::said(&task)));
         }
     }
 

@@ -3,7 +3,8 @@
 use crate::fake::{
     Asked, FakeServer, Fixed, Progresses, builder, call, config, executor, one, replies, text_result, tool,
 };
-use crate::session::{Ask, News, Request};
+use crate::host::Requester as _;
+use crate::session::{Ask, News};
 use crate::{Era, McpServers};
 use async_trait::async_trait;
 use expect_test::expect;
@@ -569,8 +570,8 @@ async fn what_is_no_call_of_a_tool_is_answered_in_rounds_too() {
         }))
     });
     let servers = answering(&fake);
-    let request = Request { method: "resources/read", params: json!({ "uri": "file:///a" }) };
-    let result = super::ask(servers.get("s").unwrap(), request, None).await.ok().unwrap();
+    let server = servers.get("s").unwrap();
+    let result = server.request("resources/read", json!({ "uri": "file:///a" }), None).await.unwrap();
     assert_eq!(result["content"][0]["text"], r#"{"k":{"action":"accept","content":{"to":"who"}}}"#);
     assert_eq!(fake.params("resources/read")[1]["uri"], "file:///a");
 }

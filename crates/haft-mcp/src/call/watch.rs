@@ -13,19 +13,22 @@ const MOST_BYTES: usize = 1_024;
 
 /// Tells a call what happens to its request.
 pub(super) struct CallWatch {
-    cx: CallContext,
+    /// The call; none where the host itself wants something.
+    cx: Option<CallContext>,
     questions: AtomicU32,
     asked_too_much: Notify,
 }
 
 impl CallWatch {
-    pub(super) fn new(cx: CallContext) -> Self {
-        Self { cx, questions: AtomicU32::new(0), asked_too_much: Notify::new() }
+    pub(super) fn new(cx: impl Into<Option<CallContext>>) -> Self {
+        Self { cx: cx.into(), questions: AtomicU32::new(0), asked_too_much: Notify::new() }
     }
 
     /// Tells people something, and the executor that the call gets on.
     pub(super) fn tell(&self, text: &str) {
-        self.cx.progress(text);
+        if let Some(cx) = &self.cx {
+            cx.progress(text);
+        }
     }
 
     /// Tells whether the server has put more questions than it may.
@@ -41,10 +44,11 @@ impl CallWatch {
 
 impl Watch for CallWatch {
     fn progress(&self, done: f64, total: Option<f64>, text: Option<&str>) {
+        let Some(cx) = &self.cx else { return };
         let fraction =
             total.filter(|total| *total > 0.0).and_then(|total| Progress::from(done / total).fraction);
         let message = text.map(|text| line(text, MOST_BYTES));
-        self.cx.progress(Progress { message, fraction });
+        cx.progress(Progress { message, fraction });
     }
 
     fn may_ask(&self) -> bool {
@@ -56,6 +60,6 @@ impl Watch for CallWatch {
     }
 
     fn call(&self) -> Option<&CallContext> {
-        Some(&self.cx)
+        self.cx.as_ref()
     }
 }

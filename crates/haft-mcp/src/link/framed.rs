@@ -88,12 +88,14 @@ impl Framed {
     }
 
     /// Sends a line; what `write` puts into the buffer has no line break in it.
+    ///
+    /// A connection that can no longer be written to is ending, which shows when it is read.
     pub(crate) fn send(
         &mut self,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), serde_json::Error>,
     ) -> io::Result<()> {
         if self.output.is_none() {
-            return Err(io::ErrorKind::BrokenPipe.into());
+            return Ok(());
         }
         if self.waiting.len() - self.written > MOST_WAITING {
             return Err(io::Error::other("the server does not read what it is sent"));
@@ -104,7 +106,8 @@ impl Framed {
             return Err(error.into());
         }
         self.waiting.push(b'\n');
-        self.write_waiting()
+        self.write_waiting();
+        Ok(())
     }
 
     /// Waits for the next line; `None` when there are no more, and nothing of the connection is left.
@@ -131,10 +134,7 @@ impl Framed {
                         self.is_read_up = true;
                     }
                 }
-                () = writable(self.output.as_ref()), if is_waiting => {
-                    // What cannot be written is no reason not to read what was answered already.
-                    let _ = self.write_waiting();
-                }
+                () = writable(self.output.as_ref()), if is_waiting => self.write_waiting(),
                 () = self.ending.over().cancelled() => return None,
             }
         }
@@ -176,24 +176,27 @@ impl Framed {
         self.ending.finish(Farewell { how: parting.to_string(), ..Farewell::default() });
     }
 
-    fn write_waiting(&mut self) -> io::Result<()> {
-        while self.written < self.waiting.len() {
-            let Some(output) = &self.output else { return Err(io::ErrorKind::BrokenPipe.into()) };
-            match output.try_write(&self.waiting[self.written..]) {
-                Ok(count) => self.written += count,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => {
-                    self.output = None;
-                    self.forget_waiting();
-                    return Err(error);
-                }
-            }
+    /// Takes note that the server reads no more; a program still has the time to write its last answers.
+    fn give_up_writing(&mut self) {
+        self.output = None;
+        #[cfg(unix)]
+        if let Some(keeper) = &self.keeper {
+            keeper.hang_up(Parting::ByServer);
+            return;
         }
-        self.forget_waiting();
-        Ok(())
+        self.is_read_up = true;
     }
 
-    fn forget_waiting(&mut self) {
+    fn write_waiting(&mut self) {
+        while let Some(output) = &self.output
+            && self.written < self.waiting.len()
+        {
+            match output.try_write(&self.waiting[self.written..]) {
+                Ok(count) => self.written += count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(_) => self.give_up_writing(),
+            }
+        }
         self.written = 0;
         self.waiting.clear();
         self.waiting.shrink_to(MOST_IDLE);

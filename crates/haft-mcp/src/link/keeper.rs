@@ -91,6 +91,8 @@ async fn keep(mut processes: ProcessTree, stderr: Receiver, orders: Arc<Orders>,
     drain.during_at_most(LAST_WORDS).await;
 
     let how = match orders.parting.get() {
+        // Whether it was faster than that says nothing about it.
+        Some(Parting::ByHost) if ending.hurry().is_cancelled() => "it was ended".to_owned(),
         Some(parting) if !is_ended => format!("{parting}, did not end by itself, and was ended"),
         Some(parting @ Parting::ByHost) if !ended_first => parting.to_string(),
         _ => in_words(status),

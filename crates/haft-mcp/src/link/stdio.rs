@@ -13,8 +13,8 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 
 /// Starts a program and speaks to it over its standard input and output, in lines of at most so many bytes.
 ///
-/// It is given the environment and its own variables, nothing else, and leads a session of its own. When the connection is
-/// dropped, all its processes are killed.
+/// It is given the environment and its own variables, nothing else, and leads a session of its own. When it ends, the
+/// connection does, whatever it may have left behind; when the connection is dropped, all its processes are killed.
 pub(crate) fn start(
     program: &Program,
     environment: &Environment,

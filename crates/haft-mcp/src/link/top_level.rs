@@ -133,7 +133,8 @@ mod tests {
     use serde_json::json;
 
     /// Passes a text in pieces of each size, and expects the same id.
-    fn check(text: &str, id: Option<Value>) {
+    fn check(text: &str, id: impl Into<Option<Value>>) {
+        let id = id.into();
         for size in 1..=text.len() {
             let mut top_level = TopLevel::default();
             for piece in text.as_bytes().chunks(size) {
@@ -145,16 +146,16 @@ mod tests {
 
     #[test]
     fn finds_the_id_wherever_it_stands() {
-        check(r#"{"id":7,"result":{}}"#, Some(json!(7)));
-        check(r#" { "result" : [ 1, {"id":1}, "id" ] , "id" : 7 } "#, Some(json!(7)));
-        check(r#"{"result":{"text":"\"id\":1}{\\"},"jsonrpc":"2.0","id":"a\"b"}"#, Some(json!("a\"b")));
-        check(r#"{"error":{"code":1},"id":-3}"#, Some(json!(-3)));
+        check(r#"{"id":7,"result":{}}"#, json!(7));
+        check(r#" { "result" : [ 1, {"id":1}, "id" ] , "id" : 7 } "#, json!(7));
+        check(r#"{"result":{"text":"\"id\":1}{\\"},"jsonrpc":"2.0","id":"a\"b"}"#, json!("a\"b"));
+        check(r#"{"error":{"code":1},"id":-3}"#, json!(-3));
     }
 
     #[test]
     fn finds_it_in_what_is_not_quite_json() {
-        check(r#"{"result":{{{bad]]},"id":7}"#, Some(json!(7)));
-        check(r#"{"result":truthy,"id":7,"#, Some(json!(7)));
+        check(r#"{"result":{{{bad]]},"id":7}"#, json!(7));
+        check(r#"{"result":truthy,"id":7,"#, json!(7));
     }
 
     #[test]

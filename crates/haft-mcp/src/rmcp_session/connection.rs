@@ -35,7 +35,7 @@ pub(crate) async fn open<T>(
     ending: Arc<Ending>,
     opening: &Opening,
     counterpart: Arc<dyn Counterpart>,
-) -> Result<Arc<dyn Session>, DialError>
+) -> Result<Arc<Connection>, DialError>
 where
     T: Transport<RoleClient> + 'static,
 {
@@ -50,9 +50,6 @@ where
             let _ = tap.close().await;
             let farewell = ending.farewell().cloned();
             return Err(match failed {
-                Ok(Err(Refusal::Fault(Fault::Unauthorized { url }))) => {
-                    DialError::Refused(Fault::Unauthorized { url })
-                }
                 Ok(Err(Refusal::Fault(fault))) => DialError::Refused(fault),
                 Ok(Err(Refusal::Ended)) => DialError::Ended(farewell.unwrap_or_default()),
                 _ => DialError::Silent { seconds: opening.limits.start.as_secs(), farewell },
@@ -62,14 +59,14 @@ where
     tap.opened();
 
     let peer_info = ServerPeerInfo::new(opened.revision, ServerCapabilities::default());
-    let desk = Desk::new(hello, flights.clone(), ending.clone(), counterpart);
+    let desk = Desk::new(hello, flights.clone(), ending.clone(), counterpart.clone());
     let running = serve_directly_with_ct(desk, tap, Some(peer_info), CancellationToken::new());
     let peer = running.peer().clone();
     let errands = Errands::here();
     if opened.server.era == Era::Modern
         && let Some(filter) = listening::filter(&opened.server)
     {
-        errands.run(listening::listen(peer.clone(), filter, ending.clone()));
+        errands.run(listening::listen(peer.clone(), filter, ending.clone(), counterpart));
     }
     Ok(Arc::new(Connection {
         server: opened.server,
@@ -83,7 +80,7 @@ where
 }
 
 /// Is one connection, open.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     server: ServerInfo,
     peer: Peer<RoleClient>,
     ending: Arc<Ending>,

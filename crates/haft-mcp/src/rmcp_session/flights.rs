@@ -21,6 +21,8 @@ struct Table {
 struct Flight {
     token: Option<i64>,
     watch: Option<Arc<dyn Watch>>,
+    /// A server ends it by cancelling it.
+    is_subscription: bool,
 }
 
 /// Rides with a request to where it is sent; it is not sent itself.
@@ -29,9 +31,15 @@ pub(super) struct Watched(pub(super) Arc<dyn Watch>);
 
 impl Flights {
     /// Takes note of a request that is about to be sent.
-    pub(super) fn depart(&self, id: i64, token: Option<i64>, watch: Option<Arc<dyn Watch>>) {
+    pub(super) fn depart(
+        &self,
+        id: i64,
+        token: Option<i64>,
+        watch: Option<Arc<dyn Watch>>,
+        is_subscription: bool,
+    ) {
         let mut table = self.table();
-        table.flights.insert(id, Flight { token, watch });
+        table.flights.insert(id, Flight { token, watch, is_subscription });
         if let Some(token) = token {
             table.tokens.insert(token, id);
         }
@@ -45,6 +53,14 @@ impl Flights {
             table.tokens.remove(&token);
         }
         flight.is_some()
+    }
+
+    /// Takes note that a server has cancelled something: what it was asked, if that is a subscription. Anything else that it
+    /// cancels is its own, and may have the same id.
+    pub(super) fn cancelled_by_server(&self, id: i64) {
+        if self.table().flights.get(&id).is_some_and(|flight| flight.is_subscription) {
+            self.arrive(id);
+        }
     }
 
     /// Whoever watches the request of a progress token.

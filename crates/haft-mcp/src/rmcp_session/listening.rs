@@ -1,5 +1,5 @@
 use crate::link::Ending;
-use crate::session::ServerInfo;
+use crate::session::{Counterpart, News, ServerInfo};
 use rmcp::RoleClient;
 use rmcp::model::{
     ClientRequest, SubscriptionFilter, SubscriptionsListenRequest, SubscriptionsListenRequestParams,
@@ -30,7 +30,12 @@ pub(super) fn filter(server: &ServerInfo) -> Option<SubscriptionFilter> {
 
 /// Listens to a server, again and again, until it refuses or the connection has ended. What it tells is heard where all
 /// notifications are.
-pub(super) async fn listen(peer: Peer<RoleClient>, filter: SubscriptionFilter, ending: Arc<Ending>) {
+pub(super) async fn listen(
+    peer: Peer<RoleClient>,
+    filter: SubscriptionFilter,
+    ending: Arc<Ending>,
+    counterpart: Arc<dyn Counterpart>,
+) {
     let mut pause = AGAIN;
     loop {
         let params = SubscriptionsListenRequestParams::new(filter.clone());
@@ -51,6 +56,16 @@ pub(super) async fn listen(peer: Peer<RoleClient>, filter: SubscriptionFilter, e
         tokio::select! {
             () = sleep(pause) => pause = (pause * 2).min(AGAIN_AT_MOST),
             () = ending.over().cancelled() => return,
+        }
+        // What has changed meanwhile was told to nobody.
+        for (is_listened_for, news) in [
+            (filter.tools_list_changed, News::ToolsChanged),
+            (filter.prompts_list_changed, News::PromptsChanged),
+            (filter.resources_list_changed, News::ResourcesChanged),
+        ] {
+            if is_listened_for == Some(true) {
+                counterpart.hear(news);
+            }
         }
     }
 }

@@ -172,3 +172,99 @@ pub(super) fn result_value(result: ServerResult) -> Result<Value, serde_json::Er
         other => serde_json::to_value(other),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use serde_json::json;
+
+    /// Reads a line and expects what the library would write in its place, or why it cannot be read.
+    fn check(line: &str, expected: &Expect) {
+        let read = decode(line.as_bytes());
+        expected.assert_eq(&read.map_or_else(
+            |error| error.to_string(),
+            |message| serde_json::to_string(&message).expect("it was JSON"),
+        ));
+    }
+
+    #[test]
+    fn results_stay_as_they_were_sent() {
+        check(
+            r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"bad":1}],"x":null}}"#,
+            &expect![[r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"bad":1}],"x":null}}"#]],
+        );
+        check(r#"{"result":null,"id":"a"}"#, &expect![[r#"{"jsonrpc":"2.0","id":"a","result":null}"#]]);
+    }
+
+    #[test]
+    fn errors_are_taken_as_they_come() {
+        check(
+            r#"{"id":1,"error":{"code":-32601,"message":"no","data":[1]}}"#,
+            &expect![[r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no","data":[1]}}"#]],
+        );
+        check(
+            r#"{"id":null,"error":{"code":1e3,"message":7}}"#,
+            &expect![[r#"{"jsonrpc":"2.0","error":{"code":-32603,"message":"7"}}"#]],
+        );
+        check(
+            r#"{"error":"just so"}"#,
+            &expect![[r#"{"jsonrpc":"2.0","error":{"code":-32603,"message":"\"just so\""}}"#]],
+        );
+        check(
+            r#"{"id":1,"error":{"code":-99999999999}}"#,
+            &expect![[r#"{"jsonrpc":"2.0","id":1,"error":{"code":-2147483646,"message":""}}"#]],
+        );
+    }
+
+    #[test]
+    fn no_server_can_send_a_fault_of_ours() {
+        let line = format!(r#"{{"id":1,"error":{{"code":{},"message":"x"}}}}"#, i32::MIN);
+        check(&line, &expect![[r#"{"jsonrpc":"2.0","id":1,"error":{"code":-2147483646,"message":"x"}}"#]]);
+    }
+
+    #[test]
+    fn requests_and_notifications_keep_their_params() {
+        check(
+            r#"{"id":1,"method":"elicitation/create","params":{"new":{"_meta":1}}}"#,
+            &expect![[
+                r#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"new":{"_meta":1}}}"#
+            ]],
+        );
+        check(
+            r#"{"method":"notifications/tools/list_changed"}"#,
+            &expect![[r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":null}"#]],
+        );
+        check(
+            r#"{"method":"notifications/cancelled","params":{"requestId":3}}"#,
+            &expect![[r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#]],
+        );
+    }
+
+    #[test]
+    fn anything_else_is_none() {
+        check("[]", &expect!["it is no object"]);
+        check("{}", &expect!["it is no request, no answer and no notification"]);
+        check(r#"{"id":1}"#, &expect!["it is no request, no answer and no notification"]);
+        check(r#"{"id":1.5,"result":{}}"#, &expect!["it is no request, no answer and no notification"]);
+        check(
+            r#"{"method":"notifications/cancelled","params":7}"#,
+            &expect!["invalid type: integer `7`, expected struct WithMeta"],
+        );
+    }
+
+    #[test]
+    fn requests_are_written_with_what_each_has_to_hold() {
+        let mut request = CustomRequest::new(
+            "tools/call",
+            Some(json!({ "name": "a", "_meta": { "x": 1, "progressToken": 9 } })),
+        );
+        request.extensions.insert(rmcp::model::RequestMetaObject::with_progress_token(
+            rmcp::model::ProgressToken(RequestId::Number(4)),
+        ));
+        let message = JsonRpcMessage::request(ClientRequest::CustomRequest(request), RequestId::Number(3));
+        let mut written = b"before".to_vec();
+        encode(&message, &mut written).expect("it can be written");
+        expect![[r#"before{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"_meta":{"x":1,"progressToken":4},"name":"a"}}"#]].assert_eq(&String::from_utf8_lossy(&written));
+    }
+}

@@ -3,7 +3,7 @@ use super::flights::number;
 use super::local_fault;
 use super::message::{request_parts, result_value};
 use crate::session::{Counterpart, Fault, ServerInfo};
-use crate::{Era, EraMemory, ServerLimits};
+use crate::{Era, EraMemory, ServerConfig, ServerIdentity, ServerLimits};
 use rmcp::RoleClient;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult, DiscoverRequest,
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use tokio::time::{Instant, sleep_until};
 
 /// The ids of an opening's requests, beyond those that the library gives: a late answer is told from any other.
-const FIRST_ID: i64 = 2_000_000_000;
+pub(super) const FIRST_ID: i64 = 2_000_000_000;
 
 /// A server speaks none of the revisions that it was asked for.
 const UNSUPPORTED_REVISION: i64 = -32_022;
@@ -33,7 +33,7 @@ pub(crate) struct Opening {
     pub(crate) limits: ServerLimits,
     /// Where the era is remembered that was found out, and under which key.
     pub(crate) memory: Arc<dyn EraMemory>,
-    pub(crate) key: String,
+    pub(crate) key: ServerIdentity,
 }
 
 /// Is a connection's opening that went through.
@@ -57,6 +57,12 @@ pub(super) fn hello(counterpart: &dyn Counterpart) -> InitializeRequestParams {
 }
 
 impl Opening {
+    /// Says how connections are opened to a server as it is configured.
+    pub(crate) fn new(config: &ServerConfig, memory: Arc<dyn EraMemory>) -> Self {
+        let key = ServerIdentity::of(config);
+        Self { era: config.era, limits: config.limits, memory, key }
+    }
+
     /// Opens a connection in the era that the server speaks; not bounded in time.
     pub(super) async fn run<T>(
         &self,

@@ -1,11 +1,12 @@
 use super::flights::{Flights, Watched, number};
 use super::message::notification_parts;
+use super::opening::FIRST_ID;
 use crate::link::Ending;
 use crate::session::{Counterpart, Farewell, News};
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, GetExtensions as _, GetMeta as _, JsonRpcMessage, RequestId,
-    ServerJsonRpcMessage, ServerNotification,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetExtensions as _, GetMeta as _,
+    JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerNotification,
 };
 use rmcp::transport::Transport;
 use serde_json::Value;
@@ -58,9 +59,14 @@ impl<T: Transport<RoleClient> + 'static> Tap<T> {
 
     /// Tells whether an answer is waited for; one that is not is counted and goes no further.
     fn lands(&mut self, id: &RequestId) -> bool {
-        let is_waited_for = number(id).is_some_and(|number| self.flights.arrive(number));
+        let number = number(id);
+        let is_waited_for = number.is_some_and(|number| self.flights.arrive(number));
         if !is_waited_for {
             let count = self.flights.stray();
+            if self.is_open && number.is_some_and(|number| number >= FIRST_ID) {
+                // What opens a connection of the other era may be answered when it is no longer needed.
+                return false;
+            }
             let id: String = id.to_string().chars().take(40).collect();
             self.tell(|| format!("an answer that nobody waits for, with the id {id}; {count} so far"));
         }
@@ -71,8 +77,7 @@ impl<T: Transport<RoleClient> + 'static> Tap<T> {
     fn hear(&mut self, notification: ServerNotification) -> Option<ServerNotification> {
         if let ServerNotification::CancelledNotification(cancelled) = &notification {
             if let Some(id) = cancelled.params.request_id.as_ref().and_then(number) {
-                // A server cancels what it was asked only where it ends a subscription.
-                self.flights.arrive(id);
+                self.flights.cancelled_by_server(id);
             }
             return Some(notification);
         }
@@ -148,7 +153,10 @@ impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for Tap<T> {
                     let watched = request.request.extensions().get::<Watched>();
                     let token = request.request.get_meta().0.0.get("progressToken").and_then(Value::as_i64);
                     // Before it is sent, since news of it can come at once.
-                    self.flights.depart(id, token, watched.map(|Watched(watch)| watch.clone()));
+                    let watch = watched.map(|Watched(watch)| watch.clone());
+                    let is_subscription =
+                        matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
+                    self.flights.depart(id, token, watch, is_subscription);
                     departed = Some(id);
                 }
             }

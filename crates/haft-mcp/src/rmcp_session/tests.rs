@@ -3,5 +3,5 @@
 mod answers;
 mod endings;
 mod eras;
-mod flat;
+mod sockets;
 mod stage;

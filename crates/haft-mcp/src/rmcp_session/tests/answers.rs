@@ -1,5 +1,7 @@
 use super::stage::{SOON, Stage, Watching, call, text, until, works};
 use crate::Era;
+use crate::link::{self, Ending};
+use crate::rmcp_session::{line_transport::LineTransport, open};
 use crate::session::{Fault, Session};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -138,7 +140,10 @@ async fn logs_and_changes_are_heard_in_both_eras() {
         let stage = Stage::new(&[]).era(era);
         let session = stage.open().await;
         text(&session, "log", json!({ "text": "careful" })).await.unwrap();
-        text(&session, "change", json!({})).await.unwrap();
+        // A server is listened to as soon as the connection is open, beside all else.
+        while stage.host.news().len() < 2 {
+            text(&session, "change", json!({})).await.unwrap();
+        }
         assert_eq!(stage.host.news(), [r#"Log { level: "warning", text: "careful" }"#, "ToolsChanged"]);
         stage.close(&session).await;
     }
@@ -217,4 +222,31 @@ async fn sixty_four_calls_overlap() {
     assert!(answers.iter().all(|answer| matches!(answer, Ok(text) if text == "slept")));
     assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
     stage.close(&session).await;
+}
+
+#[tokio::test]
+async fn requests_that_are_dropped_by_the_hundred_leave_nothing() {
+    let stage = Stage::new(&[]).era(Era::Legacy);
+    let ending = Ending::new();
+    let dial = &stage.dial;
+    let framed = link::start(&dial.program, &dial.environment, 1 << 20, ending.clone()).unwrap();
+    let transport = LineTransport::new(framed, 1 << 20, stage.host.clone());
+    let connection = open(transport, ending, &dial.opening, stage.host.clone()).await.unwrap();
+    for _ in 0..20 {
+        let calls = (0..100).map(|_| connection.request(call("never", json!({})), None));
+        assert!(timeout(Duration::from_millis(5), futures_util::future::join_all(calls)).await.is_err());
+    }
+    let session: Arc<dyn Session> = connection.clone();
+    works(&session).await;
+    until("all cancelled", || connection.flights.counts() == (0, 0)).await;
+    let told = session.request(call("cancelled", json!({})), None).await.unwrap();
+    let told = told["structuredContent"]["cancelled"].as_array().unwrap().len();
+    assert!(told > 0, "the server knows of {told}");
+    stage.close(&session).await;
+}
+
+#[tokio::test]
+async fn a_server_that_cancels_its_own_request_does_not_cancel_ours() {
+    let stage = Stage::new(&[]).era(Era::Legacy);
+    check(&stage, "cancel-same-id", json!({}), expect!["mine"]).await;
 }

@@ -1,6 +1,6 @@
 use super::stage::{Stage, works};
+use crate::Era;
 use crate::session::DialError;
-use crate::{Era, EraMemory as _};
 use expect_test::{Expect, expect};
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ async fn check(stage: Stage, expected: Expect) {
             works(session).await;
             let server = session.server();
             let (name, version) = (&server.name, &server.version);
-            let remembered = stage.dial.opening.memory.recall("server");
+            let remembered = stage.dial.opening.memory.recall(&stage.dial.opening.key);
             format!("{:?} {} of {name} {version}, {remembered:?} is remembered", server.era, server.revision)
         }
         Err(error) => error.to_string(),
@@ -65,7 +65,7 @@ async fn waits_for_a_modern_server_that_starts_slowly_and_then_refuses_the_other
 async fn tries_the_era_that_is_remembered_first() {
     // A probe would take longer than the opening may.
     let legacy = Stage::new(&["--legacy", "--mute-discover"]);
-    legacy.dial.opening.memory.remember("server", Era::Legacy);
+    legacy.dial.opening.memory.remember(&legacy.dial.opening.key, Era::Legacy);
     let start = Instant::now();
     check(legacy, expect!["Legacy 2025-11-25 of hostile-server 1, Some(Legacy) is remembered"]).await;
     assert!(start.elapsed() < Duration::from_millis(2_900));
@@ -74,10 +74,10 @@ async fn tries_the_era_that_is_remembered_first() {
 #[tokio::test]
 async fn a_memory_that_is_wrong_is_put_right() {
     let modern = Stage::new(&["--modern"]);
-    modern.dial.opening.memory.remember("server", Era::Legacy);
+    modern.dial.opening.memory.remember(&modern.dial.opening.key, Era::Legacy);
     check(modern, expect!["Modern 2026-07-28 of hostile-server 1, Some(Modern) is remembered"]).await;
     let legacy = Stage::new(&["--legacy"]);
-    legacy.dial.opening.memory.remember("server", Era::Modern);
+    legacy.dial.opening.memory.remember(&legacy.dial.opening.key, Era::Modern);
     check(legacy, expect!["Legacy 2025-11-25 of hostile-server 1, Some(Legacy) is remembered"]).await;
 }
 
@@ -93,14 +93,11 @@ async fn gives_up_on_a_server_that_is_silent() {
         limits.start = Duration::from_secs(1);
         limits.probe = Duration::from_millis(100);
     });
-    check(stage, expect!["the server did not answer within 1 s: it was closed, did not end by itself, and was ended; it last wrote: thinking"]).await;
+    check(stage, expect!["the server did not answer within 1 s: it was ended; it last wrote: thinking"])
+        .await;
     let half = Stage::new(&["--legacy", "--never-initialized"])
         .limits(|limits| limits.start = Duration::from_secs(1));
-    check(
-        half,
-        expect!["the server did not answer within 1 s: it was closed, did not end by itself, and was ended"],
-    )
-    .await;
+    check(half, expect!["the server did not answer within 1 s: it was ended"]).await;
 }
 
 #[tokio::test]
@@ -138,4 +135,18 @@ async fn a_dial_that_is_dropped_leaves_nothing() {
     let dialled = tokio::time::timeout(Duration::from_millis(300), stage.dial()).await;
     assert!(dialled.is_err());
     super::stage::until("all gone", || !stage.is_inhabited()).await;
+}
+
+#[tokio::test]
+async fn gives_a_program_its_own_variables_and_the_hosts_choice() {
+    let mut stage = Stage::script(r#"env > variables; exec "$0""#);
+    stage.dial.program.variables.insert("API_TOKEN".to_owned(), "declared".into());
+    let session = stage.open().await;
+    let variables = std::fs::read_to_string(stage.path("variables")).unwrap();
+    stage.close(&session).await;
+    let mut names: Vec<_> = variables.lines().filter_map(|line| line.split('=').next()).collect();
+    names.retain(|name| !["PWD", "OLDPWD", "SHLVL", "_"].contains(name));
+    names.sort_unstable();
+    expect!["API_TOKEN DEBIAN_FRONTEND EDITOR GIT_EDITOR GIT_PAGER GIT_TERMINAL_PROMPT HAFT_CALL LANG MANPAGER NO_COLOR PAGER PATH SSH_ASKPASS_REQUIRE TERM VISUAL"].assert_eq(&names.join(" "));
+    assert!(variables.contains("API_TOKEN=declared"));
 }

@@ -4,7 +4,7 @@ use crate::rmcp_session::{Opening, StdioDial};
 use crate::session::{
     Ask, AskRefused, Counterpart, Dial as _, DialError, Fault, News, Request, Session, Watch,
 };
-use crate::{Era, EraMemoryInProcess, Program, ServerLimits};
+use crate::{Era, EraMemoryInProcess, Program, ServerConfig, ServerLimits, Transport};
 use async_trait::async_trait;
 use haft_process::Environment;
 use haft_tools_core::CallContext;
@@ -57,12 +57,8 @@ impl Stage {
     fn of(mut program: Program) -> Self {
         let directory = TempDir::new().unwrap();
         program.directory = Some(directory.path().to_owned());
-        let opening = Opening {
-            era: None,
-            limits: ServerLimits::default(),
-            memory: Arc::new(EraMemoryInProcess::default()),
-            key: "server".to_owned(),
-        };
+        let config = ServerConfig::new("stage".parse().unwrap(), Transport::Stdio(program.clone()));
+        let opening = Opening::new(&config, Arc::new(EraMemoryInProcess::default()));
         let dial = StdioDial { program, environment: Environment::minimal(), opening };
         Self { directory, host: Arc::default(), dial }
     }
@@ -147,6 +143,7 @@ impl Watch for Watching {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "calls read better with arguments written in place")]
 pub(super) fn call(tool: &str, arguments: Value) -> Request {
     Request { method: "tools/call", params: json!({ "name": tool, "arguments": arguments }) }
 }

@@ -1,34 +1,6 @@
 use super::stage::{Stage, works};
 use crate::rmcp_session::UnixDial;
 use crate::session::Dial as _;
-use std::fs;
-use tokio::runtime::Handle;
-
-/// How many descriptors this process has, and how many tasks its runtime.
-fn counts() -> (usize, usize) {
-    let descriptors = fs::read_dir("/proc/self/fd").expect("descriptors can be listed").count();
-    (descriptors, Handle::current().metrics().num_alive_tasks())
-}
-
-#[tokio::test]
-async fn fifty_connections_leave_nothing() {
-    let stage = Stage::new(&[]);
-    let once = async || {
-        let session = stage.open().await;
-        works(&session).await;
-        stage.close(&session).await;
-    };
-    // What is made once for all is made now.
-    once().await;
-    let before = counts();
-    for _ in 0..50 {
-        once().await;
-    }
-    let (descriptors, tasks) = counts();
-    // Other tests run beside this one and have descriptors of their own.
-    assert!(descriptors < before.0 + 40, "{} before, {descriptors} after", before.0);
-    assert_eq!(tasks, before.1);
-}
 
 #[tokio::test]
 async fn a_socket_is_spoken_to_like_a_program() {
