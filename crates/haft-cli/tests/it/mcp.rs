@@ -16,7 +16,7 @@ impl User {
         Self { home: tempfile::tempdir().unwrap(), workspace: tempfile::tempdir().unwrap() }
     }
 
-    fn check(&self, arguments: &[&str], expected: Expect) {
+    fn check(&self, arguments: &[&str], expected: &Expect) {
         let mut command = haft(self.workspace.path(), arguments);
         command.env("XDG_CONFIG_HOME", self.home.path().join("config"));
         command.env("XDG_STATE_HOME", self.home.path().join("state")).env("TOKEN", "s3cret");
@@ -36,13 +36,16 @@ impl User {
 #[test]
 fn servers_are_added_and_listed() {
     let user = User::new();
-    user.check(&["mcp", "list"], expect![[r#"
+    user.check(
+        &["mcp", "list"],
+        &expect![[r#"
         There are no servers; add one, as in `haft mcp add time -- uvx mcp-server-time`.
         exit 0
-    "#]]);
+    "#]],
+    );
     user.check(
         &["mcp", "add", "time", "--env", "KEY=${TOKEN}", "--", "mcp-server-time", "--zone", "U\"TC"],
-        expect![[r#"
+        &expect![[r#"
             added time to HOME/config/haft/mcp.toml
             Try it with `haft mcp status time`; `haft mcp tools time` lists its tools.
             exit 0
@@ -51,7 +54,7 @@ fn servers_are_added_and_listed() {
     let header = "Authorization: Bearer ${TOKEN}";
     user.check(
         &["mcp", "add", "docs", "--url", "https://mcp.example.com/mcp?key=${TOKEN}", "--header", header],
-        expect![[r#"
+        &expect![[r#"
             added docs to HOME/config/haft/mcp.toml
             Try it with `haft mcp status docs`; `haft mcp tools docs` lists its tools.
             exit 0
@@ -67,28 +70,35 @@ fn servers_are_added_and_listed() {
         [mcp.servers.docs]
         url = "https://mcp.example.com/mcp?key=${TOKEN}"
         headers = { "Authorization" = "Bearer ${TOKEN}" }
-    "#]].assert_eq(&file);
-    user.check(&["mcp", "list"], expect![[r#"
+    "#]]
+    .assert_eq(&file);
+    user.check(
+        &["mcp", "list"],
+        &expect![[r#"
         time  mcp-server-time with 2 arguments  mcp.toml
         docs  https://mcp.example.com/mcp  mcp.toml
         exit 0
-    "#]]);
-    user.check(&["mcp", "add", "time", "--", "other"], expect![[r#"
+    "#]],
+    );
+    user.check(&["mcp", "add", "time", "--", "other"], &expect![[r#"
         stderr: error: there is a server `time` in `HOME/config/haft/mcp.toml` already; choose another name, or change it there
         exit 2
     "#]]);
-    user.check(&["mcp", "add", "a__b", "--", "other"], expect![[r#"
+    user.check(&["mcp", "add", "a__b", "--", "other"], &expect![[r#"
         stderr: error: a server cannot be called `a__b`: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it, for example to `a_b`
         exit 2
     "#]]);
-    user.check(&["mcp", "add", "plain", "--url", "http://mcp.example.com"], expect![[r#"
+    user.check(&["mcp", "add", "plain", "--url", "http://mcp.example.com"], &expect![[r#"
         stderr: error: the server cannot be added: `url`: it is neither `https` nor on this machine; write `https`
         exit 2
     "#]]);
-    user.check(&["mcp", "tools", "tim"], expect![[r#"
+    user.check(
+        &["mcp", "tools", "tim"],
+        &expect![[r#"
         stderr: error: there is no server `tim`; did you mean `time`?
         exit 2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -98,54 +108,69 @@ fn the_servers_of_a_workspace_are_not_started_before_the_person_says_so() {
     let start = format!("touch {}; exit 3", marker.display());
     let text = serde_json::json!({ "mcpServers": { "evil": { "command": "sh", "args": ["-c", start] } } });
     user.write(&text.to_string());
-    user.check(&["mcp", "list"], expect![[r#"
+    user.check(&["mcp", "list"], &expect![[r#"
         evil  sh with 2 arguments  .mcp.json not trusted
         stderr: note: the servers of `.mcp.json` are not started before you trust it; look at it, then run `haft mcp trust`
         exit 0
     "#]]);
-    user.check(&["mcp", "status"], expect![[r#"
+    user.check(&["mcp", "status"], &expect![[r#"
         There are no servers to start; `haft mcp list` has those that are configured.
         stderr: note: the servers of `.mcp.json` are not started before you trust it; look at it, then run `haft mcp trust`
         exit 0
     "#]]);
-    user.check(&["mcp", "status", "evil"], expect![[r#"
+    user.check(&["mcp", "status", "evil"], &expect![[r#"
         stderr: note: the servers of `.mcp.json` are not started before you trust it; look at it, then run `haft mcp trust`
         stderr: error: `evil` is of `.mcp.json`, which is not trusted; look at it, then run `haft mcp trust`
         exit 2
     "#]]);
     assert!(!marker.exists());
-    user.check(&["mcp", "trust"], expect![[r#"
+    user.check(
+        &["mcp", "trust"],
+        &expect![[r#"
         trusted WORKSPACE/.mcp.json as it is now; after a change it is not trusted again
           evil
         exit 0
-    "#]]);
-    user.check(&["mcp", "trust"], expect![[r#"
+    "#]],
+    );
+    user.check(
+        &["mcp", "trust"],
+        &expect![[r#"
         WORKSPACE/.mcp.json is trusted already
         exit 0
-    "#]]);
-    user.check(&["mcp", "status", "evil"], expect![[r#"
+    "#]],
+    );
+    user.check(
+        &["mcp", "status", "evil"],
+        &expect![[r#"
         evil backoff, 0 tools
           the server ended before it had answered: it exited with code 3
         exit 1
-    "#]]);
+    "#]],
+    );
     assert!(marker.exists());
     // Another version of the file is another one.
     std::fs::remove_file(&marker).unwrap();
     user.write(&format!("{text} "));
-    user.check(&["mcp", "status"], expect![[r#"
+    user.check(&["mcp", "status"], &expect![[r#"
         There are no servers to start; `haft mcp list` has those that are configured.
         stderr: note: the servers of `.mcp.json` are not started before you trust it; look at it, then run `haft mcp trust`
         exit 0
     "#]]);
     assert!(!marker.exists());
-    user.check(&["mcp", "untrust"], expect![[r#"
+    user.check(
+        &["mcp", "untrust"],
+        &expect![[r#"
         .mcp.json is trusted no more; its servers are not started
         exit 0
-    "#]]);
-    user.check(&["mcp", "untrust"], expect![[r#"
+    "#]],
+    );
+    user.check(
+        &["mcp", "untrust"],
+        &expect![[r#"
         .mcp.json was not trusted
         exit 0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -154,12 +179,15 @@ fn what_is_wrong_with_a_file_is_told_with_its_place() {
     user.write(
         "{ \"mcpServers\": { \"a\": { \"command\": \"a\", \"env\": { \"A\": \"${UNSET_IN_TESTS}\" } } } }",
     );
-    user.check(&["mcp", "trust"], expect![[r#"
+    user.check(
+        &["mcp", "trust"],
+        &expect![[r#"
         trusted WORKSPACE/.mcp.json as it is now; after a change it is not trusted again
           a
         exit 0
-    "#]]);
-    user.check(&["mcp", "list", "--json"], expect![[r#"
+    "#]],
+    );
+    user.check(&["mcp", "list", "--json"], &expect![[r#"
         {
           "disabled": [],
           "notes": [
@@ -172,19 +200,25 @@ fn what_is_wrong_with_a_file_is_told_with_its_place() {
         }
         exit 0
     "#]]);
-    user.check(&["mcp", "status", "a"], expect![[r#"
+    user.check(&["mcp", "status", "a"], &expect![[r#"
         stderr: note: .mcp.json:1:56: server `a`: `env.A`: the variable `UNSET_IN_TESTS` is not set; set it, or write a default as in `${UNSET_IN_TESTS:-…}`
         stderr: error: something is wrong with the configuration of `a`; mend it as the note says
         exit 2
     "#]]);
     user.write("{ \"mcpServers\": ");
-    user.check(&["mcp", "list"], expect![[r#"
+    user.check(
+        &["mcp", "list"],
+        &expect![[r#"
         There are no servers; add one, as in `haft mcp add time -- uvx mcp-server-time`.
         stderr: note: .mcp.json:1:16: it is not JSON: EOF while parsing a value
         exit 0
-    "#]]);
-    user.check(&["mcp", "trust"], expect![[r#"
+    "#]],
+    );
+    user.check(
+        &["mcp", "trust"],
+        &expect![[r#"
         stderr: error: .mcp.json:1:16: it is not JSON: EOF while parsing a value
         exit 2
-    "#]]);
+    "#]],
+    );
 }
