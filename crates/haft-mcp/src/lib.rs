@@ -16,9 +16,9 @@ mod auth;
 mod call;
 #[cfg(feature = "client")]
 mod config;
-#[cfg(test)]
-#[cfg(feature = "client")]
+#[cfg(all(test, feature = "client"))]
 mod conformance;
+#[cfg(feature = "client")]
 mod convert;
 #[cfg(feature = "client")]
 mod era_memory;

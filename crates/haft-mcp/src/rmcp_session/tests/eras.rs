@@ -147,6 +147,6 @@ async fn gives_a_program_its_own_variables_and_the_hosts_choice() {
     let mut names: Vec<_> = variables.lines().filter_map(|line| line.split('=').next()).collect();
     names.retain(|name| !["PWD", "OLDPWD", "SHLVL", "_"].contains(name));
     names.sort_unstable();
-    expect!["API_TOKEN DEBIAN_FRONTEND EDITOR GIT_EDITOR GIT_PAGER GIT_TERMINAL_PROMPT HAFT_CALL LANG MANPAGER NO_COLOR PAGER PATH SSH_ASKPASS_REQUIRE TERM VISUAL"].assert_eq(&names.join(" "));
+    expect!["API_TOKEN DEBIAN_FRONTEND EDITOR GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0 GIT_EDITOR GIT_PAGER GIT_TERMINAL_PROMPT HAFT_CALL LANG MANPAGER NO_COLOR PAGER PATH SSH_ASKPASS_REQUIRE TERM VISUAL"].assert_eq(&names.join(" "));
     assert!(variables.contains("API_TOKEN=declared"));
 }
