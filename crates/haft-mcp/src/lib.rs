@@ -16,13 +16,15 @@ mod auth;
 mod call;
 #[cfg(feature = "client")]
 mod config;
-#[cfg(all(test, feature = "client"))]
+#[cfg(test)]
+#[cfg(feature = "client")]
 mod conformance;
 #[cfg(feature = "client")]
 mod convert;
 #[cfg(feature = "client")]
 mod era_memory;
-#[cfg(all(test, feature = "client"))]
+#[cfg(test)]
+#[cfg(feature = "client")]
 mod fake;
 #[cfg(feature = "client")]
 mod host;

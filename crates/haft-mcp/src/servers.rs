@@ -178,12 +178,14 @@ impl McpServersBuilder {
     }
 
     /// Says who answers what servers ask.
+    #[cfg(test)]
     pub(crate) fn answers(mut self, answers: impl Answers) -> Self {
         self.answers = Some(Arc::new(answers));
         self
     }
 
     /// Says who judges whether tools are those that were accepted.
+    #[cfg(test)]
     pub(crate) fn judge(mut self, judge: impl Judge) -> Self {
         self.judge = Arc::new(judge);
         self
