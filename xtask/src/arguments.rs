@@ -21,6 +21,7 @@ pub(crate) enum Command {
     Examples,
     Msrv,
     McpConformance,
+    McpServers,
     ListBenches,
     Bench {
         bench: &'static Bench,
@@ -72,6 +73,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, UsageError> {
         "examples" => Command::Examples,
         "msrv" => Command::Msrv,
         "mcp-conformance" => Command::McpConformance,
+        "mcp-servers" => Command::McpServers,
         // Every page has its command: a test parses each name.
         _ => Command::Help(Some(page)),
     })
@@ -177,6 +179,7 @@ mod tests {
         check("examples", Command::Examples);
         check("msrv", Command::Msrv);
         check("mcp-conformance", Command::McpConformance);
+        check("mcp-servers", Command::McpServers);
         check("bench", Command::ListBenches);
         check("bench executor", Command::Bench { bench: &BENCHES[0], arguments: vec![] });
         check(

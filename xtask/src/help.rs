@@ -18,7 +18,7 @@ pub(crate) struct Page {
 }
 
 /// Every command, in the order in which they are listed.
-pub(crate) const PAGES: [Page; 9] = [
+pub(crate) const PAGES: [Page; 10] = [
     Page {
         name: "ci",
         usage: " [--quick] [--keep-going]",
@@ -98,6 +98,15 @@ pub(crate) const PAGES: [Page; 9] = [
                   skipped, and fails with CI=true in the environment.",
         options: &[],
         examples: &[("cargo xtask mcp-conformance", "after a change to how servers are spoken to over HTTP")],
+    },
+    Page {
+        name: "mcp-servers",
+        usage: "",
+        summary: "try the client of haft-mcp with real servers",
+        details: "Installs the servers from npm and PyPI below target/mcp once, and runs the tests that need them. Without\n\
+                  npm, node or python3 it is skipped, and fails with CI=true in the environment.",
+        options: &[],
+        examples: &[("cargo xtask mcp-servers", "after a change to how servers are spoken to")],
     },
     Page {
         name: "bench",

@@ -15,6 +15,7 @@ mod help;
 mod layers;
 mod links;
 mod mcp_conformance;
+mod mcp_servers;
 mod metadata;
 mod msrv;
 mod nearest;
@@ -69,6 +70,7 @@ fn run(command: Command) -> anyhow::Result<bool> {
         Command::Examples => examples::run(&workspace),
         Command::Msrv => msrv::run(&workspace),
         Command::McpConformance => mcp_conformance::run(&workspace),
+        Command::McpServers => mcp_servers::run(&workspace),
         Command::ListBenches => {
             print!("{}", bench::list());
             return Ok(true);

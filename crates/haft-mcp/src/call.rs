@@ -8,13 +8,12 @@ mod watch;
 use crate::convert::{fault_error, output};
 use crate::listing::{Definition, TaskSupport, may_repeat};
 use crate::server::{Connection, NotConnected};
-use crate::session::{Fault, Request};
+use crate::session::Fault;
 use crate::{Era, McpServer};
 use async_trait::async_trait;
 use haft_core::{ToolError, ToolOutput};
 use haft_tools_core::{Action, CallContext};
-use rounds::Exchange;
-pub(crate) use rounds::Halt;
+use rounds::{Exchange, Halt};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use watch::CallWatch;
@@ -34,7 +33,10 @@ impl Call {
     async fn make(&self, watch: &Arc<CallWatch>) -> Result<ToolOutput, ToolError> {
         let (mut after, mut is_repeated) = (0, false);
         loop {
-            let connection = self.server.connected(after).await.map_err(|error| self.unreachable(&error))?;
+            let connected = self.server.connected(after).await;
+            let connection = connected.map_err(|error| {
+                if is_repeated { self.ended(&error.to_string(), false) } else { self.unreachable(&error) }
+            })?;
             match self.exchange(&connection, watch).await {
                 Ok(result) => return output(result, &self.tool),
                 Err(Halt::Told(error)) => return Err(error),
@@ -53,14 +55,17 @@ impl Call {
     }
 
     async fn exchange(&self, connection: &Connection, watch: &Arc<CallWatch>) -> Result<Value, Halt> {
-        let mut params = json!({ "name": self.tool.foreign, "arguments": self.input });
         let is_legacy = connection.session.server().era == Era::Legacy;
-        if is_legacy && self.tool.tasks == TaskSupport::Required {
-            let ttl = self.server.config().limits.call.as_millis();
-            params["task"] = json!({ "ttl": u64::try_from(ttl).unwrap_or(u64::MAX) });
-        }
-        let request = Request { method: "tools/call", params };
-        Exchange::new(&self.server, connection, watch).complete(request).await
+        let as_task = is_legacy && self.tool.tasks == TaskSupport::Required;
+        let params = || {
+            let mut params = json!({ "name": self.tool.foreign, "arguments": self.input });
+            if as_task {
+                let ttl = self.server.config().limits.call.as_millis();
+                params["task"] = json!({ "ttl": u64::try_from(ttl).unwrap_or(u64::MAX) });
+            }
+            params
+        };
+        Exchange::new(&self.server, connection, watch).complete("tools/call", params).await
     }
 
     fn unreachable(&self, error: &NotConnected) -> ToolError {

@@ -1,33 +1,31 @@
-use crate::Era;
-use haft_core::Digest;
+use crate::{Era, ServerIdentity};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 /// Remembers which era of the protocol each server speaks, so that it is found out once.
 ///
-/// A memory that is wrong or forgets costs a server's start an attempt and nothing else. A server is told by a
-/// digest of its command or its address.
+/// A memory that is wrong or forgets costs a server's start an attempt and nothing else.
 pub trait EraMemory: fmt::Debug + Send + Sync + 'static {
     /// The era in which a server was spoken to last.
-    fn recall(&self, server: &Digest) -> Option<Era>;
+    fn recall(&self, server: &ServerIdentity) -> Option<Era>;
 
     /// Takes note of the era in which a server is spoken to.
-    fn remember(&self, server: &Digest, era: Era);
+    fn remember(&self, server: &ServerIdentity, era: Era);
 }
 
 /// Remembers eras for as long as it lives: the memory that a host has if it brings no other.
 #[derive(Debug, Default)]
 pub struct EraMemoryInProcess {
-    eras: Mutex<HashMap<Digest, Era>>,
+    eras: Mutex<HashMap<ServerIdentity, Era>>,
 }
 
 impl EraMemory for EraMemoryInProcess {
-    fn recall(&self, server: &Digest) -> Option<Era> {
+    fn recall(&self, server: &ServerIdentity) -> Option<Era> {
         self.eras.lock().unwrap_or_else(PoisonError::into_inner).get(server).copied()
     }
 
-    fn remember(&self, server: &Digest, era: Era) {
+    fn remember(&self, server: &ServerIdentity, era: Era) {
         self.eras.lock().unwrap_or_else(PoisonError::into_inner).insert(*server, era);
     }
 }

@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use haft_core::{Event, EventKind, ToolCall, ToolReply};
 use haft_tools_core::{
     Batch, CallScope, Catalog, Events, Limits, LocalExecutor, LocalExecutorBuilder, Observer, Policy, Rule,
-    ToolExecutor as _,
+    ToolExecutor as _, Widths,
 };
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -226,7 +226,8 @@ impl Session for FakeSession {
             }
             _ => {
                 let sessions = self.server.0.sessions.lock().unwrap().clone();
-                let session = sessions.into_iter().find(|session| std::ptr::eq(&**session, self)).unwrap();
+                let session =
+                    sessions.into_iter().find(|session| std::ptr::eq(Arc::as_ptr(session), self)).unwrap();
                 let answered = (self.server.0.handler)(Asked { method, params, watch, session });
                 tokio::select! {
                     answered = answered => answered,
@@ -320,7 +321,8 @@ pub(crate) async fn catalog(servers: &McpServers) -> Catalog {
 pub(crate) async fn executor(servers: &McpServers) -> LocalExecutorBuilder {
     let policy = Policy::new().allow(Rule::tools("*".parse().unwrap()));
     let limits = Limits { update_interval: Duration::ZERO, ..Limits::default() };
-    LocalExecutor::builder(catalog(servers).await.snapshot()).policy(policy).limits(limits)
+    let widths = Widths { connect: 64, ..Widths::default() };
+    LocalExecutor::builder(catalog(servers).await.snapshot()).policy(policy).limits(limits).widths(&widths)
 }
 
 pub(crate) async fn replies(executor: &LocalExecutor, calls: Vec<(&str, Value)>) -> Vec<ToolReply> {
@@ -354,9 +356,9 @@ impl Progresses {
 impl Observer for Progresses {
     fn observe(&self, event: &Event) {
         if let EventKind::Progressed { progress } = &event.kind {
-            let fraction = progress.fraction.map(|fraction| format!("{fraction} "));
-            let text = fraction.unwrap_or_default() + progress.message.as_deref().unwrap_or_default();
-            self.0.lock().unwrap().push(text);
+            let fraction = progress.fraction.map(|fraction| fraction.to_string());
+            let told: Vec<String> = fraction.into_iter().chain(progress.message.clone()).collect();
+            self.0.lock().unwrap().push(told.join(" "));
         }
     }
 }

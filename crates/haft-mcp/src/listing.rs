@@ -11,10 +11,11 @@ use crate::server::{NoticeKind, ServerNotice};
 use crate::shown::line;
 use crate::trust::{ListedTool, Verdict};
 use crate::{ServerConfig, ServerName};
-use definition::Decoded;
+use definition::{Decoded, Skipped};
 use haft_core::{Digest, ToolName};
 use serde_json::Value;
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// The most notices that are kept of one listing.
@@ -54,7 +55,11 @@ impl Unjudged {
         let mut names: HashMap<ToolName, String> = HashMap::new();
         let (mut tools, mut listed) = (Vec::new(), Vec::new());
         for (position, item) in items.into_iter().enumerate() {
-            match Decoded::of(server, item, |digest| known.get(digest).copied()) {
+            // Nothing of an attempt that panicked is used again.
+            let decoded = catch_unwind(AssertUnwindSafe(|| {
+                Decoded::of(server, item, |digest| known.get(digest).copied())
+            }));
+            match decoded.unwrap_or_else(|_| Err(Skipped::panicked())) {
                 Ok(tool) => {
                     let (name, foreign) = (tool.name(), &tool.listed.name);
                     if let Some(first) = names.get(name) {
@@ -93,10 +98,11 @@ impl Unjudged {
 }
 
 impl Listing {
-    /// Tells whether a catalog would see no difference.
+    /// Tells whether its tools are those of the other, and called alike.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let same = |(one, other): (&Arc<Definition>, &Arc<Definition>)| {
-            Arc::ptr_eq(one, other) || one.digest == other.digest && one.verdict == other.verdict
+            Arc::ptr_eq(one, other)
+                || one.digest == other.digest && one.verdict == other.verdict && one.tasks == other.tasks
         };
         self.tools.len() == other.tools.len() && self.tools.iter().zip(&*other.tools).all(same)
     }

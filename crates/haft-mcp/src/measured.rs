@@ -1,8 +1,7 @@
 use crate::rmcp_session::{Opening, StdioDial};
 use crate::session::{Ask, AskRefused, Counterpart, Dial as _, News, Request, Session, Watch};
-use crate::{Era, EraMemoryInProcess, Program, ServerLimits};
+use crate::{Era, EraMemoryInProcess, Program, ServerConfig, ServerNameError, Transport};
 use async_trait::async_trait;
-use haft_core::Digest;
 use haft_process::Environment;
 use serde_json::{Value, json};
 use std::fmt;
@@ -18,12 +17,10 @@ impl Measured {
     ///
     /// Dropping the future ends the program.
     pub async fn connect(program: Program, era: Era) -> Result<Self, String> {
-        let opening = Opening {
-            era: Some(era),
-            limits: ServerLimits::default(),
-            memory: Arc::new(EraMemoryInProcess::default()),
-            key: Digest::of(&Value::Null),
-        };
+        let name = "measured".parse().map_err(|error: ServerNameError| error.to_string())?;
+        let mut config = ServerConfig::new(name, Transport::Stdio(program.clone()));
+        config.era = Some(era);
+        let opening = Opening::new(&config, Arc::new(EraMemoryInProcess::default()));
         let dial = StdioDial { program, environment: Environment::minimal(), opening };
         dial.dial(Arc::new(Nobody)).await.map(Self).map_err(|error| error.to_string())
     }

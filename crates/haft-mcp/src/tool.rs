@@ -4,7 +4,7 @@ use crate::listing::{Definition, MOST_NAME_BYTES};
 use crate::shown::line;
 use crate::trust::Verdict;
 use haft_core::{ToolError, ToolSpec};
-use haft_tools_core::{Access, CallScope, Prepared, Resource, Scheme, Tool};
+use haft_tools_core::{Access, Accesses, CallScope, Prepared, Resource, Scheme, Tool};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -15,18 +15,18 @@ const MCP: Scheme = Scheme::new("mcp");
 pub(crate) struct McpTool {
     server: McpServer,
     tool: Arc<Definition>,
-    access: Access,
+    accesses: Accesses,
 }
 
 impl McpTool {
     pub(crate) fn new(server: McpServer, tool: Arc<Definition>) -> Self {
         let name = server.name();
         let resource = Resource::exact(MCP, format!("{name}/{}", tool.foreign));
-        let access = Access::call(resource).within(Resource::exact(MCP, name.as_str()));
+        let access = Access::call(resource).within(&Resource::exact(MCP, name.as_str()));
         // What a tool says of itself counts for the order alone: whether it may be called is decided by its resource.
         let is_unordered = server.config().orders_itself || tool.spec.hints().read_only;
         let access = if is_unordered { access.unordered() } else { access };
-        Self { server, tool, access }
+        Self { server, tool, accesses: access.into() }
     }
 }
 
@@ -46,6 +46,8 @@ impl Tool for McpTool {
         }
         let limits = self.server.config().limits;
         let call = Call::new(self.server.clone(), Arc::clone(&self.tool), input.clone());
-        Ok(Prepared::new(self.access.clone(), call).with_timeout(limits.call).with_idle_timeout(limits.idle))
+        Ok(Prepared::new(self.accesses.clone(), call)
+            .with_timeout(limits.call)
+            .with_idle_timeout(limits.idle))
     }
 }

@@ -1,9 +1,12 @@
+mod form;
 mod resource;
 
+pub(crate) use resource::Reach;
 pub use resource::{Resource, ResourceError, Scheme};
 
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// Says what a call does with a resource.
@@ -50,17 +53,14 @@ impl fmt::Display for AccessMode {
 /// assert!(Access::opaque("a script that cannot be read").conflicts_with(&read));
 /// assert_eq!(write.to_string(), "write file:src/**");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Access {
-    #[serde(flatten)]
     target: Target,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     detail: Option<Box<str>>,
-    #[serde(default, skip_serializing_if = "Order::is_usual")]
     order: Order,
-    /// The place that counts for ordering, where it is wider than the resource.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    within: Option<Box<Resource>>,
+    /// Where the place that counts for ordering is wider than the resource: how many bytes of the resource's path name it,
+    /// and one more.
+    within: Option<NonZeroU32>,
 }
 
 /// Says what the access may overlap with in time.
@@ -174,16 +174,18 @@ impl Access {
     /// use haft_tools_core::{Access, Resource, Scheme};
     ///
     /// const MCP: Scheme = Scheme::new("mcp");
-    /// let call = |tool: &str| Access::call(Resource::exact(MCP, tool)).within(Resource::exact(MCP, "github"));
+    /// let call = |tool: &str| Access::call(Resource::exact(MCP, tool)).within(&Resource::exact(MCP, "github"));
     /// assert!(call("github/open_issue").conflicts_with(&call("github/list_issues")));
     /// assert_eq!(call("github/open_issue").to_string(), "call mcp:github/open_issue");
     /// ```
-    pub fn within(mut self, place: Resource) -> Self {
-        if self.resource().is_some_and(|resource| place.is_above(resource)) {
-            self.within = Some(Box::new(Resource::subtree(place.scheme().clone(), place.path())));
-            self
-        } else {
-            self.exclusive()
+    pub fn within(mut self, place: &Resource) -> Self {
+        let is_above = self.resource().is_some_and(|resource| place.is_above(resource));
+        match u32::try_from(place.path().len()).ok().and_then(|bytes| NonZeroU32::MIN.checked_add(bytes)) {
+            Some(within) if is_above => {
+                self.within = Some(within);
+                self
+            }
+            _ => self.exclusive(),
         }
     }
 
@@ -209,8 +211,19 @@ impl Access {
     }
 
     /// The place that others may be in the way of; `None` if it is everywhere.
-    pub(crate) fn place(&self) -> Option<&Resource> {
-        if self.order == Order::Exclusive { None } else { self.within.as_deref().or_else(|| self.resource()) }
+    pub(crate) fn place(&self) -> Option<Reach<'_>> {
+        let resource = self.resource().filter(|_| self.order != Order::Exclusive)?;
+        match self.within {
+            None => Some(Reach::of(resource)),
+            Some(within) => Some(Reach::above(resource, within.get() as usize - 1)),
+        }
+    }
+
+    /// The place that it is ordered by, where that is wider than its resource.
+    fn wider(&self) -> Option<Resource> {
+        let (resource, within) = self.resource().zip(self.within)?;
+        let place = Reach::above(resource, within.get() as usize - 1);
+        Some(Resource::subtree(place.scheme.clone(), place.path))
     }
 
     /// What a person should know besides.

@@ -181,7 +181,9 @@ fn prints_events_as_json_lines() {
 #[test]
 fn the_sample_session_ends_with_its_tests_passing() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let output = haft(&root, &["run", "examples/sessions/fix-failing-test"]).output().unwrap();
+    let elsewhere = Tree::new();
+    let mut command = haft(&root, &["run", "examples/sessions/fix-failing-test"]);
+    let output = command.env("HAFT_STATE", elsewhere.path().join("haft.db")).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
     assert!(String::from_utf8_lossy(&output.stdout).contains("test result: ok"), "{}", shown(&output));
 }

@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use haft_core::{AssistantPart, Content, Message, ToolError};
 use haft_tools_core::CallContext;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 /// The most messages of a request.
 const MOST_MESSAGES: usize = 200;
@@ -114,8 +115,9 @@ impl SamplingRequest {
             messages: messages?,
             max_tokens: params
                 .get("maxTokens")
-                .and_then(Value::as_f64)
-                .map_or(MOST_TOKENS, |tokens| tokens.clamp(1.0, f64::from(MOST_TOKENS)) as u32),
+                .and_then(Value::as_u64)
+                .and_then(|tokens| u32::try_from(tokens).ok())
+                .map_or(MOST_TOKENS, |tokens| tokens.clamp(1, MOST_TOKENS)),
             temperature: params.get("temperature").and_then(Value::as_f64),
             stop_sequences: params
                 .get("stopSequences")
@@ -136,19 +138,22 @@ impl SamplingRequest {
     /// Shows a person what the model would be told.
     pub(super) fn to_preview(&self) -> String {
         let mut text = format!("The MCP server `{}` wants a turn of the model", self.server);
-        text.push_str(&format!(" of up to {} tokens, for which it would be told:\n", self.max_tokens));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, " of up to {} tokens, for which it would be told:", self.max_tokens);
         if let Some(system) = &self.system {
-            text.push_str(&format!("system: {system}\n"));
+            let _ = writeln!(text, "system: {system}");
         }
         for message in &self.messages {
             match message {
                 Message::User { content } => {
                     for content in content {
                         let told = content.as_text().map_or_else(|| kind(content).to_owned(), str::to_owned);
-                        text.push_str(&format!("user: {told}\n"));
+                        let _ = writeln!(text, "user: {told}");
                     }
                 }
-                message => text.push_str(&format!("assistant: {}\n", message.assistant_text())),
+                message => {
+                    let _ = writeln!(text, "assistant: {}", message.assistant_text());
+                }
             }
         }
         shown(&text, 16 * 1024)

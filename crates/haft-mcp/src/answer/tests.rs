@@ -1,5 +1,7 @@
 //! What servers ask and change, seen from a call of one of their tools through the whole executor.
 
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
 use super::{Sampled, Sampler, SamplingRequest};
 use crate::fake::{Asked, FakeServer, builder, call, catalog, config, executor, text_result, tool};
 use crate::session::{Ask, Fault, News, Watch};

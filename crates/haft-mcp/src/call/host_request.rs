@@ -57,7 +57,10 @@ async fn complete(
     let (mut after, mut is_repeated) = (0, false);
     loop {
         let connection = server.connected(after).await.map_err(unreachable)?;
-        match Exchange::new(server, &connection, watch).complete(request.clone()).await {
+        match Exchange::new(server, &connection, watch)
+            .complete(request.method, || request.params.clone())
+            .await
+        {
             Ok(result) => return Ok(result),
             Err(Halt::Fault(Fault::Ended(_))) if !is_repeated => {
                 (after, is_repeated) = (connection.generation, true);

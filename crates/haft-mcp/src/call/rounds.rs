@@ -46,11 +46,16 @@ impl<'a> Exchange<'a> {
     }
 
     /// Sends a request, gives the server what it wants besides, waits for a task that it makes of it, and gives the result.
-    pub(super) async fn complete(&self, request: Request) -> Result<Value, Halt> {
-        let (method, params) = (request.method, request.params);
+    ///
+    /// The params are made as often as the request is sent.
+    pub(super) async fn complete(
+        &self,
+        method: &'static str,
+        params: impl Fn() -> Value,
+    ) -> Result<Value, Halt> {
         let mut more = Map::new();
         for round in 0.. {
-            let mut params = params.clone();
+            let mut params = params();
             if let Value::Object(params) = &mut params {
                 params.append(&mut more);
             }
@@ -59,7 +64,7 @@ impl<'a> Exchange<'a> {
                 Kind::Complete => return Ok(result),
                 Kind::Task => return TaskHandle::new(self, result)?.result().await,
                 Kind::Unknown(kind) => {
-                    return Err(told(format!("the server answered with `{kind}`, which is not known here")));
+                    return Err(told(&format!("the server answered with `{kind}`, which is not known here")));
                 }
                 Kind::InputRequired => {}
             }
@@ -72,7 +77,7 @@ impl<'a> Exchange<'a> {
                 wanted.as_ref().is_none_or(|wanted| wanted.as_object().is_none_or(Map::is_empty));
             match (wants_nothing, &state) {
                 (true, None) => {
-                    return Err(told("the server wants something more, and does not say what".to_owned()));
+                    return Err(told("the server wants something more, and does not say what"));
                 }
                 (true, Some(_)) => {
                     let pause = SHORTEST_PAUSE.saturating_mul(1 << round.min(8)).min(LONGEST_PAUSE);
@@ -96,15 +101,17 @@ impl<'a> Exchange<'a> {
         for (key, mut ask) in wanted {
             let method = match ask.get("method") {
                 Some(Value::String(method)) => method.clone(),
-                _ => return Err(told("the server asks for something without saying what it is".to_owned())),
+                _ => return Err(told("the server asks for something without saying what it is")),
             };
             let params = ask.get_mut("params").map(Value::take).unwrap_or_default();
-            let watch = Arc::clone(self.watch) as Arc<dyn Watch>;
             let ear = &self.server.shared().ear;
-            let answer = ear.answer(Ask { method: method.clone(), params }, Some(watch)).await;
+            let answer = ear.answer(Ask { method: method.clone(), params }, Some(self.watch())).await;
             let answer = answer.map_err(|refused| {
+                if self.watch.was_asked_too_much() {
+                    return asks_too_much().into();
+                }
                 let (method, message) = (line(&method, MOST_WORD_BYTES), line(&refused.message, 500));
-                told(format!(
+                told(&format!(
                     "the server asks for `{method}` before it goes on, and does not get it: {message}"
                 ))
             })?;
@@ -114,8 +121,11 @@ impl<'a> Exchange<'a> {
     }
 
     pub(super) async fn send(&self, request: Request) -> Result<Value, Fault> {
-        let watch = Arc::clone(self.watch) as Arc<dyn Watch>;
-        self.connection.request(request, Some(watch)).await
+        self.connection.request(request, Some(self.watch())).await
+    }
+
+    fn watch(&self) -> Arc<dyn Watch> {
+        Arc::clone(self.watch) as Arc<dyn Watch>
     }
 
     pub(super) fn era(&self) -> Era {
@@ -161,6 +171,6 @@ impl From<ToolError> for Halt {
     }
 }
 
-pub(super) fn told(text: String) -> Halt {
+pub(super) fn told(text: &str) -> Halt {
     Halt::Told(ToolError::failed(format!("{text}; go on without this call")))
 }

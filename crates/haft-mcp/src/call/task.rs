@@ -39,7 +39,7 @@ impl<'a> TaskHandle<'a> {
                 let id = id.clone();
                 Ok(Self { exchange, id, task, is_over: false })
             }
-            _ => Err(told("the server made a task of the call, and does not name it".to_owned())),
+            _ => Err(told("the server made a task of the call, and does not name it")),
         }
     }
 
@@ -65,7 +65,7 @@ impl<'a> TaskHandle<'a> {
                 }
                 Some("cancelled") => {
                     self.is_over = true;
-                    return Err(told(format!("the server cancelled the call{}", self.said(&task))));
+                    return Err(told(&format!("the server cancelled the call{}", Self::said(&task))));
                 }
                 Some("input_required") if self.exchange.era() == Era::Modern => {
                     let wanted = task.get_mut("inputRequests").map(Value::take).unwrap_or_default();
@@ -74,13 +74,13 @@ impl<'a> TaskHandle<'a> {
                 Some("completed" | "failed" | "working" | "submitted" | "input_required") => {}
                 status => {
                     let status = status.map(|status| line(status, 60)).unwrap_or_default();
-                    return Err(told(format!("the call is in a state that is not known here: `{status}`")));
+                    return Err(told(&format!("the call is in a state that is not known here: `{status}`")));
                 }
             }
             sleep(interval(&task)).await;
             task = self.ask("tasks/get").await?;
             // That the server still knows it is news, too.
-            self.exchange.watch.tell(&format!("the server works on it{}", self.said(&task)));
+            self.exchange.watch.tell(&format!("the server works on it{}", Self::said(&task)));
         }
     }
 
@@ -102,7 +102,7 @@ impl<'a> TaskHandle<'a> {
         self.exchange.send(Request { method, params: json!({ "taskId": self.id }) }).await
     }
 
-    fn said(&self, task: &Value) -> String {
+    fn said(task: &Value) -> String {
         let said = task.get("statusMessage").and_then(Value::as_str);
         said.map(|said| format!(": {}", line(said, MOST_BYTES))).unwrap_or_default()
     }

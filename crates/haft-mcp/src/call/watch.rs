@@ -3,10 +3,10 @@ use crate::shown::line;
 use haft_core::Progress;
 use haft_tools_core::CallContext;
 use std::sync::atomic::{AtomicU32, Ordering};
-use tokio_util::sync::CancellationToken;
+use tokio::sync::Notify;
 
 /// The most questions that a server may put for one call.
-pub(super) const MOST_QUESTIONS: u32 = 8;
+const MOST_QUESTIONS: u32 = 8;
 
 /// The most bytes of what a server tells of how far it is.
 const MOST_BYTES: usize = 1_024;
@@ -16,12 +16,12 @@ pub(super) struct CallWatch {
     /// The call; none where the host itself wants something.
     cx: Option<CallContext>,
     questions: AtomicU32,
-    asked_too_much: CancellationToken,
+    asked_too_much: Notify,
 }
 
 impl CallWatch {
     pub(super) fn new(cx: impl Into<Option<CallContext>>) -> Self {
-        Self { cx: cx.into(), questions: AtomicU32::new(0), asked_too_much: CancellationToken::new() }
+        Self { cx: cx.into(), questions: AtomicU32::new(0), asked_too_much: Notify::new() }
     }
 
     /// Tells people something, and the executor that the call gets on.
@@ -31,9 +31,14 @@ impl CallWatch {
         }
     }
 
+    /// Tells whether the server has put more questions than it may.
+    pub(super) fn was_asked_too_much(&self) -> bool {
+        self.questions.load(Ordering::Relaxed) > MOST_QUESTIONS
+    }
+
     /// Waits until the server has put more questions than it may.
     pub(super) async fn is_asked_too_much(&self) {
-        self.asked_too_much.cancelled().await;
+        self.asked_too_much.notified().await;
     }
 }
 
@@ -49,7 +54,7 @@ impl Watch for CallWatch {
     fn may_ask(&self) -> bool {
         let may = self.questions.fetch_add(1, Ordering::Relaxed) < MOST_QUESTIONS;
         if !may {
-            self.asked_too_much.cancel();
+            self.asked_too_much.notify_one();
         }
         may
     }

@@ -351,13 +351,11 @@ impl EntryReader<'_> {
 
     fn switch(&mut self, fields: &Fields<'_>, name: &str) -> Option<bool> {
         let (key, value) = fields.get(name)?;
-        match value.value {
-            NodeValue::Switch(switch) => Some(switch),
-            _ => {
-                self.unfit(key, value, "`true` or `false`");
-                None
-            }
+        if let NodeValue::Switch(switch) = value.value {
+            return Some(switch);
         }
+        self.unfit(key, value, "`true` or `false`");
+        None
     }
 
     fn names(&mut self, fields: &Fields<'_>, name: &str) -> BTreeSet<String> {
@@ -366,12 +364,12 @@ impl EntryReader<'_> {
             self.unfit(key, value, "a list of names");
             return BTreeSet::new();
         };
-        let name = |item: &Node| match &item.value {
-            NodeValue::Text(text) => Some(text.clone()),
-            _ => {
-                self.unfit(key, item, "a text");
-                None
+        let name = |item: &Node| {
+            if let NodeValue::Text(text) = &item.value {
+                return Some(text.clone());
             }
+            self.unfit(key, item, "a text");
+            None
         };
         items.iter().filter_map(name).collect()
     }

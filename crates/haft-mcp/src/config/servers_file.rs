@@ -237,28 +237,25 @@ impl Reading<'_> {
             }
             let entry = read_entry(self.source, self.variable, &key.text, &name, value);
             self.read.warnings.extend(entry.warnings);
-            match entry.server {
-                Some(_) if entry.disabled => self.read.disabled.push(name),
-                Some(server) => self.read.servers.push(server),
+            if entry.disabled {
                 // What is not started need not be right.
-                None if entry.disabled => self.read.disabled.push(name),
-                None => {
-                    let refused = RefusedServer { name: key.text.clone(), problems: entry.problems };
-                    self.read.refused.push(refused);
-                }
+                self.read.disabled.push(name);
+            } else if let Some(server) = entry.server {
+                self.read.servers.push(server);
+            } else {
+                let refused = RefusedServer { name: key.text.clone(), problems: entry.problems };
+                self.read.refused.push(refused);
             }
         }
         Ok(())
     }
 
     fn table<'n>(&self, node: &'n Node, what: &str) -> Result<&'n [(Key, Node)], ConfigError> {
-        match &node.value {
-            NodeValue::Table(members) => Ok(members),
-            _ => {
-                let message = format!("{what} must be a table of names, and is {}", node.kind());
-                Err(ConfigError::new(vec![self.source.problem(&node.span, message)]))
-            }
+        if let NodeValue::Table(members) = &node.value {
+            return Ok(members);
         }
+        let message = format!("{what} must be a table of names, and is {}", node.kind());
+        Err(ConfigError::new(vec![self.source.problem(&node.span, message)]))
     }
 
     fn warn_of_slip(&mut self, key: &Key, meant: Option<&str>) {

@@ -9,9 +9,8 @@ const MOST_WORD_BYTES: usize = 60;
 /// Makes content of a block that a server sent; one that cannot be used becomes a text that says so.
 pub(crate) fn block(block: Value) -> Content {
     let Value::Object(mut members) = block else { return left_out("a part", "it is no block") };
-    let kind = match take_text(&mut members, "type") {
-        Some(kind) => kind,
-        None => return left_out("a part", "it does not say what it is"),
+    let Some(kind) = take_text(&mut members, "type") else {
+        return left_out("a part", "it does not say what it is");
     };
     let read = match &*kind {
         "text" => take_text(&mut members, "text").map(Content::text).ok_or("it has no text"),
@@ -19,7 +18,7 @@ pub(crate) fn block(block: Value) -> Content {
         "audio" => media(&mut members).map(|(data, mime_type)| Content::Audio { data, mime_type }),
         "resource" => resource(members.remove("resource")),
         "resource_link" => link(&mut members),
-        _ => Err("what it is is not known here"),
+        _ => Err("its kind is not known here"),
     };
     read.unwrap_or_else(|why| left_out(&format!("a part `{}`", line(&kind, MOST_WORD_BYTES)), why))
 }

@@ -45,7 +45,7 @@ pub struct ListedTemplate {
 pub struct ResourceWatch {
     pub(super) uri: String,
     /// The request by which a server of the modern era tells; none of the legacy era.
-    pub(super) _listening: Option<AbortOnDropHandle<()>>,
+    pub(super) listening: Option<AbortOnDropHandle<()>>,
 }
 
 impl ResourceWatch {

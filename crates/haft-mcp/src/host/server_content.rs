@@ -93,7 +93,7 @@ impl ServerContent {
                 Some(AbortOnDropHandle::new(tokio::spawn(listening)))
             }
         };
-        Ok(ResourceWatch { uri: uri.to_owned(), _listening: listening })
+        Ok(ResourceWatch { uri: uri.to_owned(), listening })
     }
 
     /// Has the server tell no more of changes of a resource.
@@ -106,7 +106,7 @@ impl ServerContent {
     ///
     /// As for [`watch_resource`](Self::watch_resource).
     pub async fn unwatch_resource(&self, watch: ResourceWatch) -> Result<(), ServerRequestError> {
-        if watch._listening.is_none() {
+        if watch.listening.is_none() {
             self.0.request("resources/unsubscribe", json!({ "uri": watch.uri }), None).await?;
         }
         Ok(())

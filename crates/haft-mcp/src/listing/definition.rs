@@ -179,6 +179,10 @@ impl Skipped {
         Self { name, reason: line(reason, MOST_REASON_BYTES) }
     }
 
+    pub(super) fn panicked() -> Self {
+        Self::new(None, "reading it panicked")
+    }
+
     pub(super) fn notice(self, position: usize) -> ServerNotice {
         let Self { name, reason } = self;
         let text = match name {

@@ -39,13 +39,11 @@ pub(crate) async fn read_pages(
         let room = MOST_TOOLS - items.len();
         let too_many = tools.len() > room;
         for tool in tools.into_iter().take(room) {
-            match left.checked_sub(size(&tool)) {
-                Some(rest) => left = rest,
-                None => {
-                    cut(format!("its list of tools has more than {MOST_BYTES} bytes; the rest was left out"));
-                    return Ok((items, notices));
-                }
-            }
+            let Some(rest) = left.checked_sub(size(&tool)) else {
+                cut(format!("its list of tools has more than {MOST_BYTES} bytes; the rest was left out"));
+                return Ok((items, notices));
+            };
+            left = rest;
             items.push(tool);
         }
         if too_many {

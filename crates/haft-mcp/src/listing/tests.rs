@@ -1,3 +1,5 @@
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
 use super::*;
 use crate::fake::{FakeServer, builder, call, catalog, config, executor, one, tool};
 use crate::trust::Judge;
@@ -8,6 +10,7 @@ use haft_core::Origin;
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 /// Lists the tools of a server called `s`, and prints how it stands, what it is told of and which tools a catalog has.
 async fn check(tools: Value, expect: Expect) {
@@ -21,14 +24,14 @@ async fn outline(servers: &McpServers) -> String {
     let mut outline =
         format!("{}{}\n", status.state, status.reason.map(|why| format!(": {why}")).unwrap_or_default());
     for notice in &status.notices {
-        outline += &format!("{:?} {notice}\n", notice.kind);
+        let _ = writeln!(outline, "{:?} {notice}", notice.kind);
     }
     for refused in &catalog.statuses()[0].refused {
-        outline += &format!("refused {refused:?}\n");
+        let _ = writeln!(outline, "refused {refused:?}");
     }
     for spec in catalog.snapshot().iter() {
         let origin = line(&spec.origin().to_string(), 60);
-        outline += &format!("{} = {origin}: {}\n", spec.name(), spec.description());
+        let _ = writeln!(outline, "{} = {origin}: {}", spec.name(), spec.description());
     }
     outline
 }

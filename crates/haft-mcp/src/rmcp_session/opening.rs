@@ -2,10 +2,8 @@ use super::desk::refusal;
 use super::flights::number;
 use super::local_fault;
 use super::message::{request_parts, result_value};
-use crate::config;
 use crate::session::{Counterpart, Fault, ServerInfo};
-use crate::{Era, EraMemory, ServerConfig, ServerLimits};
-use haft_core::Digest;
+use crate::{Era, EraMemory, ServerConfig, ServerIdentity, ServerLimits};
 use rmcp::RoleClient;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult, DiscoverRequest,
@@ -14,7 +12,7 @@ use rmcp::model::{
     ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 use tokio::time::{Instant, sleep_until};
 
@@ -35,7 +33,7 @@ pub(crate) struct Opening {
     pub(crate) limits: ServerLimits,
     /// Where the era is remembered that was found out, and under which key.
     pub(crate) memory: Arc<dyn EraMemory>,
-    pub(crate) key: Digest,
+    pub(crate) key: ServerIdentity,
 }
 
 /// Is a connection's opening that went through.
@@ -61,14 +59,7 @@ pub(super) fn hello(counterpart: &dyn Counterpart) -> InitializeRequestParams {
 impl Opening {
     /// Says how connections are opened to a server as it is configured.
     pub(crate) fn new(config: &ServerConfig, memory: Arc<dyn EraMemory>) -> Self {
-        let key = Digest::of(&match &config.transport {
-            config::Transport::Stdio(program) => {
-                let arguments: Vec<_> = program.arguments.iter().map(|one| one.to_string_lossy()).collect();
-                json!(["stdio", program.command.to_string_lossy(), arguments, program.directory])
-            }
-            config::Transport::Http(server) => json!(["http", server.url]),
-            config::Transport::Unix(socket) => json!(["unix", socket]),
-        });
+        let key = ServerIdentity::of(config);
         Self { era: config.era, limits: config.limits, memory, key }
     }
 

@@ -5,7 +5,7 @@ use crate::shown::line;
 use async_trait::async_trait;
 use haft_tools_core::{CallContext, Tool};
 use serde_json::Value;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
@@ -34,7 +34,7 @@ struct Log {
 #[derive(Default)]
 struct Calls {
     next: u64,
-    running: BTreeMap<u64, CallContext>,
+    running: Vec<(u64, CallContext)>,
 }
 
 /// Has what the server says be told to a call until it is dropped.
@@ -58,7 +58,7 @@ impl Ear {
         let mut calls = self.calls();
         calls.next += 1;
         let number = calls.next;
-        calls.running.insert(number, call);
+        calls.running.push((number, call));
         Heard { ear: self, number }
     }
 
@@ -71,8 +71,10 @@ impl Ear {
     fn note(&self, text: String) {
         let call = {
             let calls = self.calls();
-            let mut running = calls.running.values();
-            running.next().filter(|_| calls.running.len() == 1).cloned()
+            match &*calls.running {
+                [(_, only)] => Some(only.clone()),
+                _ => None,
+            }
         };
         if let Some(call) = call {
             call.progress(&*text);
@@ -98,7 +100,7 @@ impl Ear {
 
 impl Drop for Heard<'_> {
     fn drop(&mut self) {
-        self.ear.calls().running.remove(&self.number);
+        self.ear.calls().running.retain(|(number, _)| *number != self.number);
     }
 }
 

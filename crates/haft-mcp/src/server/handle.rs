@@ -206,7 +206,9 @@ impl McpServer {
     fn not_connected(&self, standing: &Standing) -> NotConnected {
         let server = self.name().clone();
         match standing.unread.as_ref().or(standing.failure.as_ref()) {
-            Some(Failure { login: Some(url), .. }) => NotConnected::NeedsLogin { server, url: url.clone() },
+            Some(Failure { login: Some(login), .. }) => {
+                NotConnected::NeedsLogin { server, url: login.url.clone() }
+            }
             Some(failure) => NotConnected::Failed { server, failure: failure.clone() },
             None => NotConnected::Stopped(server),
         }

@@ -49,8 +49,14 @@ pub(crate) struct Failure {
     /// For people: bounded and visible.
     pub(crate) reason: String,
     pub(crate) last_words: Option<String>,
-    /// Whether a person has to log in, and where if that is known.
-    pub(crate) login: Option<Option<String>>,
+    /// Whether a person has to log in.
+    pub(crate) login: Option<Login>,
+}
+
+/// Says where a person has to log in, if that is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Login {
+    pub(crate) url: Option<String>,
 }
 
 impl Standing {
@@ -69,7 +75,7 @@ impl Standing {
             tools: listing.map_or(0, |listing| listing.tools.len()),
             reason: failure.map(|failure| failure.reason.clone()),
             last_words: failure.and_then(|failure| failure.last_words.clone()),
-            login_url: failure.and_then(|failure| failure.login.clone().flatten()),
+            login_url: failure.and_then(|failure| failure.login.clone()?.url),
             retry_in: self.retry_at.map(|at| at.saturating_duration_since(Instant::now())),
             notices: listing.map_or_else(Vec::new, |listing| listing.notices.to_vec()),
         }
@@ -106,7 +112,7 @@ impl Failure {
             DialError::Ended(farewell)
             | DialError::Refused(Fault::Ended(farewell))
             | DialError::Silent { farewell: Some(farewell), .. } => (Some(farewell), None),
-            DialError::Refused(Fault::Unauthorized { url }) => (None, Some(url.clone())),
+            DialError::Refused(Fault::Unauthorized { url }) => (None, Some(Login { url: url.clone() })),
             _ => (None, None),
         };
         Self::new(&error.to_string(), farewell, login)
@@ -118,13 +124,13 @@ impl Failure {
 
     pub(super) fn of_reading(fault: &Fault) -> Self {
         let login = match fault {
-            Fault::Unauthorized { url } => Some(url.clone()),
+            Fault::Unauthorized { url } => Some(Login { url: url.clone() }),
             _ => None,
         };
         Self::new(&format!("its tools could not be read: {fault}"), None, login)
     }
 
-    fn new(reason: &str, farewell: Option<&Farewell>, login: Option<Option<String>>) -> Self {
+    fn new(reason: &str, farewell: Option<&Farewell>, login: Option<Login>) -> Self {
         let words = farewell.map(|farewell| &*farewell.stderr).filter(|words| !words.is_empty());
         // The end of it is what tells why.
         let last = |words: &str| {

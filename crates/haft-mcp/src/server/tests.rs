@@ -1,4 +1,8 @@
-use crate::fake::{Dialed, FakeServer, builder, call, catalog, config, executor, one, text_result, tool};
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
+use crate::fake::{
+    Dialed, FakeServer, builder, call, catalog, config, executor, one, replies, text_result, tool,
+};
 use crate::session::{DialError, Farewell, Fault, News};
 use crate::{Era, McpServer, McpServers, ServerState, Start};
 use expect_test::{Expect, expect};
@@ -236,6 +240,23 @@ async fn dying(times: usize, listed: serde_json::Value, repeatable: bool) -> (St
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_that_cannot_be_made_again_may_have_been_done_in_part() {
+    let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
+        asked.session.die();
+        std::future::pending().await
+    });
+    let mut config = config("s");
+    config.repeatable = ["a".to_owned()].into();
+    let servers = builder([(config, &fake)]).build().unwrap();
+    let executor = executor(&servers).await.build();
+    let fake = fake.dials((0..6).map(|_| Dialed::Fails(exited())));
+    expect![[r#"
+        error: unavailable
+        the server `s` ended while it worked on `s__a`, which may have been done in part; see what has been done before you repeat it"#]].assert_eq(&call(&executor, "s__a", json!({})).await);
+    assert_eq!(fake.count("tools/call"), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn changed_tools_reach_a_catalog_within_a_second() {
     let fake = FakeServer::saying(json!([tool("a")]), "");
     let servers = one(&fake);
@@ -410,4 +431,50 @@ async fn two_servers_cannot_be_called_the_same() {
     let fake = FakeServer::saying(json!([]), "");
     let error = builder([(config("s"), &fake), (config("s"), &fake)]).build().unwrap_err();
     assert_eq!(error.to_string(), "two MCP servers are called `s`; rename one of them");
+}
+
+/// Calls, deaths, restarts, stops and news at once: every call is answered, and in the end the server can be used.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn nothing_hangs_whatever_happens_at_once() {
+    let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
+        match asked.params["arguments"]["n"].as_u64().unwrap_or_default() % 7 {
+            0 => asked.session.die(),
+            1 => sleep(milliseconds(1)).await,
+            _ => tokio::task::yield_now().await,
+        }
+        Ok(text_result("done"))
+    });
+    let mut config = config("s");
+    config.limits.restarts = 100_000;
+    config.orders_itself = true;
+    config.repeatable = ["a".to_owned()].into();
+    let servers = builder([(config, &fake)]).build().unwrap();
+    let executor = executor(&servers).await.build();
+    let server = servers.get("s").unwrap();
+    let disturbing = async {
+        for n in 0..20 {
+            sleep(milliseconds(2)).await;
+            match n % 4 {
+                0 => server.restart(),
+                1 => fake.tell(News::ToolsChanged),
+                2 => server.refresh(),
+                _ => {
+                    server.stop().await;
+                    let _ = server.start().await;
+                }
+            }
+        }
+    };
+    let calling = async {
+        for round in 0..4 {
+            let calls: Vec<_> = (0..32).map(|n| ("s__a", json!({ "n": round * 32 + n }))).collect();
+            assert_eq!(replies(&executor, calls).await.len(), 32);
+        }
+    };
+    timeout(Duration::from_mins(1), async { tokio::join!(disturbing, calling) })
+        .await
+        .expect("nothing hangs");
+    let _ = server.start().await;
+    assert_eq!(call(&executor, "s__a", json!({ "n": 2 })).await, "ok\ndone");
+    servers.stop().await;
 }

@@ -103,7 +103,7 @@ impl FilePins {
             match file.try_lock() {
                 Ok(()) => return Ok(file),
                 Err(TryLockError::WouldBlock) if Instant::now() < until => {
-                    thread::sleep(Duration::from_millis(5))
+                    thread::sleep(Duration::from_millis(5));
                 }
                 Err(TryLockError::WouldBlock) => return Err(unlocked(io::ErrorKind::TimedOut.into())),
                 Err(TryLockError::Error(error)) => return Err(unlocked(error)),

@@ -127,25 +127,60 @@ impl Resource {
 
     /// Tells whether everything that `other` stands for is part of this.
     pub fn contains(&self, other: &Self) -> bool {
-        self.scheme == other.scheme
-            && if self.subtree { self.covers(&other.path) } else { !other.subtree && self.path == other.path }
+        Reach::of(self).contains(Reach::of(other))
     }
 
     /// Tells whether the two have anything in common.
     pub fn overlaps(&self, other: &Self) -> bool {
+        Reach::of(self).overlaps(Reach::of(other))
+    }
+
+    /// Tells whether the other's path is this one or lies below it.
+    pub(super) fn is_above(&self, other: &Self) -> bool {
+        Reach::of(self).is_above(Reach::of(other))
+    }
+}
+
+/// Is what an access reaches as far as ordering goes: its resource, or a wider place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reach<'a> {
+    pub(crate) scheme: &'a Scheme,
+    pub(crate) path: &'a str,
+    /// Whether everything below the path is meant too.
+    pub(crate) subtree: bool,
+}
+
+impl<'a> Reach<'a> {
+    pub(super) fn of(resource: &'a Resource) -> Self {
+        Self { scheme: &resource.scheme, path: &resource.path, subtree: resource.subtree }
+    }
+
+    /// The place that so many bytes of the resource's path name, with everything below it.
+    pub(super) fn above(resource: &'a Resource, bytes: usize) -> Self {
+        // A place whose name cannot be told is all of the scheme.
+        let path = resource.path.get(..bytes).unwrap_or_default();
+        Self { scheme: &resource.scheme, path, subtree: true }
+    }
+
+    fn contains(self, other: Self) -> bool {
+        self.scheme == other.scheme
+            && if self.subtree { self.covers(other.path) } else { !other.subtree && self.path == other.path }
+    }
+
+    pub(super) fn overlaps(self, other: Self) -> bool {
         self.contains(other) || other.contains(self)
     }
 
     /// Tells whether the other's path is this one or lies below it.
-    pub(crate) fn is_above(&self, other: &Self) -> bool {
-        self.scheme == other.scheme && self.covers(&other.path)
+    pub(super) fn is_above(self, other: Self) -> bool {
+        self.scheme == other.scheme && self.covers(other.path)
     }
 
-    fn covers(&self, path: &str) -> bool {
+    fn covers(self, path: &str) -> bool {
         if self.path.is_empty() {
             return true;
         }
-        path.strip_prefix(&*self.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        path.strip_prefix(self.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 }
 

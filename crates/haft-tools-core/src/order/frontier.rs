@@ -1,5 +1,6 @@
 use super::graph::{Graph, NodeId};
-use crate::{Access, Accesses, Resource};
+use crate::access::Reach;
+use crate::{Access, Accesses};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
@@ -204,12 +205,12 @@ impl Spot {
 fn key_of(access: &Access) -> (Box<str>, bool) {
     match access.place() {
         None => ("".into(), true),
-        Some(resource) => (key(resource), resource.is_subtree() || !access.is_shared()),
+        Some(place) => (key(place), place.subtree || !access.is_shared()),
     }
 }
 
-fn key(resource: &Resource) -> Box<str> {
-    let (scheme, path) = (resource.scheme().as_str(), resource.path());
+fn key(place: Reach<'_>) -> Box<str> {
+    let (scheme, path) = (place.scheme.as_str(), place.path);
     let mut key = String::with_capacity(scheme.len() + 1 + path.len());
     key.push_str(scheme);
     key.push(':');

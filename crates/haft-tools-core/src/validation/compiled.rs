@@ -72,42 +72,42 @@ mod tests {
     use expect_test::{Expect, expect};
     use serde_json::{Value, json};
 
-    fn check(schema: Value, value: &Value, expect: Expect) {
+    fn check(schema: Value, value: &Value, expect: &Expect) {
         let checked = CompiledSchema::compile(schema).and_then(|schema| schema.check(value));
         expect.assert_eq(&checked.err().unwrap_or_else(|| "fits".to_owned()));
     }
 
     #[test]
     fn values_of_any_kind_are_checked() {
-        check(json!({ "type": "string" }), &json!("a"), expect!["fits"]);
-        check(json!(true), &json!(null), expect!["fits"]);
-        check(json!({ "type": "string" }), &json!(1), expect!["at the top: 1 is not a string"]);
+        check(json!({ "type": "string" }), &json!("a"), &expect!["fits"]);
+        check(json!(true), &json!(null), &expect!["fits"]);
+        check(json!({ "type": "string" }), &json!(1), &expect!["at the top: 1 is not a string"]);
         check(
             json!({ "type": "object", "required": ["a"], "properties": { "b": { "type": "integer" } } }),
             &json!({ "b": "x" }),
-            expect![[r#"at the top: the property `a` is missing; at `/b`: "x" is not an integer"#]],
+            &expect![[r#"at the top: the property `a` is missing; at `/b`: "x" is not an integer"#]],
         );
     }
 
     #[test]
     fn what_a_hostile_schema_refers_to_is_neither_fetched_nor_followed_for_ever() {
         let list = json!({ "$ref": "#/$defs/node", "$defs": { "node": { "properties": { "next": { "$ref": "#/$defs/node" } } } } });
-        check(list, &json!({ "next": { "next": {} } }), expect!["fits"]);
+        check(list, &json!({ "next": { "next": {} } }), &expect!["fits"]);
         check(
             json!({ "$ref": "http://127.0.0.1:1/schema.json" }),
             &json!(1),
-            expect![
+            &expect![
                 "Resource 'http://127.0.0.1:1/schema.json' is not present in a registry and retrieving it failed: Retrieval is disabled, cannot fetch http://127.0.0.1:1/schema.json"
             ],
         );
-        check(json!({ "$ref": "#/$defs/none" }), &json!(1), expect!["Pointer '/$defs/none' does not exist"]);
-        check(json!({ "$ref": "#" }), &json!(1), expect!["fits"]);
-        check(json!(7), &json!(1), expect![[r#"7 is not of types "boolean", "object""#]]);
+        check(json!({ "$ref": "#/$defs/none" }), &json!(1), &expect!["Pointer '/$defs/none' does not exist"]);
+        check(json!({ "$ref": "#" }), &json!(1), &expect!["fits"]);
+        check(json!(7), &json!(1), &expect![[r#"7 is not of types "boolean", "object""#]]);
     }
 
     #[test]
     fn a_value_that_is_nested_too_deeply_is_not_checked() {
         let deep = (0..1_000).fold(json!(1), |inside, _| json!([inside]));
-        check(json!({}), &deep, expect!["it is nested too deeply to be checked"]);
+        check(json!({}), &deep, &expect!["it is nested too deeply to be checked"]);
     }
 }

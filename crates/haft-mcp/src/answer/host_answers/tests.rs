@@ -1,3 +1,5 @@
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
 use super::*;
 use crate::answer::{Root, Sampled, SamplingRequest, SamplingTool};
 use expect_test::{Expect, expect};

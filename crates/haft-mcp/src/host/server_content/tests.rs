@@ -1,3 +1,5 @@
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
 use super::*;
 use crate::ServerName;
 use crate::host::resource_tools;
@@ -5,6 +7,7 @@ use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use haft_core::{ToolCall, ToolName};
 use haft_tools_core::{AllowAll, Batch, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry};
+use std::fmt::Write as _;
 use std::sync::Mutex;
 
 /// Is a server that answers each request by a function, and keeps what it was asked.
@@ -142,7 +145,7 @@ fn the_tools_say_what_they_touch() {
         let prepared =
             tool.prepare(&json!({ "uri": "file:///a" }), &CallScope::new("run-1".parse().unwrap())).unwrap();
         let accesses: Vec<String> = prepared.accesses().iter().map(ToString::to_string).collect();
-        told += &format!("{} {} {accesses:?}\n", tool.spec().name().as_str(), tool.spec().origin());
+        writeln!(told, "{} {} {accesses:?}", tool.spec().name(), tool.spec().origin()).unwrap();
         assert!(tool.spec().name().as_str().parse::<ToolName>().is_ok());
     }
     expect![[r#"

@@ -4,9 +4,8 @@ use crate::rmcp_session::{Opening, StdioDial};
 use crate::session::{
     Ask, AskRefused, Counterpart, Dial as _, DialError, Fault, News, Request, Session, Watch,
 };
-use crate::{Era, EraMemoryInProcess, Program, ServerLimits};
+use crate::{Era, EraMemoryInProcess, Program, ServerConfig, ServerLimits, Transport};
 use async_trait::async_trait;
-use haft_core::Digest;
 use haft_process::Environment;
 use haft_tools_core::CallContext;
 use serde_json::{Value, json};
@@ -58,12 +57,8 @@ impl Stage {
     fn of(mut program: Program) -> Self {
         let directory = TempDir::new().unwrap();
         program.directory = Some(directory.path().to_owned());
-        let opening = Opening {
-            era: None,
-            limits: ServerLimits::default(),
-            memory: Arc::new(EraMemoryInProcess::default()),
-            key: Digest::of(&Value::Null),
-        };
+        let config = ServerConfig::new("stage".parse().unwrap(), Transport::Stdio(program.clone()));
+        let opening = Opening::new(&config, Arc::new(EraMemoryInProcess::default()));
         let dial = StdioDial { program, environment: Environment::minimal(), opening };
         Self { directory, host: Arc::default(), dial }
     }

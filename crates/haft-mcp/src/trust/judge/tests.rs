@@ -1,3 +1,5 @@
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
 use super::*;
 use crate::{FilePins, MemoryPins, Program, ServerConfig, Transport};
 use expect_test::{Expect, expect};
@@ -73,14 +75,14 @@ fn what_waits_is_accepted_as_it_was_shown_and_no_other_way() {
     let (store, identity) = (MemoryPins::default(), ServerIdentity::of(&server("a")));
     judged(&store, &[tool("read", "Reads.")]);
     let (second, third) = (tool("read", "Reads it."), tool("read", "Reads all."));
-    judged(&store, &[second.clone()]);
+    judged(&store, std::slice::from_ref(&second));
     let waiting = store.read(&identity).unwrap().unwrap().waiting()["read"].clone();
     assert_eq!((waiting.digest, waiting.definition), (second.digest, Some(second.definition.clone())));
-    judged(&store, &[third.clone()]);
+    judged(&store, std::slice::from_ref(&third));
     assert!(!store.accept(&identity, "read", second.digest).unwrap());
     check(
         &store,
-        &[third.clone()],
+        std::slice::from_ref(&third),
         &expect![[r#"
         read: its description changed since it was accepted
     "#]],
@@ -88,14 +90,14 @@ fn what_waits_is_accepted_as_it_was_shown_and_no_other_way() {
     assert!(store.accept(&identity, "read", third.digest).unwrap());
     check(
         &store,
-        &[third],
+        std::slice::from_ref(&third),
         &expect![[r#"
         read: may be called
     "#]],
     );
     check(
         &store,
-        &[second],
+        std::slice::from_ref(&second),
         &expect![[r#"
         read: its description changed since it was accepted
     "#]],

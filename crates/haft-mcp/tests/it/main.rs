@@ -1,0 +1,4 @@
+//! The client seen from outside.
+#![cfg(feature = "client")]
+
+mod counterparts;

@@ -1,0 +1,47 @@
+//! The JSON form of an access, in which the place it is ordered by is written as a resource.
+
+use super::{Access, Order, Resource, Target};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+#[derive(Serialize)]
+struct Written<'a> {
+    #[serde(flatten)]
+    target: &'a Target,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<&'a str>,
+    #[serde(skip_serializing_if = "Order::is_usual")]
+    order: Order,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    within: Option<Resource>,
+}
+
+#[derive(Deserialize)]
+struct Read {
+    #[serde(flatten)]
+    target: Target,
+    #[serde(default)]
+    detail: Option<Box<str>>,
+    #[serde(default)]
+    order: Order,
+    #[serde(default)]
+    within: Option<Resource>,
+}
+
+impl Serialize for Access {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { target, detail, order, within: _ } = self;
+        Written { target, detail: detail.as_deref(), order: *order, within: self.wider() }
+            .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Access {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Read { target, detail, order, within } = Read::deserialize(deserializer)?;
+        let access = Self { target, detail, order, within: None };
+        Ok(match within {
+            Some(place) => access.within(&place),
+            None => access,
+        })
+    }
+}
