@@ -11,7 +11,7 @@ use crate::session::{
 use crate::{Era, EraMemoryInProcess, HttpServer, ServerLimits};
 use async_trait::async_trait;
 use bytes::Bytes;
-use haft_core::Digest;
+
 use haft_http::{AddressPolicy, Exchange, HttpClient};
 use serde_json::{Map, Value, json};
 use std::env;
@@ -111,7 +111,7 @@ impl Stage {
             era: Some(era),
             limits: ServerLimits::default(),
             memory: Arc::new(EraMemoryInProcess::default()),
-            key: Digest::of(&json!(url)),
+            key: crate::service::key(),
         };
         let dial =
             HttpDial::new(&HttpServer::new(url), Some(oauth), opening).map_err(|error| error.to_string())?;

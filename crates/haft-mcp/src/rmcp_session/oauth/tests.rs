@@ -3,12 +3,12 @@ use crate::auth::{
     Authorizer as _, Challenge, CredentialFiles, CredentialStore, CredentialsInProcess, LoginConfig,
 };
 use crate::rmcp_session::{HttpDial, Opening, host_of};
-use crate::service::{Heard, Say, Service};
+use crate::service::{Heard, Say, Service, key};
 use crate::session::{Ask, AskRefused, Counterpart, Dial as _, DialError, Fault, News, Request, Watch};
-use crate::{EraMemoryInProcess, HttpServer, ServerLimits};
+use crate::{EraMemoryInProcess, HttpServer, McpServers, ServerConfig, ServerLimits, ServerState, Transport};
 use async_trait::async_trait;
 use bytes::Bytes;
-use haft_core::Digest;
+
 use haft_http::{AddressPolicy, Exchange, HttpClient};
 use serde_json::{Value, json};
 use std::io;
@@ -174,7 +174,7 @@ async fn logs_in_and_logs_nothing_of_it() {
         era: None,
         limits: ServerLimits::default(),
         memory: Arc::new(EraMemoryInProcess::default()),
-        key: Digest::of(&json!("k")),
+        key: key(),
     };
     let server = HttpServer::new(format!("{}/mcp", stage.service.url));
     let dial = HttpDial::new(&server, Some(oauth.clone()), opening).unwrap();
@@ -213,6 +213,20 @@ async fn logs_in_and_logs_nothing_of_it() {
     for secret in SECRETS {
         assert!(!log.contains(secret), "{secret}: {log}");
     }
+}
+
+#[tokio::test]
+async fn a_server_is_connected_to_once_a_person_has_logged_in() {
+    let mut stage = Stage::open(3600).await;
+    let transport = Transport::Http(HttpServer::new(format!("{}/mcp", stage.service.url)));
+    let servers =
+        McpServers::builder().server(ServerConfig::new("s".parse().unwrap(), transport)).build().unwrap();
+    let status = servers.get("s").unwrap().start().await.unwrap_err();
+    assert_eq!(status.state, ServerState::NeedsLogin);
+    log_in(&status.login_url.unwrap()).await;
+    let listed = stage.service.next(|heard| heard.rpc() == "tools/list").await;
+    assert_eq!(listed.header("authorization"), "Bearer Secret-access-1");
+    servers.stop().await;
 }
 
 #[tokio::test]
