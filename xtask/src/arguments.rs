@@ -20,8 +20,8 @@ pub(crate) enum Command {
     Docs(Mode),
     Examples,
     Msrv,
-    McpServers,
     McpConformance,
+    McpServers,
     ListBenches,
     Bench {
         bench: &'static Bench,
@@ -72,8 +72,8 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, UsageError> {
         "docs" => Command::Docs(if flags.has("--check") { Mode::Check } else { Mode::Rewrite }),
         "examples" => Command::Examples,
         "msrv" => Command::Msrv,
-        "mcp-servers" => Command::McpServers,
         "mcp-conformance" => Command::McpConformance,
+        "mcp-servers" => Command::McpServers,
         // Every page has its command: a test parses each name.
         _ => Command::Help(Some(page)),
     })
@@ -178,8 +178,8 @@ mod tests {
         check("docs --check", Command::Docs(Mode::Check));
         check("examples", Command::Examples);
         check("msrv", Command::Msrv);
-        check("mcp-servers", Command::McpServers);
         check("mcp-conformance", Command::McpConformance);
+        check("mcp-servers", Command::McpServers);
         check("bench", Command::ListBenches);
         check("bench executor", Command::Bench { bench: &BENCHES[0], arguments: vec![] });
         check(

@@ -91,15 +91,6 @@ pub(crate) const PAGES: [Page; 10] = [
         examples: &[("CI=true cargo xtask msrv", "to compare with the toolchain at hand")],
     },
     Page {
-        name: "mcp-servers",
-        usage: "",
-        summary: "try the client of haft-mcp with real servers",
-        details: "Installs the servers from npm and PyPI below target/mcp once, and runs the tests that need them. Without\n\
-                  npm, node or python3 it is skipped, and fails with CI=true in the environment.",
-        options: &[],
-        examples: &[("cargo xtask mcp-servers", "after a change to how servers are spoken to")],
-    },
-    Page {
         name: "mcp-conformance",
         usage: "",
         summary: "run the protocol's conformance suite on the client of haft-mcp",
@@ -107,6 +98,15 @@ pub(crate) const PAGES: [Page; 10] = [
                   skipped, and fails with CI=true in the environment.",
         options: &[],
         examples: &[("cargo xtask mcp-conformance", "after a change to how servers are spoken to over HTTP")],
+    },
+    Page {
+        name: "mcp-servers",
+        usage: "",
+        summary: "try the client of haft-mcp with real servers",
+        details: "Installs the servers from npm and PyPI below target/mcp once, and runs the tests that need them. Without\n\
+                  npm, node or python3 it is skipped, and fails with CI=true in the environment.",
+        options: &[],
+        examples: &[("cargo xtask mcp-servers", "after a change to how servers are spoken to")],
     },
     Page {
         name: "bench",

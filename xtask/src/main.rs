@@ -69,8 +69,8 @@ fn run(command: Command) -> anyhow::Result<bool> {
         Command::Docs(mode) => docs::run(&workspace, mode),
         Command::Examples => examples::run(&workspace),
         Command::Msrv => msrv::run(&workspace),
-        Command::McpServers => mcp_servers::run(&workspace),
         Command::McpConformance => mcp_conformance::run(&workspace),
+        Command::McpServers => mcp_servers::run(&workspace),
         Command::ListBenches => {
             print!("{}", bench::list());
             return Ok(true);

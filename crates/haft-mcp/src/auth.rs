@@ -31,6 +31,13 @@ pub(crate) trait Authorizer: Send + Sync + 'static {
     ///
     /// A login that was begun stays so.
     async fn challenged(&self, challenge: Challenge<'_>) -> Result<(), Fault>;
+
+    /// Waits until a person has logged in, since this was done last.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, it misses nothing.
+    async fn logged_in(&self);
 }
 
 /// Is what a server wants before it answers.

@@ -8,9 +8,10 @@ use crate::rmcp_session::{HttpDial, OAuth, Opening, host_of};
 use crate::session::{
     Ask, AskRefused, Counterpart, Dial as _, DialError, Fault, News, Request, Session, Watch,
 };
-use crate::{Era, EraMemoryInProcess, HttpServer, ServerConfig, ServerNameError, Transport};
+use crate::{Era, EraMemoryInProcess, HttpServer, ServerLimits};
 use async_trait::async_trait;
 use bytes::Bytes;
+
 use haft_http::{AddressPolicy, Exchange, HttpClient};
 use serde_json::{Map, Value, json};
 use std::env;
@@ -106,10 +107,12 @@ impl Stage {
         let host = host_of(url).map_err(|error| error.to_string())?;
         let oauth = OAuth::new(url.to_owned(), host, config, Arc::new(CredentialsInProcess::default()));
         let oauth = Arc::new(oauth.map_err(|error| error.to_string())?);
-        let name = "conformance".parse().map_err(|error: ServerNameError| error.to_string())?;
-        let mut server = ServerConfig::new(name, Transport::Http(HttpServer::new(url)));
-        server.era = Some(era);
-        let opening = Opening::new(&server, Arc::new(EraMemoryInProcess::default()));
+        let opening = Opening {
+            era: Some(era),
+            limits: ServerLimits::default(),
+            memory: Arc::new(EraMemoryInProcess::default()),
+            key: crate::service::key(),
+        };
         let dial =
             HttpDial::new(&HttpServer::new(url), Some(oauth), opening).map_err(|error| error.to_string())?;
         let person =

@@ -1,5 +1,6 @@
 //! A service for tests: it says what it is told to each request, and keeps what it heard.
 
+use crate::{HttpServer, ServerConfig, ServerIdentity, Transport};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -188,4 +189,10 @@ async fn read(stream: &mut TcpStream) -> Option<Heard> {
     let text = || Value::String(String::from_utf8_lossy(&body).into_owned());
     let body = serde_json::from_slice(&body).unwrap_or_else(|_| text());
     Some(Heard { method, path, headers, body })
+}
+
+/// A key under which something is remembered of a server.
+pub(crate) fn key() -> ServerIdentity {
+    let transport = Transport::Http(HttpServer::new("https://example.org/"));
+    ServerIdentity::of(&ServerConfig::new("a".parse().unwrap(), transport))
 }

@@ -43,6 +43,15 @@ pub(crate) trait Dial: Send + Sync + 'static {
     ///
     /// Dropping the future ends what was begun, a started program included.
     async fn dial(&self, counterpart: Arc<dyn Counterpart>) -> Result<Arc<dyn Session>, DialError>;
+
+    /// Waits until a person has logged in, since this was done last; for ever where nobody can.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, it misses nothing.
+    async fn logged_in(&self) {
+        std::future::pending().await
+    }
 }
 
 /// Holds what a server said of itself when the connection was opened.

@@ -24,6 +24,7 @@ use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::sync::Notify;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, timeout};
 use tracing::instrument::WithSubscriber as _;
@@ -46,6 +47,8 @@ struct Inner {
     change: tokio::sync::Mutex<Steps>,
     /// Where people come back to from logins that were begun.
     attempts: Mutex<JoinSet<()>>,
+    /// Is told of each login that a person has finished.
+    logged_in: Notify,
 }
 
 /// How often more was asked for, and the attempt that is under way.
@@ -92,6 +95,7 @@ impl OAuth {
             vault: Vault::new(server, store),
             change: tokio::sync::Mutex::default(),
             attempts: Mutex::default(),
+            logged_in: Notify::new(),
         })))
     }
 
@@ -142,6 +146,10 @@ impl Authorizer for OAuth {
         }
         let url = self.0.begin(&mut steps, challenge.header, held).await?;
         Err(Fault::Unauthorized { url: Some(url) })
+    }
+
+    async fn logged_in(&self) {
+        self.0.logged_in.notified().await;
     }
 }
 
@@ -220,7 +228,10 @@ impl Inner {
             let Ok(Some((login, visit))) = timeout(LOGIN, waiting.login()).await else { return };
             let Some(inner) = inner.upgrade() else { return };
             match inner.vault.keep(login).await {
-                Ok(_) => visit.answer(true, "You are logged in. This page can be closed.").await,
+                Ok(_) => {
+                    inner.logged_in.notify_one();
+                    visit.answer(true, "You are logged in. This page can be closed.").await;
+                }
                 Err(error) => visit.answer(false, &Failure::Store(error).to_string()).await,
             }
         };

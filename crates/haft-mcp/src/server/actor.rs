@@ -68,7 +68,9 @@ impl Actor {
     /// Waits until a connection is asked for that has not been.
     async fn rest(&mut self) -> Next {
         let (seen, free_at) = (self.seen, self.budget.free_at());
-        let failed = self.shared.standing.borrow().state == ServerState::Failed;
+        let state = self.shared.standing.borrow().state;
+        let (failed, wants_login) = (state == ServerState::Failed, state == ServerState::NeedsLogin);
+        let shared = Arc::clone(&self.shared);
         let mut wants = self.wants.clone();
         let woken = until(&mut wants, |wants| {
             let is_asked = !failed && wants.asked > seen.asked;
@@ -83,6 +85,7 @@ impl Actor {
                 self.stand(ServerState::Configured);
                 return Next::Rest;
             }
+            () = shared.dial.logged_in(), if wants_login => return Next::Connect,
         };
         if wants.stopped > seen.stopped {
             return self.obey(Interrupted::Stopped);
@@ -173,6 +176,7 @@ impl Actor {
         let mut wants = self.wants.clone();
         let mut telling = FuturesUnordered::new();
         let next = loop {
+            let wants_login = shared.standing.borrow().state == ServerState::NeedsLogin;
             let changed = async {
                 tokio::select! {
                     () = shared.ear.tools_changed.notified() => SETTLING,
@@ -188,6 +192,7 @@ impl Actor {
                     let spaced = last.map(|last| last + SPACING);
                     due = Some(spaced.into_iter().fold(Instant::now() + settling, Instant::max));
                 }
+                () = shared.dial.logged_in(), if due.is_none() && wants_login => due = Some(Instant::now()),
                 () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() && reading.is_none() => {
                     (due, last) = (None, Some(Instant::now()));
                     reading = Some(Box::pin(read(Arc::clone(&shared), connection.clone())));

@@ -10,6 +10,9 @@ use tokio::time::Instant;
 /// The most bytes of a reason.
 const MOST_REASON_BYTES: usize = 2 << 10;
 
+/// The most bytes of what a server says of how it is used.
+const MOST_INSTRUCTIONS: usize = 4 << 10;
+
 /// The most bytes of what a server says of itself in one word.
 const MOST_WORD_BYTES: usize = 100;
 
@@ -71,6 +74,9 @@ impl Standing {
             revision: info.map(|info| line(&info.revision, MOST_WORD_BYTES)),
             calls_itself: info
                 .map(|info| line(&format!("{} {}", info.name, info.version), 2 * MOST_WORD_BYTES)),
+            instructions: info
+                .and_then(|info| info.instructions.as_deref())
+                .map(|text| shown(text, MOST_INSTRUCTIONS)),
             generation: self.generation,
             tools: listing.map_or(0, |listing| listing.tools.len()),
             reason: failure.map(|failure| failure.reason.clone()),

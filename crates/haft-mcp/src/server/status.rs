@@ -16,6 +16,8 @@ pub struct ServerStatus {
     pub revision: Option<String>,
     /// The name and version it gives itself, which identify nothing; known while there is a connection.
     pub calls_itself: Option<String>,
+    /// What it says of how it is used, made visible, at most 4 KiB; known while there is a connection.
+    pub instructions: Option<String>,
     /// Counts the connections there were to it.
     pub generation: u64,
     /// How many tools it has that can be used or wait to be accepted.

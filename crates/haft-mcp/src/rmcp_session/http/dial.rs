@@ -136,6 +136,13 @@ impl Dial for HttpDial {
             },
         }
     }
+
+    async fn logged_in(&self) {
+        match &self.authorizer {
+            Some(authorizer) => authorizer.logged_in().await,
+            None => std::future::pending().await,
+        }
+    }
 }
 
 impl fmt::Debug for HttpDial {

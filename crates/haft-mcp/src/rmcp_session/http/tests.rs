@@ -1,11 +1,12 @@
 use super::{HttpDial, HttpDialError, host_of};
 use crate::rmcp_session::Opening;
-use crate::service::{Heard, Say, Service};
+use crate::service::{Heard, Say, Service, key};
 use crate::session::{
     Ask, AskRefused, Counterpart, Dial as _, DialError, Fault, News, Request, Session, Watch,
 };
-use crate::{Era, EraMemoryInProcess, HttpServer, ServerConfig, ServerLimits, Transport};
+use crate::{Era, EraMemoryInProcess, HttpServer, ServerLimits};
 use async_trait::async_trait;
+
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -33,9 +34,7 @@ impl Counterpart for Ear {
 fn opening(era: Option<Era>) -> Opening {
     let limits =
         ServerLimits { message_bytes: 2000, probe: Duration::from_millis(100), ..ServerLimits::default() };
-    let mut config = ServerConfig::new("k".parse().unwrap(), Transport::Http(HttpServer::new("http://k")));
-    (config.era, config.limits) = (era, limits);
-    Opening::new(&config, Arc::new(EraMemoryInProcess::default()))
+    Opening { era, limits, memory: Arc::new(EraMemoryInProcess::default()), key: key() }
 }
 
 fn dial(service: &Service, opening: Opening) -> HttpDial {
@@ -111,7 +110,7 @@ async fn speaks_the_legacy_era_to_who_refuses_the_modern_one_and_keeps_the_sessi
     let session = dial(&service, opening.clone()).dial(Arc::new(Ear::default())).await.unwrap();
     assert_eq!(session.server().era, Era::Legacy);
     assert_eq!(session.server().capabilities, json!({ "odd": {} }));
-    assert_eq!(opening.memory.recall(&opening.key), Some(Era::Legacy));
+    assert_eq!(opening.memory.recall(&key()), Some(Era::Legacy));
     assert_eq!(call(session.as_ref(), "a").await.unwrap(), json!({ "echo": "a" }));
     let heard = service.next(|heard| heard.rpc() == "tools/call").await;
     let headers = ["mcp-protocol-version", "mcp-session-id", "mcp-method"];
@@ -215,7 +214,7 @@ async fn a_server_that_is_silent_to_the_modern_era_is_spoken_to_in_the_other() {
     let opening = opening(None);
     let session = dial(&service, opening.clone()).dial(Arc::new(Ear::default())).await.unwrap();
     assert_eq!(session.server().era, Era::Legacy);
-    assert_eq!(opening.memory.recall(&opening.key), Some(Era::Legacy));
+    assert_eq!(opening.memory.recall(&key()), Some(Era::Legacy));
     assert_eq!(call(session.as_ref(), "a").await.unwrap(), json!({}));
 }
 

@@ -3,11 +3,12 @@ use crate::auth::{
     Authorizer as _, Challenge, CredentialFiles, CredentialStore, CredentialsInProcess, LoginConfig,
 };
 use crate::rmcp_session::{HttpDial, Opening, host_of};
-use crate::service::{Heard, Say, Service};
+use crate::service::{Heard, Say, Service, key};
 use crate::session::{Ask, AskRefused, Counterpart, Dial as _, DialError, Fault, News, Request, Watch};
-use crate::{EraMemoryInProcess, HttpServer, ServerConfig, Transport};
+use crate::{EraMemoryInProcess, HttpServer, McpServers, ServerConfig, ServerLimits, ServerState, Transport};
 use async_trait::async_trait;
 use bytes::Bytes;
+
 use haft_http::{AddressPolicy, Exchange, HttpClient};
 use serde_json::{Value, json};
 use std::io;
@@ -169,9 +170,13 @@ async fn logs_in_and_logs_nothing_of_it() {
     let stage = Stage::open(3600).await;
     let oauth = Arc::new(stage.oauth(Arc::new(CredentialsInProcess::default())));
     assert_eq!(token(&oauth).await, None);
+    let opening = Opening {
+        era: None,
+        limits: ServerLimits::default(),
+        memory: Arc::new(EraMemoryInProcess::default()),
+        key: key(),
+    };
     let server = HttpServer::new(format!("{}/mcp", stage.service.url));
-    let config = ServerConfig::new("k".parse().unwrap(), Transport::Http(server.clone()));
-    let opening = Opening::new(&config, Arc::new(EraMemoryInProcess::default()));
     let dial = HttpDial::new(&server, Some(oauth.clone()), opening).unwrap();
     let Err(DialError::Refused(Fault::Unauthorized { url: Some(url) })) = dial.dial(Arc::new(Nobody)).await
     else {
@@ -208,6 +213,20 @@ async fn logs_in_and_logs_nothing_of_it() {
     for secret in SECRETS {
         assert!(!log.contains(secret), "{secret}: {log}");
     }
+}
+
+#[tokio::test]
+async fn a_server_is_connected_to_once_a_person_has_logged_in() {
+    let mut stage = Stage::open(3600).await;
+    let transport = Transport::Http(HttpServer::new(format!("{}/mcp", stage.service.url)));
+    let servers =
+        McpServers::builder().server(ServerConfig::new("s".parse().unwrap(), transport)).build().unwrap();
+    let status = servers.get("s").unwrap().start().await.unwrap_err();
+    assert_eq!(status.state, ServerState::NeedsLogin);
+    log_in(&status.login_url.unwrap()).await;
+    let listed = stage.service.next(|heard| heard.rpc() == "tools/list").await;
+    assert_eq!(listed.header("authorization"), "Bearer Secret-access-1");
+    servers.stop().await;
 }
 
 #[tokio::test]
