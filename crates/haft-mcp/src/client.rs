@@ -16,6 +16,7 @@ mod host;
 mod link;
 mod listing;
 #[cfg(all(feature = "measured", unix))]
+#[doc(hidden)]
 pub mod measured;
 mod rmcp_session;
 mod server;

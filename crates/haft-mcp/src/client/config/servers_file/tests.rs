@@ -54,8 +54,8 @@ fn reads_what_desktop_clients_and_editors_have() {
 }"#,
         &expect![[r#"
             files Stdio(Program { command: "npx", arguments: 4 not shown, variables: ["KEY", "PORT"], directory: Some("/srv") })
-            web Http(HttpServer { url: "https://mcp.example.com/mcp…", headers: ["X-Key"] })
-            flow Http(HttpServer { url: "http://localhost:8080/mcp", headers: [] })
+            web Http(HttpServer { url: "https://mcp.example.com/mcp…", headers: ["X-Key"], .. })
+            flow Http(HttpServer { url: "http://localhost:8080/mcp", headers: [], .. })
             disabled off
         "#]],
     );
@@ -154,9 +154,9 @@ fn what_has_no_effect_is_told() {
     );
     check(
         "[servers.a]\ncommand = \"a\"\n",
-        &expect![[r#"
+        &expect![[r"
             warning mcp.toml:1:2: `servers`: it is not known, and has no effect; did you mean `mcp.servers`?
-        "#]],
+        "]],
     );
 }
 
@@ -164,52 +164,52 @@ fn what_has_no_effect_is_told() {
 fn says_where_a_file_is_not_of_its_language() {
     check(
         "{\n  \"mcpServers\": {\n    \"a\" {}\n  }\n}",
-        &expect![[r#"
+        &expect![[r"
         error .mcp.json:3:9: it is not JSON: expected `:`
-    "#]],
+    "]],
     );
     check(
         "{ \"mcpServers\": { \"a\": { \"command\": \"\\ud800\" } } }",
-        &expect![[r#"
+        &expect![[r"
         error .mcp.json:1:44: it is not JSON: unexpected end of hex escape
-    "#]],
+    "]],
     );
     check(
         "[mcp.servers.a]\ncommand = a\n",
-        &expect![[r#"
+        &expect![[r"
             error mcp.toml:2:11: it is not TOML: string values must be quoted, expected literal string
-        "#]],
+        "]],
     );
     check(
         "{}",
-        &expect![[r#"
+        &expect![[r"
         error .mcp.json:1:1: there are no servers in it; write them under `mcpServers`
-    "#]],
+    "]],
     );
     check(
         "{ \"mcpServers\": [] }",
-        &expect![[r#"
+        &expect![[r"
         error .mcp.json:1:17: the servers must be a table of names, and is a list
-    "#]],
+    "]],
     );
     check(
         &format!("{{{}", " ".repeat(MOST_BYTES)),
-        &expect![[r#"
+        &expect![[r"
         error .mcp.json: a file of servers has at most 1 MiB; is this another file?
-    "#]],
+    "]],
     );
     let servers: Vec<String> = (0..=MOST_SERVERS).map(|number| format!("\"s{number}\":{{}}")).collect();
     check(
         &format!("{{\"mcpServers\":{{{}}}}}", servers.join(",")),
-        &expect![[r#"
+        &expect![[r"
         error .mcp.json:1:15: it has 129 servers; 128 are the most
-    "#]],
+    "]],
     );
     check(
         &format!("{{\"mcpServers\":{}", "[".repeat(100_000)),
-        &expect![[r#"
+        &expect![[r"
         error .mcp.json:1:100014: it is not JSON: EOF while parsing a list
-    "#]],
+    "]],
     );
 }
 
@@ -218,9 +218,9 @@ fn a_file_cannot_be_too_deep() {
     let deep = format!("{{\"mcpServers\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
     check(
         &deep,
-        &expect![[r#"
+        &expect![[r"
         error .mcp.json:1:47: lists and tables stand in each other more than 32 deep
-    "#]],
+    "]],
     );
 }
 
