@@ -16,9 +16,6 @@ mod auth;
 mod call;
 #[cfg(feature = "client")]
 mod config;
-#[cfg(test)]
-#[cfg(feature = "client")]
-mod conformance;
 mod convert;
 #[cfg(feature = "client")]
 mod era_memory;
