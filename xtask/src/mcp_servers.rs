@@ -1,6 +1,6 @@
 //! `cargo xtask mcp-servers`: real MCP servers are installed, and the client of haft-mcp works with each of them.
 //!
-//! They come from npm and PyPI, in the versions that stand here, and are put below `target/mcp/` once; nothing is fetched
+//! They come from npm and `PyPI`, in the versions that stand here, and are put below `target/mcp/` once; nothing is fetched
 //! afterwards.
 
 use std::path::Path;
@@ -27,7 +27,7 @@ const NPM: [&str; 3] = [
     "@modelcontextprotocol/server-memory@2026.8.31",
 ];
 
-/// Those of PyPI, each list in an environment of its own, since they want different versions of the same packages.
+/// Those of `PyPI`, each list in an environment of its own, since they want different versions of the same packages.
 const PYPI: [(&str, &[&str]); 2] = [
     ("servers", &["mcp-server-git==2026.10.19", "mcp-server-time==2026.10.19"]),
     ("fastmcp", &["fastmcp==4.1.2"]),

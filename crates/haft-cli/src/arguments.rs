@@ -1,3 +1,4 @@
+use crate::mcp::arguments::McpCommand;
 use crate::policy::arguments::PolicyCommand;
 use crate::policy_setup::PolicyOptions;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -81,6 +82,24 @@ Examples:
     Policy {
         #[command(subcommand)]
         command: PolicyCommand,
+    },
+    /// Add, list, try and trust MCP servers, and call their tools
+    #[command(
+        arg_required_else_help = true,
+        after_help = "\
+Servers are those of `mcp.toml` in your configuration and of `.mcp.json` in the working directory. The latter are not started \
+before you have said with `haft mcp trust` that they may be.
+
+Examples:
+  haft mcp add time -- uvx mcp-server-time
+  haft mcp list
+  haft mcp tools time
+  haft mcp call time get_current_time '{\"timezone\": \"UTC\"}'
+  haft mcp accept time"
+    )]
+    Mcp {
+        #[command(subcommand)]
+        command: McpCommand,
     },
     /// Go on with a run that waits, or list those that do
     #[command(after_help = "\

@@ -12,6 +12,7 @@ mod interrupt;
 mod journal;
 mod keeper;
 mod kept_state;
+mod mcp;
 mod outcome;
 mod paint;
 mod person;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
             Command::Tools(options) => tools::tools(&options),
             Command::Call(options) => call::call(options).await,
             Command::Run(options) => run::run(options).await,
+            Command::Mcp { command } => mcp::mcp(command).await,
             Command::Policy { command } => policy::policy(&command),
             Command::Resume(options) => resume::resume(options).await,
             Command::Approvals(command) => approvals::approvals(command).await,

@@ -35,9 +35,14 @@ fn name(workdir: &Workdir) -> Result<&str> {
 
 /// Gathers the tools that the command offers.
 pub(crate) fn registry(workdir: &Workdir) -> Result<ToolRegistry> {
+    Ok(haft::default_tools_with(workdir, &environment())?)
+}
+
+/// Gathers the variables that programs are given.
+pub(crate) fn environment() -> Environment {
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    Ok(haft::default_tools_with(workdir, &Environment::from_vars(variables))?)
+    Environment::from_vars(variables)
 }
 
 /// Gathers the tools that a run has: those that the command offers, and the one that reads what was cut.

@@ -7,6 +7,7 @@ mod call;
 mod interrupt;
 mod interrupted;
 mod journal;
+mod mcp;
 mod policy;
 mod policy_files;
 mod run;

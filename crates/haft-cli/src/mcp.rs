@@ -1,0 +1,34 @@
+//! `haft mcp`: adds, lists, tries and trusts MCP servers, and calls their tools.
+
+mod accept;
+mod add;
+pub(crate) mod arguments;
+mod call;
+mod files;
+mod list;
+mod login;
+mod logs;
+mod servers;
+mod status;
+mod tools;
+mod trust;
+
+use crate::exit::Exit;
+use anyhow::Result;
+use arguments::McpCommand;
+
+/// Does what one of the subcommands says.
+pub(crate) async fn mcp(command: McpCommand) -> Result<Exit> {
+    match command {
+        McpCommand::Add(options) => add::add(&options),
+        McpCommand::List(options) => list::list(&options),
+        McpCommand::Status(options) => status::status(&options).await,
+        McpCommand::Tools(options) => tools::tools(&options).await,
+        McpCommand::Call(options) => call::call(options).await,
+        McpCommand::Accept(options) => accept::accept(&options).await,
+        McpCommand::Login(options) => login::login(&options).await,
+        McpCommand::Logs(options) => logs::logs(&options).await,
+        McpCommand::Trust(options) => trust::trust(&options),
+        McpCommand::Untrust(options) => trust::untrust(&options),
+    }
+}

@@ -1,0 +1,214 @@
+use crate::exit::UsageError;
+use crate::paint::ASKS;
+use crate::timeline::visible;
+use crate::user_directories::UserDirectories;
+use anyhow::{Context as _, Result};
+use haft::mcp::{FilePins, ServerConfig, ServersFile, Transport};
+use haft::{Digest, Workdir};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// The file of a workspace's servers.
+pub(super) const WORKSPACE_FILE: &str = ".mcp.json";
+
+/// The file of the user's servers, in haft's configuration directory.
+pub(super) const USER_FILE: &str = "mcp.toml";
+
+/// The most bytes of a file of servers.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Holds the servers that are configured here.
+pub(super) struct McpFiles {
+    pub(super) servers: Vec<Known>,
+    /// What is wrong or odd in the files, for people.
+    pub(super) notes: Vec<String>,
+    /// The names of servers that something is wrong with.
+    pub(super) refused: Vec<String>,
+    pub(super) disabled: Vec<String>,
+}
+
+/// Is a server with where it comes from.
+pub(super) struct Known {
+    pub(super) config: ServerConfig,
+    pub(super) place: Place,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The user's own configuration.
+    User,
+    /// The workspace's file, which the user trusts as it is.
+    Workspace,
+    /// The workspace's file, which may say anything.
+    Untrusted,
+}
+
+impl McpFiles {
+    /// Reads the files of the user and of the workspace; a server of the user's takes the place of the workspace's.
+    pub(super) fn read(workdir: &Workdir) -> Result<Self> {
+        let mut read =
+            Self { servers: Vec::new(), notes: Vec::new(), refused: Vec::new(), disabled: Vec::new() };
+        let variable = |name: &str| std::env::var(name).ok();
+        let user = user_file()?;
+        if let Some(text) = text_of(&user)? {
+            let name = user.display().to_string();
+            let file = ServersFile::from_toml(&text, &name, &variable);
+            read.take(file.map_err(|error| UsageError(error.to_string()))?, Place::User);
+        }
+        let workspace = WorkspaceFile::of(workdir)?;
+        if let Some(workspace) = workspace {
+            let place = if workspace.is_trusted()? { Place::Workspace } else { Place::Untrusted };
+            // What is not trusted learns nothing of the variables there are.
+            let nothing = |_: &str| Some(String::new());
+            let variable: &dyn Fn(&str) -> Option<String> =
+                if place == Place::Untrusted { &nothing } else { &variable };
+            match ServersFile::from_json(&workspace.text, WORKSPACE_FILE, variable) {
+                Ok(mut file) => {
+                    for server in &mut file.servers {
+                        stand_in(server, workdir.root_path());
+                    }
+                    read.take(file, place);
+                }
+                // A workspace must not keep the user from their own servers.
+                Err(error) => read.notes.push(error.to_string()),
+            }
+        }
+        Ok(read)
+    }
+
+    /// The servers that may be started.
+    pub(super) fn startable(&self) -> impl Iterator<Item = &Known> {
+        self.servers.iter().filter(|known| known.place != Place::Untrusted)
+    }
+
+    /// Prints what is wrong or odd in the files.
+    pub(super) fn print_notes(&self) {
+        for note in &self.notes {
+            anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(note));
+        }
+        if self.servers.iter().any(|known| known.place == Place::Untrusted) {
+            anstream::eprintln!(
+                "{ASKS}note{ASKS:#}: the servers of `{WORKSPACE_FILE}` are not started before you trust it; look at it, \
+                 then run `haft mcp trust`"
+            );
+        }
+    }
+
+    fn take(&mut self, file: ServersFile, place: Place) {
+        let problems = file.refused.iter().flat_map(|refused| &refused.problems);
+        self.notes.extend(problems.chain(&file.warnings).map(ToString::to_string));
+        self.refused.extend(file.refused.into_iter().map(|refused| refused.name));
+        self.disabled.extend(file.disabled.iter().map(ToString::to_string));
+        for config in file.servers {
+            if self.servers.iter().any(|known| known.config.name == config.name) {
+                let name = &config.name;
+                self.notes.push(format!(
+                    "`{name}` of `{WORKSPACE_FILE}` is not used: you have a server of that name"
+                ));
+            } else {
+                self.servers.push(Known { config, place });
+            }
+        }
+    }
+}
+
+/// Has a program of the workspace start in it, so that it is the same one wherever haft is started.
+fn stand_in(server: &mut ServerConfig, root: &Path) {
+    if let Transport::Stdio(program) = &mut server.transport {
+        let directory = program.directory.take().unwrap_or_default();
+        program.directory = Some(root.join(directory));
+    }
+}
+
+/// The file of the user's servers, which need not be there.
+pub(super) fn user_file() -> Result<PathBuf> {
+    let directories = UserDirectories::from_environment();
+    let (directory, _) = directories.config().with_context(|| {
+        UsageError("there is no directory for your configuration; set HOME or XDG_CONFIG_HOME".to_owned())
+    })?;
+    Ok(directory.join(USER_FILE))
+}
+
+/// Where it is kept which tools were accepted.
+pub(super) fn pins() -> Result<FilePins> {
+    Ok(FilePins::new(UserDirectories::from_environment().state()?.join("mcp-pins")))
+}
+
+pub(super) fn text_of(path: &Path) -> Result<Option<String>> {
+    let unreadable =
+        || UsageError(format!("cannot read `{}`; make it a text file of your own", path.display()));
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).with_context(unreadable),
+    };
+    let mut text = String::new();
+    file.take(MOST_BYTES + 1).read_to_string(&mut text).with_context(unreadable)?;
+    Ok(Some(text))
+}
+
+/// Is the file of a workspace's servers, as it is now.
+pub(super) struct WorkspaceFile {
+    pub(super) path: PathBuf,
+    pub(super) text: String,
+}
+
+impl WorkspaceFile {
+    pub(super) fn of(workdir: &Workdir) -> Result<Option<Self>> {
+        let path = workdir.root_path().join(WORKSPACE_FILE);
+        Ok(text_of(&path)?.map(|text| Self { path, text }))
+    }
+
+    /// Tells whether the user trusts the file as it is.
+    pub(super) fn is_trusted(&self) -> Result<bool> {
+        let entry = entry(&self.path)?;
+        // What others could have written is not the user's word.
+        let is_own =
+            entry.symlink_metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o022 == 0);
+        if !is_own {
+            return Ok(false);
+        }
+        let kept: Value = serde_json::from_str(&text_of(&entry)?.unwrap_or_default()).unwrap_or_default();
+        Ok(kept == self.told())
+    }
+
+    /// Trusts the file as it is, and no other version of it.
+    pub(super) fn trust(&self) -> Result<()> {
+        write_own(&entry(&self.path)?, &format!("{:#}\n", self.told()))
+    }
+
+    fn told(&self) -> Value {
+        json!({ "version": 1, "path": self.path.to_string_lossy(), "digest": Digest::of(&json!(self.text)) })
+    }
+}
+
+/// Trusts the file of a workspace no more; tells whether it, or what it was before, had been trusted.
+pub(super) fn untrust(workdir: &Workdir) -> Result<bool> {
+    let entry = entry(&workdir.root_path().join(WORKSPACE_FILE))?;
+    match fs::remove_file(&entry) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error).with_context(|| format!("cannot remove `{}`", entry.display())),
+    }
+}
+
+/// Where it is kept that a file is trusted.
+fn entry(path: &Path) -> Result<PathBuf> {
+    let digest = Digest::of(&json!(path.as_os_str().as_encoded_bytes()));
+    Ok(UserDirectories::from_environment().state()?.join("mcp-trust").join(format!("{digest}.json")))
+}
+
+/// Writes a file that only its owner can read, at once in the place of what is there.
+pub(super) fn write_own(path: &Path, text: &str) -> Result<()> {
+    let directory = path.parent().context("a file is in a directory")?;
+    let cannot = || UsageError(format!("cannot write `{}`; make its directory writable", path.display()));
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).with_context(cannot)?;
+    let mut file = tempfile::NamedTempFile::new_in(directory).with_context(cannot)?;
+    file.write_all(text.as_bytes()).with_context(cannot)?;
+    file.as_file().sync_all().with_context(cannot)?;
+    file.persist(path).with_context(cannot)?;
+    Ok(())
+}

@@ -1,0 +1,26 @@
+use super::arguments::ServerOptions;
+use super::servers::Running;
+use crate::exit::Exit;
+use crate::timeline::visible;
+use anyhow::{Context as _, Result};
+use serde_json::json;
+
+/// Starts a server and shows what it has written by the time its tools are listed.
+pub(super) async fn logs(options: &ServerOptions) -> Result<Exit> {
+    let running = Running::start(options.workdir.as_deref(), std::slice::from_ref(&options.server)).await?;
+    let server = running.servers.get(&options.server).context("the server was chosen")?;
+    let (log, status) = (server.log(), server.status());
+    running.servers.stop().await;
+    let words = status.last_words.unwrap_or_default();
+    if options.json {
+        anstream::println!("{:#}", json!({ "log": log, "stderr": words, "reason": status.reason }));
+        return Ok(Exit::Done);
+    }
+    for line in log.iter().map(String::as_str).chain(words.lines()) {
+        anstream::println!("{}", visible(line));
+    }
+    if let Some(reason) = status.reason {
+        anstream::println!("{}", visible(&reason));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,70 @@
+use super::files::{McpFiles, Place, WORKSPACE_FILE, pins};
+use crate::exit::UsageError;
+use crate::setup;
+use anyhow::Result;
+use haft::mcp::{McpServers, Root};
+use haft::{Catalog, Workdir};
+use std::path::Path;
+
+/// Holds servers that are being used, with their tools.
+pub(super) struct Running {
+    pub(super) workdir: Workdir,
+    pub(super) servers: McpServers,
+    pub(super) catalog: Catalog,
+}
+
+impl Running {
+    /// Starts servers, all that may be by default, and reads their tools; one that fails takes no other down.
+    pub(super) async fn start(workdir: Option<&Path>, names: &[String]) -> Result<Self> {
+        let workdir = setup::workdir(workdir)?;
+        let files = McpFiles::read(&workdir)?;
+        files.print_notes();
+        for name in names {
+            check(&files, name)?;
+        }
+        let chosen = files
+            .startable()
+            .filter(|known| names.is_empty() || names.iter().any(|name| name == known.config.name.as_str()));
+        let roots: Vec<Root> = Root::directory(workdir.root_path()).into_iter().collect();
+        let builder = McpServers::builder()
+            .environment(setup::environment())
+            .pins(pins()?)
+            .roots(roots)
+            .asking_people();
+        let servers = chosen.fold(builder, |builder, known| builder.server(known.config.clone())).build()?;
+        let catalog = Catalog::builder().build()?;
+        for source in servers.sources() {
+            catalog.attach(source)?;
+        }
+        catalog.refresh().await;
+        Ok(Self { workdir, servers, catalog })
+    }
+}
+
+/// Says why a server cannot be started, if it cannot.
+fn check(files: &McpFiles, name: &str) -> Result<()> {
+    let known = files.servers.iter().find(|known| known.config.name.as_str() == name);
+    let message = match known {
+        Some(known) if known.place != Place::Untrusted => return Ok(()),
+        Some(_) => format!(
+            "`{name}` is of `{WORKSPACE_FILE}`, which is not trusted; look at it, then run `haft mcp trust`"
+        ),
+        None if files.refused.iter().any(|refused| refused == name) => {
+            format!("something is wrong with the configuration of `{name}`; mend it as the note says")
+        }
+        None if files.disabled.iter().any(|disabled| disabled == name) => {
+            format!("`{name}` is disabled; remove `disabled` from its configuration")
+        }
+        None => {
+            let names = files.servers.iter().map(|known| known.config.name.as_str());
+            let near = haft::listed(haft::nearest(name, names), "or");
+            let instead = if near.is_empty() {
+                "`haft mcp list` has those there are".to_owned()
+            } else {
+                format!("did you mean {near}?")
+            };
+            format!("there is no server `{name}`; {instead}")
+        }
+    };
+    Err(UsageError(message).into())
+}

@@ -1,0 +1,44 @@
+use super::arguments::TrustOptions;
+use super::files::{self, WORKSPACE_FILE, WorkspaceFile};
+use crate::exit::{Exit, UsageError};
+use crate::paint::{GOOD, NAME};
+use crate::setup;
+use crate::timeline::visible;
+use anyhow::Result;
+use haft::mcp::ServersFile;
+
+/// Lets the servers of a workspace be started, as its file is now.
+pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
+    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let Some(file) = WorkspaceFile::of(&workdir)? else {
+        let root = workdir.root_path().display();
+        let message =
+            format!("there is no `{WORKSPACE_FILE}` in `{root}` to trust; name its workspace with --workdir");
+        return Err(UsageError(message).into());
+    };
+    // What is wrong with it is told now and not when it is needed.
+    let read = ServersFile::from_json(&file.text, WORKSPACE_FILE, &|_| Some("x".to_owned()));
+    let read = read.map_err(|error| UsageError(error.to_string()))?;
+    let path = visible(&file.path.display().to_string());
+    if file.is_trusted()? {
+        anstream::println!("{NAME}{path}{NAME:#} is trusted already");
+        return Ok(Exit::Done);
+    }
+    file.trust()?;
+    anstream::println!(
+        "{GOOD}trusted{GOOD:#} {NAME}{path}{NAME:#} as it is now; after a change it is not trusted again"
+    );
+    for server in read.servers {
+        anstream::println!("  {}", server.name);
+    }
+    Ok(Exit::Done)
+}
+
+/// Lets the servers of a workspace be started no more.
+pub(super) fn untrust(options: &TrustOptions) -> Result<Exit> {
+    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let was = files::untrust(&workdir)?;
+    let after = if was { "is trusted no more; its servers are not started" } else { "was not trusted" };
+    anstream::println!("{NAME}{WORKSPACE_FILE}{NAME:#} {after}");
+    Ok(Exit::Done)
+}

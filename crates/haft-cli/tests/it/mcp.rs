@@ -1,0 +1,224 @@
+//! `haft mcp`, as far as it needs no server.
+
+use crate::{haft, shown};
+use expect_test::{Expect, expect};
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Is a user with a configuration and a workspace of their own.
+struct User {
+    home: TempDir,
+    workspace: TempDir,
+}
+
+impl User {
+    fn new() -> Self {
+        Self { home: tempfile::tempdir().unwrap(), workspace: tempfile::tempdir().unwrap() }
+    }
+
+    fn check(&self, arguments: &[&str], expected: &Expect) {
+        let mut command = haft(self.workspace.path(), arguments);
+        command.env("XDG_CONFIG_HOME", self.home.path().join("config"));
+        command.env("XDG_STATE_HOME", self.home.path().join("state")).env("TOKEN", "s3cret");
+        let shown = shown(&command.output().unwrap());
+        let path = |path: &Path| path.canonicalize().unwrap().display().to_string();
+        let shown =
+            shown.replace(&path(self.home.path()), "HOME").replace(&path(self.workspace.path()), "WORKSPACE");
+        assert!(!shown.contains("s3cret"), "{shown}");
+        expected.assert_eq(&shown);
+    }
+
+    fn write(&self, text: &str) {
+        std::fs::write(self.workspace.path().join(".mcp.json"), text).unwrap();
+    }
+}
+
+#[test]
+fn servers_are_added_and_listed() {
+    let user = User::new();
+    user.check(
+        &["mcp", "list"],
+        &expect![[r#"
+        There are no servers; add one, as in `haft mcp add time -- uvx mcp-server-time`.
+        exit 0
+    "#]],
+    );
+    user.check(
+        &["mcp", "add", "time", "--env", "KEY=${TOKEN}", "--", "mcp-server-time", "--zone", "U\"TC"],
+        &expect![[r#"
+            added time to HOME/config/haft/mcp.toml
+            Try it with `haft mcp status time`; `haft mcp tools time` lists its tools.
+            exit 0
+        "#]],
+    );
+    let header = "Authorization: Bearer ${TOKEN}";
+    user.check(
+        &["mcp", "add", "docs", "--url", "https://mcp.example.com/mcp?key=${TOKEN}", "--header", header],
+        &expect![[r#"
+            added docs to HOME/config/haft/mcp.toml
+            Try it with `haft mcp status docs`; `haft mcp tools docs` lists its tools.
+            exit 0
+        "#]],
+    );
+    let file = std::fs::read_to_string(user.home.path().join("config/haft/mcp.toml")).unwrap();
+    expect![[r#"
+        [mcp.servers.time]
+        command = "mcp-server-time"
+        args = ["--zone", "U\"TC"]
+        env = { "KEY" = "${TOKEN}" }
+
+        [mcp.servers.docs]
+        url = "https://mcp.example.com/mcp?key=${TOKEN}"
+        headers = { "Authorization" = "Bearer ${TOKEN}" }
+    "#]]
+    .assert_eq(&file);
+    user.check(
+        &["mcp", "list"],
+        &expect![[r#"
+        time  mcp-server-time with 2 arguments  mcp.toml
+        docs  https://mcp.example.com/mcp  mcp.toml
+        exit 0
+    "#]],
+    );
+    user.check(&["mcp", "add", "time", "--", "other"], &expect![[r#"
+        stderr: error: there is a server `time` in `HOME/config/haft/mcp.toml` already; choose another name, or change it there
+        exit 2
+    "#]]);
+    user.check(&["mcp", "add", "a__b", "--", "other"], &expect![[r#"
+        stderr: error: a server cannot be called `a__b`: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it, for example to `a_b`
+        exit 2
+    "#]]);
+    user.check(&["mcp", "add", "plain", "--url", "http://mcp.example.com"], &expect![[r#"
+        stderr: error: the server cannot be added: `url`: it is neither `https` nor on this machine; write `https`
+        exit 2
+    "#]]);
+    user.check(
+        &["mcp", "tools", "tim"],
+        &expect![[r#"
+        stderr: error: there is no server `tim`; did you mean `time`?
+        exit 2
+    "#]],
+    );
+}
+
+#[test]
+fn the_servers_of_a_workspace_are_not_started_before_the_person_says_so() {
+    let user = User::new();
+    let marker = user.home.path().join("started");
+    let start = format!("touch {}; exit 3", marker.display());
+    let text = serde_json::json!({ "mcpServers": { "evil": { "command": "sh", "args": ["-c", start] } } });
+    user.write(&text.to_string());
+    user.check(&["mcp", "list"], &expect![[r#"
+        evil  sh with 2 arguments  .mcp.json not trusted
+        stderr: note: the servers of `.mcp.json` are not started before you trust it; look at it, then run `haft mcp trust`
+        exit 0
+    "#]]);
+    user.check(&["mcp", "status"], &expect![[r#"
+        There are no servers to start; `haft mcp list` has those that are configured.
+        stderr: note: the servers of `.mcp.json` are not started before you trust it; look at it, then run `haft mcp trust`
+        exit 0
+    "#]]);
+    user.check(&["mcp", "status", "evil"], &expect![[r#"
+        stderr: note: the servers of `.mcp.json` are not started before you trust it; look at it, then run `haft mcp trust`
+        stderr: error: `evil` is of `.mcp.json`, which is not trusted; look at it, then run `haft mcp trust`
+        exit 2
+    "#]]);
+    assert!(!marker.exists());
+    user.check(
+        &["mcp", "trust"],
+        &expect![[r#"
+        trusted WORKSPACE/.mcp.json as it is now; after a change it is not trusted again
+          evil
+        exit 0
+    "#]],
+    );
+    user.check(
+        &["mcp", "trust"],
+        &expect![[r#"
+        WORKSPACE/.mcp.json is trusted already
+        exit 0
+    "#]],
+    );
+    user.check(
+        &["mcp", "status", "evil"],
+        &expect![[r#"
+        evil backoff, 0 tools
+          the server ended before it had answered: it exited with code 3
+        exit 1
+    "#]],
+    );
+    assert!(marker.exists());
+    // Another version of the file is another one.
+    std::fs::remove_file(&marker).unwrap();
+    user.write(&format!("{text} "));
+    user.check(&["mcp", "status"], &expect![[r#"
+        There are no servers to start; `haft mcp list` has those that are configured.
+        stderr: note: the servers of `.mcp.json` are not started before you trust it; look at it, then run `haft mcp trust`
+        exit 0
+    "#]]);
+    assert!(!marker.exists());
+    user.check(
+        &["mcp", "untrust"],
+        &expect![[r#"
+        .mcp.json is trusted no more; its servers are not started
+        exit 0
+    "#]],
+    );
+    user.check(
+        &["mcp", "untrust"],
+        &expect![[r#"
+        .mcp.json was not trusted
+        exit 0
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_told_with_its_place() {
+    let user = User::new();
+    user.write(
+        "{ \"mcpServers\": { \"a\": { \"command\": \"a\", \"env\": { \"A\": \"${UNSET_IN_TESTS}\" } } } }",
+    );
+    user.check(
+        &["mcp", "trust"],
+        &expect![[r#"
+        trusted WORKSPACE/.mcp.json as it is now; after a change it is not trusted again
+          a
+        exit 0
+    "#]],
+    );
+    user.check(&["mcp", "list", "--json"], &expect![[r#"
+        {
+          "disabled": [],
+          "notes": [
+            ".mcp.json:1:56: server `a`: `env.A`: the variable `UNSET_IN_TESTS` is not set; set it, or write a default as in `${UNSET_IN_TESTS:-…}`"
+          ],
+          "refused": [
+            "a"
+          ],
+          "servers": []
+        }
+        exit 0
+    "#]]);
+    user.check(&["mcp", "status", "a"], &expect![[r#"
+        stderr: note: .mcp.json:1:56: server `a`: `env.A`: the variable `UNSET_IN_TESTS` is not set; set it, or write a default as in `${UNSET_IN_TESTS:-…}`
+        stderr: error: something is wrong with the configuration of `a`; mend it as the note says
+        exit 2
+    "#]]);
+    user.write("{ \"mcpServers\": ");
+    user.check(
+        &["mcp", "list"],
+        &expect![[r#"
+        There are no servers; add one, as in `haft mcp add time -- uvx mcp-server-time`.
+        stderr: note: .mcp.json:1:16: it is not JSON: EOF while parsing a value
+        exit 0
+    "#]],
+    );
+    user.check(
+        &["mcp", "trust"],
+        &expect![[r#"
+        stderr: error: .mcp.json:1:16: it is not JSON: EOF while parsing a value
+        exit 2
+    "#]],
+    );
+}

@@ -1,0 +1,50 @@
+//! Servers as their tools' client: configuration, connections, listings, calls, trust, and what servers ask.
+
+mod address;
+mod answer;
+mod answers;
+mod auth;
+mod call;
+mod config;
+mod convert;
+mod era_memory;
+#[cfg(test)]
+mod fake;
+mod host;
+mod link;
+mod listing;
+#[cfg(all(feature = "measured", unix))]
+pub mod measured;
+mod rmcp_session;
+mod server;
+mod servers;
+#[cfg(test)]
+mod service;
+mod session;
+mod shown;
+mod source;
+mod tool;
+mod trust;
+mod ways;
+
+#[cfg(feature = "sampling")]
+pub use answer::ModelSampler;
+pub use answer::{
+    McpEvent, McpEventKind, McpEvents, Root, Roots, Sampled, SampledStop, Sampler, SamplingRequest,
+};
+pub use auth::{CredentialFiles, CredentialStore, CredentialsInProcess, LoginConfig, RegisteredClient};
+pub use config::{
+    ConfigError, ConfigProblem, Era, HttpServer, Program, RefusedServer, ServerConfig, ServerLimits,
+    ServerName, ServerNameError, ServersFile, Start, Transport,
+};
+pub use era_memory::{EraMemory, EraMemoryInProcess};
+pub use host::{
+    Completion, CompletionOf, ListedPrompt, ListedResource, ListedTemplate, PromptArgument, PromptMessage,
+    PromptText, ResourceWatch, ServerContent, ServerList, ServerRequestError,
+};
+pub use server::{McpServer, NoticeKind, ServerNotice, ServerState, ServerStatus};
+pub use servers::{McpServers, McpServersBuilder, SameServerName};
+pub use source::McpSource;
+pub use trust::{
+    AcceptedTool, FilePins, MemoryPins, PinError, PinStore, ServerIdentity, ServerPins, WaitingTool,
+};

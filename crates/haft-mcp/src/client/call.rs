@@ -1,0 +1,123 @@
+//! One call of a tool: what is sent to the server, and what is done until its result is there.
+
+mod host_request;
+mod rounds;
+mod task;
+mod watch;
+
+use crate::client::convert::{fault_error, output};
+use crate::client::listing::{Definition, TaskSupport, may_repeat};
+use crate::client::server::{Connection, NotConnected};
+use crate::client::session::Fault;
+use crate::{Era, McpServer};
+use async_trait::async_trait;
+use haft_core::{ToolError, ToolOutput};
+use haft_tools_core::{Action, CallContext};
+use rounds::{Exchange, Halt};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use watch::CallWatch;
+
+/// Is a call of a tool that is ready to be made.
+pub(crate) struct Call {
+    server: McpServer,
+    tool: Arc<Definition>,
+    input: Value,
+}
+
+impl Call {
+    pub(crate) fn new(server: McpServer, tool: Arc<Definition>, input: Value) -> Self {
+        Self { server, tool, input }
+    }
+
+    async fn make(&self, watch: &Arc<CallWatch>) -> Result<ToolOutput, ToolError> {
+        let (mut after, mut is_repeated) = (0, false);
+        loop {
+            let connected = self.server.connected(after).await;
+            let connection = connected.map_err(|error| {
+                if is_repeated { self.ended(&error.to_string(), false) } else { self.unreachable(&error) }
+            })?;
+            match self.exchange(&connection, watch).await {
+                Ok(result) => return output(result, &self.tool),
+                Err(Halt::Told(error)) => return Err(error),
+                Err(Halt::Fault(Fault::Ended(farewell))) => {
+                    if is_repeated || !may_repeat(self.server.config(), &self.tool) {
+                        return Err(self.ended(&farewell.to_string(), is_repeated));
+                    }
+                    (after, is_repeated) = (connection.generation, true);
+                    watch.tell("the server ended and is started again; the call is made once more");
+                }
+                Err(Halt::Fault(fault)) => {
+                    return Err(fault_error(fault, &self.tool, self.server.name()));
+                }
+            }
+        }
+    }
+
+    async fn exchange(&self, connection: &Connection, watch: &Arc<CallWatch>) -> Result<Value, Halt> {
+        let is_legacy = connection.session.server().era == Era::Legacy;
+        let as_task = is_legacy && self.tool.tasks == TaskSupport::Required;
+        let params = || {
+            let mut params = json!({ "name": self.tool.foreign, "arguments": self.input });
+            if as_task {
+                let ttl = self.server.config().limits.call.as_millis();
+                params["task"] = json!({ "ttl": u64::try_from(ttl).unwrap_or(u64::MAX) });
+            }
+            params
+        };
+        Exchange::new(&self.server, connection, watch).complete("tools/call", params).await
+    }
+
+    fn unreachable(&self, error: &NotConnected) -> ToolError {
+        let (name, server) = (self.tool.spec.name(), self.server.name());
+        let told = match error {
+            NotConnected::NeedsLogin { url, .. } => {
+                return ToolError::unauthenticated(
+                    url.as_deref().unwrap_or_default(),
+                    format!("the server `{server}` of `{name}` wants a login first; nothing was done"),
+                );
+            }
+            NotConnected::Stopped(_) => ToolError::failed(format!(
+                "the server `{server}` of `{name}` was stopped; nothing was done, go on without it"
+            )),
+            NotConnected::Failed { .. } => ToolError::unavailable(format!(
+                "the server `{server}` of `{name}` could not be started; nothing was done, go on without it or try \
+                 again later"
+            )),
+        };
+        told.with_source(error.clone())
+    }
+
+    fn ended(&self, farewell: &str, is_repeated: bool) -> ToolError {
+        let (name, server) = (self.tool.spec.name(), self.server.name());
+        let times = if is_repeated { " twice" } else { "" };
+        ToolError::unavailable(format!(
+            "the server `{server}` ended{times} while it worked on `{name}`, which may have been done in part; see what \
+             has been done before you repeat it"
+        ))
+        .with_source(farewell.to_owned())
+    }
+}
+
+#[async_trait]
+impl Action for Call {
+    async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
+        let token = cx.cancellation().clone();
+        let _heard = self.server.shared().ear.heard_by(cx.clone());
+        let watch = Arc::new(CallWatch::new(cx));
+        // What is dropped here is cancelled at the server.
+        tokio::select! {
+            biased;
+            () = token.cancelled() => Err(ToolError::cancelled(format!(
+                "the call of `{}` was cancelled, and may have been done in part; see what has been done before you repeat \
+                 it",
+                self.tool.spec.name(),
+            ))),
+            result = self.make(&watch) => result,
+            () = watch.is_asked_too_much() => Err(rounds::asks_too_much()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+use super::rounds::{self, Exchange, Halt};
+use super::watch::CallWatch;
+use crate::client::host::Requester;
+use crate::client::session::{Fault, Request};
+use crate::{Era, McpServer, ServerName, ServerRequestError};
+use async_trait::async_trait;
+use haft_tools_core::CallContext;
+use serde_json::Value;
+use std::sync::Arc;
+use tokio::time::timeout;
+
+#[async_trait]
+impl Requester for McpServer {
+    fn server(&self) -> &ServerName {
+        self.name()
+    }
+
+    async fn era(&self) -> Result<Era, ServerRequestError> {
+        Ok(self.connected(0).await.map_err(unreachable)?.session.server().era)
+    }
+
+    async fn request(
+        &self,
+        method: &'static str,
+        params: Value,
+        of: Option<&CallContext>,
+    ) -> Result<Value, ServerRequestError> {
+        let _heard = of.map(|call| self.shared().ear.heard_by(call.clone()));
+        let watch = Arc::new(CallWatch::new(of.cloned()));
+        let completed = async {
+            tokio::select! {
+                biased;
+                completed = complete(self, Request { method, params }, &watch) => completed,
+                () = watch.is_asked_too_much() => Err(unusable(&rounds::asks_too_much())),
+            }
+        };
+        if of.is_some() {
+            // The call has clocks of its own.
+            return completed.await;
+        }
+        let idle = self.config().limits.idle;
+        let late = |_| ServerRequestError::unusable(format!("it did not answer within {idle:?}"));
+        timeout(idle, completed).await.map_err(late)?
+    }
+
+    async fn hold(&self, method: &'static str, params: Value) -> Result<Value, ServerRequestError> {
+        complete(self, Request { method, params }, &Arc::new(CallWatch::new(None))).await
+    }
+}
+
+/// Sends a request that changes nothing, and so once more if the server ends meanwhile.
+async fn complete(
+    server: &McpServer,
+    request: Request,
+    watch: &Arc<CallWatch>,
+) -> Result<Value, ServerRequestError> {
+    let (mut after, mut is_repeated) = (0, false);
+    loop {
+        let connection = server.connected(after).await.map_err(unreachable)?;
+        match Exchange::new(server, &connection, watch)
+            .complete(request.method, || request.params.clone())
+            .await
+        {
+            Ok(result) => return Ok(result),
+            Err(Halt::Fault(Fault::Ended(_))) if !is_repeated => {
+                (after, is_repeated) = (connection.generation, true);
+            }
+            Err(Halt::Fault(Fault::Refused { code, message, .. })) => {
+                return Err(ServerRequestError::refused(code, &message));
+            }
+            Err(Halt::Fault(fault @ Fault::Unauthorized { .. })) => return Err(unreachable(fault)),
+            Err(Halt::Fault(fault)) => return Err(ServerRequestError::unusable(fault.to_string())),
+            Err(Halt::Told(error)) => return Err(unusable(&error)),
+        }
+    }
+}
+
+fn unreachable(error: impl std::fmt::Display) -> ServerRequestError {
+    ServerRequestError::Unreachable { reason: error.to_string() }
+}
+
+fn unusable(error: &haft_core::ToolError) -> ServerRequestError {
+    ServerRequestError::unusable(error.message())
+}

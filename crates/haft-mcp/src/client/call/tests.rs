@@ -1,0 +1,577 @@
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
+use crate::client::fake::{
+    Asked, FakeServer, Fixed, Progresses, builder, call, config, executor, one, replies, text_result, tool,
+};
+use crate::client::host::Requester as _;
+use crate::client::session::{Ask, News};
+use crate::{Era, McpServers};
+use async_trait::async_trait;
+use expect_test::expect;
+use haft_core::ReplyStatus;
+use haft_tools_core::{
+    Access, AccessMode, Approval, Approver, AskedQuestion, Batch, CallScope, Cancel, LocalExecutor,
+    PendingCall, Policy, Question, Resource, Response, Rule, Scheme, ToolExecutor as _,
+};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+fn milliseconds(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+fn hinted(name: &str, hint: &str) -> Value {
+    let mut tool = tool(name);
+    tool["annotations"] = json!({ hint: true });
+    tool
+}
+
+/// Answers every call after 10 ms.
+fn slow() -> FakeServer {
+    FakeServer::new(
+        Era::Modern,
+        json!([
+            tool("write"),
+            tool("change"),
+            hinted("read", "readOnlyHint"),
+            hinted("look", "readOnlyHint")
+        ]),
+        |_| async {
+            sleep(milliseconds(10)).await;
+            Ok(text_result("done"))
+        },
+    )
+}
+
+async fn time(executor: &LocalExecutor, tools: &[&str]) -> u128 {
+    let began = Instant::now();
+    let replies = replies(executor, tools.iter().map(|tool| (*tool, json!({}))).collect()).await;
+    assert!(replies.iter().all(|reply| reply.status.is_ok()), "{replies:?}");
+    began.elapsed().as_millis()
+}
+
+#[tokio::test(start_paused = true)]
+async fn reads_of_one_server_overlap_and_writes_keep_their_order() {
+    let (one, other) = (slow(), slow());
+    let servers = builder([(config("s"), &one), (config("t"), &other)]).build().unwrap();
+    let executor = executor(&servers).await.build();
+    assert_eq!(time(&executor, &["s__read", "s__look", "s__read"]).await, 10);
+    assert_eq!(time(&executor, &["s__write", "s__change"]).await, 20);
+    assert_eq!(time(&executor, &["s__read", "s__write", "s__look"]).await, 30);
+    assert_eq!(time(&executor, &["s__write", "t__write"]).await, 10);
+    assert_eq!(time(&executor, &["s__read"; 64]).await, 10);
+    let mut orders_itself = config("s");
+    orders_itself.orders_itself = true;
+    let servers = builder([(orders_itself, &one)]).build().unwrap();
+    let executor = crate::client::fake::executor(&servers).await.build();
+    assert_eq!(time(&executor, &["s__write", "s__change", "s__write"]).await, 10);
+}
+
+/// Is a person who says no, and keeps what was asked.
+struct SaysNo(Arc<std::sync::Mutex<Vec<String>>>);
+
+#[async_trait]
+impl Approver for SaysNo {
+    async fn approve(&self, call: &PendingCall) -> Approval {
+        let accesses = call.accesses.iter().map(Access::to_string);
+        self.0.lock().unwrap().extend(accesses);
+        Approval::Deny { reason: String::new() }
+    }
+}
+
+#[tokio::test]
+async fn a_hint_permits_nothing() {
+    let fake = slow();
+    let servers = one(&fake);
+    let asked = Arc::default();
+    let registry = crate::client::fake::catalog(&servers).await.snapshot();
+    let build = |policy: Policy| {
+        LocalExecutor::builder(registry.clone()).policy(policy).approver(SaysNo(Arc::clone(&asked))).build()
+    };
+    let reading =
+        Policy::new().allow(Rule::access(AccessMode::Read, Resource::subtree(Scheme::new("mcp"), "")));
+    for name in ["s__read", "s__write"] {
+        assert!(call(&build(reading.clone()), name, json!({})).await.starts_with("denied"));
+    }
+    assert_eq!(*asked.lock().unwrap(), ["call mcp:s/read", "call mcp:s/write"]);
+    assert_eq!(fake.count("tools/call"), 0);
+}
+
+#[tokio::test]
+async fn what_is_sent_is_the_foreign_name_and_the_arguments() {
+    let fake = FakeServer::saying(json!([tool("a b")]), "done");
+    let servers = one(&fake);
+    let registry = crate::client::fake::catalog(&servers).await.snapshot();
+    let name = registry.names().next().unwrap().to_owned();
+    let executor = executor(&servers).await.build();
+    assert_eq!(call(&executor, &name, json!({ "x": [1] })).await, "ok\ndone");
+    assert_eq!(fake.params("tools/call"), [json!({ "name": "a b", "arguments": { "x": [1] } })]);
+}
+
+/// Never answers.
+fn silent() -> FakeServer {
+    FakeServer::new(Era::Modern, json!([tool("a"), tool("b")]), |_| std::future::pending())
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancelling_reaches_the_server_at_once() {
+    let fake = silent();
+    let executor = executor(&one(&fake)).await.build();
+    let cancel = async {
+        sleep(milliseconds(100)).await;
+        executor.cancel(&Cancel::Tree);
+        sleep(milliseconds(1)).await;
+        assert_eq!(fake.count("cancelled tools/call"), 1);
+    };
+    let (ended, ()) = tokio::join!(call(&executor, "s__a", json!({})), cancel);
+    expect![[r#"
+        cancelled
+        the call of `s__a` was cancelled, and may have been done in part; see what has been done before you repeat it"#]].assert_eq(&ended);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_a_batch_reaches_the_server_at_once() {
+    let fake = silent();
+    let executor = executor(&one(&fake)).await.build();
+    let called = tokio::time::timeout(milliseconds(100), call(&executor, "s__a", json!({}))).await;
+    assert!(called.is_err());
+    sleep(milliseconds(1)).await;
+    assert_eq!(fake.count("cancelled tools/call"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_answers_only_after_it_was_cancelled_changes_nothing() {
+    let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
+        let cx = asked.watch.as_ref().unwrap().call().unwrap().clone();
+        cx.cancellation().cancelled().await;
+        Ok(text_result("late"))
+    });
+    let executor = executor(&one(&fake)).await.build();
+    let cancel = async {
+        sleep(milliseconds(100)).await;
+        executor.cancel(&Cancel::Tree);
+    };
+    let (ended, ()) = tokio::join!(call(&executor, "s__a", json!({})), cancel);
+    assert!(ended.starts_with("cancelled"), "{ended}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_is_told_and_keeps_a_call_alive_up_to_its_hard_maximum() {
+    let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
+        let watch = asked.watch.unwrap();
+        let steps = asked.params["arguments"]["steps"].as_u64().unwrap();
+        for step in 0..steps {
+            sleep(Duration::from_secs(50)).await;
+            let (done, total) = (f64::from(u32::try_from(step + 1).unwrap()), Some(4.0));
+            watch.progress(done, total.filter(|_| step < 3), (step == 1).then_some("half\u{1b}"));
+        }
+        if steps == 0 {
+            std::future::pending::<()>().await;
+        }
+        Ok(text_result("done"))
+    });
+    let told = Progresses::default();
+    let executor = executor(&one(&fake)).await.events(told.events()).build();
+    assert_eq!(call(&executor, "s__a", json!({ "steps": 4 })).await, "ok\ndone");
+    expect![[r#"
+        0.25
+        0.5 half\u{1b}
+        0.75
+    "#]]
+    .assert_eq(&told.all());
+    let began = Instant::now();
+    expect![[r#"
+        timed out
+        `s__a` was stopped after 60 s without any progress and may have done a part of its work; see what it has done, and ask for less at once"#]].assert_eq(&call(&executor, "s__a", json!({ "steps": 0 })).await);
+    assert_eq!(began.elapsed().as_secs(), 60);
+    let began = Instant::now();
+    expect![[r#"
+        timed out
+        `s__a` was stopped after 600 s and may have done a part of its work; ask for less at once, or for more time if the tool takes a time limit"#]].assert_eq(&call(&executor, "s__a", json!({ "steps": 1_000 })).await);
+    assert_eq!((began.elapsed().as_secs(), fake.count("cancelled tools/call")), (600, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_log_is_told_to_the_only_call_there_is() {
+    let fake = FakeServer::new(Era::Modern, json!([hinted("a", "readOnlyHint")]), |asked| async move {
+        sleep(Duration::from_secs(asked.params["arguments"]["s"].as_u64().unwrap())).await;
+        Ok(text_result("done"))
+    });
+    let told = Progresses::default();
+    let executor = executor(&one(&fake)).await.events(told.events()).build();
+    let log = |text: &str| fake.tell(News::Log { level: "info".to_owned(), text: text.to_owned() });
+    let telling = async {
+        sleep(milliseconds(500)).await;
+        log("of whom?");
+        sleep(milliseconds(1_000)).await;
+        log("of the second");
+        sleep(milliseconds(1_000)).await;
+        log("of nobody");
+    };
+    let calls = vec![("s__a", json!({ "s": 1 })), ("s__a", json!({ "s": 2 }))];
+    tokio::join!(replies(&executor, calls), telling);
+    assert_eq!(told.all(), "info: of the second");
+}
+
+/// Wants something more of a call as long as its state says so.
+fn wanting(asked: &Asked, wants: impl Fn(u64) -> Option<Value>) -> Value {
+    let params = &asked.params;
+    let state =
+        params["requestState"].as_str().map(|state| state.trim_start_matches("state ").parse().unwrap());
+    let round: u64 = state.unwrap_or(0);
+    wants(round).unwrap_or_else(|| text_result(&params["inputResponses"].to_string()))
+}
+
+fn input_required(requests: &Value, round: u64) -> Value {
+    json!({ "resultType": "input_required", "inputRequests": requests, "requestState": format!("state {}", round + 1) })
+}
+
+fn elicitation(message: &str) -> Value {
+    json!({ "method": "elicitation/create", "params": { "mode": "form", "message": message } })
+}
+
+fn answering(fake: &FakeServer) -> McpServers {
+    let accept = |ask: &Ask| Ok(json!({ "action": "accept", "content": { "to": ask.params["message"] } }));
+    builder([(config("s"), fake)]).answers(Fixed(accept)).build().unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_server_wants_before_it_answers_is_given_to_it() {
+    let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
+        Ok(wanting(&asked, |round| match round {
+            0 => Some(input_required(&json!({ "one": elicitation("1"), "two": elicitation("2") }), 0)),
+            1 => Some(input_required(&json!({ "three": elicitation("3") }), 1)),
+            _ => None,
+        }))
+    });
+    let executor = executor(&answering(&fake)).await.build();
+    expect![[r#"
+        ok
+        {"three":{"action":"accept","content":{"to":"3"}}}"#]]
+    .assert_eq(&call(&executor, "s__a", json!({ "x": 1 })).await);
+    expect![[r#"
+        {"arguments":{"x":1},"name":"a"}
+        {"arguments":{"x":1},"inputResponses":{"one":{"action":"accept","content":{"to":"1"}},"two":{"action":"accept","content":{"to":"2"}}},"name":"a","requestState":"state 1"}
+        {"arguments":{"x":1},"inputResponses":{"three":{"action":"accept","content":{"to":"3"}}},"name":"a","requestState":"state 2"}
+    "#]]
+        .assert_eq(&fake.params("tools/call").iter().map(|params| params.to_string() + "\n").collect::<String>());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_goes_back_as_it_came_and_only_if_there_is_one() {
+    let state = "{\"b\":1, \"a\":\"\\u0000é\u{202e}\"}  ";
+    let fake = FakeServer::new(Era::Modern, json!([tool("a")]), move |asked| async move {
+        let more = json!({ "resultType": "input_required", "inputRequests": { "k": elicitation("") } });
+        Ok(match (asked.params.get("requestState"), asked.params.get("inputResponses")) {
+            (None, None) => more,
+            (None, Some(_)) => json!({ "resultType": "input_required", "requestState": state }),
+            (Some(given), None) if given == state => text_result("the same"),
+            _ => text_result("not the same"),
+        })
+    });
+    let executor = executor(&answering(&fake)).await.build();
+    assert_eq!(call(&executor, "s__a", json!({})).await, "ok\nthe same");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_without_a_kind_is_complete() {
+    let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |_| async {
+        let mut result = text_result("done");
+        result["inputRequests"] = json!({ "k": elicitation("") });
+        Ok(result)
+    });
+    let executor = executor(&answering(&fake)).await.build();
+    assert_eq!(call(&executor, "s__a", json!({})).await, "ok\ndone");
+}
+
+#[tokio::test(start_paused = true)]
+async fn rounds_and_questions_without_end_are_an_error() {
+    let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
+        Ok(wanting(&asked, |round| Some(input_required(&Value::Null, round))))
+    });
+    let began = Instant::now();
+    let executor_of = async |fake: &FakeServer| executor(&answering(fake)).await.build();
+    expect![[r#"
+        error: failed
+        the server asked for more and more before it would answer; go on without this call"#]]
+    .assert_eq(&call(&executor_of(&fake).await, "s__a", json!({})).await);
+    assert_eq!(fake.count("tools/call"), 11);
+    let waited = began.elapsed();
+    assert!(waited >= milliseconds(1_900) && waited <= milliseconds(2_500), "{waited:?}");
+    let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
+        Ok(wanting(&asked, |round| Some(input_required(&json!({ "k": elicitation("again") }), round))))
+    });
+    expect![[r#"
+        error: failed
+        the server asked for more and more before it would answer; go on without this call"#]]
+    .assert_eq(&call(&executor_of(&fake).await, "s__a", json!({})).await);
+    assert_eq!(fake.count("tools/call"), 9);
+    let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
+        let many: serde_json::Map<_, _> = (0..500).map(|n| (n.to_string(), elicitation("many"))).collect();
+        Ok(wanting(&asked, |round| Some(input_required(&many.clone().into(), round))))
+    });
+    expect![[r#"
+        error: failed
+        the server asked for more and more before it would answer; go on without this call"#]]
+    .assert_eq(&call(&executor_of(&fake).await, "s__a", json!({})).await);
+    assert_eq!(fake.count("tools/call"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_server_wants_and_does_not_get_ends_the_call() {
+    let wants = |wanted: Value| {
+        FakeServer::new(Era::Modern, json!([tool("a")]), move |_| std::future::ready(Ok(wanted.clone())))
+    };
+    let check = async |wanted: Value, expect: expect_test::Expect| {
+        let executor = executor(&one(&wants(wanted))).await.build();
+        expect.assert_eq(&call(&executor, "s__a", json!({})).await);
+    };
+    check(input_required(&json!({ "k": { "method": "files/read\u{1b}" } }), 0), expect![[r#"
+        error: failed
+        the server asks for `files/read\u{1b}` before it goes on, and does not get it: there is no `files/read\u{1b}` here; go on without this call"#]]).await;
+    check(
+        input_required(&json!({ "k": 7 }), 0),
+        expect![[r#"
+        error: failed
+        the server asks for something without saying what it is; go on without this call"#]],
+    )
+    .await;
+    check(
+        json!({ "resultType": "input_required" }),
+        expect![[r#"
+        error: failed
+        the server wants something more, and does not say what; go on without this call"#]],
+    )
+    .await;
+    check(
+        json!({ "resultType": "riddle" }),
+        expect![[r#"
+        error: failed
+        the server answered with `riddle`, which is not known here; go on without this call"#]],
+    )
+    .await;
+    check(json!({ "resultType": 7 }), expect![[r#"
+        error: failed
+        the server answered with `a kind of result that is no text`, which is not known here; go on without this call"#]]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_of_the_older_era_that_asks_for_ever_gets_no_answer_and_the_call_ends() {
+    let fake = FakeServer::new(Era::Legacy, json!([tool("a")]), |asked| async move {
+        let counterpart = asked.session.counterpart();
+        loop {
+            let ask = Ask { method: "elicitation/create".to_owned(), params: json!({}) };
+            let _ = counterpart.answer(ask, asked.watch.clone()).await;
+            sleep(milliseconds(10)).await;
+        }
+    });
+    let servers = answering(&fake);
+    let executor = executor(&servers).await.build();
+    let began = Instant::now();
+    expect![[r#"
+        error: failed
+        the server asked for more and more before it would answer; go on without this call"#]]
+    .assert_eq(&call(&executor, "s__a", json!({})).await);
+    assert_eq!((began.elapsed().as_millis(), fake.count("cancelled tools/call")), (80, 1));
+}
+
+/// Answers by asking the person of the call.
+struct AsksPerson;
+
+#[async_trait]
+impl crate::client::answers::Answers for AsksPerson {
+    fn capabilities(&self, _: &crate::ServerName) -> Value {
+        json!({})
+    }
+
+    async fn answer(
+        &self,
+        _: &crate::ServerName,
+        _: Ask,
+        of: Option<Arc<dyn crate::client::session::Watch>>,
+    ) -> Result<Value, crate::client::session::AskRefused> {
+        let cx = of.as_ref().and_then(|watch| watch.call()).unwrap();
+        Ok(cx.ask(Question::text("Who?")).await.unwrap())
+    }
+}
+
+struct Slow;
+
+#[async_trait]
+impl Approver for Slow {
+    async fn approve(&self, _: &PendingCall) -> Approval {
+        Approval::Approve
+    }
+
+    async fn answer(&self, _: &AskedQuestion) -> Response {
+        sleep(Duration::from_hours(1)).await;
+        Response::Answered { answer: json!("me") }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_calls_time_stands_still_while_a_person_is_asked() {
+    let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
+        Ok(wanting(&asked, |round| (round == 0).then(|| input_required(&json!({ "k": elicitation("") }), 0))))
+    });
+    let servers = builder([(config("s"), &fake)]).answers(AsksPerson).build().unwrap();
+    let executor = executor(&servers).await.approver(Slow).build();
+    assert_eq!(call(&executor, "s__a", json!({})).await, "ok\n{\"k\":\"me\"}");
+}
+
+/// Makes a task of every call, which takes so many polls and ends like this.
+fn tasking(era: Era, polls: usize, last: Value) -> FakeServer {
+    let asked_for = AtomicUsize::new(0);
+    let mut listed = tool("a");
+    listed["execution"] = json!({ "taskSupport": "required" });
+    FakeServer::new(era, json!([listed]), move |asked| {
+        let poll = if asked.method == "tasks/get" { asked_for.fetch_add(1, Ordering::Relaxed) } else { 0 };
+        let working = json!({ "taskId": "t1", "status": "working", "statusMessage": "step", "pollIntervalMs": 200, "pollInterval": 200 });
+        std::future::ready(Ok(match (asked.method, era) {
+            ("tools/call", Era::Legacy) => json!({ "task": working }),
+            ("tools/call", Era::Modern) => {
+                let mut task = working;
+                task["resultType"] = json!("task");
+                task
+            }
+            ("tasks/get", _) if poll < polls => working,
+            ("tasks/get", _) => last.clone(),
+            ("tasks/result", _) => text_result("the result"),
+            _ => json!({}),
+        }))
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_is_polled_until_it_is_done() {
+    let done = |result: Value| json!({ "taskId": "t1", "status": "completed", "result": result });
+    let fake = tasking(Era::Modern, 3, done(text_result("the result")));
+    let told = Progresses::default();
+    let executor_of =
+        async |fake: &FakeServer| executor(&answering(fake)).await.events(told.events()).build();
+    let began = Instant::now();
+    assert_eq!(call(&executor_of(&fake).await, "s__a", json!({})).await, "ok\nthe result");
+    assert_eq!(
+        (began.elapsed().as_millis(), fake.count("tasks/get"), fake.count("tasks/cancel")),
+        (800, 4, 0)
+    );
+    assert_eq!(told.all(), ["the server works on it: step"; 3].join("\n") + "\nthe server works on it");
+    let fake = tasking(Era::Legacy, 3, done(Value::Null));
+    assert_eq!(call(&executor_of(&fake).await, "s__a", json!({})).await, "ok\nthe result");
+    assert_eq!(fake.params("tools/call")[0]["task"], json!({ "ttl": 600_000 }));
+    assert_eq!((fake.count("tasks/get"), fake.count("tasks/result")), (4, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_fails_says_why() {
+    let check = async |last: Value, expect: expect_test::Expect| {
+        let executor = executor(&answering(&tasking(Era::Modern, 0, last))).await.build();
+        expect.assert_eq(&call(&executor, "s__a", json!({})).await);
+    };
+    check(
+        json!({ "status": "failed", "error": { "code": -32602, "message": "no" } }),
+        expect![[r#"
+        error: invalid input
+        the server does not take these arguments of `s__a`: no; correct them and call it again"#]],
+    )
+    .await;
+    check(
+        json!({ "status": "cancelled", "statusMessage": "shut\u{1b} down" }),
+        expect![[r#"
+        error: failed
+        the server cancelled the call: shut\u{1b} down; go on without this call"#]],
+    )
+    .await;
+    check(
+        json!({ "status": "lost" }),
+        expect![[r#"
+        error: failed
+        the call is in a state that is not known here: `lost`; go on without this call"#]],
+    )
+    .await;
+    check(
+        json!({}),
+        expect![[r#"
+        error: failed
+        the call is in a state that is not known here: ``; go on without this call"#]],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_wants_something_is_given_it_once() {
+    let fake = FakeServer::new(Era::Modern, json!([tool("a")]), {
+        let polls = AtomicUsize::new(0);
+        move |asked| {
+            let wants = json!({
+                "resultType": "task", "taskId": "t1", "status": "input_required", "inputRequests": { "k": elicitation("who") },
+            });
+            std::future::ready(Ok(match asked.method {
+                "tasks/get" if polls.fetch_add(1, Ordering::Relaxed) == 2 => {
+                    json!({ "status": "completed", "result": text_result("done") })
+                }
+                "tasks/update" => json!({}),
+                _ => wants,
+            }))
+        }
+    });
+    let executor = executor(&answering(&fake)).await.build();
+    assert_eq!(call(&executor, "s__a", json!({})).await, "ok\ndone");
+    let given = json!({ "taskId": "t1", "inputResponses": { "k": { "action": "accept", "content": { "to": "who" } } } });
+    assert_eq!(fake.params("tasks/update"), [given]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_nobody_waits_for_any_more_is_cancelled() {
+    for era in [Era::Legacy, Era::Modern] {
+        let fake = tasking(era, usize::MAX, Value::Null);
+        let servers = one(&fake);
+        let executor = executor(&servers).await.build();
+        let cancel = async {
+            sleep(milliseconds(1_000)).await;
+            executor.cancel(&Cancel::Tree);
+            sleep(milliseconds(10)).await;
+            assert_eq!(fake.params("tasks/cancel"), [json!({ "taskId": "t1" })]);
+        };
+        let (ended, ()) = tokio::join!(call(&executor, "s__a", json!({})), cancel);
+        assert!(ended.starts_with("cancelled"), "{ended}");
+        // One that does not end is ended with its call's time.
+        let began = Instant::now();
+        assert!(call(&executor, "s__a", json!({})).await.starts_with("timed out"));
+        assert_eq!(began.elapsed().as_secs(), 600);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_do_not_wait_for_each_other_where_they_need_not() {
+    let fake = slow();
+    let servers = one(&fake);
+    let executor = executor(&servers).await.build();
+    let began = Instant::now();
+    let calls = (0..64).map(|number| {
+        let call = haft_core::ToolCall::new(format!("c{number}").parse().unwrap(), "s__read", json!({}));
+        let batch = Batch::new(CallScope::new(format!("run-{number}").parse().unwrap()), vec![call]);
+        executor.execute_batch(batch)
+    });
+    for outcome in futures_util::future::join_all(calls).await {
+        assert_eq!(outcome.into_replies().unwrap()[0].status, ReplyStatus::Ok);
+    }
+    assert_eq!(began.elapsed().as_millis(), 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_call_of_a_tool_is_answered_in_rounds_too() {
+    let fake = FakeServer::new(Era::Modern, json!([]), |asked| async move {
+        Ok(wanting(&asked, |round| {
+            (round == 0).then(|| input_required(&json!({ "k": elicitation("who") }), 0))
+        }))
+    });
+    let servers = answering(&fake);
+    let server = servers.get("s").unwrap();
+    let result = server.request("resources/read", json!({ "uri": "file:///a" }), None).await.unwrap();
+    assert_eq!(result["content"][0]["text"], r#"{"k":{"action":"accept","content":{"to":"who"}}}"#);
+    assert_eq!(fake.params("resources/read")[1]["uri"], "file:///a");
+}

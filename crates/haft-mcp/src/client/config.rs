@@ -1,0 +1,201 @@
+mod document;
+mod entry;
+mod expansion;
+mod problem;
+mod quantity;
+mod server_name;
+mod servers_file;
+
+pub use problem::{ConfigError, ConfigProblem};
+pub use server_name::{ServerName, ServerNameError};
+pub use servers_file::{RefusedServer, ServersFile};
+
+use crate::LoginConfig;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+use url::Url;
+
+/// Says how a server is reached and what it may take.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ServerConfig {
+    /// What the server is called here.
+    pub name: ServerName,
+    /// How it is reached.
+    pub transport: Transport,
+    /// When it is started; [`Start::Lazy`] by default.
+    pub start: Start,
+    /// The era of the protocol that it speaks; found out if `None`, the default.
+    pub era: Option<Era>,
+    /// What it may take.
+    pub limits: ServerLimits,
+    /// Whether its resources can be read by the tools `list_resources` and `read_resource`; not by default.
+    pub resource_tools: bool,
+    /// Whether the server itself keeps calls apart that must not overlap; not by default, so that calls which may change
+    /// something there are sent to it one after the other.
+    pub orders_itself: bool,
+    /// The tools, by the names the server gives them, for which to be called twice is to be called once: a call of them
+    /// that the server did not survive is made once more. None by default; what a tool says of itself counts besides.
+    pub repeatable: BTreeSet<String>,
+}
+
+/// Says how a server is reached.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Transport {
+    /// A program that is started here, spoken to over its standard input and output.
+    Stdio(Program),
+    /// A service, spoken to by streamable HTTP.
+    Http(HttpServer),
+    /// A program that listens at this socket of this machine; one JSON text a line, as with [`Transport::Stdio`].
+    Unix(PathBuf),
+}
+
+/// Says which program is started for a server.
+///
+/// Its arguments and variables may be secrets, and do not show in its `Debug` form.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct Program {
+    /// The program: a path, or a name that is looked for in `PATH`.
+    pub command: OsString,
+    /// What it is called with.
+    pub arguments: Vec<OsString>,
+    /// The variables it is given besides those of the allow-list that every program is given.
+    pub variables: BTreeMap<String, OsString>,
+    /// Where it is started; the directory of this process if `None`.
+    pub directory: Option<PathBuf>,
+}
+
+/// Says where a service is.
+///
+/// The headers, and what follows the path in its address, may be secrets, and do not show in its `Debug` form.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct HttpServer {
+    /// Its address: `https`, or `http` on this machine.
+    pub url: String,
+    /// Headers that each request is given; their values are secrets.
+    pub headers: BTreeMap<String, String>,
+    /// As whom haft logs in where the server wants that; found out by default.
+    pub login: LoginConfig,
+}
+
+/// Says when a server is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Start {
+    /// When its tools are first asked for.
+    #[default]
+    Lazy,
+    /// With the others, at once.
+    Eager,
+}
+
+/// Names an era of the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Era {
+    /// A connection begins with `initialize`: the revisions up to 2025-11-25.
+    Legacy,
+    /// Every request stands alone: 2026-07-28.
+    Modern,
+}
+
+/// Bounds what a server may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerLimits {
+    /// How long it may take to start; 30 s by default.
+    pub start: Duration,
+    /// How long a server that was never met may take to answer in the modern era before the legacy one is tried, too; 3 s by
+    /// default.
+    pub probe: Duration,
+    /// How long a call may be without news; 60 s by default.
+    pub idle: Duration,
+    /// How long a call may take in all; 10 minutes by default. It stands still while a person is asked.
+    pub call: Duration,
+    /// The largest message it may send, in bytes; 16 MiB by default.
+    pub message_bytes: usize,
+    /// How often it is restarted within [`ServerLimits::restart_window`]; 5 times by default.
+    pub restarts: u32,
+    /// The time in which restarts are counted; 5 minutes by default.
+    pub restart_window: Duration,
+}
+
+impl ServerConfig {
+    /// Says how a server is reached; all else as by default.
+    pub fn new(name: ServerName, transport: Transport) -> Self {
+        Self {
+            name,
+            transport,
+            start: Start::default(),
+            era: None,
+            limits: ServerLimits::default(),
+            resource_tools: false,
+            orders_itself: false,
+            repeatable: BTreeSet::new(),
+        }
+    }
+}
+
+impl Program {
+    /// Says which program is started, with which arguments.
+    pub fn new(
+        command: impl Into<OsString>,
+        arguments: impl IntoIterator<Item = impl Into<OsString>>,
+    ) -> Self {
+        let arguments = arguments.into_iter().map(Into::into).collect();
+        Self { command: command.into(), arguments, ..Self::default() }
+    }
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program")
+            .field("command", &self.command)
+            .field("arguments", &format_args!("{} not shown", self.arguments.len()))
+            .field("variables", &self.variables.keys())
+            .field("directory", &self.directory)
+            .finish()
+    }
+}
+
+impl HttpServer {
+    /// Says where a service is.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into(), ..Self::default() }
+    }
+}
+
+impl fmt::Debug for HttpServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = Url::parse(&self.url).map(|mut url| {
+            let hidden = url.query().is_some() || url.fragment().is_some() || !url.username().is_empty();
+            url.set_query(None);
+            url.set_fragment(None);
+            // Both fail only for addresses that cannot have a user.
+            let _ = (url.set_username(""), url.set_password(None));
+            format!("{url}{}", if hidden { "…" } else { "" })
+        });
+        f.debug_struct("HttpServer")
+            .field("url", &shown.unwrap_or_default())
+            .field("headers", &self.headers.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        Self {
+            start: Duration::from_secs(30),
+            probe: Duration::from_secs(3),
+            idle: Duration::from_mins(1),
+            call: Duration::from_mins(10),
+            message_bytes: 16 * 1024 * 1024,
+            restarts: 5,
+            restart_window: Duration::from_mins(5),
+        }
+    }
+}

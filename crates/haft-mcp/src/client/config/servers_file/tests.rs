@@ -1,0 +1,239 @@
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
+use super::*;
+use crate::{Start, Transport};
+use expect_test::{Expect, expect};
+use std::fmt::Write as _;
+
+fn variable(name: &str) -> Option<String> {
+    match name {
+        "TOKEN" => Some("s3cret-value".to_owned()),
+        "LINES" => Some("a\r\nEvil: s3cret-value".to_owned()),
+        "ADDRESS" => Some("http://s3cret-value.example/".to_owned()),
+        _ => None,
+    }
+}
+
+/// Reads a file and compares all that came of it; nothing that is told may hold a variable's value.
+fn check(text: &str, expected: &Expect) {
+    let is_json = text.trim_start().starts_with(['{', '/']);
+    let read = if is_json {
+        ServersFile::from_json(text, ".mcp.json", &variable)
+    } else {
+        ServersFile::from_toml(text, "mcp.toml", &variable)
+    };
+    let mut told = String::new();
+    match read {
+        Ok(file) => {
+            for server in file.servers {
+                writeln!(told, "{} {:?}", server.name, server.transport).unwrap();
+            }
+            file.disabled.iter().for_each(|name| writeln!(told, "disabled {name}").unwrap());
+            for problem in file.refused.iter().flat_map(|refused| &refused.problems) {
+                writeln!(told, "refused {problem}").unwrap();
+            }
+            file.warnings.iter().for_each(|warning| writeln!(told, "warning {warning}").unwrap());
+        }
+        Err(error) => writeln!(told, "error {error}").unwrap(),
+    }
+    assert!(!told.contains("s3cret"), "{told}");
+    expected.assert_eq(&told);
+}
+
+#[test]
+fn reads_what_desktop_clients_and_editors_have() {
+    check(
+        r#"{
+  "globalShortcut": "Ctrl+X",
+  "mcpServers": {
+    "files": { "command": "npx", "args": ["-y", "server", "--token", "${TOKEN}"], "env": { "KEY": "${TOKEN}", "PORT": 3000 }, "cwd": "/srv" },
+    "web": { "type": "http", "url": "https://mcp.example.com/mcp?key=${TOKEN}", "headers": { "X-Key": "${TOKEN}" } },
+    "flow": { "serverUrl": "http://localhost:8080/mcp" },
+    "off": { "command": "x", "env": { "A": "${UNSET}" }, "disabled": true }
+  }
+}"#,
+        &expect![[r#"
+            files Stdio(Program { command: "npx", arguments: 4 not shown, variables: ["KEY", "PORT"], directory: Some("/srv") })
+            web Http(HttpServer { url: "https://mcp.example.com/mcp…", headers: ["X-Key"] })
+            flow Http(HttpServer { url: "http://localhost:8080/mcp", headers: [] })
+            disabled off
+        "#]],
+    );
+    check(
+        r#"// of an editor
+{
+  "inputs": [],
+  "servers": {
+    "io.example/time": { "type": "stdio", "command": "mcp-server-time", /* a zone */ "args": ["--zone", "UTC",], },
+  },
+}"#,
+        &expect![[r#"
+            io_example_time Stdio(Program { command: "mcp-server-time", arguments: 2 not shown, variables: [], directory: None })
+            warning .mcp.json:5:5: server `io.example/time`: it is called `io_example_time` here, so that it can be a part of the names of tools
+        "#]],
+    );
+}
+
+#[test]
+fn reads_tables_of_toml() {
+    check(
+        r#"
+[permissions]
+allow = []
+
+[mcp.servers.time]
+command = "mcp-server-time"
+start = "eager"
+era = "modern"
+resource_tools = true
+limits = { start = "5s", message = "1 MiB", restarts = 2 }
+
+[mcp.servers.local]
+unix = "/run/mcp.sock"
+"#,
+        &expect![[r#"
+            time Stdio(Program { command: "mcp-server-time", arguments: 0 not shown, variables: [], directory: None })
+            local Unix("/run/mcp.sock")
+        "#]],
+    );
+    let text = "[mcp.servers.a]\ncommand = \"a\"\nstart = \"eager\"\nlimits = { call = \"2min\" }\n";
+    let file = ServersFile::from_toml(text, "mcp.toml", &variable).unwrap();
+    assert_eq!((file.servers[0].start, file.servers[0].limits.call.as_secs()), (Start::Eager, 120));
+}
+
+#[test]
+fn a_server_with_an_error_takes_no_other_down() {
+    check(
+        r#"{ "mcpServers": {
+  "good": { "command": "good" },
+  "unset": { "command": "a", "env": { "A": "${TOKEN}${MISSING}" } },
+  "split": { "url": "https://example.com", "headers": { "A": "${LINES}", "B C": "" } },
+  "plain": { "url": "${ADDRESS}" },
+  "both": { "url": "https://example.com", "command": "a" },
+  "none": { "args": [] },
+  "old": { "type": "sse", "url": "https://example.com" },
+  "typo": { "type": "htpp", "url": "https://example.com" },
+  "kinds": { "command": { "a": 1 }, "args": "x", "disabled": "no" },
+  "text": "npx",
+  "good ": { "command": "other" }
+} }"#,
+        &expect![[r#"
+            good Stdio(Program { command: "good", arguments: 0 not shown, variables: [], directory: None })
+            refused .mcp.json:3:44: server `unset`: `env.A`: the variable `MISSING` is not set; set it, or write a default as in `${MISSING:-…}`
+            refused .mcp.json:4:62: server `split`: `headers.A`: its value holds a control character, such as the end of a line
+            refused .mcp.json:4:81: server `split`: `headers.B C`: it cannot name a header
+            refused .mcp.json:5:21: server `plain`: `url`: it is neither `https` nor on this machine; write `https`
+            refused .mcp.json:6:11: server `both`: it has `command` and `url`; write `type`, or remove all but one
+            refused .mcp.json:7:11: server `none`: nothing says how it is reached; write `command`, `url` or `unix`
+            refused .mcp.json:8:20: server `old`: `type`: the transport of 2024 is not spoken; if the server has streamable HTTP, too, write `http`
+            refused .mcp.json:9:21: server `typo`: `type`: `htpp` is not a transport; write `http`
+            refused .mcp.json:10:25: server `kinds`: `command`: it is a table; write a text
+            refused .mcp.json:10:62: server `kinds`: `disabled`: it is a text; write `true` or `false`
+            refused .mcp.json:11:11: server `text`: a server is a table, and this is a text
+            refused .mcp.json:12:3: server `good `: another server of the file is called `good`, too; rename one of them
+        "#]],
+    );
+}
+
+#[test]
+fn what_has_no_effect_is_told() {
+    check(
+        r#"{ "mcpSrvers": {}, "mcpServers": {
+  "a": { "command": "a", "argz": [], "autoApprove": ["x"], "timeout": 5, "headers": { "A": "b" }, "zzzzzzzz": 1, "limits": { "calls": 1 } }
+} }"#,
+        &expect![[r#"
+            a Stdio(Program { command: "a", arguments: 0 not shown, variables: [], directory: None })
+            warning .mcp.json:1:3: `mcpSrvers`: it is not known, and has no effect; did you mean `mcpServers`?
+            warning .mcp.json:2:26: server `a`: `argz`: it is not known, and has no effect; did you mean `args`?
+            warning .mcp.json:2:38: server `a`: `autoApprove`: it has no effect here; what may be called is said by the rules of a policy
+            warning .mcp.json:2:60: server `a`: `timeout`: it has no effect here; write `limits = { start, idle, call }`
+            warning .mcp.json:2:74: server `a`: `headers`: it has no effect on a server that is reached by `command`
+            warning .mcp.json:2:99: server `a`: `zzzzzzzz`: it is not known, and has no effect
+            warning .mcp.json:2:126: server `a`: `limits.calls`: it is not known, and has no effect; did you mean `call`?
+        "#]],
+    );
+    check(
+        "[servers.a]\ncommand = \"a\"\n",
+        &expect![[r#"
+            warning mcp.toml:1:2: `servers`: it is not known, and has no effect; did you mean `mcp.servers`?
+        "#]],
+    );
+}
+
+#[test]
+fn says_where_a_file_is_not_of_its_language() {
+    check(
+        "{\n  \"mcpServers\": {\n    \"a\" {}\n  }\n}",
+        &expect![[r#"
+        error .mcp.json:3:9: it is not JSON: expected `:`
+    "#]],
+    );
+    check(
+        "{ \"mcpServers\": { \"a\": { \"command\": \"\\ud800\" } } }",
+        &expect![[r#"
+        error .mcp.json:1:44: it is not JSON: unexpected end of hex escape
+    "#]],
+    );
+    check(
+        "[mcp.servers.a]\ncommand = a\n",
+        &expect![[r#"
+            error mcp.toml:2:11: it is not TOML: string values must be quoted, expected literal string
+        "#]],
+    );
+    check(
+        "{}",
+        &expect![[r#"
+        error .mcp.json:1:1: there are no servers in it; write them under `mcpServers`
+    "#]],
+    );
+    check(
+        "{ \"mcpServers\": [] }",
+        &expect![[r#"
+        error .mcp.json:1:17: the servers must be a table of names, and is a list
+    "#]],
+    );
+    check(
+        &format!("{{{}", " ".repeat(MOST_BYTES)),
+        &expect![[r#"
+        error .mcp.json: a file of servers has at most 1 MiB; is this another file?
+    "#]],
+    );
+    let servers: Vec<String> = (0..=MOST_SERVERS).map(|number| format!("\"s{number}\":{{}}")).collect();
+    check(
+        &format!("{{\"mcpServers\":{{{}}}}}", servers.join(",")),
+        &expect![[r#"
+        error .mcp.json:1:15: it has 129 servers; 128 are the most
+    "#]],
+    );
+    check(
+        &format!("{{\"mcpServers\":{}", "[".repeat(100_000)),
+        &expect![[r#"
+        error .mcp.json:1:100014: it is not JSON: EOF while parsing a list
+    "#]],
+    );
+}
+
+#[test]
+fn a_file_cannot_be_too_deep() {
+    let deep = format!("{{\"mcpServers\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    check(
+        &deep,
+        &expect![[r#"
+        error .mcp.json:1:47: lists and tables stand in each other more than 32 deep
+    "#]],
+    );
+}
+
+#[test]
+fn secrets_do_not_show_in_the_debug_form() {
+    let text = r#"{ "mcpServers": {
+        "a": { "command": "a", "args": ["${TOKEN}"], "env": { "A": "${TOKEN}" } },
+        "b": { "url": "https://example.com/?${TOKEN}", "headers": { "A": "${TOKEN}" } } } }"#;
+    let file = ServersFile::from_json(text, ".mcp.json", &variable).unwrap();
+    assert!(!format!("{file:?}").contains("s3cret"));
+    let Transport::Http(service) = &file.servers[1].transport else { panic!("it is a service") };
+    assert_eq!(
+        (service.url.as_str(), &*service.headers["A"]),
+        ("https://example.com/?s3cret-value", "s3cret-value")
+    );
+}

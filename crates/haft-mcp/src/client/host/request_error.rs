@@ -1,0 +1,71 @@
+use crate::client::shown::line;
+use haft_core::ToolError;
+
+/// The code of the protocol for a resource that is not there.
+const NO_RESOURCE: i64 = -32_002;
+
+/// The code of JSON-RPC for params that cannot be used; of later revisions, for a resource that is not there, too.
+const BAD_PARAMS: i64 = -32_602;
+
+/// The code of JSON-RPC for a method that is not there.
+const NO_METHOD: i64 = -32_601;
+
+/// The most bytes of what a server says is wrong.
+const MOST_BYTES: usize = 1024;
+
+/// Says why a server did not give what it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerRequestError {
+    /// There is no connection to it, and none could be made.
+    #[error("the server cannot be reached: {reason}")]
+    Unreachable {
+        /// Why.
+        reason: String,
+    },
+    /// It answered with an error.
+    #[error("the server answered with the error {code}: {message}")]
+    Refused {
+        /// The code of JSON-RPC.
+        code: i64,
+        /// What it says is wrong, made visible and bounded.
+        message: String,
+    },
+    /// It answered too late, with too much, or with what is no answer.
+    #[error("the server gave no answer that can be used: {reason}")]
+    Unusable {
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl ServerRequestError {
+    pub(crate) fn refused(code: i64, message: &str) -> Self {
+        Self::Refused { code, message: line(message, MOST_BYTES) }
+    }
+
+    pub(crate) fn unusable(reason: impl Into<String>) -> Self {
+        Self::Unusable { reason: reason.into() }
+    }
+
+    /// Tells whether the server does not know the method.
+    pub(super) fn is_unknown_method(&self) -> bool {
+        matches!(self, Self::Refused { code: NO_METHOD, .. })
+    }
+
+    /// Tells a model; `instead` is its next step where the server does not have what was asked for.
+    pub(super) fn to_tool_error(&self, instead: &str) -> ToolError {
+        match self {
+            Self::Unreachable { .. } => {
+                ToolError::unavailable("the server cannot be reached now; go on without it")
+            }
+            Self::Refused { code: NO_RESOURCE | BAD_PARAMS, message } => {
+                ToolError::not_found(format!("the server does not have it: {message}; {instead}"))
+            }
+            Self::Refused { .. } | Self::Unusable { .. } => {
+                ToolError::failed(format!("{self}; go on without it"))
+            }
+        }
+        .with_source(self.clone())
+    }
+}

@@ -1,0 +1,111 @@
+use crate::client::session::Watch;
+use rmcp::model::RequestId;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Knows which requests are under way, and who watches each.
+#[derive(Default)]
+pub(super) struct Flights {
+    table: Mutex<Table>,
+    strays: AtomicU64,
+}
+
+#[derive(Default)]
+struct Table {
+    flights: HashMap<i64, Flight>,
+    /// The request of each progress token.
+    tokens: HashMap<i64, i64>,
+}
+
+struct Flight {
+    token: Option<i64>,
+    watch: Option<Arc<dyn Watch>>,
+    /// A server ends it by cancelling it.
+    is_subscription: bool,
+}
+
+/// Rides with a request to where it is sent; it is not sent itself.
+#[derive(Clone)]
+pub(super) struct Watched(pub(super) Arc<dyn Watch>);
+
+impl Flights {
+    /// Takes note of a request that is about to be sent.
+    pub(super) fn depart(
+        &self,
+        id: i64,
+        token: Option<i64>,
+        watch: Option<Arc<dyn Watch>>,
+        is_subscription: bool,
+    ) {
+        let mut table = self.table();
+        table.flights.insert(id, Flight { token, watch, is_subscription });
+        if let Some(token) = token {
+            table.tokens.insert(token, id);
+        }
+    }
+
+    /// Takes note that a request is answered, cancelled or was never sent; tells whether it was under way.
+    pub(super) fn arrive(&self, id: i64) -> bool {
+        let mut table = self.table();
+        let flight = table.flights.remove(&id);
+        if let Some(token) = flight.as_ref().and_then(|flight| flight.token) {
+            table.tokens.remove(&token);
+        }
+        flight.is_some()
+    }
+
+    /// Takes note that a server has cancelled something: what it was asked, if that is a subscription. Anything else that it
+    /// cancels is its own, and may have the same id.
+    pub(super) fn cancelled_by_server(&self, id: i64) {
+        if self.table().flights.get(&id).is_some_and(|flight| flight.is_subscription) {
+            self.arrive(id);
+        }
+    }
+
+    /// Whoever watches the request of a progress token.
+    pub(super) fn watch_of_token(&self, token: i64) -> Option<Arc<dyn Watch>> {
+        let table = self.table();
+        table.flights.get(table.tokens.get(&token)?)?.watch.clone()
+    }
+
+    /// Whoever watches a request.
+    pub(super) fn watch_of(&self, id: &RequestId) -> Option<Arc<dyn Watch>> {
+        self.table().flights.get(&number(id)?)?.watch.clone()
+    }
+
+    /// Whoever watches the newest request that is watched.
+    pub(super) fn newest_watch(&self) -> Option<Arc<dyn Watch>> {
+        let table = self.table();
+        let watched = table.flights.iter().filter(|(_, flight)| flight.watch.is_some());
+        watched.max_by_key(|(id, _)| **id).and_then(|(_, flight)| flight.watch.clone())
+    }
+
+    /// Forgets all requests: their answers are late from now on.
+    pub(super) fn clear(&self) {
+        *self.table() = Table::default();
+    }
+
+    /// Counts an answer that nobody waits for; gives how many there were with it.
+    pub(super) fn stray(&self) -> u64 {
+        self.strays.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// How many requests are under way, and how many answers came that nobody waited for.
+    #[cfg(test)]
+    pub(super) fn counts(&self) -> (usize, u64) {
+        (self.table().flights.len(), self.strays.load(Ordering::Relaxed))
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The number that an id is, or is written as: some servers answer with a text.
+pub(super) fn number(id: &RequestId) -> Option<i64> {
+    match id {
+        RequestId::Number(number) => Some(*number),
+        RequestId::String(text) => text.parse().ok(),
+    }
+}

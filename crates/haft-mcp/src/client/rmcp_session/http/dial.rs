@@ -1,0 +1,152 @@
+use super::client::Client;
+use super::transport::HttpTransport;
+use crate::client::address::{Refusal, checked_address};
+use crate::client::auth::Authorizer;
+use crate::client::link::Ending;
+use crate::client::rmcp_session::{Opening, open};
+use crate::client::session::{Counterpart, Dial, DialError, Session};
+use crate::{Era, HttpServer};
+use async_trait::async_trait;
+use haft_http::{AddressPolicy, Host, HttpClient};
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// Far enough away never to come.
+const NEVER: Duration = Duration::from_hours(24);
+
+/// Connects to a service.
+pub(crate) struct HttpDial {
+    url: String,
+    headers: HeaderMap,
+    http: HttpClient,
+    authorizer: Option<Arc<dyn Authorizer>>,
+    opening: Opening,
+}
+
+/// Says why a service cannot be asked as it is configured.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HttpDialError {
+    /// The address is none.
+    #[error("the URL of the server cannot be asked; write one as in `https://example.org/mcp`")]
+    Url,
+    /// What is sent would be read by others.
+    #[error("the server's URL is neither `https` nor `http` of this machine")]
+    Plain,
+    /// A header that is configured is none; its value is not said.
+    #[error("the header `{0}` cannot be sent")]
+    Header(String),
+    /// There is no client.
+    #[error(transparent)]
+    Client(#[from] haft_http::Error),
+}
+
+impl HttpDial {
+    /// Takes what a person has configured. The server's host may be anywhere; no other is connected to.
+    ///
+    /// `authorizer` is not asked if the person has configured the header `Authorization`.
+    pub(crate) fn new(
+        server: &HttpServer,
+        authorizer: Option<Arc<dyn Authorizer>>,
+        opening: Opening,
+    ) -> Result<Self, HttpDialError> {
+        let host = host_of(&server.url)?;
+        let http = HttpClient::new(AddressPolicy::public().host(host))?;
+        let mut headers = HeaderMap::new();
+        for (name, value) in &server.headers {
+            let refuse = || HttpDialError::Header(name.clone());
+            let known: HeaderName = name.parse().map_err(|_| refuse())?;
+            let mut value = HeaderValue::from_str(value).map_err(|_| refuse())?;
+            value.set_sensitive(true);
+            headers.insert(known, value);
+        }
+        let authorizer = authorizer.filter(|_| !headers.contains_key(AUTHORIZATION));
+        Ok(Self { url: server.url.clone(), headers, http, authorizer, opening })
+    }
+
+    async fn open(
+        &self,
+        opening: &Opening,
+        counterpart: Arc<dyn Counterpart>,
+    ) -> Result<Arc<dyn Session>, DialError> {
+        let most = opening.limits.message_bytes;
+        let client = Client::new(
+            self.http.clone(),
+            self.headers.clone(),
+            self.authorizer.clone(),
+            counterpart.clone(),
+            most,
+        );
+        let ending = Ending::new();
+        let transport = HttpTransport::new(client, &self.url, most, counterpart.clone(), ending.clone());
+        match open(transport, ending, opening, counterpart).await {
+            // Nothing ends here but the way to the service.
+            Err(DialError::Ended(farewell)) => Err(DialError::Unreachable(farewell.how)),
+            opened => Ok(opened?),
+        }
+    }
+}
+
+/// The host of a server's URL, if what is sent there stays between it and this machine.
+pub(crate) fn host_of(url: &str) -> Result<Host, HttpDialError> {
+    let url = checked_address(url).map_err(|refusal| match refusal {
+        Refusal::Insecure => HttpDialError::Plain,
+        Refusal::NoAddress | Refusal::Login => HttpDialError::Url,
+    })?;
+    url.host_str().and_then(|host| host.parse().ok()).ok_or(HttpDialError::Url)
+}
+
+#[async_trait]
+impl Dial for HttpDial {
+    /// One connection has one era here: where a service is silent, the other era is tried on a connection of its own, and
+    /// the first that is answered is taken.
+    async fn dial(&self, counterpart: Arc<dyn Counterpart>) -> Result<Arc<dyn Session>, DialError> {
+        let Opening { era, limits, memory, key } = &self.opening;
+        let is_unknown = era.or_else(|| memory.recall(key)).is_none();
+        let mut first = self.opening.clone();
+        first.limits.probe = NEVER;
+        let first = self.open(&first, counterpart.clone());
+        if !is_unknown {
+            return first.await;
+        }
+        tokio::pin!(first);
+        tokio::select! {
+            opened = &mut first => return opened,
+            () = sleep(limits.probe) => {}
+        }
+        let mut legacy = self.opening.clone();
+        legacy.era = Some(Era::Legacy);
+        legacy.limits.start = limits.start.saturating_sub(limits.probe);
+        let legacy = self.open(&legacy, counterpart);
+        tokio::pin!(legacy);
+        tokio::select! {
+            opened = &mut first => match opened {
+                Ok(opened) => Ok(opened),
+                Err(_) => legacy.await,
+            },
+            opened = &mut legacy => match opened {
+                Ok(opened) => {
+                    memory.remember(key, Era::Legacy);
+                    Ok(opened)
+                }
+                Err(_) => first.await,
+            },
+        }
+    }
+
+    async fn logged_in(&self) {
+        match &self.authorizer {
+            Some(authorizer) => authorizer.logged_in().await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl fmt::Debug for HttpDial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpDial").field("opening", &self.opening).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,364 @@
+use super::OAuth;
+use crate::client::auth::{
+    Authorizer as _, Challenge, CredentialFiles, CredentialStore, CredentialsInProcess, LoginConfig,
+};
+use crate::client::rmcp_session::{HttpDial, Opening, host_of};
+use crate::client::service::{Heard, Say, Service, key};
+use crate::client::session::{
+    Ask, AskRefused, Counterpart, Dial as _, DialError, Fault, News, Request, Watch,
+};
+use crate::{EraMemoryInProcess, HttpServer, McpServers, ServerConfig, ServerLimits, ServerState, Transport};
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use haft_http::{AddressPolicy, Exchange, HttpClient};
+use serde_json::{Value, json};
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// What no log and no error may hold.
+const SECRETS: [&str; 5] = ["Secret-code", "Secret-access", "Secret-refresh", "Secret-client", "Secret-id"];
+
+/// A server and its authorization server in one: tokens last as long as is said, and are numbered.
+struct Stage {
+    service: Service,
+}
+
+impl Stage {
+    async fn open(expires_in: u64) -> Self {
+        let issued = AtomicU32::new(0);
+        let service =
+            Service::start_knowing(|url| move |heard: &Heard| say(heard, &url, expires_in, &issued)).await;
+        Self { service }
+    }
+
+    fn oauth(&self, store: Arc<dyn CredentialStore>) -> OAuth {
+        let url = format!("{}/mcp", self.service.url);
+        let host = host_of(&url).unwrap();
+        OAuth::new(url, host, LoginConfig::default(), store).unwrap()
+    }
+
+    /// How often the authorization server was asked for a token in this way.
+    fn tokens(&self, grant: &str) -> usize {
+        let wanted = format!("grant_type={grant}");
+        let is_wanted = |heard: &&Heard| heard.path == "/token" && heard.body.to_string().contains(&wanted);
+        self.service.heard().iter().filter(is_wanted).count()
+    }
+}
+
+fn say(heard: &Heard, url: &str, expires_in: u64, issued: &AtomicU32) -> Say {
+    match heard.path.split('?').next().unwrap() {
+        "/.well-known/oauth-protected-resource/mcp" => Say::json(&json!({
+            "resource": format!("{url}/mcp"), "authorization_servers": [url], "scopes_supported": ["read"]
+        })),
+        "/.well-known/oauth-authorization-server" => Say::json(&json!({
+            "issuer": url, "authorization_endpoint": format!("{url}/authorize"), "token_endpoint": format!("{url}/token"),
+            "registration_endpoint": format!("{url}/register"), "code_challenge_methods_supported": ["S256"],
+            "response_types_supported": ["code"]
+        })),
+        "/register" => Say::json(&json!({
+            "client_id": "c", "client_secret": "Secret-client", "redirect_uris": heard.body["redirect_uris"]
+        })),
+        "/authorize" => {
+            let query = |name: &str| {
+                let (_, query) = heard.path.split_once('?').unwrap();
+                let part = query.split('&').find_map(|part| part.strip_prefix(&format!("{name}=")));
+                part.unwrap().replace("%3A", ":").replace("%2F", "/")
+            };
+            let to = format!("{}?code=Secret-code&state={}", query("redirect_uri"), query("state"));
+            Say::status(302).with("location", to)
+        }
+        "/token" => {
+            let number = issued.fetch_add(1, Ordering::Relaxed) + 1;
+            Say::json(&json!({
+                "access_token": format!("Secret-access-{number}"), "token_type": "Bearer", "expires_in": expires_in,
+                "refresh_token": format!("Secret-refresh-{number}"), "id_token": "Secret-id"
+            }))
+        }
+        "/mcp" if heard.method == "POST" => serve(heard),
+        _ => Say::status(404),
+    }
+}
+
+/// Is the server itself: it speaks the modern era to who has a token.
+fn serve(heard: &Heard) -> Say {
+    if !heard.header("authorization").starts_with("Bearer Secret-access-") {
+        return Say::status(401).with("www-authenticate", "Bearer");
+    }
+    match heard.rpc() {
+        "server/discover" => Say::json(&heard.result(&json!({
+            "supportedVersions": ["2026-07-28"], "capabilities": {}, "serverInfo": { "name": "s", "version": "1" }
+        }))),
+        _ => Say::json(&heard.result(&json!({ "done": true }))),
+    }
+}
+
+const CHALLENGED: Challenge<'_> = Challenge { status: 401, header: "Bearer", tried: None };
+
+/// Begins a login and gives where the person is sent.
+async fn begin(oauth: &OAuth) -> String {
+    match oauth.challenged(CHALLENGED).await {
+        Err(Fault::Unauthorized { url: Some(url) }) => url,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn get(url: &str) -> http::Response<haft_http::Body> {
+    let client = HttpClient::new(AddressPolicy::public().loopback()).unwrap();
+    let request = http::Request::get(url).body(Bytes::new()).unwrap();
+    client.send(request, Exchange::default()).await.unwrap()
+}
+
+/// Goes through a login as a person does, and gives the page at its end.
+async fn log_in(url: &str) -> (u16, String) {
+    let answer = get(url).await;
+    let back = answer.headers()["location"].to_str().unwrap().to_owned();
+    page(&back).await
+}
+
+async fn page(url: &str) -> (u16, String) {
+    let answer = get(url).await;
+    let status = answer.status().as_u16();
+    (status, String::from_utf8(answer.into_body().bytes().await.unwrap().to_vec()).unwrap())
+}
+
+async fn token(oauth: &OAuth) -> Option<String> {
+    let token = oauth.token().await.unwrap()?;
+    Some(token.header().to_str().unwrap().to_owned())
+}
+
+struct Nobody;
+
+#[async_trait]
+impl Counterpart for Nobody {
+    fn capabilities(&self) -> Value {
+        json!({})
+    }
+
+    async fn answer(&self, _ask: Ask, _of: Option<Arc<dyn Watch>>) -> Result<Value, AskRefused> {
+        Err(AskRefused { code: -32_601, message: String::new() })
+    }
+
+    fn hear(&self, _news: News) {}
+}
+
+/// Keeps all that is logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn logs_in_and_logs_nothing_of_it() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    tracing::trace!("something is logged");
+
+    let stage = Stage::open(3600).await;
+    let oauth = Arc::new(stage.oauth(Arc::new(CredentialsInProcess::default())));
+    assert_eq!(token(&oauth).await, None);
+    let opening = Opening {
+        era: None,
+        limits: ServerLimits::default(),
+        memory: Arc::new(EraMemoryInProcess::default()),
+        key: key(),
+    };
+    let server = HttpServer::new(format!("{}/mcp", stage.service.url));
+    let dial = HttpDial::new(&server, Some(oauth.clone()), opening).unwrap();
+    let Err(DialError::Refused(Fault::Unauthorized { url: Some(url) })) = dial.dial(Arc::new(Nobody)).await
+    else {
+        panic!("a login is wanted");
+    };
+    assert_eq!(begin(&oauth).await, url, "one login is under way");
+    let (status, page) = log_in(&url).await;
+    assert_eq!((status, page.as_str()), (200, "You are logged in. This page can be closed."));
+    assert_eq!(token(&oauth).await.as_deref(), Some("Bearer Secret-access-1"));
+
+    let session = dial.dial(Arc::new(Nobody)).await.unwrap();
+    let request = Request { method: "tools/call", params: json!({ "name": "a", "arguments": {} }) };
+    assert_eq!(session.request(request, None).await.unwrap(), json!({ "done": true }));
+    session.close().await;
+
+    // The server refuses the token: it is replaced without a person.
+    let tried = oauth.token().await.unwrap();
+    oauth.challenged(Challenge { tried: tried.as_ref(), ..CHALLENGED }).await.unwrap();
+    assert_eq!(token(&oauth).await.as_deref(), Some("Bearer Secret-access-2"));
+    // Whoever tried the old one just tries again.
+    oauth.challenged(Challenge { tried: tried.as_ref(), ..CHALLENGED }).await.unwrap();
+    assert_eq!(stage.tokens("refresh_token"), 1);
+
+    let exchange =
+        stage.service.heard().into_iter().find(|heard| heard.path == "/token").unwrap().body.to_string();
+    for part in ["code_verifier=", "resource=http", "redirect_uri=http%3A%2F%2F127.0.0.1"] {
+        assert!(exchange.contains(part), "{part}: {exchange}");
+    }
+    for part in ["code_challenge_method=S256", "resource=http", "scope=read", "state="] {
+        assert!(url.contains(part), "{part}: {url}");
+    }
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap() + &format!("{oauth:?} {tried:?}");
+    assert!(log.contains("something is logged"));
+    for secret in SECRETS {
+        assert!(!log.contains(secret), "{secret}: {log}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_is_connected_to_once_a_person_has_logged_in() {
+    let mut stage = Stage::open(3600).await;
+    let transport = Transport::Http(HttpServer::new(format!("{}/mcp", stage.service.url)));
+    let servers =
+        McpServers::builder().server(ServerConfig::new("s".parse().unwrap(), transport)).build().unwrap();
+    let status = servers.get("s").unwrap().start().await.unwrap_err();
+    assert_eq!(status.state, ServerState::NeedsLogin);
+    log_in(&status.login_url.unwrap()).await;
+    let listed = stage.service.next(|heard| heard.rpc() == "tools/list").await;
+    assert_eq!(listed.header("authorization"), "Bearer Secret-access-1");
+    servers.stop().await;
+}
+
+#[tokio::test]
+async fn a_token_is_refreshed_once_for_all_processes() {
+    let directory = tempfile::tempdir().unwrap();
+    let files = || Arc::new(CredentialFiles::new(directory.path()));
+    let stage = Stage::open(3600).await;
+    let first = stage.oauth(files());
+    log_in(&begin(&first).await).await;
+    let second = stage.oauth(files());
+    assert_eq!(token(&second).await.as_deref(), Some("Bearer Secret-access-1"));
+
+    let old = first.token().await.unwrap();
+    let challenge = Challenge { tried: old.as_ref(), ..CHALLENGED };
+    let (one, other) = tokio::join!(first.challenged(challenge), second.challenged(challenge));
+    one.and(other).unwrap();
+    assert_eq!(stage.tokens("refresh_token"), 1);
+    for oauth in [&first, &second] {
+        assert_eq!(token(oauth).await.as_deref(), Some("Bearer Secret-access-2"));
+    }
+    // What the client was given when it registered is kept, too: the refresh is authenticated.
+    let refresh = stage.service.heard().into_iter().rfind(|heard| heard.path == "/token").unwrap();
+    assert!(refresh.header("authorization").starts_with("Basic "), "{refresh:?}");
+}
+
+#[tokio::test]
+async fn a_token_is_replaced_before_it_ends() {
+    let stage = Stage::open(20).await;
+    let oauth = stage.oauth(Arc::new(CredentialsInProcess::default()));
+    log_in(&begin(&oauth).await).await;
+    assert_eq!(token(&oauth).await.as_deref(), Some("Bearer Secret-access-2"));
+}
+
+#[tokio::test]
+async fn a_login_is_for_its_server_and_its_authorization_server_only() {
+    let stage = Stage::open(3600).await;
+    let store = Arc::new(CredentialsInProcess::default());
+    let oauth = stage.oauth(store.clone());
+    log_in(&begin(&oauth).await).await;
+    let key = format!("{}/mcp", stage.service.url);
+    let kept: Value = serde_json::from_str(&store.load(&key).unwrap().unwrap()).unwrap();
+
+    let mut other = kept.clone();
+    other["resource"] = "https://elsewhere.example/".into();
+    store.save(&key, &other.to_string()).unwrap();
+    assert_eq!(token(&stage.oauth(store.clone())).await, None);
+
+    let mut other = kept;
+    other["stored"]["issuer"] = "https://elsewhere.example/".into();
+    store.save(&key, &other.to_string()).unwrap();
+    let oauth = stage.oauth(store.clone());
+    let tried = oauth.token().await.unwrap();
+    let fault = oauth.challenged(Challenge { tried: tried.as_ref(), ..CHALLENGED }).await.unwrap_err();
+    assert!(matches!(fault, Fault::Unauthorized { url: Some(_) }), "{fault}");
+    assert_eq!(stage.tokens("refresh_token"), 0);
+    assert_eq!(store.load(&key).unwrap(), None);
+    let registered = stage.service.heard().iter().filter(|heard| heard.path == "/register").count();
+    assert_eq!(registered, 2);
+}
+
+#[tokio::test]
+async fn a_page_of_another_login_changes_nothing() {
+    let stage = Stage::open(3600).await;
+    let oauth = stage.oauth(Arc::new(CredentialsInProcess::default()));
+    let url = begin(&oauth).await;
+    let back = get(&url).await.headers()["location"].to_str().unwrap().to_owned();
+    let (forged, _) = back.split_once("&state=").unwrap();
+    for forged in [forged.to_owned(), format!("{forged}&state=x")] {
+        assert_eq!(page(&forged).await, (400, "This is not the login that was begun.".to_owned()));
+        assert_eq!(token(&oauth).await, None);
+    }
+    assert_eq!(page(&back).await.0, 200);
+    assert!(token(&oauth).await.is_some());
+}
+
+#[tokio::test]
+async fn a_login_that_is_refused_is_over() {
+    let stage = Stage::open(3600).await;
+    let oauth = stage.oauth(Arc::new(CredentialsInProcess::default()));
+    let url = begin(&oauth).await;
+    let back = get(&url).await.headers()["location"].to_str().unwrap().to_owned();
+    let refused = back.replace("code=Secret-code", "error=access_denied");
+    let text = "The login failed: the authorization server says \"access_denied\".";
+    assert_eq!(page(&refused).await, (400, text.to_owned()));
+    assert_ne!(begin(&oauth).await, url);
+}
+
+#[tokio::test]
+async fn what_is_wanted_more_is_asked_for_a_few_times() {
+    let stage = Stage::open(3600).await;
+    let oauth = stage.oauth(Arc::new(CredentialsInProcess::default()));
+    log_in(&begin(&oauth).await).await;
+    for wanted in ["write", "admin"] {
+        let header = format!("Bearer error=\"insufficient_scope\", scope=\"{wanted}\"");
+        let tried = oauth.token().await.unwrap();
+        let challenge = Challenge { status: 403, header: &header, tried: tried.as_ref() };
+        match oauth.challenged(challenge).await.unwrap_err() {
+            Fault::Unauthorized { url: Some(url) } => {
+                assert!(
+                    url.contains(&format!(
+                        "scope=read+{}",
+                        if wanted == "write" { "write" } else { "write+admin" }
+                    )),
+                    "{url}"
+                );
+                log_in(&url).await;
+            }
+            other => panic!("{other}"),
+        }
+    }
+    let tried = oauth.token().await.unwrap();
+    let challenge = Challenge {
+        status: 403,
+        header: "Bearer error=\"insufficient_scope\", scope=\"all\"",
+        tried: tried.as_ref(),
+    };
+    let fault = oauth.challenged(challenge).await.unwrap_err();
+    assert!(matches!(fault, Fault::Unauthorized { url: None }), "{fault}");
+}
+
+#[tokio::test]
+async fn no_page_is_made_up_for_a_server_that_names_none() {
+    let service = Service::start(|_| Say::status(404)).await;
+    let url = format!("{}/mcp", service.url);
+    let host = host_of(&url).unwrap();
+    let oauth =
+        OAuth::new(url, host, LoginConfig::default(), Arc::new(CredentialsInProcess::default())).unwrap();
+    let fault = oauth.challenged(CHALLENGED).await.unwrap_err();
+    assert_eq!(
+        fault.to_string(),
+        "the server wants a login, and none can be begun: the server does not say where to log in"
+    );
+}

@@ -1,0 +1,131 @@
+use super::stage::{SOON, Stage, call, text, until, works};
+use crate::client::session::{Fault, Session};
+use expect_test::{Expect, expect};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::time::timeout;
+
+/// Closes a connection, and expects how it ended and that it took no longer than it may.
+async fn check(stage: &Stage, session: &Arc<dyn Session>, expected: Expect) {
+    let start = Instant::now();
+    stage.close(session).await;
+    assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
+    expected.assert_eq(&session.farewell().expect("it has ended").how);
+    let after = text(session, "echo", json!({})).await;
+    assert!(matches!(after, Err(Fault::Ended(_))), "{after:?}");
+}
+
+#[tokio::test]
+async fn a_server_ends_when_its_input_does() {
+    let stage = Stage::new(&[]);
+    let session = stage.open().await;
+    works(&session).await;
+    let start = Instant::now();
+    check(&stage, &session, expect!["it was closed"]).await;
+    assert!(start.elapsed() < Duration::from_millis(1_800), "it was not waited for: {:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn a_server_that_ignores_the_end_is_ended() {
+    let stage = Stage::new(&["--ignore-eof"]);
+    let session = stage.open().await;
+    check(&stage, &session, expect!["it was closed, did not end by itself, and was ended"]).await;
+    let stage = Stage::script(r#"trap "" TERM; exec "$0" --ignore-eof"#);
+    let session = stage.open().await;
+    check(&stage, &session, expect!["it was closed, did not end by itself, and was ended"]).await;
+}
+
+#[tokio::test]
+async fn what_a_wrapper_has_started_ends_with_it() {
+    for script in [
+        r#""$0"; echo never"#,
+        r#"exec 3<&0; sleep 1000 & "$0" --ignore-eof <&3 & wait"#,
+        r#"setsid sleep 1000 & exec "$0""#,
+        r#"trap "" TERM; (setsid sh -c 'trap "" TERM; sleep 1000; sleep 1000' &); "$0""#,
+    ] {
+        let stage = Stage::script(script);
+        let session = stage.open().await;
+        works(&session).await;
+        let start = Instant::now();
+        stage.close(&session).await;
+        assert!(start.elapsed() < Duration::from_secs(6), "{script}: {:?}", start.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_is_dropped_leaves_nothing() {
+    let stage = Stage::script(r#"sleep 1000 & exec "$0" --ignore-eof"#);
+    let session = stage.open().await;
+    works(&session).await;
+    drop(session);
+    until("all gone", || !stage.is_inhabited()).await;
+}
+
+#[tokio::test]
+async fn a_call_in_flight_when_the_server_dies_says_so() {
+    let stage = Stage::new(&[]);
+    let session = stage.open().await;
+    let (died, never) = tokio::join!(
+        text(&session, "die", json!({ "code": 7 })),
+        session.request(call("never", json!({})), None)
+    );
+    for fault in [died.unwrap_err(), never.unwrap_err()] {
+        let said = "the connection ended: it exited with code 7; it last wrote: goodbye";
+        assert_eq!(fault.to_string(), said);
+    }
+    assert!(session.ended().is_cancelled());
+    assert!(!stage.is_inhabited());
+    check(&stage, &session, expect!["it exited with code 7"]).await;
+}
+
+#[tokio::test]
+async fn a_death_is_seen_while_nothing_is_asked() {
+    let stage = Stage::script(r#"exec 3<&0; sleep 1000 & "$0" <&3 & sleep 0.5; exit 4"#);
+    let session = stage.open().await;
+    timeout(SOON, session.ended().cancelled()).await.expect("it is seen");
+    expect!["it exited with code 4"].assert_eq(&session.farewell().unwrap().how);
+    assert!(!stage.is_inhabited());
+}
+
+#[tokio::test]
+async fn endless_stderr_holds_nothing_up_and_its_end_is_kept() {
+    let stage = Stage::new(&["--endless-stderr"]);
+    let session = stage.open().await;
+    for _ in 0..20 {
+        works(&session).await;
+    }
+    stage.close(&session).await;
+    let stderr = session.farewell().unwrap().stderr;
+    assert!(stderr.len() <= 64 * 1024 && stderr.contains("and on it goes"), "{} bytes", stderr.len());
+}
+
+#[tokio::test]
+async fn two_who_close_both_wait() {
+    let stage = Stage::new(&["--ignore-eof"]);
+    let session = stage.open().await;
+    tokio::join!(stage.close(&session), stage.close(&session));
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_read_is_told_no_more_and_can_be_ended() {
+    let stage = Stage::script(r#"head -n 1 >/dev/null; printf '%s\n' "$REPLY"; sleep 1000"#);
+    let mut stage = stage.era(crate::Era::Legacy);
+    let reply = json!({ "jsonrpc": "2.0", "id": 2_000_000_000, "result": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": { "name": "deaf", "version": "1" } } });
+    stage.dial.program.variables.insert("REPLY".to_owned(), reply.to_string().into());
+    let session = stage.open().await;
+    let large = json!({ "text": "x".repeat(40 << 20) });
+    let calls = (0..3).map(|_| text_or_nothing(&session, large.clone()));
+    let answers = futures_util::future::join_all(calls).await;
+    let told = "the request could not be sent: the server does not read what it is sent";
+    assert_eq!(answers, ["no answer", "no answer", told]);
+    stage.close(&session).await;
+}
+
+async fn text_or_nothing(session: &Arc<dyn Session>, arguments: serde_json::Value) -> String {
+    match timeout(Duration::from_secs(3), session.request(call("echo", arguments), None)).await {
+        Ok(answer) => format!("{}", answer.unwrap_err()),
+        Err(_) => "no answer".to_owned(),
+    }
+}
