@@ -3,7 +3,7 @@
 //! The suite is a package of npm and needs a newer Node.js than many machines have, which is a package of npm, too: both are
 //! put below `target/` once, and nothing is fetched afterwards.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, bail};
@@ -37,7 +37,7 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
     }
     let folder = workspace.root().join(FOLDER);
     install(&folder).map_err(|error| Failure::from_error(&error, INSTALL))?;
-    let client = client(workspace, &folder).map_err(|error| Failure::from_error(&error, REPAIR))?;
+    let client = client(workspace).map_err(|error| Failure::from_error(&error, REPAIR))?;
     for revision in REVISIONS {
         play(&folder, &client, revision).map_err(|error| Failure::from_error(&error, REPAIR))?;
     }
@@ -62,45 +62,39 @@ fn install(folder: &Path) -> anyhow::Result<()> {
     std::fs::write(&mark, wanted).with_context(|| format!("cannot write {}", mark.display()))
 }
 
-/// Builds the client, and a script that tells it by its environment what the suite says in an argument.
-fn client(workspace: &Workspace, folder: &Path) -> anyhow::Result<PathBuf> {
+/// Builds the client and says where it is.
+fn client(workspace: &Workspace) -> anyhow::Result<String> {
     let arguments = [
-        "test",
+        "build",
         "--quiet",
         "--locked",
         "--package",
         "haft-mcp",
         "--features",
         "client",
-        "--lib",
-        "--no-run",
+        "--example",
+        "conformance-client",
         "--message-format=json",
     ];
-    let binary = test_binary(&workspace.capture("cargo", &arguments)?)?;
-    let script = folder.join("client.sh");
-    let text = format!(
-        "#!/bin/sh\nHAFT_MCP_CONFORMANCE_URL=$1 exec '{binary}' --exact conformance::client --ignored --nocapture\n"
-    );
-    std::fs::write(&script, text).with_context(|| format!("cannot write {}", script.display()))?;
-    Ok(script)
+    executable(&workspace.capture("cargo", &arguments)?)
 }
 
 /// Finds the program in what cargo says of what it has built.
-fn test_binary(output: &[u8]) -> anyhow::Result<String> {
+fn executable(output: &[u8]) -> anyhow::Result<String> {
     let messages =
         output.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-    let mut binaries = messages.filter_map(|message| message["executable"].as_str().map(str::to_owned));
-    binaries.next_back().context("cargo names no test binary of haft-mcp")
+    let mut built = messages.filter_map(|message| message["executable"].as_str().map(str::to_owned));
+    built.next_back().context("cargo names no program that it has built")
 }
 
 /// Plays the scenarios of one revision; those that are no part of it are played and not counted.
-fn play(folder: &Path, client: &Path, revision: &str) -> anyhow::Result<()> {
+fn play(folder: &Path, client: &str, revision: &str) -> anyhow::Result<()> {
     let modules = folder.join("node_modules");
     let mut suite = Command::new(modules.join(".bin/node"));
     suite
         .arg(modules.join("@modelcontextprotocol/conformance/dist/index.js"))
         .args(["client", "--requirements", revision, "--command"])
-        .arg(format!("sh '{}'", client.display()))
+        .arg(format!("'{client}'"))
         .arg("-o")
         .arg(folder.join("results").join(revision))
         // Of a scenario that fails the reason is enough.
@@ -120,15 +114,15 @@ fn run_in(folder: &Path, mut command: Command) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::test_binary;
+    use super::executable;
 
     #[test]
-    fn finds_the_binary_that_cargo_has_built() {
+    fn finds_the_program_that_cargo_has_built() {
         let said = br#"{"reason":"compiler-artifact","executable":null}
-{"reason":"compiler-artifact","executable":"/a/haft_mcp-1"}
+{"reason":"compiler-artifact","executable":"/a/client"}
 {"reason":"build-finished","success":true}
 "#;
-        assert_eq!(test_binary(said).unwrap(), "/a/haft_mcp-1");
-        assert!(test_binary(b"").is_err());
+        assert_eq!(executable(said).unwrap(), "/a/client");
+        assert!(executable(b"").is_err());
     }
 }

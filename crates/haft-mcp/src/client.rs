@@ -6,8 +6,6 @@ mod answers;
 mod auth;
 mod call;
 mod config;
-#[cfg(test)]
-mod conformance;
 mod convert;
 mod era_memory;
 #[cfg(test)]

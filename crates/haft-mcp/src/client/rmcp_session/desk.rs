@@ -48,8 +48,8 @@ impl Service<RoleClient> for Desk {
         };
         let of = match context.extensions.get::<InboundStreamOrigin>() {
             Some(InboundStreamOrigin::OutboundRequest(id)) => self.flights.watch_of(id),
-            Some(InboundStreamOrigin::Unassociated) => None,
-            None => self.flights.newest_watch(),
+            // Many services ask on the stream that belongs to no request, and mean the one that is under way.
+            _ => self.flights.newest_watch(),
         };
         tokio::select! {
             answer = self.counterpart.answer(Ask { method, params }, of) => match answer {

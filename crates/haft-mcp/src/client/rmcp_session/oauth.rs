@@ -98,18 +98,6 @@ impl OAuth {
             logged_in: Notify::new(),
         })))
     }
-
-    /// Begins a login although no server has asked for one; gives where a person logs in.
-    pub(crate) async fn begin(&self) -> Result<String, Fault> {
-        let mut steps = self.0.change.lock().await;
-        self.0.begin(&mut steps, "", Vec::new()).await
-    }
-
-    /// Forgets the login.
-    pub(crate) async fn forget(&self) -> Result<(), Fault> {
-        let _steps = self.0.change.lock().await;
-        self.0.vault.forget().await.map_err(broken)
-    }
 }
 
 #[async_trait]

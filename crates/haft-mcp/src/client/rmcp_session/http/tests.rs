@@ -6,6 +6,7 @@ use crate::client::session::{
 };
 use crate::{Era, EraMemoryInProcess, HttpServer, ServerLimits};
 use async_trait::async_trait;
+use haft_tools_core::CallContext;
 
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,12 +23,20 @@ impl Counterpart for Ear {
         json!({ "roots": {} })
     }
 
-    async fn answer(&self, ask: Ask, _of: Option<Arc<dyn Watch>>) -> Result<Value, AskRefused> {
-        Ok(json!({ "asked": ask.method }))
+    async fn answer(&self, ask: Ask, of: Option<Arc<dyn Watch>>) -> Result<Value, AskRefused> {
+        Ok(json!({ "asked": ask.method, "of_a_call": of.is_some() }))
     }
 
     fn hear(&self, news: News) {
         self.0.lock().unwrap().push(format!("{news:?}"));
+    }
+}
+
+impl Watch for Ear {
+    fn progress(&self, _done: f64, _total: Option<f64>, _text: Option<&str>) {}
+
+    fn call(&self) -> Option<&CallContext> {
+        None
     }
 }
 
@@ -49,7 +58,7 @@ async fn open(service: &Service, era: Option<Era>) -> Arc<dyn Session> {
 
 async fn call(session: &dyn Session, name: &str) -> Result<Value, Fault> {
     let params = json!({ "name": name, "arguments": {} });
-    session.request(Request { method: "tools/call", params }, None).await
+    session.request(Request { method: "tools/call", params }, Some(Arc::new(Ear::default()))).await
 }
 
 /// Speaks the modern era, and says what it is told to all else.
@@ -234,22 +243,24 @@ async fn has_many_requests_under_way() {
 
 #[tokio::test]
 async fn answers_what_a_server_asks_while_it_is_called() {
-    let mut service = Service::start(|heard| {
-        legacy(heard, "s", |heard| match heard.rpc() {
-            "tools/call" => {
-                let ask =
-                    json!({ "jsonrpc": "2.0", "id": "q", "method": "roots/list", "params": { "odd": 1 } });
-                Say::Open(event(&ask))
-            }
-            _ => Say::status(202),
+    let asks =
+        || event(&json!({ "jsonrpc": "2.0", "id": "q", "method": "roots/list", "params": { "odd": 1 } }));
+    // It asks on the stream of the call, or on the one that belongs to none.
+    for on_the_call in [true, false] {
+        let called = Arc::new(Barrier::new(2));
+        let mut service = Service::start(move |heard| match (heard.method.as_str(), heard.rpc()) {
+            ("GET", _) if !on_the_call => Say::Together(called.clone(), Box::new(Say::Open(asks()))),
+            (_, "tools/call") if on_the_call => Say::Open(asks()),
+            (_, "tools/call") => Say::Together(called.clone(), Box::new(Say::Nothing)),
+            _ => legacy(heard, "s", |_| Say::status(202)),
         })
-    })
-    .await;
-    let session = open(&service, Some(Era::Legacy)).await;
-    tokio::select! {
-        result = call(session.as_ref(), "a") => panic!("{result:?}"),
-        answer = service.next(|heard| heard.body["id"] == "q") => {
-            assert_eq!(answer.body["result"], json!({ "asked": "roots/list" }));
+        .await;
+        let session = open(&service, Some(Era::Legacy)).await;
+        tokio::select! {
+            result = call(session.as_ref(), "a") => panic!("{result:?}"),
+            answer = service.next(|heard| heard.body["id"] == "q") => {
+                assert_eq!(answer.body["result"], json!({ "asked": "roots/list", "of_a_call": true }));
+            }
         }
     }
 }
