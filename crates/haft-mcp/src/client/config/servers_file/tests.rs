@@ -1,5 +1,3 @@
-#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
-
 use super::*;
 use crate::{Start, Transport};
 use expect_test::{Expect, expect};
