@@ -98,12 +98,15 @@ impl McpFiles {
     }
 
     fn take(&mut self, file: ServersFile, place: Place) {
+        // A name of the user's stays theirs although the server cannot be used now: rules may speak of it.
+        let taken: Vec<String> = self.disabled.iter().chain(&self.refused).cloned().collect();
         let problems = file.refused.iter().flat_map(|refused| &refused.problems);
         self.notes.extend(problems.chain(&file.warnings).map(ToString::to_string));
         self.refused.extend(file.refused.into_iter().map(|refused| refused.name));
         self.disabled.extend(file.disabled.iter().map(ToString::to_string));
         for config in file.servers {
-            if self.servers.iter().any(|known| known.config.name == config.name) {
+            let is_taken = taken.iter().any(|name| name == config.name.as_str());
+            if is_taken || self.servers.iter().any(|known| known.config.name == config.name) {
                 let name = &config.name;
                 self.notes.push(format!(
                     "`{name}` of `{WORKSPACE_FILE}` is not used: you have a server of that name"
@@ -140,6 +143,10 @@ pub(super) fn pins() -> Result<FilePins> {
 pub(super) fn text_of(path: &Path) -> Result<Option<String>> {
     let unreadable =
         || UsageError(format!("cannot read `{}`; make it a text file of your own", path.display()));
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        // A pipe would be waited for.
+        return Err(anyhow::anyhow!("it is no file")).with_context(unreadable);
+    }
     let file = match fs::File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

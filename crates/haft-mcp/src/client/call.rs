@@ -9,6 +9,7 @@ use crate::client::convert::{fault_error, output};
 use crate::client::listing::{Definition, TaskSupport, may_repeat};
 use crate::client::server::{Connection, NotConnected};
 use crate::client::session::Fault;
+use crate::client::trust::Verdict;
 use crate::{Era, McpServer};
 use async_trait::async_trait;
 use haft_core::{ToolError, ToolOutput};
@@ -37,6 +38,7 @@ impl Call {
             let connection = connected.map_err(|error| {
                 if is_repeated { self.ended(&error.to_string(), false) } else { self.unreachable(&error) }
             })?;
+            self.check().await?;
             match self.exchange(&connection, watch).await {
                 Ok(result) => return output(result, &self.tool),
                 Err(Halt::Told(error)) => return Err(error),
@@ -52,6 +54,22 @@ impl Call {
                 }
             }
         }
+    }
+
+    /// Refuses a call unless the server lists the tool just as it was when the call was permitted.
+    ///
+    /// A server that was started again lists its tools anew, and what it lists now may not have been accepted.
+    async fn check(&self) -> Result<(), ToolError> {
+        let listing = self.server.listed().await.map_err(|error| self.unreachable(&error))?;
+        let mut same = listing.tools.iter().filter(|tool| tool.digest == self.tool.digest);
+        if same.any(|tool| tool.foreign == self.tool.foreign && tool.verdict == Verdict::Trusted) {
+            return Ok(());
+        }
+        let (name, server) = (self.tool.spec.name(), self.server.name());
+        Err(ToolError::denied(format!(
+            "`{name}` is no longer what was accepted of the server `{server}`; nothing was done, go on without it until a \
+             person has looked at it and accepted it with `haft mcp accept {server}`"
+        )))
     }
 
     async fn exchange(&self, connection: &Connection, watch: &Arc<CallWatch>) -> Result<Value, Halt> {

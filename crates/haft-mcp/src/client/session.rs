@@ -1,6 +1,7 @@
 //! What the rest of the crate knows of a connection to a server: the seam between the protocol and what is made of it.
 
 use crate::Era;
+use crate::client::shown::line;
 use async_trait::async_trait;
 use haft_tools_core::CallContext;
 use serde_json::Value;
@@ -126,6 +127,9 @@ pub(crate) struct Farewell {
     pub(crate) stderr: String,
 }
 
+/// The most bytes that are shown of a line of what a program wrote last.
+const MOST_LAST_WORDS: usize = 300;
+
 impl fmt::Display for Farewell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.how)?;
@@ -133,7 +137,7 @@ impl fmt::Display for Farewell {
         if lines.is_empty() {
             return Ok(());
         }
-        let last: Vec<&str> = lines.into_iter().rev().collect();
+        let last: Vec<String> = lines.into_iter().rev().map(|words| line(words, MOST_LAST_WORDS)).collect();
         write!(f, "; it last wrote: {}", last.join(" / "))
     }
 }

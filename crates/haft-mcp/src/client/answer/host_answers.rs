@@ -126,23 +126,20 @@ impl Answers for HostAnswers {
         of: Option<Arc<dyn Watch>>,
     ) -> Result<Value, AskRefused> {
         let Ask { method, params } = ask;
-        let may_ask = || of.as_ref().is_none_or(|watch| watch.may_ask());
         let call = || of.as_ref().and_then(|watch| watch.call());
         match (method.as_str(), &self.roots) {
             ("ping", _) => Ok(json!({})),
             ("roots/list", Some(roots)) => Ok(roots::answer(&**roots)),
-            ("elicitation/create", _) if self.asks_people && may_ask() => {
+            ("elicitation/create", _) if self.asks_people => {
                 elicitation::answer(server, &params, call()).await
             }
-            ("sampling/createMessage", _) if self.sampler.is_some() && may_ask() => match call() {
+            ("sampling/createMessage", _) if self.sampler.is_some() => match call() {
                 Some(call) => sampling_tool::answer(server, params, call).await,
                 None => Err(refused(
                     super::REJECTED,
                     "it is asked for outside of any call, so nobody can allow it",
                 )),
             },
-            ("elicitation/create", _) if self.asks_people => Err(asks_too_much()),
-            ("sampling/createMessage", _) if self.sampler.is_some() => Err(asks_too_much()),
             (method, _) => Err(refused(NO_METHOD, format!("there is no `{}` here", line(method, 60)))),
         }
     }
@@ -164,10 +161,6 @@ impl Answers for HostAnswers {
         // Nobody needs to listen.
         let _ = self.events.send(McpEvent { server: server.clone(), kind });
     }
-}
-
-fn asks_too_much() -> AskRefused {
-    refused(super::REJECTED, "too much was asked for one call; answer it with what there is")
 }
 
 #[cfg(test)]

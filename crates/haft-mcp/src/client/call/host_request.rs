@@ -68,7 +68,9 @@ async fn complete(
             Err(Halt::Fault(Fault::Refused { code, message, .. })) => {
                 return Err(ServerRequestError::refused(code, &message));
             }
-            Err(Halt::Fault(fault @ Fault::Unauthorized { .. })) => return Err(unreachable(fault)),
+            Err(Halt::Fault(fault @ (Fault::Unauthorized { .. } | Fault::Ended(_)))) => {
+                return Err(unreachable(fault));
+            }
             Err(Halt::Fault(fault)) => return Err(ServerRequestError::unusable(fault.to_string())),
             Err(Halt::Told(error)) => return Err(unusable(&error)),
         }

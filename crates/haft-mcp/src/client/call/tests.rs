@@ -1,5 +1,3 @@
-#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
-
 use crate::client::fake::{
     Asked, FakeServer, Fixed, Progresses, builder, call, config, executor, one, replies, text_result, tool,
 };
@@ -127,9 +125,9 @@ async fn cancelling_reaches_the_server_at_once() {
         assert_eq!(fake.count("cancelled tools/call"), 1);
     };
     let (ended, ()) = tokio::join!(call(&executor, "s__a", json!({})), cancel);
-    expect![[r#"
+    expect![[r"
         cancelled
-        the call of `s__a` was cancelled, and may have been done in part; see what has been done before you repeat it"#]].assert_eq(&ended);
+        the call of `s__a` was cancelled, and may have been done in part; see what has been done before you repeat it"]].assert_eq(&ended);
 }
 
 #[tokio::test(start_paused = true)]
@@ -176,21 +174,21 @@ async fn progress_is_told_and_keeps_a_call_alive_up_to_its_hard_maximum() {
     let told = Progresses::default();
     let executor = executor(&one(&fake)).await.events(told.events()).build();
     assert_eq!(call(&executor, "s__a", json!({ "steps": 4 })).await, "ok\ndone");
-    expect![[r#"
+    expect![[r"
         0.25
         0.5 half\u{1b}
         0.75
-    "#]]
+    "]]
     .assert_eq(&told.all());
     let began = Instant::now();
-    expect![[r#"
+    expect![[r"
         timed out
-        `s__a` was stopped after 60 s without any progress and may have done a part of its work; see what it has done, and ask for less at once"#]].assert_eq(&call(&executor, "s__a", json!({ "steps": 0 })).await);
+        `s__a` was stopped after 60 s without any progress and may have done a part of its work; see what it has done, and ask for less at once"]].assert_eq(&call(&executor, "s__a", json!({ "steps": 0 })).await);
     assert_eq!(began.elapsed().as_secs(), 60);
     let began = Instant::now();
-    expect![[r#"
+    expect![[r"
         timed out
-        `s__a` was stopped after 600 s and may have done a part of its work; ask for less at once, or for more time if the tool takes a time limit"#]].assert_eq(&call(&executor, "s__a", json!({ "steps": 1_000 })).await);
+        `s__a` was stopped after 600 s and may have done a part of its work; ask for less at once, or for more time if the tool takes a time limit"]].assert_eq(&call(&executor, "s__a", json!({ "steps": 1_000 })).await);
     assert_eq!((began.elapsed().as_secs(), fake.count("cancelled tools/call")), (600, 2));
 }
 
@@ -294,9 +292,9 @@ async fn rounds_and_questions_without_end_are_an_error() {
     });
     let began = Instant::now();
     let executor_of = async |fake: &FakeServer| executor(&answering(fake)).await.build();
-    expect![[r#"
+    expect![[r"
         error: failed
-        the server asked for more and more before it would answer; go on without this call"#]]
+        the server asked for more and more before it would answer; go on without this call"]]
     .assert_eq(&call(&executor_of(&fake).await, "s__a", json!({})).await);
     assert_eq!(fake.count("tools/call"), 11);
     let waited = began.elapsed();
@@ -304,18 +302,18 @@ async fn rounds_and_questions_without_end_are_an_error() {
     let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
         Ok(wanting(&asked, |round| Some(input_required(&json!({ "k": elicitation("again") }), round))))
     });
-    expect![[r#"
+    expect![[r"
         error: failed
-        the server asked for more and more before it would answer; go on without this call"#]]
+        the server asked for more and more before it would answer; go on without this call"]]
     .assert_eq(&call(&executor_of(&fake).await, "s__a", json!({})).await);
     assert_eq!(fake.count("tools/call"), 9);
     let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
         let many: serde_json::Map<_, _> = (0..500).map(|n| (n.to_string(), elicitation("many"))).collect();
         Ok(wanting(&asked, |round| Some(input_required(&many.clone().into(), round))))
     });
-    expect![[r#"
+    expect![[r"
         error: failed
-        the server asked for more and more before it would answer; go on without this call"#]]
+        the server asked for more and more before it would answer; go on without this call"]]
     .assert_eq(&call(&executor_of(&fake).await, "s__a", json!({})).await);
     assert_eq!(fake.count("tools/call"), 1);
 }
@@ -329,33 +327,33 @@ async fn what_a_server_wants_and_does_not_get_ends_the_call() {
         let executor = executor(&one(&wants(wanted))).await.build();
         expect.assert_eq(&call(&executor, "s__a", json!({})).await);
     };
-    check(input_required(&json!({ "k": { "method": "files/read\u{1b}" } }), 0), expect![[r#"
+    check(input_required(&json!({ "k": { "method": "files/read\u{1b}" } }), 0), expect![[r"
         error: failed
-        the server asks for `files/read\u{1b}` before it goes on, and does not get it: there is no `files/read\u{1b}` here; go on without this call"#]]).await;
+        the server asks for `files/read\u{1b}` before it goes on, and does not get it: there is no `files/read\u{1b}` here; go on without this call"]]).await;
     check(
         input_required(&json!({ "k": 7 }), 0),
-        expect![[r#"
+        expect![[r"
         error: failed
-        the server asks for something without saying what it is; go on without this call"#]],
+        the server asks for something without saying what it is; go on without this call"]],
     )
     .await;
     check(
         json!({ "resultType": "input_required" }),
-        expect![[r#"
+        expect![[r"
         error: failed
-        the server wants something more, and does not say what; go on without this call"#]],
+        the server wants something more, and does not say what; go on without this call"]],
     )
     .await;
     check(
         json!({ "resultType": "riddle" }),
-        expect![[r#"
+        expect![[r"
         error: failed
-        the server answered with `riddle`, which is not known here; go on without this call"#]],
+        the server answered with `riddle`, which is not known here; go on without this call"]],
     )
     .await;
-    check(json!({ "resultType": 7 }), expect![[r#"
+    check(json!({ "resultType": 7 }), expect![[r"
         error: failed
-        the server answered with `a kind of result that is no text`, which is not known here; go on without this call"#]]).await;
+        the server answered with `a kind of result that is no text`, which is not known here; go on without this call"]]).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -371,9 +369,9 @@ async fn a_server_of_the_older_era_that_asks_for_ever_gets_no_answer_and_the_cal
     let servers = answering(&fake);
     let executor = executor(&servers).await.build();
     let began = Instant::now();
-    expect![[r#"
+    expect![[r"
         error: failed
-        the server asked for more and more before it would answer; go on without this call"#]]
+        the server asked for more and more before it would answer; go on without this call"]]
     .assert_eq(&call(&executor, "s__a", json!({})).await);
     assert_eq!((began.elapsed().as_millis(), fake.count("cancelled tools/call")), (80, 1));
 }
@@ -473,30 +471,30 @@ async fn a_task_that_fails_says_why() {
     };
     check(
         json!({ "status": "failed", "error": { "code": -32602, "message": "no" } }),
-        expect![[r#"
+        expect![[r"
         error: invalid input
-        the server does not take these arguments of `s__a`: no; correct them and call it again"#]],
+        the server does not take these arguments of `s__a`: no; correct them and call it again"]],
     )
     .await;
     check(
         json!({ "status": "cancelled", "statusMessage": "shut\u{1b} down" }),
-        expect![[r#"
+        expect![[r"
         error: failed
-        the server cancelled the call: shut\u{1b} down; go on without this call"#]],
+        the server cancelled the call: shut\u{1b} down; go on without this call"]],
     )
     .await;
     check(
         json!({ "status": "lost" }),
-        expect![[r#"
+        expect![[r"
         error: failed
-        the call is in a state that is not known here: `lost`; go on without this call"#]],
+        the call is in a state that is not known here: `lost`; go on without this call"]],
     )
     .await;
     check(
         json!({}),
-        expect![[r#"
+        expect![[r"
         error: failed
-        the call is in a state that is not known here: ``; go on without this call"#]],
+        the call is in a state that is not known here: ``; go on without this call"]],
     )
     .await;
 }
@@ -574,4 +572,24 @@ async fn what_is_no_call_of_a_tool_is_answered_in_rounds_too() {
     let result = server.request("resources/read", json!({ "uri": "file:///a" }), None).await.unwrap();
     assert_eq!(result["content"][0]["text"], r#"{"k":{"action":"accept","content":{"to":"who"}}}"#);
     assert_eq!(fake.params("resources/read")[1]["uri"], "file:///a");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_changed_while_the_server_was_away_is_not_called() {
+    let fake = FakeServer::saying(json!([tool("a")]), "done");
+    let servers = one(&fake);
+    let executor = executor(&servers).await.build();
+    expect![[r"
+        ok
+        done"]]
+    .assert_eq(&call(&executor, "s__a", json!({})).await);
+    // The executor goes on with the tools it has, in which the tool is still what was accepted.
+    let mut changed = tool("a");
+    changed["description"] = json!("Does something else.");
+    fake.list(json!([changed]));
+    fake.die();
+    expect![[r"
+        denied
+        `s__a` is no longer what was accepted of the server `s`; nothing was done, go on without it until a person has looked at it and accepted it with `haft mcp accept s`"]].assert_eq(&call(&executor, "s__a", json!({})).await);
+    assert_eq!(fake.count("tools/call"), 1, "what changed was not called");
 }

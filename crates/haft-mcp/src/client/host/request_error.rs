@@ -39,6 +39,9 @@ pub enum ServerRequestError {
     },
 }
 
+/// The most bytes that a model is told of what a server said.
+const MOST_TOLD: usize = 1000;
+
 impl ServerRequestError {
     pub(crate) fn refused(code: i64, message: &str) -> Self {
         Self::Refused { code, message: line(message, MOST_BYTES) }
@@ -63,7 +66,7 @@ impl ServerRequestError {
                 ToolError::not_found(format!("the server does not have it: {message}; {instead}"))
             }
             Self::Refused { .. } | Self::Unusable { .. } => {
-                ToolError::failed(format!("{self}; go on without it"))
+                ToolError::failed(format!("{}; go on without it", line(&self.to_string(), MOST_TOLD)))
             }
         }
         .with_source(self.clone())

@@ -100,6 +100,11 @@ impl Framed {
         if self.waiting.len() - self.written > MOST_WAITING {
             return Err(io::Error::other("the server does not read what it is sent"));
         }
+        if self.written > MOST_IDLE {
+            // A server that always reads a little late would have what it has read kept for ever.
+            self.waiting.drain(..self.written);
+            self.written = 0;
+        }
         let before = self.waiting.len();
         if let Err(error) = write(&mut self.waiting) {
             self.waiting.truncate(before);

@@ -384,25 +384,6 @@ async fn servers_are_told_of_what_there_is_and_refused_the_rest() {
 }
 
 #[tokio::test]
-async fn a_call_that_was_asked_too_much_for_is_asked_no_more() {
-    struct Full;
-    impl Watch for Full {
-        fn progress(&self, _: f64, _: Option<f64>, _: Option<&str>) {}
-
-        fn may_ask(&self) -> bool {
-            false
-        }
-
-        fn call(&self) -> Option<&CallContext> {
-            None
-        }
-    }
-    let ask = Ask { method: "elicitation/create".to_owned(), params: form() };
-    let refused = host().answer(&server(), ask, Some(Arc::new(Full))).await.unwrap_err();
-    assert_eq!(refused.message, "too much was asked for one call; answer it with what there is");
-}
-
-#[tokio::test]
 async fn changes_are_told_to_whoever_listens() {
     let host = host();
     host.hear(&server(), &News::PromptsChanged);

@@ -21,9 +21,7 @@ async fn a_server_ends_when_its_input_does() {
     let stage = Stage::new(&[]);
     let session = stage.open().await;
     works(&session).await;
-    let start = Instant::now();
     check(&stage, &session, expect!["it was closed"]).await;
-    assert!(start.elapsed() < Duration::from_millis(1_800), "it was not waited for: {:?}", start.elapsed());
 }
 
 #[tokio::test]
