@@ -3,6 +3,7 @@
 use crate::{haft, shown};
 use expect_test::{Expect, expect};
 use std::path::Path;
+use std::process::Command;
 use tempfile::TempDir;
 
 /// Is a user with a configuration and a workspace of their own.
@@ -16,11 +17,15 @@ impl User {
         Self { home: tempfile::tempdir().unwrap(), workspace: tempfile::tempdir().unwrap() }
     }
 
-    fn check(&self, arguments: &[&str], expected: &Expect) {
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = haft(self.workspace.path(), arguments);
         command.env("XDG_CONFIG_HOME", self.home.path().join("config"));
         command.env("XDG_STATE_HOME", self.home.path().join("state")).env("TOKEN", "s3cret");
-        let shown = shown(&command.output().unwrap());
+        command
+    }
+
+    fn check(&self, arguments: &[&str], expected: &Expect) {
+        let shown = shown(&self.command(arguments).output().unwrap());
         let path = |path: &Path| path.canonicalize().unwrap().display().to_string();
         let shown =
             shown.replace(&path(self.home.path()), "HOME").replace(&path(self.workspace.path()), "WORKSPACE");
@@ -171,6 +176,26 @@ fn the_servers_of_a_workspace_are_not_started_before_the_person_says_so() {
         exit 0
     "#]],
     );
+}
+
+#[test]
+fn a_login_is_for_a_service_that_takes_one() {
+    let user = User::new();
+    user.write("{ \"mcpServers\": { \"gone\": { \"command\": \"/nonexistent/server\" }, \"docs\": { \"url\": \"http://127.0.0.1:1/\" } } }");
+    assert!(user.command(&["mcp", "trust"]).output().unwrap().status.success());
+    user.check(&["mcp", "logout", "gone"], &expect![[r#"
+        stderr: error: the MCP server `gone` takes no login: only a service without a configured `Authorization` does
+        exit 1
+    "#]]);
+    user.check(&["mcp", "logout", "docs"], &expect![[r#"
+        logged out of docs
+        exit 0
+    "#]]);
+    user.check(&["mcp", "login", "docs"], &expect![[r#"
+        docs backoff, 0 tools
+          cannot connect to `127.0.0.1`: error sending request: client error (Connect): tcp connect error: Connection refused (os error 111)
+        exit 1
+    "#]]);
 }
 
 #[test]
