@@ -288,6 +288,9 @@ pub(crate) struct ToolsOptions {
     /// Print the specifications as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Leave out the tools of MCP servers
+    #[arg(long)]
+    pub(crate) no_mcp: bool,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
 }
@@ -311,6 +314,9 @@ pub(crate) struct CallOptions {
     /// Print the reply as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Leave out the tools of MCP servers
+    #[arg(long)]
+    pub(crate) no_mcp: bool,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
 }
@@ -338,6 +344,9 @@ pub(crate) struct RunOptions {
     /// Print events and a summary as JSON, one object a line
     #[arg(long)]
     pub(crate) json: bool,
+    /// Leave out the tools of MCP servers
+    #[arg(long)]
+    pub(crate) no_mcp: bool,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
 }

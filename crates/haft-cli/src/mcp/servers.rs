@@ -40,7 +40,10 @@ impl Running {
 }
 
 /// Makes servers, none of which is started before the catalog is refreshed.
-fn set_up<'a>(workdir: &Workdir, chosen: impl Iterator<Item = &'a Known>) -> Result<(McpServers, Catalog)> {
+pub(super) fn set_up<'a>(
+    workdir: &Workdir,
+    chosen: impl Iterator<Item = &'a Known>,
+) -> Result<(McpServers, Catalog)> {
     let roots: Vec<Root> = Root::directory(workdir.root_path()).into_iter().collect();
     let directories = UserDirectories::from_environment();
     let state = directories.state()?;

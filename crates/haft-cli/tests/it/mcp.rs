@@ -187,10 +187,13 @@ fn a_login_is_for_a_service_that_takes_one() {
         stderr: error: the MCP server `gone` takes no login: only a service without a configured `Authorization` does
         exit 1
     "#]]);
-    user.check(&["mcp", "logout", "docs"], &expect![[r#"
+    user.check(
+        &["mcp", "logout", "docs"],
+        &expect![[r#"
         logged out of docs
         exit 0
-    "#]]);
+    "#]],
+    );
     user.check(&["mcp", "login", "docs"], &expect![[r#"
         docs backoff, 0 tools
           cannot connect to `127.0.0.1`: error sending request: client error (Connect): tcp connect error: Connection refused (os error 111)
