@@ -277,11 +277,9 @@ fn a_tool_that_is_not_what_it_was_waits_to_be_accepted() {
     user.check(
         &call,
         &expect![[r#"
-        stderr: error: invalid input: the arguments do not fit `echo__say`:
-        stderr: - at the top: unknown property `text`; it takes none
-        stderr: Correct them and call the tool again.
-        exit 1
-    "#]],
+            stderr: denied: `echo__say` cannot be called: its description changed since it was accepted; go on without it until a person has looked at it and accepted it with `haft mcp accept echo`
+            exit 1
+        "#]],
     );
     user.check(
         &["mcp", "accept", "echo"],

@@ -7,7 +7,7 @@ use crate::client::shown::{is_hiding, line, shown};
 use crate::client::trust::{ListedTool, Verdict};
 use haft_core::{Digest, Origin, Schema, ToolHints, ToolName, ToolSpec};
 use haft_tools_core::CompiledSchema;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// The most bytes of the name that a server gives a tool.
