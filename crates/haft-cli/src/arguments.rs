@@ -295,6 +295,7 @@ pub(crate) struct ToolsOptions {
     pub(crate) policy: PolicyOptions,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, Args)]
 pub(crate) struct CallOptions {
     /// The tool

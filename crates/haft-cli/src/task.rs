@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf, absolute};
 const VERSION: u32 = 1;
 
 /// Says what a run was started to do and under which options, so that another process goes on with it alike.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Task {
     version: u32,
