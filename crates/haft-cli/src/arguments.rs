@@ -288,10 +288,14 @@ pub(crate) struct ToolsOptions {
     /// Print the specifications as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Leave out the tools of MCP servers
+    #[arg(long)]
+    pub(crate) no_mcp: bool,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, Args)]
 pub(crate) struct CallOptions {
     /// The tool
@@ -311,6 +315,9 @@ pub(crate) struct CallOptions {
     /// Print the reply as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Leave out the tools of MCP servers
+    #[arg(long)]
+    pub(crate) no_mcp: bool,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
 }
@@ -338,6 +345,9 @@ pub(crate) struct RunOptions {
     /// Print events and a summary as JSON, one object a line
     #[arg(long)]
     pub(crate) json: bool,
+    /// Leave out the tools of MCP servers
+    #[arg(long)]
+    pub(crate) no_mcp: bool,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
 }

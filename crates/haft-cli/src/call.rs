@@ -4,6 +4,7 @@ use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
+use crate::mcp::offered::offer;
 use crate::policy_setup::PolicySetup;
 use crate::setup::Bench;
 use crate::task::{Task, What};
@@ -22,23 +23,25 @@ pub(crate) async fn call(options: CallOptions) -> Result<Exit> {
     let workdir = setup::workdir(options.workdir.as_deref())?;
     let mut task =
         Task::new(What::Call { tool: options.name.clone() }, workdir.root_path(), &options.policy)?;
-    (task.approve_all, task.json) = (options.yes, options.json);
+    (task.approve_all, task.json, task.no_mcp) = (options.yes, options.json, options.no_mcp);
     let scope = setup::scope()?;
     let keeper = Keeper::new(KeptState::from_environment()?, scope.run().clone(), &task)?;
-    let (executor, bench) = set_up(&task, workdir, options.workdir.as_deref(), &keeper.state)?;
+    let (executor, bench) = set_up(&task, workdir, options.workdir.as_deref(), &keeper.state).await?;
     let (token, _watch) = cancel_on_interrupt();
     let call = ToolCall::new("cli".parse()?, options.name, input);
     let batch = Batch::new(scope.clone(), vec![call]).cancelled_by(token.clone());
     let outcomes = executor.execute_batch(batch).await.into_outcomes();
     let outcome = outcomes.into_iter().next().context("the executor gave no outcome")?;
     let mut work = Work::Call(Box::new(OneCall { executor, scope, outcome, token: token.clone() }));
-    attend(&mut work, &keeper, &bench.attended(options.wait), &token).await?;
+    let attended = attend(&mut work, &keeper, &bench.attended(options.wait), &token).await;
+    bench.servers.stop().await;
+    attended?;
     keeper.state.tidy().await;
     conclude(&work, &keeper, &task)
 }
 
 /// Gathers what a call is made with.
-pub(crate) fn set_up(
+pub(crate) async fn set_up(
     task: &Task,
     workdir: Workdir,
     given: Option<&Path>,
@@ -47,9 +50,10 @@ pub(crate) fn set_up(
     // What cannot be read must not be found out when it is needed, in the middle of the work.
     state.existing()?;
     let tools = setup::registry(&workdir)?;
+    let (tools, servers) = offer(&workdir, tools, task.servers()).await?;
     let policy = PolicySetup::new(&workdir, given, &tools).in_force(&task.policy()?)?;
     policy.print_notes();
-    let bench = Bench { workdir, tools, policy, state: Arc::clone(state) };
+    let bench = Bench { workdir, tools, policy, state: Arc::clone(state), servers };
     let executor = bench.executor(task.approve_all)?.build();
     Ok((executor, bench))
 }

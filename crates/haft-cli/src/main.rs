@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     };
     let result = runtime.block_on(async {
         match arguments.command {
-            Command::Tools(options) => tools::tools(&options),
+            Command::Tools(options) => tools::tools(&options).await,
             Command::Call(options) => call::call(options).await,
             Command::Run(options) => run::run(options).await,
             Command::Mcp { command } => mcp::mcp(command).await,

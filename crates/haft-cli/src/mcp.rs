@@ -4,10 +4,13 @@ mod accept;
 mod add;
 pub(crate) mod arguments;
 mod call;
+mod eras;
 mod files;
 mod list;
 mod login;
+mod logout;
 mod logs;
+pub(crate) mod offered;
 mod servers;
 mod status;
 mod tools;
@@ -27,6 +30,7 @@ pub(crate) async fn mcp(command: McpCommand) -> Result<Exit> {
         McpCommand::Call(options) => call::call(options).await,
         McpCommand::Accept(options) => accept::accept(&options).await,
         McpCommand::Login(options) => login::login(&options).await,
+        McpCommand::Logout(options) => logout::logout(&options).await,
         McpCommand::Logs(options) => logs::logs(&options).await,
         McpCommand::Trust(options) => trust::trust(&options),
         McpCommand::Untrust(options) => trust::untrust(&options),

@@ -70,20 +70,25 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
                 session: read_session(&source, session)?,
                 stands: serde_json::from_value(kept).with_context(unreadable)?,
                 token: token.clone(),
-            })?;
+            })
+            .await?;
             let waiting = keeper.state.calls().await?.into_iter().filter(|entry| entry.run == run.as_str());
             let waiting: Vec<PendingCall> = waiting.filter_map(|entry| entry.call.ok()).collect();
             playing.go_on(&waiting).await?;
             let mut work = Work::Session(Box::new(playing));
-            attend(&mut work, &keeper, &bench.attended(options.wait), &token).await?;
+            let attended = attend(&mut work, &keeper, &bench.attended(options.wait), &token).await;
+            bench.servers.stop().await;
+            attended?;
             keeper.state.tidy().await;
             run::conclude(&work, &keeper, &task, start)
         }
         What::Call { .. } => {
             let outcome: CallOutcome = serde_json::from_value(kept).with_context(unreadable)?;
-            let (executor, bench) = call::set_up(&task, workdir, Some(&task.workdir), &state)?;
+            let (executor, bench) = call::set_up(&task, workdir, Some(&task.workdir), &state).await?;
             let mut work = Work::Call(Box::new(OneCall { executor, scope, outcome, token: token.clone() }));
-            attend(&mut work, &keeper, &bench.attended(options.wait), &token).await?;
+            let attended = attend(&mut work, &keeper, &bench.attended(options.wait), &token).await;
+            bench.servers.stop().await;
+            attended?;
             keeper.state.tidy().await;
             call::conclude(&work, &keeper, &task)
         }

@@ -4,6 +4,7 @@ use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
+use crate::mcp::offered::offer;
 use crate::playing::{Playing, Stage};
 use crate::policy_setup::PolicySetup;
 use crate::setup::Bench;
@@ -34,7 +35,7 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     let mut task = Task::new(what, workdir.root_path(), &options.policy)?;
     task.scratch = place.is_scratch();
     task.approve_all = options.yes || (place.is_scratch() && !decides);
-    task.json = options.json;
+    (task.json, task.no_mcp) = (options.json, options.no_mcp);
     let session = read_session(&source, &options.session)?;
     let prompt = source.prompt()?;
     let scope = setup::scope()?;
@@ -55,14 +56,17 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
         session,
         stands: RunState::new(),
         token: token.clone(),
-    })?;
+    })
+    .await?;
     playing.begin(prompt).await;
     if playing.state.end().is_none() || options.keep {
         // What waits outlives the process, and so must the directory it waits in.
         place.outlives();
     }
     let mut work = Work::Session(Box::new(playing));
-    attend(&mut work, &keeper, &bench.attended(options.wait), &token).await?;
+    let attended = attend(&mut work, &keeper, &bench.attended(options.wait), &token).await;
+    bench.servers.stop().await;
+    attended?;
     keeper.state.tidy().await;
     conclude(&work, &keeper, &task, start)
 }
@@ -82,15 +86,16 @@ pub(crate) struct SetUp<'a> {
 }
 
 /// Gathers what a session is played with.
-pub(crate) fn set_up(set_up: SetUp<'_>) -> Result<(Playing, Bench)> {
+pub(crate) async fn set_up(set_up: SetUp<'_>) -> Result<(Playing, Bench)> {
     let SetUp { task, workdir, given, keeper, scope, session, stands, token } = set_up;
     // What cannot be read must not be found out when it is needed, in the middle of the work.
     keeper.state.existing()?;
     let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
     let tools = setup::registry(&workdir)?.with(read_output(Arc::clone(&outputs)))?;
+    let (tools, servers) = offer(&workdir, tools, task.servers()).await?;
     let policy = PolicySetup::new(&workdir, given, &tools).in_force(&task.policy()?)?;
     policy.print_notes();
-    let bench = Bench { workdir, tools, policy, state: Arc::clone(&keeper.state) };
+    let bench = Bench { workdir, tools, policy, state: Arc::clone(&keeper.state), servers };
     let (approves_all, json) = (task.approve_all, task.json);
     let stage = Stage { bench: &bench, keeper, outputs, scope, approves_all, json, token };
     let playing = Playing::set_up(stage, session, stands)?;

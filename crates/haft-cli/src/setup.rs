@@ -1,6 +1,7 @@
 use crate::attend::Attended;
 use crate::exit::UsageError;
 use crate::kept_state::KeptState;
+use crate::mcp::offered::Offered;
 use crate::person::{Person, Terminal, at_terminal};
 use crate::policy_setup::PolicyInForce;
 use anyhow::{Context as _, Result};
@@ -62,6 +63,8 @@ pub(crate) struct Bench {
     pub(crate) tools: ToolRegistry,
     pub(crate) policy: PolicyInForce,
     pub(crate) state: Arc<KeptState>,
+    /// The MCP servers that some of the tools are of.
+    pub(crate) servers: Offered,
 }
 
 impl Bench {

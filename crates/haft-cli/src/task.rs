@@ -1,4 +1,5 @@
 use crate::exit::UsageError;
+use crate::mcp::offered::Wanted;
 use crate::policy_setup::PolicyOptions;
 use anyhow::{Context as _, Result};
 use haft::{RunId, Workdir};
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf, absolute};
 const VERSION: u32 = 1;
 
 /// Says what a run was started to do and under which options, so that another process goes on with it alike.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Task {
     version: u32,
@@ -24,6 +26,9 @@ pub(crate) struct Task {
     pub(crate) approve_all: bool,
     #[serde(default)]
     pub(crate) json: bool,
+    /// Whether it does without the tools of MCP servers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) no_mcp: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     profile: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,6 +76,7 @@ impl Task {
             scratch: false,
             approve_all: false,
             json: false,
+            no_mcp: false,
             profile: policy.profile.map(|profile| profile.to_string()),
             policy: policy_file,
             mode: policy.mode.map(|mode| mode.to_string()),
@@ -109,6 +115,15 @@ impl Task {
             policy: self.policy.clone(),
             mode: self.mode.as_deref().map(str::parse).transpose().with_context(unknown)?,
         })
+    }
+
+    /// The MCP servers that it needs.
+    pub(crate) fn servers(&self) -> Wanted<'_> {
+        match &self.work {
+            _ if self.no_mcp => Wanted::Nothing,
+            What::Session { .. } => Wanted::All,
+            What::Call { tool } => Wanted::Of(tool),
+        }
     }
 
     /// What it does, in a few words.

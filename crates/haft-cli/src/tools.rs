@@ -1,28 +1,31 @@
 use crate::arguments::ToolsOptions;
 use crate::exit::Exit;
+use crate::mcp::offered::{Wanted, offer};
 use crate::paint::{BAD, NAME, QUIET};
 use crate::policy_setup::{Files, PolicySetup};
 use crate::setup;
 use crate::timeline::visible;
 use anyhow::Result;
-use haft::{Accesses, Decision, ToolSpec};
+use haft::{Accesses, Decision, Exposure, ToolRegistry, ToolSpec};
 
 /// Lists the tools.
-pub(crate) fn tools(options: &ToolsOptions) -> Result<Exit> {
+pub(crate) async fn tools(options: &ToolsOptions) -> Result<Exit> {
     let workdir = setup::workdir(None)?;
-    let registry = setup::registry(&workdir)?;
+    let wanted = if options.no_mcp { Wanted::Nothing } else { Wanted::All };
+    let (registry, servers) = offer(&workdir, setup::registry(&workdir)?, wanted).await?;
+    servers.stop().await;
     let setup = PolicySetup::new(&workdir, None, &registry);
     let policy = setup.load(&options.policy, Files::InForce)?.loaded.policy;
     if options.json {
-        let specs: Vec<&ToolSpec> = registry.iter().collect();
+        let specs: Vec<&ToolSpec> = shown(&registry).collect();
         anstream::println!("{}", serde_json::to_string_pretty(&specs)?);
         return Ok(Exit::Done);
     }
-    let width = registry.names().map(str::len).max().unwrap_or_default();
-    for spec in registry.iter() {
+    let width = shown(&registry).map(|spec| spec.name().as_str().len()).max().unwrap_or_default();
+    for spec in shown(&registry) {
         let name = spec.name().as_str();
-        anstream::println!("{NAME}{name:width$}{NAME:#}  {}", first_sentence(spec.description()));
-        anstream::println!("{:width$}  {QUIET}{}{QUIET:#}", "", properties(spec));
+        anstream::println!("{NAME}{name:width$}{NAME:#}  {}", visible(first_sentence(spec.description())));
+        anstream::println!("{:width$}  {QUIET}{}{QUIET:#}", "", visible(&properties(spec)));
         let nothing = Accesses::none();
         let verdict = policy.decide(spec, &nothing);
         if verdict.decision() == Decision::Deny {
@@ -34,6 +37,11 @@ pub(crate) fn tools(options: &ToolsOptions) -> Result<Exit> {
         "\nCall one with `haft call NAME JSON`; `haft tools --json` prints everything a model is told."
     );
     Ok(Exit::Done)
+}
+
+/// The tools that a model is told of.
+fn shown(tools: &ToolRegistry) -> impl Iterator<Item = &ToolSpec> {
+    tools.iter().filter(|spec| spec.exposure() != Exposure::Hidden)
 }
 
 fn first_sentence(description: &str) -> &str {

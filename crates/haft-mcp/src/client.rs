@@ -43,7 +43,7 @@ pub use host::{
     Completion, CompletionOf, ListedPrompt, ListedResource, ListedTemplate, PromptArgument, PromptMessage,
     PromptText, ResourceWatch, ServerContent, ServerList, ServerRequestError,
 };
-pub use server::{McpServer, NoticeKind, ServerNotice, ServerState, ServerStatus};
+pub use server::{LoginError, McpServer, NoticeKind, ServerNotice, ServerState, ServerStatus};
 pub use servers::{McpServers, McpServersBuilder, SameServerName};
 pub use source::McpSource;
 pub use trust::{

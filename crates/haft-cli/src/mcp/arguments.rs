@@ -44,8 +44,17 @@ Examples:
   haft mcp accept time --all")]
     Accept(AcceptOptions),
     /// Log in to a server that wants it
-    #[command(after_help = "Examples:\n  haft mcp login docs")]
-    Login(ServerOptions),
+    #[command(after_help = "\
+The address to log in at is printed, and not opened. The command waits for you to come back from there, for 10 minutes at \
+most; Ctrl-C ends it. The login is kept in a file that only you can read.
+
+Examples:
+  haft mcp login docs
+  haft mcp login docs --no-wait")]
+    Login(LoginOptions),
+    /// Forget the login to a server
+    #[command(after_help = "Examples:\n  haft mcp logout docs")]
+    Logout(LogoutOptions),
     /// Start a server, and show what it writes to its log
     #[command(after_help = "Examples:\n  haft mcp logs time")]
     Logs(ServerOptions),
@@ -101,6 +110,27 @@ pub(crate) struct ServersOptions {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// The workspace; the current directory by default
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workdir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LoginOptions {
+    /// The server
+    pub(crate) server: String,
+    /// Only say where to log in, if that is wanted; the exit code is 3 then
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+    /// The workspace; the current directory by default
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workdir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogoutOptions {
+    /// The server
+    pub(crate) server: String,
     /// The workspace; the current directory by default
     #[arg(long, value_name = "DIR")]
     pub(crate) workdir: Option<PathBuf>,

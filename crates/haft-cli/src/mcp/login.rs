@@ -1,31 +1,70 @@
-use super::arguments::ServerOptions;
+use super::arguments::LoginOptions;
 use super::servers::Running;
 use super::status;
 use crate::exit::Exit;
-use crate::paint::NAME;
+use crate::interrupt::cancel_on_interrupt;
+use crate::paint::{GOOD, NAME, QUIET};
 use crate::timeline::visible;
 use anyhow::{Context as _, Result};
-use haft::mcp::ServerState;
+use haft::mcp::{McpServer, ServerState};
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long is waited for a person to log in.
+const LOGIN: Duration = Duration::from_mins(10);
 
 /// Says where to log in to a server that wants it, and waits until that is done.
-pub(super) async fn login(options: &ServerOptions) -> Result<Exit> {
-    let running = Running::start(options.workdir.as_deref(), std::slice::from_ref(&options.server)).await?;
+pub(super) async fn login(options: &LoginOptions) -> Result<Exit> {
+    let names = std::slice::from_ref(&options.server);
+    let running = Running::start(options.workdir.as_deref(), names).await?;
     let server = running.servers.get(&options.server).context("the server was chosen")?;
+    let exit = log_in(server, options.no_wait).await;
+    running.servers.stop().await;
+    exit
+}
+
+async fn log_in(server: &McpServer, is_brief: bool) -> Result<Exit> {
     let found = server.status();
-    let exit = match (found.state, &found.login_url) {
-        (ServerState::NeedsLogin, Some(url)) => {
-            anstream::println!("Open this address in a browser:\n{NAME}{}{NAME:#}", visible(url));
-            Exit::Waiting
-        }
-        (ServerState::Ready | ServerState::Degraded, _) => {
-            anstream::println!("{} wants no login.", found.name);
-            Exit::Done
+    match found.state {
+        ServerState::NeedsLogin => {}
+        ServerState::Ready | ServerState::Degraded => {
+            anstream::println!("{NAME}{}{NAME:#} wants no login now", found.name);
+            return Ok(Exit::Done);
         }
         _ => {
             status::print(&found);
-            Exit::Failed
+            return Ok(Exit::Failed);
         }
+    }
+    let url = server.log_in().await?;
+    anstream::println!("Open this address in a browser:\n{NAME}{}{NAME:#}", visible(&url));
+    if is_brief {
+        let name = server.name();
+        anstream::println!(
+            "Nobody waits for you to come back from there; run `haft mcp login {name}` to log in."
+        );
+        return Ok(Exit::Waiting);
+    }
+    anstream::println!("{QUIET}waiting for the login, for 10 minutes at most; Ctrl-C ends it{QUIET:#}");
+    let (interrupted, _watch) = cancel_on_interrupt();
+    let is_settled = |state| !matches!(state, ServerState::NeedsLogin | ServerState::Starting);
+    let waiting = timeout(LOGIN, server.wait_for(|status| is_settled(status.state)));
+    let settled = tokio::select! {
+        settled = waiting => settled.ok(),
+        () = interrupted.cancelled() => None,
     };
-    running.servers.stop().await;
-    Ok(exit)
+    match settled {
+        None => {
+            anstream::eprintln!("nobody has logged in; try again with `haft mcp login {}`", server.name());
+            Ok(Exit::Failed)
+        }
+        Some(status) if matches!(status.state, ServerState::Ready | ServerState::Degraded) => {
+            anstream::println!("{GOOD}logged in{GOOD:#} to {NAME}{}{NAME:#}, which is ready", status.name);
+            Ok(Exit::Done)
+        }
+        Some(status) => {
+            status::print(&status);
+            Ok(Exit::Failed)
+        }
+    }
 }

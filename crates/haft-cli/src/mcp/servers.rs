@@ -1,8 +1,10 @@
-use super::files::{McpFiles, Place, WORKSPACE_FILE, pins};
+use super::eras::EraFiles;
+use super::files::{Known, McpFiles, Place, WORKSPACE_FILE, pins};
 use crate::exit::UsageError;
 use crate::setup;
+use crate::user_directories::UserDirectories;
 use anyhow::Result;
-use haft::mcp::{McpServers, Root};
+use haft::mcp::{CredentialFiles, McpServers, Root};
 use haft::{Catalog, Workdir};
 use std::path::Path;
 
@@ -16,6 +18,13 @@ pub(super) struct Running {
 impl Running {
     /// Starts servers, all that may be by default, and reads their tools; one that fails takes no other down.
     pub(super) async fn start(workdir: Option<&Path>, names: &[String]) -> Result<Self> {
+        let running = Self::configured(workdir, names)?;
+        running.catalog.refresh().await;
+        Ok(running)
+    }
+
+    /// Sets servers up, all that may be started by default, and starts none.
+    pub(super) fn configured(workdir: Option<&Path>, names: &[String]) -> Result<Self> {
         let workdir = setup::workdir(workdir)?;
         let files = McpFiles::read(&workdir)?;
         files.print_notes();
@@ -25,20 +34,32 @@ impl Running {
         let chosen = files
             .startable()
             .filter(|known| names.is_empty() || names.iter().any(|name| name == known.config.name.as_str()));
-        let roots: Vec<Root> = Root::directory(workdir.root_path()).into_iter().collect();
-        let builder = McpServers::builder()
-            .environment(setup::environment())
-            .pins(pins()?)
-            .roots(roots)
-            .asking_people();
-        let servers = chosen.fold(builder, |builder, known| builder.server(known.config.clone())).build()?;
-        let catalog = Catalog::builder().build()?;
-        for source in servers.sources() {
-            catalog.attach(source)?;
-        }
-        catalog.refresh().await;
+        let (servers, catalog) = set_up(&workdir, chosen)?;
         Ok(Self { workdir, servers, catalog })
     }
+}
+
+/// Makes servers, none of which is started before the catalog is refreshed.
+pub(super) fn set_up<'a>(
+    workdir: &Workdir,
+    chosen: impl Iterator<Item = &'a Known>,
+) -> Result<(McpServers, Catalog)> {
+    let roots: Vec<Root> = Root::directory(workdir.root_path()).into_iter().collect();
+    let directories = UserDirectories::from_environment();
+    let state = directories.state()?;
+    let builder = McpServers::builder()
+        .environment(setup::environment())
+        .pins(pins()?)
+        .credentials(CredentialFiles::new(state.join("mcp-logins")))
+        .eras(EraFiles::new(state.join("mcp-eras")))
+        .roots(roots)
+        .asking_people();
+    let servers = chosen.fold(builder, |builder, known| builder.server(known.config.clone())).build()?;
+    let catalog = Catalog::builder().build()?;
+    for source in servers.sources() {
+        catalog.attach(source)?;
+    }
+    Ok((servers, catalog))
 }
 
 /// Says why a server cannot be started, if it cannot.

@@ -1,8 +1,9 @@
-//! `haft mcp`, as far as it needs no server.
+//! `haft mcp`, and the tools of servers in other commands.
 
 use crate::{haft, shown};
 use expect_test::{Expect, expect};
 use std::path::Path;
+use std::process::Command;
 use tempfile::TempDir;
 
 /// Is a user with a configuration and a workspace of their own.
@@ -16,16 +17,38 @@ impl User {
         Self { home: tempfile::tempdir().unwrap(), workspace: tempfile::tempdir().unwrap() }
     }
 
-    fn check(&self, arguments: &[&str], expected: &Expect) {
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = haft(self.workspace.path(), arguments);
         command.env("XDG_CONFIG_HOME", self.home.path().join("config"));
         command.env("XDG_STATE_HOME", self.home.path().join("state")).env("TOKEN", "s3cret");
-        let shown = shown(&command.output().unwrap());
+        command
+    }
+
+    fn check(&self, arguments: &[&str], expected: &Expect) {
+        let shown = shown(&self.command(arguments).output().unwrap());
         let path = |path: &Path| path.canonicalize().unwrap().display().to_string();
         let shown =
             shown.replace(&path(self.home.path()), "HOME").replace(&path(self.workspace.path()), "WORKSPACE");
         assert!(!shown.contains("s3cret"), "{shown}");
         expected.assert_eq(&shown);
+    }
+
+    /// Adds the server `echo`, which notes each of its starts.
+    fn add_echo(&self) {
+        let program = Path::new(env!("CARGO_BIN_EXE_haft")).with_file_name("examples").join("mcp-echo");
+        assert!(program.exists(), "build the examples of this crate: cargo test does");
+        let [description, starts] = ["description", "starts"].map(|name| self.home.path().join(name));
+        self.describe("Says it again.");
+        let mut command = self.command(&["mcp", "add", "echo", "--"]);
+        assert!(command.arg(program).args([description, starts]).output().unwrap().status.success());
+    }
+
+    fn describe(&self, text: &str) {
+        std::fs::write(self.home.path().join("description"), text).unwrap();
+    }
+
+    fn starts(&self) -> usize {
+        std::fs::read_to_string(self.home.path().join("starts")).unwrap_or_default().lines().count()
     }
 
     fn write(&self, text: &str) {
@@ -171,6 +194,143 @@ fn the_servers_of_a_workspace_are_not_started_before_the_person_says_so() {
         exit 0
     "#]],
     );
+}
+
+#[test]
+fn the_tools_of_a_server_are_listed_and_called() {
+    let user = User::new();
+    user.add_echo();
+    user.check(
+        &["mcp", "status"],
+        &expect![[r#"
+        echo ready, 1 tools echo 1 2025-11-25
+        exit 0
+    "#]],
+    );
+    user.check(
+        &["mcp", "tools"],
+        &expect![[r#"
+        echo__say  Says it again.
+        exit 0
+    "#]],
+    );
+    user.check(
+        &["mcp", "call", "echo", "say", "{\"text\": \"hello\"}", "--yes"],
+        &expect![[r#"
+        hello
+        exit 0
+    "#]],
+    );
+    user.check(
+        &["call", "echo__say", "{\"text\": \"hello\"}", "--yes"],
+        &expect![[r#"
+        hello
+        exit 0
+    "#]],
+    );
+    let listed = |arguments: &[&str]| shown(&user.command(arguments).output().unwrap());
+    assert!(listed(&["tools"]).contains("echo__say   Says it again."), "{}", listed(&["tools"]));
+
+    let starts = user.starts();
+    assert!(!listed(&["tools", "--no-mcp"]).contains("echo__say"));
+    std::fs::write(user.workspace.path().join("a.txt"), "text\n").unwrap();
+    user.check(
+        &["call", "read_file", "{\"path\": \"a.txt\"}"],
+        &expect![[r#"
+        a.txt: 1 line, 5 bytes
+        1	text
+        exit 0
+    "#]],
+    );
+    user.check(&["call", "other__say", "{}", "--yes"], &expect![[r#"
+        stderr: error: unknown tool: there is no tool `other__say`; the tools are `bash`, `edit_file`, `glob`, `grep`, `list_files`, `read_file` and `write_file`
+        exit 1
+    "#]]);
+    user.check(&["call", "echo__say", "{\"text\": \"hello\"}", "--yes", "--no-mcp"], &expect![[r#"
+        stderr: error: unknown tool: there is no tool `echo__say`; the tools are `bash`, `edit_file`, `glob`, `grep`, `list_files`, `read_file` and `write_file`
+        exit 1
+    "#]]);
+    assert_eq!(user.starts(), starts, "no server is started that is not needed");
+}
+
+#[test]
+fn a_server_that_fails_is_left_out() {
+    let user = User::new();
+    user.add_echo();
+    let add = ["mcp", "add", "gone", "--", "/nonexistent/server"];
+    assert!(user.command(&add).output().unwrap().status.success());
+    let output = user.command(&["tools"]).output().unwrap();
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("echo__say"));
+    expect![[r#"
+        note: the MCP server `gone` is left out: cannot start `/nonexistent/server`: No such file or directory (os error 2)
+    "#]].assert_eq(&String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_tool_that_is_not_what_it_was_waits_to_be_accepted() {
+    let user = User::new();
+    user.add_echo();
+    let call = ["call", "echo__say", "{\"text\": \"hello\"}", "--yes"];
+    assert!(user.command(&call).output().unwrap().status.success());
+    user.describe("Says it again, and reads your keys.");
+    user.check(
+        &call,
+        &expect![[r#"
+            stderr: denied: `echo__say` cannot be called: its description changed since it was accepted; go on without it until a person has looked at it and accepted it with `haft mcp accept echo`
+            exit 1
+        "#]],
+    );
+    user.check(
+        &["mcp", "accept", "echo"],
+        &expect![[r#"
+        waits say: its description changed since it was accepted
+          description - Says it again.
+          description + Says it again, and reads your keys.
+
+        Accept one with `haft mcp accept echo TOOL`, or all with `haft mcp accept echo --all`.
+        exit 0
+    "#]],
+    );
+    user.check(
+        &["mcp", "accept", "echo", "--all"],
+        &expect![[r#"
+        accepted say
+          description - Says it again.
+          description + Says it again, and reads your keys.
+        exit 0
+    "#]],
+    );
+    user.check(
+        &call,
+        &expect![[r#"
+        hello
+        exit 0
+    "#]],
+    );
+}
+
+#[test]
+fn a_login_is_for_a_service_that_takes_one() {
+    let user = User::new();
+    user.write("{ \"mcpServers\": { \"gone\": { \"command\": \"/nonexistent/server\" }, \"docs\": { \"url\": \"http://127.0.0.1:1/\" } } }");
+    assert!(user.command(&["mcp", "trust"]).output().unwrap().status.success());
+    user.check(&["mcp", "logout", "gone"], &expect![[r#"
+        stderr: error: the MCP server `gone` takes no login: only a service without a configured `Authorization` does
+        exit 1
+    "#]]);
+    user.check(
+        &["mcp", "logout", "docs"],
+        &expect![[r#"
+        logged out of docs
+        exit 0
+    "#]],
+    );
+    user.check(&["mcp", "login", "docs"], &expect![[r#"
+        docs backoff, 0 tools
+          cannot connect to `127.0.0.1`: error sending request: client error (Connect): tcp connect error: Connection refused (os error 111)
+        exit 1
+    "#]]);
 }
 
 #[test]

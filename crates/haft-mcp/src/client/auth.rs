@@ -38,6 +38,17 @@ pub(crate) trait Authorizer: Send + Sync + 'static {
     ///
     /// Dropped before it is done, it misses nothing.
     async fn logged_in(&self);
+
+    /// Begins a login although no server has asked for one, or goes on with the one that was begun; gives where a person
+    /// logs in.
+    ///
+    /// # Cancel safety
+    ///
+    /// A login that was begun stays so.
+    async fn begin(&self) -> Result<String, Fault>;
+
+    /// Forgets the login, and gives up one that was begun.
+    async fn forget(&self) -> Result<(), Fault>;
 }
 
 /// Is what a server wants before it answers.

@@ -1,3 +1,5 @@
+//! A connection alone, for what measures it; no part of the API.
+
 use crate::client::rmcp_session::{Opening, StdioDial};
 use crate::client::session::{Ask, AskRefused, Counterpart, Dial as _, News, Request, Session, Watch};
 use crate::{Era, EraMemoryInProcess, Program, ServerConfig, ServerNameError, Transport};

@@ -4,12 +4,14 @@ mod actor;
 mod budget;
 mod ear;
 mod handle;
+mod login;
 mod standing;
 mod status;
 
 pub(crate) use ear::Ear;
 pub use handle::McpServer;
 pub(crate) use handle::NotConnected;
+pub use login::LoginError;
 pub(crate) use standing::Connection;
 pub use status::{NoticeKind, ServerNotice, ServerState, ServerStatus};
 

@@ -53,6 +53,20 @@ pub(crate) trait Dial: Send + Sync + 'static {
     async fn logged_in(&self) {
         std::future::pending::<()>().await;
     }
+
+    /// Begins a login, or goes on with the one that was begun; gives where a person logs in. `None` where there is none.
+    ///
+    /// # Cancel safety
+    ///
+    /// A login that was begun stays so.
+    async fn log_in(&self) -> Option<Result<String, Fault>> {
+        None
+    }
+
+    /// Forgets the login, and gives up one that was begun. `None` where there is none.
+    async fn log_out(&self) -> Option<Result<(), Fault>> {
+        None
+    }
 }
 
 /// Holds what a server said of itself when the connection was opened.

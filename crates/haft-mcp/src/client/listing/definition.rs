@@ -7,7 +7,7 @@ use crate::client::shown::{is_hiding, line, shown};
 use crate::client::trust::{ListedTool, Verdict};
 use haft_core::{Digest, Origin, Schema, ToolHints, ToolName, ToolSpec};
 use haft_tools_core::CompiledSchema;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// The most bytes of the name that a server gives a tool.
@@ -170,7 +170,10 @@ impl Definition {
 /// Says of a tool only that it is there, since what its server says of it is what has to be accepted.
 fn concealed(said: &ToolSpec) -> ToolSpec {
     let description = "This tool cannot be called until a person has accepted what its server says of it.";
-    ToolSpec::new(said.name().clone(), description, Schema::empty()).with_origin(said.origin().clone())
+    // With any arguments, a call is told that the tool waits, and not that they do not fit.
+    let any = json!({ "type": "object", "additionalProperties": true });
+    let input = Schema::new(any).unwrap_or_else(|_| Schema::empty());
+    ToolSpec::new(said.name().clone(), description, input).with_origin(said.origin().clone())
 }
 
 impl Skipped {

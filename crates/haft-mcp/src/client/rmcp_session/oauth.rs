@@ -139,6 +139,23 @@ impl Authorizer for OAuth {
     async fn logged_in(&self) {
         self.0.logged_in.notified().await;
     }
+
+    async fn begin(&self) -> Result<String, Fault> {
+        let mut steps = self.0.change.lock().await;
+        // What a server has asked for is not replaced by less.
+        if let Some(attempt) = steps.attempt.as_ref().filter(|attempt| !attempt.task.is_finished()) {
+            return Ok(attempt.url.clone());
+        }
+        self.0.begin(&mut steps, "", Vec::new()).await
+    }
+
+    async fn forget(&self) -> Result<(), Fault> {
+        let mut steps = self.0.change.lock().await;
+        if let Some(attempt) = steps.attempt.take() {
+            attempt.task.abort();
+        }
+        self.0.vault.forget().await.map_err(broken)
+    }
 }
 
 impl Steps {

@@ -4,7 +4,6 @@ use crate::client::listing::Listing;
 use crate::{McpSource, ServerConfig, ServerContent, ServerName};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-#[cfg(test)]
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -228,7 +227,6 @@ impl McpServer {
     }
 
     /// Lets one wait until it stands otherwise.
-    #[cfg(test)]
     pub(super) fn standings(&self) -> watch::Receiver<Standing> {
         self.0.shared.standing.subscribe()
     }

@@ -4,7 +4,7 @@ use crate::client::address::{Refusal, checked_address};
 use crate::client::auth::Authorizer;
 use crate::client::link::Ending;
 use crate::client::rmcp_session::{Opening, open};
-use crate::client::session::{Counterpart, Dial, DialError, Session};
+use crate::client::session::{Counterpart, Dial, DialError, Fault, Session};
 use crate::{Era, HttpServer};
 use async_trait::async_trait;
 use haft_http::{AddressPolicy, Host, HttpClient};
@@ -142,6 +142,14 @@ impl Dial for HttpDial {
             Some(authorizer) => authorizer.logged_in().await,
             None => std::future::pending().await,
         }
+    }
+
+    async fn log_in(&self) -> Option<Result<String, Fault>> {
+        Some(self.authorizer.as_ref()?.begin().await)
+    }
+
+    async fn log_out(&self) -> Option<Result<(), Fault>> {
+        Some(self.authorizer.as_ref()?.forget().await)
     }
 }
 

@@ -7,7 +7,10 @@ use crate::client::service::{Heard, Say, Service, key};
 use crate::client::session::{
     Ask, AskRefused, Counterpart, Dial as _, DialError, Fault, News, Request, Watch,
 };
-use crate::{EraMemoryInProcess, HttpServer, McpServers, ServerConfig, ServerLimits, ServerState, Transport};
+use crate::{
+    EraMemoryInProcess, HttpServer, LoginError, McpServers, ServerConfig, ServerLimits, ServerState,
+    Transport,
+};
 use async_trait::async_trait;
 use bytes::Bytes;
 
@@ -228,6 +231,42 @@ async fn a_server_is_connected_to_once_a_person_has_logged_in() {
     log_in(&status.login_url.unwrap()).await;
     let listed = stage.service.next(|heard| heard.rpc() == "tools/list").await;
     assert_eq!(listed.header("authorization"), "Bearer Secret-access-1");
+    servers.stop().await;
+}
+
+#[tokio::test]
+async fn a_person_logs_in_and_out_of_a_server() {
+    let stage = Stage::open(3600).await;
+    let service = HttpServer::new(format!("{}/mcp", stage.service.url));
+    let mut keyed = service.clone();
+    keyed.headers.insert("authorization".to_owned(), "Bearer Secret-access-0".to_owned());
+    let config = |name: &str, service| ServerConfig::new(name.parse().unwrap(), Transport::Http(service));
+    let directory = tempfile::tempdir().unwrap();
+    let servers = McpServers::builder()
+        .credentials(CredentialFiles::new(directory.path()))
+        .server(config("s", service))
+        .server(config("keyed", keyed))
+        .server(crate::client::fake::config("program"))
+        .build()
+        .unwrap();
+    let server = servers.get("s").unwrap();
+    let url = server.start().await.unwrap_err().login_url.unwrap();
+    assert_eq!(server.log_in().await.as_ref(), Ok(&url), "one login is under way");
+    log_in(&url).await;
+    let status = server.wait_for(|status| status.state == ServerState::Ready).await;
+    assert_eq!(status.name.as_str(), "s");
+    server.stop().await;
+
+    server.log_out().await.unwrap();
+    let status = server.start().await.unwrap_err();
+    assert_eq!(status.state, ServerState::NeedsLogin);
+    assert_ne!(status.login_url.unwrap(), url);
+    for name in ["keyed", "program"] {
+        let server = servers.get(name).unwrap();
+        let error = server.log_in().await.unwrap_err();
+        assert_eq!(error, LoginError::NoLogin(server.name().clone()));
+        assert_eq!(server.log_out().await, Err(error));
+    }
     servers.stop().await;
 }
 

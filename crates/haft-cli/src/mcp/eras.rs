@@ -1,0 +1,61 @@
+use super::files::{text_of, write_own};
+use haft::mcp::{Era, EraMemory, ServerIdentity};
+use std::path::PathBuf;
+
+/// Remembers from one command to the next which era of the protocol each server speaks, in a file for each.
+#[derive(Debug)]
+pub(super) struct EraFiles {
+    directory: PathBuf,
+}
+
+impl EraFiles {
+    pub(super) fn new(directory: PathBuf) -> Self {
+        Self { directory }
+    }
+
+    fn path(&self, server: &ServerIdentity) -> PathBuf {
+        self.directory.join(server.to_string())
+    }
+}
+
+impl EraMemory for EraFiles {
+    fn recall(&self, server: &ServerIdentity) -> Option<Era> {
+        match text_of(&self.path(server)).ok()??.trim_end() {
+            "legacy" => Some(Era::Legacy),
+            "modern" => Some(Era::Modern),
+            _ => None,
+        }
+    }
+
+    fn remember(&self, server: &ServerIdentity, era: Era) {
+        let text = match era {
+            Era::Legacy => "legacy\n",
+            Era::Modern => "modern\n",
+        };
+        if self.recall(server) != Some(era) {
+            // What is forgotten is found out again.
+            let _ = write_own(&self.path(server), text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use haft::mcp::{HttpServer, ServerConfig, Transport};
+
+    #[test]
+    fn remembers_in_a_file_of_its_own() {
+        let directory = tempfile::tempdir().unwrap();
+        let transport = Transport::Http(HttpServer::new("https://example.org/"));
+        let server = ServerIdentity::of(&ServerConfig::new("a".parse().unwrap(), transport));
+        let eras = || EraFiles::new(directory.path().join("eras"));
+        assert_eq!(eras().recall(&server), None);
+        for era in [Era::Modern, Era::Legacy] {
+            eras().remember(&server, era);
+            assert_eq!(eras().recall(&server), Some(era));
+        }
+        std::fs::write(eras().path(&server), "odd").unwrap();
+        assert_eq!(eras().recall(&server), None);
+    }
+}
