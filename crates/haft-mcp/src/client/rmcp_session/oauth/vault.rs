@@ -50,6 +50,11 @@ impl Vault {
         self.lock().await?.keep(login).await
     }
 
+    /// Forgets the login.
+    pub(super) async fn forget(&self) -> io::Result<()> {
+        self.lock().await?.forget().await
+    }
+
     /// Reads the login. One that cannot be read, or is for another server, is none.
     async fn read(&self) -> io::Result<Option<Arc<Login>>> {
         let text = self.blocking(CredentialStore::load).await?;
