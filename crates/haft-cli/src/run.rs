@@ -35,7 +35,9 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     let mut task = Task::new(what, workdir.root_path(), &options.policy)?;
     task.scratch = place.is_scratch();
     task.approve_all = options.yes || (place.is_scratch() && !decides);
-    (task.json, task.no_mcp) = (options.json, options.no_mcp);
+    task.json = options.json;
+    // What is approved unseen on a scratch copy must not reach beyond it, as tools of servers would.
+    task.no_mcp = options.no_mcp || (place.is_scratch() && !decides && !options.yes);
     let session = read_session(&source, &options.session)?;
     let prompt = source.prompt()?;
     let scope = setup::scope()?;
