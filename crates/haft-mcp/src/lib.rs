@@ -6,6 +6,8 @@
 
 #[cfg(feature = "client")]
 mod client;
+#[cfg(feature = "server")]
+mod server;
 
 #[cfg(feature = "sampling")]
 pub use client::ModelSampler;
@@ -22,4 +24,9 @@ pub use client::{
     SameServerName, Sampled, SampledStop, Sampler, SamplingRequest, ServerConfig, ServerContent,
     ServerIdentity, ServerLimits, ServerList, ServerName, ServerNameError, ServerNotice, ServerPins,
     ServerRequestError, ServerState, ServerStatus, ServersFile, Start, Transport, WaitingTool,
+};
+#[cfg(feature = "server")]
+pub use server::{
+    Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, LogLevel,
+    Principal, PromptRole, Prompts, Resources, ServedPrompt, Toolbox, Unasked,
 };

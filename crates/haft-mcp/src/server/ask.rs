@@ -1,0 +1,67 @@
+use super::caller::Ability;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::time::Duration;
+
+/// Is something that only the client, or the person before it, can answer.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Ask {
+    /// Names the question within its call; the same one each time that the call is made again.
+    pub key: String,
+    /// What is asked.
+    pub kind: AskKind,
+}
+/// Says what is asked, in the words of the protocol, which both eras share.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum AskKind {
+    /// `elicitation/create` of mode `form`: the schema is restricted to flat objects, checked by `form::narrowed`.
+    Form {
+        message: String, // The question, for people.
+        schema: Value,   // `requestedSchema`.
+    },
+    /// `elicitation/create` of mode `url`.
+    Address {
+        message: String, // Why, for people.
+        url: String,     // Where; shown whole.
+    },
+    /// `sampling/createMessage`, with its params.
+    Sample(Value),
+    /// `roots/list`.
+    Roots,
+}
+/// Says why a question has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unasked {
+    /// The client cannot be asked this.
+    #[error("the client cannot be asked this")]
+    Unable(Ability),
+    /// The person declined.
+    #[error("the person does not want to answer")]
+    Declined,
+    /// The person put it off, or the question was cancelled.
+    #[error("the question was cancelled")]
+    Cancelled,
+    /// Nobody answered in time.
+    #[error("nobody answered within {} s", .0.as_secs())]
+    TimedOut(Duration),
+    /// The client is gone, or what it answered is no answer to what was asked.
+    #[error("the client did not answer: {0}")]
+    Broken(String),
+}
+/// Says how important a line of the log is, in the protocol's order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names are syslog's, RFC 5424")]
+pub enum LogLevel {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}

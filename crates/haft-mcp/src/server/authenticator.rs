@@ -1,0 +1,29 @@
+use super::caller::Principal;
+use async_trait::async_trait;
+use serde_json::Value;
+
+/// Finds out who sends a request, before its body is read. `StaticTokens`, `JwtBearer`, `Introspection` and `Anyone` do.
+#[async_trait]
+pub trait Authenticator: Send + Sync + 'static {
+    /// Checks what stands in `Authorization: Bearer`; the token goes no further than here.
+    /// # Errors
+    /// Why not, with what the client has to be told in `WWW-Authenticate`.
+    /// # Cancel safety
+    /// Cancel safe.
+    async fn check(&self, bearer: Option<&str>) -> Result<Principal, Denied>;
+    /// The document of RFC 9728 that says where tokens are to be had, if there is one.
+    fn metadata(&self) -> Option<&Value> {
+        None
+    }
+}
+/// Says why a request is not let in: 401, or 403 where another scope is needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Denied {
+    /// There is no token, or it does not count (`invalid_token`); the reason is for the log alone.
+    Unknown(String),
+    /// It counts, and does not reach far enough (`insufficient_scope`).
+    Scope(String),
+    /// It cannot be told now: 503.
+    Unavailable(String),
+}

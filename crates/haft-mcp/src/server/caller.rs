@@ -1,0 +1,59 @@
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Names whoever calls, as it was found out before anything of the protocol was read; never a secret.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Principal(Arc<str>);
+impl Principal {
+    /// Names the owner of this process, who calls over standard input or a socket that only they can open.
+    pub fn local() -> Self {
+        Self("local".into())
+    }
+    /// Names a caller by what was checked of them: the name of a token, or issuer and subject.
+    pub fn new(name: impl Into<Arc<str>>) -> Self {
+        Self(name.into())
+    }
+    /// Borrows the name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+/// Says who calls and what their client can do; made anew for each request, since in the newer era each says it anew.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Caller {
+    /// Who calls.
+    pub principal: Principal,
+    /// The client's own name and version; they identify nothing.
+    pub client: Option<(String, String)>,
+    /// The session, in the era that has them: one connection of standard input, or one id over HTTP.
+    pub session: Option<Arc<str>>,
+    /// What the client can be asked.
+    pub can: Abilities,
+}
+/// Says what a client can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Abilities {
+    /// To show a form (`elicitation`, or `elicitation.form`).
+    pub forms: bool,
+    /// To have a person open an address (`elicitation.url`).
+    pub addresses: bool,
+    /// To take a turn of a model.
+    pub sampling: bool,
+    /// To name its roots.
+    pub roots: bool,
+    /// To be answered with a task (`extensions["io.modelcontextprotocol/tasks"]`).
+    pub tasks: bool,
+}
+/// Names one of the things a client may be able to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ability {
+    /// see `Abilities`
+    Forms,
+    Addresses,
+    Sampling,
+    Roots,
+    Tasks,
+}

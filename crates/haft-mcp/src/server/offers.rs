@@ -1,0 +1,51 @@
+use super::caller::Caller;
+use super::toolbox::CallingClient;
+use async_trait::async_trait;
+use haft_core::Content;
+use std::collections::BTreeMap;
+use tokio::sync::watch;
+
+/// Offers prompts; each `get` may ask by the client, as calls do (`prompts/get` has rounds, too).
+#[async_trait]
+pub trait Prompts: Send + Sync + 'static {
+    fn list(&self, caller: &Caller) -> Vec<ServedPrompt>;
+    /// # Errors
+    /// When there is no such prompt, or it cannot be made: −32602 with the text.
+    /// # Cancel safety
+    /// Dropped when the client no longer waits; in the newer era it is begun anew in each round.
+    async fn get(
+        &self,
+        name: &str,
+        arguments: &BTreeMap<String, String>,
+        client: &CallingClient,
+    ) -> Result<Vec<(PromptRole, Content)>, String>;
+    fn changes(&self) -> watch::Receiver<u64>;
+}
+/// Describes a prompt.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ServedPrompt {
+    /// By which it is fetched.
+    pub name: String,
+    /// For people.
+    pub title: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Name, description, whether it is required.
+    pub arguments: Vec<(String, Option<String>, bool)>,
+}
+/// Says in whose name a message of a prompt is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptRole {
+    /// of the person, of the model
+    User,
+    Assistant,
+}
+/// Offers documents; `None` of `read` is −32602 with `data.uri`. Stored outputs are offered beside it by the server itself.
+#[async_trait]
+pub trait Resources: Send + Sync + 'static {
+    fn list(&self, caller: &Caller) -> Vec<Content>; // `ResourceLink`s
+    fn templates(&self, caller: &Caller) -> Vec<(String, String)>; // URI template, name
+    async fn read(&self, uri: &str, client: &CallingClient) -> Result<Option<Vec<Content>>, String>;
+    fn changes(&self) -> watch::Receiver<Option<String>>; // the uri that changed; `None` for the list
+}

@@ -1,0 +1,63 @@
+use super::ask::{Ask, LogLevel, Unasked};
+use super::caller::{Ability, Caller};
+use super::line::Line;
+use async_trait::async_trait;
+use haft_tools_core::{CallScope, OutputStore, PendingStore, ToolExecutor, ToolRegistry};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// Gives callers what their calls are made with. `ServedToolbox` is the one of a `Catalog` and one executor for all.
+#[async_trait]
+pub trait Toolbox: Send + Sync + 'static {
+    /// Gives a caller's bench; the same one for the same caller and roots, so it is kept by whoever implements this.
+    /// `roots` are the client's, where it has any and was asked; the first that the host accepts becomes the workdir.
+    /// # Errors
+    /// When the caller is served nothing; the text is for them.
+    /// # Cancel safety
+    /// What was begun is kept for the next time, or undone.
+    async fn bench(&self, caller: &Caller, roots: Option<&[String]>) -> Result<Arc<Bench>, String>;
+    /// Counts the times that tools became others for anybody; it is looked again at each bench then.
+    fn changes(&self) -> watch::Receiver<u64>;
+}
+/// Is what one caller's calls are made with.
+#[non_exhaustive]
+pub struct Bench {
+    /// The tools as they are now: a `Catalog`'s snapshot, filtered for the caller. Costs a reference count.
+    pub tools: Box<dyn Fn() -> ToolRegistry + Send + Sync>,
+    /// Runs them; its own approver is asked only where the batch brings none.
+    pub executor: Arc<dyn ToolExecutor>,
+    /// In which scope: the run is the same for all requests of a caller (or session), or no approval would fit its digest.
+    pub scope: CallScope,
+    /// Where what was cut can be read.
+    pub outputs: Option<Arc<dyn OutputStore>>,
+    /// Where calls wait: the executor's own store.
+    pub pending: Arc<dyn PendingStore>,
+    /// What clients are told of the policy, as the server's instructions.
+    pub instructions: Option<String>,
+}
+/// Is put into the scope of each served call, for tools that have something to do with the client itself:
+/// `cx.scope().extension::<CallingClient>()`. It is what a gateway samples, lists roots and forwards questions with.
+#[derive(Clone)]
+pub struct CallingClient(pub(crate) Arc<dyn Line>);
+impl CallingClient {
+    /// Who calls.
+    pub fn caller(&self) -> &Caller {
+        self.0.caller()
+    }
+    /// Puts several questions in one round; each answer under its question's key.
+    /// # Cancel safety
+    /// Dropping the future withdraws the questions.
+    pub async fn ask(&self, asks: Vec<Ask>) -> BTreeMap<String, Result<Value, Unasked>> {
+        self.0.ask(asks).await
+    }
+    /// Says that the call cannot be served without this: a client of the newer era is then told so by the protocol's error.
+    pub fn needs(&self, ability: Ability) {
+        self.0.needs(ability);
+    }
+    /// Writes into the client's log, if it wants lines of this level.
+    pub fn log(&self, level: LogLevel, logger: &str, data: &Value) {
+        self.0.log(level, logger, data);
+    }
+}
