@@ -47,5 +47,6 @@ pub use server::{LoginError, McpServer, NoticeKind, ServerNotice, ServerState, S
 pub use servers::{McpServers, McpServersBuilder, SameServerName};
 pub use source::McpSource;
 pub use trust::{
-    AcceptedTool, FilePins, MemoryPins, PinError, PinStore, ServerIdentity, ServerPins, WaitingTool,
+    AcceptedTool, FilePins, MemoryPins, PinError, PinStore, QuarantinedTool, ServerIdentity, ServerPins,
+    WaitingTool,
 };

@@ -400,6 +400,12 @@ fn a_tool_that_is_accepted_later_is_told_as_its_server_says() {
     let described = [&first, &second].map(|listing| listing.tools[0].spec.description());
     assert_eq!(described[1], "Does it.");
     assert!(described[0].starts_with("This tool cannot be called") && !first.is_like(&second));
+    let shown = first.tools[0].quarantined().unwrap();
+    assert_eq!((&*shown.definition, &*shown.why, shown.digest), (&tool("a"), "new", Digest::of(&tool("a"))));
+    // The same one, found again, is still known whole.
+    let again = list(&first, Verdict::Quarantined { why: "changed".to_owned() });
+    assert_eq!(*again.tools[0].quarantined().unwrap().definition, tool("a"));
+    assert_eq!(second.tools[0].quarantined(), None);
 }
 
 fn server_names() -> impl Strategy<Value = ServerName> {
