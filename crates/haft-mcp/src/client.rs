@@ -6,6 +6,7 @@ mod answers;
 mod auth;
 mod call;
 mod config;
+mod content;
 mod convert;
 mod era_memory;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod listing;
 #[cfg(all(feature = "measured", unix))]
 #[doc(hidden)]
 pub mod measured;
+mod pages;
 mod rmcp_session;
 mod server;
 mod servers;

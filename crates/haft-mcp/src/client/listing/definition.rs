@@ -1,6 +1,6 @@
-use super::pages::size;
 use super::schema::make_visible;
 use super::{MOST_NAME_BYTES, tool_name};
+use crate::client::pages::size;
 use crate::client::server::{NoticeKind, ServerNotice};
 use crate::client::shown::{is_hiding, line, shown};
 use crate::client::trust::{ListedTool, Verdict};

@@ -281,7 +281,7 @@ async fn lists_without_end_are_cut() {
     catalog(&servers).await;
     let status = &servers.statuses()[0];
     assert_eq!(status.tools, 10_000);
-    assert_eq!(status.notices[0].text, "it lists more than 10000 tools; the rest was left out");
+    assert_eq!(status.notices[0].text, "its list of tools has more than 10000 items; the rest was left out");
     let odd: Vec<Value> = (0..300).map(|_| json!(7)).collect();
     let servers = one(&FakeServer::saying(odd.into(), ""));
     catalog(&servers).await;
