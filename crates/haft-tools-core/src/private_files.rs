@@ -244,7 +244,10 @@ impl PrivateFiles {
 impl From<PrivateFileError> for io::Error {
     fn from(error: PrivateFileError) -> Self {
         let kind = match &error {
-            PrivateFileError::Io { source, .. } => source.kind(),
+            // Those who print it alone would not see the cause otherwise.
+            PrivateFileError::Io { source, .. } => {
+                return Self::new(source.kind(), format!("{error}: {source}"));
+            }
             PrivateFileError::Open { .. } => io::ErrorKind::PermissionDenied,
             PrivateFileError::TooLarge { .. } => io::ErrorKind::FileTooLarge,
             PrivateFileError::Busy { .. } => io::ErrorKind::TimedOut,

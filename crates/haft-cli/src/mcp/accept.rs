@@ -52,7 +52,7 @@ pub(super) async fn accept(options: &AcceptOptions) -> Result<Exit> {
         for tool in &chosen {
             if is_exact(tool) {
                 accepting.accept(tool)?;
-                accepting.print(tool);
+                print_accepted(tool);
             } else {
                 tool.print(&options.server);
             }
@@ -95,10 +95,6 @@ impl Accepting<'_> {
         )
     }
 
-    fn print(&self, tool: &Waiting) {
-        anstream::println!("{GOOD}accepted{GOOD:#} {NAME}{}{NAME:#}", tool.handle());
-    }
-
     /// Asks the person at the terminal about what was shown, one by one or about all; gives what is not accepted.
     async fn ask<'a>(&self, open: Vec<&'a Waiting>, all: bool) -> Result<Vec<&'a Waiting>> {
         let (shown, mut left): (Vec<_>, Vec<_>) = open.into_iter().partition(|tool| tool.can_be_shown());
@@ -113,11 +109,15 @@ impl Accepting<'_> {
             }
             if is_meant {
                 self.accept(tool)?;
-                self.print(tool);
+                print_accepted(tool);
             } else {
                 left.push(tool);
             }
         }
         Ok(left)
     }
+}
+
+fn print_accepted(tool: &Waiting) {
+    anstream::println!("{GOOD}accepted{GOOD:#} {NAME}{}{NAME:#}", tool.handle());
 }

@@ -1,5 +1,7 @@
 use super::{PinError, PinStore, ServerIdentity, ServerPins};
 use haft_tools_core::{PrivateFileError, PrivateFiles};
+use std::fs;
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -49,15 +51,16 @@ impl FilePins {
         let mut text = serde_json::to_string(pins).map_err(unkept)?;
         text.push('\n');
         self.0.write(&format!("{server}.json"), &text).map_err(unkept)?;
-        if !self.was_met(server)? {
+        if !self.was_met(server) {
             self.0.write(&met(server), "").map_err(unkept)?;
         }
         Ok(())
     }
 
     /// Tells whether something was kept of a server before, even if it is gone now.
-    fn was_met(&self, server: &ServerIdentity) -> Result<bool, PinError> {
-        Ok(self.0.read(&met(server)).map_err(unreadable)?.is_some())
+    fn was_met(&self, server: &ServerIdentity) -> bool {
+        let found = fs::symlink_metadata(self.0.path(&met(server)));
+        !found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
     /// Changes what is kept after it was read, or whatever is there.
@@ -71,7 +74,7 @@ impl FilePins {
         let before = read()?;
         let mut pins = match &before {
             Some(pins) => pins.clone(),
-            None if self.was_met(server)? => ServerPins::with_nothing_accepted(),
+            None if self.was_met(server) => ServerPins::with_nothing_accepted(),
             None => ServerPins::default(),
         };
         change(&mut pins);
