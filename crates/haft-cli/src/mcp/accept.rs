@@ -46,7 +46,11 @@ pub(super) async fn accept(options: &AcceptOptions) -> Result<Exit> {
         }
         anstream::println!("{:#}", Value::from(told));
     } else if chosen.is_empty() {
-        anstream::println!("Nothing waits: {} tools are accepted as they are.", kept.accepted().len());
+        let accepted = match kept.accepted().len() {
+            1 => "1 tool is accepted as it is".to_owned(),
+            count => format!("{count} tools are accepted as they are"),
+        };
+        anstream::println!("Nothing waits: {accepted}.");
         return Ok(Exit::Done);
     } else {
         for tool in &chosen {

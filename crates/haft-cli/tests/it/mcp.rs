@@ -360,7 +360,7 @@ fn a_tool_that_is_not_what_it_was_waits_to_be_accepted() {
     user.check(
         &["mcp", "accept", "echo"],
         &expect![[r#"
-        Nothing waits: 1 tools are accepted as they are.
+        Nothing waits: 1 tool is accepted as it is.
         exit 0
     "#]],
     );
