@@ -6,6 +6,7 @@ mod answers;
 mod auth;
 mod call;
 mod config;
+mod content;
 mod convert;
 mod era_memory;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod listing;
 #[cfg(all(feature = "measured", unix))]
 #[doc(hidden)]
 pub mod measured;
+mod pages;
 mod rmcp_session;
 mod server;
 mod servers;
@@ -47,5 +49,6 @@ pub use server::{LoginError, McpServer, NoticeKind, ServerNotice, ServerState, S
 pub use servers::{McpServers, McpServersBuilder, SameServerName};
 pub use source::McpSource;
 pub use trust::{
-    AcceptedTool, FilePins, MemoryPins, PinError, PinStore, ServerIdentity, ServerPins, WaitingTool,
+    AcceptedTool, FilePins, MemoryPins, PinError, PinStore, QuarantinedTool, ServerIdentity, ServerPins,
+    WaitingTool,
 };

@@ -1,11 +1,11 @@
 //! The tools of a server: how they are read, and what is made of them.
 
 mod definition;
-mod pages;
+mod reading;
 mod schema;
 
 pub(crate) use definition::{Definition, TaskSupport};
-pub(crate) use pages::read_pages;
+pub(crate) use reading::read_tools;
 
 use crate::client::server::{NoticeKind, ServerNotice};
 use crate::client::shown::line;

@@ -281,7 +281,7 @@ async fn lists_without_end_are_cut() {
     catalog(&servers).await;
     let status = &servers.statuses()[0];
     assert_eq!(status.tools, 10_000);
-    assert_eq!(status.notices[0].text, "it lists more than 10000 tools; the rest was left out");
+    assert_eq!(status.notices[0].text, "its list of tools has more than 10000 items; the rest was left out");
     let odd: Vec<Value> = (0..300).map(|_| json!(7)).collect();
     let servers = one(&FakeServer::saying(odd.into(), ""));
     catalog(&servers).await;
@@ -400,6 +400,12 @@ fn a_tool_that_is_accepted_later_is_told_as_its_server_says() {
     let described = [&first, &second].map(|listing| listing.tools[0].spec.description());
     assert_eq!(described[1], "Does it.");
     assert!(described[0].starts_with("This tool cannot be called") && !first.is_like(&second));
+    let shown = first.tools[0].quarantined().unwrap();
+    assert_eq!((&*shown.definition, &*shown.why, shown.digest), (&tool("a"), "new", Digest::of(&tool("a"))));
+    // The same one, found again, is still known whole.
+    let again = list(&first, Verdict::Quarantined { why: "changed".to_owned() });
+    assert_eq!(*again.tools[0].quarantined().unwrap().definition, tool("a"));
+    assert_eq!(second.tools[0].quarantined(), None);
 }
 
 fn server_names() -> impl Strategy<Value = ServerName> {
