@@ -24,7 +24,6 @@ mod servers;
 #[cfg(test)]
 mod service;
 mod session;
-mod shown;
 mod source;
 mod tool;
 mod trust;

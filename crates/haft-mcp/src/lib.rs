@@ -6,8 +6,14 @@
 
 #[cfg(feature = "client")]
 mod client;
+#[cfg(any(feature = "client", feature = "server"))]
+mod form;
+#[cfg(any(feature = "client", feature = "server"))]
+mod lines;
 #[cfg(feature = "server")]
 mod server;
+#[cfg(any(feature = "client", feature = "server"))]
+mod shown;
 
 #[cfg(feature = "sampling")]
 pub use client::ModelSampler;

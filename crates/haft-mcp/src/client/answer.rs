@@ -2,7 +2,6 @@
 //! work.
 
 mod elicitation;
-mod form;
 mod host_answers;
 #[cfg(feature = "sampling")]
 mod model_sampler;

@@ -1,6 +1,6 @@
 //! What servers say, part by part, as content.
 
-use crate::client::shown::line;
+use crate::shown::line;
 use haft_core::{Blob, Content};
 use serde::Deserialize as _;
 use serde_json::{Map, Value};

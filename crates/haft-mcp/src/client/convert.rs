@@ -7,7 +7,7 @@ pub(crate) use error::{fault_error, rpc_error};
 
 use crate::client::content::{block, left_out};
 use crate::client::listing::Definition;
-use crate::client::shown::shown;
+use crate::shown::shown;
 use haft_core::{Content, ToolError, ToolOutput};
 use serde_json::Value;
 use structured::{is_mirror, take_structured};

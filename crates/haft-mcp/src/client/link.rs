@@ -2,9 +2,7 @@
 
 mod ending;
 mod framed;
-mod lines;
 mod tail;
-mod top_level;
 
 #[cfg(unix)]
 mod keeper;
@@ -13,11 +11,10 @@ mod stdio;
 #[cfg(unix)]
 mod unix;
 
+pub(crate) use crate::lines::{Found, TopLevel};
 pub(crate) use ending::Ending;
 pub(crate) use framed::Framed;
-pub(crate) use lines::Found;
 #[cfg(unix)]
 pub(crate) use stdio::start;
-pub(crate) use top_level::TopLevel;
 #[cfg(unix)]
 pub(crate) use unix::connect;

@@ -8,8 +8,8 @@ pub(crate) use definition::{Definition, TaskSupport};
 pub(crate) use reading::read_tools;
 
 use crate::client::server::{NoticeKind, ServerNotice};
-use crate::client::shown::line;
 use crate::client::trust::{ListedTool, Verdict};
+use crate::shown::line;
 use crate::{ServerConfig, ServerName};
 use definition::{Decoded, Skipped};
 use haft_core::{Digest, ToolName};

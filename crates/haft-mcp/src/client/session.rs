@@ -1,7 +1,7 @@
 //! What the rest of the crate knows of a connection to a server: the seam between the protocol and what is made of it.
 
 use crate::Era;
-use crate::client::shown::line;
+use crate::shown::line;
 use async_trait::async_trait;
 use haft_tools_core::CallContext;
 use serde_json::Value;

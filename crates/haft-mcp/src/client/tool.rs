@@ -1,8 +1,8 @@
 use crate::McpServer;
 use crate::client::call::Call;
 use crate::client::listing::{Definition, MOST_NAME_BYTES};
-use crate::client::shown::line;
 use crate::client::trust::Verdict;
+use crate::shown::line;
 use haft_core::{ToolError, ToolSpec};
 use haft_tools_core::{Access, Accesses, CallScope, Prepared, Resource, Scheme, Tool};
 use serde_json::Value;

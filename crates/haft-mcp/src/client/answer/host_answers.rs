@@ -4,7 +4,7 @@ use super::{NO_METHOD, SamplingTool, elicitation, refused, sampling_tool};
 use crate::ServerName;
 use crate::client::answers::Answers;
 use crate::client::session::{Ask, AskRefused, News, Watch};
-use crate::client::shown::line;
+use crate::shown::line;
 use async_trait::async_trait;
 use haft_tools_core::Tool;
 use serde_json::{Map, Value, json};

@@ -1,6 +1,6 @@
 use crate::ServerName;
 use crate::client::content::read_block;
-use crate::client::shown::shown;
+use crate::shown::shown;
 use async_trait::async_trait;
 use haft_core::{AssistantPart, Content, Message, ToolError};
 use haft_tools_core::CallContext;

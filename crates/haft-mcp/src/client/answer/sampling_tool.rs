@@ -2,7 +2,7 @@ use super::sampling::{Sampler, SamplingRequest};
 use super::{BAD_PARAMS, INTERNAL, REJECTED, refused};
 use crate::ServerName;
 use crate::client::session::AskRefused;
-use crate::client::shown::line;
+use crate::shown::line;
 use async_trait::async_trait;
 use haft_core::{Exposure, Origin, ReplyStatus, Schema, ToolCall, ToolError, ToolName, ToolOutput, ToolSpec};
 use haft_tools_core::{Access, Action, CallContext, CallScope, Prepared, Preview, Resource, Scheme, Tool};

@@ -2,7 +2,7 @@ use super::task::TaskHandle;
 use super::watch::CallWatch;
 use crate::client::server::Connection;
 use crate::client::session::{Ask, Counterpart as _, Fault, Request, Watch};
-use crate::client::shown::line;
+use crate::shown::line;
 use crate::{Era, McpServer};
 use haft_core::ToolError;
 use serde_json::{Map, Value};

@@ -2,7 +2,7 @@ use super::rounds::{Exchange, Halt, told};
 use crate::Era;
 use crate::client::convert::rpc_error;
 use crate::client::session::{Fault, Request};
-use crate::client::shown::line;
+use crate::shown::line;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::time::Duration;

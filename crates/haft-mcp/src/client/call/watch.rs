@@ -1,5 +1,5 @@
 use crate::client::session::Watch;
-use crate::client::shown::line;
+use crate::shown::line;
 use haft_core::Progress;
 use haft_tools_core::CallContext;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,7 +1,7 @@
 use crate::ServerName;
 use crate::client::listing::Definition;
 use crate::client::session::Fault;
-use crate::client::shown::shown;
+use crate::shown::shown;
 use haft_core::ToolError;
 use serde_json::Value;
 

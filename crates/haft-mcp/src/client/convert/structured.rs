@@ -1,5 +1,5 @@
 use crate::client::listing::Definition;
-use crate::client::shown::shown;
+use crate::shown::shown;
 use haft_core::ToolError;
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-use crate::client::shown::line;
+use crate::shown::line;
 use haft_core::ToolError;
 
 /// The code of the protocol for a resource that is not there.

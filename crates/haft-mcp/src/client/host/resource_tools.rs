@@ -1,5 +1,5 @@
 use super::{Requester, ServerContent};
-use crate::client::shown::line;
+use crate::shown::line;
 use crate::{ServerLimits, ServerName};
 use async_trait::async_trait;
 use haft_core::{Origin, Schema, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};

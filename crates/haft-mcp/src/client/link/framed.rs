@@ -1,6 +1,6 @@
 use super::{Ending, Found};
-use crate::client::link::lines::Lines;
 use crate::client::session::Farewell;
+use crate::lines::Lines;
 use std::fmt;
 use std::io;
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! What a schema says to those who read it, as opposed to what it says to a validator.
 
-use crate::client::shown::is_hiding;
+use crate::shown::is_hiding;
 use haft_core::Visible;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 use crate::ServerName;
 use crate::client::answers::Answers;
 use crate::client::session::{Ask, AskRefused, Counterpart, News, Watch};
-use crate::client::shown::line;
+use crate::shown::line;
 use async_trait::async_trait;
 use haft_tools_core::{CallContext, Tool};
 use serde_json::Value;

@@ -1,5 +1,5 @@
 use crate::client::session::Fault;
-use crate::client::shown::line;
+use crate::shown::line;
 use crate::{McpServer, ServerName, ServerStatus};
 
 /// The most bytes that are told of why a login is in vain.

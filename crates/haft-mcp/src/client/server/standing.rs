@@ -2,7 +2,7 @@ use super::{ServerState, ServerStatus};
 use crate::ServerConfig;
 use crate::client::listing::Listing;
 use crate::client::session::{DialError, Farewell, Fault, Request, Session, Watch};
-use crate::client::shown::{line, shown};
+use crate::shown::{line, shown};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::time::Instant;

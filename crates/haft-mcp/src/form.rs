@@ -1,4 +1,4 @@
-use crate::client::shown::line;
+use crate::shown::line;
 use haft_core::{Schema, is_hidden};
 use haft_tools_core::Question;
 use serde_json::{Map, Value, json};
