@@ -17,7 +17,8 @@ pub(crate) trait Session: Send + Sync + 'static {
     /// What the server said of itself.
     fn server(&self) -> &ServerInfo;
 
-    /// Sends a request and gives its result as the server sent it, whatever it holds.
+    /// Sends a request and gives its result as the server sent it, whatever it holds; done soon after the connection has
+    /// ended, if not before.
     ///
     /// # Cancel safety
     ///
@@ -104,6 +105,10 @@ pub(crate) enum Fault {
     /// The connection ended before the answer came.
     #[error("the connection ended: {0}")]
     Ended(Farewell),
+    /// The server has certainly not taken the request: it was not sent, or belongs to a session that the server does not
+    /// know any more.
+    #[error("the server did not take the request: {0}")]
+    Untaken(Farewell),
     /// A person has to log in.
     #[error("the server wants a login")]
     Unauthorized {

@@ -62,13 +62,13 @@ async fn complete(
             .await
         {
             Ok(result) => return Ok(result),
-            Err(Halt::Fault(Fault::Ended(_))) if !is_repeated => {
+            Err(Halt::Fault(Fault::Ended(_) | Fault::Untaken(_))) if !is_repeated => {
                 (after, is_repeated) = (connection.generation, true);
             }
             Err(Halt::Fault(Fault::Refused { code, message, .. })) => {
                 return Err(ServerRequestError::refused(code, &message));
             }
-            Err(Halt::Fault(fault @ (Fault::Unauthorized { .. } | Fault::Ended(_)))) => {
+            Err(Halt::Fault(fault @ (Fault::Unauthorized { .. } | Fault::Ended(_) | Fault::Untaken(_)))) => {
                 return Err(unreachable(fault));
             }
             Err(Halt::Fault(fault)) => return Err(ServerRequestError::unusable(fault.to_string())),

@@ -59,7 +59,11 @@ impl<'a> Exchange<'a> {
             if let Value::Object(params) = &mut params {
                 params.append(&mut more);
             }
-            let mut result = self.send(Request { method, params }).await?;
+            let request = Request { method, params };
+            let mut result = match round {
+                0 => self.connection.request(request, Some(self.watch())).await?,
+                _ => self.send(request).await?,
+            };
             match Kind::of(&result, self.era()) {
                 Kind::Complete => return Ok(result),
                 Kind::Task => return TaskHandle::new(self, result)?.result().await,
@@ -120,8 +124,13 @@ impl<'a> Exchange<'a> {
         Ok(answers)
     }
 
+    /// Sends a request that goes on with what was begun: even if it is not taken, something may have been done.
     pub(super) async fn send(&self, request: Request) -> Result<Value, Fault> {
-        self.connection.request(request, Some(self.watch())).await
+        let result = self.connection.request(request, Some(self.watch())).await;
+        result.map_err(|fault| match fault {
+            Fault::Untaken(farewell) => Fault::Ended(farewell),
+            fault => fault,
+        })
     }
 
     fn watch(&self) -> Arc<dyn Watch> {

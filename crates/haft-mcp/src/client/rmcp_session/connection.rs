@@ -1,8 +1,8 @@
 use super::desk::Desk;
-use super::flights::{Flights, Watched};
+use super::flights::{Flights, Watched, number};
 use super::opening::{Opening, Refusal, hello};
 use super::tap::Tap;
-use super::{listening, local_fault, message};
+use super::{Posts, listening, local_fault, message};
 use crate::Era;
 use crate::client::link::Ending;
 use crate::client::session::{Counterpart, DialError, Farewell, Fault, Request, ServerInfo, Session, Watch};
@@ -25,7 +25,8 @@ const ABANDONED: &str = "nobody waits for it any more";
 
 /// Opens a connection over a transport, whichever that is.
 ///
-/// `ending` is where the transport says how it ended, before its `receive` gives nothing more.
+/// `ending` is where the transport says how it ended, before its `receive` gives nothing more, and `posts` where it says
+/// what it sends, if it can tell what was not taken.
 ///
 /// # Cancel safety
 ///
@@ -33,6 +34,7 @@ const ABANDONED: &str = "nobody waits for it any more";
 pub(crate) async fn open<T>(
     transport: T,
     ending: Arc<Ending>,
+    posts: Arc<Posts>,
     opening: &Opening,
     counterpart: Arc<dyn Counterpart>,
 ) -> Result<Arc<Connection>, DialError>
@@ -72,6 +74,7 @@ where
         server: opened.server,
         peer,
         ending,
+        posts,
         errands,
         #[cfg(test)]
         flights,
@@ -84,6 +87,7 @@ pub(crate) struct Connection {
     server: ServerInfo,
     peer: Peer<RoleClient>,
     ending: Arc<Ending>,
+    posts: Arc<Posts>,
     errands: Errands,
     #[cfg(test)]
     pub(super) flights: Arc<Flights>,
@@ -94,6 +98,16 @@ pub(crate) struct Connection {
 impl Connection {
     fn over(&self) -> Fault {
         Fault::Ended(self.farewell().unwrap_or_default())
+    }
+
+    fn untaken(&self) -> Fault {
+        Fault::Untaken(self.farewell().unwrap_or_default())
+    }
+
+    /// Waits until nothing is answered any more.
+    async fn silent(&self) {
+        self.ending.over().cancelled().await;
+        self.posts.settled().await;
     }
 
     /// What an answer says; `None` if there is none, because the connection ended.
@@ -122,18 +136,19 @@ impl Session for Connection {
         let request = ClientRequest::CustomRequest(custom);
         let sent = tokio::select! {
             biased;
-            () = over.cancelled() => return Err(self.over()),
+            () = over.cancelled() => return Err(self.untaken()),
             sent = self.peer.send_request_with_option(request, PeerRequestOptions::no_options()) => sent,
         };
         let Ok(handle) = sent else {
             over.cancelled().await;
-            return Err(self.over());
+            return Err(self.untaken());
         };
+        let id = number(&handle.id);
         let mut pending = Pending { handle: Some(handle), errands: &self.errands };
         let answer = tokio::select! {
             biased;
             answer = pending.answer() => answer,
-            () = over.cancelled() => None,
+            () = self.silent() => None,
         };
         // Answered or over: there is nothing to cancel.
         pending.handle = None;
@@ -141,7 +156,7 @@ impl Session for Connection {
             return read;
         }
         over.cancelled().await;
-        Err(self.over())
+        Err(if id.is_some_and(|id| self.posts.was_untaken(id)) { self.untaken() } else { self.over() })
     }
 
     fn ended(&self) -> &CancellationToken {
@@ -153,6 +168,9 @@ impl Session for Connection {
     }
 
     async fn close(&self) {
+        if self.ending.over().is_cancelled() {
+            self.posts.settled().await;
+        }
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(running) = running {
             // If its task has failed, it has dropped all it had.

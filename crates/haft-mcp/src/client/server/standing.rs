@@ -89,7 +89,7 @@ impl Standing {
 }
 
 impl Connection {
-    /// Sends a request; done as soon as the connection has ended.
+    /// Sends a request; done when the connection has ended.
     ///
     /// # Cancel safety
     ///
@@ -99,11 +99,7 @@ impl Connection {
         request: Request,
         watch: Option<Arc<dyn Watch>>,
     ) -> Result<Value, Fault> {
-        tokio::select! {
-            biased;
-            result = self.session.request(request, watch) => result,
-            () = self.session.ended().cancelled() => Err(Fault::Ended(self.farewell())),
-        }
+        self.session.request(request, watch).await
     }
 
     pub(super) fn farewell(&self) -> Farewell {

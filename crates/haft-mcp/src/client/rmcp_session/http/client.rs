@@ -4,10 +4,12 @@ use super::answer::{
 use super::carry::carry;
 use super::events::{Event, EventReader};
 use crate::client::auth::{Authorizer, Challenge};
-use crate::client::link::TopLevel;
+use crate::client::link::{Ending, TopLevel};
+use crate::client::rmcp_session::Posts;
+use crate::client::rmcp_session::flights::number;
 use crate::client::rmcp_session::local_fault::{self, SendFault};
 use crate::client::rmcp_session::message;
-use crate::client::session::{Counterpart, Fault, News};
+use crate::client::session::{Counterpart, Farewell, Fault, News};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
@@ -38,12 +40,19 @@ const MOST_TOLD: u64 = 100;
 #[derive(Clone)]
 pub(super) struct Client(Arc<Inner>);
 
+/// Is what a connection has besides the way to make requests.
+pub(super) struct Line {
+    pub(super) ending: Arc<Ending>,
+    pub(super) posts: Arc<Posts>,
+    pub(super) counterpart: Arc<dyn Counterpart>,
+}
+
 struct Inner {
     http: HttpClient,
     /// What each request is given; secrets.
     headers: HeaderMap,
     authorizer: Option<Arc<dyn Authorizer>>,
-    counterpart: Arc<dyn Counterpart>,
+    line: Line,
     most: usize,
     odd: AtomicU64,
 }
@@ -53,10 +62,10 @@ impl Client {
         http: HttpClient,
         headers: HeaderMap,
         authorizer: Option<Arc<dyn Authorizer>>,
-        counterpart: Arc<dyn Counterpart>,
+        line: Line,
         most: usize,
     ) -> Self {
-        Self(Arc::new(Inner { http, headers, authorizer, counterpart, most, odd: AtomicU64::new(0) }))
+        Self(Arc::new(Inner { http, headers, authorizer, line, most, odd: AtomicU64::new(0) }))
     }
 
     async fn post(
@@ -69,6 +78,16 @@ impl Client {
         let mut body = Vec::new();
         message::encode(&message, &mut body)
             .map_err(|error| broken(format!("the request cannot be written: {error}")))?;
+        let request = match &message {
+            JsonRpcMessage::Request(request) => Some(request),
+            _ => None,
+        };
+        let id = request.and_then(|request| number(&request.id));
+        // Whatever it is, it has been said when this is done.
+        let _post = match &session {
+            Some(_) => Some(self.0.line.posts.begin(id).ok_or_else(forgotten)?),
+            None => None,
+        };
         let has_session = session.is_some();
         let mut headers = self.0.headers_with(headers, session.as_deref())?;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
@@ -77,12 +96,10 @@ impl Client {
 
         let status = answer.status();
         if status == StatusCode::NOT_FOUND && has_session {
-            return Err(StreamableHttpError::SessionExpired);
+            self.0.line.posts.forgotten(id);
+            self.0.line.ending.finish(farewell());
+            return Err(forgotten());
         }
-        let request = match &message {
-            JsonRpcMessage::Request(request) => Some(request),
-            _ => None,
-        };
         if !status.is_success() {
             let text = failure(answer).await;
             let is_discover =
@@ -261,9 +278,18 @@ impl Inner {
 
     fn tell(&self, text: impl FnOnce() -> String) {
         if self.odd.fetch_add(1, Ordering::Relaxed) < MOST_TOLD {
-            self.counterpart.hear(News::Odd(text()));
+            self.line.counterpart.hear(News::Odd(text()));
         }
     }
+}
+
+/// How a session ends that the server does not know any more.
+fn farewell() -> Farewell {
+    Farewell { how: "it does not know the session any more".to_owned(), ..Farewell::default() }
+}
+
+fn forgotten() -> StreamableHttpError<SendFault> {
+    sent(Fault::Untaken(farewell()))
 }
 
 impl StreamableHttpClient for Client {
@@ -299,6 +325,9 @@ impl StreamableHttpClient for Client {
         _auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Fallible<()> {
+        if self.0.line.posts.is_forgotten() {
+            return Ok(());
+        }
         let headers = self.0.headers_with(custom_headers, Some(&session_id))?;
         // Whether the server keeps a session that nobody uses any more is its own affair.
         self.0.ask(Method::DELETE, &uri, &headers, Bytes::new()).await.map(drop)
@@ -323,9 +352,9 @@ impl StreamableHttpClient for Client {
             status if status.is_success() && is_of_type(&answer, EVENTS) => {
                 Ok(self.events(answer.into_body()))
             }
-            StatusCode::NOT_FOUND if session_id.is_some() => Err(StreamableHttpError::SessionExpired),
             status if status.is_server_error() => Err(broken(status_text(status, ""))),
-            // Trying again does not help.
+            // Trying again does not help. Many services that have no such stream do not know the method at all, so that this
+            // says nothing about the session.
             _ => Err(StreamableHttpError::ServerDoesNotSupportSse),
         }
     }

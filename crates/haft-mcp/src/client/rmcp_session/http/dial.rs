@@ -1,9 +1,9 @@
-use super::client::Client;
+use super::client::{Client, Line};
 use super::transport::HttpTransport;
 use crate::client::address::{Refusal, checked_address};
 use crate::client::auth::Authorizer;
 use crate::client::link::Ending;
-use crate::client::rmcp_session::{Opening, open};
+use crate::client::rmcp_session::{Opening, Posts, open};
 use crate::client::session::{Counterpart, Dial, DialError, Fault, Session};
 use crate::{Era, HttpServer};
 use async_trait::async_trait;
@@ -73,16 +73,12 @@ impl HttpDial {
         counterpart: Arc<dyn Counterpart>,
     ) -> Result<Arc<dyn Session>, DialError> {
         let most = opening.limits.message_bytes;
-        let client = Client::new(
-            self.http.clone(),
-            self.headers.clone(),
-            self.authorizer.clone(),
-            counterpart.clone(),
-            most,
-        );
-        let ending = Ending::new();
+        let (ending, posts) = (Ending::new(), Arc::<Posts>::default());
+        let line = Line { ending: ending.clone(), posts: posts.clone(), counterpart: counterpart.clone() };
+        let client =
+            Client::new(self.http.clone(), self.headers.clone(), self.authorizer.clone(), line, most);
         let transport = HttpTransport::new(client, &self.url, most, counterpart.clone(), ending.clone());
-        match open(transport, ending, opening, counterpart).await {
+        match open(transport, ending, posts, opening, counterpart).await {
             // Nothing ends here but the way to the service.
             Err(DialError::Ended(farewell)) => Err(DialError::Unreachable(farewell.how)),
             opened => Ok(opened?),

@@ -7,12 +7,12 @@ use crate::client::session::{
 use crate::{Era, EraMemoryInProcess, HttpServer, ServerLimits};
 use async_trait::async_trait;
 use haft_tools_core::CallContext;
-
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Barrier;
+
+mod forgotten;
 
 #[derive(Default)]
 struct Ear(Mutex<Vec<String>>);
@@ -127,26 +127,6 @@ async fn speaks_the_legacy_era_to_who_refuses_the_modern_one_and_keeps_the_sessi
     session.close().await;
     let left = service.next(|heard| heard.method == "DELETE").await;
     assert_eq!(left.header("mcp-session-id"), "s1");
-}
-
-#[tokio::test]
-async fn begins_a_new_session_once_when_the_old_one_is_gone() {
-    let begun = AtomicU32::new(0);
-    let service = Service::start(move |heard| {
-        if heard.rpc() == "initialize" {
-            begun.fetch_add(1, Ordering::Relaxed);
-        }
-        let session = format!("s{}", begun.load(Ordering::Relaxed));
-        legacy(heard, &session, |heard| match heard.header("mcp-session-id") {
-            "s1" => Say::status(404),
-            session => Say::json(&heard.result(&json!({ "session": session }))),
-        })
-    })
-    .await;
-    let session = open(&service, Some(Era::Legacy)).await;
-    assert_eq!(call(session.as_ref(), "a").await.unwrap(), json!({ "session": "s2" }));
-    let calls = service.heard().iter().filter(|heard| heard.rpc() == "tools/call").count();
-    assert_eq!(calls, 2);
 }
 
 #[tokio::test]

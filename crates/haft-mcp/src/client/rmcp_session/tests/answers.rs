@@ -231,7 +231,8 @@ async fn requests_that_are_dropped_by_the_hundred_leave_nothing() {
     let dial = &stage.dial;
     let framed = link::start(&dial.program, &dial.environment, 1 << 20, ending.clone()).unwrap();
     let transport = LineTransport::new(framed, 1 << 20, stage.host.clone());
-    let connection = open(transport, ending, &dial.opening, stage.host.clone()).await.unwrap();
+    let connection =
+        open(transport, ending, Arc::default(), &dial.opening, stage.host.clone()).await.unwrap();
     for _ in 0..20 {
         let calls = (0..100).map(|_| connection.request(call("never", json!({})), None));
         assert!(timeout(Duration::from_millis(5), futures_util::future::join_all(calls)).await.is_err());
