@@ -1,7 +1,7 @@
 use super::answer::{
     Fallible, broken, chain, challenge, failure, is_of_type, refused, sent, shown, status_text,
 };
-use super::carry::carry;
+use super::carry::{Asked, carry};
 use super::events::{Event, EventReader};
 use crate::client::auth::{Authorizer, Challenge};
 use crate::client::link::{Ending, TopLevel};
@@ -22,8 +22,8 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -55,6 +55,7 @@ struct Inner {
     line: Line,
     most: usize,
     odd: AtomicU64,
+    asked: Mutex<Asked>,
 }
 
 impl Client {
@@ -65,7 +66,15 @@ impl Client {
         line: Line,
         most: usize,
     ) -> Self {
-        Self(Arc::new(Inner { http, headers, authorizer, line, most, odd: AtomicU64::new(0) }))
+        Self(Arc::new(Inner {
+            http,
+            headers,
+            authorizer,
+            line,
+            most,
+            odd: AtomicU64::new(0),
+            asked: Mutex::default(),
+        }))
     }
 
     async fn post(
@@ -83,7 +92,10 @@ impl Client {
             _ => None,
         };
         let id = request.and_then(|request| number(&request.id));
-        // Whatever it is, it has been said when this is done.
+        if let Some(request) = request {
+            self.0.asked().ask(&request.id, &request.request);
+        }
+        // Whatever the server says, it has said it when this is done.
         let _post = match &session {
             Some(_) => Some(self.0.line.posts.begin(id).ok_or_else(forgotten)?),
             None => None,
@@ -124,7 +136,7 @@ impl Client {
         let message = message::decode(&body).unwrap_or_else(|error| {
             local_fault::broken(request.id.clone(), format!("the server's answer cannot be read: {error}"))
         });
-        Ok(StreamableHttpPostResponse::Json(carry(message), session))
+        Ok(StreamableHttpPostResponse::Json(self.0.carried(message), session))
     }
 
     /// Reads events as they come; what each says is put into the shape in which the library passes it on.
@@ -240,6 +252,15 @@ impl Inner {
         })
     }
 
+    fn carried(&self, message: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
+        let answers = self.asked().answered(&message);
+        carry(message, answers)
+    }
+
+    fn asked(&self) -> MutexGuard<'_, Asked> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Puts an event into its shape; one that says nothing still has its id.
     fn shaped(&self, event: Event) -> Sse {
         let (mut sse, message) = match event {
@@ -258,7 +279,7 @@ impl Inner {
             }
         };
         // What was read as JSON can be written as such.
-        sse.data = message.and_then(|message| serde_json::to_string(&carry(message)).ok());
+        sse.data = message.and_then(|message| serde_json::to_string(&self.carried(message)).ok());
         sse
     }
 

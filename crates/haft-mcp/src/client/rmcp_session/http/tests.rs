@@ -130,6 +130,29 @@ async fn speaks_the_legacy_era_to_who_refuses_the_modern_one_and_keeps_the_sessi
 }
 
 #[tokio::test]
+async fn a_result_that_looks_like_a_list_of_tools_is_one_only_if_it_was_asked_for() {
+    // The annotation is not allowed, so that the library sorts such a tool out of a list.
+    let schema =
+        json!({ "type": "object", "properties": { "a": { "type": "object", "x-mcp-header": "A" } } });
+    let result =
+        json!({ "tools": [{ "name": "a", "inputSchema": schema }], "protocolVersion": "2025-11-25" });
+    for in_events in [false, true] {
+        let said = result.clone();
+        let service = Service::start(move |heard| {
+            modern(heard, |heard| match in_events {
+                false => Say::json(&heard.result(&said)),
+                true => Say::Events(event(&heard.result(&said))),
+            })
+        })
+        .await;
+        let session = open(&service, None).await;
+        assert_eq!(call(session.as_ref(), "a").await.unwrap(), result);
+        let listed = session.request(Request { method: "tools/list", params: json!({}) }, None).await;
+        assert_eq!(listed.unwrap()["tools"], json!([]));
+    }
+}
+
+#[tokio::test]
 async fn an_answer_that_is_too_large_is_the_error_of_its_call() {
     let service = Service::start(|heard| {
         modern(heard, |heard| {
