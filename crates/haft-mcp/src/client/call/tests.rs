@@ -308,7 +308,7 @@ async fn rounds_and_questions_without_end_are_an_error() {
     .assert_eq(&call(&executor_of(&fake).await, "s__a", json!({})).await);
     assert_eq!(fake.count("tools/call"), 9);
     let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
-        let many: serde_json::Map<_, _> = (0..500).map(|n| (n.to_string(), elicitation("many"))).collect();
+        let many: serde_json::Map<_, _> = (0..32).map(|n| (n.to_string(), elicitation("many"))).collect();
         Ok(wanting(&asked, |round| Some(input_required(&many.clone().into(), round))))
     });
     expect![[r"
@@ -316,6 +316,24 @@ async fn rounds_and_questions_without_end_are_an_error() {
         the server asked for more and more before it would answer; go on without this call"]]
     .assert_eq(&call(&executor_of(&fake).await, "s__a", json!({})).await);
     assert_eq!(fake.count("tools/call"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_wants_too_much_at_once_gets_none_of_it() {
+    // Nobody is asked for the roots, so that they do not count as questions.
+    let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
+        let count = asked.params["arguments"]["count"].as_u64().unwrap();
+        let many: serde_json::Map<_, _> =
+            (0..count).map(|n| (n.to_string(), json!({ "method": "roots/list" }))).collect();
+        Ok(wanting(&asked, |round| (round == 0).then(|| input_required(&many.clone().into(), 0))))
+    });
+    let executor = executor(&answering(&fake)).await.build();
+    assert!(call(&executor, "s__a", json!({ "count": 32 })).await.starts_with("ok"));
+    expect![[r"
+        error: failed
+        the server asks for 33 things at once; 32 are answered at most; go on without this call"]]
+    .assert_eq(&call(&executor, "s__a", json!({ "count": 33 })).await);
+    assert_eq!(fake.count("tools/call"), 3);
 }
 
 #[tokio::test(start_paused = true)]
