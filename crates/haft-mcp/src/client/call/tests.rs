@@ -438,6 +438,44 @@ async fn a_calls_time_stands_still_while_a_person_is_asked() {
     assert_eq!(call(&executor, "s__a", json!({})).await, "ok\n{\"k\":\"me\"}");
 }
 
+/// Takes an hour to answer.
+struct SlowHost;
+
+#[async_trait]
+impl crate::client::answers::Answers for SlowHost {
+    fn capabilities(&self, _: &crate::ServerName) -> Value {
+        json!({})
+    }
+
+    async fn answer(
+        &self,
+        _: &crate::ServerName,
+        _: Ask,
+        _: Option<Arc<dyn crate::client::session::Watch>>,
+    ) -> Result<Value, crate::client::session::AskRefused> {
+        sleep(Duration::from_hours(1)).await;
+        Ok(json!("a turn"))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_calls_time_stands_still_while_the_host_takes_a_turn_for_the_server() {
+    let sampling = || Ask { method: "sampling/createMessage".to_owned(), params: json!({}) };
+    for era in [Era::Modern, Era::Legacy] {
+        let fake = FakeServer::new(era, json!([tool("a")]), move |asked| async move {
+            let wanted = json!({ "k": { "method": sampling().method } });
+            if era == Era::Modern {
+                return Ok(wanting(&asked, |round| (round == 0).then(|| input_required(&wanted, 0))));
+            }
+            let answer = asked.session.counterpart().answer(sampling(), asked.watch.clone()).await;
+            Ok(text_result(&json!({ "k": answer.unwrap() }).to_string()))
+        });
+        let servers = builder([(config("s"), &fake)]).answers(SlowHost).build().unwrap();
+        let executor = executor(&servers).await.build();
+        assert_eq!(call(&executor, "s__a", json!({})).await, "ok\n{\"k\":\"a turn\"}");
+    }
+}
+
 /// Makes a task of every call, which takes so many polls and ends like this.
 fn tasking(era: Era, polls: usize, last: Value) -> FakeServer {
     let asked_for = AtomicUsize::new(0);

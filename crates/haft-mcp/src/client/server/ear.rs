@@ -117,7 +117,12 @@ impl Counterpart for Ear {
             let message = "too much has been asked for this call".to_owned();
             return Err(AskRefused { code: -32600, message });
         }
-        self.answers.answer(&self.server, ask, of).await
+        let answered = self.answers.answer(&self.server, ask, of.clone());
+        match of.as_ref().and_then(|watch| watch.call()) {
+            // How long the host takes is not for the server to answer for.
+            Some(call) => call.stand_still_while(answered).await,
+            None => answered.await,
+        }
     }
 
     fn hear(&self, news: News) {
