@@ -13,6 +13,7 @@ mod fake;
 mod host;
 mod link;
 mod listing;
+mod log_level;
 #[cfg(all(feature = "measured", unix))]
 #[doc(hidden)]
 pub mod measured;
@@ -43,6 +44,7 @@ pub use host::{
     Completion, CompletionOf, ListedPrompt, ListedResource, ListedTemplate, PromptArgument, PromptMessage,
     PromptText, ResourceWatch, ServerContent, ServerList, ServerRequestError,
 };
+pub use log_level::LogLevel;
 pub use server::{LoginError, McpServer, NoticeKind, ServerNotice, ServerState, ServerStatus};
 pub use servers::{McpServers, McpServersBuilder, SameServerName};
 pub use source::McpSource;

@@ -76,6 +76,8 @@ struct Shared {
     on_cancel: Mutex<HashMap<String, mpsc::Sender<()>>>,
     /// Who waits for an answer of the client.
     on_answer: Mutex<HashMap<String, mpsc::Sender<Value>>>,
+    /// From which level on the client wants messages, if it has said so for all requests.
+    level: Mutex<Value>,
     /// The request by which the client listens.
     listening: Mutex<Option<Value>>,
 }
@@ -115,6 +117,13 @@ impl Server {
             }
             Some("tools/list") => self.outlet.answer(id, &json!({ "tools": tools::list() })),
             Some("tools/call") => tools::call(&self.outlet, &self.shared, id, params),
+            Some("logging/setLevel") if self.settings.refuse_level => {
+                self.outlet.refuse(id, -32602, "not that one", &Value::Null);
+            }
+            Some("logging/setLevel") => {
+                *self.shared.level.lock().expect("a lock") = params["level"].clone();
+                self.outlet.answer(id, &json!({}));
+            }
             Some("echo/params") => self.outlet.answer(id, params),
             Some(_) if id.is_null() => {}
             Some(_) => self.outlet.refuse(id, -32601, "there is no such method", &Value::Null),
@@ -140,7 +149,7 @@ impl Server {
         let result = json!({
             "resultType": "complete",
             "supportedVersions": ["2026-07-28"],
-            "capabilities": { "tools": { "listChanged": true } },
+            "capabilities": self.capabilities(),
             "instructions": "Be careful.",
             "ttlMs": 0,
             "cacheScope": "private",
@@ -159,11 +168,19 @@ impl Server {
         }
         let result = json!({
             "protocolVersion": self.settings.revision.as_deref().unwrap_or("2025-11-25"),
-            "capabilities": { "tools": { "listChanged": true } },
+            "capabilities": self.capabilities(),
             "serverInfo": { "name": "hostile-server", "version": "1" },
             "instructions": "Be careful.",
         });
         self.outlet.answer(id, &result);
+    }
+
+    fn capabilities(&self) -> Value {
+        let mut capabilities = json!({ "tools": { "listChanged": true } });
+        if self.settings.logging {
+            capabilities["logging"] = json!({});
+        }
+        capabilities
     }
 
     fn cancel(&self, id: &Value) {

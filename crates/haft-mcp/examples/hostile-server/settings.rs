@@ -28,6 +28,10 @@ pub(crate) struct Settings {
     pub(crate) die: Option<u8>,
     /// `--ignore-eof`: it does not end when its input does.
     pub(crate) ignore_eof: bool,
+    /// `--logging`: it says that its log can be asked for.
+    pub(crate) logging: bool,
+    /// `--refuse-level`: it refuses to be told which messages are wanted.
+    pub(crate) refuse_level: bool,
     /// `--listen SOCKET`: it serves connections to a socket of this machine.
     pub(crate) listen: Option<String>,
 }
@@ -50,6 +54,8 @@ impl Settings {
                 "--endless-stderr" => settings.endless_stderr = true,
                 "--die" => settings.die = Some(number(&value()?)?),
                 "--ignore-eof" => settings.ignore_eof = true,
+                "--logging" => settings.logging = true,
+                "--refuse-level" => settings.refuse_level = true,
                 "--listen" => settings.listen = Some(value()?),
                 _ => return Err(format!("the argument {argument} is not known")),
             }

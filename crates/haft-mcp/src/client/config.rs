@@ -10,7 +10,7 @@ pub use problem::{ConfigError, ConfigProblem};
 pub use server_name::{ServerName, ServerNameError};
 pub use servers_file::{RefusedServer, ServersFile};
 
-use crate::LoginConfig;
+use crate::{LogLevel, LoginConfig};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
@@ -40,6 +40,12 @@ pub struct ServerConfig {
     /// The tools, by the names the server gives them, for which to be called twice is to be called once: a call of them
     /// that the server did not survive is made once more. None by default; what a tool says of itself counts besides.
     pub repeatable: BTreeSet<String>,
+    /// From which level on it is asked for messages of its log, if it has one that can be asked for;
+    /// [`LogLevel::Info`] by default. With `None` it is not asked: a server of the modern era then sends none, and one of
+    /// the legacy era what it wants.
+    ///
+    /// What it sends is kept, the last 64 KiB of it, and told as progress to the call that it must belong to.
+    pub log_level: Option<LogLevel>,
 }
 
 /// Says how a server is reached.
@@ -136,6 +142,7 @@ impl ServerConfig {
             resource_tools: false,
             orders_itself: false,
             repeatable: BTreeSet::new(),
+            log_level: Some(LogLevel::Info),
         }
     }
 }

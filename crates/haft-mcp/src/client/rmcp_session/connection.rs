@@ -3,9 +3,11 @@ use super::flights::{Flights, Watched, number};
 use super::opening::{Opening, Refusal, hello};
 use super::tap::Tap;
 use super::{Posts, listening, local_fault, message};
-use crate::Era;
 use crate::client::link::Ending;
-use crate::client::session::{Counterpart, DialError, Farewell, Fault, Request, ServerInfo, Session, Watch};
+use crate::client::session::{
+    Counterpart, DialError, Farewell, Fault, News, Request, ServerInfo, Session, Watch,
+};
+use crate::{Era, LogLevel};
 use async_trait::async_trait;
 use rmcp::RoleClient;
 use rmcp::model::{ClientRequest, CustomRequest, ServerCapabilities, ServerPeerInfo, ServerResult};
@@ -13,7 +15,7 @@ use rmcp::service::{
     Peer, PeerRequestOptions, RequestHandle, RunningService, ServiceError, serve_directly_with_ct,
 };
 use rmcp::transport::Transport;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
@@ -65,12 +67,31 @@ where
     let running = serve_directly_with_ct(desk, tap, Some(peer_info), CancellationToken::new());
     let peer = running.peer().clone();
     let errands = Errands::here();
+    let log_level = opening.log_level.filter(|_| opened.server.capabilities.get("logging").is_some());
+    if opened.server.era == Era::Legacy
+        && let Some(level) = log_level
+    {
+        // It is sent before anything else, and nothing waits for its answer.
+        let request = CustomRequest::new("logging/setLevel", Some(json!({ "level": level.as_str() })));
+        let request = ClientRequest::CustomRequest(request);
+        let sent = peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
+        if let Ok(handle) = sent {
+            let counterpart = counterpart.clone();
+            errands.run(async move {
+                if let Ok(Err(ServiceError::McpError(error))) = handle.rx.await {
+                    let text = format!("it refuses to log from the level `{level}` on: {}", error.message);
+                    counterpart.hear(News::Odd(text));
+                }
+            });
+        }
+    }
     if opened.server.era == Era::Modern
         && let Some(filter) = listening::filter(&opened.server)
     {
         errands.run(listening::listen(peer.clone(), filter, ending.clone(), counterpart));
     }
     Ok(Arc::new(Connection {
+        asks_for_log: log_level.filter(|_| opened.server.era == Era::Modern),
         server: opened.server,
         peer,
         ending,
@@ -85,6 +106,8 @@ where
 /// Is one connection, open.
 pub(crate) struct Connection {
     server: ServerInfo,
+    /// The level that every request says.
+    asks_for_log: Option<LogLevel>,
     peer: Peer<RoleClient>,
     ending: Arc<Ending>,
     posts: Arc<Posts>,
@@ -128,7 +151,11 @@ impl Session for Connection {
     }
 
     async fn request(&self, request: Request, watch: Option<Arc<dyn Watch>>) -> Result<Value, Fault> {
-        let mut custom = CustomRequest::new(request.method, Some(request.params));
+        let Request { method, mut params } = request;
+        if let Some(level) = self.asks_for_log {
+            say_level(&mut params, level);
+        }
+        let mut custom = CustomRequest::new(method, Some(params));
         if let Some(watch) = watch {
             custom.extensions.insert(Watched(watch));
         }
@@ -177,6 +204,16 @@ impl Session for Connection {
             let _ = running.cancel().await;
         }
         self.ending.over().cancelled().await;
+    }
+}
+
+/// Says with a request which messages of the server's log are wanted while it works on it.
+fn say_level(params: &mut Value, level: LogLevel) {
+    const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+    let Value::Object(params) = params else { return };
+    let meta = params.entry("_meta").or_insert_with(|| json!({}));
+    if let Value::Object(meta) = meta {
+        meta.insert(LOG_LEVEL.to_owned(), level.as_str().into());
     }
 }
 

@@ -100,7 +100,7 @@ impl Dial for HttpDial {
     /// One connection has one era here: where a service is silent, the other era is tried on a connection of its own, and
     /// the first that is answered is taken.
     async fn dial(&self, counterpart: Arc<dyn Counterpart>) -> Result<Arc<dyn Session>, DialError> {
-        let Opening { era, limits, memory, key } = &self.opening;
+        let Opening { era, limits, memory, key, .. } = &self.opening;
         let is_unknown = era.or_else(|| memory.recall(key)).is_none();
         let mut first = self.opening.clone();
         first.limits.probe = NEVER;

@@ -43,7 +43,7 @@ impl Watch for Ear {
 fn opening(era: Option<Era>) -> Opening {
     let limits =
         ServerLimits { message_bytes: 2000, probe: Duration::from_millis(100), ..ServerLimits::default() };
-    Opening { era, limits, memory: Arc::new(EraMemoryInProcess::default()), key: key() }
+    Opening { era, limits, log_level: None, memory: Arc::new(EraMemoryInProcess::default()), key: key() }
 }
 
 fn dial(service: &Service, opening: Opening) -> HttpDial {

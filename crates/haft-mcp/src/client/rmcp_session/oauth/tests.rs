@@ -178,6 +178,7 @@ async fn logs_in_and_logs_nothing_of_it() {
     let opening = Opening {
         era: None,
         limits: ServerLimits::default(),
+        log_level: None,
         memory: Arc::new(EraMemoryInProcess::default()),
         key: key(),
     };

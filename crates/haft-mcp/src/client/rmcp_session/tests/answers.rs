@@ -1,8 +1,8 @@
 use super::stage::{SOON, Stage, Watching, call, text, until, works};
-use crate::Era;
 use crate::client::link::{self, Ending};
 use crate::client::rmcp_session::{line_transport::LineTransport, open};
 use crate::client::session::{Fault, Session};
+use crate::{Era, LogLevel};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -146,6 +146,34 @@ async fn logs_and_changes_are_heard_in_both_eras() {
         }
         assert_eq!(stage.host.news(), [r#"Log { level: "warning", text: "careful" }"#, "ToolsChanged"]);
         stage.close(&session).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_has_a_log_is_told_which_messages_are_wanted() {
+    for era in [Era::Legacy, Era::Modern] {
+        let check = async |arguments: &[&str], wanted, expected| {
+            let mut stage = Stage::new(arguments).era(era);
+            stage.dial.opening.log_level = wanted;
+            let session = stage.open().await;
+            assert_eq!(text(&session, "level", json!({})).await.unwrap(), expected, "{era:?} {arguments:?}");
+            let news = stage.host.news();
+            stage.close(&session).await;
+            news
+        };
+        check(&["--logging"], Some(LogLevel::Warning), "warning").await;
+        check(&["--logging"], None, "none").await;
+        check(&[], Some(LogLevel::Warning), "none").await;
+        let news = check(
+            &["--logging", "--refuse-level"],
+            Some(LogLevel::Debug),
+            match era {
+                Era::Legacy => "none",
+                Era::Modern => "debug",
+            },
+        );
+        let told = r#"Odd("it refuses to log from the level `debug` on: not that one")"#;
+        assert_eq!(news.await, if era == Era::Legacy { vec![told] } else { vec![] });
     }
 }
 
