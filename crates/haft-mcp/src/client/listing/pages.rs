@@ -16,15 +16,24 @@ const MOST_BYTES: usize = 64 << 20;
 /// The most bytes of a cursor.
 const MOST_CURSOR_BYTES: usize = 64 << 10;
 
+/// The shortest time for which a list counts, whatever the server says: its tools are looked at before each call.
+const SHORTEST_TTL: Duration = Duration::from_mins(1);
+
+/// Is a list of tools as it was read.
+#[derive(Debug, Default)]
+pub(crate) struct Pages {
+    pub(crate) items: Vec<Value>,
+    pub(crate) notices: Vec<ServerNotice>,
+    /// How long it counts, if the server has said so; the shortest of its pages, and at least a minute.
+    pub(crate) ttl: Option<Duration>,
+}
+
 /// Reads all pages of a list of tools, each within a time.
 ///
 /// A list that does not end is cut, and that is reported; a page that cannot be read is an error, since a list without it
 /// would look as if tools had gone.
-pub(crate) async fn read_pages(
-    session: &dyn Session,
-    time: Duration,
-) -> Result<(Vec<Value>, Vec<ServerNotice>), Fault> {
-    let (mut items, mut notices) = (Vec::new(), Vec::new());
+pub(crate) async fn read_pages(session: &dyn Session, time: Duration) -> Result<Pages, Fault> {
+    let Pages { mut items, mut notices, mut ttl } = Pages::default();
     let (mut seen, mut left) = (HashSet::new(), MOST_BYTES);
     let mut cursor: Option<String> = None;
     let mut cut = |text: String| notices.push(ServerNotice { kind: NoticeKind::LeftOut, tool: None, text });
@@ -33,6 +42,8 @@ pub(crate) async fn read_pages(
         let request = session.request(Request { method: "tools/list", params }, None);
         let late = |_| Fault::Broken(format!("it did not list its tools within {time:?}"));
         let mut result = tokio::time::timeout(time, request).await.map_err(late)??;
+        let said = result.get("ttlMs").and_then(Value::as_u64).map(Duration::from_millis);
+        ttl = ttl.into_iter().chain(said.map(|said| said.max(SHORTEST_TTL))).min();
         let Some(Value::Array(tools)) = result.get_mut("tools").map(Value::take) else {
             return Err(Fault::Broken("its list of tools is none".to_owned()));
         };
@@ -41,7 +52,7 @@ pub(crate) async fn read_pages(
         for tool in tools.into_iter().take(room) {
             let Some(rest) = left.checked_sub(size(&tool)) else {
                 cut(format!("its list of tools has more than {MOST_BYTES} bytes; the rest was left out"));
-                return Ok((items, notices));
+                return Ok(Pages { items, notices, ttl });
             };
             left = rest;
             items.push(tool);
@@ -71,7 +82,7 @@ pub(crate) async fn read_pages(
         }
         cursor = Some(next);
     }
-    Ok((items, notices))
+    Ok(Pages { items, notices, ttl })
 }
 
 /// Counts the bytes of texts and names, and one for everything else.

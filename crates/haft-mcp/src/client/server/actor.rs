@@ -232,6 +232,7 @@ impl Actor {
                     standing.unread = None;
                     has_changed =
                         standing.listing.as_ref().is_none_or(|(_, before)| !before.is_like(&listing));
+                    standing.stale_at = listing.ttl.and_then(|ttl| Instant::now().checked_add(ttl));
                     standing.listing = Some((connection.generation, listing));
                 }
                 Err(fault) => {
@@ -306,14 +307,14 @@ async fn until(wants: &mut watch::Receiver<Wants>, is_so: impl FnMut(&Wants) -> 
 }
 
 async fn read(shared: Arc<Shared>, connection: Connection) -> Result<Listing, Fault> {
-    let (items, notices) = match read_pages(&*connection.session, shared.config.limits.start).await {
+    let pages = match read_pages(&*connection.session, shared.config.limits.start).await {
         Ok(read) => read,
         Err(Fault::Refused { code: -32601, .. }) if !has_tools(&*connection.session) => Default::default(),
         Err(fault) => return Err(fault),
     };
     let before = shared.standing.borrow().listing.clone().map(|(_, listing)| listing).unwrap_or_default();
     let name = shared.config.name.clone();
-    let taking = tokio::task::spawn_blocking(move || Unjudged::of(&name, items, notices, &before));
+    let taking = tokio::task::spawn_blocking(move || Unjudged::of(&name, pages, &before));
     let unjudged = taking.await.map_err(|error| Fault::Broken(error.to_string()))?;
     let verdicts = shared.judge.judge(&shared.config, &unjudged.listed).await;
     Ok(unjudged.judged(verdicts))

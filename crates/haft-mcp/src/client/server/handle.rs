@@ -174,10 +174,12 @@ impl McpServer {
             let generation = self.connected(0).await?.generation;
             let readings = {
                 let standing = standing.borrow_and_update();
-                match (&standing.listing, &standing.unread) {
-                    (Some((of, listing)), None) if *of >= generation => return Ok(listing.clone()),
-                    (_, Some(_)) => self.refresh(),
-                    _ => {}
+                if let Some(listing) = standing.fresh(generation) {
+                    return Ok(listing.clone());
+                }
+                let was_read = standing.listing.as_ref().is_some_and(|(of, _)| *of >= generation);
+                if was_read || standing.unread.is_some() {
+                    self.read_after(standing.readings);
                 }
                 standing.readings
             };
@@ -196,6 +198,18 @@ impl McpServer {
         }
         let standing = self.0.shared.standing.borrow().clone();
         Err(self.not_connected(&standing))
+    }
+
+    /// Has the tools read once more, after they have been so often; once for all who want it.
+    fn read_after(&self, readings: u64) {
+        self.0.shared.wants.send_if_modified(|wants| {
+            let is_new = wants.readings <= readings;
+            if is_new {
+                wants.readings = readings + 1;
+                wants.refreshed += 1;
+            }
+            is_new
+        });
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
