@@ -10,7 +10,10 @@ use crate::client::session::{
 use crate::{Era, LogLevel};
 use async_trait::async_trait;
 use rmcp::RoleClient;
-use rmcp::model::{ClientRequest, CustomRequest, ServerCapabilities, ServerPeerInfo, ServerResult};
+use rmcp::model::{
+    ClientRequest, CustomRequest, ServerCapabilities, ServerPeerInfo, ServerResult,
+    SubscriptionsListenRequest, SubscriptionsListenRequestParams,
+};
 use rmcp::service::{
     Peer, PeerRequestOptions, RequestHandle, RunningService, ServiceError, serve_directly_with_ct,
 };
@@ -155,12 +158,8 @@ impl Session for Connection {
         if let Some(level) = self.asks_for_log {
             say_level(&mut params, level);
         }
-        let mut custom = CustomRequest::new(method, Some(params));
-        if let Some(watch) = watch {
-            custom.extensions.insert(Watched(watch));
-        }
+        let request = made(method, params, watch);
         let over = self.ending.over();
-        let request = ClientRequest::CustomRequest(custom);
         let sent = tokio::select! {
             biased;
             () = over.cancelled() => return Err(self.untaken()),
@@ -205,6 +204,25 @@ impl Session for Connection {
         }
         self.ending.over().cancelled().await;
     }
+}
+
+/// Makes a request as the library sends it: one of its own only where it has to know what it is.
+fn made(method: &str, params: Value, watch: Option<Arc<dyn Watch>>) -> ClientRequest {
+    if method == "subscriptions/listen"
+        && let Ok(params) = serde_json::from_value::<SubscriptionsListenRequestParams>(params.clone())
+    {
+        // A server ends it by cancelling it, which otherwise only who asks can.
+        let mut listen = SubscriptionsListenRequest::new(params);
+        if let Some(watch) = watch {
+            listen.extensions.insert(Watched(watch));
+        }
+        return ClientRequest::SubscriptionsListenRequest(listen);
+    }
+    let mut custom = CustomRequest::new(method, Some(params));
+    if let Some(watch) = watch {
+        custom.extensions.insert(Watched(watch));
+    }
+    ClientRequest::CustomRequest(custom)
 }
 
 /// Says with a request which messages of the server's log are wanted while it works on it.

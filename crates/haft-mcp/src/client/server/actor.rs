@@ -3,7 +3,7 @@
 use super::budget::Budget;
 use super::standing::{Connection, Failure};
 use super::{Ear, ServerState, Shared, Wants};
-use crate::client::listing::{Listing, Unjudged, read_pages};
+use crate::client::listing::{Listing, Pages, Unjudged, read_pages};
 use crate::client::session::{Counterpart, DialError, Fault, Request, Session};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use serde_json::json;
@@ -309,7 +309,7 @@ async fn until(wants: &mut watch::Receiver<Wants>, is_so: impl FnMut(&Wants) -> 
 async fn read(shared: Arc<Shared>, connection: Connection) -> Result<Listing, Fault> {
     let pages = match read_pages(&*connection.session, shared.config.limits.start).await {
         Ok(read) => read,
-        Err(Fault::Refused { code: -32601, .. }) if !has_tools(&*connection.session) => Default::default(),
+        Err(Fault::Refused { code: -32601, .. }) if !has_tools(&*connection.session) => Pages::default(),
         Err(fault) => return Err(fault),
     };
     let before = shared.standing.borrow().listing.clone().map(|(_, listing)| listing).unwrap_or_default();

@@ -139,9 +139,9 @@ async fn a_result_that_looks_like_a_list_of_tools_is_one_only_if_it_was_asked_fo
     for in_events in [false, true] {
         let said = result.clone();
         let service = Service::start(move |heard| {
-            modern(heard, |heard| match in_events {
-                false => Say::json(&heard.result(&said)),
-                true => Say::Events(event(&heard.result(&said))),
+            modern(heard, |heard| {
+                let answer = heard.result(&said);
+                if in_events { Say::Events(event(&answer)) } else { Say::json(&answer) }
             })
         })
         .await;
