@@ -13,6 +13,7 @@ use outlet::Outlet;
 use serde_json::{Value, json};
 use settings::Settings;
 use std::collections::HashMap;
+use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::net::UnixListener;
 use std::process::ExitCode;
@@ -115,7 +116,13 @@ impl Server {
                 let told = json!({ "notifications": params["notifications"], "_meta": meta });
                 self.outlet.notify("notifications/subscriptions/acknowledged", &told);
             }
-            Some("tools/list") => self.outlet.answer(id, &json!({ "tools": tools::list() })),
+            Some("tools/list") => {
+                let mut tools = tools::list();
+                if let Some(file) = &self.settings.describe {
+                    tools[0]["description"] = json!(fs::read_to_string(file).expect("the file is there"));
+                }
+                self.outlet.answer(id, &json!({ "tools": tools }));
+            }
             Some("tools/call") => tools::call(&self.outlet, &self.shared, id, params),
             Some("logging/setLevel") if self.settings.refuse_level => {
                 self.outlet.refuse(id, -32602, "not that one", &Value::Null);

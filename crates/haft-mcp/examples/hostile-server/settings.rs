@@ -32,6 +32,8 @@ pub(crate) struct Settings {
     pub(crate) logging: bool,
     /// `--refuse-level`: it refuses to be told which messages are wanted.
     pub(crate) refuse_level: bool,
+    /// `--describe FILE`: the file holds the description of `echo`, whenever the tools are listed.
+    pub(crate) describe: Option<String>,
     /// `--listen SOCKET`: it serves connections to a socket of this machine.
     pub(crate) listen: Option<String>,
 }
@@ -56,6 +58,7 @@ impl Settings {
                 "--ignore-eof" => settings.ignore_eof = true,
                 "--logging" => settings.logging = true,
                 "--refuse-level" => settings.refuse_level = true,
+                "--describe" => settings.describe = Some(value()?),
                 "--listen" => settings.listen = Some(value()?),
                 _ => return Err(format!("the argument {argument} is not known")),
             }

@@ -221,12 +221,13 @@ impl Actor {
     }
 
     /// Takes note of the tools, or of why they could not be read.
-    fn take_note(&self, connection: &Connection, read: Result<Listing, Fault>) {
+    fn take_note(&self, connection: &Connection, read: Result<(u64, Listing), Fault>) {
         let mut has_changed = false;
         self.shared.standing.send_modify(|standing| {
             standing.readings += 1;
             match read {
-                Ok(listing) => {
+                Ok((told, listing)) => {
+                    standing.told = told;
                     standing.state =
                         if listing.is_partial() { ServerState::Degraded } else { ServerState::Ready };
                     standing.unread = None;
@@ -306,7 +307,9 @@ async fn until(wants: &mut watch::Receiver<Wants>, is_so: impl FnMut(&Wants) -> 
     }
 }
 
-async fn read(shared: Arc<Shared>, connection: Connection) -> Result<Listing, Fault> {
+/// Reads the tools; gives with them how often the server had told before that they changed.
+async fn read(shared: Arc<Shared>, connection: Connection) -> Result<(u64, Listing), Fault> {
+    let told = shared.ear.tools_told();
     let pages = match read_pages(&*connection.session, shared.config.limits.start).await {
         Ok(read) => read,
         Err(Fault::Refused { code: -32601, .. }) if !has_tools(&*connection.session) => Pages::default(),
@@ -317,7 +320,7 @@ async fn read(shared: Arc<Shared>, connection: Connection) -> Result<Listing, Fa
     let taking = tokio::task::spawn_blocking(move || Unjudged::of(&name, pages, &before));
     let unjudged = taking.await.map_err(|error| Fault::Broken(error.to_string()))?;
     let verdicts = shared.judge.judge(&shared.config, &unjudged.listed).await;
-    Ok(unjudged.judged(verdicts))
+    Ok((told, unjudged.judged(verdicts)))
 }
 
 /// Tells whether a server says of itself that it has tools.

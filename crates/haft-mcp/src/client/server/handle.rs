@@ -170,11 +170,13 @@ impl McpServer {
     /// Cancel safe: reading them goes on.
     pub(crate) async fn listed(&self) -> Result<Listing, NotConnected> {
         let mut standing = self.0.shared.standing.subscribe();
+        // What it has told by now has to be known; what it tells meanwhile may be.
+        let told = self.0.shared.ear.tools_told();
         for _ in 0..MOST_READINGS {
             let generation = self.connected(0).await?.generation;
             let readings = {
                 let standing = standing.borrow_and_update();
-                if let Some(listing) = standing.fresh(generation) {
+                if let Some(listing) = standing.fresh(generation, told) {
                     return Ok(listing.clone());
                 }
                 let was_read = standing.listing.as_ref().is_some_and(|(of, _)| *of >= generation);
@@ -191,10 +193,12 @@ impl McpServer {
             if standing.readings == readings {
                 continue;
             }
-            return match (&standing.listing, &standing.unread) {
-                (Some((_, listing)), None) => Ok(listing.clone()),
-                _ => Err(self.not_connected(&standing)),
-            };
+            if let Some(listing) = standing.fresh(generation, told) {
+                return Ok(listing.clone());
+            }
+            if standing.unread.is_some() {
+                return Err(self.not_connected(&standing));
+            }
         }
         let standing = self.0.shared.standing.borrow().clone();
         Err(self.not_connected(&standing))

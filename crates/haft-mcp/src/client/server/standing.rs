@@ -35,6 +35,8 @@ pub(super) struct Standing {
     pub(super) readings: u64,
     /// The tools as they were last read, and over which connection.
     pub(super) listing: Option<(u64, Listing)>,
+    /// How often the server had told that they changed, when that was begun.
+    pub(super) told: u64,
     /// When what was read last counts no longer; never if `None`.
     pub(super) stale_at: Option<Instant>,
     /// Why the tools could not be read the last time.
@@ -65,11 +67,12 @@ pub(crate) struct Login {
 }
 
 impl Standing {
-    /// The tools as they were last read, if that was over this connection or a later one, went well and still counts.
-    pub(super) fn fresh(&self, generation: u64) -> Option<&Listing> {
+    /// The tools as they were last read, if that was over this connection or a later one, after the server had told so often
+    /// that they changed, went well and still counts.
+    pub(super) fn fresh(&self, generation: u64, told: u64) -> Option<&Listing> {
         let is_stale = self.stale_at.is_some_and(|at| at <= Instant::now());
         let (of, listing) = self.listing.as_ref()?;
-        (*of >= generation && self.unread.is_none() && !is_stale).then_some(listing)
+        (*of >= generation && self.told >= told && self.unread.is_none() && !is_stale).then_some(listing)
     }
 
     pub(super) fn status(&self, config: &ServerConfig) -> ServerStatus {

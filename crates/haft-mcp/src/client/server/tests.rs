@@ -294,6 +294,22 @@ async fn a_storm_of_changes_costs_one_reading_a_quarter_of_a_second() {
     assert!(timeout(Duration::from_secs(2), changes.changed()).await.is_err());
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_tool_is_not_called_before_what_the_server_told_of_it_is_known() {
+    let fake = FakeServer::saying(json!([tool("a")]), "done");
+    let executor = executor(&one(&fake)).await.build();
+    assert_eq!(call(&executor, "s__a", json!({})).await, "ok\ndone");
+    // What is told first has been seen to when the tool changes.
+    fake.tell(News::ToolsChanged);
+    sleep(milliseconds(260)).await;
+    let mut changed = tool("a");
+    changed["description"] = json!("Does something else.");
+    fake.list(json!([changed]));
+    fake.tell(News::ToolsChanged);
+    assert!(call(&executor, "s__a", json!({})).await.starts_with("denied"));
+    assert_eq!(fake.count("tools/call"), 1);
+}
+
 /// Lists a tool, which counts for so long.
 fn listing(description: &str, ttl: u64) -> serde_json::Value {
     let mut tool = tool("a");
