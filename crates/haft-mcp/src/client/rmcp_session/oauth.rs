@@ -7,6 +7,7 @@
 
 mod asker;
 mod flow;
+mod known;
 mod login;
 mod vault;
 
@@ -18,6 +19,7 @@ use crate::client::session::Fault;
 use async_trait::async_trait;
 use flow::{Flow, Waiting};
 use haft_http::Host;
+use known::Doubt;
 use login::Login;
 use rmcp::transport::AuthError;
 use std::fmt;
@@ -109,7 +111,7 @@ impl Authorizer for OAuth {
             return Ok(login.token());
         }
         let _steps = self.0.change.lock().await;
-        let login = self.0.refresh(&login).await.unwrap_or(login);
+        let login = self.0.refresh(&login, Doubt::No).await.unwrap_or(login);
         Ok(login.token())
     }
 
@@ -128,7 +130,7 @@ impl Authorizer for OAuth {
                     return Err(Fault::Unauthorized { url: None });
                 }
                 held.clone_from(&login.stored.granted_scopes);
-            } else if login.can_refresh() && self.0.refresh(&login).await.is_ok() {
+            } else if login.can_refresh() && self.0.refresh(&login, Doubt::Yes).await.is_ok() {
                 return Ok(());
             }
         }
@@ -154,6 +156,7 @@ impl Authorizer for OAuth {
         if let Some(attempt) = steps.attempt.take() {
             attempt.task.abort();
         }
+        self.0.flow.forget();
         self.0.vault.forget().await.map_err(broken)
     }
 }
@@ -170,13 +173,13 @@ impl Steps {
 
 impl Inner {
     /// Replaces a token, or takes the one that another process has got meanwhile.
-    async fn refresh(&self, old: &Login) -> Result<Arc<Login>, Failure> {
+    async fn refresh(&self, old: &Login, doubt: Doubt) -> Result<Arc<Login>, Failure> {
         let locked = self.vault.lock().await?;
         let Some(kept) = locked.read().await? else { return Err(AuthError::AuthorizationRequired.into()) };
         if kept.token() != old.token() && !kept.is_over() {
             return Ok(kept);
         }
-        match self.flow.refreshed(&kept).with_subscriber(NoSubscriber::new()).await {
+        match self.flow.refreshed(&kept, doubt).with_subscriber(NoSubscriber::new()).await {
             Ok(stored) => Ok(locked.keep(Login { stored, ..Login::clone(&kept) }).await?),
             // What the authorization server will never take again is of no use to anybody.
             Err(failure @ (Failure::Changed | Failure::Library(AuthError::TokenRefreshRejected(_)))) => {

@@ -1,5 +1,6 @@
 use super::Failure;
 use super::asker::{Asker, is_guarded};
+use super::known::{Doubt, Known};
 use super::login::Login;
 use crate::client::auth::{LoginConfig, Redirect, Visit};
 use haft_http::Host;
@@ -11,6 +12,7 @@ use rmcp::transport::{
 };
 use serde_json::Value;
 use std::sync::Arc;
+use tokio::time::Instant;
 use url::Url;
 
 const CLIENT_NAME: &str = "haft";
@@ -24,12 +26,19 @@ pub(super) struct Flow {
     server: String,
     config: LoginConfig,
     asker: Arc<Asker>,
+    known: Known,
 }
 
 /// Is an authorization server that was found, and the library's part that knows it.
 pub(super) struct Found {
     manager: AuthorizationManager,
     metadata: AuthorizationMetadata,
+}
+
+impl Found {
+    pub(super) fn issuer(&self) -> Option<&str> {
+        self.metadata.issuer.as_deref()
+    }
 }
 
 /// Is a login that waits for a person.
@@ -47,7 +56,7 @@ pub(super) struct Waiting {
 
 impl Flow {
     pub(super) fn new(server: String, host: Host, config: LoginConfig) -> Result<Self, haft_http::Error> {
-        Ok(Self { server, config, asker: Arc::new(Asker::new(host)?) })
+        Ok(Self { server, config, asker: Arc::new(Asker::new(host)?), known: Known::default() })
     }
 
     /// Finds the authorization server that the server names.
@@ -70,9 +79,13 @@ impl Flow {
         Ok(Found { manager, metadata })
     }
 
-    /// Gets another token for a login, from the authorization server that it is of.
-    pub(super) async fn refreshed(&self, login: &Login) -> Result<StoredCredentials, Failure> {
-        let Found { mut manager, metadata } = self.find(None).await?;
+    /// Gets another token for a login, from the authorization server that it is of; that is found anew where it is in doubt.
+    pub(super) async fn refreshed(&self, login: &Login, doubt: Doubt) -> Result<StoredCredentials, Failure> {
+        let known = self.known.take(login.stored.issuer.as_deref(), doubt);
+        let (at, Found { mut manager, metadata }) = match known {
+            Some(known) => known,
+            None => (Instant::now(), self.find(None).await?),
+        };
         if metadata.issuer != login.stored.issuer {
             return Err(Failure::Changed);
         }
@@ -81,7 +94,16 @@ impl Flow {
         kept.save(login.stored.clone()).await?;
         manager.set_credential_store(kept.clone());
         manager.refresh_token().await?;
-        kept.load().await?.ok_or_else(|| AuthError::AuthorizationRequired.into())
+        let refreshed = kept.load().await?;
+        // Tokens are kept elsewhere.
+        manager.set_credential_store(InMemoryCredentialStore::new());
+        self.known.keep(at, Found { manager, metadata });
+        refreshed.ok_or_else(|| AuthError::AuthorizationRequired.into())
+    }
+
+    /// Forgets by whom a login was refreshed.
+    pub(super) fn forget(&self) {
+        self.known.forget();
     }
 
     /// What is asked for: what a person has configured, or what the server wants; in any case no less than is held.

@@ -303,6 +303,32 @@ async fn a_token_is_replaced_before_it_ends() {
 }
 
 #[tokio::test]
+async fn who_refreshes_tokens_is_found_out_once_unless_the_server_refuses_one() {
+    let stage = Stage::open(20).await;
+    let oauth = stage.oauth(Arc::new(CredentialsInProcess::default()));
+    log_in(&begin(&oauth).await).await;
+    let asked = || {
+        let heard = stage.service.heard();
+        let of = |path: &str| heard.iter().filter(|heard| heard.path.starts_with(path)).count();
+        [of("/.well-known/oauth-protected-resource"), of("/.well-known/oauth-authorization-server")]
+    };
+    let before = asked();
+    for number in 2..5 {
+        assert_eq!(token(&oauth).await, Some(format!("Bearer Secret-access-{number}")));
+    }
+    assert_eq!(asked(), before.map(|count| count + 1), "it is found out once");
+    let sent = stage.service.heard().into_iter().filter(|heard| heard.path == "/token");
+    assert!(
+        sent.skip(1).all(|heard| heard.body.to_string().contains("resource=")),
+        "tokens are for the server"
+    );
+
+    let tried = oauth.token().await.unwrap();
+    oauth.challenged(Challenge { tried: tried.as_ref(), ..CHALLENGED }).await.unwrap();
+    assert_eq!(asked(), before.map(|count| count + 2), "it may be another");
+}
+
+#[tokio::test]
 async fn a_login_is_for_its_server_and_its_authorization_server_only() {
     let stage = Stage::open(3600).await;
     let store = Arc::new(CredentialsInProcess::default());
