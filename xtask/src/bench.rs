@@ -17,7 +17,7 @@ pub(crate) struct Bench {
 }
 
 /// Every benchmark there is.
-pub(crate) const BENCHES: [Bench; 5] = [
+pub(crate) const BENCHES: [Bench; 6] = [
     Bench {
         name: "executor",
         package: "haft-tools-core",
@@ -31,6 +31,13 @@ pub(crate) const BENCHES: [Bench; 5] = [
         target: "host_patterns",
         features: "",
         about: "a host and port looked up among the patterns of rules",
+    },
+    Bench {
+        name: "mcp",
+        package: "haft-mcp",
+        target: "mcp",
+        features: "measured",
+        about: "calls of an MCP server over standard streams, against the client of rmcp",
     },
     Bench {
         name: "path_patterns",
@@ -90,6 +97,7 @@ mod tests {
             "executor       one call through the whole pipeline, calls that overlap, and calls that queue \
              (haft-tools-core)\n\
              host_patterns  a host and port looked up among the patterns of rules (haft-http)\n\
+             mcp            calls of an MCP server over standard streams, against the client of rmcp (haft-mcp)\n\
              path_patterns  a file looked up among the patterns of rules (haft-tool-fs)\n\
              policy         a call decided against many rules of all kinds (haft)\n\
              store          opening the database, a grant look-up, a journal append, and a claim (haft-store)\n\

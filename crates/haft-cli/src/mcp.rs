@@ -11,10 +11,12 @@ mod login;
 mod logout;
 mod logs;
 pub(crate) mod offered;
+mod reject;
 mod servers;
 mod status;
 mod tools;
 mod trust;
+mod waiting;
 
 use crate::exit::Exit;
 use anyhow::Result;
@@ -29,6 +31,7 @@ pub(crate) async fn mcp(command: McpCommand) -> Result<Exit> {
         McpCommand::Tools(options) => tools::tools(&options).await,
         McpCommand::Call(options) => call::call(options).await,
         McpCommand::Accept(options) => accept::accept(&options).await,
+        McpCommand::Reject(options) => reject::reject(&options),
         McpCommand::Login(options) => login::login(&options).await,
         McpCommand::Logout(options) => logout::logout(&options).await,
         McpCommand::Logs(options) => logs::logs(&options).await,

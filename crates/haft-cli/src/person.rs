@@ -45,6 +45,12 @@ pub(crate) fn at_terminal() -> bool {
     stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
+/// Asks the person at the terminal for a yes; whatever else they say, or nothing, is none.
+pub(crate) async fn confirm(question: &str) -> bool {
+    let question = question.to_owned();
+    on_terminal(move |prompt| prompt.confirm(&question)).await.unwrap_or(false)
+}
+
 /// Asks the person at the terminal about calls that wait, and explains them.
 pub(crate) struct Terminal {
     pub(crate) policy: Policy,

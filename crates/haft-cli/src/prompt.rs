@@ -74,6 +74,19 @@ impl Prompt<'_> {
         }
     }
 
+    /// Asks for a yes or a no until there is one; the end of the input is a no.
+    pub(crate) fn confirm(&mut self, question: &str) -> bool {
+        let ask = format!("{} yes / no: ", visible(question));
+        for _ in 0..TRIES {
+            match self.line(&ask).as_deref().map(str::to_lowercase).as_deref() {
+                Some("y" | "yes") => return true,
+                None | Some("n" | "no") => return false,
+                Some(_) => {}
+            }
+        }
+        false
+    }
+
     /// Puts a question of a tool.
     pub(crate) fn question(&mut self, asked: &AskedQuestion) -> Response {
         let question = &asked.question;

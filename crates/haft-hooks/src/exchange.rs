@@ -1,14 +1,14 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use haft_process::{Environment, ProcessTree};
+use haft_process::{Alongside, Environment, ProcessTree};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe::{Receiver, Sender};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::head::Head;
 
@@ -86,7 +86,7 @@ pub(crate) async fn exchange(
                 hear(from_stderr, &mut stderr)
             );
         });
-        let mut talk = Talk { talk, is_over: false };
+        let mut talk = Alongside::new(talk);
         let is_in_time = talk.during(timeout(most, processes.exited())).await.is_ok();
         let ending = if is_in_time {
             let ending = Ending::from(processes.reap());
@@ -119,36 +119,5 @@ async fn hear(mut from: Receiver, head: &mut Head) {
     // A pipe that cannot be read is of no more use than one that is closed.
     while let Ok(count @ 1..) = from.read(&mut buffer).await {
         head.push(&buffer[..count]);
-    }
-}
-
-/// Is the talk with a program, which goes on while something else is waited for.
-struct Talk<'a, F> {
-    talk: Pin<&'a mut F>,
-    is_over: bool,
-}
-
-impl<F: Future<Output = ()>> Talk<'_, F> {
-    /// Goes on until something happens; what that gives is given back.
-    async fn during<T>(&mut self, event: impl Future<Output = T>) -> T {
-        let mut event = pin!(event);
-        loop {
-            tokio::select! {
-                // The event goes first, so that a flood of output cannot keep it from being seen.
-                biased;
-                given = &mut event => return given,
-                () = self.talk.as_mut(), if !self.is_over => self.is_over = true,
-            }
-        }
-    }
-
-    /// Goes on until all is said, or for this long.
-    async fn during_at_most(&mut self, most: Duration) {
-        if !self.is_over {
-            tokio::select! {
-                () = self.talk.as_mut() => self.is_over = true,
-                () = sleep(most) => {}
-            }
-        }
     }
 }

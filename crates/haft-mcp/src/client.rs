@@ -6,6 +6,7 @@ mod answers;
 mod auth;
 mod call;
 mod config;
+mod content;
 mod convert;
 mod era_memory;
 #[cfg(test)]
@@ -17,6 +18,7 @@ mod log_level;
 #[cfg(all(feature = "measured", unix))]
 #[doc(hidden)]
 pub mod measured;
+mod pages;
 mod rmcp_session;
 mod server;
 mod servers;
@@ -49,5 +51,6 @@ pub use server::{LoginError, McpServer, NoticeKind, ServerNotice, ServerState, S
 pub use servers::{McpServers, McpServersBuilder, SameServerName};
 pub use source::McpSource;
 pub use trust::{
-    AcceptedTool, FilePins, MemoryPins, PinError, PinStore, ServerIdentity, ServerPins, WaitingTool,
+    AcceptedTool, FilePins, MemoryPins, PinError, PinStore, QuarantinedTool, ServerIdentity, ServerPins,
+    WaitingTool,
 };

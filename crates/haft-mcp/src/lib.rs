@@ -18,8 +18,8 @@ pub use client::{
     CredentialsInProcess, Era, EraMemory, EraMemoryInProcess, FilePins, HttpServer, ListedPrompt,
     ListedResource, ListedTemplate, LogLevel, LoginConfig, LoginError, McpEvent, McpEventKind, McpEvents,
     McpServer, McpServers, McpServersBuilder, McpSource, MemoryPins, NoticeKind, PinError, PinStore, Program,
-    PromptArgument, PromptMessage, PromptText, RefusedServer, RegisteredClient, ResourceWatch, Root, Roots,
-    SameServerName, Sampled, SampledStop, Sampler, SamplingRequest, ServerConfig, ServerContent,
-    ServerIdentity, ServerLimits, ServerList, ServerName, ServerNameError, ServerNotice, ServerPins,
-    ServerRequestError, ServerState, ServerStatus, ServersFile, Start, Transport, WaitingTool,
+    PromptArgument, PromptMessage, PromptText, QuarantinedTool, RefusedServer, RegisteredClient,
+    ResourceWatch, Root, Roots, SameServerName, Sampled, SampledStop, Sampler, SamplingRequest, ServerConfig,
+    ServerContent, ServerIdentity, ServerLimits, ServerList, ServerName, ServerNameError, ServerNotice,
+    ServerPins, ServerRequestError, ServerState, ServerStatus, ServersFile, Start, Transport, WaitingTool,
 };

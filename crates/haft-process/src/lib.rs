@@ -5,7 +5,8 @@
 //! they have in common here stands below them. It knows no tool, no call and no protocol.
 //!
 //! An [`Environment`] holds the variables a program is given, and nothing is inherited besides. A [`ProcessTree`] is a
-//! program that was started, as the leader of a session of its own, together with all that comes of it.
+//! program that was started, as the leader of a session of its own, together with all that comes of it. What it prints is
+//! taken [`Alongside`] waiting for it.
 //!
 //! # How processes are found again
 //!
@@ -31,11 +32,13 @@
 
 #![cfg(unix)]
 
+mod alongside;
 mod environment;
 mod lifeline;
 mod marker;
 mod process_tree;
 mod survivors;
 
+pub use alongside::Alongside;
 pub use environment::{Environment, EnvironmentError};
 pub use process_tree::ProcessTree;

@@ -50,7 +50,7 @@
 //! [`RunTools`] keeps the list that one run's model is told of, and lets it search for the tools that are too many to list.
 //!
 //! Nothing here knows a file, a command, a host or a server: those belong to the crates above, which add tools and
-//! [`Scheme`]s of their own.
+//! [`Scheme`]s of their own. What a host itself has to remember and nobody else may know can be kept in [`PrivateFiles`].
 
 mod access;
 mod admission;
@@ -72,6 +72,7 @@ mod output;
 mod panicked;
 mod permission;
 mod preview;
+mod private_files;
 mod redact;
 mod registry;
 mod rewrite;
@@ -118,6 +119,7 @@ pub use permission::{
     RunAbove, StoreError, Unmet, Verdict, Wants, answering_within, approver_fn, request_mode,
 };
 pub use preview::Preview;
+pub use private_files::{PrivateFileError, PrivateFiles, PrivateLock};
 pub use redact::{RedactedStream, Redactor, SecretError};
 pub use registry::{CollisionPolicy, DeclareError, DeclaredCall, RefusedTool, RegistryError, ToolRegistry};
 pub use run_tools::{ListBudget, RunTools, RunToolsBuilder};

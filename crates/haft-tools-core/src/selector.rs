@@ -106,14 +106,14 @@ impl Selector {
 
 impl Term {
     fn matches(&self, spec: &ToolSpec, explicit: bool) -> bool {
-        let by_origin = self.origin.as_ref().is_none_or(|wanted| origin_matches(spec.origin(), wanted));
-        let name = match &self.origin {
-            Some(_) => foreign_name(spec),
-            None => spec.name().as_str(),
+        if explicit && !self.negated && !self.is_exact() {
+            return false;
+        }
+        let (by_origin, name) = match &self.origin {
+            Some(wanted) => (origin_matches(spec.origin(), wanted), foreign_name(spec)),
+            None => (true, spec.name().as_str()),
         };
-        let by_name = self.name.as_ref().is_none_or(|pattern| glob_matches(pattern, name));
-        let in_reach = self.negated || !explicit || self.is_exact();
-        by_origin && by_name && in_reach
+        by_origin && self.name.as_ref().is_none_or(|pattern| glob_matches(pattern, name))
     }
 
     fn is_exact(&self) -> bool {
@@ -158,11 +158,14 @@ fn foreign_name(spec: &ToolSpec) -> &str {
     }
 }
 
-/// Matches `*` against any run of characters; a lone backtrack point suffices, so the cost is at most quadratic.
+/// Tells whether a pattern matches a text.
+#[inline]
 fn glob_matches(pattern: &str, text: &str) -> bool {
-    if pattern == "*" {
-        return true;
-    }
+    pattern == "*" || glob_matches_in_full(pattern, text)
+}
+
+/// Matches `*` against any run of characters; a lone backtrack point suffices, so the cost is at most quadratic.
+fn glob_matches_in_full(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut at, mut seen) = (0, 0);
     let mut backtrack: Option<(usize, usize)> = None;

@@ -1,82 +1,127 @@
 use super::arguments::AcceptOptions;
 use super::files::pins;
 use super::servers::Running;
-use crate::exit::{Exit, UsageError};
-use crate::paint::{ASKS, GOOD, NAME, QUIET};
-use crate::timeline::visible;
+use super::waiting::{Named, Waiting, shell_word};
+use crate::exit::Exit;
+use crate::paint::{GOOD, NAME};
+use crate::person;
 use anyhow::{Context as _, Result, bail};
-use haft::mcp::{AcceptedTool, PinStore as _, ServerIdentity, WaitingTool};
-use serde_json::{Value, json};
+use haft::mcp::{FilePins, PinStore as _, ServerIdentity};
+use serde_json::Value;
+use std::io::{IsTerminal as _, stdout};
 
-/// Shows what waits of a server's tools, and accepts it where that is said.
+/// Shows what waits of a server's tools, and accepts what was shown: by its digest, or by the word of the person at the
+/// terminal.
 pub(super) async fn accept(options: &AcceptOptions) -> Result<Exit> {
     let running = Running::start(options.workdir.as_deref(), std::slice::from_ref(&options.server)).await?;
     let server = running.servers.get(&options.server).context("the server was chosen")?;
-    let (identity, status) = (ServerIdentity::of(server.config()), server.status());
+    let (identity, status, listed) =
+        (ServerIdentity::of(server.config()), server.status(), server.quarantined());
     running.servers.stop().await;
     if let Some(reason) = status.reason.filter(|_| status.tools == 0) {
         bail!("the server `{}` cannot be looked at: {reason}", options.server);
     }
     let store = pins()?;
     let kept = store.read(&identity)?.unwrap_or_default();
-    for tool in &options.tools {
-        if !kept.waiting().contains_key(tool) {
-            let near = haft::listed(haft::nearest(tool, kept.waiting().keys().map(String::as_str)), "or");
-            let instead = if near.is_empty() {
-                "`haft mcp accept SERVER` shows what does".to_owned()
-            } else {
-                format!("did you mean {near}?")
-            };
-            bail!(UsageError(format!("no tool `{tool}` waits to be accepted; {instead}")));
-        }
+    let waiting = Waiting::of(&kept, &listed);
+    // All that is named is found before anything is accepted.
+    let mut named = Vec::new();
+    for written in &options.tools {
+        named.push(Named::find(written, &waiting)?);
     }
-    let mut told = Vec::new();
-    for (name, waiting) in kept.waiting() {
-        let is_meant = options.all || options.tools.contains(name);
-        let accepted = is_meant && store.accept(&identity, name, waiting.digest)?;
-        told.push(json!({ "tool": name, "why": waiting.why, "accepted": accepted, "definition": waiting.definition }));
-        if !options.json {
-            print(name, waiting, kept.accepted().get(name), accepted);
-        }
-    }
-    if options.json {
-        anstream::println!("{:#}", Value::from(told));
-    } else if kept.waiting().is_empty() {
-        anstream::println!("Nothing waits: {} tools are accepted as they are.", kept.accepted().len());
-    } else if !options.all && options.tools.is_empty() {
-        let server = &options.server;
-        anstream::println!(
-            "\nAccept one with `haft mcp accept {server} TOOL`, or all with `haft mcp accept {server} --all`."
-        );
-    }
-    Ok(Exit::Done)
-}
+    let is_named = |tool: &Waiting| named.iter().any(|named| named.tool.name == tool.name);
+    let chosen: Vec<&Waiting> =
+        waiting.iter().filter(|tool| options.tools.is_empty() || is_named(tool)).collect();
+    let is_exact = |tool: &Waiting| named.iter().any(|named| named.is_exact && named.tool.name == tool.name);
 
-/// Prints what a tool was and what it is, whatever characters are in it.
-fn print(name: &str, waiting: &WaitingTool, before: Option<&AcceptedTool>, accepted: bool) {
-    let name = visible(name);
-    if accepted {
-        anstream::println!("{GOOD}accepted{GOOD:#} {NAME}{name}{NAME:#}");
-    } else {
-        anstream::println!("{ASKS}waits{ASKS:#} {NAME}{name}{NAME:#}: {}", visible(&waiting.why));
-    }
-    let old = before.and_then(|tool| tool.definition.as_ref());
-    let Some(new) = &waiting.definition else {
-        anstream::println!("  {QUIET}its definition is too large to be shown{QUIET:#}");
-        return;
-    };
-    for member in ["title", "description", "inputSchema", "outputSchema", "annotations"] {
-        let (old, new) = (old.and_then(|old| old.get(member)), new.get(member));
-        if old == new {
-            continue;
+    let accepting = Accepting { store: &store, identity, server: &options.server };
+    if options.json {
+        let mut told = Vec::new();
+        for tool in &chosen {
+            let accepted = is_exact(tool);
+            if accepted {
+                accepting.accept(tool)?;
+            }
+            told.push(tool.as_json(accepted));
         }
-        for (sign, value) in [("-", old), ("+", new)] {
-            if let Some(value) = value {
-                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                for line in text.lines() {
-                    anstream::println!("  {QUIET}{member}{QUIET:#} {sign} {}", visible(line));
-                }
+        anstream::println!("{:#}", Value::from(told));
+    } else if chosen.is_empty() {
+        let accepted = match kept.accepted().len() {
+            1 => "1 tool is accepted as it is".to_owned(),
+            count => format!("{count} tools are accepted as they are"),
+        };
+        anstream::println!("Nothing waits: {accepted}.");
+        return Ok(Exit::Done);
+    } else {
+        for tool in &chosen {
+            if is_exact(tool) {
+                accepting.accept(tool)?;
+                print_accepted(tool);
+            } else {
+                tool.print(&options.server);
             }
         }
     }
+    let open: Vec<&Waiting> = chosen.into_iter().filter(|tool| !is_exact(tool)).collect();
+    let is_asked = !options.json && person::at_terminal() && stdout().is_terminal();
+    let is_meant = options.all || !options.tools.is_empty();
+    let left = if is_asked { accepting.ask(open, options.all).await? } else { open };
+    if left.is_empty() {
+        return Ok(Exit::Done);
+    }
+    if !options.json {
+        anstream::println!("\nAccept what you have looked at by its digest, as in:");
+        anstream::println!("  haft mcp accept {} {}", options.server, shell_word(&left[0].handle()));
+    }
+    Ok(if is_meant && !is_asked { Exit::Waiting } else { Exit::Done })
+}
+
+/// Accepts tools of one server.
+struct Accepting<'a> {
+    store: &'a FilePins,
+    identity: ServerIdentity,
+    server: &'a str,
+}
+
+impl Accepting<'_> {
+    /// Accepts a tool as it was shown.
+    fn accept(&self, tool: &Waiting) -> Result<()> {
+        if self.store.accept(&self.identity, &tool.name, tool.digest)? {
+            return Ok(());
+        }
+        let now = self.store.read(&self.identity)?.unwrap_or_default();
+        let now = now.waiting().get(&tool.name).map(|tool| format!("; its digest is `{}` now", tool.digest));
+        bail!(
+            "`{}` has changed since it was shown{}; look at it with `haft mcp accept {}`",
+            tool.name,
+            now.unwrap_or_default(),
+            self.server
+        )
+    }
+
+    /// Asks the person at the terminal about what was shown, one by one or about all; gives what is not accepted.
+    async fn ask<'a>(&self, open: Vec<&'a Waiting>, all: bool) -> Result<Vec<&'a Waiting>> {
+        let (shown, mut left): (Vec<_>, Vec<_>) = open.into_iter().partition(|tool| tool.can_be_shown());
+        let mut is_meant = false;
+        for (place, tool) in shown.iter().enumerate() {
+            if place == 0 || !all {
+                let question = match shown.len() {
+                    count @ 2.. if all => format!("Accept these {count} as they were shown?"),
+                    _ => format!("Accept `{}` as it was shown?", tool.handle()),
+                };
+                is_meant = person::confirm(&question).await;
+            }
+            if is_meant {
+                self.accept(tool)?;
+                print_accepted(tool);
+            } else {
+                left.push(tool);
+            }
+        }
+        Ok(left)
+    }
+}
+
+fn print_accepted(tool: &Waiting) {
+    anstream::println!("{GOOD}accepted{GOOD:#} {NAME}{}{NAME:#}", tool.handle());
 }

@@ -1,9 +1,10 @@
 use super::arguments::AddOptions;
-use super::files::{text_of, user_file, write_own};
+use super::files::{USER_FILE, text_of, user_file};
 use crate::exit::{Exit, UsageError};
 use crate::paint::{GOOD, NAME};
 use crate::timeline::visible;
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
+use haft::PrivateFiles;
 use haft::mcp::{ServerName, ServersFile};
 use std::fmt::Write as _;
 
@@ -39,7 +40,8 @@ pub(super) fn add(options: &AddOptions) -> Result<Exit> {
         let field = problem.field.as_deref().map(|field| format!("`{field}`: ")).unwrap_or_default();
         bail!(UsageError(format!("the server cannot be added: {field}{}", problem.message)));
     }
-    write_own(&path, &text)?;
+    let directory = path.parent().context("a file is in a directory")?;
+    PrivateFiles::new(directory).write(USER_FILE, &text)?;
     anstream::println!("{GOOD}added{GOOD:#} {NAME}{name}{NAME:#} to {}", visible(&shown));
     anstream::println!("Try it with `haft mcp status {name}`; `haft mcp tools {name}` lists its tools.");
     Ok(Exit::Done)

@@ -36,13 +36,26 @@ Examples:
     /// Show what waits to be accepted of a server's tools, and accept it
     #[command(after_help = "\
 The tools that a server lists first are accepted as they are. One that is new, or is not what it was, denies every call until \
-it is accepted. Without TOOL and --all what waits is only shown: look at it first.
+it is accepted. What waits is shown with its digest; on a terminal you are asked about what you have seen, and elsewhere it is \
+accepted by that digest. If a tool has changed since it was shown, it is not accepted.
+
+The exit code is 3 if a tool was named without its digest and there was nobody to ask.
 
 Examples:
   haft mcp accept time
   haft mcp accept time get_current_time
-  haft mcp accept time --all")]
+  haft mcp accept time get_current_time@0a1b2c3d4e5f60718293a4b5c6d7e8f9
+  haft mcp accept time --json | jq -r '.[] | \"\\(.tool)@\\(.digest)\"'")]
     Accept(AcceptOptions),
+    /// Accept tools of a server no more
+    #[command(after_help = "\
+A tool that is rejected denies every call until it is accepted again. With --all that is so of every tool, also where what was \
+accepted cannot be read any more. The server is not started.
+
+Examples:
+  haft mcp reject time get_current_time
+  haft mcp reject time --all --json")]
+    Reject(RejectOptions),
     /// Log in to a server that wants it
     #[command(after_help = "\
 The address to log in at is printed, and not opened. The command waits for you to come back from there, for 10 minutes at \
@@ -152,10 +165,28 @@ pub(crate) struct ServerOptions {
 pub(crate) struct AcceptOptions {
     /// The server
     pub(crate) server: String,
-    /// Accept these of its tools, as they are now
-    #[arg(value_name = "TOOL", conflicts_with = "all")]
+    /// These of its tools: with the digest they are accepted, without it they are shown and you are asked
+    #[arg(value_name = "TOOL[@DIGEST]", conflicts_with = "all")]
     pub(crate) tools: Vec<String>,
-    /// Accept all that waits
+    /// Ask once about all that waits and can be shown
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON, with whole definitions, and ask nothing
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The workspace; the current directory by default
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workdir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RejectOptions {
+    /// The server
+    pub(crate) server: String,
+    /// The tools, as the server calls them
+    #[arg(value_name = "TOOL", conflicts_with = "all", required_unless_present = "all")]
+    pub(crate) tools: Vec<String>,
+    /// Reject all of them
     #[arg(long)]
     pub(crate) all: bool,
     /// Print JSON

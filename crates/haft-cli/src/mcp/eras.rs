@@ -1,26 +1,20 @@
-use super::files::{text_of, write_own};
+use haft::PrivateFiles;
 use haft::mcp::{Era, EraMemory, ServerIdentity};
 use std::path::PathBuf;
 
 /// Remembers from one command to the next which era of the protocol each server speaks, in a file for each.
 #[derive(Debug)]
-pub(super) struct EraFiles {
-    directory: PathBuf,
-}
+pub(super) struct EraFiles(PrivateFiles);
 
 impl EraFiles {
     pub(super) fn new(directory: PathBuf) -> Self {
-        Self { directory }
-    }
-
-    fn path(&self, server: &ServerIdentity) -> PathBuf {
-        self.directory.join(server.to_string())
+        Self(PrivateFiles::new(directory))
     }
 }
 
 impl EraMemory for EraFiles {
     fn recall(&self, server: &ServerIdentity) -> Option<Era> {
-        match text_of(&self.path(server)).ok()??.trim_end() {
+        match self.0.read(&server.to_string()).ok()??.trim_end() {
             "legacy" => Some(Era::Legacy),
             "modern" => Some(Era::Modern),
             _ => None,
@@ -34,7 +28,7 @@ impl EraMemory for EraFiles {
         };
         if self.recall(server) != Some(era) {
             // What is forgotten is found out again.
-            let _ = write_own(&self.path(server), text);
+            let _ = self.0.write(&server.to_string(), text);
         }
     }
 }
@@ -55,7 +49,7 @@ mod tests {
             eras().remember(&server, era);
             assert_eq!(eras().recall(&server), Some(era));
         }
-        std::fs::write(eras().path(&server), "odd").unwrap();
+        std::fs::write(eras().0.path(&server.to_string()), "odd").unwrap();
         assert_eq!(eras().recall(&server), None);
     }
 }

@@ -4,11 +4,10 @@ use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
 use haft::mcp::{FilePins, ServerConfig, ServersFile, Transport};
-use haft::{Digest, Workdir};
+use haft::{Digest, PrivateFileError, PrivateFiles, Workdir};
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 /// The file of a workspace's servers.
@@ -171,20 +170,17 @@ impl WorkspaceFile {
 
     /// Tells whether the user trusts the file as it is.
     pub(super) fn is_trusted(&self) -> Result<bool> {
-        let entry = entry(&self.path)?;
-        // What others could have written is not the user's word.
-        let is_own =
-            entry.symlink_metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o022 == 0);
-        if !is_own {
-            return Ok(false);
+        match trusted()?.read(&entry(&self.path)) {
+            Ok(Some(kept)) => Ok(serde_json::from_str::<Value>(&kept).is_ok_and(|kept| kept == self.told())),
+            Err(error @ PrivateFileError::Io { .. }) => Err(error.into()),
+            // What others could have written is not the user's word.
+            Ok(None) | Err(_) => Ok(false),
         }
-        let kept: Value = serde_json::from_str(&text_of(&entry)?.unwrap_or_default()).unwrap_or_default();
-        Ok(kept == self.told())
     }
 
     /// Trusts the file as it is, and no other version of it.
     pub(super) fn trust(&self) -> Result<()> {
-        write_own(&entry(&self.path)?, &format!("{:#}\n", self.told()))
+        Ok(trusted()?.write(&entry(&self.path), &format!("{:#}\n", self.told()))?)
     }
 
     fn told(&self) -> Value {
@@ -194,28 +190,15 @@ impl WorkspaceFile {
 
 /// Trusts the file of a workspace no more; tells whether it, or what it was before, had been trusted.
 pub(super) fn untrust(workdir: &Workdir) -> Result<bool> {
-    let entry = entry(&workdir.root_path().join(WORKSPACE_FILE))?;
-    match fs::remove_file(&entry) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error).with_context(|| format!("cannot remove `{}`", entry.display())),
-    }
+    Ok(trusted()?.remove(&entry(&workdir.root_path().join(WORKSPACE_FILE)))?)
 }
 
-/// Where it is kept that a file is trusted.
-fn entry(path: &Path) -> Result<PathBuf> {
-    let digest = Digest::of(&json!(path.as_os_str().as_encoded_bytes()));
-    Ok(UserDirectories::from_environment().state()?.join("mcp-trust").join(format!("{digest}.json")))
+/// Where it is kept which files of workspaces are trusted.
+fn trusted() -> Result<PrivateFiles> {
+    Ok(PrivateFiles::new(UserDirectories::from_environment().state()?.join("mcp-trust")))
 }
 
-/// Writes a file that only its owner can read, at once in the place of what is there.
-pub(super) fn write_own(path: &Path, text: &str) -> Result<()> {
-    let directory = path.parent().context("a file is in a directory")?;
-    let cannot = || UsageError(format!("cannot write `{}`; make its directory writable", path.display()));
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).with_context(cannot)?;
-    let mut file = tempfile::NamedTempFile::new_in(directory).with_context(cannot)?;
-    file.write_all(text.as_bytes()).with_context(cannot)?;
-    file.as_file().sync_all().with_context(cannot)?;
-    file.persist(path).with_context(cannot)?;
-    Ok(())
+/// The name under which it is kept that a file is trusted.
+fn entry(path: &Path) -> String {
+    format!("{}.json", Digest::of(&json!(path.as_os_str().as_encoded_bytes())))
 }

@@ -96,3 +96,18 @@ fn reads_answers_to_each_kind_of_question() {
     let form = Question::form("Where?", schema);
     assert_eq!(answered(&form, "{\n{\"port\":\"x\"}\n{\"port\":80}\n"), is(json!({ "port": 80 })));
 }
+
+#[test]
+fn only_a_yes_is_a_yes() {
+    for (typed, expected) in [
+        ("yes\n", true),
+        ("Y\n", true),
+        ("what\n\nyes\n", true),
+        ("no\n", false),
+        ("", false),
+        ("\n\n\n\n\nyes\n", false),
+    ] {
+        let (mut input, mut out) = (typed.as_bytes(), Vec::new());
+        assert_eq!(Prompt { input: &mut input, out: &mut out }.confirm("Accept it?"), expected, "{typed:?}");
+    }
+}

@@ -1,12 +1,11 @@
 //! What a server answers, as the outputs and errors of tools.
 
-mod content;
 mod error;
 mod structured;
 
-pub(crate) use content::block;
 pub(crate) use error::{fault_error, rpc_error};
 
+use crate::client::content::{block, left_out};
 use crate::client::listing::Definition;
 use crate::client::shown::shown;
 use haft_core::{Content, ToolError, ToolOutput};
@@ -28,7 +27,7 @@ pub(crate) fn output(result: Value, tool: &Definition) -> Result<ToolOutput, Too
     let mut content: Vec<Content> = match members.remove("content") {
         Some(Value::Array(blocks)) => blocks.into_iter().map(block).collect(),
         None | Some(Value::Null) => Vec::new(),
-        Some(_) => vec![content::left_out("what was answered", "it is no list of blocks")],
+        Some(_) => vec![left_out("what was answered", "it is no list of blocks")],
     };
     if is_error {
         let said = ToolOutput::new(content).to_text();

@@ -1,6 +1,5 @@
 //! What servers have besides tools: resources and prompts, for the host and, where it wants that, for the model.
 
-mod content;
 mod list;
 mod prompts;
 mod request_error;
@@ -9,7 +8,6 @@ mod resource_tools;
 mod resources;
 mod server_content;
 
-pub(crate) use content::read_content;
 pub use list::ServerList;
 pub use prompts::{Completion, CompletionOf, ListedPrompt, PromptArgument, PromptMessage, PromptText};
 pub use request_error::ServerRequestError;

@@ -1,11 +1,11 @@
 //! The tools of a server: how they are read, and what is made of them.
 
 mod definition;
-mod pages;
+mod reading;
 mod schema;
 
 pub(crate) use definition::{Definition, TaskSupport};
-pub(crate) use pages::{Pages, read_pages};
+pub(crate) use reading::{Reading, read_tools};
 
 use crate::client::server::{NoticeKind, ServerNotice};
 use crate::client::shown::line;
@@ -47,8 +47,8 @@ impl Unjudged {
     /// not made anew.
     ///
     /// Compiles schemas, so it belongs on a thread that may block.
-    pub(crate) fn of(server: &ServerName, pages: Pages, before: &Listing) -> Self {
-        let Pages { items, mut notices, ttl } = pages;
+    pub(crate) fn of(server: &ServerName, reading: Reading, before: &Listing) -> Self {
+        let Reading { items, mut notices, ttl } = reading;
         let known: HashMap<Digest, &Arc<Definition>> =
             before.tools.iter().map(|tool| (tool.digest, tool)).collect();
         let mut names: HashMap<ToolName, String> = HashMap::new();

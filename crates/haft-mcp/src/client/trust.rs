@@ -5,6 +5,7 @@ mod identity;
 mod judge;
 mod memory_pins;
 mod pin_store;
+mod quarantined_tool;
 mod server_pins;
 
 pub use file_pins::FilePins;
@@ -12,4 +13,5 @@ pub use identity::ServerIdentity;
 pub(crate) use judge::{Judge, ListedTool, PinJudge, Verdict};
 pub use memory_pins::MemoryPins;
 pub use pin_store::{PinError, PinStore};
+pub use quarantined_tool::QuarantinedTool;
 pub use server_pins::{AcceptedTool, ServerPins, WaitingTool};

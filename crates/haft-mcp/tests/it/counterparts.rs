@@ -1,10 +1,14 @@
 //! Real servers: those of `cargo xtask mcp-servers`, which runs these tests.
 
 use haft_core::ToolCall;
-use haft_mcp::{Era, McpServers, Program, Root, ServerConfig, Transport};
+use haft_mcp::{Era, HttpServer, McpServers, Program, Root, ServerConfig, Transport};
 use haft_tools_core::{Batch, CallScope, Catalog, LocalExecutor, Policy, Rule, ToolExecutor as _};
 use serde_json::{Value, json};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Says why a test is ignored.
@@ -20,14 +24,25 @@ macro_rules! counterpart {
 
 counterpart! {
     everything: Counterpart {
-        start: |at| node(at, "server-everything", &["stdio"]),
+        start: |at| Transport::Stdio(node(at, "server-everything", &["stdio"])),
         eras: &[Era::Legacy],
         tools: &["echo", "get-sum", "get-tiny-image", "get-structured-content", "trigger-long-running-operation"],
         call: |_| ("echo", json!({ "message": "hello" })),
         says: "hello",
     };
+    everything_over_http: Counterpart {
+        start: |at| at.serve("mcp", |port| {
+            let mut command = Command::new("node");
+            command.arg(module(at, "server-everything")).arg("streamableHttp").env("PORT", port.to_string());
+            command
+        }),
+        eras: &[Era::Legacy],
+        tools: &["echo", "get-sum", "get-tiny-image", "get-structured-content", "trigger-long-running-operation"],
+        call: |_| ("trigger-long-running-operation", json!({ "duration": 0.2, "steps": 2 })),
+        says: "completed",
+    };
     filesystem: Counterpart {
-        start: |at| node(at, "server-filesystem", &[at.work.path().to_str().unwrap()]),
+        start: |at| Transport::Stdio(node(at, "server-filesystem", &[at.work.path().to_str().unwrap()])),
         eras: &[Era::Legacy],
         tools: &["read_text_file", "write_file", "list_directory", "list_allowed_directories"],
         call: |at| ("read_text_file", json!({ "path": at.work.path().join("note.txt") })),
@@ -37,7 +52,7 @@ counterpart! {
         start: |at| {
             let mut program = node(at, "server-memory", &[]);
             program.variables.insert("MEMORY_FILE_PATH".to_owned(), at.work.path().join("memory.json").into());
-            program
+            Transport::Stdio(program)
         },
         eras: &[Era::Legacy],
         tools: &["create_entities", "read_graph", "search_nodes"],
@@ -46,7 +61,8 @@ counterpart! {
     };
     git: Counterpart {
         start: |at| {
-            Program::new(at.servers.join("servers/bin/mcp-server-git"), ["--repository", at.work.path().to_str().unwrap()])
+            let program = at.servers.join("servers/bin/mcp-server-git");
+            Transport::Stdio(Program::new(program, ["--repository", at.work.path().to_str().unwrap()]))
         },
         eras: &[Era::Legacy, Era::Modern],
         tools: &["git_status", "git_log", "git_diff_unstaged"],
@@ -54,17 +70,28 @@ counterpart! {
         says: "note.txt",
     };
     time: Counterpart {
-        start: |at| Program::new(at.servers.join("servers/bin/mcp-server-time"), ["--local-timezone", "UTC"]),
+        start: |at| {
+            let program = at.servers.join("servers/bin/mcp-server-time");
+            Transport::Stdio(Program::new(program, ["--local-timezone", "UTC"]))
+        },
         eras: &[Era::Legacy, Era::Modern],
         tools: &["get_current_time", "convert_time"],
         call: |_| ("convert_time", json!({ "source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo" })),
         says: "21:00",
     };
     fastmcp: Counterpart {
-        start: |at| {
-            let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/fastmcp_server.py");
-            Program::new(at.servers.join("fastmcp/bin/python"), [script])
-        },
+        start: |at| Transport::Stdio(Program::new(at.servers.join("fastmcp/bin/python"), [fastmcp_script()])),
+        eras: &[Era::Legacy, Era::Modern],
+        tools: &["echo", "add"],
+        call: |_| ("add", json!({ "left": 2, "right": 3 })),
+        says: "5",
+    };
+    fastmcp_over_http: Counterpart {
+        start: |at| at.serve("mcp", |port| {
+            let mut command = Command::new(at.servers.join("fastmcp/bin/python"));
+            command.arg(fastmcp_script()).arg(port.to_string());
+            command
+        }),
         eras: &[Era::Legacy, Era::Modern],
         tools: &["echo", "add"],
         call: |_| ("add", json!({ "left": 2, "right": 3 })),
@@ -74,7 +101,7 @@ counterpart! {
 
 /// Is a real server, with what is known of it.
 struct Counterpart {
-    start: fn(&Place) -> Program,
+    start: fn(&Place) -> Transport,
     /// The eras that it speaks.
     eras: &'static [Era],
     /// Some of its tools.
@@ -89,18 +116,44 @@ struct Counterpart {
 struct Place {
     servers: PathBuf,
     work: TempDir,
+    services: Mutex<Vec<Service>>,
+}
+
+impl Place {
+    /// Starts a program that serves HTTP at a port of its own, and waits until it listens.
+    fn serve(&self, path: &str, command: impl FnOnce(u16) -> Command) -> Transport {
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let mut command = command(port);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let mut service = Service(child.unwrap());
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+            assert!(service.0.try_wait().unwrap().is_none(), "the server has ended: {command:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        self.services.lock().unwrap().push(service);
+        Transport::Http(HttpServer::new(format!("http://127.0.0.1:{port}/{path}")))
+    }
+}
+
+/// Is a server that others start; ends with this.
+struct Service(Child);
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // One that has ended by itself is as good.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// Lists and calls the tools of a server through the whole executor, in each era that it speaks and in that which is found.
 async fn check(counterpart: &Counterpart) {
-    let at = Place { servers: servers(), work: tempfile::tempdir().unwrap() };
+    let at = Place { servers: servers(), work: tempfile::tempdir().unwrap(), services: Mutex::default() };
     std::fs::write(at.work.path().join("note.txt"), "a note\n").unwrap();
-    let made =
-        std::process::Command::new("git").args(["init", "--quiet"]).current_dir(at.work.path()).status();
+    let made = Command::new("git").args(["init", "--quiet"]).current_dir(at.work.path()).status();
     assert!(made.unwrap().success());
     for era in counterpart.eras.iter().copied().map(Some).chain([None]) {
-        let mut config =
-            ServerConfig::new("real".parse().unwrap(), Transport::Stdio((counterpart.start)(&at)));
+        let mut config = ServerConfig::new("real".parse().unwrap(), (counterpart.start)(&at));
         config.era = era;
         let roots = vec![Root::directory(at.work.path()).unwrap()];
         let servers = McpServers::builder().server(config).roots(roots).build().unwrap();
@@ -127,8 +180,16 @@ async fn check(counterpart: &Counterpart) {
 }
 
 fn node(at: &Place, server: &str, arguments: &[&str]) -> Program {
-    let script = at.servers.join("npm/node_modules/@modelcontextprotocol").join(server).join("dist/index.js");
+    let script = module(at, server);
     Program::new("node", [script.to_str().unwrap()].iter().chain(arguments))
+}
+
+fn module(at: &Place, server: &str) -> PathBuf {
+    at.servers.join("npm/node_modules/@modelcontextprotocol").join(server).join("dist/index.js")
+}
+
+fn fastmcp_script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/fastmcp_server.py")
 }
 
 /// Finds where `cargo xtask mcp-servers` has put the servers.

@@ -26,9 +26,11 @@ impl<'a> Turn<'a> {
             None => order.enter(accesses),
             Some(place) => order.enter_beside(place, accesses),
         };
-        // Nearly every call has one place.
-        self.tickets.reserve_exact(usize::from(ticket.is_some()));
-        self.tickets.extend(ticket);
+        if let Some(ticket) = ticket {
+            // Nearly every call has one place.
+            self.tickets.reserve_exact(1);
+            self.tickets.push(ticket);
+        }
     }
 
     /// Gives the call's places, which are kept until they are dropped.

@@ -110,7 +110,11 @@ impl Shaper<'_> {
         (output, truncation)
     }
 
+    #[inline]
     fn tell_repairs(&self, output: &mut ToolOutput, repairs: &[Repair]) {
+        if repairs.is_empty() {
+            return;
+        }
         let note = repair_note::repair_note(repairs, self.redactor);
         output.content.extend(note.map(Content::text));
     }

@@ -212,7 +212,12 @@ impl Policy {
         tool: &ToolSpec,
         access: Option<&'a Access>,
     ) -> Verdict<'a> {
-        let by_layers = self.in_mode(mode, tool, self.by_layers(tool, access));
+        let by_layers = self.by_layers(tool, access);
+        // The most common case by far.
+        if mode == Mode::Default && self.agents.is_empty() && !scope.has_ceiling() {
+            return by_layers;
+        }
+        let by_layers = self.in_mode(mode, tool, by_layers);
         let by_agents = self.by_agents(scope, tool, access);
         let strictest = match by_agents {
             Some(verdict) if verdict.decision > by_layers.decision => verdict,
@@ -266,9 +271,6 @@ impl Policy {
         tool: &ToolSpec,
         access: Option<&'a Access>,
     ) -> Option<Verdict<'a>> {
-        if self.agents.is_empty() && !scope.has_ceiling() {
-            return None;
-        }
         let judge = |layers: &'a Layers, level| {
             let (decision, rule, cause) = layers.decide_listed(tool, access)?;
             Some(Verdict { decision, access, rule, level, cause })
@@ -340,13 +342,14 @@ fn each(accesses: &Accesses) -> impl Iterator<Item = Option<&Access>> {
 }
 
 fn strictest<'a>(accesses: &'a Accesses, decide: impl Fn(Option<&'a Access>) -> Verdict<'a>) -> Verdict<'a> {
-    let mut accesses = each(accesses);
-    let mut strictest = decide(accesses.next().flatten());
+    let mut accesses = accesses.iter();
+    // A call that declares no access is decided as a whole.
+    let mut strictest = decide(accesses.next());
     for access in accesses {
         if strictest.decision == Decision::Deny {
             break;
         }
-        let verdict = decide(access);
+        let verdict = decide(Some(access));
         // What only the mode allows may still be forbidden by what people have answered before.
         let by_mode = verdict.decision == strictest.decision && verdict.mode().is_some();
         if verdict.decision > strictest.decision || by_mode {

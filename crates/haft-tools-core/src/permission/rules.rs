@@ -107,7 +107,13 @@ impl RuleList {
         self.rules.is_empty()
     }
 
+    #[inline]
     fn first(&self, tool: &ToolSpec, access: Option<&Access>, reach: Reach) -> Option<&Rule> {
+        // Most lists are empty, which costs nothing here.
+        if self.is_empty() { None } else { self.first_of_some(tool, access, reach) }
+    }
+
+    fn first_of_some(&self, tool: &ToolSpec, access: Option<&Access>, reach: Reach) -> Option<&Rule> {
         /// With fewer rules than this, an index is not worth it.
         const FEW: usize = 8;
         if self.rules.len() <= FEW {

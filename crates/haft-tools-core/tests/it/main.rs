@@ -31,6 +31,7 @@ mod policy;
 mod policy_agents;
 mod policy_layers;
 mod policy_modes;
+mod private_files;
 mod protected;
 mod questions;
 mod read_output;

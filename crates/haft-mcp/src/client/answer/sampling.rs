@@ -1,5 +1,5 @@
 use crate::ServerName;
-use crate::client::host::read_content;
+use crate::client::content::read_block;
 use crate::client::shown::shown;
 use async_trait::async_trait;
 use haft_core::{AssistantPart, Content, Message, ToolError};
@@ -192,7 +192,7 @@ fn message(told: &Value) -> Result<Message, String> {
 }
 
 fn content(told: &Value) -> Result<Content, String> {
-    match read_content(told)? {
+    match read_block(told.clone()).map_err(|error| error.to_string())? {
         Content::Resource { .. } | Content::ResourceLink { .. } => {
             Err("a part is of the type `text`, `image` or `audio`".to_owned())
         }

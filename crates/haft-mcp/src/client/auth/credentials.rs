@@ -1,11 +1,15 @@
+use haft_tools_core::PrivateFiles;
 use sha2::{Digest as _, Sha256};
 use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long is waited for another process that changes the same login: it asks a service meanwhile.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Keeps the logins to servers.
 ///
@@ -22,6 +26,8 @@ pub trait CredentialStore: fmt::Debug + Send + Sync + 'static {
     fn remove(&self, server: &str) -> io::Result<()>;
 
     /// Waits until nobody else changes the login to a server; they wait until what is given back is dropped.
+    ///
+    /// It may give up after some time, with an error.
     fn lock(&self, server: &str) -> io::Result<Box<dyn Any + Send + Sync>>;
 }
 
@@ -61,85 +67,49 @@ impl fmt::Debug for CredentialsInProcess {
 
 /// Keeps each login in a file of a directory, which only the user may read (mode 0600); shared by processes.
 ///
-/// A file is replaced as a whole, so that a login is there either as it was or as it is now.
+/// A file is replaced as a whole, so that a login is there either as it was or as it is now. One that others could have
+/// read or written is an error, and no login.
 #[derive(Debug, Clone)]
-pub struct CredentialFiles {
-    directory: PathBuf,
-}
+pub struct CredentialFiles(PrivateFiles);
 
 impl CredentialFiles {
     /// Keeps logins in this directory, which is made when the first is kept.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
-        Self { directory: directory.into() }
+        Self(PrivateFiles::new(directory))
     }
+}
 
-    /// A key may be any text, and a name only what every file system takes.
-    fn path(&self, server: &str, extension: &str) -> PathBuf {
-        let digest = Sha256::digest(server.as_bytes());
-        let name = u128::from_be_bytes(digest[..16].try_into().expect("a digest has 32 bytes"));
-        self.directory.join(format!("{name:032x}.{extension}"))
-    }
-
-    fn make_directory(&self) -> io::Result<()> {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&self.directory)
-    }
+/// A key may be any text, and a name only what every file system takes.
+fn name(server: &str, extension: &str) -> String {
+    let digest = Sha256::digest(server.as_bytes());
+    let name = u128::from_be_bytes(digest[..16].try_into().expect("a digest has 32 bytes"));
+    format!("{name:032x}.{extension}")
 }
 
 impl CredentialStore for CredentialFiles {
     fn load(&self, server: &str) -> io::Result<Option<String>> {
-        match fs::read_to_string(self.path(server, "json")) {
-            Ok(login) => Ok(Some(login)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        Ok(self.0.read(&name(server, "json"))?)
     }
 
     fn save(&self, server: &str, login: &str) -> io::Result<()> {
-        self.make_directory()?;
-        let (path, new) = (self.path(server, "json"), self.path(server, "new"));
-        // One that was left behind may have another mode.
-        match fs::remove_file(&new) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let mut file = private(OpenOptions::new().write(true).create_new(true)).open(&new)?;
-        file.write_all(login.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(new, path)
+        Ok(self.0.write(&name(server, "json"), login)?)
     }
 
     fn remove(&self, server: &str) -> io::Result<()> {
-        match fs::remove_file(self.path(server, "json")) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        self.0.remove(&name(server, "json"))?;
+        Ok(())
     }
 
+    /// Waits for a minute at most.
     fn lock(&self, server: &str) -> io::Result<Box<dyn Any + Send + Sync>> {
-        self.make_directory()?;
-        let file = open_lock(&self.path(server, "lock"))?;
-        file.lock()?;
-        Ok(Box::new(file))
+        Ok(Box::new(self.0.lock(&name(server, "lock"), PATIENCE)?))
     }
-}
-
-fn open_lock(path: &Path) -> io::Result<File> {
-    private(OpenOptions::new().write(true).create(true).truncate(false)).open(path)
-}
-
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    options
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn keeps_logins_for_the_user_only() {
@@ -154,13 +124,11 @@ mod tests {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
-            let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-            let _lock = files.lock(key).unwrap();
-            assert_eq!(mode(&files.directory), 0o700);
-            let found: Vec<PathBuf> =
-                fs::read_dir(&files.directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-            assert_eq!(found.len(), 2);
-            assert!(found.iter().all(|path| mode(path) == 0o600), "{found:?}");
+            let path = files.0.path(&name(key, "json"));
+            assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+            // What others could have read is theirs by now, and what they could have written may be theirs.
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+            assert_eq!(files.load(key).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
         }
         files.remove(key).unwrap();
         files.remove(key).unwrap();
@@ -172,10 +140,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let files = CredentialFiles::new(directory.path());
         let held = files.lock("a").unwrap();
-        let other = open_lock(&files.path("a", "lock")).unwrap();
-        assert!(other.try_lock().is_err());
+        let other = || files.0.lock(&name("a", "lock"), Duration::ZERO);
+        other().unwrap_err();
         let _of_another_server = files.lock("b").unwrap();
         drop(held);
-        assert!(other.try_lock().is_ok());
+        let _held = other().unwrap();
     }
 }

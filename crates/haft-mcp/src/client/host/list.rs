@@ -1,19 +1,10 @@
 use super::{Requester, ServerRequestError};
+use crate::client::pages::{Page, read_pages};
 use haft_tools_core::CallContext;
-use serde_json::{Value, json};
-use std::collections::HashSet;
+use serde_json::Value;
 
-/// The most pages of a list that are read.
-const MOST_PAGES: usize = 1_000;
-
-/// The most items of a list.
-const MOST_ITEMS: usize = 10_000;
-
-/// The most bytes of all items of a list together.
-const MOST_BYTES: usize = 64 << 20;
-
-/// The most bytes of a cursor.
-const MOST_CURSOR_BYTES: usize = 64 << 10;
+/// The most items of which it is said why they were left out.
+const MOST_REASONS: usize = 100;
 
 /// Is a list of a server, with what was left out of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,51 +24,21 @@ pub(super) async fn read_list<T>(
     of: Option<&CallContext>,
     read: impl Fn(&Value) -> Result<T, String>,
 ) -> Result<ServerList<T>, ServerRequestError> {
+    let pages = read_pages(|params| async move {
+        let result = requester.request(method, params, of).await?;
+        Page::of(result, key).ok_or_else(|| {
+            ServerRequestError::unusable(format!("its answer to `{method}` has no list `{key}`"))
+        })
+    });
+    let pages = pages.await?;
     let mut list = ServerList { items: Vec::new(), left_out: Vec::new() };
-    let (mut seen, mut bytes, mut cursor) = (HashSet::new(), 0, None::<String>);
-    for _ in 0..MOST_PAGES {
-        let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
-        let mut page = requester.request(method, params, of).await?;
-        let Some(Value::Array(items)) = page.get_mut(key).map(Value::take) else {
-            return Err(ServerRequestError::unusable(format!(
-                "its answer to `{method}` has no list `{key}`"
-            )));
-        };
-        for item in items {
-            bytes += size(&item);
-            if list.items.len() == MOST_ITEMS || bytes > MOST_BYTES {
-                list.left_out
-                    .push(format!("the list has more than {MOST_ITEMS} items or {MOST_BYTES} bytes"));
-                return Ok(list);
-            }
-            match read(&item) {
-                Ok(item) => list.items.push(item),
-                Err(reason) if list.left_out.len() < 100 => list.left_out.push(reason),
-                Err(_) => {}
-            }
-        }
-        cursor = match page.get_mut("nextCursor").map(Value::take) {
-            None | Some(Value::Null) => return Ok(list),
-            Some(Value::String(next)) if next.len() <= MOST_CURSOR_BYTES => Some(next),
-            Some(_) => {
-                list.left_out.push("the list goes on at a place that cannot be named".to_owned());
-                return Ok(list);
-            }
-        };
-        if !seen.insert(cursor.clone()) {
-            list.left_out.push("the list goes in a circle".to_owned());
-            return Ok(list);
+    for item in pages.items {
+        match read(&item) {
+            Ok(item) => list.items.push(item),
+            Err(reason) if list.left_out.len() < MOST_REASONS => list.left_out.push(reason),
+            Err(_) => {}
         }
     }
-    list.left_out.push(format!("the list has more than {MOST_PAGES} pages"));
+    list.left_out.extend(pages.cut.map(|why| format!("the list {why}")));
     Ok(list)
-}
-
-fn size(value: &Value) -> usize {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
-        Value::String(text) => 1 + text.len(),
-        Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
-        Value::Object(members) => members.iter().map(|(name, member)| 1 + name.len() + size(member)).sum(),
-    }
 }

@@ -1,6 +1,10 @@
-use super::content::{read_content, text_of};
+use super::resources::text_of;
+use crate::client::content::block;
 use haft_core::Content;
 use serde_json::{Value, json};
+
+/// The most messages of a prompt.
+const MOST_MESSAGES: usize = 1_000;
 
 /// Is a prompt as a server lists it; every text in it was written by the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,22 +94,22 @@ impl ListedPrompt {
 }
 
 impl PromptText {
-    pub(super) fn read(told: &Value) -> Result<Self, String> {
-        let messages = told.get("messages").and_then(Value::as_array).ok_or("a prompt has no `messages`")?;
-        let message = |told: &Value| {
+    pub(super) fn read(mut told: Value) -> Result<Self, String> {
+        let Some(Value::Array(messages)) = told.get_mut("messages").map(Value::take) else {
+            return Err("a prompt has no `messages`".to_owned());
+        };
+        let message = |mut told: Value| {
             let of_model = match told.get("role").and_then(Value::as_str) {
                 Some("user") => false,
                 Some("assistant") => true,
                 _ => return Err("a message is of the role `user` or `assistant`".to_owned()),
             };
-            let content = told.get("content").unwrap_or(&Value::Null);
-            // A part that is not known leaves a mark, so that nobody takes the rest for the whole.
-            let content = read_content(content)
-                .unwrap_or_else(|reason| Content::text(format!("[a part was left out: {reason}]")));
+            let content = block(told.get_mut("content").map(Value::take).unwrap_or_default());
             Ok(PromptMessage { of_model, content })
         };
-        let messages: Result<Vec<PromptMessage>, String> = messages.iter().take(1_000).map(message).collect();
-        Ok(Self { description: text_of(told, "description"), messages: messages? })
+        let messages: Result<Vec<PromptMessage>, String> =
+            messages.into_iter().take(MOST_MESSAGES).map(message).collect();
+        Ok(Self { description: text_of(&told, "description"), messages: messages? })
     }
 }
 

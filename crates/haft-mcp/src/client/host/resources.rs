@@ -1,4 +1,3 @@
-use super::content::text_of;
 use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -80,4 +79,9 @@ impl ListedTemplate {
             uri_template,
         })
     }
+}
+
+/// Copies a text of what a server says.
+pub(super) fn text_of(told: &Value, name: &str) -> Option<String> {
+    told.get(name).and_then(Value::as_str).map(str::to_owned)
 }

@@ -1,10 +1,10 @@
-use super::content::read_resource;
 use super::list::read_list;
 use super::{
     Completion, CompletionOf, ListedPrompt, ListedResource, ListedTemplate, PromptText, Requester,
     ResourceWatch, ServerList, ServerRequestError,
 };
 use crate::Era;
+use crate::client::content::{left_out, read_document};
 use haft_core::Content;
 use haft_tools_core::CallContext;
 use serde_json::{Map, Value, json};
@@ -149,7 +149,7 @@ impl ServerContent {
             params["arguments"] = json!(arguments);
         }
         let result = self.0.request("prompts/get", params, None).await?;
-        PromptText::read(&result).map_err(ServerRequestError::unusable)
+        PromptText::read(result).map_err(ServerRequestError::unusable)
     }
 
     /// Asks how a value can go on; `filled` are the arguments that have a value already.
@@ -198,15 +198,12 @@ impl ServerContent {
         uri: &str,
         of: Option<&CallContext>,
     ) -> Result<Vec<Content>, ServerRequestError> {
-        let result = self.0.request("resources/read", json!({ "uri": uri }), of).await?;
-        let Some(parts) = result.get("contents").and_then(Value::as_array) else {
+        let mut result = self.0.request("resources/read", json!({ "uri": uri }), of).await?;
+        let Some(Value::Array(parts)) = result.get_mut("contents").map(Value::take) else {
             return Err(ServerRequestError::unusable("its answer to `resources/read` has no `contents`"));
         };
-        let part = |told: &Value| {
-            read_resource(told)
-                .unwrap_or_else(|reason| Content::text(format!("[a part was left out: {reason}]")))
-        };
-        Ok(parts.iter().take(MOST_PARTS).map(part).collect())
+        let part = |told| read_document(Some(told)).unwrap_or_else(|why| left_out("a part", why));
+        Ok(parts.into_iter().take(MOST_PARTS).map(part).collect())
     }
 }
 

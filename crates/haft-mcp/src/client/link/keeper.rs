@@ -1,9 +1,9 @@
 use super::framed::Parting;
 use super::{Ending, tail::Tail};
 use crate::client::session::Farewell;
-use haft_process::ProcessTree;
+use haft_process::{Alongside, ProcessTree};
 use std::os::unix::process::ExitStatusExt as _;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -63,7 +63,8 @@ impl Keeper {
 
 async fn keep(mut processes: ProcessTree, stderr: Receiver, orders: Arc<Orders>, ending: Arc<Ending>) {
     let tail = Mutex::new(Tail::new(MOST_STDERR));
-    let mut drain = Drain { drain: pin!(drain(stderr, &tail)), is_over: false };
+    let draining = pin!(drain(stderr, &tail));
+    let mut drain = Alongside::new(draining);
 
     let hung_up = &orders.is_hung_up;
     let ended_first = drain
@@ -125,33 +126,5 @@ async fn drain(mut from: Receiver, tail: &Mutex<Tail>) {
     let mut buffer = vec![0; 16 * 1024];
     while let Ok(count @ 1..) = from.read(&mut buffer).await {
         tail.lock().unwrap_or_else(PoisonError::into_inner).push(&buffer[..count]);
-    }
-}
-
-/// Is the draining of standard error, which goes on while something else is waited for.
-struct Drain<'a, F> {
-    drain: Pin<&'a mut F>,
-    is_over: bool,
-}
-
-impl<F: Future<Output = ()>> Drain<'_, F> {
-    /// Goes on until something happens; what that gives is given back.
-    async fn during<T>(&mut self, event: impl Future<Output = T>) -> T {
-        let mut event = pin!(event);
-        loop {
-            tokio::select! {
-                // The event goes first, so that a flood cannot keep it from being seen.
-                biased;
-                given = &mut event => return given,
-                () = self.drain.as_mut(), if !self.is_over => self.is_over = true,
-            }
-        }
-    }
-
-    /// Goes on until all is taken, or for this long.
-    async fn during_at_most(&mut self, most: Duration) {
-        if !self.is_over {
-            let _ = timeout(most, self.drain.as_mut()).await;
-        }
     }
 }

@@ -1,10 +1,10 @@
-use super::pages::size;
 use super::schema::make_visible;
 use super::{MOST_NAME_BYTES, tool_name};
-use crate::ServerName;
+use crate::client::pages::size;
 use crate::client::server::{NoticeKind, ServerNotice};
 use crate::client::shown::{is_hiding, line, shown};
 use crate::client::trust::{ListedTool, Verdict};
+use crate::{QuarantinedTool, ServerName};
 use haft_core::{Digest, Origin, Schema, ToolHints, ToolName, ToolSpec};
 use haft_tools_core::CompiledSchema;
 use serde_json::{Map, Value, json};
@@ -43,6 +43,8 @@ pub(crate) struct Definition {
     pub(crate) output: Option<Arc<CompiledSchema>>,
     pub(crate) tasks: TaskSupport,
     pub(crate) verdict: Verdict,
+    /// Everything the server says of it, to be shown to a person; kept as long as it is not accepted.
+    waits: Option<Arc<Value>>,
     /// What a person should know of it, each in a sentence about the tool.
     flags: Vec<(NoticeKind, String)>,
 }
@@ -123,10 +125,11 @@ impl Decoded {
     }
 
     pub(super) fn judged(self, verdict: Verdict) -> Arc<Definition> {
+        let definition = self.listed.definition;
         match self.made {
-            Made::Anew(tool) => Arc::new(tool.judged(verdict)),
+            Made::Anew(tool) => Arc::new(tool.judged(verdict, definition)),
             Made::Before(tool) if tool.verdict == verdict => tool,
-            Made::Before(tool) => Arc::new(tool.copy().judged(verdict)),
+            Made::Before(tool) => Arc::new(tool.copy().judged(verdict, definition)),
         }
     }
 }
@@ -145,12 +148,24 @@ impl Definition {
         all.into_iter().map(move |(kind, text)| ServerNotice { kind, tool: Some(tool.clone()), text })
     }
 
-    fn judged(self, verdict: Verdict) -> Self {
-        let spec = match &verdict {
-            Verdict::Trusted => self.said.clone(),
-            Verdict::Quarantined { .. } => concealed(&self.said),
+    /// Says of it what a person needs who is to accept it; nothing if it may be called.
+    pub(crate) fn quarantined(&self) -> Option<QuarantinedTool> {
+        let Verdict::Quarantined { why } = &self.verdict else { return None };
+        let definition = Arc::clone(self.waits.as_ref()?);
+        Some(QuarantinedTool {
+            name: self.foreign.clone(),
+            digest: self.digest,
+            definition,
+            why: why.clone(),
+        })
+    }
+
+    fn judged(self, verdict: Verdict, definition: Value) -> Self {
+        let (spec, waits) = match &verdict {
+            Verdict::Trusted => (self.said.clone(), None),
+            Verdict::Quarantined { .. } => (concealed(&self.said), Some(Arc::new(definition))),
         };
-        Self { spec, verdict, ..self }
+        Self { spec, verdict, waits, ..self }
     }
 
     fn copy(&self) -> Self {
@@ -162,6 +177,7 @@ impl Definition {
             output: self.output.clone(),
             tasks: self.tasks,
             verdict: self.verdict.clone(),
+            waits: self.waits.clone(),
             flags: self.flags.clone(),
         }
     }
@@ -259,7 +275,8 @@ fn make(server: &ServerName, listed: &ListedTool, tasks: TaskSupport) -> Result<
     }
     let (foreign, digest) = (listed.name.clone(), listed.digest);
     let said = spec.clone();
-    Ok(Definition { spec, said, foreign, digest, output, tasks, verdict: Verdict::Trusted, flags })
+    let verdict = Verdict::Trusted;
+    Ok(Definition { spec, said, foreign, digest, output, tasks, verdict, waits: None, flags })
 }
 
 /// Takes what a tool says of its own behaviour; what it does not say is not claimed.

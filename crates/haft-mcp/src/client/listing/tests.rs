@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Is a list that was read with nothing odd about it.
-fn pages(items: Vec<Value>) -> Pages {
-    Pages { items, ..Pages::default() }
+fn reading(items: Vec<Value>) -> Reading {
+    Reading { items, ..Reading::default() }
 }
 
 /// Lists the tools of a server called `s`, and prints how it stands, what it is told of and which tools a catalog has.
@@ -286,7 +286,7 @@ async fn lists_without_end_are_cut() {
     catalog(&servers).await;
     let status = &servers.statuses()[0];
     assert_eq!(status.tools, 10_000);
-    assert_eq!(status.notices[0].text, "it lists more than 10000 tools; the rest was left out");
+    assert_eq!(status.notices[0].text, "its list of tools has more than 10000 items; the rest was left out");
     let odd: Vec<Value> = (0..300).map(|_| json!(7)).collect();
     let servers = one(&FakeServer::saying(odd.into(), ""));
     catalog(&servers).await;
@@ -364,7 +364,7 @@ async fn what_a_judge_sees_is_what_was_sent_and_does_not_depend_on_how_it_was_wr
     let server: ServerName = "s".parse().unwrap();
     let listed = |text: &str| {
         let items = vec![serde_json::from_str(text).unwrap()];
-        Unjudged::of(&server, pages(items), &Listing::default()).listed.remove(0)
+        Unjudged::of(&server, reading(items), &Listing::default()).listed.remove(0)
     };
     let one = listed(
         r#"{"name":"a","description":"d\u200b","inputSchema":{"type":"object","title":"t"},"_meta":{"at":1}}"#,
@@ -384,7 +384,7 @@ async fn what_a_judge_sees_is_what_was_sent_and_does_not_depend_on_how_it_was_wr
 fn a_tool_that_stayed_the_same_is_not_made_anew() {
     let server: ServerName = "s".parse().unwrap();
     let list = |items: Vec<Value>, before: &Listing| {
-        let unjudged = Unjudged::of(&server, pages(items), before);
+        let unjudged = Unjudged::of(&server, reading(items), before);
         let verdicts = vec![Verdict::Trusted; unjudged.listed.len()];
         unjudged.judged(verdicts)
     };
@@ -398,13 +398,19 @@ fn a_tool_that_stayed_the_same_is_not_made_anew() {
 fn a_tool_that_is_accepted_later_is_told_as_its_server_says() {
     let server: ServerName = "s".parse().unwrap();
     let list = |before: &Listing, verdict: Verdict| {
-        Unjudged::of(&server, pages(vec![tool("a")]), before).judged(vec![verdict])
+        Unjudged::of(&server, reading(vec![tool("a")]), before).judged(vec![verdict])
     };
     let first = list(&Listing::default(), Verdict::Quarantined { why: "new".to_owned() });
     let second = list(&first, Verdict::Trusted);
     let described = [&first, &second].map(|listing| listing.tools[0].spec.description());
     assert_eq!(described[1], "Does it.");
     assert!(described[0].starts_with("This tool cannot be called") && !first.is_like(&second));
+    let shown = first.tools[0].quarantined().unwrap();
+    assert_eq!((&*shown.definition, &*shown.why, shown.digest), (&tool("a"), "new", Digest::of(&tool("a"))));
+    // The same one, found again, is still known whole.
+    let again = list(&first, Verdict::Quarantined { why: "changed".to_owned() });
+    assert_eq!(*again.tools[0].quarantined().unwrap().definition, tool("a"));
+    assert_eq!(second.tools[0].quarantined(), None);
 }
 
 fn server_names() -> impl Strategy<Value = ServerName> {
@@ -422,7 +428,7 @@ fn foreign_names() -> impl Strategy<Value = String> {
 
 fn names_of(server: &ServerName, foreign: &[String]) -> Vec<(ToolName, String)> {
     let items = foreign.iter().map(|name| tool(name)).collect();
-    let unjudged = Unjudged::of(server, pages(items), &Listing::default());
+    let unjudged = Unjudged::of(server, reading(items), &Listing::default());
     let verdicts = vec![Verdict::Trusted; unjudged.listed.len()];
     let listing = unjudged.judged(verdicts);
     listing
@@ -468,7 +474,7 @@ proptest! {
     fn anything_can_be_listed(items in prop::collection::vec(anything(), 0..6)) {
         let server: ServerName = "s".parse().unwrap();
         let count = items.len();
-        let unjudged = Unjudged::of(&server, pages(items), &Listing::default());
+        let unjudged = Unjudged::of(&server, reading(items), &Listing::default());
         let listing = unjudged.judged(Vec::new());
         let left_out = listing.notices.iter().filter(|notice| notice.kind == NoticeKind::LeftOut).count();
         prop_assert_eq!(listing.tools.len() + left_out, count);

@@ -3,7 +3,7 @@
 use super::budget::Budget;
 use super::standing::{Connection, Failure};
 use super::{Ear, ServerState, Shared, Wants};
-use crate::client::listing::{Listing, Pages, Unjudged, read_pages};
+use crate::client::listing::{Listing, Reading, Unjudged, read_tools};
 use crate::client::session::{Counterpart, DialError, Fault, Request, Session};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use serde_json::json;
@@ -310,14 +310,14 @@ async fn until(wants: &mut watch::Receiver<Wants>, is_so: impl FnMut(&Wants) -> 
 /// Reads the tools; gives with them how often the server had told before that they changed.
 async fn read(shared: Arc<Shared>, connection: Connection) -> Result<(u64, Listing), Fault> {
     let told = shared.ear.tools_told();
-    let pages = match read_pages(&*connection.session, shared.config.limits.start).await {
+    let reading = match read_tools(&*connection.session, shared.config.limits.start).await {
         Ok(read) => read,
-        Err(Fault::Refused { code: -32601, .. }) if !has_tools(&*connection.session) => Pages::default(),
+        Err(Fault::Refused { code: -32601, .. }) if !has_tools(&*connection.session) => Reading::default(),
         Err(fault) => return Err(fault),
     };
     let before = shared.standing.borrow().listing.clone().map(|(_, listing)| listing).unwrap_or_default();
     let name = shared.config.name.clone();
-    let taking = tokio::task::spawn_blocking(move || Unjudged::of(&name, pages, &before));
+    let taking = tokio::task::spawn_blocking(move || Unjudged::of(&name, reading, &before));
     let unjudged = taking.await.map_err(|error| Fault::Broken(error.to_string()))?;
     let verdicts = shared.judge.judge(&shared.config, &unjudged.listed).await;
     Ok((told, unjudged.judged(verdicts)))

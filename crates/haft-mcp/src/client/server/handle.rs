@@ -1,7 +1,7 @@
 use super::standing::{Connection, Failure, Standing};
 use super::{Parts, ServerState, ServerStatus, Shared, actor};
 use crate::client::listing::Listing;
-use crate::{McpSource, ServerConfig, ServerContent, ServerName};
+use crate::{McpSource, QuarantinedTool, ServerConfig, ServerContent, ServerName};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
@@ -63,6 +63,15 @@ impl McpServer {
     /// The last lines of what it wrote to its log over the protocol, the oldest first, made visible; at most 64 KiB.
     pub fn log(&self) -> Vec<String> {
         self.0.shared.ear.log()
+    }
+
+    /// The tools that nobody may call, as it listed them last, for a person to look at.
+    ///
+    /// Those that wait to be accepted are among them, and those that cannot be, such as one that has the name of another.
+    pub fn quarantined(&self) -> Vec<QuarantinedTool> {
+        let standing = self.0.shared.standing.borrow();
+        let tools = standing.listing.iter().flat_map(|(_, listing)| &*listing.tools);
+        tools.filter_map(|tool| tool.quarantined()).collect()
     }
 
     /// Its tools, for a catalog.

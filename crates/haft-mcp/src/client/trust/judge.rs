@@ -137,7 +137,12 @@ fn judge_by(pins: &mut ServerPins, called: &str, listed: &[ListedTool]) -> Vec<V
 /// Says in what a tool is not the one that was accepted.
 fn change_of(pins: &ServerPins, tool: &ListedTool) -> Option<String> {
     let Some(accepted) = pins.accepted().get(&tool.name) else {
-        return Some("it was added, or renamed, since the server's tools were accepted".to_owned());
+        let why = if pins.accepted().is_empty() {
+            "none of its server's tools is accepted"
+        } else {
+            "it was added, renamed or rejected since the server's tools were accepted"
+        };
+        return Some(why.to_owned());
     };
     if accepted.digest == tool.digest {
         return None;

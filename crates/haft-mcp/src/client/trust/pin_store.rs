@@ -35,6 +35,15 @@ pub trait PinStore: Send + Sync + 'static {
         self.change(server, &mut |pins| accepted = pins.accept(tool, shown))?;
         Ok(accepted)
     }
+
+    /// Accepts nothing of a server any more, even where what was accepted cannot be read; it counts as met from then on.
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be kept.
+    fn reject_all(&self, server: &ServerIdentity) -> Result<(), PinError> {
+        self.change(server, &mut ServerPins::reject_all)
+    }
 }
 
 impl<S: PinStore + ?Sized> PinStore for Arc<S> {
@@ -48,6 +57,10 @@ impl<S: PinStore + ?Sized> PinStore for Arc<S> {
         change: &mut dyn FnMut(&mut ServerPins),
     ) -> Result<(), PinError> {
         (**self).change(server, change)
+    }
+
+    fn reject_all(&self, server: &ServerIdentity) -> Result<(), PinError> {
+        (**self).reject_all(server)
     }
 }
 

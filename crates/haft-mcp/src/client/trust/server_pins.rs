@@ -105,9 +105,33 @@ impl ServerPins {
         }
     }
 
-    /// Accepts a tool no more; tells whether it had been.
+    /// Accepts a tool no more; tells whether it had been. From then on it waits.
     pub fn reject(&mut self, tool: &str) -> bool {
-        self.accepted.remove(tool).is_some()
+        let Some(AcceptedTool { digest, definition, .. }) = self.accepted.remove(tool) else { return false };
+        // One that has changed waits already, as it is now.
+        self.waiting.entry(tool.to_owned()).or_insert_with(|| WaitingTool {
+            digest,
+            definition,
+            why: "it was rejected".to_owned(),
+            since_ms: now_ms(),
+        });
+        true
+    }
+
+    /// Accepts none of the tools any more, and none that the server lists first.
+    pub fn reject_all(&mut self) {
+        self.is_first_use();
+        let accepted: Vec<String> = self.accepted.keys().cloned().collect();
+        for tool in accepted {
+            self.reject(&tool);
+        }
+    }
+
+    /// Is what is kept of a server that was met, and of which nothing is accepted.
+    pub(super) fn with_nothing_accepted() -> Self {
+        let mut pins = Self::default();
+        pins.is_first_use();
+        pins
     }
 
     pub(super) fn call(&mut self, name: &str) {

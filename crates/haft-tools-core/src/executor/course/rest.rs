@@ -401,7 +401,9 @@ impl<'a> Rest<'a> {
         span: &Span,
     ) -> CallOutcome {
         let mut repairs = std::mem::take(&mut self.repairs);
-        redact_and_cut(&mut repairs, &self.frame.shared.redactor);
+        if !repairs.is_empty() {
+            redact_and_cut(&mut repairs, &self.frame.shared.redactor);
+        }
         CallOutcome::Replied(self.record.finish(status, output, truncation, repairs, span))
     }
 }

@@ -135,7 +135,7 @@ async fn resources_are_listed_and_read_by_tools() {
         expect![[r#"
         Ok: abc
         file:///a#
-        [a part was left out: the content of a resource has neither `text` nor `blob`]"#]],
+        [a part was left out: its document has neither text nor data]"#]],
     )
     .await;
     check("files__read_resource", json!({ "uri": "file:///z" }), expect![[r#"Error(NotFound): the server does not have it: no such\u{1b} thing; list what there is with `files__list_resources`"#]]).await;
@@ -167,14 +167,17 @@ fn the_tools_say_what_they_touch() {
 async fn lists_end_whatever_a_server_does() {
     let circle = fake(|_, _| Ok(json!({ "resources": [{ "uri": "a:b" }], "nextCursor": "again" })));
     let listed = content(&circle).resources().await.unwrap();
-    assert_eq!((listed.items.len(), listed.left_out), (2, vec!["the list goes in a circle".to_owned()]));
+    assert_eq!(
+        (listed.items.len(), listed.left_out),
+        (2, vec!["the list goes in a circle; it was read up to where it repeats itself".to_owned()])
+    );
 
     let endless = fake(|_, params| {
         let next = params["cursor"].as_str().unwrap_or("0").parse::<u64>().unwrap() + 1;
         Ok(json!({ "resources": [], "nextCursor": next.to_string() }))
     });
     let listed = content(&endless).resources().await.unwrap();
-    assert_eq!(listed.left_out, ["the list has more than 1000 pages"]);
+    assert_eq!(listed.left_out, ["the list has more than 1000 pages; the rest was left out"]);
 
     let many = fake(|_, _| {
         let resources: Vec<Value> =
@@ -201,7 +204,7 @@ async fn prompts_are_listed_filled_in_and_completed() {
         prompt.messages.iter().map(|said| (said.of_model, said.content.as_text().unwrap())).collect();
     assert_eq!(
         said,
-        [(false, "Hello Ada"), (true, "[a part was left out: a part is of no type that is known]")]
+        [(false, "Hello Ada"), (true, "[a part `hologram` was left out: its kind is not known here]")]
     );
     let of = CompletionOf::Prompt("greet".to_owned());
     let completion = content.complete(&of, "who", "A", &BTreeMap::new()).await.unwrap();

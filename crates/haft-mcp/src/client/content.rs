@@ -1,3 +1,5 @@
+//! What servers say, part by part, as content.
+
 use crate::client::shown::line;
 use haft_core::{Blob, Content};
 use serde::Deserialize as _;
@@ -6,30 +8,44 @@ use serde_json::{Map, Value};
 /// The most bytes of a word of a server's that is quoted.
 const MOST_WORD_BYTES: usize = 60;
 
-/// Makes content of a block that a server sent; one that cannot be used becomes a text that says so.
+/// Says why a part of what a server sent cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{part} cannot be used: {why}")]
+pub(crate) struct UnusablePart {
+    /// What it is: `a part`, or what it says it is.
+    part: String,
+    why: &'static str,
+}
+
+/// Makes content of a block that a server sent; one that cannot be used becomes a text that says so, so that nobody takes
+/// the rest for the whole.
 pub(crate) fn block(block: Value) -> Content {
-    let Value::Object(mut members) = block else { return left_out("a part", "it is no block") };
-    let Some(kind) = take_text(&mut members, "type") else {
-        return left_out("a part", "it does not say what it is");
-    };
+    read_block(block).unwrap_or_else(|UnusablePart { part, why }| left_out(&part, why))
+}
+
+/// Makes content of a block that a server sent.
+pub(crate) fn read_block(block: Value) -> Result<Content, UnusablePart> {
+    let unusable = |why| UnusablePart { part: "a part".to_owned(), why };
+    let Value::Object(mut members) = block else { return Err(unusable("it is no block")) };
+    let kind = take_text(&mut members, "type").ok_or_else(|| unusable("it does not say what it is"))?;
     let read = match &*kind {
         "text" => take_text(&mut members, "text").map(Content::text).ok_or("it has no text"),
         "image" => media(&mut members).map(|(data, mime_type)| Content::Image { data, mime_type }),
         "audio" => media(&mut members).map(|(data, mime_type)| Content::Audio { data, mime_type }),
-        "resource" => resource(members.remove("resource")),
+        "resource" => read_document(members.remove("resource")),
         "resource_link" => link(&mut members),
         _ => Err("its kind is not known here"),
     };
-    read.unwrap_or_else(|why| left_out(&format!("a part `{}`", line(&kind, MOST_WORD_BYTES)), why))
+    read.map_err(|why| UnusablePart { part: format!("a part `{}`", line(&kind, MOST_WORD_BYTES)), why })
 }
 
 /// Says that something was left out.
-pub(super) fn left_out(what: &str, why: &str) -> Content {
+pub(crate) fn left_out(what: &str, why: &str) -> Content {
     Content::text(format!("[{what} was left out: {why}]"))
 }
 
-/// Takes a document with its text or its bytes.
-fn resource(resource: Option<Value>) -> Result<Content, &'static str> {
+/// Makes content of a document that a server sent, with its text or its bytes.
+pub(crate) fn read_document(resource: Option<Value>) -> Result<Content, &'static str> {
     let Some(Value::Object(mut members)) = resource else { return Err("it has no document") };
     let uri = take_text(&mut members, "uri").ok_or("its document has no address")?;
     let mime_type = take_text(&mut members, "mimeType");
