@@ -144,6 +144,13 @@ impl Dial for HttpDial {
         }
     }
 
+    async fn login_failed(&self) -> String {
+        match &self.authorizer {
+            Some(authorizer) => authorizer.login_failed().await,
+            None => std::future::pending().await,
+        }
+    }
+
     async fn log_in(&self) -> Option<Result<String, Fault>> {
         Some(self.authorizer.as_ref()?.begin().await)
     }

@@ -1,6 +1,7 @@
 use super::OAuth;
 use crate::client::auth::{
     Authorizer as _, Challenge, CredentialFiles, CredentialStore, CredentialsInProcess, LoginConfig,
+    RegisteredClient,
 };
 use crate::client::rmcp_session::{HttpDial, Opening, host_of};
 use crate::client::service::{Heard, Say, Service, key};
@@ -37,9 +38,13 @@ impl Stage {
     }
 
     fn oauth(&self, store: Arc<dyn CredentialStore>) -> OAuth {
+        self.oauth_as(LoginConfig::default(), store)
+    }
+
+    fn oauth_as(&self, config: LoginConfig, store: Arc<dyn CredentialStore>) -> OAuth {
         let url = format!("{}/mcp", self.service.url);
         let host = host_of(&url).unwrap();
-        OAuth::new(url, host, LoginConfig::default(), store).unwrap()
+        OAuth::new(url, host, config, store).unwrap()
     }
 
     /// How often the authorization server was asked for a token in this way.
@@ -352,7 +357,89 @@ async fn a_login_that_is_refused_is_over() {
     let refused = back.replace("code=Secret-code", "error=access_denied");
     let text = "The login failed: the authorization server says \"access_denied\".";
     assert_eq!(page(&refused).await, (400, text.to_owned()));
+    assert_eq!(oauth.login_failed().await, "the authorization server says \"access_denied\"");
     assert_ne!(begin(&oauth).await, url);
+}
+
+#[tokio::test]
+async fn whoever_waits_for_a_login_is_told_why_it_was_refused() {
+    let stage = Stage::open(3600).await;
+    let transport = Transport::Http(HttpServer::new(format!("{}/mcp", stage.service.url)));
+    let servers =
+        McpServers::builder().server(ServerConfig::new("s".parse().unwrap(), transport)).build().unwrap();
+    let server = servers.get("s").unwrap();
+    let url = server.start().await.unwrap_err().login_url.unwrap();
+    let back = get(&url).await.headers()["location"].to_str().unwrap().to_owned();
+    let said = format!("error=access_denied&error_description=No%0A%1B%5B31m{}", "n".repeat(5000));
+    let back = back.replace("code=Secret-code", &said);
+    let (failed, (status, _)) = tokio::join!(server.login_failed(), page(&back));
+    assert_eq!(status, 400);
+    let LoginError::Failed { reason, .. } = failed else { panic!("{failed}") };
+    let (text, rest) = reason.split_once("nnn").unwrap();
+    expect_test::expect![[r#"the authorization server says "access_denied": "No\n\u{1b}[31m"#]]
+        .assert_eq(text);
+    assert!(rest.len() < 1100, "{rest}");
+    servers.stop().await;
+}
+
+#[tokio::test]
+async fn a_secret_is_given_to_the_authorization_server_that_it_is_of() {
+    let stage = Stage::open(3600).await;
+    let own = stage.service.url.clone();
+    let login = |issuer: Option<&str>| {
+        let mut client = RegisteredClient::new("registered");
+        (client.secret, client.issuer) = (Some("Secret-client".to_owned()), issuer.map(str::to_owned));
+        let config = LoginConfig { client: Some(client), ..LoginConfig::default() };
+        stage.oauth_as(config, Arc::new(CredentialsInProcess::default()))
+    };
+    for (issuer, refused) in [
+        (
+            None,
+            "nothing says of which authorization server the secret of the client `registered` is; write its `issuer`",
+        ),
+        (
+            Some("https://login.example.com"),
+            "the server names the authorization server `OWN`, and the client `registered` is registered with \
+             `https://login.example.com`; if the server is to be believed, register a client there",
+        ),
+    ] {
+        let fault = login(issuer).challenged(CHALLENGED).await.unwrap_err();
+        let begun = "the server wants a login, and none can be begun: ";
+        assert_eq!(fault.to_string(), format!("{begun}{}", refused.replace("OWN", &own)));
+    }
+    assert_eq!(stage.service.heard().iter().filter(|heard| heard.path == "/token").count(), 0);
+    for issuer in [own.clone(), format!("{own}/")] {
+        let oauth = login(Some(&issuer));
+        log_in(&begin(&oauth).await).await;
+        assert!(token(&oauth).await.is_some());
+    }
+    let heard = stage.service.heard();
+    assert!(heard.iter().all(|heard| heard.path != "/register"));
+    let exchange = heard.iter().find(|heard| heard.path == "/token").unwrap();
+    assert!(exchange.header("authorization").starts_with("Basic "), "{exchange:?}");
+}
+
+#[tokio::test]
+async fn people_come_back_to_the_port_that_is_configured() {
+    let taken = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let stage = Stage::open(3600).await;
+    let config = LoginConfig { redirect_port: Some(port), ..LoginConfig::default() };
+    let oauth = stage.oauth_as(config, Arc::new(CredentialsInProcess::default()));
+    let fault = oauth.challenged(CHALLENGED).await.unwrap_err().to_string();
+    let text = format!(
+        "none can be begun: the port {port}, at which people come back from logins, cannot be listened at"
+    );
+    assert!(fault.contains(&text), "{fault}");
+    drop(taken);
+    let url = begin(&oauth).await;
+    let redirect = format!("redirect_uri=http%3A%2F%2F127.0.0.1%3A{port}%2Fcallback");
+    assert!(url.contains(&redirect), "{url}");
+    // Another login in its place comes back there, too.
+    let header = "Bearer scope=\"write\"";
+    let fault = oauth.challenged(Challenge { header, ..CHALLENGED }).await.unwrap_err();
+    let Fault::Unauthorized { url: Some(other) } = fault else { panic!("{fault}") };
+    assert!(other != url && other.contains(&redirect), "{other}");
 }
 
 #[tokio::test]
