@@ -1,9 +1,11 @@
 mod bounds;
 mod fields;
+mod login;
 mod reach;
 mod values;
 
 use super::document::{Node, NodeValue};
+use super::expansion::{ExpansionError, expand};
 use super::problem::ConfigProblem;
 use super::servers_file::Source;
 use super::{Era, ServerConfig, ServerName, Start};
@@ -25,13 +27,16 @@ pub(super) fn read_entry(
     name: &ServerName,
     value: &Node,
 ) -> Entry {
-    let reader = EntryReader { source, variable, written, problems: Vec::new(), warnings: Vec::new() };
+    let replaced = |text: &str| expand(text, variable);
+    let reader =
+        EntryReader { source, expand: &replaced, written, problems: Vec::new(), warnings: Vec::new() };
     reader.read(name, value)
 }
 
 struct EntryReader<'a> {
     source: Source<'a>,
-    variable: &'a dyn Fn(&str) -> Option<String>,
+    /// What stands for a text of the file.
+    expand: &'a dyn Fn(&str) -> Result<String, ExpansionError>,
     written: &'a str,
     problems: Vec<ConfigProblem>,
     warnings: Vec<ConfigProblem>,
@@ -52,6 +57,7 @@ impl EntryReader<'_> {
             return self.ended(None, true);
         }
         let transport = self.transport(&fields, &value.span);
+        let written = self.as_written().transport(&fields, &value.span);
         let start = self.word(&fields, "start", &[("lazy", Start::Lazy), ("eager", Start::Eager)]);
         let era = self.word(&fields, "era", &[("legacy", Era::Legacy), ("modern", Era::Modern)]);
         let resource_tools = self.switch(&fields, "resource_tools").unwrap_or(false);
@@ -61,9 +67,21 @@ impl EntryReader<'_> {
         let server = transport.map(|transport| {
             let start = start.unwrap_or_default();
             let server = ServerConfig::new(name.clone(), transport);
-            ServerConfig { start, era, limits, resource_tools, orders_itself, repeatable, ..server }
+            ServerConfig { written, start, era, limits, resource_tools, orders_itself, repeatable, ..server }
         });
         self.ended(server, false)
+    }
+
+    /// Reads texts as they are written; what is wrong is told where their variables are replaced.
+    fn as_written(&self) -> Self {
+        let (problems, warnings) = (Vec::new(), Vec::new());
+        Self {
+            source: self.source,
+            expand: &|text| Ok(text.to_owned()),
+            written: self.written,
+            problems,
+            warnings,
+        }
     }
 
     fn ended(mut self, server: Option<ServerConfig>, disabled: bool) -> Entry {

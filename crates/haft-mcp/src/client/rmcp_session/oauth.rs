@@ -16,6 +16,7 @@ mod tests;
 use crate::client::auth::{Authorizer, Challenge, CredentialStore, LoginConfig, Token};
 use crate::client::session::Fault;
 use crate::client::shown::line;
+use asker::Asker;
 use async_trait::async_trait;
 use flow::{Flow, Waiting};
 use haft_http::Host;
@@ -104,15 +105,16 @@ enum Failure {
 }
 
 impl OAuth {
-    /// Knows the login to a server that is at this address, on this host.
+    /// Knows the login to a server that is at this address, on this host; `authorities` are trusted besides the system's.
     pub(crate) fn new(
         server: String,
         host: Host,
+        authorities: &[u8],
         config: LoginConfig,
         store: Arc<dyn CredentialStore>,
     ) -> Result<Self, haft_http::Error> {
         Ok(Self(Arc::new(Inner {
-            flow: Flow::new(server.clone(), host, config)?,
+            flow: Flow::new(server.clone(), Asker::new(host, authorities)?, config),
             vault: Vault::new(server, store),
             change: tokio::sync::Mutex::default(),
             attempts: Mutex::default(),

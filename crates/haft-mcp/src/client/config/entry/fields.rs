@@ -5,13 +5,15 @@ use haft_tools_core::nearest;
 use std::collections::BTreeMap;
 
 /// The fields of a server, each with how others write it.
-const FIELDS: [(&str, &[&str]); 16] = [
+const FIELDS: [(&str, &[&str]); 18] = [
     ("command", &[]),
     ("args", &["arguments"]),
     ("env", &[]),
     ("cwd", &["directory"]),
     ("url", &["serverUrl", "server_url", "httpUrl"]),
     ("headers", &["http_headers"]),
+    ("login", &["oauth", "auth"]),
+    ("ca", &["ca_file", "caFile"]),
     ("unix", &["socket"]),
     ("type", &["transport"]),
     ("disabled", &[]),

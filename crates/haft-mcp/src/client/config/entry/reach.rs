@@ -1,7 +1,7 @@
 use super::EntryReader;
 use super::fields::Fields;
 use crate::client::address::{Refusal, checked_address};
-use crate::client::config::document::NodeValue;
+use crate::client::config::document::{Node, NodeValue};
 use crate::{HttpServer, Program, Transport};
 use haft_tools_core::{listed, nearest};
 use std::ops::Range;
@@ -70,9 +70,9 @@ impl EntryReader<'_> {
 
     fn warn_of_others(&mut self, fields: &Fields<'_>, way: &str) {
         let others: &[&str] = match way {
-            "command" => &["url", "headers", "unix"],
+            "command" => &["url", "headers", "login", "ca", "unix"],
             "url" => &["command", "args", "env", "cwd", "unix"],
-            _ => &["command", "args", "env", "cwd", "url", "headers"],
+            _ => &["command", "args", "env", "cwd", "url", "headers", "login", "ca"],
         };
         for (key, value) in others.iter().filter_map(|name| fields.get(name)) {
             let is_empty = match &value.value {
@@ -137,21 +137,22 @@ impl EntryReader<'_> {
             }
         });
         let address = address?;
-        if let Err(refusal) = checked_address(&address) {
-            self.refuse(
-                &value.span,
-                Some(&key.text),
-                match refusal {
-                    Refusal::NoAddress => {
-                        "it is not an address; write one such as `https://mcp.example.com/mcp`"
-                    }
-                    Refusal::Insecure => "it is neither `https` nor on this machine; write `https`",
-                    Refusal::Login => "it holds a user; write who you are in `headers`",
-                },
-            );
-        }
+        self.check_address(&key.text, value, &address);
         let mut service = HttpServer::new(address);
         service.headers = headers;
+        service.login = self.login(fields);
+        service.ca = self.path(fields, "ca");
         Some(Transport::Http(service))
+    }
+
+    /// Refuses what is no address that can be asked.
+    pub(super) fn check_address(&mut self, field: &str, value: &Node, address: &str) {
+        let Err(refusal) = checked_address(address) else { return };
+        let message = match refusal {
+            Refusal::NoAddress => "it is not an address; write one such as `https://mcp.example.com/mcp`",
+            Refusal::Insecure => "it is neither `https` nor on this machine; write `https`",
+            Refusal::Login => "it holds a user; write who you are in `headers`",
+        };
+        self.refuse(&value.span, Some(field), message);
     }
 }

@@ -1,7 +1,6 @@
 use super::EntryReader;
 use super::fields::Fields;
 use crate::client::config::document::{Key, Node, NodeValue};
-use crate::client::config::expansion::expand;
 use haft_tools_core::listed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -114,7 +113,7 @@ impl EntryReader<'_> {
     /// Reads a text and replaces its variables; numbers and switches are taken as they are written.
     pub(super) fn text(&mut self, field: &str, value: &Node) -> Option<String> {
         match &value.value {
-            NodeValue::Text(text) => match expand(text, self.variable) {
+            NodeValue::Text(text) => match (self.expand)(text) {
                 Ok(text) => Some(text),
                 Err(error) => {
                     self.refuse(&value.span, Some(field), error.to_string());

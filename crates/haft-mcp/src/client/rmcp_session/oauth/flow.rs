@@ -3,7 +3,6 @@ use super::asker::{Asker, is_guarded};
 use super::login::Login;
 use crate::client::auth::{LoginConfig, Redirect, RegisteredClient, Visit};
 use crate::client::shown::line;
-use haft_http::Host;
 use rmcp::transport::auth::{
     AuthorizationCallback, AuthorizationMetadata, AuthorizationMetadataSource, OAuthClientConfig,
 };
@@ -51,8 +50,8 @@ pub(super) struct Waiting {
 }
 
 impl Flow {
-    pub(super) fn new(server: String, host: Host, config: LoginConfig) -> Result<Self, haft_http::Error> {
-        Ok(Self { server, config, asker: Arc::new(Asker::new(host)?) })
+    pub(super) fn new(server: String, asker: Asker, config: LoginConfig) -> Self {
+        Self { server, config, asker: Arc::new(asker) }
     }
 
     /// Finds the authorization server that the server names.

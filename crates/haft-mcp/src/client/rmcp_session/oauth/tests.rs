@@ -44,7 +44,7 @@ impl Stage {
     fn oauth_as(&self, config: LoginConfig, store: Arc<dyn CredentialStore>) -> OAuth {
         let url = format!("{}/mcp", self.service.url);
         let host = host_of(&url).unwrap();
-        OAuth::new(url, host, config, store).unwrap()
+        OAuth::new(url, host, &[], config, store).unwrap()
     }
 
     /// How often the authorization server was asked for a token in this way.
@@ -480,8 +480,8 @@ async fn no_page_is_made_up_for_a_server_that_names_none() {
     let service = Service::start(|_| Say::status(404)).await;
     let url = format!("{}/mcp", service.url);
     let host = host_of(&url).unwrap();
-    let oauth =
-        OAuth::new(url, host, LoginConfig::default(), Arc::new(CredentialsInProcess::default())).unwrap();
+    let oauth = OAuth::new(url, host, &[], LoginConfig::default(), Arc::new(CredentialsInProcess::default()))
+        .unwrap();
     let fault = oauth.challenged(CHALLENGED).await.unwrap_err();
     assert_eq!(
         fault.to_string(),
