@@ -42,7 +42,11 @@ pub(super) async fn accept(options: &AcceptOptions) -> Result<Exit> {
     if options.json {
         anstream::println!("{:#}", Value::from(told));
     } else if kept.waiting().is_empty() {
-        anstream::println!("Nothing waits: {} tools are accepted as they are.", kept.accepted().len());
+        let accepted = match kept.accepted().len() {
+            1 => "1 tool is accepted as it is".to_owned(),
+            count => format!("{count} tools are accepted as they are"),
+        };
+        anstream::println!("Nothing waits: {accepted}.");
     } else if !options.all && options.tools.is_empty() {
         let server = &options.server;
         anstream::println!(

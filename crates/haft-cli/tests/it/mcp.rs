@@ -7,24 +7,24 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// Is a user with a configuration and a workspace of their own.
-struct User {
+pub(crate) struct User {
     home: TempDir,
     workspace: TempDir,
 }
 
 impl User {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { home: tempfile::tempdir().unwrap(), workspace: tempfile::tempdir().unwrap() }
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = haft(self.workspace.path(), arguments);
         command.env("XDG_CONFIG_HOME", self.home.path().join("config"));
         command.env("XDG_STATE_HOME", self.home.path().join("state")).env("TOKEN", "s3cret");
         command
     }
 
-    fn check(&self, arguments: &[&str], expected: &Expect) {
+    pub(crate) fn check(&self, arguments: &[&str], expected: &Expect) {
         let shown = shown(&self.command(arguments).output().unwrap());
         let path = |path: &Path| path.canonicalize().unwrap().display().to_string();
         let shown =
@@ -34,7 +34,7 @@ impl User {
     }
 
     /// Adds the server `echo`, which notes each of its starts.
-    fn add_echo(&self) {
+    pub(crate) fn add_echo(&self) {
         let program = Path::new(env!("CARGO_BIN_EXE_haft")).with_file_name("examples").join("mcp-echo");
         assert!(program.exists(), "build the examples of this crate: cargo test does");
         let [description, starts] = ["description", "starts"].map(|name| self.home.path().join(name));
@@ -47,11 +47,11 @@ impl User {
         std::fs::write(self.home.path().join("description"), text).unwrap();
     }
 
-    fn starts(&self) -> usize {
+    pub(crate) fn starts(&self) -> usize {
         std::fs::read_to_string(self.home.path().join("starts")).unwrap_or_default().lines().count()
     }
 
-    fn write(&self, text: &str) {
+    pub(crate) fn write(&self, text: &str) {
         std::fs::write(self.workspace.path().join(".mcp.json"), text).unwrap();
     }
 }
@@ -203,7 +203,7 @@ fn the_tools_of_a_server_are_listed_and_called() {
     user.check(
         &["mcp", "status"],
         &expect![[r#"
-        echo ready, 1 tools echo 1 2025-11-25
+        echo ready, 1 tool echo 1 2025-11-25
         exit 0
     "#]],
     );
@@ -356,7 +356,8 @@ fn what_is_wrong_with_a_file_is_told_with_its_place() {
           "refused": [
             "a"
           ],
-          "servers": []
+          "servers": [],
+          "untrusted": []
         }
         exit 0
     "#]]);
@@ -379,6 +380,41 @@ fn what_is_wrong_with_a_file_is_told_with_its_place() {
         &expect![[r#"
         stderr: error: .mcp.json:1:16: it is not JSON: EOF while parsing a value
         exit 2
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_not_told_before_it_is_trusted() {
+    let user = User::new();
+    user.write(
+        "{ \"mcpServers\": { \"a\": { \"url\": \"${UNSET_IN_TESTS}\" }, \"b\": { \"command\": \"${TOKEN}\", \"args\": [\"x\"] } } }",
+    );
+    user.check(&["mcp", "list"], &expect![[r#"
+        a  .mcp.json not trusted
+        b  .mcp.json not trusted
+        stderr: note: the servers of `.mcp.json` are not started before you trust it; look at it, then run `haft mcp trust`
+        exit 0
+    "#]]);
+    user.check(&["mcp", "status", "a"], &expect![[r#"
+        stderr: note: the servers of `.mcp.json` are not started before you trust it; look at it, then run `haft mcp trust`
+        stderr: error: `a` is of `.mcp.json`, which is not trusted; look at it, then run `haft mcp trust`
+        exit 2
+    "#]]);
+    user.check(
+        &["mcp", "list", "--json"],
+        &expect![[r#"
+        {
+          "disabled": [],
+          "notes": [],
+          "refused": [],
+          "servers": [],
+          "untrusted": [
+            "a",
+            "b"
+          ]
+        }
+        exit 0
     "#]],
     );
 }
