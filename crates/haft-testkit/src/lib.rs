@@ -5,6 +5,7 @@
 //!   permitted.
 //! - [`cases::check`] runs Markdown pages that are tests and reference at once: a file tree, a call, what the model gets
 //!   back.
+//! - [`counting::Counting`] is an allocator that counts, for benchmarks and for tests of what something costs.
 //!
 //! Everything here panics when something goes wrong, with a message for whoever reads the failed test. The crate needs
 //! Unix, as `haft-workdir` does, and is empty elsewhere.
@@ -42,6 +43,7 @@
 #![cfg(unix)]
 
 pub mod cases;
+pub mod counting;
 
 mod calling;
 mod tree;
