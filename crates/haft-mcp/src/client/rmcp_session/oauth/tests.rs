@@ -14,12 +14,11 @@ use crate::{
 };
 use async_trait::async_trait;
 use bytes::Bytes;
-
 use haft_http::{AddressPolicy, Exchange, HttpClient};
+use haft_testkit::LogCapture;
 use serde_json::{Value, json};
-use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 
 /// What no log and no error may hold.
 const SECRETS: [&str; 5] = ["Secret-code", "Secret-access", "Secret-refresh", "Secret-client", "Secret-id"];
@@ -151,30 +150,10 @@ impl Counterpart for Nobody {
     fn hear(&self, _news: News) {}
 }
 
-/// Keeps all that is logged.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 #[tokio::test]
 async fn logs_in_and_logs_nothing_of_it() {
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    let log = LogCapture::default();
+    let _listening = log.listen();
     tracing::trace!("something is logged");
 
     let stage = Stage::open(3600).await;
@@ -218,7 +197,7 @@ async fn logs_in_and_logs_nothing_of_it() {
     for part in ["code_challenge_method=S256", "resource=http", "scope=read", "state="] {
         assert!(url.contains(part), "{part}: {url}");
     }
-    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap() + &format!("{oauth:?} {tried:?}");
+    let log = log.text() + &format!("{oauth:?} {tried:?}");
     assert!(log.contains("something is logged"));
     for secret in SECRETS {
         assert!(!log.contains(secret), "{secret}: {log}");
