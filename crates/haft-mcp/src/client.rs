@@ -16,6 +16,7 @@ mod listing;
 #[cfg(all(feature = "measured", unix))]
 #[doc(hidden)]
 pub mod measured;
+mod named_tool;
 mod rmcp_session;
 mod server;
 mod servers;
@@ -43,6 +44,7 @@ pub use host::{
     Completion, CompletionOf, ListedPrompt, ListedResource, ListedTemplate, PromptArgument, PromptMessage,
     PromptText, ResourceWatch, ServerContent, ServerList, ServerRequestError,
 };
+pub use named_tool::NamedTool;
 pub use server::{LoginError, McpServer, NoticeKind, ServerNotice, ServerState, ServerStatus};
 pub use servers::{McpServers, McpServersBuilder, SameServerName};
 pub use source::McpSource;

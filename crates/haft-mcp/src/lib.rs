@@ -17,7 +17,7 @@ pub use client::{
     AcceptedTool, Completion, CompletionOf, ConfigError, ConfigProblem, CredentialFiles, CredentialStore,
     CredentialsInProcess, Era, EraMemory, EraMemoryInProcess, FilePins, HttpServer, ListedPrompt,
     ListedResource, ListedTemplate, LoginConfig, LoginError, McpEvent, McpEventKind, McpEvents, McpServer,
-    McpServers, McpServersBuilder, McpSource, MemoryPins, NoticeKind, PinError, PinStore, Program,
+    McpServers, McpServersBuilder, McpSource, MemoryPins, NamedTool, NoticeKind, PinError, PinStore, Program,
     PromptArgument, PromptMessage, PromptText, RefusedServer, RegisteredClient, ResourceWatch, Root, Roots,
     SameServerName, Sampled, SampledStop, Sampler, SamplingRequest, ServerConfig, ServerContent,
     ServerIdentity, ServerLimits, ServerList, ServerName, ServerNameError, ServerNotice, ServerPins,

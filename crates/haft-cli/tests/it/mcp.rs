@@ -418,3 +418,130 @@ fn what_is_wrong_with_a_file_is_not_told_before_it_is_trusted() {
     "#]],
     );
 }
+
+#[test]
+fn policies_speak_of_tools_without_starting_their_servers() {
+    let user = User::new();
+    user.add_echo();
+    let policy = r#"[permissions]
+allow = ["call(mcp:echo/say)"]
+
+[[test]]
+tool = "echo__say"
+input = { text = "a" }
+expect = "allow"
+
+[[test]]
+tool = "echo__other"
+input = {}
+expect = "ask"
+
+[[test]]
+tool = "unknown__say"
+input = {}
+expect = "ask"
+"#;
+    std::fs::write(user.workspace.path().join("team.toml"), policy).unwrap();
+    let call = |tool: &str| serde_json::json!({ "tool": tool, "input": { "text": "a" } }).to_string();
+    user.check(
+        &["policy", "explain", "--policy", "team.toml", &call("echo__say")],
+        &expect![[r#"
+        allow  echo__say {"text":"a"}
+
+          allow  call mcp:echo/say
+                 by the rule call(mcp:echo/say) (team.toml:2)
+
+        decided by team.toml, in the mode default
+        stderr: note: team.toml:15: the test is not run: there is no tool `unknown__say`
+        exit 0
+    "#]],
+    );
+    user.check(
+        &["policy", "explain", "--policy", "team.toml", &call("echo__other")],
+        &expect![[r#"
+        ask  echo__other {"text":"a"}
+
+          ask    call mcp:echo/other
+                 no rule speaks of it
+                 to change it: a rule that allows it, such as `call(mcp:echo/other)`
+
+        decided by team.toml, in the mode default
+        stderr: note: team.toml:15: the test is not run: there is no tool `unknown__say`
+        exit 0
+    "#]],
+    );
+    user.check(
+        &["policy", "explain", "--policy", "team.toml", &call("other__say")],
+        &expect![[r#"
+        deny  other__say {"text":"a"}
+
+          it cannot be prepared, so it would not run:
+          there is no tool `other__say`
+
+        decided by team.toml, in the mode default
+        stderr: note: team.toml:15: the test is not run: there is no tool `unknown__say`
+        exit 1
+    "#]],
+    );
+    user.check(
+        &["policy", "test", "team.toml"],
+        &expect![[r#"
+        team.toml
+          ok       5  allow  echo__say
+          ok      10  ask    echo__other
+          skip    15  ask    unknown__say: there is no tool `unknown__say`
+
+        2 passed, 0 failed, 1 not run
+        exit 0
+    "#]],
+    );
+    user.check(
+        &["policy", "check", "team.toml"],
+        &expect![[r#"
+        ok  team.toml: 2 tests passed
+            builds on no profile of its own; `read_only` holds unless another is named
+            mode default, sandbox off
+            note: team.toml:15: the test is not run: there is no tool `unknown__say`
+        exit 0
+    "#]],
+    );
+    assert_eq!(user.starts(), 0);
+}
+
+#[test]
+fn a_call_of_a_server_that_waits_is_edited_by_what_its_tool_takes() {
+    let user = User::new();
+    user.add_echo();
+    let command = |arguments: &[&str]| {
+        let mut command = user.command(arguments);
+        command.env("HAFT_STATE", user.home.path().join("haft.db"));
+        shown(&command.output().unwrap())
+    };
+    let waits = command(&["call", "echo__say", "{\"text\": \"hello\"}"]);
+    assert!(waits.contains("exit 3"), "{waits}");
+    let listed: serde_json::Value = {
+        let listed = command(&["approvals", "list", "--json"]);
+        serde_json::from_str(listed.rsplit_once("exit").unwrap().0).unwrap()
+    };
+    let id = listed[0]["call"]["id"].as_str().unwrap();
+    let run = listed[0]["call"]["run"].as_str().unwrap();
+    let edit = |input: &str| command(&["approvals", "edit", id, "--input", input]);
+    expect![[r#"
+        stderr:   the arguments do not fit `echo__say`:
+        stderr:   - at `/text`: 7.5 is not a string
+        stderr:   Correct them and call the tool again.
+        stderr: error: the call `ID` cannot be made with these arguments, and waits as it was
+        exit 2
+    "#]]
+    .assert_eq(&edit("{\"text\": 7.5}").replace(id, "ID"));
+    expect![[r#"
+        approved with other arguments `echo__say`; go on with `haft resume RUN`.
+        exit 0
+    "#]]
+    .assert_eq(&edit("{\"text\": \"bye\"}").replace(run, "RUN"));
+    expect![[r#"
+        bye
+        [the arguments were changed: the whole: edited by the person who approved the call ({"text":"hello"} → {"text":"bye"})]
+        exit 0
+    "#]].assert_eq(&command(&["resume", run]));
+}
