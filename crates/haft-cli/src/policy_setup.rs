@@ -66,6 +66,9 @@ struct Layers<'a> {
     naming: &'a Naming<'a>,
 }
 
+/// Gives the tool of a name, if there is one.
+type Named<'a> = dyn Fn(&str) -> Option<Arc<dyn Tool>> + 'a;
+
 /// Knows where policy files are, and what they are read for.
 pub(crate) struct PolicySetup<'a> {
     workdir: &'a Workdir,
@@ -74,7 +77,7 @@ pub(crate) struct PolicySetup<'a> {
     tools: &'a ToolRegistry,
     user: UserDirectories,
     /// Stands for tools of MCP servers that are not among the tools.
-    named: Box<dyn Fn(&str) -> Option<Arc<dyn Tool>> + 'a>,
+    named: Box<Named<'a>>,
 }
 
 /// Holds the policy that calls are decided by.

@@ -9,11 +9,14 @@ use haft_core::{Decision, RunId, Schema, ToolName, ToolSpec};
 use haft_tools_core::{Access, Accesses, CallScope, DeclareError, Mode, Policy, Tool, ToolRegistry, Verdict};
 use std::sync::Arc;
 
+/// Gives the tool of a name, if there is one.
+pub(crate) type Named<'a> = dyn Fn(&str) -> Option<Arc<dyn Tool>> + 'a;
+
 /// Says by which tools calls in tests are prepared.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct TestTools<'a> {
     pub(crate) registry: Option<&'a ToolRegistry>,
-    pub(crate) others: Option<&'a dyn Fn(&str) -> Option<Arc<dyn Tool>>>,
+    pub(crate) others: Option<&'a Named<'a>>,
 }
 
 impl TestTools<'_> {
