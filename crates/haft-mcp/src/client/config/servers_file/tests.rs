@@ -304,7 +304,7 @@ fn what_is_wrong_with_a_login_is_told() {
             refused .mcp.json:5:86: server `unset`: `oauth.clientSecret`: the variable `MISSING` is not set; set it, or write a default as in `${MISSING:-…}`
             refused .mcp.json:6:50: server `kind`: `oauth`: it is true or false; write a table
             warning .mcp.json:7:51: server `odd`: `oauth.authServerMetadataUrl`: it has no effect here; the server says where to log in, and `issuer` which one it may name
-            warning .mcp.json:7:97: server `odd`: `oauth.clientld`: it is not known, and has no effect; did you mean `CLIENT_ID`?
+            warning .mcp.json:7:97: server `odd`: `oauth.clientld`: it is not known, and has no effect; did you mean `client_id`?
             warning .mcp.json:8:32: server `program`: `oauth`: it has no effect on a server that is reached by `command`
         "#]],
     );
@@ -323,7 +323,7 @@ fn a_server_is_the_same_one_when_a_variable_changes() {
     let one = identities(text, "one");
     assert_eq!(one, identities(text, "other"));
     // What is written is another server.
-    let changed = text.replace("--key", "--other-key").replace("?", "mcp?");
+    let changed = text.replace("--key", "--other-key").replace('?', "mcp?");
     assert!(identities(&changed, "one").iter().zip(&one).all(|(one, other)| one != other));
     // One whose file says no variable is the one that a host would configure itself.
     let plain = ServerConfig::new(
