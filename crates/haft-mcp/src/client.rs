@@ -18,6 +18,7 @@ mod log_level;
 #[cfg(all(feature = "measured", unix))]
 #[doc(hidden)]
 pub mod measured;
+mod named_tool;
 mod pages;
 mod rmcp_session;
 mod server;
@@ -47,6 +48,7 @@ pub use host::{
     PromptText, ResourceWatch, ServerContent, ServerList, ServerRequestError,
 };
 pub use log_level::LogLevel;
+pub use named_tool::NamedTool;
 pub use server::{LoginError, McpServer, NoticeKind, ServerNotice, ServerState, ServerStatus};
 pub use servers::{McpServers, McpServersBuilder, SameServerName};
 pub use source::McpSource;

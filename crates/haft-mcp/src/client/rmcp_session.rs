@@ -22,7 +22,7 @@ mod tap;
 pub(crate) use connection::open;
 #[cfg(unix)]
 pub(crate) use dials::{StdioDial, UnixDial};
-pub(crate) use http::{HttpDial, HttpDialError, host_of};
+pub(crate) use http::{HttpDial, HttpDialError, authorities_of, host_of};
 pub(crate) use oauth::OAuth;
 pub(crate) use opening::Opening;
 use posts::Posts;

@@ -55,6 +55,15 @@ pub(crate) trait Dial: Send + Sync + 'static {
         std::future::pending::<()>().await;
     }
 
+    /// Waits until a login that was begun was in vain, since this was done last, and says why; for ever where nobody can.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, it misses nothing.
+    async fn login_failed(&self) -> String {
+        std::future::pending().await
+    }
+
     /// Begins a login, or goes on with the one that was begun; gives where a person logs in. `None` where there is none.
     ///
     /// # Cancel safety

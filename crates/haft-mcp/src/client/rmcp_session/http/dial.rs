@@ -11,9 +11,15 @@ use haft_http::{AddressPolicy, Host, HttpClient};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
+
+/// The most bytes of a file of authorities; all those of a system have a quarter of that.
+const MOST_AUTHORITIES: u64 = 1 << 20;
 
 /// Far enough away never to come.
 const NEVER: Duration = Duration::from_hours(24);
@@ -36,12 +42,32 @@ pub(crate) enum HttpDialError {
     /// What is sent would be read by others.
     #[error("the server's URL is neither `https` nor `http` of this machine")]
     Plain,
+    /// The file of authorities cannot be read.
+    #[error("the certificates of `ca` cannot be read from `{}`: {source}", path.display())]
+    Authorities {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        source: io::Error,
+    },
+    /// What is in the file of authorities is none.
+    #[error("the certificates of `ca` cannot be read: {0}")]
+    NoAuthority(Box<dyn std::error::Error + Send + Sync>),
     /// A header that is configured is none; its value is not said.
     #[error("the header `{0}` cannot be sent")]
     Header(String),
     /// There is no client.
     #[error(transparent)]
-    Client(#[from] haft_http::Error),
+    Client(haft_http::Error),
+}
+
+impl From<haft_http::Error> for HttpDialError {
+    fn from(error: haft_http::Error) -> Self {
+        match error {
+            haft_http::Error::Authorities { source } => Self::NoAuthority(source),
+            error => Self::Client(error),
+        }
+    }
 }
 
 impl HttpDial {
@@ -54,7 +80,8 @@ impl HttpDial {
         opening: Opening,
     ) -> Result<Self, HttpDialError> {
         let host = host_of(&server.url)?;
-        let http = HttpClient::new(AddressPolicy::public().host(host))?;
+        let policy = AddressPolicy::public().host(host);
+        let http = HttpClient::builder(policy).authorities(authorities_of(server)?).build()?;
         let mut headers = HeaderMap::new();
         for (name, value) in &server.headers {
             let refuse = || HttpDialError::Header(name.clone());
@@ -83,6 +110,18 @@ impl HttpDial {
             Err(DialError::Ended(farewell)) => Err(DialError::Unreachable(farewell.how)),
             opened => Ok(opened?),
         }
+    }
+}
+
+/// Reads the certificates of the authorities that are trusted for a server besides the system's; nothing if none are.
+pub(crate) fn authorities_of(server: &HttpServer) -> Result<Vec<u8>, HttpDialError> {
+    let Some(path) = &server.ca else { return Ok(Vec::new()) };
+    let mut pem = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MOST_AUTHORITIES).read_to_end(&mut pem));
+    match read {
+        Ok(0) => Err(HttpDialError::NoAuthority("the file is empty".into())),
+        Ok(_) => Ok(pem),
+        Err(source) => Err(HttpDialError::Authorities { path: path.clone(), source }),
     }
 }
 
@@ -140,6 +179,13 @@ impl Dial for HttpDial {
         }
     }
 
+    async fn login_failed(&self) -> String {
+        match &self.authorizer {
+            Some(authorizer) => authorizer.login_failed().await,
+            None => std::future::pending().await,
+        }
+    }
+
     async fn log_in(&self) -> Option<Result<String, Fault>> {
         Some(self.authorizer.as_ref()?.begin().await)
     }
@@ -152,5 +198,35 @@ impl Dial for HttpDial {
 impl fmt::Debug for HttpDial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpDial").field("opening", &self.opening).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(ca: &str, expected: &Expect) {
+        let mut server = HttpServer::new("https://mcp.example.com");
+        server.ca = Some(ca.into());
+        let read = authorities_of(&server).and_then(|pem| {
+            Ok(HttpClient::builder(AddressPolicy::public()).authorities(pem).build().map(drop)?)
+        });
+        expected.assert_eq(&read.unwrap_err().to_string());
+    }
+
+    #[test]
+    fn says_why_authorities_cannot_be_trusted() {
+        check(
+            "/nowhere/ca.pem",
+            &expect![
+                "the certificates of `ca` cannot be read from `/nowhere/ca.pem`: No such file or directory (os error 2)"
+            ],
+        );
+        check("/dev/null", &expect!["the certificates of `ca` cannot be read: the file is empty"]);
+        check(
+            concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"),
+            &expect!["the certificates of `ca` cannot be read: there is none; write them in PEM"],
+        );
     }
 }
