@@ -3,6 +3,7 @@ use crate::arguments::{
 };
 use crate::exit::{Exit, UsageError};
 use crate::kept_state::{KeptState, why};
+use crate::mcp::offered::{Wanted, offer};
 use crate::outcome::{access_line, short};
 use crate::paint::{BAD, NAME, QUIET};
 use crate::task::Task;
@@ -80,6 +81,9 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
             if let Ok(task) = Task::kept(&entry.host) {
                 let workdir = task.open_workdir(&pending.run)?;
                 let tools = setup::registry_of_runs(&workdir)?;
+                let wanted = if task.no_mcp { Wanted::Nothing } else { Wanted::Of(&pending.call.name) };
+                let (tools, servers) = offer(&workdir, tools, wanted).await?;
+                servers.stop().await;
                 if let Some(refusal) = editor::refusal(&tools, pending, &input) {
                     editor::print_refusal(&refusal);
                     let message =

@@ -10,6 +10,7 @@ mod list;
 mod login;
 mod logout;
 mod logs;
+pub(crate) mod named;
 pub(crate) mod offered;
 mod reject;
 mod servers;

@@ -7,6 +7,7 @@ mod trust;
 pub(crate) use trust::{TrustStore, WorkspaceFile};
 
 use crate::exit::UsageError;
+use crate::mcp::named::named_tool;
 use crate::paint::{ASKS, QUIET};
 use crate::timeline::visible;
 use crate::user_directories::{POLICY_FILE, UserDirectories};
@@ -15,7 +16,7 @@ use clap::Args;
 use haft::policy::{
     LoadedPolicy, PolicyLoader, Profile, SandboxMode, TestOutcome, TestReport, TestResult, Trust,
 };
-use haft::{LocalExecutorBuilder, Mode, ModeSwitch, RuleLanguage, ToolRegistry, Workdir};
+use haft::{LocalExecutorBuilder, Mode, ModeSwitch, RuleLanguage, Tool, ToolRegistry, Workdir};
 use naming::{NamesFor, Naming};
 use snapshot::Snapshot;
 use std::io::{
@@ -23,6 +24,7 @@ use std::io::{
     ErrorKind::{NotADirectory, NotFound},
 };
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Says what the command line has to say of the policy.
 #[derive(Debug, Clone, Default, Args)]
@@ -64,6 +66,9 @@ struct Layers<'a> {
     naming: &'a Naming<'a>,
 }
 
+/// Gives the tool of a name, if there is one.
+type Named<'a> = dyn Fn(&str) -> Option<Arc<dyn Tool>> + 'a;
+
 /// Knows where policy files are, and what they are read for.
 pub(crate) struct PolicySetup<'a> {
     workdir: &'a Workdir,
@@ -71,6 +76,8 @@ pub(crate) struct PolicySetup<'a> {
     given: &'a Path,
     tools: &'a ToolRegistry,
     user: UserDirectories,
+    /// Stands for tools of MCP servers that are not among the tools.
+    named: Box<Named<'a>>,
 }
 
 /// Holds the policy that calls are decided by.
@@ -84,7 +91,8 @@ impl<'a> PolicySetup<'a> {
     /// Looks for the user's files where the environment says, and for the workspace's in the working directory.
     pub(crate) fn new(workdir: &'a Workdir, given: Option<&'a Path>, tools: &'a ToolRegistry) -> Self {
         let given = given.unwrap_or(Path::new(""));
-        Self { workdir, given, tools, user: UserDirectories::from_environment() }
+        let named = |name: &str| named_tool(workdir, name).map(|tool| Arc::new(tool) as Arc<dyn Tool>);
+        Self { workdir, given, tools, user: UserDirectories::from_environment(), named: Box::new(named) }
     }
 
     /// Reads the files in force, each weighing more than the next: the profile, the user's, the workspace's and the one of
@@ -170,7 +178,7 @@ impl<'a> PolicySetup<'a> {
         // Which files there are is known when they have been read; then they are read again in a language that protects
         // each of them, from the snapshot, and not from files that may have changed.
         loader(self.plain_language()).test()?;
-        Ok(loader(self.language(snapshot)?).tools(self.tools))
+        Ok(loader(self.language(snapshot)?).tools(self.tools).other_tools(&self.named))
     }
 
     /// Reads the workspace's file as far as to tell whether it is trusted.
@@ -183,7 +191,7 @@ impl<'a> PolicySetup<'a> {
     pub(crate) fn as_trusted(&self, file: &WorkspaceFile) -> Result<LoadedPolicy> {
         let loader = PolicyLoader::new(self.language(&file.snapshot)?).without_default_profile();
         let loader = loader.workspace(&file.read_as, Trust::Trusted).source(&file.snapshot);
-        Ok(loader.tools(self.tools).load()?)
+        Ok(loader.tools(self.tools).other_tools(&self.named).load()?)
     }
 
     /// The path of the workspace's file, which need not be there.

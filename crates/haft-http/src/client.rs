@@ -16,7 +16,8 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// Makes HTTP requests that cannot reach further, take longer or bring back more than was said.
 ///
 /// Connections are made to addresses that its [`AddressPolicy`] permits, whatever a name leads to when they are made.
-/// Certificates are checked against those that the system trusts. Redirects are not followed and proxies that the
+/// Certificates are checked against those that the system trusts, and [others](HttpClientBuilder::authorities) that are given.
+/// Redirects are not followed and proxies that the
 /// environment names are not used, unless that is asked for. Cookies are not kept, answers are not decompressed, and no
 /// request is repeated. Nothing of a request's headers or URL is in an error or in what is logged.
 ///
@@ -49,6 +50,7 @@ pub struct HttpClientBuilder {
     policy: AddressPolicy,
     environment_proxies: bool,
     user_agent: String,
+    authorities: Option<Vec<u8>>,
 }
 
 impl HttpClient {
@@ -67,6 +69,7 @@ impl HttpClient {
             policy,
             environment_proxies: false,
             user_agent: concat!("haft/", env!("CARGO_PKG_VERSION")).to_owned(),
+            authorities: None,
         }
     }
 
@@ -158,15 +161,26 @@ impl HttpClientBuilder {
         self
     }
 
+    /// Certificates of authorities that are trusted besides the system's, as those of a company: one or more in PEM; none by
+    /// default. An empty text says nothing.
+    pub fn authorities(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.authorities = Some(pem.into()).filter(|pem| !pem.is_empty());
+        self
+    }
+
     /// Makes the client.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`], if the user agent is no value of a header.
+    /// [`Error::Authorities`], if those given are none; [`Error::Setup`], if the user agent is no value of a header.
     pub fn build(self) -> Result<HttpClient, Error> {
         let policy = Arc::new(self.policy);
+        let tls = match &self.authorities {
+            None => tls::config(),
+            Some(pem) => tls::config_trusting(pem)?,
+        };
         let mut builder = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls::config())
+            .tls_backend_preconfigured(tls)
             .dns_resolver(Guard(Arc::clone(&policy)))
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
@@ -187,13 +201,16 @@ impl fmt::Debug for HttpClient {
     }
 }
 
-/// Tells an address that was refused from a connection that could not be made, and from one that broke.
+/// Tells an address or a certificate that was refused from a connection that could not be made, and from one that broke.
 fn unanswered(error: reqwest::Error, host: String) -> Error {
     let error = error.without_url();
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     while let Some(this) = cause {
         if let Some(Refused { address }) = this.downcast_ref() {
             return Error::Address { host, address: *address };
+        }
+        if let Some(reason) = tls::distrust(this) {
+            return Error::Certificate { host, reason, source: Box::new(error) };
         }
         cause = this.source();
     }

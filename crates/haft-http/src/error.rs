@@ -20,12 +20,22 @@ pub enum Error {
         /// The address that it leads to.
         address: IpAddr,
     },
-    /// No connection could be made: the name leads nowhere, nobody listens, or the certificate is not trusted.
+    /// No connection could be made: the name leads nowhere, or nobody listens.
     #[error("cannot connect to `{host}`")]
     Connect {
         /// The host as it was named.
         host: String,
         /// What went wrong.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The host has not shown that it is the one that is named: nothing was sent to it.
+    #[error("cannot trust `{host}`: {reason}")]
+    Certificate {
+        /// The host as it was named.
+        host: String,
+        /// What is wrong with its certificate.
+        reason: &'static str,
+        /// The same of the library that looked at it.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The answer did not begin in time.
@@ -57,6 +67,12 @@ pub enum Error {
         host: String,
         /// Why it is not followed.
         reason: &'static str,
+    },
+    /// The authorities that were to be trusted besides the system's are none.
+    #[error("cannot read the certificates of further authorities")]
+    Authorities {
+        /// What went wrong.
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The client itself could not be made.
     #[error("cannot set up a client")]

@@ -31,25 +31,38 @@ async fn main() -> Anyhow<()> {
     let context: Value = serde_json::from_str(&variable("MCP_CONFORMANCE_CONTEXT")).unwrap_or_default();
     let era =
         if variable("MCP_CONFORMANCE_PROTOCOL_VERSION") == "2026-07-28" { Era::Modern } else { Era::Legacy };
-    let servers = McpServers::builder().server(config(&url, &context, era)?).asking_people().build()?;
+    let config = config(&url, &context, era).await?;
+    let servers = McpServers::builder().server(config).asking_people().build()?;
     let played = play(&servers, &variable("MCP_CONFORMANCE_SCENARIO"), &context).await;
     servers.stop().await;
     played
 }
 
 /// Says where the server is, and as whom to log in.
-fn config(url: &str, context: &Value, era: Era) -> Anyhow<ServerConfig> {
+async fn config(url: &str, context: &Value, era: Era) -> Anyhow<ServerConfig> {
     let text = |name: &str| context[name].as_str().map(str::to_owned);
     let mut server = HttpServer::new(url);
-    server.login.client = text("client_id").map(|id| {
-        let mut client = RegisteredClient::new(id);
-        client.secret = text("client_secret");
-        client
-    });
+    server.login.client = match (text("client_id").map(RegisteredClient::new), text("client_secret")) {
+        (Some(client), Some(secret)) => Some(client.with_secret(secret, issuer(url).await?)),
+        (client, _) => client,
+    };
     server.login.client_metadata_url = Some("https://conformance-test.local/client-metadata.json".to_owned());
     let mut config = ServerConfig::new("suite".parse()?, Transport::Http(server));
     config.era = Some(era);
     Ok(config)
+}
+
+/// Finds out which authorization server the suite has registered its client with; a person knows.
+async fn issuer(url: &str) -> Anyhow<String> {
+    let url: http::Uri = url.parse()?;
+    let authority = url.authority().ok_or("the address of the server has no host")?;
+    let metadata = format!("http://{authority}/.well-known/oauth-protected-resource{}", url.path());
+    let client = HttpClient::new(AddressPolicy::public().loopback())?;
+    let request = http::Request::get(metadata).body(Bytes::new())?;
+    let answer = client.send(request, Exchange::default()).await?.into_body().bytes().await?;
+    let answer: Value = serde_json::from_slice(&answer)?;
+    let issuer = answer["authorization_servers"][0].as_str();
+    Ok(issuer.ok_or("the server names no authorization server")?.to_owned())
 }
 
 async fn play(servers: &McpServers, scenario: &str, context: &Value) -> Anyhow<()> {

@@ -14,9 +14,11 @@ mod fake;
 mod host;
 mod link;
 mod listing;
+mod log_level;
 #[cfg(all(feature = "measured", unix))]
 #[doc(hidden)]
 pub mod measured;
+mod named_tool;
 mod pages;
 mod rmcp_session;
 mod server;
@@ -44,6 +46,8 @@ pub use host::{
     Completion, CompletionOf, ListedPrompt, ListedResource, ListedTemplate, PromptArgument, PromptMessage,
     PromptText, ResourceWatch, ServerContent, ServerList, ServerRequestError,
 };
+pub use log_level::LogLevel;
+pub use named_tool::NamedTool;
 pub use server::{LoginError, McpServer, NoticeKind, ServerNotice, ServerState, ServerStatus};
 pub use servers::{McpServers, McpServersBuilder, SameServerName};
 pub use source::McpSource;

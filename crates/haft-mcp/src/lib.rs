@@ -24,12 +24,13 @@ pub use client::measured;
 pub use client::{
     AcceptedTool, Completion, CompletionOf, ConfigError, ConfigProblem, CredentialFiles, CredentialStore,
     CredentialsInProcess, Era, EraMemory, EraMemoryInProcess, FilePins, HttpServer, ListedPrompt,
-    ListedResource, ListedTemplate, LoginConfig, LoginError, McpEvent, McpEventKind, McpEvents, McpServer,
-    McpServers, McpServersBuilder, McpSource, MemoryPins, NoticeKind, PinError, PinStore, Program,
-    PromptArgument, PromptMessage, PromptText, QuarantinedTool, RefusedServer, RegisteredClient,
-    ResourceWatch, Root, Roots, SameServerName, Sampled, SampledStop, Sampler, SamplingRequest, ServerConfig,
-    ServerContent, ServerIdentity, ServerLimits, ServerList, ServerName, ServerNameError, ServerNotice,
-    ServerPins, ServerRequestError, ServerState, ServerStatus, ServersFile, Start, Transport, WaitingTool,
+    ListedResource, ListedTemplate, LogLevel, LoginConfig, LoginError, McpEvent, McpEventKind, McpEvents,
+    McpServer, McpServers, McpServersBuilder, McpSource, MemoryPins, NamedTool, NoticeKind, PinError,
+    PinStore, Program, PromptArgument, PromptMessage, PromptText, QuarantinedTool, RefusedServer,
+    RegisteredClient, ResourceWatch, Root, Roots, SameServerName, Sampled, SampledStop, Sampler,
+    SamplingRequest, ServerConfig, ServerContent, ServerIdentity, ServerLimits, ServerList, ServerName,
+    ServerNameError, ServerNotice, ServerPins, ServerRequestError, ServerState, ServerStatus, ServersFile,
+    Start, Transport, WaitingTool,
 };
 #[cfg(feature = "server")]
 pub use server::{

@@ -3,14 +3,12 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "what cannot be measured fails the test")]
 
-#[path = "../benches/mcp/counting.rs"]
-mod counting;
 #[path = "../benches/mcp/raw.rs"]
 mod raw;
 
-use counting::{Counting, Spent};
 use haft_mcp::measured::Measured;
 use haft_mcp::{Era, Program};
+use haft_testkit::counting::{Counting, Spent};
 use raw::Raw;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;

@@ -7,11 +7,12 @@ use crate::loaded_policy::LoadedPolicy;
 use crate::policy_source::{LocalPolicySource, PolicySource};
 use crate::problem::{PolicyFileError, Problems};
 use crate::test_report::TestReport;
-use crate::testing::Tested;
-use haft_tools_core::{Mode, RuleLanguage, ToolRegistry};
+use crate::testing::{TestTools, Tested};
+use haft_tools_core::{Mode, RuleLanguage, Tool, ToolRegistry};
 use in_force::InForce;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Says whether whoever wrote a file is one who decides what agents may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +69,7 @@ pub struct PolicyLoader<'a> {
     user: Option<PathBuf>,
     workspace: Option<(PathBuf, Trust)>,
     command_line: Option<PathBuf>,
-    tools: Option<&'a ToolRegistry>,
+    tools: TestTools<'a>,
     others: Vec<String>,
     source: Box<dyn PolicySource + 'a>,
 }
@@ -86,7 +87,7 @@ impl<'a> PolicyLoader<'a> {
             user: None,
             workspace: None,
             command_line: None,
-            tools: None,
+            tools: TestTools::default(),
             others: Vec::new(),
             source: Box::new(LocalPolicySource),
         }
@@ -136,7 +137,14 @@ impl<'a> PolicyLoader<'a> {
 
     /// Has calls in tests prepared by these tools; without them such tests are not run, which a note says.
     pub fn tools(mut self, tools: &'a ToolRegistry) -> Self {
-        self.tools = Some(tools);
+        self.tools.registry = Some(tools);
+        self
+    }
+
+    /// Has calls in tests of tools that are not among those prepared by what this gives for their names, such as
+    /// stand-ins for tools that are somewhere else.
+    pub fn other_tools(mut self, named: &'a dyn Fn(&str) -> Option<Arc<dyn Tool>>) -> Self {
+        self.tools.others = Some(named);
         self
     }
 

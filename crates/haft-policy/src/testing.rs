@@ -6,7 +6,28 @@ use crate::problem::{PolicyFileError, Problem, Problems};
 use crate::test_case::{Subject, TestCase};
 use crate::test_report::{TestOutcome, TestResult};
 use haft_core::{Decision, RunId, Schema, ToolName, ToolSpec};
-use haft_tools_core::{Access, Accesses, CallScope, DeclareError, Mode, Policy, ToolRegistry, Verdict};
+use haft_tools_core::{Access, Accesses, CallScope, DeclareError, Mode, Policy, Tool, ToolRegistry, Verdict};
+use std::sync::Arc;
+
+/// Gives the tool of a name, if there is one.
+pub(crate) type Named<'a> = dyn Fn(&str) -> Option<Arc<dyn Tool>> + 'a;
+
+/// Says by which tools calls in tests are prepared.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct TestTools<'a> {
+    pub(crate) registry: Option<&'a ToolRegistry>,
+    pub(crate) others: Option<&'a Named<'a>>,
+}
+
+impl TestTools<'_> {
+    /// Gives the tool of this name alone, if it is not among the known ones and there is one elsewhere.
+    fn other(&self, name: &str) -> Option<ToolRegistry> {
+        if self.registry.is_some_and(|tools| tools.get(name).is_some()) {
+            return None;
+        }
+        ToolRegistry::new().with(self.others?(name)?).ok()
+    }
+}
 
 /// Gathers what became of the tests of files.
 #[derive(Debug, Default)]
@@ -20,7 +41,7 @@ impl Tested {
         &mut self,
         tree: &FileTree,
         assembly: &Assembly<'_>,
-        tools: Option<&ToolRegistry>,
+        tools: TestTools<'_>,
     ) -> Result<(), PolicyFileError> {
         for node in tree.nodes().filter(|node| !node.file.tests.is_empty()) {
             let merged = tree.merged_from(node);
@@ -34,7 +55,7 @@ impl Tested {
         Node { file, .. }: &Node,
         merged: &Merged,
         assembly: &Assembly<'_>,
-        tools: Option<&ToolRegistry>,
+        tools: TestTools<'_>,
     ) -> Result<(), PolicyFileError> {
         let profile = merged.profile.as_ref().map(|profile| profile.value);
         let mode = merged.mode.as_ref().map(|mode| mode.value).unwrap_or_default();
@@ -72,7 +93,7 @@ struct Test<'a> {
 }
 
 impl Test<'_> {
-    fn run(&self, tools: Option<&ToolRegistry>) -> TestOutcome {
+    fn run(&self, tools: TestTools<'_>) -> TestOutcome {
         let scope = match scope(&self.case.agents) {
             Ok(scope) => scope,
             Err(why) => return self.failed(&why),
@@ -83,8 +104,18 @@ impl Test<'_> {
                 Err(why) => self.failed(&why),
             },
             Subject::Call { tool, input } => {
-                let Some(tools) = tools else {
-                    return TestOutcome::NotRun("there are no tools here to make the call with".to_owned());
+                let other;
+                let tools = match (tools.registry, tools.other(tool)) {
+                    (_, Some(found)) => {
+                        other = found;
+                        &other
+                    }
+                    (Some(tools), None) => tools,
+                    (None, None) => {
+                        return TestOutcome::NotRun(
+                            "there are no tools here to make the call with".to_owned(),
+                        );
+                    }
                 };
                 match tools.declare(tool, input.clone(), &scope) {
                     Ok(call) => self.decide(&scope, call.tool, &call.accesses),

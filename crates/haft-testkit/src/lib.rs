@@ -5,6 +5,8 @@
 //!   permitted.
 //! - [`cases::check`] runs Markdown pages that are tests and reference at once: a file tree, a call, what the model gets
 //!   back.
+//! - [`LogCapture`] keeps all that is logged, to tell that a secret is not.
+//! - [`counting::Counting`] is an allocator that counts, for benchmarks and for tests of what something costs.
 //!
 //! Everything here panics when something goes wrong, with a message for whoever reads the failed test. The crate needs
 //! Unix, as `haft-workdir` does, and is empty elsewhere.
@@ -42,9 +44,12 @@
 #![cfg(unix)]
 
 pub mod cases;
+pub mod counting;
 
 mod calling;
+mod log_capture;
 mod tree;
 
 pub use calling::{call, call_batch};
+pub use log_capture::LogCapture;
 pub use tree::Tree;

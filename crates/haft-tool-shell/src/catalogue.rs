@@ -15,7 +15,11 @@ mod scripts;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::effects::{Effects, Host, Nested, Target, Word};
+#[cfg(feature = "analysis")]
+pub(crate) use self::effects::Host;
+pub(crate) use self::effects::{Effects, Word};
+#[cfg(any(feature = "analysis", test))]
+pub(crate) use self::effects::{Nested, Target};
 pub use self::format::CatalogueError;
 #[cfg(feature = "analysis")]
 pub(crate) use self::scripts::is_harmless_assignment;

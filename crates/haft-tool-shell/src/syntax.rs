@@ -18,7 +18,9 @@ pub(crate) use self::lexer::{Lexer, Token};
 pub(crate) use self::quoted::quoted;
 #[cfg(feature = "analysis")]
 pub(crate) use self::word::scan_document;
-pub(crate) use self::word::{Scanned, scan, split};
+pub(crate) use self::word::split;
+#[cfg(any(feature = "analysis", test))]
+pub(crate) use self::word::{Scanned, scan};
 
 /// How deep substitutions, and commands within commands, may be nested.
 pub(crate) const MOST_NESTED: usize = 16;

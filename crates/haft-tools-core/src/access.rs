@@ -1,7 +1,7 @@
 mod form;
 mod resource;
 
-pub(crate) use resource::Reach;
+pub(crate) use resource::Extent;
 pub use resource::{Resource, ResourceError, Scheme};
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -58,8 +58,8 @@ pub struct Access {
     target: Target,
     detail: Option<Box<str>>,
     order: Order,
-    /// Where the place that counts for ordering is wider than the resource: how many bytes of the resource's path name it,
-    /// and one more.
+    /// Where the place that counts for ordering is wider than the resource: how many bytes of the resource's path name
+    /// it, and one more.
     within: Option<NonZeroU32>,
 }
 
@@ -148,8 +148,8 @@ impl Access {
 
     /// Lets the access overlap in time with nothing, because what it touches besides its resource cannot be told.
     ///
-    /// This is about ordering only: whether it may happen is decided by its resource alone, as for a command of which it
-    /// is known how it is called and not what it does.
+    /// This is about ordering only: whether it may happen is decided by its resource alone, as for a command of which
+    /// it is known how it is called and not what it does.
     ///
     /// ```
     /// use haft_tools_core::{Access, Resource, Scheme};
@@ -163,8 +163,8 @@ impl Access {
         self
     }
 
-    /// Has the access ordered as if it touched a wider place and everything below it, because what it does to its resource can be seen
-    /// elsewhere in that place, too.
+    /// Has the access ordered as if it touched a wider place and everything below it, because what it does to its
+    /// resource can be seen elsewhere in that place, too.
     ///
     /// This is about ordering only: whether it may happen is decided by its resource alone, as for a tool of a remote
     /// server, where every call may change what the others see. A place that the resource does not lie below is too
@@ -211,18 +211,18 @@ impl Access {
     }
 
     /// The place that others may be in the way of; `None` if it is everywhere.
-    pub(crate) fn place(&self) -> Option<Reach<'_>> {
+    pub(crate) fn place(&self) -> Option<Extent<'_>> {
         let resource = self.resource().filter(|_| self.order != Order::Exclusive)?;
         match self.within {
-            None => Some(Reach::of(resource)),
-            Some(within) => Some(Reach::above(resource, within.get() as usize - 1)),
+            None => Some(Extent::of(resource)),
+            Some(within) => Some(Extent::above(resource, within.get() as usize - 1)),
         }
     }
 
     /// The place that it is ordered by, where that is wider than its resource.
     fn wider(&self) -> Option<Resource> {
         let (resource, within) = self.resource().zip(self.within)?;
-        let place = Reach::above(resource, within.get() as usize - 1);
+        let place = Extent::above(resource, within.get() as usize - 1);
         Some(Resource::subtree(place.scheme.clone(), place.path))
     }
 
@@ -238,10 +238,9 @@ impl Access {
 
     /// Tells whether the two must not overlap in time.
     ///
-    /// They conflict when at least one of them changes something and their resources, or the [places](Self::within) they
-    /// are ordered by, have something in common; an
-    /// opaque or [exclusive](Self::exclusive) access conflicts with everything. What changes a path may make or remove it, and so stands in the way of
-    /// everything below it, too.
+    /// They conflict when at least one of them changes something and their resources, or the [places](Self::within)
+    /// they are ordered by, have something in common; an opaque or [exclusive](Self::exclusive) access conflicts with
+    /// everything. What changes a path may make or remove it, and so stands in the way of everything below it, too.
     pub fn conflicts_with(&self, other: &Self) -> bool {
         let (Some(mine), Some(others)) = (self.place(), other.place()) else { return true };
         let apart = self.is_shared() && other.is_shared();

@@ -1,4 +1,4 @@
-//! Tells when a running call's time is over; stands still while a person is asked.
+//! Tells when a running call's time is over; stands still while a person is asked or the host has its turn.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

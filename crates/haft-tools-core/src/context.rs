@@ -2,7 +2,7 @@ mod ask;
 
 use crate::admission::Room;
 use crate::clock::Clock;
-use crate::executor::{Frame, call_nested, shape_news};
+use crate::executor::{Frame, StoppedClocks, call_nested, shape_news};
 use crate::order::Place;
 use crate::{CallScope, Layer, OutputStore, RateLimit};
 use haft_core::{CallId, EventKind, Progress, ReplyStatus, ToolCall, ToolOutput, ToolReply};
@@ -201,6 +201,30 @@ impl CallContext {
             Made::Detached(_) => "no other tools can be called here; go on without this call",
         };
         ToolReply::new(call.id, call.name, ReplyStatus::Denied, ToolOutput::text(refusal))
+    }
+
+    /// Waits for something that is not the call's own work, such as a turn of the host's model that a remote tool asks for:
+    /// meanwhile the call's clocks stand still, and those of the calls that wait for it.
+    ///
+    /// What is waited for must have an end of its own. While a person is [asked](Self::ask), the clocks stand still anyway.
+    ///
+    /// ```
+    /// use haft_tools_core::{CallContext, CallScope};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), haft_core::IdError> {
+    /// let cx = CallContext::detached("c1".parse()?, CallScope::new("run-1".parse()?));
+    /// assert_eq!(cx.stand_still_while(async { 7 }).await, 7);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops what is waited for, and lets the clocks go on.
+    pub async fn stand_still_while<T>(&self, wait: impl Future<Output = T>) -> T {
+        let _stopped = StoppedClocks::of(Some(self));
+        wait.await
     }
 
     /// Marks the call as answered, so that late news of it goes nowhere and its room is free.

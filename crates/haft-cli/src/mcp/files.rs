@@ -3,7 +3,7 @@ use crate::paint::ASKS;
 use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
-use haft::mcp::{FilePins, ServerConfig, ServersFile, Transport};
+use haft::mcp::{FilePins, ServerConfig, ServersFile};
 use haft::{Digest, PrivateFileError, PrivateFiles, Workdir};
 use serde_json::{Value, json};
 use std::fs;
@@ -27,6 +27,8 @@ pub(super) struct McpFiles {
     /// The names of servers that something is wrong with.
     pub(super) refused: Vec<String>,
     pub(super) disabled: Vec<String>,
+    /// The names of servers that the workspace's file has, which is not trusted: whether they can be used is not known before.
+    pub(super) untrusted: Vec<String>,
 }
 
 /// Is a server with where it comes from.
@@ -48,8 +50,13 @@ pub(super) enum Place {
 impl McpFiles {
     /// Reads the files of the user and of the workspace; a server of the user's takes the place of the workspace's.
     pub(super) fn read(workdir: &Workdir) -> Result<Self> {
-        let mut read =
-            Self { servers: Vec::new(), notes: Vec::new(), refused: Vec::new(), disabled: Vec::new() };
+        let mut read = Self {
+            servers: Vec::new(),
+            notes: Vec::new(),
+            refused: Vec::new(),
+            disabled: Vec::new(),
+            untrusted: Vec::new(),
+        };
         let variable = |name: &str| std::env::var(name).ok();
         let user = user_file()?;
         if let Some(text) = text_of(&user)? {
@@ -66,9 +73,9 @@ impl McpFiles {
                 if place == Place::Untrusted { &nothing } else { &variable };
             match ServersFile::from_json(&workspace.text, WORKSPACE_FILE, variable) {
                 Ok(mut file) => {
-                    for server in &mut file.servers {
-                        stand_in(server, workdir.root_path());
-                    }
+                    // A program starts in its workspace, so that it is the same one wherever haft is started.
+                    let within = |server: ServerConfig| server.within(workdir.root_path());
+                    file.servers = file.servers.into_iter().map(within).collect();
                     read.take(file, place);
                 }
                 // A workspace must not keep the user from their own servers.
@@ -88,7 +95,7 @@ impl McpFiles {
         for note in &self.notes {
             anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(note));
         }
-        if self.servers.iter().any(|known| known.place == Place::Untrusted) {
+        if !self.untrusted.is_empty() {
             anstream::eprintln!(
                 "{ASKS}note{ASKS:#}: the servers of `{WORKSPACE_FILE}` are not started before you trust it; look at it, \
                  then run `haft mcp trust`"
@@ -99,9 +106,19 @@ impl McpFiles {
     fn take(&mut self, file: ServersFile, place: Place) {
         // A name of the user's stays theirs although the server cannot be used now: rules may speak of it.
         let taken: Vec<String> = self.disabled.iter().chain(&self.refused).cloned().collect();
-        let problems = file.refused.iter().flat_map(|refused| &refused.problems);
-        self.notes.extend(problems.chain(&file.warnings).map(ToString::to_string));
-        self.refused.extend(file.refused.into_iter().map(|refused| refused.name));
+        if place == Place::Untrusted {
+            let names = file.servers.iter().map(|server| server.name.to_string());
+            let names = names.chain(file.refused.into_iter().map(|refused| refused.name));
+            let is_taken = |name: &String| {
+                taken.contains(name) || self.servers.iter().any(|known| known.config.name.as_str() == name)
+            };
+            self.untrusted.extend(names.filter(|name| !is_taken(name)));
+        } else {
+            // Where no variable is replaced, what is wrong would be told of variables that are not looked at.
+            let problems = file.refused.iter().flat_map(|refused| &refused.problems);
+            self.notes.extend(problems.chain(&file.warnings).map(ToString::to_string));
+            self.refused.extend(file.refused.into_iter().map(|refused| refused.name));
+        }
         self.disabled.extend(file.disabled.iter().map(ToString::to_string));
         for config in file.servers {
             let is_taken = taken.iter().any(|name| name == config.name.as_str());
@@ -114,14 +131,6 @@ impl McpFiles {
                 self.servers.push(Known { config, place });
             }
         }
-    }
-}
-
-/// Has a program of the workspace start in it, so that it is the same one wherever haft is started.
-fn stand_in(server: &mut ServerConfig, root: &Path) {
-    if let Transport::Stdio(program) = &mut server.transport {
-        let directory = program.directory.take().unwrap_or_default();
-        program.directory = Some(root.join(directory));
     }
 }
 

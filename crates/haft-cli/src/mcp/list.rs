@@ -15,7 +15,8 @@ pub(super) fn list(options: &ListOptions) -> Result<Exit> {
     if options.json {
         let servers: Vec<Value> = files.servers.iter().map(told).collect();
         let list = json!({
-            "servers": servers, "disabled": files.disabled, "refused": files.refused, "notes": files.notes,
+            "servers": servers, "disabled": files.disabled, "refused": files.refused,
+            "untrusted": files.untrusted, "notes": files.notes,
         });
         anstream::println!("{list:#}");
         return Ok(Exit::Done);
@@ -34,7 +35,13 @@ pub(super) fn list(options: &ListOptions) -> Result<Exit> {
     for name in &files.disabled {
         anstream::println!("{name:width$}  {QUIET}disabled{QUIET:#}");
     }
-    if files.servers.is_empty() && files.disabled.is_empty() {
+    for name in files.untrusted.iter().filter(|name| !is_listed(&files, name)) {
+        anstream::println!(
+            "{:width$}  {QUIET}{WORKSPACE_FILE}{QUIET:#} {ASKS}not trusted{ASKS:#}",
+            visible(name)
+        );
+    }
+    if files.servers.is_empty() && files.disabled.is_empty() && files.untrusted.is_empty() {
         anstream::println!(
             "There are no servers; add one, as in `haft mcp add time -- uvx mcp-server-time`."
         );
@@ -42,9 +49,13 @@ pub(super) fn list(options: &ListOptions) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Says how a server is reached; arguments and addresses may hold secrets, which variables were replaced by.
+fn is_listed(files: &McpFiles, name: &str) -> bool {
+    files.servers.iter().any(|known| known.config.name.as_str() == name)
+}
+
+/// Says how a server is reached, as it is written: arguments and addresses may hold secrets, which variables were replaced by.
 fn reached(known: &Known) -> String {
-    match &known.config.transport {
+    match known.config.written.as_ref().unwrap_or(&known.config.transport) {
         Transport::Stdio(program) => {
             let arguments = match program.arguments.len() {
                 0 => String::new(),

@@ -51,6 +51,7 @@ async fn log_in(server: &McpServer, is_brief: bool) -> Result<Exit> {
     let waiting = timeout(LOGIN, server.wait_for(|status| is_settled(status.state)));
     let settled = tokio::select! {
         settled = waiting => settled.ok(),
+        failed = server.login_failed() => return Err(failed.into()),
         () = interrupted.cancelled() => None,
     };
     match settled {

@@ -1,5 +1,5 @@
 use super::eras::EraFiles;
-use super::files::{Known, McpFiles, Place, WORKSPACE_FILE, pins};
+use super::files::{Known, McpFiles, WORKSPACE_FILE, pins};
 use crate::exit::UsageError;
 use crate::setup;
 use crate::user_directories::UserDirectories;
@@ -64,28 +64,27 @@ pub(super) fn set_up<'a>(
 
 /// Says why a server cannot be started, if it cannot.
 fn check(files: &McpFiles, name: &str) -> Result<()> {
-    let known = files.servers.iter().find(|known| known.config.name.as_str() == name);
-    let message = match known {
-        Some(known) if known.place != Place::Untrusted => return Ok(()),
-        Some(_) => format!(
+    let is_of = |names: &[String]| names.iter().any(|known| known == name);
+    if files.startable().any(|known| known.config.name.as_str() == name) {
+        return Ok(());
+    }
+    let message = if is_of(&files.untrusted) {
+        format!(
             "`{name}` is of `{WORKSPACE_FILE}`, which is not trusted; look at it, then run `haft mcp trust`"
-        ),
-        None if files.refused.iter().any(|refused| refused == name) => {
-            format!("something is wrong with the configuration of `{name}`; mend it as the note says")
-        }
-        None if files.disabled.iter().any(|disabled| disabled == name) => {
-            format!("`{name}` is disabled; remove `disabled` from its configuration")
-        }
-        None => {
-            let names = files.servers.iter().map(|known| known.config.name.as_str());
-            let near = haft::listed(haft::nearest(name, names), "or");
-            let instead = if near.is_empty() {
-                "`haft mcp list` has those there are".to_owned()
-            } else {
-                format!("did you mean {near}?")
-            };
-            format!("there is no server `{name}`; {instead}")
-        }
+        )
+    } else if is_of(&files.refused) {
+        format!("something is wrong with the configuration of `{name}`; mend it as the note says")
+    } else if is_of(&files.disabled) {
+        format!("`{name}` is disabled; remove `disabled` from its configuration")
+    } else {
+        let names = files.servers.iter().map(|known| known.config.name.as_str());
+        let near = haft::listed(haft::nearest(name, names), "or");
+        let instead = if near.is_empty() {
+            "`haft mcp list` has those there are".to_owned()
+        } else {
+            format!("did you mean {near}?")
+        };
+        format!("there is no server `{name}`; {instead}")
     };
     Err(UsageError(message).into())
 }

@@ -39,10 +39,10 @@ pub(super) fn print(status: &ServerStatus) {
     let revision =
         status.revision.as_deref().map(|revision| format!(" {}", visible(revision))).unwrap_or_default();
     anstream::println!(
-        "{NAME}{}{NAME:#} {colour}{}{colour:#}, {} tools{QUIET}{calls_itself}{revision}{QUIET:#}",
+        "{NAME}{}{NAME:#} {colour}{}{colour:#}, {}{QUIET}{calls_itself}{revision}{QUIET:#}",
         status.name,
         status.state,
-        status.tools,
+        counted(status.tools),
     );
     for text in status.reason.iter().chain(&status.login_url) {
         anstream::println!("  {}", visible(text));
@@ -57,6 +57,11 @@ pub(super) fn print(status: &ServerStatus) {
     {
         anstream::println!("  {QUIET}stderr: {}{QUIET:#}", visible(line));
     }
+}
+
+/// Says how many tools there are.
+pub(super) fn counted(tools: usize) -> String {
+    if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") }
 }
 
 fn told(status: &ServerStatus) -> Value {

@@ -1,9 +1,10 @@
 use crate::exit::UsageError;
+use crate::mcp::named::named_tool;
 use crate::policy_setup::PolicyInForce;
 use anyhow::Result;
 use haft::{
     Access, Accesses, CallScope, Decision, DeclareError, Explanation, Mode, Policy, RuleError, RunId, Schema,
-    ToolName, ToolRegistry, ToolSpec,
+    ToolName, ToolRegistry, ToolSpec, Workdir,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -16,6 +17,7 @@ const SHELL: &str = "bash";
 
 /// Says what would be decided about calls, without running them.
 pub(super) struct Decider<'a> {
+    workdir: &'a Workdir,
     tools: &'a ToolRegistry,
     policy: &'a Policy,
     mode: Mode,
@@ -46,6 +48,7 @@ pub(super) enum Input<'a> {
 impl<'a> Decider<'a> {
     /// Decides for an agent below those before it, or for none.
     pub(super) fn new(
+        workdir: &'a Workdir,
         tools: &'a ToolRegistry,
         in_force: &'a PolicyInForce,
         agents: &[String],
@@ -59,7 +62,7 @@ impl<'a> Decider<'a> {
         let name: ToolName = "policy-explain".parse()?;
         let anonymous = ToolSpec::new(name, "Makes an access that is asked about.", Schema::empty());
         let (policy, mode) = (&in_force.loaded.policy, in_force.loaded.mode);
-        Ok(Self { tools, policy, mode, scope, anonymous })
+        Ok(Self { workdir, tools, policy, mode, scope, anonymous })
     }
 
     /// Decides about one line: a call if it is a JSON object with `tool` and `input`, and otherwise a shell command.
@@ -107,7 +110,11 @@ impl<'a> Decider<'a> {
 
     /// Has a tool declare what a call would touch, and decides about that; what cannot be prepared is never run.
     fn declared(&self, tool: &str, input: Value) -> (Decision, Vec<Explanation>, Option<String>) {
-        match self.tools.declare(tool, input, &self.scope) {
+        let other = match self.tools.get(tool) {
+            Some(_) => None,
+            None => named_tool(self.workdir, tool).and_then(|tool| ToolRegistry::new().with(tool).ok()),
+        };
+        match other.as_ref().unwrap_or(self.tools).declare(tool, input, &self.scope) {
             Ok(call) => {
                 let (decision, accesses) = self.explain(call.tool, &call.accesses);
                 (decision, accesses, None)

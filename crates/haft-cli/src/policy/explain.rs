@@ -18,7 +18,7 @@ pub(super) fn explain(options: &ExplainOptions) -> Result<Exit> {
     let files = if is_named { Files::Named } else { Files::InForce };
     let policy =
         PolicySetup::new(&workdir, options.workdir.as_deref(), &tools).load(&options.policy, files)?;
-    let judge = Decider::new(&tools, &policy, &options.agent)?;
+    let judge = Decider::new(&workdir, &tools, &policy, &options.agent)?;
     let Some(call) = &options.call else {
         if !options.stdin {
             let message = "there is nothing to explain; name a shell command, a call as JSON or an access, or give --stdin";

@@ -8,6 +8,7 @@ mod interrupt;
 mod interrupted;
 mod journal;
 mod mcp;
+mod mcp_login;
 mod policy;
 mod policy_files;
 mod run;

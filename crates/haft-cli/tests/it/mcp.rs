@@ -7,24 +7,24 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// Is a user with a configuration and a workspace of their own.
-struct User {
+pub(crate) struct User {
     home: TempDir,
     workspace: TempDir,
 }
 
 impl User {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { home: tempfile::tempdir().unwrap(), workspace: tempfile::tempdir().unwrap() }
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = haft(self.workspace.path(), arguments);
         command.env("XDG_CONFIG_HOME", self.home.path().join("config"));
         command.env("XDG_STATE_HOME", self.home.path().join("state")).env("TOKEN", "s3cret");
         command
     }
 
-    fn check(&self, arguments: &[&str], expected: &Expect) {
+    pub(crate) fn check(&self, arguments: &[&str], expected: &Expect) {
         let shown = shown(&self.command(arguments).output().unwrap());
         let path = |path: &Path| path.canonicalize().unwrap().display().to_string();
         let shown =
@@ -34,7 +34,7 @@ impl User {
     }
 
     /// Adds the server `echo`, which notes each of its starts.
-    fn add_echo(&self) {
+    pub(crate) fn add_echo(&self) {
         let program = Path::new(env!("CARGO_BIN_EXE_haft")).with_file_name("examples").join("mcp-echo");
         assert!(program.exists(), "build the examples of this crate: cargo test does");
         let [description, starts] = ["description", "starts"].map(|name| self.home.path().join(name));
@@ -54,11 +54,11 @@ impl User {
         told[0]["digest"].as_str().unwrap().to_owned()
     }
 
-    fn starts(&self) -> usize {
+    pub(crate) fn starts(&self) -> usize {
         std::fs::read_to_string(self.home.path().join("starts")).unwrap_or_default().lines().count()
     }
 
-    fn write(&self, text: &str) {
+    pub(crate) fn write(&self, text: &str) {
         std::fs::write(self.workspace.path().join(".mcp.json"), text).unwrap();
     }
 }
@@ -210,7 +210,7 @@ fn the_tools_of_a_server_are_listed_and_called() {
     user.check(
         &["mcp", "status"],
         &expect![[r#"
-        echo ready, 1 tools echo 1 2025-11-25
+        echo ready, 1 tool echo 1 2025-11-25
         exit 0
     "#]],
     );
@@ -543,7 +543,8 @@ fn what_is_wrong_with_a_file_is_told_with_its_place() {
           "refused": [
             "a"
           ],
-          "servers": []
+          "servers": [],
+          "untrusted": []
         }
         exit 0
     "#]]);
@@ -568,4 +569,166 @@ fn what_is_wrong_with_a_file_is_told_with_its_place() {
         exit 2
     "#]],
     );
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_not_told_before_it_is_trusted() {
+    let user = User::new();
+    user.write(
+        "{ \"mcpServers\": { \"a\": { \"url\": \"${UNSET_IN_TESTS}\" }, \"b\": { \"command\": \"${TOKEN}\", \"args\": [\"x\"] } } }",
+    );
+    user.check(&["mcp", "list"], &expect![[r#"
+        a  .mcp.json not trusted
+        b  .mcp.json not trusted
+        stderr: note: the servers of `.mcp.json` are not started before you trust it; look at it, then run `haft mcp trust`
+        exit 0
+    "#]]);
+    user.check(&["mcp", "status", "a"], &expect![[r#"
+        stderr: note: the servers of `.mcp.json` are not started before you trust it; look at it, then run `haft mcp trust`
+        stderr: error: `a` is of `.mcp.json`, which is not trusted; look at it, then run `haft mcp trust`
+        exit 2
+    "#]]);
+    user.check(
+        &["mcp", "list", "--json"],
+        &expect![[r#"
+        {
+          "disabled": [],
+          "notes": [],
+          "refused": [],
+          "servers": [],
+          "untrusted": [
+            "a",
+            "b"
+          ]
+        }
+        exit 0
+    "#]],
+    );
+}
+
+#[test]
+fn policies_speak_of_tools_without_starting_their_servers() {
+    let user = User::new();
+    user.add_echo();
+    let policy = r#"[permissions]
+allow = ["call(mcp:echo/say)"]
+
+[[test]]
+tool = "echo__say"
+input = { text = "a" }
+expect = "allow"
+
+[[test]]
+tool = "echo__other"
+input = {}
+expect = "ask"
+
+[[test]]
+tool = "unknown__say"
+input = {}
+expect = "ask"
+"#;
+    std::fs::write(user.workspace.path().join("team.toml"), policy).unwrap();
+    let call = |tool: &str| serde_json::json!({ "tool": tool, "input": { "text": "a" } }).to_string();
+    user.check(
+        &["policy", "explain", "--policy", "team.toml", &call("echo__say")],
+        &expect![[r#"
+        allow  echo__say {"text":"a"}
+
+          allow  call mcp:echo/say
+                 by the rule call(mcp:echo/say) (team.toml:2)
+
+        decided by team.toml, in the mode default
+        stderr: note: team.toml:15: the test is not run: there is no tool `unknown__say`
+        exit 0
+    "#]],
+    );
+    user.check(
+        &["policy", "explain", "--policy", "team.toml", &call("echo__other")],
+        &expect![[r#"
+        ask  echo__other {"text":"a"}
+
+          ask    call mcp:echo/other
+                 no rule speaks of it
+                 to change it: a rule that allows it, such as `call(mcp:echo/other)`
+
+        decided by team.toml, in the mode default
+        stderr: note: team.toml:15: the test is not run: there is no tool `unknown__say`
+        exit 0
+    "#]],
+    );
+    user.check(
+        &["policy", "explain", "--policy", "team.toml", &call("other__say")],
+        &expect![[r#"
+        deny  other__say {"text":"a"}
+
+          it cannot be prepared, so it would not run:
+          there is no tool `other__say`
+
+        decided by team.toml, in the mode default
+        stderr: note: team.toml:15: the test is not run: there is no tool `unknown__say`
+        exit 1
+    "#]],
+    );
+    user.check(
+        &["policy", "test", "team.toml"],
+        &expect![[r#"
+        team.toml
+          ok       5  allow  echo__say
+          ok      10  ask    echo__other
+          skip    15  ask    unknown__say: there is no tool `unknown__say`
+
+        2 passed, 0 failed, 1 not run
+        exit 0
+    "#]],
+    );
+    user.check(
+        &["policy", "check", "team.toml"],
+        &expect![[r#"
+        ok  team.toml: 2 tests passed
+            builds on no profile of its own; `read_only` holds unless another is named
+            mode default, sandbox off
+            note: team.toml:15: the test is not run: there is no tool `unknown__say`
+        exit 0
+    "#]],
+    );
+    assert_eq!(user.starts(), 0);
+}
+
+#[test]
+fn a_call_of_a_server_that_waits_is_edited_by_what_its_tool_takes() {
+    let user = User::new();
+    user.add_echo();
+    let command = |arguments: &[&str]| {
+        let mut command = user.command(arguments);
+        command.env("HAFT_STATE", user.home.path().join("haft.db"));
+        shown(&command.output().unwrap())
+    };
+    let waits = command(&["call", "echo__say", "{\"text\": \"hello\"}"]);
+    assert!(waits.contains("exit 3"), "{waits}");
+    let listed: serde_json::Value = {
+        let listed = command(&["approvals", "list", "--json"]);
+        serde_json::from_str(listed.rsplit_once("exit").unwrap().0).unwrap()
+    };
+    let id = listed[0]["call"]["id"].as_str().unwrap();
+    let run = listed[0]["call"]["run"].as_str().unwrap();
+    let edit = |input: &str| command(&["approvals", "edit", id, "--input", input]);
+    expect![[r#"
+        stderr:   the arguments do not fit `echo__say`:
+        stderr:   - at `/text`: 7.5 is not a string
+        stderr:   Correct them and call the tool again.
+        stderr: error: the call `ID` cannot be made with these arguments, and waits as it was
+        exit 2
+    "#]]
+    .assert_eq(&edit("{\"text\": 7.5}").replace(id, "ID"));
+    expect![[r#"
+        approved with other arguments `echo__say`; go on with `haft resume RUN`.
+        exit 0
+    "#]]
+    .assert_eq(&edit("{\"text\": \"bye\"}").replace(run, "RUN"));
+    expect![[r#"
+        bye
+        [the arguments were changed: the whole: edited by the person who approved the call ({"text":"hello"} → {"text":"bye"})]
+        exit 0
+    "#]].assert_eq(&command(&["resume", run]));
 }

@@ -5,3 +5,4 @@
 mod client;
 mod fixture;
 mod secrets;
+mod tls;

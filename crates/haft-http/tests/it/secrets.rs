@@ -1,33 +1,19 @@
 use crate::fixture::Fixture;
 use bytes::Bytes;
 use haft_http::{AddressPolicy, Exchange, HttpClient};
+use haft_testkit::LogCapture;
 use std::fmt::Write as _;
-use std::io;
-use std::sync::{Arc, Mutex};
 
-/// Keeps all that is logged, by either of the two ways in which libraries do so.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
+/// Keeps what libraries log that do not do so by `tracing`.
+struct Plain(LogCapture);
 
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl log::Log for Log {
+impl log::Log for Plain {
     fn enabled(&self, _: &log::Metadata<'_>) -> bool {
         true
     }
 
     fn log(&self, record: &log::Record<'_>) {
-        let line = format!("{} {}\n", record.target(), record.args());
-        self.0.lock().unwrap().extend_from_slice(line.as_bytes());
+        self.0.push(&format!("{} {}", record.target(), record.args()));
     }
 
     fn flush(&self) {}
@@ -35,15 +21,10 @@ impl log::Log for Log {
 
 #[tokio::test]
 async fn neither_logs_nor_prints_what_a_request_holds() {
-    let log = Log::default();
-    log::set_boxed_logger(Box::new(log.clone())).unwrap();
+    let log = LogCapture::default();
+    log::set_boxed_logger(Box::new(Plain(log.clone()))).unwrap();
     log::set_max_level(log::LevelFilter::Trace);
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    let _listening = log.listen();
     tracing::info!("something is logged");
 
     let fixture = Fixture::start(&["HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhello", "x"]).await;
@@ -63,7 +44,7 @@ async fn neither_logs_nor_prints_what_a_request_holds() {
             Err(error) => write!(printed, "{error} {error:?}").unwrap(),
         }
     }
-    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let log = log.text();
     assert!(log.contains("something is logged") && log.contains("reqwest"), "{log}");
     assert!(!log.contains("Secret"), "{log}");
     assert!(printed.contains("broke") && !printed.contains("Secret"), "{printed}");

@@ -6,14 +6,13 @@
 #![cfg(unix)]
 #![expect(clippy::print_stdout, reason = "the tables are what the benchmark is for")]
 
-mod counting;
 mod raw;
 #[path = "../../examples/hostile-server/main.rs"]
 mod server;
 
-use counting::{Counting, Spent};
 use haft_mcp::measured::Measured;
 use haft_mcp::{Era, Program};
+use haft_testkit::counting::{Counting, Spent};
 use raw::Raw;
 use serde_json::{Map, Value, json};
 use std::process::{Command, ExitCode};

@@ -13,6 +13,7 @@ use outlet::Outlet;
 use serde_json::{Value, json};
 use settings::Settings;
 use std::collections::HashMap;
+use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::net::UnixListener;
 use std::process::ExitCode;
@@ -76,6 +77,8 @@ struct Shared {
     on_cancel: Mutex<HashMap<String, mpsc::Sender<()>>>,
     /// Who waits for an answer of the client.
     on_answer: Mutex<HashMap<String, mpsc::Sender<Value>>>,
+    /// From which level on the client wants messages, if it has said so for all requests.
+    level: Mutex<Value>,
     /// The request by which the client listens.
     listening: Mutex<Option<Value>>,
 }
@@ -113,8 +116,21 @@ impl Server {
                 let told = json!({ "notifications": params["notifications"], "_meta": meta });
                 self.outlet.notify("notifications/subscriptions/acknowledged", &told);
             }
-            Some("tools/list") => self.outlet.answer(id, &json!({ "tools": tools::list() })),
+            Some("tools/list") => {
+                let mut tools = tools::list();
+                if let Some(file) = &self.settings.describe {
+                    tools[0]["description"] = json!(fs::read_to_string(file).expect("the file is there"));
+                }
+                self.outlet.answer(id, &json!({ "tools": tools }));
+            }
             Some("tools/call") => tools::call(&self.outlet, &self.shared, id, params),
+            Some("logging/setLevel") if self.settings.refuse_level => {
+                self.outlet.refuse(id, -32602, "not that one", &Value::Null);
+            }
+            Some("logging/setLevel") => {
+                *self.shared.level.lock().expect("a lock") = params["level"].clone();
+                self.outlet.answer(id, &json!({}));
+            }
             Some("echo/params") => self.outlet.answer(id, params),
             Some(_) if id.is_null() => {}
             Some(_) => self.outlet.refuse(id, -32601, "there is no such method", &Value::Null),
@@ -140,7 +156,7 @@ impl Server {
         let result = json!({
             "resultType": "complete",
             "supportedVersions": ["2026-07-28"],
-            "capabilities": { "tools": { "listChanged": true } },
+            "capabilities": self.capabilities(),
             "instructions": "Be careful.",
             "ttlMs": 0,
             "cacheScope": "private",
@@ -159,11 +175,19 @@ impl Server {
         }
         let result = json!({
             "protocolVersion": self.settings.revision.as_deref().unwrap_or("2025-11-25"),
-            "capabilities": { "tools": { "listChanged": true } },
+            "capabilities": self.capabilities(),
             "serverInfo": { "name": "hostile-server", "version": "1" },
             "instructions": "Be careful.",
         });
         self.outlet.answer(id, &result);
+    }
+
+    fn capabilities(&self) -> Value {
+        let mut capabilities = json!({ "tools": { "listChanged": true } });
+        if self.settings.logging {
+            capabilities["logging"] = json!({});
+        }
+        capabilities
     }
 
     fn cancel(&self, id: &Value) {

@@ -28,6 +28,12 @@ pub(crate) struct Settings {
     pub(crate) die: Option<u8>,
     /// `--ignore-eof`: it does not end when its input does.
     pub(crate) ignore_eof: bool,
+    /// `--logging`: it says that its log can be asked for.
+    pub(crate) logging: bool,
+    /// `--refuse-level`: it refuses to be told which messages are wanted.
+    pub(crate) refuse_level: bool,
+    /// `--describe FILE`: the file holds the description of `echo`, whenever the tools are listed.
+    pub(crate) describe: Option<String>,
     /// `--listen SOCKET`: it serves connections to a socket of this machine.
     pub(crate) listen: Option<String>,
 }
@@ -50,6 +56,9 @@ impl Settings {
                 "--endless-stderr" => settings.endless_stderr = true,
                 "--die" => settings.die = Some(number(&value()?)?),
                 "--ignore-eof" => settings.ignore_eof = true,
+                "--logging" => settings.logging = true,
+                "--refuse-level" => settings.refuse_level = true,
+                "--describe" => settings.describe = Some(value()?),
                 "--listen" => settings.listen = Some(value()?),
                 _ => return Err(format!("the argument {argument} is not known")),
             }

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The tools, and what each does.
-const TOOLS: [(&str, &str); 18] = [
+const TOOLS: [(&str, &str); 19] = [
     ("echo", "Answers with `text`."),
     ("sleep", "Answers after `ms` milliseconds."),
     ("big", "Answers with a text of `bytes` bytes; with `id_last`, the id stands behind it."),
@@ -21,6 +21,7 @@ const TOOLS: [(&str, &str); 18] = [
     ("progress", "Tells of progress `count` times, then answers."),
     ("storm", "Tells `count` times that its resources have changed, then answers."),
     ("log", "Writes `text` to the client's log, then answers."),
+    ("level", "Answers with the level from which on the client wants messages of the log."),
     ("change", "Tells that the tools have changed, then answers."),
     ("ask", "Asks the client for `method` with `params`, and answers with what the client says."),
     ("refuse", "Answers with an error."),
@@ -100,6 +101,11 @@ pub(crate) fn call(outlet: &Outlet, shared: &Arc<Shared>, id: &Value, params: &V
             let told = json!({ "level": "warning", "data": arguments["text"] });
             outlet.notify("notifications/message", &told);
             outlet.answer(id, &text(&json!("written")));
+        }
+        "level" => {
+            let said = &params["_meta"]["io.modelcontextprotocol/logLevel"];
+            let said = if said.is_null() { &*shared.level.lock().expect("a lock") } else { said };
+            outlet.answer(id, &text(&json!(said.as_str().unwrap_or("none"))));
         }
         "change" => {
             let told = match shared.listening.lock().expect("a lock").clone() {

@@ -39,6 +39,13 @@ pub(crate) trait Authorizer: Send + Sync + 'static {
     /// Dropped before it is done, it misses nothing.
     async fn logged_in(&self);
 
+    /// Waits until a login that was begun was in vain, since this was done last; says why, for people.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, it misses nothing.
+    async fn login_failed(&self) -> String;
+
     /// Begins a login although no server has asked for one, or goes on with the one that was begun; gives where a person
     /// logs in.
     ///

@@ -32,11 +32,11 @@ impl Call {
     }
 
     async fn make(&self, watch: &Arc<CallWatch>) -> Result<ToolOutput, ToolError> {
-        let (mut after, mut is_repeated) = (0, false);
+        let (mut after, mut is_repeated, mut may_be_done) = (0, false, false);
         loop {
             let connected = self.server.connected(after).await;
             let connection = connected.map_err(|error| {
-                if is_repeated { self.ended(&error.to_string(), false) } else { self.unreachable(&error) }
+                if may_be_done { self.ended(&error.to_string(), false) } else { self.unreachable(&error) }
             })?;
             self.check().await?;
             match self.exchange(&connection, watch).await {
@@ -44,10 +44,18 @@ impl Call {
                 Err(Halt::Told(error)) => return Err(error),
                 Err(Halt::Fault(Fault::Ended(farewell))) => {
                     if is_repeated || !may_repeat(self.server.config(), &self.tool) {
-                        return Err(self.ended(&farewell.to_string(), is_repeated));
+                        return Err(self.ended(&farewell.to_string(), may_be_done));
                     }
-                    (after, is_repeated) = (connection.generation, true);
+                    (after, is_repeated, may_be_done) = (connection.generation, true, true);
                     watch.tell("the server ended and is started again; the call is made once more");
+                }
+                // Nothing was done, so it can be made once more whatever it does.
+                Err(Halt::Fault(Fault::Untaken(_))) if !is_repeated => {
+                    (after, is_repeated) = (connection.generation, true);
+                    watch.tell("the connection to the server is made anew; the call is made once more");
+                }
+                Err(Halt::Fault(Fault::Untaken(farewell))) if may_be_done => {
+                    return Err(self.ended(&farewell.to_string(), false));
                 }
                 Err(Halt::Fault(fault)) => {
                     return Err(fault_error(fault, &self.tool, self.server.name()));

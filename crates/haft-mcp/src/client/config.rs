@@ -10,11 +10,11 @@ pub use problem::{ConfigError, ConfigProblem};
 pub use server_name::{ServerName, ServerNameError};
 pub use servers_file::{RefusedServer, ServersFile};
 
-use crate::LoginConfig;
+use crate::{LogLevel, LoginConfig};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use url::Url;
 
@@ -26,6 +26,9 @@ pub struct ServerConfig {
     pub name: ServerName,
     /// How it is reached.
     pub transport: Transport,
+    /// How it is reached as a file says it, where variables are not replaced: this identifies it, so that it stays the same
+    /// server when a secret changes. `None`, the default, if `transport` itself does; whoever changes that changes this, too.
+    pub written: Option<Transport>,
     /// When it is started; [`Start::Lazy`] by default.
     pub start: Start,
     /// The era of the protocol that it speaks; found out if `None`, the default.
@@ -40,6 +43,12 @@ pub struct ServerConfig {
     /// The tools, by the names the server gives them, for which to be called twice is to be called once: a call of them
     /// that the server did not survive is made once more. None by default; what a tool says of itself counts besides.
     pub repeatable: BTreeSet<String>,
+    /// From which level on it is asked for messages of its log, if it has one that can be asked for;
+    /// [`LogLevel::Info`] by default. With `None` it is not asked: a server of the modern era then sends none, and one of
+    /// the legacy era what it wants.
+    ///
+    /// What it sends is kept, the last 64 KiB of it, and told as progress to the call that it must belong to.
+    pub log_level: Option<LogLevel>,
 }
 
 /// Says how a server is reached.
@@ -82,6 +91,9 @@ pub struct HttpServer {
     pub headers: BTreeMap<String, String>,
     /// As whom haft logs in where the server wants that; found out by default.
     pub login: LoginConfig,
+    /// A file of certificates, in PEM, of authorities that are trusted besides the system's, for the server and where one logs
+    /// in to it; `None` by default.
+    pub ca: Option<PathBuf>,
 }
 
 /// Says when a server is started.
@@ -130,13 +142,35 @@ impl ServerConfig {
         Self {
             name,
             transport,
+            written: None,
             start: Start::default(),
             era: None,
             limits: ServerLimits::default(),
             resource_tools: false,
             orders_itself: false,
             repeatable: BTreeSet::new(),
+            log_level: Some(LogLevel::Info),
         }
+    }
+}
+
+impl ServerConfig {
+    /// Has its program start in this directory, or below it where a relative one is configured, and files be looked for there.
+    #[must_use]
+    pub fn within(mut self, directory: &Path) -> Self {
+        for transport in [Some(&mut self.transport), self.written.as_mut()].into_iter().flatten() {
+            match transport {
+                Transport::Stdio(program) => {
+                    let below = program.directory.take().unwrap_or_default();
+                    program.directory = Some(directory.join(below));
+                }
+                Transport::Http(service) => {
+                    service.ca = service.ca.take().map(|file| directory.join(file));
+                }
+                Transport::Unix(_) => {}
+            }
+        }
+        self
     }
 }
 

@@ -5,7 +5,7 @@ mod reading;
 mod schema;
 
 pub(crate) use definition::{Definition, TaskSupport};
-pub(crate) use reading::read_tools;
+pub(crate) use reading::{Reading, read_tools};
 
 use crate::client::server::{NoticeKind, ServerNotice};
 use crate::client::trust::{ListedTool, Verdict};
@@ -13,10 +13,10 @@ use crate::shown::line;
 use crate::{ServerConfig, ServerName};
 use definition::{Decoded, Skipped};
 use haft_core::{Digest, ToolName};
-use serde_json::Value;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The most notices that are kept of one listing.
 const MOST_NOTICES: usize = 200;
@@ -30,12 +30,15 @@ pub(crate) struct Listing {
     pub(crate) tools: Arc<[Arc<Definition>]>,
     /// What a person should know of it.
     pub(crate) notices: Arc<[ServerNotice]>,
+    /// How long it counts from when it was read; for ever if `None`.
+    pub(crate) ttl: Option<Duration>,
 }
 
 /// Is a listing of which it is not yet judged what may be called.
 pub(crate) struct Unjudged {
     tools: Vec<Decoded>,
     notices: Vec<ServerNotice>,
+    ttl: Option<Duration>,
     pub(crate) listed: Vec<ListedTool>,
 }
 
@@ -44,12 +47,8 @@ impl Unjudged {
     /// not made anew.
     ///
     /// Compiles schemas, so it belongs on a thread that may block.
-    pub(crate) fn of(
-        server: &ServerName,
-        items: Vec<Value>,
-        mut notices: Vec<ServerNotice>,
-        before: &Listing,
-    ) -> Self {
+    pub(crate) fn of(server: &ServerName, reading: Reading, before: &Listing) -> Self {
+        let Reading { items, mut notices, ttl } = reading;
         let known: HashMap<Digest, &Arc<Definition>> =
             before.tools.iter().map(|tool| (tool.digest, tool)).collect();
         let mut names: HashMap<ToolName, String> = HashMap::new();
@@ -73,12 +72,12 @@ impl Unjudged {
                 Err(skipped) => notices.push(skipped.notice(position)),
             }
         }
-        Self { tools, notices, listed }
+        Self { tools, notices, ttl, listed }
     }
 
     /// Completes the listing with the verdicts on its tools.
     pub(crate) fn judged(self, verdicts: Vec<Verdict>) -> Listing {
-        let Self { tools, mut notices, .. } = self;
+        let Self { tools, mut notices, ttl, .. } = self;
         let missing = || Verdict::Quarantined { why: "nobody has said whether it may be used".to_owned() };
         let verdicts = verdicts.into_iter().map(Some).chain(std::iter::repeat(None));
         let tools: Vec<_> = tools
@@ -93,7 +92,7 @@ impl Unjudged {
             let text = format!("there are {more} notices more");
             notices.push(ServerNotice { kind: NoticeKind::LeftOut, tool: None, text });
         }
-        Listing { tools: tools.into(), notices: notices.into() }
+        Listing { tools: tools.into(), notices: notices.into(), ttl }
     }
 }
 

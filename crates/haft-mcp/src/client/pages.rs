@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use std::collections::HashSet;
+use std::time::Duration;
 
 /// The most pages of a list that are read.
 const MOST_PAGES: usize = 1_000;
@@ -19,6 +20,7 @@ const MOST_CURSOR_BYTES: usize = 64 << 10;
 pub(crate) struct Page {
     items: Vec<Value>,
     next: Value,
+    ttl: Option<Duration>,
 }
 
 /// Is all that was read of a list.
@@ -26,6 +28,8 @@ pub(crate) struct Pages {
     pub(crate) items: Vec<Value>,
     /// Why the rest was left out, if it was; goes on where `the list` was said.
     pub(crate) cut: Option<String>,
+    /// How long the list counts, if the server has said so: as long as the shortest of its pages.
+    pub(crate) ttl: Option<Duration>,
 }
 
 impl Page {
@@ -33,7 +37,8 @@ impl Page {
     pub(crate) fn of(mut result: Value, key: &str) -> Option<Self> {
         let Some(Value::Array(items)) = result.get_mut(key).map(Value::take) else { return None };
         let next = result.get_mut("nextCursor").map(Value::take).unwrap_or_default();
-        Some(Self { items, next })
+        let ttl = result.get("ttlMs").and_then(Value::as_u64).map(Duration::from_millis);
+        Some(Self { items, next, ttl })
     }
 }
 
@@ -44,11 +49,12 @@ impl Page {
 pub(crate) async fn read_pages<E, F: Future<Output = Result<Page, E>>>(
     mut ask: impl FnMut(Value) -> F,
 ) -> Result<Pages, E> {
-    let mut pages = Pages { items: Vec::new(), cut: None };
+    let mut pages = Pages { items: Vec::new(), cut: None, ttl: None };
     let (mut seen, mut left) = (HashSet::new(), MOST_BYTES);
     let mut params = json!({});
     for _ in 0..MOST_PAGES {
         let page = ask(params).await?;
+        pages.ttl = pages.ttl.into_iter().chain(page.ttl).min();
         let room = MOST_ITEMS - pages.items.len();
         let too_many = page.items.len() > room;
         for item in page.items.into_iter().take(room) {

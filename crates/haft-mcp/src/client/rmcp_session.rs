@@ -16,14 +16,16 @@ mod local_fault;
 mod message;
 mod oauth;
 mod opening;
+mod posts;
 mod tap;
 
 pub(crate) use connection::open;
 #[cfg(unix)]
 pub(crate) use dials::{StdioDial, UnixDial};
-pub(crate) use http::{HttpDial, HttpDialError, host_of};
+pub(crate) use http::{HttpDial, HttpDialError, authorities_of, host_of};
 pub(crate) use oauth::OAuth;
 pub(crate) use opening::Opening;
+use posts::Posts;
 
 #[cfg(test)]
 #[cfg(unix)]

@@ -50,6 +50,8 @@ struct Wants {
     asked: u64,
     /// How often it was asked that the tools be read again.
     refreshed: u64,
+    /// How often the tools should have been read, in all: that counts those of who must have them.
+    readings: u64,
     /// How often it was asked that the connection be made anew.
     restarted: u64,
     /// How often it was asked that the connection be ended.

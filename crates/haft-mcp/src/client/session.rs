@@ -17,7 +17,8 @@ pub(crate) trait Session: Send + Sync + 'static {
     /// What the server said of itself.
     fn server(&self) -> &ServerInfo;
 
-    /// Sends a request and gives its result as the server sent it, whatever it holds.
+    /// Sends a request and gives its result as the server sent it, whatever it holds; done soon after the connection has
+    /// ended, if not before.
     ///
     /// # Cancel safety
     ///
@@ -52,6 +53,15 @@ pub(crate) trait Dial: Send + Sync + 'static {
     /// Dropped before it is done, it misses nothing.
     async fn logged_in(&self) {
         std::future::pending::<()>().await;
+    }
+
+    /// Waits until a login that was begun was in vain, since this was done last, and says why; for ever where nobody can.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, it misses nothing.
+    async fn login_failed(&self) -> String {
+        std::future::pending().await
     }
 
     /// Begins a login, or goes on with the one that was begun; gives where a person logs in. `None` where there is none.
@@ -104,6 +114,10 @@ pub(crate) enum Fault {
     /// The connection ended before the answer came.
     #[error("the connection ended: {0}")]
     Ended(Farewell),
+    /// The server has certainly not taken the request: it was not sent, or belongs to a session that the server does not
+    /// know any more.
+    #[error("the server did not take the request: {0}")]
+    Untaken(Farewell),
     /// A person has to log in.
     #[error("the server wants a login")]
     Unauthorized {

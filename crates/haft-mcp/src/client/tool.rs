@@ -1,8 +1,8 @@
-use crate::McpServer;
 use crate::client::call::Call;
 use crate::client::listing::{Definition, MOST_NAME_BYTES};
 use crate::client::trust::Verdict;
 use crate::shown::line;
+use crate::{McpServer, ServerName};
 use haft_core::{ToolError, ToolSpec};
 use haft_tools_core::{Access, Accesses, CallScope, Prepared, Resource, Scheme, Tool};
 use serde_json::Value;
@@ -20,14 +20,18 @@ pub(crate) struct McpTool {
 
 impl McpTool {
     pub(crate) fn new(server: McpServer, tool: Arc<Definition>) -> Self {
-        let name = server.name();
-        let resource = Resource::exact(MCP, format!("{name}/{}", tool.foreign));
-        let access = Access::call(resource).within(&Resource::exact(MCP, name.as_str()));
         // What a tool says of itself counts for the order alone: whether it may be called is decided by its resource.
         let is_unordered = server.config().orders_itself || tool.spec.hints().read_only;
-        let access = if is_unordered { access.unordered() } else { access };
-        Self { server, tool, accesses: access.into() }
+        let accesses = accesses(server.name(), &tool.foreign, is_unordered);
+        Self { server, tool, accesses }
     }
+}
+
+/// What a call of a tool touches, by the name that the server has for it.
+pub(crate) fn accesses(server: &ServerName, foreign: &str, is_unordered: bool) -> Accesses {
+    let access = Access::call(Resource::exact(MCP, format!("{server}/{foreign}")))
+        .within(&Resource::exact(MCP, server.as_str()));
+    if is_unordered { access.unordered().into() } else { access.into() }
 }
 
 impl Tool for McpTool {

@@ -1,6 +1,8 @@
 //! How servers are reached, each by what its configuration says.
 
-use crate::client::rmcp_session::{HttpDial, HttpDialError, OAuth, Opening, StdioDial, UnixDial, host_of};
+use crate::client::rmcp_session::{
+    HttpDial, HttpDialError, OAuth, Opening, StdioDial, UnixDial, authorities_of, host_of,
+};
 use crate::client::servers::Dialer;
 use crate::client::session::{Counterpart, Dial, DialError, Session};
 use crate::{
@@ -49,7 +51,9 @@ impl Dialer for Ways {
 impl Ways {
     fn to_service(&self, server: &HttpServer, opening: Opening) -> Result<HttpDial, HttpDialError> {
         let (url, login) = (server.url.clone(), server.login.clone());
-        let oauth = OAuth::new(url, host_of(&server.url)?, login, Arc::clone(&self.credentials))?;
+        let authorities = authorities_of(server)?;
+        let oauth =
+            OAuth::new(url, host_of(&server.url)?, &authorities, login, Arc::clone(&self.credentials))?;
         HttpDial::new(server, Some(Arc::new(oauth)), opening)
     }
 }

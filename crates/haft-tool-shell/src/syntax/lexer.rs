@@ -75,6 +75,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Takes all there is.
+    #[cfg(feature = "analysis")]
     pub(crate) fn tokens(mut self) -> Result<Vec<Token>, Unreadable> {
         while self.at < self.text.len() {
             self.token()?;

@@ -8,7 +8,6 @@
 
 #![expect(clippy::print_stdout, reason = "the tables are what the benchmark is for")]
 
-mod counting;
 mod files;
 mod measuring;
 mod one_call;
@@ -16,7 +15,7 @@ mod overlapping;
 mod queueing;
 mod tool_list;
 
-use counting::Counting;
+use haft_testkit::counting::Counting;
 use one_call::{Direct, Pipeline};
 use tokio::runtime::Builder;
 

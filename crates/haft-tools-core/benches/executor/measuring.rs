@@ -1,6 +1,6 @@
 //! Takes measurements by turns.
 
-use crate::counting::Spent;
+use haft_testkit::counting::Spent;
 use std::time::{Duration, Instant};
 
 /// What is measured: does its work once, or says why it could not.

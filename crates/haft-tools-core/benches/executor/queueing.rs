@@ -1,10 +1,10 @@
 //! Batches of thousands of calls: what each costs in time, and in memory while it waits.
 
 use crate::Fault;
-use crate::counting::Spent;
 use crate::files::{Width, batch, executor};
 use crate::measuring::{Work, by_turns};
 use futures_util::FutureExt as _;
+use haft_testkit::counting::Spent;
 use haft_tools_core::{LocalExecutor, ToolExecutor as _};
 use std::pin::pin;
 use std::time::Duration;

@@ -127,30 +127,30 @@ impl Resource {
 
     /// Tells whether everything that `other` stands for is part of this.
     pub fn contains(&self, other: &Self) -> bool {
-        Reach::of(self).contains(Reach::of(other))
+        Extent::of(self).contains(Extent::of(other))
     }
 
     /// Tells whether the two have anything in common.
     pub fn overlaps(&self, other: &Self) -> bool {
-        Reach::of(self).overlaps(Reach::of(other))
+        Extent::of(self).overlaps(Extent::of(other))
     }
 
     /// Tells whether the other's path is this one or lies below it.
     pub(super) fn is_above(&self, other: &Self) -> bool {
-        Reach::of(self).is_above(Reach::of(other))
+        Extent::of(self).is_above(Extent::of(other))
     }
 }
 
 /// Is what an access reaches as far as ordering goes: its resource, or a wider place.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reach<'a> {
+pub(crate) struct Extent<'a> {
     pub(crate) scheme: &'a Scheme,
     pub(crate) path: &'a str,
     /// Whether everything below the path is meant too.
     pub(crate) subtree: bool,
 }
 
-impl<'a> Reach<'a> {
+impl<'a> Extent<'a> {
     pub(super) fn of(resource: &'a Resource) -> Self {
         Self { scheme: &resource.scheme, path: &resource.path, subtree: resource.subtree }
     }

@@ -6,8 +6,8 @@ use haft_core::{Decision, ReplyStatus};
 
 /// Holds a prepared call that may run.
 ///
-/// Made by [`decide`] for an allowed call and by the approve stage for one that a mode or a person lets run, and by nothing else; the run
-/// stage takes nothing else.
+/// Made by [`decide`] for an allowed call and by the approve stage for one that a mode or a person lets run, and by nothing
+/// else; the run stage takes nothing else.
 pub(super) struct Authorized {
     prepared: Prepared,
     by: Authority,

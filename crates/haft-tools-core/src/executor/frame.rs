@@ -80,7 +80,7 @@ impl Frame {
     }
 }
 
-/// Keeps the clocks of a call and of those that wait for it stopped while a person is asked.
+/// Keeps the clocks of a call and of those that wait for it stopped while a person is asked, or the host has its turn.
 pub(crate) struct StoppedClocks<'a>(Option<&'a CallContext>);
 
 impl<'a> StoppedClocks<'a> {

@@ -1,5 +1,5 @@
 use super::graph::{Graph, NodeId};
-use crate::access::Reach;
+use crate::access::Extent;
 use crate::{Access, Accesses};
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -209,7 +209,7 @@ fn key_of(access: &Access) -> (Box<str>, bool) {
     }
 }
 
-fn key(place: Reach<'_>) -> Box<str> {
+fn key(place: Extent<'_>) -> Box<str> {
     let (scheme, path) = (place.scheme.as_str(), place.path);
     let mut key = String::with_capacity(scheme.len() + 1 + path.len());
     key.push_str(scheme);

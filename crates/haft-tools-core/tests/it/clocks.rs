@@ -260,6 +260,24 @@ async fn a_question_that_is_given_up_lets_the_clock_go_on() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_clocks_stand_still_while_a_tool_waits_for_the_host() {
+    let waits = Probe::new("waits").run(|input: Value, cx: CallContext| async move {
+        cx.stand_still_while(sleep(seconds(1_000))).await;
+        sleep(seconds(input["rest"].as_u64().unwrap())).await;
+        Ok("done".into())
+    });
+    let limits = Limits { timeout: seconds(10), idle_timeout: Some(seconds(5)), ..Limits::default() };
+    let executor = permissive([waits, relay()]).limits(limits).build();
+    let nested = json!({ "calls": [{ "name": "waits", "input": { "rest": 1 } }] });
+    assert_eq!(outline(&reply(&executor, "relay", nested).await), "ok\ninner-0 ok: done\n");
+    let started = Instant::now();
+    expect![[r#"
+        timed out
+        `waits` was stopped after 5 s without any progress and may have done a part of its work; see what it has done, and ask for less at once"#]].assert_eq(&outline(&reply(&executor, "waits", json!({ "rest": 20 })).await));
+    assert_eq!(started.elapsed().as_secs(), 1_007);
+}
+
+#[tokio::test(start_paused = true)]
 async fn waiting_for_room_is_not_running() {
     let widths = haft_tools_core::Widths { read: 1, ..haft_tools_core::Widths::default() };
     let executor = permissive([steps()]).widths(&widths).build();

@@ -7,16 +7,14 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod batches;
-#[path = "../../benches/executor/counting.rs"]
-mod counting;
 mod random;
 mod tools;
 mod world;
 
 use batches::{Fate, Planned, plan};
-use counting::{Counting, Spent};
 use futures_util::future::join_all;
 use haft_core::ToolCall;
+use haft_testkit::counting::{Counting, Spent};
 use haft_tools_core::{
     Approval, Batch, CallOutcome, CallScope, Cancel, EventReader, Events, HeldCall, Journal, LocalExecutor,
     Policy, Resumption, Rule, Steer, Strategy, ToolExecutor as _,

@@ -30,12 +30,14 @@ impl Approver for Willing {
     }
 }
 
-struct Echo;
+/// Is a model that says what it was asked for.
+pub(super) struct Echo;
 
 #[async_trait]
 impl Sampler for Echo {
     async fn sample(&self, request: SamplingRequest, _: &CallContext) -> Result<Sampled, ToolError> {
-        Ok(Sampled::new(format!("{} tokens", request.max_tokens), "echo"))
+        let text = format!("{} messages, {} tokens", request.messages.len(), request.max_tokens);
+        Ok(Sampled::new(text, "echo"))
     }
 }
 
@@ -87,8 +89,8 @@ async fn both_eras_get_the_same_answers() {
             "sampling/createMessage",
             turn(),
             expect![[r#"
-            ok
-            {"content":{"text":"7 tokens","type":"text"},"model":"echo","role":"assistant","stopReason":"endTurn"}"#]],
+                ok
+                {"content":{"text":"1 messages, 7 tokens","type":"text"},"model":"echo","role":"assistant","stopReason":"endTurn"}"#]],
         ),
         (
             "roots/list",

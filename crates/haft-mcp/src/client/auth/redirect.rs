@@ -39,6 +39,11 @@ impl Redirect {
         Ok(Self { listener, port })
     }
 
+    /// Listens at this port and no other.
+    pub(crate) async fn listen_at(port: u16) -> io::Result<Self> {
+        Ok(Self { listener: TcpListener::bind(("127.0.0.1", port)).await?, port })
+    }
+
     /// The address that the authorization server is told.
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}{PATH}", self.port)

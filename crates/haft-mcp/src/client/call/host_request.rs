@@ -1,7 +1,7 @@
 use super::rounds::{self, Exchange, Halt};
 use super::watch::CallWatch;
 use crate::client::host::Requester;
-use crate::client::session::{Fault, Request};
+use crate::client::session::{Counterpart as _, Fault, News, Request};
 use crate::{Era, McpServer, ServerName, ServerRequestError};
 use async_trait::async_trait;
 use haft_tools_core::CallContext;
@@ -17,6 +17,16 @@ impl Requester for McpServer {
 
     async fn era(&self) -> Result<Era, ServerRequestError> {
         Ok(self.connected(0).await.map_err(unreachable)?.session.server().era)
+    }
+
+    async fn tells_of_resources(&self) -> Result<bool, ServerRequestError> {
+        let connection = self.connected(0).await.map_err(unreachable)?;
+        let told = connection.session.server().capabilities.pointer("/resources/subscribe");
+        Ok(told.and_then(Value::as_bool).unwrap_or(false))
+    }
+
+    fn missed(&self, uri: &str) {
+        self.shared().ear.hear(News::ResourceUpdated(uri.to_owned()));
     }
 
     async fn request(
@@ -62,13 +72,13 @@ async fn complete(
             .await
         {
             Ok(result) => return Ok(result),
-            Err(Halt::Fault(Fault::Ended(_))) if !is_repeated => {
+            Err(Halt::Fault(Fault::Ended(_) | Fault::Untaken(_))) if !is_repeated => {
                 (after, is_repeated) = (connection.generation, true);
             }
             Err(Halt::Fault(Fault::Refused { code, message, .. })) => {
                 return Err(ServerRequestError::refused(code, &message));
             }
-            Err(Halt::Fault(fault @ (Fault::Unauthorized { .. } | Fault::Ended(_)))) => {
+            Err(Halt::Fault(fault @ (Fault::Unauthorized { .. } | Fault::Ended(_) | Fault::Untaken(_)))) => {
                 return Err(unreachable(fault));
             }
             Err(Halt::Fault(fault)) => return Err(ServerRequestError::unusable(fault.to_string())),

@@ -12,6 +12,9 @@ use std::time::Duration;
 /// How often a server may want something more before it answers one request.
 const MOST_ROUNDS: u32 = 10;
 
+/// The most that a server may want at once.
+const MOST_INPUTS: usize = 32;
+
 /// How long is waited before a request is sent again of which the server wanted nothing; doubled up to the longest.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
@@ -59,7 +62,11 @@ impl<'a> Exchange<'a> {
             if let Value::Object(params) = &mut params {
                 params.append(&mut more);
             }
-            let mut result = self.send(Request { method, params }).await?;
+            let request = Request { method, params };
+            let mut result = match round {
+                0 => self.connection.request(request, Some(self.watch())).await?,
+                _ => self.send(request).await?,
+            };
             match Kind::of(&result, self.era()) {
                 Kind::Complete => return Ok(result),
                 Kind::Task => return TaskHandle::new(self, result)?.result().await,
@@ -98,6 +105,12 @@ impl<'a> Exchange<'a> {
     pub(super) async fn answers(&self, wanted: Value) -> Result<Map<String, Value>, Halt> {
         let mut answers = Map::new();
         let Value::Object(wanted) = wanted else { return Ok(answers) };
+        if wanted.len() > MOST_INPUTS {
+            let count = wanted.len();
+            return Err(told(&format!(
+                "the server asks for {count} things at once; {MOST_INPUTS} are answered at most"
+            )));
+        }
         for (key, mut ask) in wanted {
             let method = match ask.get("method") {
                 Some(Value::String(method)) => method.clone(),
@@ -120,8 +133,13 @@ impl<'a> Exchange<'a> {
         Ok(answers)
     }
 
+    /// Sends a request that goes on with what was begun: even if it is not taken, something may have been done.
     pub(super) async fn send(&self, request: Request) -> Result<Value, Fault> {
-        self.connection.request(request, Some(self.watch())).await
+        let result = self.connection.request(request, Some(self.watch())).await;
+        result.map_err(|fault| match fault {
+            Fault::Untaken(farewell) => Fault::Ended(farewell),
+            fault => fault,
+        })
     }
 
     fn watch(&self) -> Arc<dyn Watch> {

@@ -308,7 +308,7 @@ async fn rounds_and_questions_without_end_are_an_error() {
     .assert_eq(&call(&executor_of(&fake).await, "s__a", json!({})).await);
     assert_eq!(fake.count("tools/call"), 9);
     let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
-        let many: serde_json::Map<_, _> = (0..500).map(|n| (n.to_string(), elicitation("many"))).collect();
+        let many: serde_json::Map<_, _> = (0..32).map(|n| (n.to_string(), elicitation("many"))).collect();
         Ok(wanting(&asked, |round| Some(input_required(&many.clone().into(), round))))
     });
     expect![[r"
@@ -316,6 +316,24 @@ async fn rounds_and_questions_without_end_are_an_error() {
         the server asked for more and more before it would answer; go on without this call"]]
     .assert_eq(&call(&executor_of(&fake).await, "s__a", json!({})).await);
     assert_eq!(fake.count("tools/call"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_wants_too_much_at_once_gets_none_of_it() {
+    // Nobody is asked for the roots, so that they do not count as questions.
+    let fake = FakeServer::new(Era::Modern, json!([tool("a")]), |asked| async move {
+        let count = asked.params["arguments"]["count"].as_u64().unwrap();
+        let many: serde_json::Map<_, _> =
+            (0..count).map(|n| (n.to_string(), json!({ "method": "roots/list" }))).collect();
+        Ok(wanting(&asked, |round| (round == 0).then(|| input_required(&many.clone().into(), 0))))
+    });
+    let executor = executor(&answering(&fake)).await.build();
+    assert!(call(&executor, "s__a", json!({ "count": 32 })).await.starts_with("ok"));
+    expect![[r"
+        error: failed
+        the server asks for 33 things at once; 32 are answered at most; go on without this call"]]
+    .assert_eq(&call(&executor, "s__a", json!({ "count": 33 })).await);
+    assert_eq!(fake.count("tools/call"), 3);
 }
 
 #[tokio::test(start_paused = true)]
@@ -418,6 +436,44 @@ async fn a_calls_time_stands_still_while_a_person_is_asked() {
     let servers = builder([(config("s"), &fake)]).answers(AsksPerson).build().unwrap();
     let executor = executor(&servers).await.approver(Slow).build();
     assert_eq!(call(&executor, "s__a", json!({})).await, "ok\n{\"k\":\"me\"}");
+}
+
+/// Takes an hour to answer.
+struct SlowHost;
+
+#[async_trait]
+impl crate::client::answers::Answers for SlowHost {
+    fn capabilities(&self, _: &crate::ServerName) -> Value {
+        json!({})
+    }
+
+    async fn answer(
+        &self,
+        _: &crate::ServerName,
+        _: Ask,
+        _: Option<Arc<dyn crate::client::session::Watch>>,
+    ) -> Result<Value, crate::client::session::AskRefused> {
+        sleep(Duration::from_hours(1)).await;
+        Ok(json!("a turn"))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_calls_time_stands_still_while_the_host_takes_a_turn_for_the_server() {
+    let sampling = || Ask { method: "sampling/createMessage".to_owned(), params: json!({}) };
+    for era in [Era::Modern, Era::Legacy] {
+        let fake = FakeServer::new(era, json!([tool("a")]), move |asked| async move {
+            let wanted = json!({ "k": { "method": sampling().method } });
+            if era == Era::Modern {
+                return Ok(wanting(&asked, |round| (round == 0).then(|| input_required(&wanted, 0))));
+            }
+            let answer = asked.session.counterpart().answer(sampling(), asked.watch.clone()).await;
+            Ok(text_result(&json!({ "k": answer.unwrap() }).to_string()))
+        });
+        let servers = builder([(config("s"), &fake)]).answers(SlowHost).build().unwrap();
+        let executor = executor(&servers).await.build();
+        assert_eq!(call(&executor, "s__a", json!({})).await, "ok\n{\"k\":\"a turn\"}");
+    }
 }
 
 /// Makes a task of every call, which takes so many polls and ends like this.

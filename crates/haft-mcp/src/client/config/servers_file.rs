@@ -77,10 +77,8 @@ impl ServersFile {
         file: &str,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, ConfigError> {
-        let source = Source { file, text };
-        source.check_size()?;
-        let document = read_json(text).map_err(|errors| source.syntax(errors))?;
-        Reading { source, variable, read: Self::default() }.json(&document)
+        let (reading, document) = Reading::of(text, file, variable, read_json)?;
+        reading.json(&document)
     }
 
     /// Reads the tables `[mcp.servers.NAME]` of a TOML file; other tables are left alone.
@@ -108,10 +106,8 @@ impl ServersFile {
         file: &str,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, ConfigError> {
-        let source = Source { file, text };
-        source.check_size()?;
-        let document = read_toml(text).map_err(|errors| source.syntax(errors))?;
-        Reading { source, variable, read: Self::default() }.toml(&document)
+        let (reading, document) = Reading::of(text, file, variable, read_toml)?;
+        reading.toml(&document)
     }
 }
 
@@ -161,6 +157,21 @@ struct Reading<'a> {
     source: Source<'a>,
     variable: &'a dyn Fn(&str) -> Option<String>,
     read: ServersFile,
+}
+
+impl<'a> Reading<'a> {
+    /// Begins to read a text in the language that `parse` reads.
+    fn of(
+        text: &'a str,
+        file: &'a str,
+        variable: &'a dyn Fn(&str) -> Option<String>,
+        parse: impl FnOnce(&str) -> Result<Node, Vec<SyntaxError>>,
+    ) -> Result<(Self, Node), ConfigError> {
+        let source = Source { file, text };
+        source.check_size()?;
+        let document = parse(text).map_err(|errors| source.syntax(errors))?;
+        Ok((Self { source, variable, read: ServersFile::default() }, document))
+    }
 }
 
 impl Reading<'_> {

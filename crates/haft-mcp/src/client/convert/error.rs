@@ -25,6 +25,9 @@ pub(crate) fn fault_error(fault: Fault, tool: &Definition, server: &ServerName) 
         Fault::Ended(_) => ToolError::unavailable(format!(
             "the server `{server}` ended while it worked on `{name}`; see what has been done before you repeat it"
         )),
+        Fault::Untaken(_) => ToolError::unavailable(format!(
+            "the server `{server}` did not take the call of `{name}`; nothing was done, try again later or go on without it"
+        )),
         Fault::Unauthorized { url } => ToolError::unauthenticated(
             url.as_deref().unwrap_or_default(),
             format!("the server `{server}` of `{name}` wants a login first; nothing was done"),

@@ -3,7 +3,7 @@
 use super::output;
 use crate::Era;
 use crate::client::fake::{FakeServer, call, executor, one, replies, text_result, tool};
-use crate::client::listing::{Listing, Unjudged};
+use crate::client::listing::{Listing, Reading, Unjudged};
 use crate::client::session::Fault;
 use crate::client::trust::Verdict;
 use expect_test::{Expect, expect};
@@ -364,7 +364,7 @@ proptest! {
         let mut listed = tool("a");
         listed["outputSchema"] = schema.unwrap_or_default();
         let server = "s".parse().unwrap();
-        let listing = Unjudged::of(&server, vec![listed], Vec::new(), &Listing::default());
+        let listing = Unjudged::of(&server, Reading { items: vec![listed], ..Reading::default() }, &Listing::default());
         let listing = listing.judged(vec![Verdict::Trusted]);
         if let Err(error) = output(result, &listing.tools[0]) {
             prop_assert!(!error.message().is_empty());

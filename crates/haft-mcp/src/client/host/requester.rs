@@ -13,6 +13,12 @@ pub(crate) trait Requester: Send + Sync + 'static {
     /// The era in which it is spoken to; connects if need be.
     async fn era(&self) -> Result<Era, ServerRequestError>;
 
+    /// Whether the server says that it tells of changes of single resources; connects if need be.
+    async fn tells_of_resources(&self) -> Result<bool, ServerRequestError>;
+
+    /// Takes note that a resource may have changed without the server having told.
+    fn missed(&self, uri: &str);
+
     /// Sends a request, gives the server what it wants besides, and gives the result that completes it.
     ///
     /// `of` is the call it is sent for, by which people are asked what the server wants to know; without one nobody is

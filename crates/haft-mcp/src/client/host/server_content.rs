@@ -11,7 +11,13 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
 use tokio_util::task::AbortOnDropHandle;
+
+/// How long is waited, at first and at most, before a server is listened to again that has ended it.
+const AGAIN: Duration = Duration::from_secs(1);
+const AGAIN_AT_MOST: Duration = Duration::from_mins(1);
 
 /// The most parts of a resource.
 const MOST_PARTS: usize = 1_000;
@@ -83,13 +89,11 @@ impl ServerContent {
                 None
             }
             Era::Modern => {
-                let (requester, uri) = (Arc::clone(&self.0), uri.to_owned());
-                // The request is answered when there is nothing more to tell; until then it is told of changes.
-                let listening = async move {
-                    let params = json!({ "notifications": { "resourceSubscriptions": [uri] } });
-                    let ended = requester.hold("subscriptions/listen", params).await;
-                    tracing::debug!(ok = ended.is_ok(), "a resource is watched no more");
-                };
+                if !self.0.tells_of_resources().await? {
+                    let reason = "it does not tell of changes of single resources";
+                    return Err(ServerRequestError::unusable(reason));
+                }
+                let listening = listen(Arc::clone(&self.0), uri.to_owned());
                 Some(AbortOnDropHandle::new(tokio::spawn(listening)))
             }
         };
@@ -200,6 +204,28 @@ impl ServerContent {
         };
         let part = |told| read_document(Some(told)).unwrap_or_else(|why| left_out("a part", why));
         Ok(parts.into_iter().take(MOST_PARTS).map(part).collect())
+    }
+}
+
+/// Listens for changes of a resource, again and again, until the server refuses.
+async fn listen(requester: Arc<dyn Requester>, uri: String) {
+    let mut pause = AGAIN;
+    loop {
+        let params = json!({ "notifications": { "resourceSubscriptions": [uri] } });
+        // The request is answered when there is nothing more to tell for now; until then it is told of changes.
+        let began = Instant::now();
+        let ended = requester.hold("subscriptions/listen", params).await;
+        if began.elapsed() > AGAIN_AT_MOST {
+            pause = AGAIN;
+        }
+        if let Err(ServerRequestError::Refused { code, .. }) = ended {
+            tracing::debug!(code, "a resource is watched no more");
+            return;
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(AGAIN_AT_MOST);
+        // What has changed meanwhile was told to nobody.
+        requester.missed(&uri);
     }
 }
 

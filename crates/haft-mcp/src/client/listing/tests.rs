@@ -8,9 +8,14 @@ use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use haft_core::Origin;
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+
+/// Is a list that was read with nothing odd about it.
+fn reading(items: Vec<Value>) -> Reading {
+    Reading { items, ..Reading::default() }
+}
 
 /// Lists the tools of a server called `s`, and prints how it stands, what it is told of and which tools a catalog has.
 async fn check(tools: Value, expect: Expect) {
@@ -359,7 +364,7 @@ async fn what_a_judge_sees_is_what_was_sent_and_does_not_depend_on_how_it_was_wr
     let server: ServerName = "s".parse().unwrap();
     let listed = |text: &str| {
         let items = vec![serde_json::from_str(text).unwrap()];
-        Unjudged::of(&server, items, Vec::new(), &Listing::default()).listed.remove(0)
+        Unjudged::of(&server, reading(items), &Listing::default()).listed.remove(0)
     };
     let one = listed(
         r#"{"name":"a","description":"d\u200b","inputSchema":{"type":"object","title":"t"},"_meta":{"at":1}}"#,
@@ -379,7 +384,7 @@ async fn what_a_judge_sees_is_what_was_sent_and_does_not_depend_on_how_it_was_wr
 fn a_tool_that_stayed_the_same_is_not_made_anew() {
     let server: ServerName = "s".parse().unwrap();
     let list = |items: Vec<Value>, before: &Listing| {
-        let unjudged = Unjudged::of(&server, items, Vec::new(), before);
+        let unjudged = Unjudged::of(&server, reading(items), before);
         let verdicts = vec![Verdict::Trusted; unjudged.listed.len()];
         unjudged.judged(verdicts)
     };
@@ -393,7 +398,7 @@ fn a_tool_that_stayed_the_same_is_not_made_anew() {
 fn a_tool_that_is_accepted_later_is_told_as_its_server_says() {
     let server: ServerName = "s".parse().unwrap();
     let list = |before: &Listing, verdict: Verdict| {
-        Unjudged::of(&server, vec![tool("a")], Vec::new(), before).judged(vec![verdict])
+        Unjudged::of(&server, reading(vec![tool("a")]), before).judged(vec![verdict])
     };
     let first = list(&Listing::default(), Verdict::Quarantined { why: "new".to_owned() });
     let second = list(&first, Verdict::Trusted);
@@ -423,7 +428,7 @@ fn foreign_names() -> impl Strategy<Value = String> {
 
 fn names_of(server: &ServerName, foreign: &[String]) -> Vec<(ToolName, String)> {
     let items = foreign.iter().map(|name| tool(name)).collect();
-    let unjudged = Unjudged::of(server, items, Vec::new(), &Listing::default());
+    let unjudged = Unjudged::of(server, reading(items), &Listing::default());
     let verdicts = vec![Verdict::Trusted; unjudged.listed.len()];
     let listing = unjudged.judged(verdicts);
     listing
@@ -469,7 +474,7 @@ proptest! {
     fn anything_can_be_listed(items in prop::collection::vec(anything(), 0..6)) {
         let server: ServerName = "s".parse().unwrap();
         let count = items.len();
-        let unjudged = Unjudged::of(&server, items, Vec::new(), &Listing::default());
+        let unjudged = Unjudged::of(&server, reading(items), &Listing::default());
         let listing = unjudged.judged(Vec::new());
         let left_out = listing.notices.iter().filter(|notice| notice.kind == NoticeKind::LeftOut).count();
         prop_assert_eq!(listing.tools.len() + left_out, count);

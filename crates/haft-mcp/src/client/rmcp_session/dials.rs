@@ -34,7 +34,7 @@ impl Dial for StdioDial {
         let framed = link::start(&self.program, &self.environment, most, ending.clone())
             .map_err(|error| DialError::Unreachable(error.to_string()))?;
         let transport = LineTransport::new(framed, most, counterpart.clone());
-        Ok(open(transport, ending, &self.opening, counterpart).await?)
+        Ok(open(transport, ending, Arc::default(), &self.opening, counterpart).await?)
     }
 }
 
@@ -46,6 +46,6 @@ impl Dial for UnixDial {
             DialError::Unreachable(format!("cannot connect to `{}`: {error}", self.socket.display()))
         })?;
         let transport = LineTransport::new(framed, most, counterpart.clone());
-        Ok(open(transport, ending, &self.opening, counterpart).await?)
+        Ok(open(transport, ending, Arc::default(), &self.opening, counterpart).await?)
     }
 }

@@ -13,4 +13,4 @@ mod transport;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use dial::{HttpDial, HttpDialError, host_of};
+pub(crate) use dial::{HttpDial, HttpDialError, authorities_of, host_of};

@@ -7,6 +7,7 @@
 
 mod asker;
 mod flow;
+mod known;
 mod login;
 mod vault;
 
@@ -15,16 +16,19 @@ mod tests;
 
 use crate::client::auth::{Authorizer, Challenge, CredentialStore, LoginConfig, Token};
 use crate::client::session::Fault;
+use crate::shown::line;
+use asker::Asker;
 use async_trait::async_trait;
 use flow::{Flow, Waiting};
 use haft_http::Host;
+use known::Doubt;
 use login::Login;
 use rmcp::transport::AuthError;
 use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, timeout};
 use tracing::instrument::WithSubscriber as _;
@@ -36,6 +40,9 @@ const LOGIN: Duration = Duration::from_mins(10);
 
 /// How often more is asked for because a server wants it, within the time of a login.
 const MOST_STEPS: u32 = 2;
+
+/// The most bytes that are told of why a login was in vain.
+const MOST_FAILURE: usize = 1 << 10;
 
 /// Knows the login to one server.
 pub(crate) struct OAuth(Arc<Inner>);
@@ -49,6 +56,10 @@ struct Inner {
     attempts: Mutex<JoinSet<()>>,
     /// Is told of each login that a person has finished.
     logged_in: Notify,
+    /// Why the last login was in vain, until that is told.
+    failure: Mutex<Option<String>>,
+    /// Is told of each login that was in vain.
+    failed: Notify,
 }
 
 /// How often more was asked for, and the attempt that is under way.
@@ -63,6 +74,8 @@ struct Attempt {
     url: String,
     scopes: Vec<String>,
     task: AbortHandle,
+    /// Is told when its port is free again.
+    gone: oneshot::Receiver<()>,
 }
 
 /// Why there is no login.
@@ -78,24 +91,38 @@ enum Failure {
     Plain,
     #[error("the authorization server has changed")]
     Changed,
-    #[error("the authorization server says {0:?}")]
+    #[error("the authorization server says {0}")]
     Refused(String),
+    #[error(
+        "nothing says of which authorization server the secret of the client `{client}` is; write its `issuer`"
+    )]
+    OfNobody { client: String },
+    #[error(
+        "the server names the authorization server `{named}`, and the client `{client}` is registered with `{known}`; if the \
+         server is to be believed, register a client there"
+    )]
+    OfAnother { client: String, known: String, named: String },
+    #[error("the port {0}, at which people come back from logins, cannot be listened at: {1}")]
+    Port(u16, io::Error),
 }
 
 impl OAuth {
-    /// Knows the login to a server that is at this address, on this host.
+    /// Knows the login to a server that is at this address, on this host; `authorities` are trusted besides the system's.
     pub(crate) fn new(
         server: String,
         host: Host,
+        authorities: &[u8],
         config: LoginConfig,
         store: Arc<dyn CredentialStore>,
     ) -> Result<Self, haft_http::Error> {
         Ok(Self(Arc::new(Inner {
-            flow: Flow::new(server.clone(), host, config)?,
+            flow: Flow::new(server.clone(), Asker::new(host, authorities)?, config),
             vault: Vault::new(server, store),
             change: tokio::sync::Mutex::default(),
             attempts: Mutex::default(),
             logged_in: Notify::new(),
+            failure: Mutex::default(),
+            failed: Notify::new(),
         })))
     }
 }
@@ -109,7 +136,7 @@ impl Authorizer for OAuth {
             return Ok(login.token());
         }
         let _steps = self.0.change.lock().await;
-        let login = self.0.refresh(&login).await.unwrap_or(login);
+        let login = self.0.refresh(&login, Doubt::No).await.unwrap_or(login);
         Ok(login.token())
     }
 
@@ -128,7 +155,7 @@ impl Authorizer for OAuth {
                     return Err(Fault::Unauthorized { url: None });
                 }
                 held.clone_from(&login.stored.granted_scopes);
-            } else if login.can_refresh() && self.0.refresh(&login).await.is_ok() {
+            } else if login.can_refresh() && self.0.refresh(&login, Doubt::Yes).await.is_ok() {
                 return Ok(());
             }
         }
@@ -138,6 +165,16 @@ impl Authorizer for OAuth {
 
     async fn logged_in(&self) {
         self.0.logged_in.notified().await;
+    }
+
+    async fn login_failed(&self) -> String {
+        loop {
+            let failure = self.0.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+            match failure {
+                Some(failure) => return failure,
+                None => self.0.failed.notified().await,
+            }
+        }
     }
 
     async fn begin(&self) -> Result<String, Fault> {
@@ -154,6 +191,7 @@ impl Authorizer for OAuth {
         if let Some(attempt) = steps.attempt.take() {
             attempt.task.abort();
         }
+        self.0.flow.forget();
         self.0.vault.forget().await.map_err(broken)
     }
 }
@@ -170,13 +208,13 @@ impl Steps {
 
 impl Inner {
     /// Replaces a token, or takes the one that another process has got meanwhile.
-    async fn refresh(&self, old: &Login) -> Result<Arc<Login>, Failure> {
+    async fn refresh(&self, old: &Login, doubt: Doubt) -> Result<Arc<Login>, Failure> {
         let locked = self.vault.lock().await?;
         let Some(kept) = locked.read().await? else { return Err(AuthError::AuthorizationRequired.into()) };
         if kept.token() != old.token() && !kept.is_over() {
             return Ok(kept);
         }
-        match self.flow.refreshed(&kept).with_subscriber(NoSubscriber::new()).await {
+        match self.flow.refreshed(&kept, doubt).with_subscriber(NoSubscriber::new()).await {
             Ok(stored) => Ok(locked.keep(Login { stored, ..Login::clone(&kept) }).await?),
             // What the authorization server will never take again is of no use to anybody.
             Err(failure @ (Failure::Changed | Failure::Library(AuthError::TokenRefreshRejected(_)))) => {
@@ -215,29 +253,50 @@ impl Inner {
             return Ok(attempt.url.clone());
         }
         let login = self.vault.login().await?;
-        let waiting = self.flow.begin(found, login.as_deref(), &scopes).await?;
-        let url = waiting.url.clone();
         if let Some(before) = steps.attempt.take() {
             before.task.abort();
+            // It may listen where this one has to.
+            let _ = before.gone.await;
         }
-        let task = self.wait(waiting);
-        steps.attempt = Some(Attempt { url: url.clone(), scopes, task });
+        let waiting = self.flow.begin(found, login.as_deref(), &scopes).await?;
+        // What became of an earlier login says nothing of this one.
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let url = waiting.url.clone();
+        let (is_there, gone) = oneshot::channel();
+        let task = self.wait(waiting, is_there);
+        steps.attempt = Some(Attempt { url: url.clone(), scopes, task, gone });
         Ok(url)
     }
 
+    /// Tells whoever waits for a login that it was in vain.
+    fn fail(&self, failure: String) {
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+        self.failed.notify_one();
+    }
+
     /// Waits for the person beside all else, as long as the login is known at all.
-    fn wait(self: &Arc<Self>, waiting: Waiting) -> AbortHandle {
+    fn wait(self: &Arc<Self>, waiting: Waiting, is_there: oneshot::Sender<()>) -> AbortHandle {
         let inner = Arc::downgrade(self);
         let run = async move {
+            // Dropped last.
+            let _is_there = is_there;
             // A login that nobody finishes leaves nothing behind.
-            let Ok(Some((login, visit))) = timeout(LOGIN, waiting.login()).await else { return };
+            let Ok(Ok((ended, visit))) = timeout(LOGIN, waiting.login()).await else { return };
             let Some(inner) = inner.upgrade() else { return };
-            match inner.vault.keep(login).await {
+            let ended = match ended {
+                Ok(login) => inner.vault.keep(login).await.map_err(Failure::Store),
+                Err(failure) => Err(failure),
+            };
+            match ended {
                 Ok(_) => {
                     inner.logged_in.notify_one();
                     visit.answer(true, "You are logged in. This page can be closed.").await;
                 }
-                Err(error) => visit.answer(false, &Failure::Store(error).to_string()).await,
+                Err(failure) => {
+                    let failure = line(&failure.to_string(), MOST_FAILURE);
+                    inner.fail(failure.clone());
+                    visit.answer(false, &format!("The login failed: {failure}.")).await;
+                }
             }
         };
         let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);

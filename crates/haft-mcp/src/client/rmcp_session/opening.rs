@@ -3,7 +3,7 @@ use super::flights::number;
 use super::local_fault;
 use super::message::{request_parts, result_value};
 use crate::client::session::{Counterpart, Fault, ServerInfo};
-use crate::{Era, EraMemory, ServerConfig, ServerIdentity, ServerLimits};
+use crate::{Era, EraMemory, LogLevel, ServerConfig, ServerIdentity, ServerLimits};
 use rmcp::RoleClient;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult, DiscoverRequest,
@@ -31,6 +31,8 @@ pub(crate) struct Opening {
     /// The era, if it is known for sure.
     pub(crate) era: Option<Era>,
     pub(crate) limits: ServerLimits,
+    /// From which level on messages of the server's log are asked for.
+    pub(crate) log_level: Option<LogLevel>,
     /// Where the era is remembered that was found out, and under which key.
     pub(crate) memory: Arc<dyn EraMemory>,
     pub(crate) key: ServerIdentity,
@@ -60,7 +62,7 @@ impl Opening {
     /// Says how connections are opened to a server as it is configured.
     pub(crate) fn new(config: &ServerConfig, memory: Arc<dyn EraMemory>) -> Self {
         let key = ServerIdentity::of(config);
-        Self { era: config.era, limits: config.limits, memory, key }
+        Self { era: config.era, limits: config.limits, log_level: config.log_level, memory, key }
     }
 
     /// Opens a connection in the era that the server speaks; not bounded in time.

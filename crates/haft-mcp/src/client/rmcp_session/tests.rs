@@ -5,3 +5,4 @@ mod endings;
 mod eras;
 mod sockets;
 mod stage;
+mod watching;

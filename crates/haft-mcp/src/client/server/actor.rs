@@ -3,7 +3,7 @@
 use super::budget::Budget;
 use super::standing::{Connection, Failure};
 use super::{Ear, ServerState, Shared, Wants};
-use crate::client::listing::{Listing, Unjudged, read_tools};
+use crate::client::listing::{Listing, Reading, Unjudged, read_tools};
 use crate::client::session::{Counterpart, DialError, Fault, Request, Session};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use serde_json::json;
@@ -221,17 +221,19 @@ impl Actor {
     }
 
     /// Takes note of the tools, or of why they could not be read.
-    fn take_note(&self, connection: &Connection, read: Result<Listing, Fault>) {
+    fn take_note(&self, connection: &Connection, read: Result<(u64, Listing), Fault>) {
         let mut has_changed = false;
         self.shared.standing.send_modify(|standing| {
             standing.readings += 1;
             match read {
-                Ok(listing) => {
+                Ok((told, listing)) => {
+                    standing.told = told;
                     standing.state =
                         if listing.is_partial() { ServerState::Degraded } else { ServerState::Ready };
                     standing.unread = None;
                     has_changed =
                         standing.listing.as_ref().is_none_or(|(_, before)| !before.is_like(&listing));
+                    standing.stale_at = listing.ttl.and_then(|ttl| Instant::now().checked_add(ttl));
                     standing.listing = Some((connection.generation, listing));
                 }
                 Err(fault) => {
@@ -305,18 +307,20 @@ async fn until(wants: &mut watch::Receiver<Wants>, is_so: impl FnMut(&Wants) -> 
     }
 }
 
-async fn read(shared: Arc<Shared>, connection: Connection) -> Result<Listing, Fault> {
-    let (items, notices) = match read_tools(&*connection.session, shared.config.limits.start).await {
+/// Reads the tools; gives with them how often the server had told before that they changed.
+async fn read(shared: Arc<Shared>, connection: Connection) -> Result<(u64, Listing), Fault> {
+    let told = shared.ear.tools_told();
+    let reading = match read_tools(&*connection.session, shared.config.limits.start).await {
         Ok(read) => read,
-        Err(Fault::Refused { code: -32601, .. }) if !has_tools(&*connection.session) => Default::default(),
+        Err(Fault::Refused { code: -32601, .. }) if !has_tools(&*connection.session) => Reading::default(),
         Err(fault) => return Err(fault),
     };
     let before = shared.standing.borrow().listing.clone().map(|(_, listing)| listing).unwrap_or_default();
     let name = shared.config.name.clone();
-    let taking = tokio::task::spawn_blocking(move || Unjudged::of(&name, items, notices, &before));
+    let taking = tokio::task::spawn_blocking(move || Unjudged::of(&name, reading, &before));
     let unjudged = taking.await.map_err(|error| Fault::Broken(error.to_string()))?;
     let verdicts = shared.judge.judge(&shared.config, &unjudged.listed).await;
-    Ok(unjudged.judged(verdicts))
+    Ok((told, unjudged.judged(verdicts)))
 }
 
 /// Tells whether a server says of itself that it has tools.

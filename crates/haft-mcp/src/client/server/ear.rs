@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use haft_tools_core::{CallContext, Tool};
 use serde_json::Value;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
@@ -20,6 +21,8 @@ pub(crate) struct Ear {
     server: ServerName,
     answers: Arc<dyn Answers>,
     pub(super) tools_changed: Notify,
+    /// How often the server has told that.
+    tools_told: AtomicU64,
     log: Mutex<Log>,
     calls: Mutex<Calls>,
 }
@@ -45,12 +48,24 @@ pub(crate) struct Heard<'a> {
 
 impl Ear {
     pub(crate) fn new(server: ServerName, answers: Arc<dyn Answers>) -> Self {
-        Self { server, answers, tools_changed: Notify::new(), log: Mutex::default(), calls: Mutex::default() }
+        Self {
+            server,
+            answers,
+            tools_changed: Notify::new(),
+            tools_told: AtomicU64::new(0),
+            log: Mutex::default(),
+            calls: Mutex::default(),
+        }
     }
 
     /// The tools by which what the server asks is done.
     pub(crate) fn tools(&self) -> Vec<Arc<dyn Tool>> {
         self.answers.tools(&self.server)
+    }
+
+    /// How often the server has told that its tools changed.
+    pub(super) fn tools_told(&self) -> u64 {
+        self.tools_told.load(Ordering::Acquire)
     }
 
     /// Takes note that the server works on a call.
@@ -117,12 +132,20 @@ impl Counterpart for Ear {
             let message = "too much has been asked for this call".to_owned();
             return Err(AskRefused { code: -32600, message });
         }
-        self.answers.answer(&self.server, ask, of).await
+        let answered = self.answers.answer(&self.server, ask, of.clone());
+        match of.as_ref().and_then(|watch| watch.call()) {
+            // How long the host takes is not for the server to answer for.
+            Some(call) => call.stand_still_while(answered).await,
+            None => answered.await,
+        }
     }
 
     fn hear(&self, news: News) {
         match news {
-            News::ToolsChanged => self.tools_changed.notify_one(),
+            News::ToolsChanged => {
+                self.tools_told.fetch_add(1, Ordering::Release);
+                self.tools_changed.notify_one();
+            }
             News::Log { level, text } => {
                 self.note(format!("{}: {}", line(&level, 20), line(&text, MOST_LINE_BYTES)));
             }

@@ -179,14 +179,18 @@ impl McpServer {
     /// Cancel safe: reading them goes on.
     pub(crate) async fn listed(&self) -> Result<Listing, NotConnected> {
         let mut standing = self.0.shared.standing.subscribe();
+        // What it has told by now has to be known; what it tells meanwhile may be.
+        let told = self.0.shared.ear.tools_told();
         for _ in 0..MOST_READINGS {
             let generation = self.connected(0).await?.generation;
             let readings = {
                 let standing = standing.borrow_and_update();
-                match (&standing.listing, &standing.unread) {
-                    (Some((of, listing)), None) if *of >= generation => return Ok(listing.clone()),
-                    (_, Some(_)) => self.refresh(),
-                    _ => {}
+                if let Some(listing) = standing.fresh(generation, told) {
+                    return Ok(listing.clone());
+                }
+                let was_read = standing.listing.as_ref().is_some_and(|(of, _)| *of >= generation);
+                if was_read || standing.unread.is_some() {
+                    self.read_after(standing.readings);
                 }
                 standing.readings
             };
@@ -198,13 +202,27 @@ impl McpServer {
             if standing.readings == readings {
                 continue;
             }
-            return match (&standing.listing, &standing.unread) {
-                (Some((_, listing)), None) => Ok(listing.clone()),
-                _ => Err(self.not_connected(&standing)),
-            };
+            if let Some(listing) = standing.fresh(generation, told) {
+                return Ok(listing.clone());
+            }
+            if standing.unread.is_some() {
+                return Err(self.not_connected(&standing));
+            }
         }
         let standing = self.0.shared.standing.borrow().clone();
         Err(self.not_connected(&standing))
+    }
+
+    /// Has the tools read once more, after they have been so often; once for all who want it.
+    fn read_after(&self, readings: u64) {
+        self.0.shared.wants.send_if_modified(|wants| {
+            let is_new = wants.readings <= readings;
+            if is_new {
+                wants.readings = readings + 1;
+                wants.refreshed += 1;
+            }
+            is_new
+        });
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {

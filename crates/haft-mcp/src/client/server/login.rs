@@ -41,6 +41,17 @@ impl McpServer {
         self.login_result(self.shared().dial.log_in().await)
     }
 
+    /// Waits until a login that was begun was in vain, since this was done last, and says why: a person refused, or the
+    /// authorization server did. It waits for ever for a server that takes no login.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropped before it is done, it misses nothing.
+    pub async fn login_failed(&self) -> LoginError {
+        let reason = line(&self.shared().dial.login_failed().await, MOST_REASON);
+        LoginError::Failed { server: self.name().clone(), reason }
+    }
+
     /// Forgets the login to the server, and gives up one that was begun. The authorization server is not told.
     ///
     /// # Errors

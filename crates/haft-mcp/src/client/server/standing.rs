@@ -35,6 +35,10 @@ pub(super) struct Standing {
     pub(super) readings: u64,
     /// The tools as they were last read, and over which connection.
     pub(super) listing: Option<(u64, Listing)>,
+    /// How often the server had told that they changed, when that was begun.
+    pub(super) told: u64,
+    /// When what was read last counts no longer; never if `None`.
+    pub(super) stale_at: Option<Instant>,
     /// Why the tools could not be read the last time.
     pub(super) unread: Option<Failure>,
 }
@@ -63,6 +67,14 @@ pub(crate) struct Login {
 }
 
 impl Standing {
+    /// The tools as they were last read, if that was over this connection or a later one, after the server had told so often
+    /// that they changed, went well and still counts.
+    pub(super) fn fresh(&self, generation: u64, told: u64) -> Option<&Listing> {
+        let is_stale = self.stale_at.is_some_and(|at| at <= Instant::now());
+        let (of, listing) = self.listing.as_ref()?;
+        (*of >= generation && self.told >= told && self.unread.is_none() && !is_stale).then_some(listing)
+    }
+
     pub(super) fn status(&self, config: &ServerConfig) -> ServerStatus {
         let info = self.connection.as_ref().map(|connection| connection.session.server());
         let failure = self.failure.as_ref().or(self.unread.as_ref());
@@ -89,7 +101,7 @@ impl Standing {
 }
 
 impl Connection {
-    /// Sends a request; done as soon as the connection has ended.
+    /// Sends a request; done when the connection has ended.
     ///
     /// # Cancel safety
     ///
@@ -99,11 +111,7 @@ impl Connection {
         request: Request,
         watch: Option<Arc<dyn Watch>>,
     ) -> Result<Value, Fault> {
-        tokio::select! {
-            biased;
-            result = self.session.request(request, watch) => result,
-            () = self.session.ended().cancelled() => Err(Fault::Ended(self.farewell())),
-        }
+        self.session.request(request, watch).await
     }
 
     pub(super) fn farewell(&self) -> Farewell {

@@ -295,6 +295,64 @@ async fn a_storm_of_changes_costs_one_reading_a_quarter_of_a_second() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_tool_is_not_called_before_what_the_server_told_of_it_is_known() {
+    let fake = FakeServer::saying(json!([tool("a")]), "done");
+    let executor = executor(&one(&fake)).await.build();
+    assert_eq!(call(&executor, "s__a", json!({})).await, "ok\ndone");
+    // What is told first has been seen to when the tool changes.
+    fake.tell(News::ToolsChanged);
+    sleep(milliseconds(260)).await;
+    let mut changed = tool("a");
+    changed["description"] = json!("Does something else.");
+    fake.list(json!([changed]));
+    fake.tell(News::ToolsChanged);
+    assert!(call(&executor, "s__a", json!({})).await.starts_with("denied"));
+    assert_eq!(fake.count("tools/call"), 1);
+}
+
+/// Lists a tool, which counts for so long.
+fn listing(description: &str, ttl: u64) -> serde_json::Value {
+    let mut tool = tool("a");
+    tool["description"] = json!(description);
+    json!({ "": { "tools": [tool], "ttlMs": ttl, "nextCursor": "2" }, "2": { "tools": [], "ttlMs": 3 * ttl } })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_of_tools_that_counts_no_longer_is_read_again_before_it_is_used_and_once() {
+    let fake = FakeServer::saying(listing("Does it.", 120_000), "done");
+    let servers = one(&fake);
+    let executor = executor(&servers).await.build();
+    sleep(Duration::from_secs(119)).await;
+    assert_eq!(call(&executor, "s__a", json!({})).await, "ok\ndone");
+    let pages = || fake.count("tools/list");
+    assert_eq!(pages(), 2, "it still counts");
+    sleep(Duration::from_mins(10)).await;
+    assert_eq!(pages(), 2, "nobody uses it");
+    let source = servers.sources().remove(0);
+    let (calls, tools) = tokio::join!(
+        replies(&executor, vec![("s__a", json!({})); 8]),
+        futures_util::future::join_all((0..8).map(|_| source.tools())),
+    );
+    assert!(calls.iter().all(|reply| reply.status.is_ok()) && tools.iter().all(Result::is_ok));
+    assert_eq!(pages(), 4);
+    fake.list(listing("Does something else.", 120_000));
+    sleep(Duration::from_secs(121)).await;
+    assert!(call(&executor, "s__a", json!({})).await.starts_with("denied"));
+    assert_eq!(fake.count("tools/call"), 9);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_of_tools_that_never_counts_is_read_once_a_minute_at_most() {
+    let fake = FakeServer::saying(listing("Does it.", 0), "done");
+    let executor = executor(&one(&fake)).await.build();
+    for _ in 0..299 {
+        sleep(Duration::from_secs(1)).await;
+        assert_eq!(call(&executor, "s__a", json!({})).await, "ok\ndone");
+    }
+    assert_eq!(fake.count("tools/list"), 2 * 5);
+}
+
+#[tokio::test(start_paused = true)]
 async fn tools_read_over_a_connection_that_has_ended_do_not_count() {
     let fake = FakeServer::saying(json!([tool("a")]), "");
     let servers = one(&fake);

@@ -8,8 +8,8 @@ use std::str::FromStr;
 /// Identifies a server by what is started or spoken to, never by a name: neither the one it gives itself nor the one it is
 /// called by here.
 ///
-/// For a program these are the command, its arguments and its directory, and for a service its address, each as it is after
-/// variables were replaced. So a server that is called otherwise is the same one, and another program under a known name
+/// For a program these are the command, its arguments and its directory, and for a service its address, each as it is
+/// [written](ServerConfig::written) before variables are replaced: it is the same one when a secret changes. So a server that is called otherwise is the same one, and another program under a known name
 /// is not. A program without a directory is the same one wherever haft is started: give it one where that matters.
 ///
 /// ```
@@ -31,7 +31,7 @@ pub struct ServerIdentity(Digest);
 impl ServerIdentity {
     /// Identifies a server that is configured.
     pub fn of(server: &ServerConfig) -> Self {
-        let told = match &server.transport {
+        let told = match server.written.as_ref().unwrap_or(&server.transport) {
             Transport::Stdio(program) => {
                 let arguments: Vec<Value> =
                     program.arguments.iter().map(|argument| exact(argument)).collect();

@@ -1,7 +1,8 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
 use super::*;
-use crate::client::answer::{Root, Sampled, SamplingRequest, SamplingTool};
+use crate::client::answer::tests::Echo;
+use crate::client::answer::{Root, SamplingTool};
 use expect_test::{Expect, expect};
 use haft_core::{ToolCall, ToolError};
 use haft_tools_core::{
@@ -40,15 +41,6 @@ impl Approver for Person {
     async fn answer(&self, asked: &AskedQuestion) -> Response {
         self.shown.lock().unwrap().push(asked.question.text.clone());
         self.response.clone()
-    }
-}
-
-struct Echo;
-
-#[async_trait]
-impl Sampler for Echo {
-    async fn sample(&self, request: SamplingRequest, _: &CallContext) -> Result<Sampled, ToolError> {
-        Ok(Sampled::new(format!("{} messages", request.messages.len()), "echo"))
     }
 }
 
@@ -97,8 +89,19 @@ async fn asked(method: &'static str, params: Value, response: Response, approves
     format!("{shown}\n=> {}\n", told.lock().unwrap())
 }
 
-async fn check(method: &'static str, params: Value, response: Response, expected: Expect) {
-    expected.assert_eq(&asked(method, params, response, true).await);
+/// Has a server ask for each of these, and compares what came of all.
+async fn check(asks: impl IntoIterator<Item = (&'static str, Value, Response)>, expected: Expect) {
+    let mut all = String::new();
+    for (method, params, response) in asks {
+        all.push_str(&asked(method, params, response, true).await);
+    }
+    expected.assert_eq(&all);
+}
+
+/// Has a server ask for each of these of a person, and compares what came of all.
+async fn check_questions(asks: impl IntoIterator<Item = (Value, Response)>, expected: Expect) {
+    check(asks.into_iter().map(|(params, response)| ("elicitation/create", params, response)), expected)
+        .await;
 }
 
 fn answered(answer: Value) -> Response {
@@ -122,180 +125,100 @@ fn form() -> Value {
 
 #[tokio::test]
 async fn a_form_is_asked_and_what_is_left_out_has_its_default() {
-    check("elicitation/create", form(), answered(json!({ "age": 7 })), expect![[r#"
+    let responses = [
+        answered(json!({ "age": 7 })),
+        answered(json!({})),
+        answered(json!({ "age": "x" })),
+        Response::Declined,
+        Response::Nobody,
+        Response::TimedOut { after_ms: 5 },
+    ];
+    check_questions(responses.map(|response| (form(), response)), expect![[r#"
         The MCP server `files` asks:
         > Who\u{202e}?
         => {"action":"accept","content":{"age":7,"colours":["r"],"name":"Ada","score":9.5,"state":"on","sure":true}}
-    "#]]).await;
-    check("elicitation/create", form(), answered(json!({})), expect![[r#"
         The MCP server `files` asks:
         > Who\u{202e}?
         => {"action":"accept","content":{"age":36,"colours":["r"],"name":"Ada","score":9.5,"state":"on","sure":true}}
+        The MCP server `files` asks:
+        > Who\u{202e}?
+        => {"action":"cancel"}
+        The MCP server `files` asks:
+        > Who\u{202e}?
+        => {"action":"decline"}
+        The MCP server `files` asks:
+        > Who\u{202e}?
+        => {"action":"decline"}
+        The MCP server `files` asks:
+        > Who\u{202e}?
+        => {"action":"cancel"}
     "#]]).await;
-    check(
-        "elicitation/create",
-        form(),
-        answered(json!({ "age": "x" })),
-        expect![[r#"
-            The MCP server `files` asks:
-            > Who\u{202e}?
-            => {"action":"cancel"}
-        "#]],
-    )
-    .await;
-    check(
-        "elicitation/create",
-        form(),
-        Response::Declined,
-        expect![[r#"
-            The MCP server `files` asks:
-            > Who\u{202e}?
-            => {"action":"decline"}
-        "#]],
-    )
-    .await;
-    check(
-        "elicitation/create",
-        form(),
-        Response::Nobody,
-        expect![[r#"
-            The MCP server `files` asks:
-            > Who\u{202e}?
-            => {"action":"decline"}
-        "#]],
-    )
-    .await;
-    check(
-        "elicitation/create",
-        form(),
-        Response::TimedOut { after_ms: 5 },
-        expect![[r#"
-            The MCP server `files` asks:
-            > Who\u{202e}?
-            => {"action":"cancel"}
-        "#]],
-    )
-    .await;
 }
 
 #[tokio::test]
 async fn a_form_that_hides_or_asks_too_much_is_not_asked() {
-    for (schema, expected) in [
-        (
-            json!(1),
-            expect![[r#"
+    let forms = [
+        json!(1),
+        json!({ "properties": { "a\u{200b}": { "type": "string" } } }),
+        json!({ "properties": { "a": { "type": "object" } } }),
+        json!({ "properties": { "a": { "$ref": "https://example.com" } } }),
+        json!({ "properties": { "a": { "type": "string", "enum": ["x", "x\u{202e}"] } } }),
+        json!({ "properties": { "a": { "type": "string", "title": "x".repeat(70_000) } } }),
+        json!({ "properties": { "a": { "type": "integer", "default": "x" } } }),
+        json!({ "properties": { "api_key": { "type": "string" } } }),
+    ];
+    let asks = forms.map(|form| (json!({ "message": "?", "requestedSchema": form }), answered(json!({}))));
+    check_questions(asks, expect![[r#"
 
-            => -32602: the form cannot be shown: a form is an object with `properties`
-        "#]],
-        ),
-        (
-            json!({ "properties": { "a\u{200b}": { "type": "string" } } }),
-            expect![[r#"
+        => -32602: the form cannot be shown: a form is an object with `properties`
 
-            => -32602: the form cannot be shown: a name or a choice is empty, too long, or holds characters that cannot be seen
-        "#]],
-        ),
-        (
-            json!({ "properties": { "a": { "type": "object" } } }),
-            expect![[r#"
+        => -32602: the form cannot be shown: a name or a choice is empty, too long, or holds characters that cannot be seen
 
-                => -32602: the form cannot be shown: the field `a`: it is neither a text, a number, a yes or no nor a list of choices
-            "#]],
-        ),
-        (
-            json!({ "properties": { "a": { "$ref": "https://example.com" } } }),
-            expect![[r#"
+        => -32602: the form cannot be shown: the field `a`: it is neither a text, a number, a yes or no nor a list of choices
 
-                => -32602: the form cannot be shown: the field `a`: it is neither a text, a number, a yes or no nor a list of choices
-            "#]],
-        ),
-        (
-            json!({ "properties": { "a": { "type": "string", "enum": ["x", "x\u{202e}"] } } }),
-            expect![[r#"
+        => -32602: the form cannot be shown: the field `a`: it is neither a text, a number, a yes or no nor a list of choices
 
-                => -32602: the form cannot be shown: the field `a`: a name or a choice is empty, too long, or holds characters that cannot be seen
-            "#]],
-        ),
-        (
-            json!({ "properties": { "a": { "type": "string", "title": "x".repeat(70_000) } } }),
-            expect![[r#"
+        => -32602: the form cannot be shown: the field `a`: a name or a choice is empty, too long, or holds characters that cannot be seen
 
-            => -32602: the form cannot be shown: a form has at most 64 KiB
-        "#]],
-        ),
-        (
-            json!({ "properties": { "a": { "type": "integer", "default": "x" } } }),
-            expect![[r#"
-                The MCP server `files` asks:
-                > ?
-                => -32602: the form cannot be shown: at `/a`: "x" is not an integer
-            "#]],
-        ),
-    ] {
-        let params = json!({ "message": "?", "requestedSchema": schema });
-        check("elicitation/create", params, answered(json!({})), expected).await;
-    }
-    let secret =
-        json!({ "message": "?", "requestedSchema": { "properties": { "api_key": { "type": "string" } } } });
-    check(
-        "elicitation/create",
-        secret,
-        Response::Declined,
-        expect![[r#"
-            The MCP server `files` asks:
-            > ?
-            It asks for a secret, which a server must not do in this way: what you write goes to it.
-            => {"action":"decline"}
-        "#]],
-    )
-    .await;
+        => -32602: the form cannot be shown: a form has at most 64 KiB
+        The MCP server `files` asks:
+        > ?
+        => -32602: the form cannot be shown: at `/a`: "x" is not an integer
+        The MCP server `files` asks:
+        > ?
+        It asks for a secret, which a server must not do in this way: what you write goes to it.
+        => {"action":"accept","content":{}}
+    "#]]).await;
 }
 
 #[tokio::test]
 async fn an_address_is_shown_with_its_host_and_never_opened() {
-    let url =
-        |url: &str| json!({ "mode": "url", "url": url, "elicitationId": "1", "message": "Log in.\u{1b}[2J" });
-    check(
-        "elicitation/create",
-        url("https://exämple.com/a?b"),
-        answered(json!(true)),
+    let asks = [
+        ("https://exämple.com/a?b", true),
+        ("https://example.com/", false),
+        ("javascript:alert(1)", true),
+        ("https://github.com@example.com", true),
+    ];
+    let ask = |(url, answer)| {
+        let params =
+            json!({ "mode": "url", "url": url, "elicitationId": "1", "message": "Log in.\u{1b}[2J" });
+        (params, answered(json!(answer)))
+    };
+    check_questions(
+        asks.map(ask),
         expect![[r#"
-            The MCP server `files` wants you to open an address of `xn--exmple-cua.com`:
-            https://xn--exmple-cua.com/a?b
-            > Log in.\u{1b}[2J
-            It is not opened for you. Open it yourself if you know the host; is it yes?
-            => {"action":"accept"}
-        "#]],
-    )
-    .await;
-    check(
-        "elicitation/create",
-        url("https://example.com/"),
-        answered(json!(false)),
-        expect![[r#"
-            The MCP server `files` wants you to open an address of `example.com`:
-            https://example.com/
-            > Log in.\u{1b}[2J
-            It is not opened for you. Open it yourself if you know the host; is it yes?
-            => {"action":"decline"}
-        "#]],
-    )
-    .await;
-    check(
-        "elicitation/create",
-        url("javascript:alert(1)"),
-        answered(json!(true)),
-        expect![[r#"
+        The MCP server `files` wants you to open an address of `xn--exmple-cua.com`:
+        https://xn--exmple-cua.com/a?b
+        > Log in.\u{1b}[2J
+        It is not opened for you. Open it yourself if you know the host; is it yes?
+        => {"action":"accept"}
+        The MCP server `files` wants you to open an address of `example.com`:
+        https://example.com/
+        > Log in.\u{1b}[2J
+        It is not opened for you. Open it yourself if you know the host; is it yes?
+        => {"action":"decline"}
 
         => -32602: an address is `https`, or `http` on this machine, and names no user
-    "#]],
-    )
-    .await;
-    check(
-        "elicitation/create",
-        url("https://github.com@example.com"),
-        answered(json!(true)),
-        expect![[r#"
 
         => -32602: an address is `https`, or `http` on this machine, and names no user
     "#]],
@@ -309,57 +232,34 @@ async fn a_turn_of_the_model_is_permitted_like_a_call() {
         "systemPrompt": "Be brief.", "maxTokens": 100,
         "messages": [{ "role": "user", "content": { "type": "text", "text": "Hi\u{202e}" } }]
     });
-    check("sampling/createMessage", params.clone(), Response::Nobody, expect![[r#"
+    let asks = [params.clone(), json!({ "messages": [] })];
+    let asks = asks.map(|params| ("sampling/createMessage", params, Response::Nobody));
+    check(asks, expect![[r#"
         The MCP server `files` wants a turn of the model of up to 100 tokens, for which it would be told:
         system: Be brief.
         user: Hi\u{202e}
 
-        => {"content":{"text":"1 messages","type":"text"},"model":"echo","role":"assistant","stopReason":"endTurn"}
+        => {"content":{"text":"1 messages, 100 tokens","type":"text"},"model":"echo","role":"assistant","stopReason":"endTurn"}
+
+        => -32602: there are 1 to 200 messages
     "#]]).await;
     let denied = asked("sampling/createMessage", params, Response::Nobody, false).await;
     expect![[r#"
         -1: the user does not allow it
     "#]]
     .assert_eq(denied.rsplit("=> ").next().unwrap());
-    check(
-        "sampling/createMessage",
-        json!({ "messages": [] }),
-        Response::Nobody,
-        expect![[r#"
-
-        => -32602: there are 1 to 200 messages
-    "#]],
-    )
-    .await;
 }
 
 #[tokio::test]
 async fn directories_and_signs_of_life_need_no_person() {
+    let methods = ["roots/list", "ping", "no/such"];
     check(
-        "roots/list",
-        json!({}),
-        Response::Nobody,
+        methods.map(|method| (method, json!({}), Response::Nobody)),
         expect![[r#"
 
         => {"roots":[{"name":"a b","uri":"file:///work/a%20b"}]}
-    "#]],
-    )
-    .await;
-    check(
-        "ping",
-        json!({}),
-        Response::Nobody,
-        expect![[r#"
 
         => {}
-    "#]],
-    )
-    .await;
-    check(
-        "no/such",
-        json!({}),
-        Response::Nobody,
-        expect![[r#"
 
         => -32601: there is no `no/such` here
     "#]],

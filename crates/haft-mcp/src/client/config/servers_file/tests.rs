@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Start, Transport};
+use crate::{HttpServer, LoginConfig, ServerIdentity, Start, Transport};
 use expect_test::{Expect, expect};
 use std::fmt::Write as _;
 
@@ -25,6 +25,11 @@ fn check(text: &str, expected: &Expect) {
         Ok(file) => {
             for server in file.servers {
                 writeln!(told, "{} {:?}", server.name, server.transport).unwrap();
+                if let Transport::Http(service) = &server.transport
+                    && (&service.login, &service.ca) != (&LoginConfig::default(), &None)
+                {
+                    writeln!(told, "  {:?} {:?}", service.login, service.ca).unwrap();
+                }
             }
             file.disabled.iter().for_each(|name| writeln!(told, "disabled {name}").unwrap());
             for problem in file.refused.iter().flat_map(|refused| &refused.problems) {
@@ -234,4 +239,113 @@ fn secrets_do_not_show_in_the_debug_form() {
         (service.url.as_str(), &*service.headers["A"]),
         ("https://example.com/?s3cret-value", "s3cret-value")
     );
+}
+
+#[test]
+fn reads_as_whom_one_logs_in() {
+    check(
+        r#"
+[mcp.servers.docs]
+url = "https://mcp.example.com/mcp"
+ca = "/etc/company.pem"
+
+[mcp.servers.docs.login]
+client_id = "haft"
+client_secret = "${TOKEN}"
+issuer = "https://login.example.com"
+scopes = ["read", "write"]
+redirect_port = 8765
+
+[mcp.servers.described]
+url = "https://mcp.example.com/mcp"
+login = { client_metadata_url = "https://example.com/haft.json" }
+"#,
+        &expect![[r#"
+            docs Http(HttpServer { url: "https://mcp.example.com/mcp", headers: [], .. })
+              LoginConfig { client: Some(RegisteredClient { id: "haft", issuer: Some("https://login.example.com"), .. }), client_metadata_url: None, scopes: ["read", "write"], redirect_port: Some(8765) } Some("/etc/company.pem")
+            described Http(HttpServer { url: "https://mcp.example.com/mcp", headers: [], .. })
+              LoginConfig { client: None, client_metadata_url: Some("https://example.com/haft.json"), scopes: [], redirect_port: None } None
+        "#]],
+    );
+    check(
+        r#"{ "mcpServers": {
+  "claude": { "type": "http", "url": "https://a.example", "oauth": { "clientId": "c", "callbackPort": 8080, "scopes": "read write" } },
+  "cursor": { "url": "https://a.example", "auth": { "CLIENT_ID": "c", "scopes": ["read"] } }
+} }"#,
+        &expect![[r#"
+            claude Http(HttpServer { url: "https://a.example/", headers: [], .. })
+              LoginConfig { client: Some(RegisteredClient { id: "c", issuer: None, .. }), client_metadata_url: None, scopes: ["read", "write"], redirect_port: Some(8080) } None
+            cursor Http(HttpServer { url: "https://a.example/", headers: [], .. })
+              LoginConfig { client: Some(RegisteredClient { id: "c", issuer: None, .. }), client_metadata_url: None, scopes: ["read"], redirect_port: None } None
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_login_is_told() {
+    check(
+        r#"{ "mcpServers": {
+  "unbound": { "url": "https://a.example", "oauth": { "clientId": "c", "clientSecret": "${TOKEN}" } },
+  "ownerless": { "url": "https://a.example", "oauth": { "clientSecret": "${TOKEN}", "issuer": "https://b.example" } },
+  "plain": { "url": "https://a.example", "oauth": { "clientId": "", "issuer": "http://b.example", "callbackPort": 0 } },
+  "unset": { "url": "https://a.example", "oauth": { "clientId": "c", "clientSecret": "${MISSING}", "issuer": "https://b.example" } },
+  "kind": { "url": "https://a.example", "oauth": true },
+  "odd": { "url": "https://a.example", "oauth": { "authServerMetadataUrl": "https://b.example", "clientld": "c" } },
+  "program": { "command": "a", "oauth": { "clientId": "c" } }
+} }"#,
+        &expect![[r#"
+            odd Http(HttpServer { url: "https://a.example/", headers: [], .. })
+            program Stdio(Program { command: "a", arguments: 0 not shown, variables: [], directory: None })
+            refused .mcp.json:2:88: server `unbound`: `oauth.clientSecret`: nothing says which authorization server it is for, and it is given to no other; write its address as `issuer`
+            refused .mcp.json:3:73: server `ownerless`: `oauth.clientSecret`: it is of no client; write its `client_id`
+            refused .mcp.json:4:65: server `plain`: `oauth.clientId`: it is empty, or holds a control character; write it, or remove it
+            refused .mcp.json:4:79: server `plain`: `oauth.issuer`: it is neither `https` nor on this machine; write `https`
+            refused .mcp.json:4:115: server `plain`: `oauth.callbackPort`: it is not a port; write a number from 1 to 65535
+            refused .mcp.json:5:86: server `unset`: `oauth.clientSecret`: the variable `MISSING` is not set; set it, or write a default as in `${MISSING:-…}`
+            refused .mcp.json:6:50: server `kind`: `oauth`: it is true or false; write a table
+            warning .mcp.json:7:51: server `odd`: `oauth.authServerMetadataUrl`: it has no effect here; the server says where to log in, and `issuer` which one it may name
+            warning .mcp.json:7:97: server `odd`: `oauth.clientld`: it is not known, and has no effect; did you mean `client_id`?
+            warning .mcp.json:8:32: server `program`: `oauth`: it has no effect on a server that is reached by `command`
+        "#]],
+    );
+}
+
+#[test]
+fn a_server_is_the_same_one_when_a_variable_changes() {
+    let text = r#"{ "mcpServers": {
+        "a": { "command": "${TOKEN:-a}", "args": ["--key=${TOKEN}"], "cwd": "${TOKEN}" },
+        "b": { "url": "https://example.com/?${TOKEN}" },
+        "c": { "url": "https://example.com/?other" } } }"#;
+    let identities = |text: &str, token: &str| -> Vec<ServerIdentity> {
+        let file = ServersFile::from_json(text, ".mcp.json", &|_| Some(token.to_owned())).unwrap();
+        file.servers.iter().map(ServerIdentity::of).collect()
+    };
+    let one = identities(text, "one");
+    assert_eq!(one, identities(text, "other"));
+    // What is written is another server.
+    let changed = text.replace("--key", "--other-key").replace('?', "mcp?");
+    assert!(identities(&changed, "one").iter().zip(&one).all(|(one, other)| one != other));
+    // One whose file says no variable is the one that a host would configure itself.
+    let plain = ServerConfig::new(
+        "c".parse().unwrap(),
+        Transport::Http(HttpServer::new("https://example.com/?other")),
+    );
+    assert_eq!(one[2], ServerIdentity::of(&plain));
+}
+
+#[test]
+fn a_program_is_told_apart_by_where_it_is_configured_to_start() {
+    let text = r#"{ "mcpServers": { "a": { "command": "a", "cwd": "${TOKEN}" } } }"#;
+    let identity = |directory: &str| {
+        let file = ServersFile::from_json(text, ".mcp.json", &variable).unwrap();
+        let server = file.servers[0].clone().within(directory.as_ref());
+        let Transport::Stdio(program) = &server.transport else { panic!("it is a program") };
+        assert_eq!(
+            program.directory.as_deref(),
+            Some(std::path::Path::new(directory).join("s3cret-value").as_path())
+        );
+        ServerIdentity::of(&server)
+    };
+    assert_eq!(identity("/a"), identity("/a"));
+    assert_ne!(identity("/a"), identity("/b"));
 }

@@ -28,6 +28,14 @@ impl Requester for Fake {
         Ok(self.era)
     }
 
+    async fn tells_of_resources(&self) -> Result<bool, ServerRequestError> {
+        Ok(true)
+    }
+
+    fn missed(&self, uri: &str) {
+        self.asked.lock().unwrap().push(format!("missed {uri}"));
+    }
+
     async fn request(
         &self,
         method: &'static str,

@@ -1,6 +1,6 @@
 //! What an answer says besides what it holds: that a login is wanted, that it failed, how.
 
-use crate::client::rmcp_session::http::carry::carry;
+use crate::client::rmcp_session::http::carry::{Answers, carry};
 use crate::client::rmcp_session::local_fault::SendFault;
 use crate::client::rmcp_session::message;
 use crate::client::session::Fault;
@@ -67,7 +67,7 @@ pub(super) fn refused(
         _ => return Err(broken(status_text(status, text))),
     };
     let message = JsonRpcMessage::error(error, Some(id.clone()));
-    Ok(StreamableHttpPostResponse::Json(carry(message), None))
+    Ok(StreamableHttpPostResponse::Json(carry(message, Answers::Other), None))
 }
 
 pub(super) fn status_text(status: StatusCode, text: &str) -> String {

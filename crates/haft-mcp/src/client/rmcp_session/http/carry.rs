@@ -5,23 +5,67 @@
 //! tools by what it reads. So each message is put into a shape of which it reads just that, and taken out again where it
 //! comes from the transport. What comes out of it without that shape is the transport's own.
 
+use crate::client::rmcp_session::flights::number;
 use crate::client::rmcp_session::local_fault;
 use rmcp::model::{
-    CustomResult, ErrorData, InitializeResult, JsonRpcMessage, ListToolsResult, MetaObject,
-    ServerJsonRpcMessage, ServerNotification, ServerRequest, ServerResult, Tool,
+    ClientRequest, CustomResult, ErrorData, InitializeResult, JsonRpcMessage, ListToolsResult, MetaObject,
+    RequestId, ServerJsonRpcMessage, ServerNotification, ServerRequest, ServerResult, Tool,
 };
 use serde_json::{Map, Value, json};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// What marks a message that is carried; of no server, since whatever one sends is within it.
 const MARK: &str = "haft/carried";
 
+/// The most requests whose answers the library reads that are kept in mind; they are made one after the other.
+const MOST_KEPT: usize = 64;
+
+/// Says what a result is, by what it answers: what it looks like is for the server to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answers {
+    Listing,
+    Opening,
+    /// Something that the library need not know.
+    Other,
+}
+
+/// Knows the requests under way whose answers the library reads.
+#[derive(Debug, Default)]
+pub(super) struct Asked(BTreeMap<i64, Answers>);
+
+impl Asked {
+    /// Takes note of a request that is about to be sent.
+    pub(super) fn ask(&mut self, id: &RequestId, request: &ClientRequest) {
+        let answers = match request {
+            ClientRequest::CustomRequest(custom) if custom.method == "tools/list" => Answers::Listing,
+            ClientRequest::ListToolsRequest(_) => Answers::Listing,
+            ClientRequest::InitializeRequest(_) => Answers::Opening,
+            _ => return,
+        };
+        self.0.extend(number(id).map(|id| (id, answers)));
+        if self.0.len() > MOST_KEPT {
+            // Those that were never answered.
+            self.0.pop_first();
+        }
+    }
+
+    /// Says what a message answers, and that it has been answered.
+    pub(super) fn answered(&mut self, message: &ServerJsonRpcMessage) -> Answers {
+        let id = match message {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            _ => None,
+        };
+        id.and_then(number).and_then(|id| self.0.remove(&id)).unwrap_or(Answers::Other)
+    }
+}
+
 /// Puts a message into its shape.
-pub(super) fn carry(message: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
+pub(super) fn carry(message: ServerJsonRpcMessage, answers: Answers) -> ServerJsonRpcMessage {
     match message {
         JsonRpcMessage::Response(mut response) => {
             response.result = match response.result {
-                ServerResult::CustomResult(CustomResult(value)) => carried(value),
+                ServerResult::CustomResult(CustomResult(value)) => carried(value, answers),
                 typed => typed,
             };
             JsonRpcMessage::Response(response)
@@ -45,13 +89,15 @@ pub(super) fn carry(message: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
     }
 }
 
-fn carried(value: Value) -> ServerResult {
-    if let Some(tools) = value.get("tools").and_then(Value::as_array) {
+fn carried(value: Value, answers: Answers) -> ServerResult {
+    if answers == Answers::Listing
+        && let Some(tools) = value.get("tools").and_then(Value::as_array)
+    {
         let mut list = ListToolsResult::with_all_items(tools.iter().filter_map(tool).collect());
         list.meta = Some(marked(value));
         return ServerResult::ListToolsResult(list);
     }
-    if value.get("protocolVersion").is_some()
+    if answers == Answers::Opening
         && let Ok(mut result) = serde_json::from_value::<InitializeResult>(value.clone())
     {
         result.meta = Some(marked(value));
@@ -151,11 +197,17 @@ mod tests {
     /// Sends a message through, once as it is and once as text, as the library does with a stream of events.
     fn check(text: &str) {
         let sent: Value = serde_json::from_str(text).unwrap();
-        let shaped = carry(message::decode(text.as_bytes()).unwrap());
+        for answers in [Answers::Listing, Answers::Opening, Answers::Other] {
+            check_as(text, &sent, answers);
+        }
+    }
+
+    fn check_as(text: &str, sent: &Value, answers: Answers) {
+        let shaped = carry(message::decode(text.as_bytes()).unwrap(), answers);
         let reread = serde_json::from_str(&serde_json::to_string(&shaped).unwrap()).unwrap();
         for message in [shaped, reread] {
             let message = unpack(message, |name| panic!("{name} was left out"));
-            assert_eq!(serde_json::to_value(message).unwrap(), sent);
+            assert_eq!(serde_json::to_value(message).unwrap(), *sent);
         }
     }
 
@@ -180,7 +232,7 @@ mod tests {
     #[test]
     fn leaves_out_the_tools_that_the_library_has_sorted_out() {
         let text = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","inputSchema":{}},{"name":"b","inputSchema":{}},{"name":1}]}}"#;
-        let mut shaped = carry(message::decode(text.as_bytes()).unwrap());
+        let mut shaped = carry(message::decode(text.as_bytes()).unwrap(), Answers::Listing);
         if let JsonRpcMessage::Response(response) = &mut shaped
             && let ServerResult::ListToolsResult(list) = &mut response.result
         {
@@ -202,6 +254,6 @@ mod tests {
         };
         let sent = message::decode(text.as_bytes()).unwrap();
         assert_eq!(fault(sent.clone()), "m");
-        assert_eq!(fault(carry(sent)), "the server answered with the error -32603: m");
+        assert_eq!(fault(carry(sent, Answers::Other)), "the server answered with the error -32603: m");
     }
 }

@@ -1,13 +1,15 @@
 use super::answer::{
     Fallible, broken, chain, challenge, failure, is_of_type, refused, sent, shown, status_text,
 };
-use super::carry::carry;
+use super::carry::{Asked, carry};
 use super::events::{Event, EventReader};
 use crate::client::auth::{Authorizer, Challenge};
-use crate::client::link::TopLevel;
+use crate::client::link::{Ending, TopLevel};
+use crate::client::rmcp_session::Posts;
+use crate::client::rmcp_session::flights::number;
 use crate::client::rmcp_session::local_fault::{self, SendFault};
 use crate::client::rmcp_session::message;
-use crate::client::session::{Counterpart, Fault, News};
+use crate::client::session::{Counterpart, Farewell, Fault, News};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
@@ -20,8 +22,8 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -38,14 +40,22 @@ const MOST_TOLD: u64 = 100;
 #[derive(Clone)]
 pub(super) struct Client(Arc<Inner>);
 
+/// Is what a connection has besides the way to make requests.
+pub(super) struct Line {
+    pub(super) ending: Arc<Ending>,
+    pub(super) posts: Arc<Posts>,
+    pub(super) counterpart: Arc<dyn Counterpart>,
+}
+
 struct Inner {
     http: HttpClient,
     /// What each request is given; secrets.
     headers: HeaderMap,
     authorizer: Option<Arc<dyn Authorizer>>,
-    counterpart: Arc<dyn Counterpart>,
+    line: Line,
     most: usize,
     odd: AtomicU64,
+    asked: Mutex<Asked>,
 }
 
 impl Client {
@@ -53,10 +63,18 @@ impl Client {
         http: HttpClient,
         headers: HeaderMap,
         authorizer: Option<Arc<dyn Authorizer>>,
-        counterpart: Arc<dyn Counterpart>,
+        line: Line,
         most: usize,
     ) -> Self {
-        Self(Arc::new(Inner { http, headers, authorizer, counterpart, most, odd: AtomicU64::new(0) }))
+        Self(Arc::new(Inner {
+            http,
+            headers,
+            authorizer,
+            line,
+            most,
+            odd: AtomicU64::new(0),
+            asked: Mutex::default(),
+        }))
     }
 
     async fn post(
@@ -69,6 +87,19 @@ impl Client {
         let mut body = Vec::new();
         message::encode(&message, &mut body)
             .map_err(|error| broken(format!("the request cannot be written: {error}")))?;
+        let request = match &message {
+            JsonRpcMessage::Request(request) => Some(request),
+            _ => None,
+        };
+        let id = request.and_then(|request| number(&request.id));
+        if let Some(request) = request {
+            self.0.asked().ask(&request.id, &request.request);
+        }
+        // Whatever the server says, it has said it when this is done.
+        let _post = match &session {
+            Some(_) => Some(self.0.line.posts.begin(id).ok_or_else(forgotten)?),
+            None => None,
+        };
         let has_session = session.is_some();
         let mut headers = self.0.headers_with(headers, session.as_deref())?;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
@@ -77,12 +108,10 @@ impl Client {
 
         let status = answer.status();
         if status == StatusCode::NOT_FOUND && has_session {
-            return Err(StreamableHttpError::SessionExpired);
+            self.0.line.posts.forgotten(id);
+            self.0.line.ending.finish(farewell());
+            return Err(forgotten());
         }
-        let request = match &message {
-            JsonRpcMessage::Request(request) => Some(request),
-            _ => None,
-        };
         if !status.is_success() {
             let text = failure(answer).await;
             let is_discover =
@@ -107,7 +136,7 @@ impl Client {
         let message = message::decode(&body).unwrap_or_else(|error| {
             local_fault::broken(request.id.clone(), format!("the server's answer cannot be read: {error}"))
         });
-        Ok(StreamableHttpPostResponse::Json(carry(message), session))
+        Ok(StreamableHttpPostResponse::Json(self.0.carried(message), session))
     }
 
     /// Reads events as they come; what each says is put into the shape in which the library passes it on.
@@ -223,6 +252,15 @@ impl Inner {
         })
     }
 
+    fn carried(&self, message: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
+        let answers = self.asked().answered(&message);
+        carry(message, answers)
+    }
+
+    fn asked(&self) -> MutexGuard<'_, Asked> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Puts an event into its shape; one that says nothing still has its id.
     fn shaped(&self, event: Event) -> Sse {
         let (mut sse, message) = match event {
@@ -241,7 +279,7 @@ impl Inner {
             }
         };
         // What was read as JSON can be written as such.
-        sse.data = message.and_then(|message| serde_json::to_string(&carry(message)).ok());
+        sse.data = message.and_then(|message| serde_json::to_string(&self.carried(message)).ok());
         sse
     }
 
@@ -261,9 +299,18 @@ impl Inner {
 
     fn tell(&self, text: impl FnOnce() -> String) {
         if self.odd.fetch_add(1, Ordering::Relaxed) < MOST_TOLD {
-            self.counterpart.hear(News::Odd(text()));
+            self.line.counterpart.hear(News::Odd(text()));
         }
     }
+}
+
+/// How a session ends that the server does not know any more.
+fn farewell() -> Farewell {
+    Farewell { how: "it does not know the session any more".to_owned(), ..Farewell::default() }
+}
+
+fn forgotten() -> StreamableHttpError<SendFault> {
+    sent(Fault::Untaken(farewell()))
 }
 
 impl StreamableHttpClient for Client {
@@ -299,6 +346,9 @@ impl StreamableHttpClient for Client {
         _auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Fallible<()> {
+        if self.0.line.posts.is_forgotten() {
+            return Ok(());
+        }
         let headers = self.0.headers_with(custom_headers, Some(&session_id))?;
         // Whether the server keeps a session that nobody uses any more is its own affair.
         self.0.ask(Method::DELETE, &uri, &headers, Bytes::new()).await.map(drop)
@@ -323,9 +373,9 @@ impl StreamableHttpClient for Client {
             status if status.is_success() && is_of_type(&answer, EVENTS) => {
                 Ok(self.events(answer.into_body()))
             }
-            StatusCode::NOT_FOUND if session_id.is_some() => Err(StreamableHttpError::SessionExpired),
             status if status.is_server_error() => Err(broken(status_text(status, ""))),
-            // Trying again does not help.
+            // Trying again does not help. Many services that have no such stream do not know the method at all, so that this
+            // says nothing about the session.
             _ => Err(StreamableHttpError::ServerDoesNotSupportSse),
         }
     }

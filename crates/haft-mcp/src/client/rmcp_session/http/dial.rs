@@ -1,9 +1,9 @@
-use super::client::Client;
+use super::client::{Client, Line};
 use super::transport::HttpTransport;
 use crate::client::address::{Refusal, checked_address};
 use crate::client::auth::Authorizer;
 use crate::client::link::Ending;
-use crate::client::rmcp_session::{Opening, open};
+use crate::client::rmcp_session::{Opening, Posts, open};
 use crate::client::session::{Counterpart, Dial, DialError, Fault, Session};
 use crate::{Era, HttpServer};
 use async_trait::async_trait;
@@ -11,9 +11,15 @@ use haft_http::{AddressPolicy, Host, HttpClient};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
+
+/// The most bytes of a file of authorities; all those of a system have a quarter of that.
+const MOST_AUTHORITIES: u64 = 1 << 20;
 
 /// Far enough away never to come.
 const NEVER: Duration = Duration::from_hours(24);
@@ -36,12 +42,32 @@ pub(crate) enum HttpDialError {
     /// What is sent would be read by others.
     #[error("the server's URL is neither `https` nor `http` of this machine")]
     Plain,
+    /// The file of authorities cannot be read.
+    #[error("the certificates of `ca` cannot be read from `{}`: {source}", path.display())]
+    Authorities {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        source: io::Error,
+    },
+    /// What is in the file of authorities is none.
+    #[error("the certificates of `ca` cannot be read: {0}")]
+    NoAuthority(Box<dyn std::error::Error + Send + Sync>),
     /// A header that is configured is none; its value is not said.
     #[error("the header `{0}` cannot be sent")]
     Header(String),
     /// There is no client.
     #[error(transparent)]
-    Client(#[from] haft_http::Error),
+    Client(haft_http::Error),
+}
+
+impl From<haft_http::Error> for HttpDialError {
+    fn from(error: haft_http::Error) -> Self {
+        match error {
+            haft_http::Error::Authorities { source } => Self::NoAuthority(source),
+            error => Self::Client(error),
+        }
+    }
 }
 
 impl HttpDial {
@@ -54,7 +80,8 @@ impl HttpDial {
         opening: Opening,
     ) -> Result<Self, HttpDialError> {
         let host = host_of(&server.url)?;
-        let http = HttpClient::new(AddressPolicy::public().host(host))?;
+        let policy = AddressPolicy::public().host(host);
+        let http = HttpClient::builder(policy).authorities(authorities_of(server)?).build()?;
         let mut headers = HeaderMap::new();
         for (name, value) in &server.headers {
             let refuse = || HttpDialError::Header(name.clone());
@@ -73,20 +100,28 @@ impl HttpDial {
         counterpart: Arc<dyn Counterpart>,
     ) -> Result<Arc<dyn Session>, DialError> {
         let most = opening.limits.message_bytes;
-        let client = Client::new(
-            self.http.clone(),
-            self.headers.clone(),
-            self.authorizer.clone(),
-            counterpart.clone(),
-            most,
-        );
-        let ending = Ending::new();
+        let (ending, posts) = (Ending::new(), Arc::<Posts>::default());
+        let line = Line { ending: ending.clone(), posts: posts.clone(), counterpart: counterpart.clone() };
+        let client =
+            Client::new(self.http.clone(), self.headers.clone(), self.authorizer.clone(), line, most);
         let transport = HttpTransport::new(client, &self.url, most, counterpart.clone(), ending.clone());
-        match open(transport, ending, opening, counterpart).await {
+        match open(transport, ending, posts, opening, counterpart).await {
             // Nothing ends here but the way to the service.
             Err(DialError::Ended(farewell)) => Err(DialError::Unreachable(farewell.how)),
             opened => Ok(opened?),
         }
+    }
+}
+
+/// Reads the certificates of the authorities that are trusted for a server besides the system's; nothing if none are.
+pub(crate) fn authorities_of(server: &HttpServer) -> Result<Vec<u8>, HttpDialError> {
+    let Some(path) = &server.ca else { return Ok(Vec::new()) };
+    let mut pem = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MOST_AUTHORITIES).read_to_end(&mut pem));
+    match read {
+        Ok(0) => Err(HttpDialError::NoAuthority("the file is empty".into())),
+        Ok(_) => Ok(pem),
+        Err(source) => Err(HttpDialError::Authorities { path: path.clone(), source }),
     }
 }
 
@@ -104,7 +139,7 @@ impl Dial for HttpDial {
     /// One connection has one era here: where a service is silent, the other era is tried on a connection of its own, and
     /// the first that is answered is taken.
     async fn dial(&self, counterpart: Arc<dyn Counterpart>) -> Result<Arc<dyn Session>, DialError> {
-        let Opening { era, limits, memory, key } = &self.opening;
+        let Opening { era, limits, memory, key, .. } = &self.opening;
         let is_unknown = era.or_else(|| memory.recall(key)).is_none();
         let mut first = self.opening.clone();
         first.limits.probe = NEVER;
@@ -144,6 +179,13 @@ impl Dial for HttpDial {
         }
     }
 
+    async fn login_failed(&self) -> String {
+        match &self.authorizer {
+            Some(authorizer) => authorizer.login_failed().await,
+            None => std::future::pending().await,
+        }
+    }
+
     async fn log_in(&self) -> Option<Result<String, Fault>> {
         Some(self.authorizer.as_ref()?.begin().await)
     }
@@ -156,5 +198,35 @@ impl Dial for HttpDial {
 impl fmt::Debug for HttpDial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpDial").field("opening", &self.opening).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(ca: &str, expected: &Expect) {
+        let mut server = HttpServer::new("https://mcp.example.com");
+        server.ca = Some(ca.into());
+        let read = authorities_of(&server).and_then(|pem| {
+            Ok(HttpClient::builder(AddressPolicy::public()).authorities(pem).build().map(drop)?)
+        });
+        expected.assert_eq(&read.unwrap_err().to_string());
+    }
+
+    #[test]
+    fn says_why_authorities_cannot_be_trusted() {
+        check(
+            "/nowhere/ca.pem",
+            &expect![
+                "the certificates of `ca` cannot be read from `/nowhere/ca.pem`: No such file or directory (os error 2)"
+            ],
+        );
+        check("/dev/null", &expect!["the certificates of `ca` cannot be read: the file is empty"]);
+        check(
+            concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"),
+            &expect!["the certificates of `ca` cannot be read: there is none; write them in PEM"],
+        );
     }
 }

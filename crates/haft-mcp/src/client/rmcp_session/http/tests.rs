@@ -7,12 +7,12 @@ use crate::client::session::{
 use crate::{Era, EraMemoryInProcess, HttpServer, ServerLimits};
 use async_trait::async_trait;
 use haft_tools_core::CallContext;
-
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Barrier;
+
+mod forgotten;
 
 #[derive(Default)]
 struct Ear(Mutex<Vec<String>>);
@@ -43,7 +43,7 @@ impl Watch for Ear {
 fn opening(era: Option<Era>) -> Opening {
     let limits =
         ServerLimits { message_bytes: 2000, probe: Duration::from_millis(100), ..ServerLimits::default() };
-    Opening { era, limits, memory: Arc::new(EraMemoryInProcess::default()), key: key() }
+    Opening { era, limits, log_level: None, memory: Arc::new(EraMemoryInProcess::default()), key: key() }
 }
 
 fn dial(service: &Service, opening: Opening) -> HttpDial {
@@ -130,23 +130,26 @@ async fn speaks_the_legacy_era_to_who_refuses_the_modern_one_and_keeps_the_sessi
 }
 
 #[tokio::test]
-async fn begins_a_new_session_once_when_the_old_one_is_gone() {
-    let begun = AtomicU32::new(0);
-    let service = Service::start(move |heard| {
-        if heard.rpc() == "initialize" {
-            begun.fetch_add(1, Ordering::Relaxed);
-        }
-        let session = format!("s{}", begun.load(Ordering::Relaxed));
-        legacy(heard, &session, |heard| match heard.header("mcp-session-id") {
-            "s1" => Say::status(404),
-            session => Say::json(&heard.result(&json!({ "session": session }))),
+async fn a_result_that_looks_like_a_list_of_tools_is_one_only_if_it_was_asked_for() {
+    // The annotation is not allowed, so that the library sorts such a tool out of a list.
+    let schema =
+        json!({ "type": "object", "properties": { "a": { "type": "object", "x-mcp-header": "A" } } });
+    let result =
+        json!({ "tools": [{ "name": "a", "inputSchema": schema }], "protocolVersion": "2025-11-25" });
+    for in_events in [false, true] {
+        let said = result.clone();
+        let service = Service::start(move |heard| {
+            modern(heard, |heard| {
+                let answer = heard.result(&said);
+                if in_events { Say::Events(event(&answer)) } else { Say::json(&answer) }
+            })
         })
-    })
-    .await;
-    let session = open(&service, Some(Era::Legacy)).await;
-    assert_eq!(call(session.as_ref(), "a").await.unwrap(), json!({ "session": "s2" }));
-    let calls = service.heard().iter().filter(|heard| heard.rpc() == "tools/call").count();
-    assert_eq!(calls, 2);
+        .await;
+        let session = open(&service, None).await;
+        assert_eq!(call(session.as_ref(), "a").await.unwrap(), result);
+        let listed = session.request(Request { method: "tools/list", params: json!({}) }, None).await;
+        assert_eq!(listed.unwrap()["tools"], json!([]));
+    }
 }
 
 #[tokio::test]

@@ -42,6 +42,8 @@ impl HttpTransport {
     ) -> Self {
         let mut config =
             StreamableHttpClientTransportConfig::with_uri(url).max_concurrent_requests(MOST_AT_ONCE);
+        // What the server lists may be another in another session, so it is not for the library to begin one.
+        config.reinit_on_expired_session = false;
         config.channel_buffer_capacity = MOST_AT_ONCE;
         config.max_sse_event_size = most;
         let mut again = ExponentialBackoff::default();

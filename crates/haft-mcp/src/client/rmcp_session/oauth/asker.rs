@@ -21,11 +21,12 @@ const MOST_REDIRECTS: u8 = 5;
 pub(super) struct Asker(HttpClient);
 
 impl Asker {
-    pub(super) fn new(server: Host) -> Result<Self, haft_http::Error> {
+    pub(super) fn new(server: Host, authorities: &[u8]) -> Result<Self, haft_http::Error> {
         let is_here =
             server.address().map_or(server.name() == Some("localhost"), |address| address.is_loopback());
         let policy = AddressPolicy::public().host(server);
-        HttpClient::new(if is_here { policy.loopback() } else { policy }).map(Self)
+        let policy = if is_here { policy.loopback() } else { policy };
+        HttpClient::builder(policy).authorities(authorities).build().map(Self)
     }
 
     async fn ask(&self, request: OAuthHttpRequest) -> Result<Response<Vec<u8>>, Refused> {

@@ -1,6 +1,7 @@
 use super::OAuth;
 use crate::client::auth::{
     Authorizer as _, Challenge, CredentialFiles, CredentialStore, CredentialsInProcess, LoginConfig,
+    RegisteredClient,
 };
 use crate::client::rmcp_session::{HttpDial, Opening, host_of};
 use crate::client::service::{Heard, Say, Service, key};
@@ -13,12 +14,11 @@ use crate::{
 };
 use async_trait::async_trait;
 use bytes::Bytes;
-
 use haft_http::{AddressPolicy, Exchange, HttpClient};
+use haft_testkit::LogCapture;
 use serde_json::{Value, json};
-use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 
 /// What no log and no error may hold.
 const SECRETS: [&str; 5] = ["Secret-code", "Secret-access", "Secret-refresh", "Secret-client", "Secret-id"];
@@ -37,9 +37,13 @@ impl Stage {
     }
 
     fn oauth(&self, store: Arc<dyn CredentialStore>) -> OAuth {
+        self.oauth_as(LoginConfig::default(), store)
+    }
+
+    fn oauth_as(&self, config: LoginConfig, store: Arc<dyn CredentialStore>) -> OAuth {
         let url = format!("{}/mcp", self.service.url);
         let host = host_of(&url).unwrap();
-        OAuth::new(url, host, LoginConfig::default(), store).unwrap()
+        OAuth::new(url, host, &[], config, store).unwrap()
     }
 
     /// How often the authorization server was asked for a token in this way.
@@ -146,30 +150,10 @@ impl Counterpart for Nobody {
     fn hear(&self, _news: News) {}
 }
 
-/// Keeps all that is logged.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 #[tokio::test]
 async fn logs_in_and_logs_nothing_of_it() {
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    let log = LogCapture::default();
+    let _listening = log.listen();
     tracing::trace!("something is logged");
 
     let stage = Stage::open(3600).await;
@@ -178,6 +162,7 @@ async fn logs_in_and_logs_nothing_of_it() {
     let opening = Opening {
         era: None,
         limits: ServerLimits::default(),
+        log_level: None,
         memory: Arc::new(EraMemoryInProcess::default()),
         key: key(),
     };
@@ -213,7 +198,7 @@ async fn logs_in_and_logs_nothing_of_it() {
     for part in ["code_challenge_method=S256", "resource=http", "scope=read", "state="] {
         assert!(url.contains(part), "{part}: {url}");
     }
-    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap() + &format!("{oauth:?} {tried:?}");
+    let log = log.text() + &format!("{oauth:?} {tried:?}");
     assert!(log.contains("something is logged"));
     for secret in SECRETS {
         assert!(!log.contains(secret), "{secret}: {log}");
@@ -302,6 +287,32 @@ async fn a_token_is_replaced_before_it_ends() {
 }
 
 #[tokio::test]
+async fn who_refreshes_tokens_is_found_out_once_unless_the_server_refuses_one() {
+    let stage = Stage::open(20).await;
+    let oauth = stage.oauth(Arc::new(CredentialsInProcess::default()));
+    log_in(&begin(&oauth).await).await;
+    let asked = || {
+        let heard = stage.service.heard();
+        let of = |path: &str| heard.iter().filter(|heard| heard.path.starts_with(path)).count();
+        [of("/.well-known/oauth-protected-resource"), of("/.well-known/oauth-authorization-server")]
+    };
+    let before = asked();
+    for number in 2..5 {
+        assert_eq!(token(&oauth).await, Some(format!("Bearer Secret-access-{number}")));
+    }
+    assert_eq!(asked(), before.map(|count| count + 1), "it is found out once");
+    let sent = stage.service.heard().into_iter().filter(|heard| heard.path == "/token");
+    assert!(
+        sent.skip(1).all(|heard| heard.body.to_string().contains("resource=")),
+        "tokens are for the server"
+    );
+
+    let tried = oauth.token().await.unwrap();
+    oauth.challenged(Challenge { tried: tried.as_ref(), ..CHALLENGED }).await.unwrap();
+    assert_eq!(asked(), before.map(|count| count + 2), "it may be another");
+}
+
+#[tokio::test]
 async fn a_login_is_for_its_server_and_its_authorization_server_only() {
     let stage = Stage::open(3600).await;
     let store = Arc::new(CredentialsInProcess::default());
@@ -352,7 +363,89 @@ async fn a_login_that_is_refused_is_over() {
     let refused = back.replace("code=Secret-code", "error=access_denied");
     let text = "The login failed: the authorization server says \"access_denied\".";
     assert_eq!(page(&refused).await, (400, text.to_owned()));
+    assert_eq!(oauth.login_failed().await, "the authorization server says \"access_denied\"");
     assert_ne!(begin(&oauth).await, url);
+}
+
+#[tokio::test]
+async fn whoever_waits_for_a_login_is_told_why_it_was_refused() {
+    let stage = Stage::open(3600).await;
+    let transport = Transport::Http(HttpServer::new(format!("{}/mcp", stage.service.url)));
+    let servers =
+        McpServers::builder().server(ServerConfig::new("s".parse().unwrap(), transport)).build().unwrap();
+    let server = servers.get("s").unwrap();
+    let url = server.start().await.unwrap_err().login_url.unwrap();
+    let back = get(&url).await.headers()["location"].to_str().unwrap().to_owned();
+    let said = format!("error=access_denied&error_description=No%0A%1B%5B31m{}", "n".repeat(5000));
+    let back = back.replace("code=Secret-code", &said);
+    let (failed, (status, _)) = tokio::join!(server.login_failed(), page(&back));
+    assert_eq!(status, 400);
+    let LoginError::Failed { reason, .. } = failed else { panic!("{failed}") };
+    let (text, rest) = reason.split_once("nnn").unwrap();
+    expect_test::expect![[r#"the authorization server says "access_denied": "No\n\u{1b}[31m"#]]
+        .assert_eq(text);
+    assert!(rest.len() < 1100, "{rest}");
+    servers.stop().await;
+}
+
+#[tokio::test]
+async fn a_secret_is_given_to_the_authorization_server_that_it_is_of() {
+    let stage = Stage::open(3600).await;
+    let own = stage.service.url.clone();
+    let login = |issuer: Option<&str>| {
+        let mut client = RegisteredClient::new("registered");
+        (client.secret, client.issuer) = (Some("Secret-client".to_owned()), issuer.map(str::to_owned));
+        let config = LoginConfig { client: Some(client), ..LoginConfig::default() };
+        stage.oauth_as(config, Arc::new(CredentialsInProcess::default()))
+    };
+    for (issuer, refused) in [
+        (
+            None,
+            "nothing says of which authorization server the secret of the client `registered` is; write its `issuer`",
+        ),
+        (
+            Some("https://login.example.com"),
+            "the server names the authorization server `OWN`, and the client `registered` is registered with \
+             `https://login.example.com`; if the server is to be believed, register a client there",
+        ),
+    ] {
+        let fault = login(issuer).challenged(CHALLENGED).await.unwrap_err();
+        let begun = "the server wants a login, and none can be begun: ";
+        assert_eq!(fault.to_string(), format!("{begun}{}", refused.replace("OWN", &own)));
+    }
+    assert_eq!(stage.service.heard().iter().filter(|heard| heard.path == "/token").count(), 0);
+    for issuer in [own.clone(), format!("{own}/")] {
+        let oauth = login(Some(&issuer));
+        log_in(&begin(&oauth).await).await;
+        assert!(token(&oauth).await.is_some());
+    }
+    let heard = stage.service.heard();
+    assert!(heard.iter().all(|heard| heard.path != "/register"));
+    let exchange = heard.iter().find(|heard| heard.path == "/token").unwrap();
+    assert!(exchange.header("authorization").starts_with("Basic "), "{exchange:?}");
+}
+
+#[tokio::test]
+async fn people_come_back_to_the_port_that_is_configured() {
+    let taken = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let stage = Stage::open(3600).await;
+    let config = LoginConfig { redirect_port: Some(port), ..LoginConfig::default() };
+    let oauth = stage.oauth_as(config, Arc::new(CredentialsInProcess::default()));
+    let fault = oauth.challenged(CHALLENGED).await.unwrap_err().to_string();
+    let text = format!(
+        "none can be begun: the port {port}, at which people come back from logins, cannot be listened at"
+    );
+    assert!(fault.contains(&text), "{fault}");
+    drop(taken);
+    let url = begin(&oauth).await;
+    let redirect = format!("redirect_uri=http%3A%2F%2F127.0.0.1%3A{port}%2Fcallback");
+    assert!(url.contains(&redirect), "{url}");
+    // Another login in its place comes back there, too.
+    let header = "Bearer scope=\"write\"";
+    let fault = oauth.challenged(Challenge { header, ..CHALLENGED }).await.unwrap_err();
+    let Fault::Unauthorized { url: Some(other) } = fault else { panic!("{fault}") };
+    assert!(other != url && other.contains(&redirect), "{other}");
 }
 
 #[tokio::test]
@@ -393,8 +486,8 @@ async fn no_page_is_made_up_for_a_server_that_names_none() {
     let service = Service::start(|_| Say::status(404)).await;
     let url = format!("{}/mcp", service.url);
     let host = host_of(&url).unwrap();
-    let oauth =
-        OAuth::new(url, host, LoginConfig::default(), Arc::new(CredentialsInProcess::default())).unwrap();
+    let oauth = OAuth::new(url, host, &[], LoginConfig::default(), Arc::new(CredentialsInProcess::default()))
+        .unwrap();
     let fault = oauth.challenged(CHALLENGED).await.unwrap_err();
     assert_eq!(
         fault.to_string(),

@@ -1,8 +1,8 @@
 use super::stage::{SOON, Stage, Watching, call, text, until, works};
-use crate::Era;
 use crate::client::link::{self, Ending};
 use crate::client::rmcp_session::{line_transport::LineTransport, open};
 use crate::client::session::{Fault, Session};
+use crate::{Era, LogLevel};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -149,6 +149,34 @@ async fn logs_and_changes_are_heard_in_both_eras() {
     }
 }
 
+#[tokio::test]
+async fn a_server_that_has_a_log_is_told_which_messages_are_wanted() {
+    for era in [Era::Legacy, Era::Modern] {
+        let check = async |arguments: &[&str], wanted, expected| {
+            let mut stage = Stage::new(arguments).era(era);
+            stage.dial.opening.log_level = wanted;
+            let session = stage.open().await;
+            assert_eq!(text(&session, "level", json!({})).await.unwrap(), expected, "{era:?} {arguments:?}");
+            let news = stage.host.news();
+            stage.close(&session).await;
+            news
+        };
+        check(&["--logging"], Some(LogLevel::Warning), "warning").await;
+        check(&["--logging"], None, "none").await;
+        check(&[], Some(LogLevel::Warning), "none").await;
+        let news = check(
+            &["--logging", "--refuse-level"],
+            Some(LogLevel::Debug),
+            match era {
+                Era::Legacy => "none",
+                Era::Modern => "debug",
+            },
+        );
+        let told = r#"Odd("it refuses to log from the level `debug` on: not that one")"#;
+        assert_eq!(news.await, if era == Era::Legacy { vec![told] } else { vec![] });
+    }
+}
+
 async fn ask(session: &Arc<dyn Session>, method: &str, watched: Option<&Stage>) -> Value {
     let watch = watched.map(|stage| Arc::new(Watching(stage.host.clone())) as _);
     let request = call("ask", json!({ "method": method, "params": { "a": 1 } }));
@@ -231,7 +259,8 @@ async fn requests_that_are_dropped_by_the_hundred_leave_nothing() {
     let dial = &stage.dial;
     let framed = link::start(&dial.program, &dial.environment, 1 << 20, ending.clone()).unwrap();
     let transport = LineTransport::new(framed, 1 << 20, stage.host.clone());
-    let connection = open(transport, ending, &dial.opening, stage.host.clone()).await.unwrap();
+    let connection =
+        open(transport, ending, Arc::default(), &dial.opening, stage.host.clone()).await.unwrap();
     for _ in 0..20 {
         let calls = (0..100).map(|_| connection.request(call("never", json!({})), None));
         assert!(timeout(Duration::from_millis(5), futures_util::future::join_all(calls)).await.is_err());

@@ -13,7 +13,7 @@ async fn check(stage: &Stage, session: &Arc<dyn Session>, expected: Expect) {
     assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
     expected.assert_eq(&session.farewell().expect("it has ended").how);
     let after = text(session, "echo", json!({})).await;
-    assert!(matches!(after, Err(Fault::Ended(_))), "{after:?}");
+    assert!(matches!(after, Err(Fault::Untaken(_))), "{after:?}");
 }
 
 #[tokio::test]

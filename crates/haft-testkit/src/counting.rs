@@ -1,4 +1,18 @@
-//! An allocator that counts, over the system's.
+//! An allocator that counts, over the system's, for benchmarks and tests of what something costs.
+//!
+//! It counts once a program declares it as its own:
+//!
+//! ```
+//! use haft_testkit::counting::{Counting, Spent};
+//!
+//! #[global_allocator]
+//! static ALLOCATOR: Counting = Counting;
+//!
+//! let before = Spent::so_far();
+//! drop(vec![0_u8; 100]);
+//! let spent = Spent::so_far() - before;
+//! assert_eq!((spent.allocations, spent.bytes, spent.live), (1, 100, 0));
+//! ```
 
 #![expect(unsafe_code, reason = "an allocator cannot be written without; every call is handed on as it came")]
 
@@ -11,23 +25,24 @@ thread_local! {
     static SPENT: Cell<Spent> = const { Cell::new(Spent { allocations: 0, bytes: 0, live: 0 }) };
 }
 
-/// Counts what one thread asks of the system's allocator.
-pub(crate) struct Counting;
+/// Counts what each thread asks of the system's allocator.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Counting;
 
-/// What this thread has asked for.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Spent {
+/// What a thread has asked for so far, or between two readings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Spent {
     /// Allocations, and reallocations as one each.
-    pub(crate) allocations: u64,
+    pub allocations: u64,
     /// Bytes asked for.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Bytes asked for and not given back; below zero where another thread has asked for them.
-    pub(crate) live: i64,
+    pub live: i64,
 }
 
 impl Spent {
-    /// Reads the counters.
-    pub(crate) fn so_far() -> Self {
+    /// Reads the counters of this thread; all are 0 unless [`Counting`] is the global allocator.
+    pub fn so_far() -> Self {
         SPENT.get()
     }
 }
