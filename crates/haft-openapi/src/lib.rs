@@ -41,6 +41,7 @@
 
 mod load_options;
 mod problem;
+mod read;
 mod request_parts;
 mod selection;
 

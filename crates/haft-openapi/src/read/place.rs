@@ -1,0 +1,69 @@
+/// Says what an object is whose members are read, as far as it decides what is kept of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The document itself.
+    Root,
+    /// Something whose members mean what OpenAPI says.
+    Node,
+    /// Names of the writer's own, each with a node.
+    Names,
+    /// A value that is no part of the description, such as a default.
+    Data,
+}
+
+/// Says what becomes of a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    Kept(Place),
+    /// Kept if it is a number, a truth value, a short text or a list, the first of them then.
+    KeptIfShort,
+    Dropped,
+}
+
+impl Place {
+    /// Says what becomes of a member by its name.
+    ///
+    /// Examples are more than a third of many documents and extensions can be anything; neither is needed for a request,
+    /// and a short example of a value is all that helps a model.
+    pub(super) fn fate(self, name: &str) -> Fate {
+        match self {
+            Self::Data => Fate::Kept(Self::Data),
+            Self::Names => Fate::Kept(Self::Node),
+            Self::Root | Self::Node => match name {
+                "example" | "examples" => Fate::KeptIfShort,
+                "callbacks" | "externalDocs" | "links" | "xml" => Fate::Dropped,
+                "default" | "enum" | "const" | "security" | "scopes" | "mapping" | "dependentRequired" => {
+                    Fate::Kept(Self::Data)
+                }
+                "properties"
+                | "patternProperties"
+                | "$defs"
+                | "definitions"
+                | "dependentSchemas"
+                | "schemas"
+                | "responses"
+                | "parameters"
+                | "requestBodies"
+                | "headers"
+                | "securitySchemes"
+                | "securityDefinitions"
+                | "pathItems"
+                | "paths"
+                | "content"
+                | "encoding"
+                | "variables"
+                | "mediaTypes"
+                | "webhooks"
+                | "dependencies" => Fate::Kept(Self::Names),
+                name if self == Self::Node && name.starts_with("x-") => {
+                    if name.contains("mcp") {
+                        Fate::Kept(Self::Data)
+                    } else {
+                        Fate::KeptIfShort
+                    }
+                }
+                _ => Fate::Kept(Self::Node),
+            },
+        }
+    }
+}
