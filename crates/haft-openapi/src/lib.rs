@@ -39,13 +39,26 @@
 //! - Callbacks, webhooks and links are passed over.
 //! - References to other files are followed only below a directory that the host names.
 
+mod document;
+mod encode;
+mod list;
 mod load_options;
+mod lower;
+mod names;
+mod operation;
+mod plan;
 mod problem;
 mod read;
 mod request_parts;
+mod schema;
 mod selection;
+mod store;
+mod text;
 
+pub use document::Document;
 pub use load_options::{FormStyle, LoadError, LoadOptions, References};
+pub use operation::Operation;
 pub use problem::{Problem, Severity};
 pub use request_parts::{EncodeError, RequestParts};
+pub use schema::OperationSchema;
 pub use selection::{PatternError, Selection};

@@ -187,7 +187,10 @@ impl<'de> Visitor<'de> for Builder<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
         let levels = self.below()?;
-        let place = if self.place == Place::Names { Place::Node } else { self.place };
+        let place = match self.place {
+            Place::Names | Place::Replies => Place::Node,
+            place => place,
+        };
         let item = Self { place, levels, ..self };
         let mut list = Vec::new();
         while let Some(value) = items.next_element_seed(item)? {

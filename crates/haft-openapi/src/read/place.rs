@@ -7,6 +7,8 @@ pub(super) enum Place {
     Node,
     /// Names of the writer's own, each with a node.
     Names,
+    /// The same, of replies by their status.
+    Replies,
     /// A value that is no part of the description, such as a default.
     Data,
 }
@@ -24,14 +26,18 @@ impl Place {
     /// Says what becomes of a member by its name.
     ///
     /// Examples are more than a third of many documents and extensions can be anything; neither is needed for a request,
-    /// and a short example of a value is all that helps a model.
+    /// and a short example of a value is all that helps a model. Headers are only those of replies and of parts of forms.
     pub(super) fn fate(self, name: &str) -> Fate {
         match self {
             Self::Data => Fate::Kept(Self::Data),
             Self::Names => Fate::Kept(Self::Node),
+            // A reply that tells of a failure is taken as it comes, and most of the replies of a document are of this kind.
+            Self::Replies if name.len() == 3 && name.starts_with(['1', '3', '4', '5']) => Fate::Dropped,
+            Self::Replies => Fate::Kept(Self::Node),
             Self::Root | Self::Node => match name {
                 "example" | "examples" => Fate::KeptIfShort,
-                "callbacks" | "externalDocs" | "links" | "xml" => Fate::Dropped,
+                "callbacks" | "externalDocs" | "headers" | "links" | "xml" => Fate::Dropped,
+                "responses" => Fate::Kept(Self::Replies),
                 "default" | "enum" | "const" | "security" | "scopes" | "mapping" | "dependentRequired" => {
                     Fate::Kept(Self::Data)
                 }
@@ -41,10 +47,8 @@ impl Place {
                 | "definitions"
                 | "dependentSchemas"
                 | "schemas"
-                | "responses"
                 | "parameters"
                 | "requestBodies"
-                | "headers"
                 | "securitySchemes"
                 | "securityDefinitions"
                 | "pathItems"
