@@ -172,7 +172,7 @@ impl Document {
         problems.extend(more);
         let mut entries = Vec::with_capacity(candidates.len());
         for entry in candidates {
-            let told = |problem: Problem| problem.of(entry.place());
+            let told = |problem: Problem| problem.of(&entry.place());
             match lower::lower(&inner, &entry) {
                 Ok(lowered) => {
                     problems.extend(lowered.notes.into_iter().map(told));

@@ -160,6 +160,5 @@ pub(crate) fn is_reserved(document: &Inner, place: Place, name: &str) -> bool {
         })
 }
 
-
 #[cfg(test)]
 mod tests;

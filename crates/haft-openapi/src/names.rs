@@ -152,21 +152,33 @@ mod tests {
 
     #[test]
     fn tools_keep_their_names_where_they_can() {
-        check(&["listPets", "repos/list-for-org", "/a//b/{c}/"], &expect![[r#"
+        check(
+            &["listPets", "repos/list-for-org", "/a//b/{c}/"],
+            &expect![[r#"
             listPets
             repos_list-for-org
-            a_b_c"#]]);
-        check(&["a/b", "a.b", "a_b"], &expect![[r#"
+            a_b_c"#]],
+        );
+        check(
+            &["a/b", "a.b", "a_b"],
+            &expect![[r#"
             a_b_157856c5
             a_b_327f6811
-            a_b"#]]);
-        check(&["same", "same"], &expect![[r#"
+            a_b"#]],
+        );
+        check(
+            &["same", "same"],
+            &expect![[r#"
             same_157856c5
-            same_327f6811"#]]);
-        check(&["", "…", &"x".repeat(100)], &expect![[r#"
+            same_327f6811"#]],
+        );
+        check(
+            &["", "…", &"x".repeat(100)],
+            &expect![[r#"
             _157856c5
             _327f6811
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_7d1cd700"#]]);
+            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_7d1cd700"#]],
+        );
     }
 
     #[test]
@@ -183,7 +195,8 @@ mod tests {
             body_id
             query_filter_name
             filter_name
-            query_"#]].assert_eq(&keys(wanted.into_iter()).join("\n"));
+            query_"#]]
+        .assert_eq(&keys(wanted.into_iter()).join("\n"));
     }
 
     proptest! {

@@ -1,4 +1,11 @@
+use crate::text::line;
 use std::fmt;
+
+/// The most bytes of a place.
+const MOST_PLACE_BYTES: usize = 400;
+
+/// The most bytes of what is wrong there.
+const MOST_MESSAGE_BYTES: usize = 400;
 
 /// Says what is wrong at a place of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -20,21 +27,26 @@ pub enum Severity {
 }
 
 impl Problem {
-    pub(crate) fn note(pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Note, operation: None, pointer: pointer.into(), message: message.into() }
+    pub(crate) fn note(pointer: impl AsRef<str>, message: impl AsRef<str>) -> Self {
+        Self::new(Severity::Note, pointer.as_ref(), message.as_ref())
     }
 
-    pub(crate) fn skipped(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+    pub(crate) fn skipped(pointer: impl AsRef<str>, message: impl AsRef<str>) -> Self {
+        Self::new(Severity::Skipped, pointer.as_ref(), message.as_ref())
+    }
+
+    pub(crate) fn of(self, operation: &str) -> Self {
+        Self { operation: Some(line(operation, MOST_PLACE_BYTES)), ..self }
+    }
+
+    /// What a document says is in all of them, so they are cleaned and bounded.
+    fn new(severity: Severity, pointer: &str, message: &str) -> Self {
         Self {
-            severity: Severity::Skipped,
+            severity,
             operation: None,
-            pointer: pointer.into(),
-            message: message.into(),
+            pointer: line(pointer, MOST_PLACE_BYTES),
+            message: line(message, MOST_MESSAGE_BYTES),
         }
-    }
-
-    pub(crate) fn of(self, operation: impl Into<String>) -> Self {
-        Self { operation: Some(operation.into()), ..self }
     }
 
     /// What it costs.

@@ -46,6 +46,18 @@ impl OperationSchema {
         self.schema
     }
 
+    /// Takes away every `pattern`, for a document whose patterns cannot be compiled.
+    ///
+    /// Documents have patterns of many dialects. Whether one can be used is known once the schema is compiled, which costs far
+    /// more than making it, so it is left to who compiles it.
+    #[must_use]
+    pub fn without_patterns(self) -> Self {
+        let mut value = self.schema.as_value().clone();
+        remove_patterns(&mut value);
+        let schema = Schema::new(value).unwrap_or(self.schema);
+        Self { schema, ..self }
+    }
+
     /// Tells whether descriptions were cut or parts left open because the whole would have been too large.
     pub fn is_shortened(&self) -> bool {
         self.shortened
@@ -54,6 +66,27 @@ impl OperationSchema {
     /// What could not be taken as it is written; where a schema says nothing usable, everything fits.
     pub fn notes(&self) -> &[Problem] {
         &self.notes
+    }
+}
+
+/// Takes away what only a regular expression can say, wherever a schema stands.
+fn remove_patterns(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            members.remove("pattern");
+            members.remove("patternProperties");
+            for (name, member) in members {
+                match (name.as_str(), member) {
+                    ("properties" | "$defs" | "dependentSchemas", Value::Object(named)) => {
+                        named.values_mut().for_each(remove_patterns);
+                    }
+                    ("default" | "enum" | "const" | "examples", _) => {}
+                    (_, member) => remove_patterns(member),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_patterns),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

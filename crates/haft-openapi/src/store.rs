@@ -166,6 +166,11 @@ mod tests {
         check("#/nowhere", &expect!["the reference `#/nowhere` leads nowhere"]);
         check("#anchor", &expect!["the reference `#anchor` leads nowhere"]);
         check("other.yaml#/a", &expect!["the reference `other.yaml#/a` leads to a file that is not read"]);
-        check(&format!("#/{}", "é".repeat(1000)), &expect!["the reference `#/ééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé…` leads nowhere"]);
+        check(
+            &format!("#/{}", "é".repeat(1000)),
+            &expect![
+                "the reference `#/ééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé…` leads nowhere"
+            ],
+        );
     }
 }

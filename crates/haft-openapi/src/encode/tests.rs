@@ -72,36 +72,55 @@ fn check_styles(place: &str, styles: &[&str], value: &Value, expected: &Expect) 
 #[test]
 fn parameters_of_paths_are_written_in_all_styles() {
     let styles = ["simple", "label", "matrix"];
-    check_styles("path", &styles, &json!("a/b c"), &expect![[r#"
+    check_styles(
+        "path",
+        &styles,
+        &json!("a/b c"),
+        &expect![[r#"
         simple false: /a/a%2Fb%20c/b
         simple true: /a/a%2Fb%20c/b
         label false: /a/.a%2Fb%20c/b
         label true: /a/.a%2Fb%20c/b
         matrix false: /a/;p=a%2Fb%20c/b
         matrix true: /a/;p=a%2Fb%20c/b
-    "#]]);
-    check_styles("path", &styles, &json!(["a,b", 2, null, true]), &expect![[r#"
+    "#]],
+    );
+    check_styles(
+        "path",
+        &styles,
+        &json!(["a,b", 2, null, true]),
+        &expect![[r#"
         simple false: /a/a%2Cb,2,true/b
         simple true: /a/a%2Cb,2,true/b
         label false: /a/.a%2Cb,2,true/b
         label true: /a/.a%2Cb.2.true/b
         matrix false: /a/;p=a%2Cb,2,true/b
         matrix true: /a/;p=a%2Cb;p=2;p=true/b
-    "#]]);
-    check_styles("path", &styles, &json!({ "r": 1, "g;": "x=y" }), &expect![[r#"
+    "#]],
+    );
+    check_styles(
+        "path",
+        &styles,
+        &json!({ "r": 1, "g;": "x=y" }),
+        &expect![[r#"
         simple false: /a/g%3B,x%3Dy,r,1/b
         simple true: /a/g%3B=x%3Dy,r=1/b
         label false: /a/.g%3B,x%3Dy,r,1/b
         label true: /a/.g%3B=x%3Dy.r=1/b
         matrix false: /a/;p=g%3B,x%3Dy,r,1/b
         matrix true: /a/;g%3B=x%3Dy;r=1/b
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn parameters_of_queries_are_written_in_all_styles() {
     let styles = ["form", "spaceDelimited", "pipeDelimited", "deepObject"];
-    check_styles("query", &styles, &json!("a&b=c#d"), &expect![[r#"
+    check_styles(
+        "query",
+        &styles,
+        &json!("a&b=c#d"),
+        &expect![[r#"
         form false: /a?p=a%26b%3Dc%23d
         form true: /a?p=a%26b%3Dc%23d
         spaceDelimited false: /a?p=a%26b%3Dc%23d
@@ -110,8 +129,13 @@ fn parameters_of_queries_are_written_in_all_styles() {
         pipeDelimited true: /a?p=a%26b%3Dc%23d
         deepObject false: /a?p=a%26b%3Dc%23d
         deepObject true: /a?p=a%26b%3Dc%23d
-    "#]]);
-    check_styles("query", &styles, &json!(["a,b", 2, "c d|e"]), &expect![[r#"
+    "#]],
+    );
+    check_styles(
+        "query",
+        &styles,
+        &json!(["a,b", 2, "c d|e"]),
+        &expect![[r#"
         form false: /a?p=a%2Cb,2,c%20d%7Ce
         form true: /a?p=a%2Cb&p=2&p=c%20d%7Ce
         spaceDelimited false: /a?p=a%2Cb%202%20c%20d%7Ce
@@ -120,8 +144,13 @@ fn parameters_of_queries_are_written_in_all_styles() {
         pipeDelimited true: /a?p=a%2Cb&p=2&p=c%20d%7Ce
         deepObject false: /a?p%5B0%5D=a%2Cb&p%5B1%5D=2&p%5B2%5D=c%20d%7Ce
         deepObject true: /a?p%5B0%5D=a%2Cb&p%5B1%5D=2&p%5B2%5D=c%20d%7Ce
-    "#]]);
-    check_styles("query", &styles, &json!({ "r": 1, "g&": ["x", { "y": "z" }] }), &expect![[r#"
+    "#]],
+    );
+    check_styles(
+        "query",
+        &styles,
+        &json!({ "r": 1, "g&": ["x", { "y": "z" }] }),
+        &expect![[r#"
         form false: /a?p=g%26,%5B%22x%22%2C%7B%22y%22%3A%22z%22%7D%5D,r,1
         form true: /a?g%26=%5B%22x%22%2C%7B%22y%22%3A%22z%22%7D%5D&r=1
         spaceDelimited false: /a?p=g%26%20%5B%22x%22%2C%7B%22y%22%3A%22z%22%7D%5D%20r%201
@@ -130,8 +159,13 @@ fn parameters_of_queries_are_written_in_all_styles() {
         pipeDelimited true: /a?g%26=%5B%22x%22%2C%7B%22y%22%3A%22z%22%7D%5D&r=1
         deepObject false: /a?p%5Bg%26%5D%5B0%5D=x&p%5Bg%26%5D%5B1%5D%5By%5D=z&p%5Br%5D=1
         deepObject true: /a?p%5Bg%26%5D%5B0%5D=x&p%5Bg%26%5D%5B1%5D%5By%5D=z&p%5Br%5D=1
-    "#]]);
-    check_styles("query", &styles, &json!([]), &expect![[r#"
+    "#]],
+    );
+    check_styles(
+        "query",
+        &styles,
+        &json!([]),
+        &expect![[r#"
         form false: /a
         form true: /a
         spaceDelimited false: /a
@@ -140,31 +174,57 @@ fn parameters_of_queries_are_written_in_all_styles() {
         pipeDelimited true: /a
         deepObject false: /a
         deepObject true: /a
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn parameters_of_headers_and_cookies_are_written() {
-    check_styles("header", &["simple"], &json!(["a b", 2]), &expect![[r#"
+    check_styles(
+        "header",
+        &["simple"],
+        &json!(["a b", 2]),
+        &expect![[r#"
         simple false: /a p: a b,2
         simple true: /a p: a b,2
-    "#]]);
-    check_styles("header", &["simple"], &json!({ "a": 1, "b": "c" }), &expect![[r#"
+    "#]],
+    );
+    check_styles(
+        "header",
+        &["simple"],
+        &json!({ "a": 1, "b": "c" }),
+        &expect![[r#"
         simple false: /a p: a,1,b,c
         simple true: /a p: a=1,b=c
-    "#]]);
-    check_styles("header", &["simple"], &json!("a\r\nEvil: 1"), &expect![[r#"
+    "#]],
+    );
+    check_styles(
+        "header",
+        &["simple"],
+        &json!("a\r\nEvil: 1"),
+        &expect![[r#"
         simple false: at `/p`: it has a control character, such as a line end; leave it out
         simple true: at `/p`: it has a control character, such as a line end; leave it out
-    "#]]);
-    check_styles("cookie", &["form"], &json!(["a; b", 2]), &expect![[r#"
+    "#]],
+    );
+    check_styles(
+        "cookie",
+        &["form"],
+        &json!(["a; b", 2]),
+        &expect![[r#"
         form false: /a cookie: p=a%3B%20b,2
         form true: /a cookie: p=a%3B%20b; p=2
-    "#]]);
-    check_styles("cookie", &["form"], &json!({ "a": 1, "b": "c;d=e" }), &expect![[r#"
+    "#]],
+    );
+    check_styles(
+        "cookie",
+        &["form"],
+        &json!({ "a": 1, "b": "c;d=e" }),
+        &expect![[r#"
         form false: /a cookie: p=a,1,b,c%3Bd%3De
         form true: /a cookie: a=1; b=c%3Bd%3De
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -184,7 +244,11 @@ fn what_would_leave_its_place_is_encoded_or_refused() {
         check(&text, &json!({ "p": value }), &expected);
     }
     let text = document("/%2e{p}/x", "get", r#""parameters": [{"name": "p", "in": "path", "schema": {}}]"#);
-    check(&text, &json!({ "p": "." }), &expect!["at `/p`: it stands for a part of the path and cannot be empty, `.` or `..`"]);
+    check(
+        &text,
+        &json!({ "p": "." }),
+        &expect!["at `/p`: it stands for a part of the path and cannot be empty, `.` or `..`"],
+    );
     check(&text, &json!({ "p": "e" }), &expect!["GET https://api.example/v1/%2ee/x"]);
 }
 
@@ -196,7 +260,11 @@ fn paths_may_have_a_query_a_fragment_and_several_parameters_in_a_segment() {
         &json!({ "a": "1/2", "b": "3&4", "c": "5" }),
         &expect!["GET https://api.example/v1/x/1%2F2..3%264.json?kind=1&b=3%264&c=5"],
     );
-    check(&document("/files/{path+}", "get", ""), &json!({ "path": "a/b" }), &expect!["GET https://api.example/v1/files/a%2Fb"]);
+    check(
+        &document("/files/{path+}", "get", ""),
+        &json!({ "path": "a/b" }),
+        &expect!["GET https://api.example/v1/files/a%2Fb"],
+    );
     check(&document("x y", "get", r#""tags": []"#), &json!({}), &expect!["GET https://api.example/v1/x%20y"]);
 }
 
@@ -210,15 +278,27 @@ fn an_exploded_object_cannot_set_another_parameter() {
             {"name": "other", "in": "query", "schema": {}}]"#,
     );
     check(&text, &json!({ "free": { "mine": 1 } }), &expect!["GET https://api.example/v1/a?fixed=1&mine=1"]);
-    check(&text, &json!({ "free": { "other": 1 } }), &expect!["at `/free`: `other` is another parameter and cannot be set here"]);
-    check(&text, &json!({ "free": { "fixed": 2 } }), &expect!["at `/free`: `fixed` is another parameter and cannot be set here"]);
+    check(
+        &text,
+        &json!({ "free": { "other": 1 } }),
+        &expect!["at `/free`: `other` is another parameter and cannot be set here"],
+    );
+    check(
+        &text,
+        &json!({ "free": { "fixed": 2 } }),
+        &expect!["at `/free`: `fixed` is another parameter and cannot be set here"],
+    );
 }
 
 #[test]
 fn reserved_characters_stay_where_that_is_allowed_and_cannot_end_the_value() {
     let text =
         document("/a", "get", r#""parameters": [{"name": "p", "in": "query", "allowReserved": true}]"#);
-    check(&text, &json!({ "p": "http://x/?a=b&c#d+e;f,g%20" }), &expect!["GET https://api.example/v1/a?p=http://x/?a=b%26c%23d%2Be%3Bf,g%2520"]);
+    check(
+        &text,
+        &json!({ "p": "http://x/?a=b&c#d+e;f,g%20" }),
+        &expect!["GET https://api.example/v1/a?p=http://x/?a=b%26c%23d%2Be%3Bf,g%2520"],
+    );
 }
 
 #[test]
@@ -228,13 +308,21 @@ fn parameters_may_have_a_media_type_or_be_the_whole_query() {
         "get",
         r#""parameters": [{"name": "p", "in": "query", "content": {"application/json": {"schema": {"type": "object"}}}}]"#,
     );
-    check(&text, &json!({ "p": { "a": "b&c" } }), &expect!["GET https://api.example/v1/a?p=%7B%22a%22%3A%22b%26c%22%7D"]);
+    check(
+        &text,
+        &json!({ "p": { "a": "b&c" } }),
+        &expect!["GET https://api.example/v1/a?p=%7B%22a%22%3A%22b%26c%22%7D"],
+    );
     let text = document(
         "/a",
         "get",
         r#""parameters": [{"name": "all", "in": "querystring", "content": {"application/x-www-form-urlencoded": {}}}]"#,
     );
-    check(&text, &json!({ "all": { "a": "b&c", "d": [1, 2] } }), &expect!["GET https://api.example/v1/a?a=b%26c&d=1&d=2"]);
+    check(
+        &text,
+        &json!({ "all": { "a": "b&c", "d": [1, 2] } }),
+        &expect!["GET https://api.example/v1/a?a=b%26c&d=1&d=2"],
+    );
 }
 
 #[test]
@@ -290,28 +378,41 @@ const FORM: &str = r#""requestBody": {"content": {"application/x-www-form-urlenc
 fn forms_are_written_as_their_encoding_says() {
     let arguments = json!({
         "a": "x&y=z +", "list": [1, "2,3"], "deep": { "b": { "c": [4] } }, "piped": [5, 6], "json": [7], });
-    check(&document("/a", "post", FORM), &arguments, &expect![[r#"
+    check(
+        &document("/a", "post", FORM),
+        &arguments,
+        &expect![[r#"
         POST https://api.example/v1/a
         content-type: application/x-www-form-urlencoded
 
-        a=x%26y%3Dz%20%2B&deep%5Bb%5D%5Bc%5D%5B0%5D=4&json=%5B7%5D&list=1&list=2%2C3&piped=5%7C6"#]]);
+        a=x%26y%3Dz%20%2B&deep%5Bb%5D%5Bc%5D%5B0%5D=4&json=%5B7%5D&list=1&list=2%2C3&piped=5%7C6"#]],
+    );
     let nested = json!({ "list": [{ "a": 1 }, 2], "a": { "b": [3] } });
     for (style, expected) in [
-        (FormStyle::Spec, expect![[r#"
+        (
+            FormStyle::Spec,
+            expect![[r#"
             POST https://api.example/v1/a
             content-type: application/x-www-form-urlencoded
 
-            a=%7B%22b%22%3A%5B3%5D%7D&list=%7B%22a%22%3A1%7D&list=2"#]]),
-        (FormStyle::Brackets, expect![[r#"
+            a=%7B%22b%22%3A%5B3%5D%7D&list=%7B%22a%22%3A1%7D&list=2"#]],
+        ),
+        (
+            FormStyle::Brackets,
+            expect![[r#"
             POST https://api.example/v1/a
             content-type: application/x-www-form-urlencoded
 
-            a%5Bb%5D%5B%5D=3&list%5B%5D%5Ba%5D=1&list%5B%5D=2"#]]),
-        (FormStyle::Indexed, expect![[r#"
+            a%5Bb%5D%5B%5D=3&list%5B%5D%5Ba%5D=1&list%5B%5D=2"#]],
+        ),
+        (
+            FormStyle::Indexed,
+            expect![[r#"
             POST https://api.example/v1/a
             content-type: application/x-www-form-urlencoded
 
-            a%5Bb%5D%5B0%5D=3&list%5B0%5D%5Ba%5D=1&list%5B1%5D=2"#]]),
+            a%5Bb%5D%5B0%5D=3&list%5B0%5D%5Ba%5D=1&list%5B1%5D=2"#]],
+        ),
     ] {
         check_with(&LoadOptions::default().forms(style), &document("/a", "post", FORM), &nested, &expected);
     }
@@ -351,7 +452,10 @@ fn forms_of_several_parts_have_files() {
         "#]],
     );
     check(&text, &json!({ "file": { "base64": "…" } }), &expect!["at `/file/base64`: it is no base64"]);
-    check(&text, &json!({ "file": { "base64": "", "content_type": "a/b\r\nEvil: 1" } }), &expect![[r#"
+    check(
+        &text,
+        &json!({ "file": { "base64": "", "content_type": "a/b\r\nEvil: 1" } }),
+        &expect![[r#"
         POST https://api.example/v1/a
         content-type: multipart/form-data; boundary=haft-155e092e338d04bc4606426093405825
 
@@ -361,7 +465,8 @@ fn forms_of_several_parts_have_files() {
         ␍
         ␍
         --haft-155e092e338d04bc4606426093405825--␍
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -369,30 +474,50 @@ fn bodies_of_bytes_text_and_nothing_are_sent() {
     let body = |content_type: &str| {
         document("/a", "put", &format!("\"requestBody\": {{\"content\": {{\"{content_type}\": {{}}}}}}"))
     };
-    check(&body("application/octet-stream"), &json!({ "body": { "base64": "aGk=" } }), &expect![[r#"
+    check(
+        &body("application/octet-stream"),
+        &json!({ "body": { "base64": "aGk=" } }),
+        &expect![[r#"
         PUT https://api.example/v1/a
         content-type: application/octet-stream
 
-        hi"#]]);
-    check(&body("image/*"), &json!({ "body": "text" }), &expect![[r#"
+        hi"#]],
+    );
+    check(
+        &body("image/*"),
+        &json!({ "body": "text" }),
+        &expect![[r#"
         PUT https://api.example/v1/a
         content-type: application/octet-stream
 
-        text"#]]);
-    check(&body("application/xml"), &json!({ "body": "<a/>" }), &expect![[r#"
+        text"#]],
+    );
+    check(
+        &body("application/xml"),
+        &json!({ "body": "<a/>" }),
+        &expect![[r#"
         PUT https://api.example/v1/a
         content-type: application/xml
 
-        <a/>"#]]);
-    check(&body("*/*"), &json!({ "body": { "a": null } }), &expect![[r#"
+        <a/>"#]],
+    );
+    check(
+        &body("*/*"),
+        &json!({ "body": { "a": null } }),
+        &expect![[r#"
         PUT https://api.example/v1/a
         content-type: application/json
 
-        {"a":null}"#]]);
+        {"a":null}"#]],
+    );
     check(&body("application/json"), &json!({}), &expect!["PUT https://api.example/v1/a"]);
-    check(&body("application/vnd.a.b+json; v=1"), &json!({ "body": [1] }), &expect![[r#"
+    check(
+        &body("application/vnd.a.b+json; v=1"),
+        &json!({ "body": [1] }),
+        &expect![[r#"
         PUT https://api.example/v1/a
         content-type: application/vnd.a.b+json; v=1
 
-        [1]"#]]);
+        [1]"#]],
+    );
 }

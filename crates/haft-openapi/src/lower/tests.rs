@@ -79,18 +79,30 @@ components: { parameters: { circle: { $ref: "#/components/parameters/circle" } }
 fn what_is_no_document_is_refused_and_what_could_be_one_is_read() {
     check("[1]", &expect!["this is no OpenAPI document: it is no object"]);
     check("a: b", &expect!["this is no OpenAPI document: it says neither a known version nor paths"]);
-    check("swagger: '1.2'", &expect!["this is no OpenAPI document: it is of Swagger 1, which had other files"]);
-    check("openapi: 3.0\npaths: { /a: { get: {} } }", &expect![[r#"
+    check(
+        "swagger: '1.2'",
+        &expect!["this is no OpenAPI document: it is of Swagger 1, which had other files"],
+    );
+    check(
+        "openapi: 3.0\npaths: { /a: { get: {} } }",
+        &expect![[r#"
         get_a: GET https://x.example/a
-    "#]]);
-    check("paths: { /a: { get: {} } }", &expect![[r#"
+    "#]],
+    );
+    check(
+        "paths: { /a: { get: {} } }",
+        &expect![[r#"
         get_a: GET https://x.example/a
         Note: it does not say which version it is of; read as 3.1 (at ``)
-    "#]]);
+    "#]],
+    );
     check("openapi: 3.1.0", &expect![[""]]);
-    check("openapi: 3.1.0\npaths: [1]", &expect![[r#"
+    check(
+        "openapi: 3.1.0\npaths: [1]",
+        &expect![[r#"
         Skipped: the paths must be an object (at `/paths`)
-    "#]]);
+    "#]],
+    );
     check(
         "openapi: [3]\npaths: { /a: { get: { parameters: null, requestBody: null, responses: 5, tags: 5, servers: x } } }",
         &expect![[r#"
@@ -169,7 +181,10 @@ paths:
   /odd: { get: { servers: [ { url: "ftp://x" } ] }, put: { servers: [ { url: "https://u:p@x" } ] } }
   /none: { get: { servers: [] } }
 "#;
-    check_with(&LoadOptions::default().server_variable("region", "eu"), text, &expect![[r#"
+    check_with(
+        &LoadOptions::default().server_variable("region", "eu"),
+        text,
+        &expect![[r#"
         get_none: GET https://eu.example/2/none
         get_odd: GET it is not said which server the operation is on: `ftp://x` is no address of HTTP
         get_path: GET it is not said which server the operation is on: the document says `/other?x=1`, and not which host that is on
@@ -177,8 +192,12 @@ paths:
         get_unset: GET it is not said which server the operation is on: `https://{a}.example` has a variable without a value
         put_odd: PUT it is not said which server the operation is on: the address holds a user or a password
         put_path: PUT https://own.example/path
-    "#]]);
-    check_with(&LoadOptions::default().base_url("http://h.example:8080/docs/api.json"), text, &expect![[r#"
+    "#]],
+    );
+    check_with(
+        &LoadOptions::default().base_url("http://h.example:8080/docs/api.json"),
+        text,
+        &expect![[r#"
         get_none: GET https://us.example/2/none
         get_odd: GET it is not said which server the operation is on: `ftp://x` is no address of HTTP
         get_path: GET http://h.example:8080/other/path
@@ -186,7 +205,8 @@ paths:
         get_unset: GET it is not said which server the operation is on: `https://{a}.example` has a variable without a value
         put_odd: PUT it is not said which server the operation is on: the address holds a user or a password
         put_path: PUT https://own.example/path
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

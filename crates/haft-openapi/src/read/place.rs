@@ -36,6 +36,7 @@ impl Place {
             Self::Replies => Fate::Kept(Self::Node),
             Self::Root | Self::Node => match name {
                 "example" | "examples" => Fate::KeptIfShort,
+                "webhooks" | "x-webhooks" if self == Self::Root => Fate::Dropped,
                 "callbacks" | "externalDocs" | "headers" | "links" | "xml" => Fate::Dropped,
                 "responses" => Fate::Kept(Self::Replies),
                 "default" | "enum" | "const" | "security" | "scopes" | "mapping" | "dependentRequired" => {
@@ -57,7 +58,6 @@ impl Place {
                 | "encoding"
                 | "variables"
                 | "mediaTypes"
-                | "webhooks"
                 | "dependencies" => Fate::Kept(Self::Names),
                 name if self == Self::Node && name.starts_with("x-") => {
                     if name.contains("mcp") {

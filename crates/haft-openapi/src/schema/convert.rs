@@ -15,6 +15,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 /// The most notes that are kept of one schema.
 const MOST_NOTES: usize = 20;
 
+/// How many levels of `allOf` are looked through for what does not go this way.
+const MOST_PARTS_WITHIN: usize = 4;
+
 /// Rewrites schemas of a document, and collects those that they refer to.
 #[derive(Debug)]
 pub(super) struct Converter<'d> {
@@ -140,6 +143,7 @@ impl<'d> Converter<'d> {
             self.keyword(file, name, value, depth, &mut schema);
         }
         self.require(file, members, &mut schema);
+        self.require_of_parts(file, members, &mut schema);
         values::tidy(members, self.document.version, &mut schema);
         if self.detail.examples
             && let Some(examples) = values::examples(members)
@@ -245,7 +249,7 @@ impl<'d> Converter<'d> {
     fn require(&mut self, file: usize, members: &Map<String, Value>, schema: &mut Map<String, Value>) {
         let Some(Value::Array(names)) = members.get("required") else { return };
         let mut hidden = HashSet::new();
-        self.hidden(file, members, 4, &mut hidden);
+        self.hidden(file, members, MOST_PARTS_WITHIN, &mut hidden);
         let mut listed: Vec<String> = Vec::new();
         for name in names.iter().filter_map(Value::as_str) {
             if !hidden.contains(name) {
@@ -258,6 +262,25 @@ impl<'d> Converter<'d> {
         }
         if !listed.is_empty() {
             schema.insert("required".to_owned(), listed.into());
+        }
+    }
+
+    /// Takes away what the parts of a schema require that another part has and that does not go this way.
+    fn require_of_parts(&self, file: usize, members: &Map<String, Value>, schema: &mut Map<String, Value>) {
+        let Some(Value::Array(parts)) = schema.get_mut("allOf") else { return };
+        let mut hidden = HashSet::new();
+        self.hidden(file, members, MOST_PARTS_WITHIN, &mut hidden);
+        if hidden.is_empty() {
+            return;
+        }
+        for part in parts.iter_mut().filter_map(Value::as_object_mut) {
+            let is_empty = part.get_mut("required").and_then(Value::as_array_mut).is_some_and(|required| {
+                required.retain(|name| name.as_str().is_none_or(|name| !hidden.contains(name)));
+                required.is_empty()
+            });
+            if is_empty {
+                part.remove("required");
+            }
         }
     }
 

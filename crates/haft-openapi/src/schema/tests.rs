@@ -2,6 +2,7 @@ use crate::{Document, LoadOptions};
 use expect_test::{Expect, expect};
 use haft_tools_core::CompiledSchema;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 fn document(version: &str, body: &Value, schemas: &Value) -> Document {
     let value = json!({
@@ -28,7 +29,7 @@ fn check(version: &str, body: &Value, schemas: &Value, expected: &Expect) {
     members.remove("additionalProperties");
     let mut text = shown.to_string();
     for note in made.notes() {
-        text.push_str(&format!("\n{note}"));
+        let _ = write!(text, "\n{note}");
     }
     expected.assert_eq(&text);
 }
@@ -39,7 +40,9 @@ fn what_3_0_says_in_its_own_way_is_said_as_in_2020_12() {
         "3.0.3",
         &json!({ "type": "array", "items": { "type": "string", "nullable": true } }),
         &json!({}),
-        &expect![[r#"{"properties":{"body":{"items":{"type":["string","null"]},"type":"array"}},"required":["body"]}"#]],
+        &expect![[
+            r#"{"properties":{"body":{"items":{"type":["string","null"]},"type":"array"}},"required":["body"]}"#
+        ]],
     );
     check(
         "3.0.3",
@@ -49,7 +52,9 @@ fn what_3_0_says_in_its_own_way_is_said_as_in_2020_12() {
             "c": { "$ref": "#/components/schemas/C", "nullable": true, "description": "kept" },
         } }),
         &json!({ "C": { "type": "number", "format": "double", "xml": {}, "title": "C", "minLength": -1, "multipleOf": 0 } }),
-        &expect![[r##"{"$defs":{"C":{"format":"double","type":"number"}},"properties":{"a":{"exclusiveMinimum":1,"maximum":5,"type":"integer"},"b":{"enum":["1","true","x"],"examples":["x"],"type":"string"},"c":{"$ref":"#/$defs/C","description":"kept"}}}"##]],
+        &expect![[
+            r##"{"$defs":{"C":{"format":"double","type":"number"}},"properties":{"a":{"exclusiveMinimum":1,"maximum":5,"type":"integer"},"b":{"enum":["1","true","x"],"examples":["x"],"type":"string"},"c":{"$ref":"#/$defs/C","description":"kept"}}}"##
+        ]],
     );
 }
 
@@ -67,7 +72,12 @@ fn what_does_not_go_this_way_is_left_out() {
     let schemas = json!({ "Name": { "allOf": [
         { "properties": { "of": { "type": "string", "readOnly": true } } }, { "required": ["of", "x"] },
     ], "required": ["of"] } });
-    check("3.1.0", &body, &schemas, &expect![[r##"{"$defs":{"Name":{"allOf":[{"properties":{}},{"required":["of","x"]}]}},"properties":{"name":{"$ref":"#/$defs/Name"},"secret":{"type":"string"}},"required":["name","secret"]}"##]]);
+    check(
+        "3.1.0",
+        &body,
+        &schemas,
+        &expect![[r##"{"$defs":{"Name":{"allOf":[{"properties":{}},{"required":["x"]}]}},"properties":{"name":{"$ref":"#/$defs/Name"},"secret":{"type":"string"}},"required":["name","secret"]}"##]],
+    );
     let operation = document("3.1.0", &body, &schemas).operation("op").unwrap();
     let output = operation.output_schema().unwrap();
     expect![[r##"{"$defs":{"Name":{"allOf":[{"properties":{"of":{"type":"string"}}},{"required":["of","x"]}],"required":["of"]}},"properties":{"id":{"type":"integer"},"name":{"$ref":"#/$defs/Name"}},"required":["id","name"],"type":"object"}"##]].assert_eq(&output.schema().as_value().to_string());
@@ -163,4 +173,13 @@ fn descriptions_are_clean_and_bounded() {
     let schema = operation.input_schema().into_schema();
     let text = schema.as_value()["properties"]["a"]["description"].as_str().unwrap();
     assert!(text.starts_with("a\\u{202e}b\n\né") && text.len() < 1100, "{}", text.len());
+}
+
+#[test]
+fn patterns_that_nobody_can_compile_can_be_taken_away() {
+    let body = json!({ "properties": { "pattern": { "pattern": "(" }, "b": { "items": { "patternProperties": { "[": {} } } } } });
+    let made = document("3.1.0", &body, &json!({})).operation("op").unwrap().input_schema();
+    assert!(CompiledSchema::compile(made.schema().as_value().clone()).is_err());
+    let made = made.without_patterns();
+    assert_eq!(made.schema().as_value()["properties"], json!({ "pattern": {}, "b": { "items": {} } }));
 }
