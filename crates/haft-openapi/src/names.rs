@@ -3,7 +3,7 @@
 use haft_core::ToolName;
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 /// The most characters of the name of a tool or an argument.
@@ -54,7 +54,7 @@ pub(crate) fn of_place(method: &str, path: &str) -> String {
 /// Every argument has a wish and a place, such as `query`, and no two have both alike. The order decides nothing but who
 /// keeps a name that several have a right to.
 pub(crate) fn keys<'a>(wanted: impl Iterator<Item = (&'a str, &'static str)>) -> Vec<String> {
-    let mut taken: HashMap<String, ()> = HashMap::new();
+    let mut taken: HashSet<String> = HashSet::new();
     let wanted: Vec<_> = wanted.collect();
     let mut keys = vec![String::new(); wanted.len()];
     // Those that are allowed as they are come first, so that none of the others takes a name that is another's own.
@@ -69,11 +69,11 @@ pub(crate) fn keys<'a>(wanted: impl Iterator<Item = (&'a str, &'static str)>) ->
                 format!("{place}_{plain}"),
                 with_suffix(&plain, &format!("{place} {wish}")),
             ];
-            let free = wishes.into_iter().find(|name| is_key(name) && !taken.contains_key(name));
+            let free = wishes.into_iter().find(|name| is_key(name) && !taken.contains(name));
             // The places are few and the suffix tells the rest apart, but nothing may be lost if it does not.
             let free =
                 free.unwrap_or_else(|| with_suffix("argument", &format!("{place} {wish} {}", taken.len())));
-            taken.insert(free.clone(), ());
+            taken.insert(free.clone());
             *key = free;
         }
     }
@@ -138,6 +138,8 @@ fn with_suffix(name: &str, identity: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
     use super::{has_suffix, keys, nested_key, tool_names};
     use expect_test::{Expect, expect};
     use proptest::prelude::*;

@@ -187,8 +187,8 @@ impl Media {
                 "application",
                 "xml" | "yaml" | "x-yaml" | "graphql" | "javascript" | "x-ndjson" | "jsonl" | "sql",
             ) => Self::Text,
-            ("image" | "audio" | "video" | "font", _) => Self::Bytes,
-            ("application", "octet-stream" | "pdf" | "zip" | "gzip" | "x-tar" | "x-gzip") => Self::Bytes,
+            ("image" | "audio" | "video" | "font", _)
+            | ("application", "octet-stream" | "pdf" | "zip" | "gzip" | "x-tar" | "x-gzip") => Self::Bytes,
             _ => return None,
         })
     }

@@ -107,24 +107,15 @@ fn parameter<'d>(
 /// Reads how a parameter of OpenAPI 3 is written.
 fn style(parameter: &Pointed<'_>, place: Place, notes: &mut Vec<Problem>) -> (Style, bool) {
     let usual = Style::usual(place);
-    let style = match parameter.get("style") {
-        None => usual,
-        Some(word) => match word.as_str().and_then(Style::parse).filter(|style| style.fits(place)) {
-            Some(style) => style,
-            None => {
-                let word = if word.as_str().is_some_and(|word| word.len() < 40) {
-                    word.to_string()
-                } else {
-                    "that style".to_owned()
-                };
-                notes.push(
-                    parameter
-                        .note(format!("no {} parameter has {word}; the usual style is used", place.word())),
-                );
-                usual
-            }
-        },
-    };
+    let word = parameter.get("style");
+    let said =
+        word.and_then(serde_json::Value::as_str).and_then(Style::parse).filter(|style| style.fits(place));
+    if word.is_some() && said.is_none() {
+        notes.push(
+            parameter.note(format!("no {} parameter has that style; the usual one is used", place.word())),
+        );
+    }
+    let style = said.unwrap_or(usual);
     let explode = match parameter.get("explode") {
         Some(word) => super::place::is_true(word),
         None => style == Style::Form,

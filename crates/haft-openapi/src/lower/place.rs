@@ -65,11 +65,11 @@ impl<'d> Pointed<'d> {
         self.document.store.place(self.at.file, &self.pointer)
     }
 
-    pub(crate) fn note(&self, message: impl Into<String>) -> Problem {
+    pub(crate) fn note(&self, message: impl AsRef<str>) -> Problem {
         Problem::note(self.pointer(), message)
     }
 
-    pub(crate) fn skipped(&self, message: impl Into<String>) -> Problem {
+    pub(crate) fn skipped(&self, message: impl AsRef<str>) -> Problem {
         Problem::skipped(self.pointer(), message)
     }
 

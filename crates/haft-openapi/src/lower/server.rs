@@ -78,8 +78,7 @@ impl Servers {
             filled.push_str(before);
             let default = variables.and_then(|variables| variables.get(name)?.get("default"));
             match (self.variables.get(name), default) {
-                (Some(value), _) => filled.push_str(value),
-                (None, Some(Value::String(value))) => filled.push_str(value),
+                (Some(value), _) | (None, Some(Value::String(value))) => filled.push_str(value),
                 (None, Some(Value::Number(value))) => filled.push_str(&value.to_string()),
                 (None, _) => filled.extend(["{", name, "}"]),
             }

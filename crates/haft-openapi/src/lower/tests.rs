@@ -1,3 +1,5 @@
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
 use crate::{Document, LoadOptions};
 use expect_test::{Expect, expect};
 use serde_json::json;
@@ -135,7 +137,7 @@ paths:
         &expect![[r#"
             delete_b_free: DELETE https://x.example/b/%3Cfree%3E
             get_a_id: GET https://x.example/a/%3Cid%3E?x=%3Cx%3E&y=%3Cy%3E
-            Note: GET /a/{id}: no query parameter has "matrix"; the usual style is used (at `/paths/~1a~1{id}/get/parameters/3`)
+            Note: GET /a/{id}: no query parameter has that style; the usual one is used (at `/paths/~1a~1{id}/get/parameters/3`)
             Note: GET /a/{id}: the path has no place for its parameter `gone` (at `/paths/~1a~1{id}/get`)
             Note: DELETE /b/{free}: nothing describes `free` in the path; it is taken for a text (at `/paths/~1b~1{free}/delete`)
         "#]],
@@ -276,8 +278,7 @@ paths:
             optional: PUT https://x.example/a "<body>"
             preferred: DELETE https://x.example/a "<body>"
             spread: POST https://x.example/a {"a":"<a>","b":"<b>"}
-            Note: DELETE /a: this is no media type; this form of the body is passed over (at `/paths/~1a/delete/requestBody/content/bad
-            `)
+            Note: DELETE /a: this is no media type; this form of the body is passed over (at `/paths/~1a/delete/requestBody/content/bad`)
         "#]],
     );
 }

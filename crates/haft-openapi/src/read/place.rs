@@ -30,10 +30,9 @@ impl Place {
     pub(super) fn fate(self, name: &str) -> Fate {
         match self {
             Self::Data => Fate::Kept(Self::Data),
-            Self::Names => Fate::Kept(Self::Node),
             // A reply that tells of a failure is taken as it comes, and most of the replies of a document are of this kind.
             Self::Replies if name.len() == 3 && name.starts_with(['1', '3', '4', '5']) => Fate::Dropped,
-            Self::Replies => Fate::Kept(Self::Node),
+            Self::Names | Self::Replies => Fate::Kept(Self::Node),
             Self::Root | Self::Node => match name {
                 "example" | "examples" => Fate::KeptIfShort,
                 "webhooks" | "x-webhooks" if self == Self::Root => Fate::Dropped,

@@ -170,13 +170,14 @@ impl<'d> Converter<'d> {
             }
             (Keyword::Text, Value::String(_))
             | (Keyword::Number, Value::Number(_))
-            | (Keyword::Limit, Value::Bool(_)) => Some(value.clone()),
-            (Keyword::Limit, Value::Number(_)) => Some(value.clone()),
+            | (Keyword::Limit, Value::Bool(_) | Value::Number(_))
+            | (Keyword::Flag, Value::Bool(true)) => Some(value.clone()),
             (Keyword::Count, _) => values::count(value),
-            (Keyword::Flag, Value::Bool(true)) => Some(value.clone()),
             (Keyword::Any, _) => (values::size(value) <= values::MOST_DEFAULT_BYTES).then(|| value.clone()),
             (Keyword::Choices, Value::Array(choices)) => self.choices(choices),
-            (Keyword::Schema, Value::Object(_) | Value::Bool(_)) => Some(self.convert(file, value, depth)),
+            (Keyword::Schema | Keyword::Items, Value::Object(_) | Value::Bool(_)) => {
+                Some(self.convert(file, value, depth))
+            }
             (Keyword::Schemas, Value::Array(schemas)) => {
                 if depth == 0 {
                     self.has_cut = true;
@@ -199,7 +200,6 @@ impl<'d> Converter<'d> {
                 }
                 None
             }
-            (Keyword::Items, Value::Object(_) | Value::Bool(_)) => Some(self.convert(file, value, depth)),
             _ => None,
         };
         if let Some(converted) = converted {
@@ -336,15 +336,13 @@ impl<'d> Converter<'d> {
             return self.note(file, format!("{why}; everything fits there"));
         }
         let place = (at.file, pointer);
-        let name = match self.names.get(&place) {
-            Some(name) => name.clone(),
-            None => {
-                let name = self.name_of(&place.1);
-                self.names.insert(place, name.clone());
-                self.queue.push_back((name.clone(), at));
-                name
-            }
-        };
+        let known = self.names.get(&place).cloned();
+        let name = known.unwrap_or_else(|| {
+            let name = self.name_of(&place.1);
+            self.names.insert(place, name.clone());
+            self.queue.push_back((name.clone(), at));
+            name
+        });
         self.bytes += name.len() + 20;
         schema.insert("$ref".to_owned(), format!("#/$defs/{name}").into());
     }

@@ -76,7 +76,9 @@ fn what_does_not_go_this_way_is_left_out() {
         "3.1.0",
         &body,
         &schemas,
-        &expect![[r##"{"$defs":{"Name":{"allOf":[{"properties":{}},{"required":["x"]}]}},"properties":{"name":{"$ref":"#/$defs/Name"},"secret":{"type":"string"}},"required":["name","secret"]}"##]],
+        &expect![[
+            r##"{"$defs":{"Name":{"allOf":[{"properties":{}},{"required":["x"]}]}},"properties":{"name":{"$ref":"#/$defs/Name"},"secret":{"type":"string"}},"required":["name","secret"]}"##
+        ]],
     );
     let operation = document("3.1.0", &body, &schemas).operation("op").unwrap();
     let output = operation.output_schema().unwrap();

@@ -66,11 +66,6 @@ pub(super) fn count(value: &Value) -> Option<Value> {
         Value::Number(number) if number.is_u64() => Some(value.clone()),
         Value::Number(number) => {
             let float = number.as_f64()?;
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "whole and within 2^53"
-            )]
             let is_whole = (0.0..9_007_199_254_740_992.0).contains(&float) && float.fract() == 0.0;
             #[expect(
                 clippy::cast_possible_truncation,
@@ -130,7 +125,7 @@ pub(super) fn tidy(members: &Map<String, Value>, version: Version, schema: &mut 
                 schema.insert("type".to_owned(), json!([kind, "null"]));
             }
             Some(Value::Array(kinds)) if !kinds.iter().any(|kind| kind == "null") => {
-                kinds.push("null".into())
+                kinds.push("null".into());
             }
             _ => {}
         }
