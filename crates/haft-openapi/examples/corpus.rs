@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p haft-openapi --example corpus -- [--schemas] FOLDER…`. It fails if one is refused that is an
 //! OpenAPI document at all. With `--schemas`, every schema is made and compiled as well, and every operation is asked for a
-//! request.
+//! request. `corpus -- --times FILE…` says how long the parts of it take.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that speaks on the terminal")]
 #![expect(unsafe_code, reason = "an allocator that counts hands everything on to the system's")]
 
@@ -83,6 +83,12 @@ fn main() -> ExitCode {
     if with_schemas {
         folders.remove(0);
     }
+    if folders.first().is_some_and(|first| first == "--times") {
+        for file in &folders[1..] {
+            time(file);
+        }
+        return ExitCode::SUCCESS;
+    }
     let mut is_good = true;
     for folder in folders {
         let mut files = Vec::new();
@@ -96,6 +102,34 @@ fn main() -> ExitCode {
         is_good &= report.refused.is_empty() && report.loaded > 0;
     }
     if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Compares the time of reading a document with that of reading its JSON, each at its best of several.
+fn time(file: &str) {
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) => return eprintln!("cannot read `{file}`: {error}"),
+    };
+    let best = |run: &dyn Fn() -> usize| -> (Duration, usize) {
+        let mut found = (Duration::MAX, 0);
+        for _ in 0..15 {
+            let start = Instant::now();
+            let count = run();
+            found = (found.0.min(start.elapsed()), count);
+        }
+        found
+    };
+    let options = LoadOptions::default();
+    let json = best(&|| serde_json::from_str::<serde_json::Value>(&text).is_ok().into());
+    let loaded = best(&|| Document::from_text(&text, &options).map_or(0, |document| document.len()));
+    let Ok(document) = Document::from_text(&text, &options) else { return };
+    let schemas = best(&|| document.operations().filter(|one| !one.input_schema().is_shortened()).count());
+    let operations: Vec<_> = document.operations().collect();
+    let arguments = json!({});
+    let requests = best(&|| operations.iter().filter(|one| one.encode(&arguments).is_ok()).count());
+    println!("{file}");
+    println!("  JSON {:?}, {} operations {:?}", json.0, loaded.1, loaded.0);
+    println!("  input schemas {:?}; {} requests without arguments {:?}", schemas.0, requests.1, requests.0);
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {

@@ -41,6 +41,8 @@
 
 mod document;
 mod encode;
+#[cfg(test)]
+mod hostile;
 mod list;
 mod load_options;
 mod lower;

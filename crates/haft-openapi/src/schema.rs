@@ -3,6 +3,7 @@
 mod convert;
 mod cycles;
 mod detail;
+mod file;
 mod keyword;
 mod values;
 
@@ -181,7 +182,7 @@ fn add_body(
                 Media::Text => {
                     json!({ "type": "string", "description": format!("A text of {}.", body.content_type) })
                 }
-                Media::Bytes => convert::file(),
+                Media::Bytes => file::schema(),
             };
             describe(&mut schema, described, converter.detail);
             properties.insert(key.clone(), schema);

@@ -19,7 +19,11 @@ fn check_with(options: &LoadOptions, text: &str, expected: &Expect) {
                     properties.keys().map(|key| (key.clone(), json!(format!("<{key}>")))).collect();
                 let sent = match operation.encode(&arguments.into()) {
                     Ok(request) => {
-                        format!("{} {}", request.url(), String::from_utf8_lossy(request.body()))
+                        format!(
+                            "{} {}",
+                            request.url(),
+                            String::from_utf8_lossy(request.body()).replace('\r', "␍")
+                        )
                     }
                     Err(error) => error.to_string(),
                 };
@@ -245,12 +249,12 @@ definitions:
 "##,
         &expect![[r#"
             get_pets_id: GET https://api.example/v2/pets/%3Cid%3E?tags=%3Ctags%3E
-            patch_pets_id: PATCH https://api.example/v2/pets/%3Cid%3E --haft-74471ba9d05826a947c5a1eaa0a6e4b9
-            Content-Disposition: form-data; name="upload"; filename="upload"
-            Content-Type: application/octet-stream
-
-            <upload>
-            --haft-74471ba9d05826a947c5a1eaa0a6e4b9--
+            patch_pets_id: PATCH https://api.example/v2/pets/%3Cid%3E --haft-74471ba9d05826a947c5a1eaa0a6e4b9␍
+            Content-Disposition: form-data; name="upload"; filename="upload"␍
+            Content-Type: application/octet-stream␍
+            ␍
+            <upload>␍
+            --haft-74471ba9d05826a947c5a1eaa0a6e4b9--␍
             post_pets_id: POST https://api.example/v2/pets/%3Cid%3E {"name":"<name>"}
             put_pets_id: PUT https://api.example/v2/pets/%3Cid%3E a=%3Ca%3E&b=%3Cb%3E
         "#]],

@@ -1,5 +1,6 @@
 use super::Direction;
 use super::detail::Detail;
+use super::file;
 use super::keyword::Keyword;
 use super::values;
 use crate::Problem;
@@ -14,6 +15,12 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 /// The most notes that are kept of one schema.
 const MOST_NOTES: usize = 20;
+
+/// The longest pattern, or other text that is not for people, in bytes.
+const MOST_TEXT_BYTES: usize = 4_000;
+
+/// The most bytes of a choice, on average, where as many are listed as may be.
+const MOST_CHOICE_BYTES: usize = 100;
 
 /// How many levels of `allOf` are looked through for what does not go this way.
 const MOST_PARTS_WITHIN: usize = 4;
@@ -118,7 +125,7 @@ impl<'d> Converter<'d> {
 
     fn object(&mut self, file: usize, members: &Map<String, Value>, depth: usize) -> Map<String, Value> {
         if self.has_files && values::is_file(members) {
-            let Value::Object(mut schema) = file_schema() else { return Map::new() };
+            let Value::Object(mut schema) = file::schema() else { return Map::new() };
             self.keyword(
                 file,
                 "description",
@@ -168,8 +175,8 @@ impl<'d> Converter<'d> {
                 let is_wanted = self.detail.description > 0 && !text.trim().is_empty();
                 is_wanted.then(|| cleaned(text, self.detail.description).into())
             }
-            (Keyword::Text, Value::String(_))
-            | (Keyword::Number, Value::Number(_))
+            (Keyword::Text, Value::String(text)) => (text.len() <= MOST_TEXT_BYTES).then(|| value.clone()),
+            (Keyword::Number, Value::Number(_))
             | (Keyword::Limit, Value::Bool(_) | Value::Number(_))
             | (Keyword::Flag, Value::Bool(true)) => Some(value.clone()),
             (Keyword::Count, _) => values::count(value),
@@ -191,7 +198,9 @@ impl<'d> Converter<'d> {
             (Keyword::Named, Value::Object(named)) => {
                 Some(self.named(file, named, depth, name == "properties"))
             }
-            (Keyword::Lists, Value::Object(lists)) => Some(values::lists(lists)),
+            (Keyword::Lists, Value::Object(lists)) => {
+                (values::size(value) <= MOST_TEXT_BYTES).then(|| values::lists(lists))
+            }
             (Keyword::Items, Value::Array(items)) => {
                 let list: Vec<_> = items.iter().map(|item| self.convert(file, item, depth)).collect();
                 if !list.is_empty() {
@@ -216,7 +225,8 @@ impl<'d> Converter<'d> {
 
     /// Takes a list of choices, unless it is too long to be of use.
     fn choices(&mut self, choices: &[Value]) -> Option<Value> {
-        if choices.len() > self.detail.choices {
+        let bytes: usize = choices.iter().map(values::size).sum();
+        if choices.len() > self.detail.choices || bytes > self.detail.choices * MOST_CHOICE_BYTES {
             self.has_cut = true;
             return None;
         }
@@ -233,7 +243,9 @@ impl<'d> Converter<'d> {
     ) -> Value {
         let mut converted = Map::new();
         for (name, schema) in named {
-            if are_properties && self.is_hidden(file, schema) {
+            if are_properties && self.is_hidden(file, schema)
+                || name.len() > MOST_TEXT_BYTES && !are_properties
+            {
                 continue;
             }
             let key = if are_properties { self.key(name) } else { Cow::Borrowed(name.as_str()) };
@@ -371,27 +383,4 @@ impl<'d> Converter<'d> {
             self.notes.push(Problem::note(self.document.store.place(file, ""), line(&message.into(), 300)));
         }
     }
-}
-
-/// Makes the schema of a file.
-pub(super) fn file() -> Value {
-    file_schema()
-}
-
-fn file_schema() -> Value {
-    json!({
-        "anyOf": [
-            { "type": "string", "description": "The content, if it is text." },
-            {
-                "type": "object",
-                "properties": {
-                    "base64": { "type": "string", "description": "The content." },
-                    "filename": { "type": "string" },
-                    "content_type": { "type": "string" },
-                },
-                "required": ["base64"],
-                "additionalProperties": false,
-            },
-        ],
-    })
 }
