@@ -72,7 +72,7 @@ pub(crate) fn lower<'d>(document: &'d Inner, entry: &Entry) -> Result<Lowered<'d
     let mut notes = Vec::new();
     let mut found = parameter::parameters(document, &item, &operation, &mut notes)?;
     let template = template::parse(&entry.path);
-    template::complete(&template, &mut found, &operation, &mut notes);
+    template::complete(&template, &mut found, &operation, &mut notes)?;
     found.sort_by(|(one, _), (other, _)| (one.place, &one.name).cmp(&(other.place, &other.name)));
     let mut body = match document.version {
         Version::Swagger2 => swagger::body(document, &item, &operation, &mut notes)?,

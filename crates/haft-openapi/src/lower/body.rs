@@ -143,6 +143,9 @@ pub(super) fn flatten(document: &Inner, at: At<'_>, required: bool) -> Option<Ve
         return None;
     }
     let properties = schema.get("properties")?.as_object()?;
+    if properties.len() > 2 * MOST {
+        return None;
+    }
     let must = |name: &str| is_listed(schema, name);
     let is_hidden = |property: &Value| {
         let at = document.store.follow(At { file: at.file, value: property });
@@ -168,11 +171,14 @@ fn is_listed(schema: &Map<String, Value>, name: &str) -> bool {
         .is_some_and(|names| names.iter().any(|listed| listed == name))
 }
 
+/// The most fields of a form that are looked at.
+const MOST_FIELDS: usize = 1_000;
+
 /// Reads what is said of the fields of a form.
 pub(super) fn fields(document: &Inner, at: At<'_>, encoding: Option<&Value>) -> Vec<Field> {
     let properties = at.value.get("properties").and_then(Value::as_object);
     let mut fields = Vec::new();
-    for (name, property) in properties.into_iter().flatten() {
+    for (name, property) in properties.into_iter().flatten().take(MOST_FIELDS) {
         let said = encoding.and_then(|encoding| encoding.get(name));
         let text = |member: &str| said.and_then(|said| said.get(member)).and_then(Value::as_str);
         let content_type = text("contentType").and_then(|listed| listed.split(',').next()).map(str::trim);

@@ -6,6 +6,9 @@ use crate::plan::{Media, Parameter, Place, Style};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+/// The most parameters of an operation, or of a path.
+const MOST: usize = 1_000;
+
 /// Reads the parameters of an operation: those of its path, unless it has its own of the same name and place.
 pub(super) fn parameters<'d>(
     document: &'d Inner,
@@ -19,6 +22,9 @@ pub(super) fn parameters<'d>(
         let Some(list) = owner.member("parameters") else { continue };
         if !list.value().is_array() && !list.value().is_null() {
             notes.push(list.note("the parameters are no list; they are passed over"));
+        }
+        if list.value().as_array().is_some_and(|list| list.len() > MOST) {
+            return Err(list.skipped(format!("there are more than {MOST} parameters")));
         }
         let inherited = found.len();
         for stated in list.items() {

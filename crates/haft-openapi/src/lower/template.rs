@@ -28,13 +28,20 @@ fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
+/// The most pieces of a path, places for parameters among them.
+const MOST_PIECES: usize = 200;
+
 /// Adds what the path names and nobody describes, and takes away what is described and has no place in the path.
 pub(super) fn complete<'d>(
     template: &Template,
     found: &mut Vec<(Parameter, Described<'d>)>,
     operation: &Pointed<'d>,
     notes: &mut Vec<Problem>,
-) {
+) -> Result<(), Problem> {
+    let pieces = template.path.len() + template.query.len();
+    if pieces > MOST_PIECES {
+        return Err(operation.skipped("the path has too many places for parameters"));
+    }
     let named = |wanted: &str| {
         let mut names = template.path.iter().chain(&template.query).filter_map(|piece| match piece {
             Piece::Parameter(name) => Some(name.as_str()),
@@ -73,6 +80,7 @@ pub(super) fn complete<'d>(
         let schema = Some(Source::owned(json!({ "type": "string" }), 0));
         found.push((parameter, Described { schema, ..Described::default() }));
     }
+    Ok(())
 }
 
 /// Tells whether a place of a path is that of a parameter: `{+name}`, `{name+}` and `{name*}` are, of `name`.

@@ -22,8 +22,8 @@ const MOST_TEXT_BYTES: usize = 4_000;
 /// The most bytes of a choice, on average, where as many are listed as may be.
 const MOST_CHOICE_BYTES: usize = 100;
 
-/// How many levels of `allOf` are looked through for what does not go this way.
-const MOST_PARTS_WITHIN: usize = 4;
+/// The most schemas that one is made of, as far as it is looked at what they say of each other.
+const MOST_PARTS: usize = 200;
 
 /// Rewrites schemas of a document, and collects those that they refer to.
 #[derive(Debug)]
@@ -260,8 +260,7 @@ impl<'d> Converter<'d> {
     /// Lists what must be there: texts, each once, and nothing that does not go this way.
     fn require(&mut self, file: usize, members: &Map<String, Value>, schema: &mut Map<String, Value>) {
         let Some(Value::Array(names)) = members.get("required") else { return };
-        let mut hidden = HashSet::new();
-        self.hidden(file, members, MOST_PARTS_WITHIN, &mut hidden);
+        let hidden = self.hidden(file, members);
         let mut listed: Vec<String> = Vec::new();
         for name in names.iter().filter_map(Value::as_str) {
             if !hidden.contains(name) {
@@ -280,8 +279,7 @@ impl<'d> Converter<'d> {
     /// Takes away what the parts of a schema require that another part has and that does not go this way.
     fn require_of_parts(&self, file: usize, members: &Map<String, Value>, schema: &mut Map<String, Value>) {
         let Some(Value::Array(parts)) = schema.get_mut("allOf") else { return };
-        let mut hidden = HashSet::new();
-        self.hidden(file, members, MOST_PARTS_WITHIN, &mut hidden);
+        let hidden = self.hidden(file, members);
         if hidden.is_empty() {
             return;
         }
@@ -297,23 +295,29 @@ impl<'d> Converter<'d> {
     }
 
     /// Collects the properties of a schema, and of those that it is made of, that do not go this way.
-    fn hidden(&self, file: usize, members: &Map<String, Value>, levels: usize, hidden: &mut HashSet<String>) {
-        let properties = members.get("properties").and_then(Value::as_object);
-        for (name, property) in properties.into_iter().flatten() {
-            if self.is_hidden(file, property) {
-                hidden.insert(name.clone());
+    fn hidden(&self, file: usize, members: &Map<String, Value>) -> HashSet<String> {
+        let mut hidden = HashSet::new();
+        let mut seen = HashSet::new();
+        let mut open = vec![(file, members)];
+        while let Some((file, members)) = open.pop() {
+            if !seen.insert(std::ptr::from_ref(members)) {
+                continue;
             }
-        }
-        if levels == 0 {
-            return;
-        }
-        for part in members.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-            if let Ok(At { file, value: Value::Object(members) }) =
-                self.document.store.follow(At { file, value: part })
+            for (name, property) in members.get("properties").and_then(Value::as_object).into_iter().flatten()
             {
-                self.hidden(file, members, levels - 1, hidden);
+                if self.is_hidden(file, property) {
+                    hidden.insert(name.clone());
+                }
+            }
+            let room = MOST_PARTS.saturating_sub(seen.len() + open.len());
+            for part in members.get("allOf").and_then(Value::as_array).into_iter().flatten().take(room) {
+                let followed = self.document.store.follow(At { file, value: part });
+                if let Ok(At { file, value: Value::Object(members) }) = followed {
+                    open.push((file, members));
+                }
             }
         }
+        hidden
     }
 
     fn is_hidden(&self, file: usize, property: &Value) -> bool {
