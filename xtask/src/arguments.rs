@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::bench::{BENCHES, Bench};
 use crate::ci::Options;
+use crate::corpus::Extent;
 use crate::docs::Mode;
 use crate::help::{PAGES, Page};
 use crate::nearest::nearest;
@@ -20,6 +21,7 @@ pub(crate) enum Command {
     Docs(Mode),
     Examples,
     Msrv,
+    Corpus(Extent),
     McpConformance,
     McpServers,
     ListBenches,
@@ -72,6 +74,9 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, UsageError> {
         "docs" => Command::Docs(if flags.has("--check") { Mode::Check } else { Mode::Rewrite }),
         "examples" => Command::Examples,
         "msrv" => Command::Msrv,
+        "corpus" if flags.has("--schemas") => Command::Corpus(Extent::AllSchemas),
+        "corpus" if flags.has("--examples") => Command::Corpus(Extent::Examples),
+        "corpus" => Command::Corpus(Extent::All),
         "mcp-conformance" => Command::McpConformance,
         "mcp-servers" => Command::McpServers,
         // Every page has its command: a test parses each name.

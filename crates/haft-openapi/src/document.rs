@@ -1,0 +1,246 @@
+use crate::lower::{self, Servers};
+use crate::operation::Operation;
+use crate::plan::Place;
+use crate::read::{Read, adopt, read};
+use crate::store::{Store, load_from};
+use crate::{FormStyle, LoadError, LoadOptions, Problem, References, Selection, list};
+use haft_core::ToolName;
+use http::Method;
+use serde_json::Value;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Holds an API's description and the operations in it.
+///
+/// It is cheap to clone; the clones and their [`Operation`]s share it. Every operation was read once when it was loaded, so
+/// what is listed can be called and what cannot is in [`problems`](Self::problems).
+#[derive(Clone)]
+pub struct Document(Arc<Inner>);
+
+/// Is what all operations of a document share.
+pub(crate) struct Inner {
+    pub(crate) store: Store,
+    pub(crate) version: Version,
+    pub(crate) servers: Servers,
+    pub(crate) forms: FormStyle,
+    pub(crate) most_schema_bytes: usize,
+    /// Where keys of the API are sent, which no model is to know.
+    pub(crate) secrets: Vec<(Place, String)>,
+    /// Sorted by name.
+    pub(crate) entries: Vec<Entry>,
+    problems: Vec<Problem>,
+}
+
+/// Says which rules a document follows, as far as they differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    Swagger2,
+    V30,
+    /// And what came after it.
+    V31,
+}
+
+/// Is an operation's place in a document.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) name: ToolName,
+    pub(crate) method: Method,
+    /// The member of the document that has the path.
+    pub(crate) paths: &'static str,
+    pub(crate) path: Box<str>,
+    /// The member of the path that has the operation.
+    pub(crate) member: Box<str>,
+}
+
+impl Document {
+    /// Reads a document from JSON or YAML; costs little more than reading the text.
+    ///
+    /// Files that it refers to are looked for from [`References::Directory`] on.
+    ///
+    /// # Errors
+    ///
+    /// If the text is too large, is neither JSON nor YAML, or is no OpenAPI document at all. What is wrong with one operation
+    /// is no error: see [`problems`](Self::problems).
+    pub fn from_text(text: &str, options: &LoadOptions) -> Result<Self, LoadError> {
+        let read = read(text, options.most_bytes, options.most_nodes)?;
+        let folder = match &options.references {
+            References::Directory(directory) => Some(directory.clone()),
+            References::None => None,
+        };
+        Self::of_read(read, folder.as_deref(), options)
+    }
+
+    /// Takes a document that was read already.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_text`](Self::from_text).
+    pub fn from_value(value: Value, options: &LoadOptions) -> Result<Self, LoadError> {
+        let read = adopt(value, options.most_nodes)?;
+        let folder = match &options.references {
+            References::Directory(directory) => Some(directory.clone()),
+            References::None => None,
+        };
+        Self::of_read(read, folder.as_deref(), options)
+    }
+
+    /// Reads a document from a file; what it refers to is looked for from its own folder on. Blocks while it reads.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, and as [`from_text`](Self::from_text).
+    pub fn from_file(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Self, LoadError> {
+        use std::io::Read as _;
+        let path = path.as_ref();
+        let unreadable = |source| LoadError::Read { path: path.to_owned(), source };
+        let file = std::fs::File::open(path).map_err(unreadable)?;
+        let length = file.metadata().map_err(unreadable)?.len();
+        let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0).min(options.most_bytes) + 1);
+        file.take(options.most_bytes as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        let text = String::from_utf8(bytes).map_err(|_| LoadError::Syntax("it is not UTF-8".to_owned()))?;
+        let read = read(&text, options.most_bytes, options.most_nodes)?;
+        drop(text);
+        Self::of_read(read, path.parent(), options)
+    }
+
+    /// The name that the document gives the API; empty where it gives none.
+    pub fn title(&self) -> &str {
+        let info = self.0.store.root().value.get("info");
+        info.and_then(|info| info.get("title")).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// How many operations can be called.
+    pub fn len(&self) -> usize {
+        self.0.entries.len()
+    }
+
+    /// Tells whether no operation can be called.
+    pub fn is_empty(&self) -> bool {
+        self.0.entries.is_empty()
+    }
+
+    /// Lists the operations that can be called, by name.
+    pub fn operations(&self) -> impl ExactSizeIterator<Item = Operation> + '_ {
+        (0..self.0.entries.len()).map(|index| Operation::new(Arc::clone(&self.0), index))
+    }
+
+    /// Finds an operation by its name.
+    pub fn operation(&self, name: &str) -> Option<Operation> {
+        let index = self.0.entries.binary_search_by(|entry| entry.name.as_str().cmp(name)).ok()?;
+        Some(Operation::new(Arc::clone(&self.0), index))
+    }
+
+    /// Lists the operations that a selection chooses, by name.
+    pub fn select<'a>(&'a self, selection: &'a Selection) -> impl Iterator<Item = Operation> + 'a {
+        self.operations().filter(|operation| operation.is_chosen_by(selection))
+    }
+
+    /// Lists what was left out and what was read in another way than it is written, in the order of the document.
+    pub fn problems(&self) -> &[Problem] {
+        &self.0.problems
+    }
+
+    fn of_read(read: Read, folder: Option<&Path>, options: &LoadOptions) -> Result<Self, LoadError> {
+        let Read { value, outward, repeated } = read;
+        let (version, guessed) = version(&value)?;
+        let mut problems: Vec<Problem> = guessed.into_iter().collect();
+        problems.extend(repeated.into_iter().map(|key| {
+            Problem::note(
+                "",
+                format!("the key `{}` stands twice in one object; the last one counts", shortened(&key)),
+            )
+        }));
+        let mut store = Store::new(value);
+        if let (References::Directory(directory), Some(folder)) = (&options.references, folder)
+            && !outward.is_empty()
+        {
+            problems.extend(load_from(&mut store, directory, folder, outward, options));
+        }
+        let secrets = list::secrets(&store);
+        let mut inner = Inner {
+            store,
+            version,
+            servers: Servers::new(options),
+            forms: options.forms,
+            most_schema_bytes: options.most_schema_bytes,
+            secrets,
+            entries: Vec::new(),
+            problems: Vec::new(),
+        };
+        let (candidates, more) = list::candidates(&inner);
+        problems.extend(more);
+        let mut entries = Vec::with_capacity(candidates.len());
+        for entry in candidates {
+            let told = |problem: Problem| problem.of(&entry.place());
+            match lower::lower(&inner, &entry) {
+                Ok(lowered) => {
+                    problems.extend(lowered.notes.into_iter().map(told));
+                    entries.push(entry);
+                }
+                Err(problem) => problems.push(told(problem)),
+            }
+        }
+        list::name(&inner, &mut entries);
+        entries.sort_by(|one, other| one.name.cmp(&other.name));
+        entries.shrink_to_fit();
+        inner.entries = entries;
+        inner.problems = problems;
+        Ok(Self(Arc::new(inner)))
+    }
+}
+
+impl Entry {
+    /// What tells the operation from all others.
+    pub(crate) fn place(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+}
+
+impl fmt::Debug for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A document is far too large to be shown.
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Document")
+            .field("version", &self.version)
+            .field("operations", &self.entries.len())
+            .field("problems", &self.problems.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Tells which rules a document follows; where it does not say so, what is most likely, and a word on that.
+fn version(value: &Value) -> Result<(Version, Option<Problem>), LoadError> {
+    let Value::Object(members) = value else { return Err(LoadError::NotOpenApi("it is no object")) };
+    let said = |name: &str| match members.get(name) {
+        Some(Value::String(text)) => Some(text.trim().to_owned()),
+        Some(Value::Number(number)) => Some(number.to_string()),
+        _ => None,
+    };
+    match (said("openapi"), said("swagger")) {
+        (Some(version), _) if version.starts_with("3.0") || version == "3" => Ok((Version::V30, None)),
+        (Some(version), _) if version.starts_with("3.") => Ok((Version::V31, None)),
+        (None, Some(version)) if version.starts_with('2') => Ok((Version::Swagger2, None)),
+        (None, Some(_)) if !members.contains_key("paths") => {
+            Err(LoadError::NotOpenApi("it is of Swagger 1, which had other files"))
+        }
+        _ if members.contains_key("paths") => {
+            let is_older = members.contains_key("swagger") || members.contains_key("definitions");
+            let version = if is_older { Version::Swagger2 } else { Version::V31 };
+            let word = if is_older { "2.0" } else { "3.1" };
+            let problem =
+                Problem::note("", format!("it does not say which version it is of; read as {word}"));
+            Ok((version, Some(problem)))
+        }
+        _ => Err(LoadError::NotOpenApi("it says neither a known version nor paths")),
+    }
+}
+
+fn shortened(text: &str) -> &str {
+    &text[..text.floor_char_boundary(100)]
+}
