@@ -20,6 +20,10 @@ pub trait Prompts: Send + Sync + 'static {
         arguments: &BTreeMap<String, String>,
         client: &CallingClient,
     ) -> Result<Vec<(PromptRole, Content)>, String>;
+    /// Completes what a person has written of an argument so far: the best values first, 100 of which are shown.
+    fn complete(&self, _name: &str, _argument: &str, _value: &str, _caller: &Caller) -> Vec<String> {
+        Vec::new()
+    }
     fn changes(&self) -> watch::Receiver<u64>;
 }
 /// Describes a prompt.
