@@ -33,6 +33,7 @@ pub use client::{
 };
 #[cfg(feature = "server")]
 pub use server::{
-    Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, LogLevel, Mode,
-    ModeError, Principal, PromptRole, Prompts, Resources, ServedPrompt, Toolbox, Unasked,
+    Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, Ended, LogLevel,
+    McpServe, McpServeBuilder, Mode, ModeError, Principal, PromptRole, Prompts, Resources, ServeError,
+    ServedPrompt, Toolbox, Unasked,
 };

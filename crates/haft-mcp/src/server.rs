@@ -4,6 +4,8 @@
 //! `calls`; the HTTP around it below `front`; and which tools are served by which name below `catalog`.
 
 mod ask;
+mod calls;
+mod rmcp_service;
 mod authenticator;
 mod caller;
 mod catalog;
@@ -11,6 +13,9 @@ mod content;
 mod line;
 mod offers;
 mod round;
+mod serve;
+#[cfg(unix)]
+mod socket;
 mod toolbox;
 
 pub use ask::{Ask, AskKind, LogLevel, Unasked};
@@ -18,4 +23,5 @@ pub use authenticator::{Authenticator, Denied};
 pub use caller::{Abilities, Ability, Caller, Principal};
 pub use catalog::{Mode, ModeError};
 pub use offers::{PromptRole, Prompts, Resources, ServedPrompt};
+pub use serve::{Ended, McpServe, McpServeBuilder, ServeError};
 pub use toolbox::{Bench, CallingClient, Toolbox};

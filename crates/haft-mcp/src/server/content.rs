@@ -8,7 +8,7 @@ mod prompts;
 mod resources;
 
 pub(crate) use answer::CallAnswer;
-pub(crate) use block::Block;
+pub(crate) use block::{Block, Body, Document};
 pub(crate) use prompts::prompts;
 pub(crate) use resources::{ReadPart, ServedResource, ServedTemplate, read, resources, templates};
 

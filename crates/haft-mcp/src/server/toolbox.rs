@@ -18,6 +18,10 @@ pub trait Toolbox: Send + Sync + 'static {
     /// # Cancel safety
     /// What was begun is kept for the next time, or undone.
     async fn bench(&self, caller: &Caller, roots: Option<&[String]>) -> Result<Arc<Bench>, String>;
+    /// Tells whether clients of the older era are asked for their roots before their bench is looked for.
+    fn wants_roots(&self) -> bool {
+        false
+    }
     /// Counts the times that tools became others for anybody; it is looked again at each bench then.
     fn changes(&self) -> watch::Receiver<u64>;
 }
