@@ -4,7 +4,7 @@ mod direct;
 mod followers;
 mod handler;
 #[cfg(feature = "server-http")]
-mod http;
+mod http_service;
 mod legacy_line;
 mod line_transport;
 mod list_changes;
@@ -21,5 +21,5 @@ mod speaker;
 pub(crate) use direct::DirectCalls;
 pub(crate) use handler::{Handler, Serving, Shared, Whose};
 #[cfg(feature = "server-http")]
-pub(crate) use http::{HttpBasis, HttpBody, HttpService, http_service};
+pub(crate) use http_service::{HttpBasis, HttpBody, HttpService, http_service};
 pub(crate) use line_transport::{LineEnd, serve_lines};
