@@ -4,16 +4,20 @@
 //! `calls`; the HTTP around it below `front`; and which tools are served by which name below `catalog`.
 
 mod ask;
-mod calls;
-mod rmcp_service;
 mod authenticator;
 mod caller;
+mod calls;
 mod catalog;
 mod content;
+#[cfg(feature = "server-http")]
+mod front;
 mod line;
 mod offers;
+mod rmcp_service;
 mod round;
 mod serve;
+#[cfg(feature = "server-http")]
+mod serve_http;
 #[cfg(unix)]
 mod socket;
 mod toolbox;
@@ -22,6 +26,13 @@ pub use ask::{Ask, AskKind, LogLevel, Unasked};
 pub use authenticator::{Authenticator, Denied};
 pub use caller::{Abilities, Ability, Caller, Principal};
 pub use catalog::{Mode, ModeError};
+#[cfg(feature = "server-http")]
+pub use front::{
+    AccessEntry, AccessLog, AllowedHost, AllowedOrigin, DoorError, HttpConfig, HttpLimits, HttpListener,
+    JsonLinesLog, Rate, ServeError,
+};
 pub use offers::{PromptRole, Prompts, Resources, ServedPrompt};
-pub use serve::{Ended, McpServe, McpServeBuilder, ServeError};
+#[cfg(unix)]
+pub use serve::SocketError;
+pub use serve::{Ended, McpServe, McpServeBuilder};
 pub use toolbox::{Bench, CallingClient, Toolbox};

@@ -179,6 +179,9 @@ mod tests {
             assert!(lines.held() <= most + READ, "{}", lines.held());
         }
         lines.room().push(b'\n');
-        assert_eq!(lines.find(), Some(Found::Oversize { id: None, request: None, bytes: 1_000 * READ as u64 }));
+        assert_eq!(
+            lines.find(),
+            Some(Found::Oversize { id: None, request: None, bytes: 1_000 * READ as u64 })
+        );
     }
 }

@@ -19,7 +19,7 @@ mod sessions;
 mod speaker;
 
 pub(crate) use direct::DirectCalls;
-pub(crate) use handler::{Handler, Serving, Shared, Whose};
+pub(crate) use handler::{Serving, Shared};
 #[cfg(feature = "server-http")]
-pub(crate) use http_service::{HttpBasis, HttpBody, HttpService, http_service};
+pub(crate) use http_service::http_service;
 pub(crate) use line_transport::{LineEnd, serve_lines};

@@ -7,9 +7,10 @@ use super::rmcp_service::{DirectCalls, LineEnd, Serving, Shared, serve_lines};
 use super::round::Seal;
 use super::toolbox::Toolbox;
 use std::fmt;
+#[cfg(unix)]
 use std::io;
 #[cfg(unix)]
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
@@ -45,23 +46,24 @@ pub enum Ended {
     Stopped,
 }
 
-/// Says why nothing is served.
+/// Says why nothing is served over a socket.
+#[cfg(unix)]
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ServeError {
-    /// The place cannot be listened at.
-    #[error("cannot listen at `{place}`")]
+pub enum SocketError {
+    /// The path cannot be listened at.
+    #[error("cannot listen at `{}`", path.display())]
     Listen {
-        /// The path or address.
-        place: String,
+        /// The path.
+        path: PathBuf,
         /// Why.
         source: io::Error,
     },
     /// Somebody else listens there.
-    #[error("`{place}` is served already")]
+    #[error("`{}` is served already", path.display())]
     Taken {
-        /// The path or address.
-        place: String,
+        /// The path.
+        path: PathBuf,
     },
 }
 
@@ -122,7 +124,7 @@ impl McpServe {
     ///
     /// Dropping the future ends all connections, and leaves the socket behind.
     #[cfg(unix)]
-    pub async fn serve_unix(&self, path: &Path, stop: CancellationToken) -> Result<Ended, ServeError> {
+    pub async fn serve_unix(&self, path: &Path, stop: CancellationToken) -> Result<Ended, SocketError> {
         let socket = super::socket::Socket::bind(path).await?;
         let serving = Serving::new(self.shared.clone(), CancellationToken::new());
         tokio::select! {

@@ -1,6 +1,6 @@
 use super::caller::Principal;
 use super::rmcp_service::{Serving, serve_lines};
-use super::serve::{ServeError, session};
+use super::serve::{SocketError, session};
 use std::fs;
 use std::io;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
@@ -26,12 +26,11 @@ pub(super) struct Socket {
 
 impl Socket {
     /// Listens at a path, in the place of a socket that was left behind.
-    pub(super) async fn bind(path: &Path) -> Result<Self, ServeError> {
-        let place = || path.display().to_string();
-        let failed = |source: io::Error| ServeError::Listen { place: place(), source };
+    pub(super) async fn bind(path: &Path) -> Result<Self, SocketError> {
+        let failed = |source: io::Error| SocketError::Listen { path: path.to_owned(), source };
         if fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
             if UnixStream::connect(path).await.is_ok() {
-                return Err(ServeError::Taken { place: place() });
+                return Err(SocketError::Taken { path: path.to_owned() });
             }
             fs::remove_file(path).map_err(failed)?;
         }

@@ -27,7 +27,12 @@ impl Observer for Watch {
 
 #[async_trait]
 impl Calls for DirectCalls {
-    async fn call(&self, bench: &Arc<Bench>, call: CallRequest, line: Arc<dyn Line>) -> Result<Served, Fault> {
+    async fn call(
+        &self,
+        bench: &Arc<Bench>,
+        call: CallRequest,
+        line: Arc<dyn Line>,
+    ) -> Result<Served, Fault> {
         let CallRequest { tool, input, answers, state, is_watched } = call;
         let id = random::<12>().map(|byte| format!("{byte:02x}")).concat();
         let broken = |text: String| Fault { code: -32603, message: text, data: None };

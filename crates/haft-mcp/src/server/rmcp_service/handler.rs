@@ -229,7 +229,13 @@ impl Handler {
         }
     }
 
-    fn rounds<'a>(&'a self, asked: &'a Asked, method: &'static str, tool: &'a str, input: &'a Value) -> Rounds<'a> {
+    fn rounds<'a>(
+        &'a self,
+        asked: &'a Asked,
+        method: &'static str,
+        tool: &'a str,
+        input: &'a Value,
+    ) -> Rounds<'a> {
         let principal = &asked.caller.principal;
         let binding = Binding { principal, run: asked.bench.scope.run(), method, tool, input };
         Rounds { seal: &*self.shared().seal, binding }
@@ -360,7 +366,11 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let asked = self.asked(&context).await?;
         let is_watched = asked.line.speaker().token.is_some()
-            || if asked.is_modern { asked.line.speaker().least.is_some() } else { self.session.least().is_some() };
+            || if asked.is_modern {
+                asked.line.speaker().least.is_some()
+            } else {
+                self.session.least().is_some()
+            };
         let name = request.name.into_owned();
         let call = CallRequest {
             tool: name.clone(),
@@ -370,7 +380,8 @@ impl ServerHandler for Handler {
             is_watched,
         };
         let calls = &self.shared().calls;
-        let call = async { calls.call(&asked.bench, call, asked.line.shared()).await.map_err(message::error) };
+        let call =
+            async { calls.call(&asked.bench, call, asked.line.shared()).await.map_err(message::error) };
         let served = Self::during(&context, &asked, call).await?;
         self.call_result(&asked, &name, served)
     }
@@ -397,7 +408,9 @@ impl ServerHandler for Handler {
         let input = Value::Object(request.arguments.unwrap_or_default());
         let mut arguments = BTreeMap::new();
         for (name, value) in input.as_object().into_iter().flatten() {
-            let Some(value) = value.as_str() else { return Err(invalid("the arguments of prompts are texts")) };
+            let Some(value) = value.as_str() else {
+                return Err(invalid("the arguments of prompts are texts"));
+            };
             arguments.insert(name.clone(), value.to_owned());
         }
         let name = request.name;
@@ -405,7 +418,8 @@ impl ServerHandler for Handler {
             .iter()
             .find(|prompt| prompt.name == name)
             .and_then(|prompt| prompt.description.clone());
-        let sent = Sent { answers: request.input_responses.unwrap_or_default(), state: request.request_state };
+        let sent =
+            Sent { answers: request.input_responses.unwrap_or_default(), state: request.request_state };
         let rounds = self.rounds(&asked, "prompts/get", &name, &input);
         let (name, arguments) = (&name, &arguments);
         let play = async {
@@ -413,7 +427,10 @@ impl ServerHandler for Handler {
             rounds.play(asked.line.shared(), sent, begin).await.map_err(message::error)
         };
         match Self::during(&context, &asked, play).await? {
-            Played::Done(_) if asked.is_modern && let Some(ability) = asked.line.speaker().needed() => {
+            Played::Done(_)
+                if asked.is_modern
+                    && let Some(ability) = asked.line.speaker().needed() =>
+            {
                 Err(message::missing(ability))
             }
             Played::Done(Ok(messages)) => {
@@ -458,7 +475,8 @@ impl ServerHandler for Handler {
         let asked = self.asked(&context).await?;
         let host = self.shared().resources.as_deref();
         let (uri, nothing) = (request.uri, Value::Null);
-        let sent = Sent { answers: request.input_responses.unwrap_or_default(), state: request.request_state };
+        let sent =
+            Sent { answers: request.input_responses.unwrap_or_default(), state: request.request_state };
         let rounds = self.rounds(&asked, "resources/read", &uri, &nothing);
         let (uri, bench) = (&uri, &asked.bench);
         let play = async {
@@ -517,7 +535,8 @@ impl ServerHandler for Handler {
         request: SubscribeRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let too_many = || ErrorData::invalid_params("too many documents are followed, or its address is too long", None);
+        let too_many =
+            || ErrorData::invalid_params("too many documents are followed, or its address is too long", None);
         self.session.subscribe(request.uri).then_some(()).ok_or_else(too_many)
     }
 

@@ -18,19 +18,6 @@ use tower_service::Service;
 /// Is what an answer is made of.
 pub(crate) type HttpBody = BoxBody<Bytes, Infallible>;
 
-/// Says for whom the protocol is served over HTTP.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct HttpBasis {
-    /// The hosts by which it may be called, with or without ports.
-    pub(crate) hosts: Vec<String>,
-    /// The origins whose pages may call it, such as `http://localhost:*`.
-    pub(crate) origins: Vec<String>,
-    /// The most bytes of a request.
-    pub(crate) most_bytes: usize,
-    /// Ends all connections and sessions.
-    pub(crate) over: CancellationToken,
-}
-
 /// Answers requests whose sender is known: each carries its [`Principal`] as an extension.
 #[derive(Clone)]
 pub(crate) struct HttpService {
@@ -39,19 +26,19 @@ pub(crate) struct HttpService {
     sessions: Arc<Sessions>,
 }
 
-/// Serves the protocol over HTTP, with all that is HTTP left to whoever calls it.
+/// Serves the protocol over HTTP; hosts, origins, sizes and senders are looked at by whoever calls it.
 ///
-/// [`HttpService::keep`] has to be awaited beside it: it tells of changes and ends sessions whose time is over.
-pub(crate) fn http_service(serving: &Arc<Serving>, basis: HttpBasis) -> HttpService {
+/// [`HttpService::keep`] has to be awaited beside it: it tells of changes and ends sessions whose time is over. `over` ends
+/// all sessions.
+pub(crate) fn http_service(serving: &Arc<Serving>, over: CancellationToken) -> HttpService {
     let sessions = Arc::<Sessions>::default();
     let config = StreamableHttpServerConfig::default()
-        .with_allowed_hosts(basis.hosts)
-        .with_allowed_origins(basis.origins)
-        .enforce_origin_validation()
-        .with_max_request_body_bytes(basis.most_bytes)
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+        .with_max_request_body_bytes(usize::MAX)
         // Each event of a stream that can be resumed says so itself.
         .with_sse_retry(None)
-        .with_cancellation_token(basis.over);
+        .with_cancellation_token(over);
     let made_of = serving.clone();
     let make = move || Ok(Handler::new(made_of.clone(), Whose::OfRequest(sender)));
     let inner = StreamableHttpService::new(make, sessions.clone(), config);
@@ -62,6 +49,11 @@ impl HttpService {
     /// Does what has to be done beside the requests, for as long as it is awaited.
     pub(crate) async fn keep(&self) {
         tokio::join!(self.sessions.sweep(), self.serving.tell_of_changes());
+    }
+
+    /// Ends the streams on which clients only listen.
+    pub(crate) fn let_listeners_go(&self) {
+        self.sessions.let_listeners_go();
     }
 
     /// Looks at the tools of whoever calls one that nobody has seen, so that the headers of the call can be checked.

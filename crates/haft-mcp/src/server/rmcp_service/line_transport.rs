@@ -6,7 +6,7 @@ use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, GetExtensions as _, GetMeta as _, ProtocolVersion, RequestId,
     ServerJsonRpcMessage,
 };
-use rmcp::service::{ServiceExt as _, ServerInitializeError};
+use rmcp::service::{ServerInitializeError, ServiceExt as _};
 use rmcp::transport::Transport;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
@@ -190,7 +190,8 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
             Ok(message) => self.let_in(message),
             Err(_) if line.trim_ascii().is_empty() => None,
             Err(_) => {
-                let is_json = serde_json::from_slice::<IgnoredAny>(line).is_ok() && str::from_utf8(line).is_ok();
+                let is_json =
+                    serde_json::from_slice::<IgnoredAny>(line).is_ok() && str::from_utf8(line).is_ok();
                 let mut top_level = TopLevel::default();
                 top_level.pass(line);
                 let (id, answered) = (top_level.asked(), top_level.answered());
@@ -209,8 +210,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         let ClientJsonRpcMessage::Request(request) = &message else {
             return self.is_open.then_some(message);
         };
-        let is_new =
-            self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).insert(request.id.clone());
+        let is_new = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).insert(request.id.clone());
         if !is_new {
             let id = request.id.clone().into_json_value();
             self.refuse(Some(id), INVALID_REQUEST, "a request of this id is being answered");
@@ -226,7 +226,8 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         let permit = if is_request { self.room.clone().acquire_owned().await.ok() } else { None };
         let mut message = self.held.take()?;
         if let (ClientJsonRpcMessage::Request(request), Some(permit)) = (&mut message, permit) {
-            let flight = Flight { id: request.id.clone(), in_flight: self.in_flight.clone(), _permit: permit };
+            let flight =
+                Flight { id: request.id.clone(), in_flight: self.in_flight.clone(), _permit: permit };
             request.request.extensions_mut().insert(Arc::new(flight));
         }
         Some(message)
@@ -241,7 +242,9 @@ fn opens(request: &ClientRequest) -> bool {
         request => {
             let meta = request.get_meta();
             meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
-                && meta.protocol_version().is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version))
+                && meta
+                    .protocol_version()
+                    .is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version))
         }
     }
 }

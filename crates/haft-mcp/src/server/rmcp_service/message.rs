@@ -8,9 +8,9 @@ use crate::server::line::Fault;
 use crate::server::offers::{PromptRole, ServedPrompt};
 use haft_core::Content;
 use rmcp::model::{
-    AudioContent, CallToolResult, ClientCapabilities, ClientResult, ContentBlock, EmbeddedResource, ErrorCode,
-    ErrorData, ImageContent, InputRequest, InputRequiredResult, JsonObject, MetaObject, Prompt, PromptArgument,
-    PromptMessage, Resource, ResourceContents, ResourceTemplate, Role, Tool, ToolAnnotations,
+    AudioContent, CallToolResult, ClientCapabilities, ClientResult, ContentBlock, EmbeddedResource,
+    ErrorCode, ErrorData, ImageContent, InputRequest, InputRequiredResult, JsonObject, MetaObject, Prompt,
+    PromptArgument, PromptMessage, Resource, ResourceContents, ResourceTemplate, Role, Tool, ToolAnnotations,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -100,8 +100,12 @@ fn contents(document: Document) -> ResourceContents {
 fn block(block: Block) -> ContentBlock {
     match block {
         Block::Text { text } => ContentBlock::text(text),
-        Block::Image { data, mime_type } => ContentBlock::Image(ImageContent::new(data.to_base64(), mime_type)),
-        Block::Audio { data, mime_type } => ContentBlock::Audio(AudioContent::new(data.to_base64(), mime_type)),
+        Block::Image { data, mime_type } => {
+            ContentBlock::Image(ImageContent::new(data.to_base64(), mime_type))
+        }
+        Block::Audio { data, mime_type } => {
+            ContentBlock::Audio(AudioContent::new(data.to_base64(), mime_type))
+        }
         Block::Resource { resource } => ContentBlock::Resource(EmbeddedResource::new(contents(resource))),
         Block::ResourceLink { uri, name, description, mime_type, size } => {
             let mut link = Resource::new(uri, name);

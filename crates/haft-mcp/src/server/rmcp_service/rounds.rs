@@ -1,7 +1,7 @@
 use super::message;
 use crate::server::ask::{Ask, LogLevel, Unasked};
-use crate::server::calls::random;
 use crate::server::caller::{Ability, Caller};
+use crate::server::calls::random;
 use crate::server::line::{Fault, Line};
 use crate::server::round::{Binding, Round, Seal};
 use crate::server::toolbox::CallingClient;
@@ -97,7 +97,11 @@ impl Rounds<'_> {
     }
 
     /// Puts together what was answered so far; of what was asked before only that counts.
-    fn answered(&self, before: Option<Round>, sent: BTreeMap<String, Value>) -> (u32, BTreeMap<String, Value>) {
+    fn answered(
+        &self,
+        before: Option<Round>,
+        sent: BTreeMap<String, Value>,
+    ) -> (u32, BTreeMap<String, Value>) {
         let sent = sent.into_iter().filter(|(_, answer)| !answer.is_null());
         match before {
             None => (1, sent.take(MOST_ASKS).collect()),

@@ -62,11 +62,23 @@ impl Sessions {
         loop {
             ticks.tick().await;
             let now = Instant::now();
-            let sessions: Vec<_> = self.known().iter().map(|(id, session)| (id.clone(), session.clone())).collect();
+            let sessions: Vec<_> =
+                self.known().iter().map(|(id, session)| (id.clone(), session.clone())).collect();
             for (id, session) in sessions {
                 if session.sweep(now) {
                     self.close(&id);
                 }
+            }
+        }
+    }
+
+    /// Ends the streams that belong to no request.
+    pub(super) fn let_listeners_go(&self) {
+        let sessions: Vec<_> = self.known().values().cloned().collect();
+        for session in sessions {
+            let common = session.state().streams.remove(&COMMON);
+            if let Some(waker) = common.and_then(|common| common.waker) {
+                waker.wake();
             }
         }
     }
@@ -174,8 +186,12 @@ impl HttpSession {
     fn sweep(&self, now: Instant) -> bool {
         let mut state = self.state();
         let is_over = |left: Option<Instant>| left.is_some_and(|left| now.duration_since(left) >= GRACE);
-        let gone: Vec<u64> =
-            state.streams.iter().filter(|(_, stream)| is_over(stream.left)).map(|(number, _)| *number).collect();
+        let gone: Vec<u64> = state
+            .streams
+            .iter()
+            .filter(|(_, stream)| is_over(stream.left))
+            .map(|(number, _)| *number)
+            .collect();
         for number in gone {
             let stream = state.streams.remove(&number);
             if let Some(request) = stream.and_then(|stream| stream.request)
@@ -305,7 +321,8 @@ impl State {
 
 impl Outgoing {
     fn put(&mut self, message: ServerJsonRpcMessage) {
-        self.is_answered |= matches!(message, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_));
+        self.is_answered |=
+            matches!(message, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_));
         let bytes = size(&message);
         self.kept.push_back(Kept { number: self.sent, bytes, message: Arc::new(message) });
         self.sent += 1;
