@@ -600,10 +600,12 @@ impl ServerHandler for Handler {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         // What is known by its name came here because its parameters are not those of it.
-        if KNOWN.contains(&request.method.as_str()) {
+        let of_era: &[&str] = if is_modern(&context) { &MODERN } else { &LEGACY };
+        let name = request.method.as_str();
+        if COMMON.contains(&name) || of_era.contains(&name) {
             return Err(message::error(Fault {
                 code: -32602,
                 message: format!("the parameters do not fit `{}`", request.method),
@@ -615,18 +617,16 @@ impl ServerHandler for Handler {
     }
 }
 
-/// The methods with parameters that are served.
-const KNOWN: [&str; 12] = [
+/// The methods with parameters that are served in both eras, and in one alone.
+const COMMON: [&str; 8] = [
     "completion/complete",
-    "logging/setLevel",
     "prompts/get",
     "prompts/list",
     "resources/list",
     "resources/read",
-    "resources/subscribe",
     "resources/templates/list",
-    "resources/unsubscribe",
-    "subscriptions/listen",
     "tools/call",
     "tools/list",
 ];
+const MODERN: [&str; 1] = ["subscriptions/listen"];
+const LEGACY: [&str; 3] = ["logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
