@@ -27,6 +27,7 @@ pub(crate) use rounds::{RoundEnd, Rounds};
 pub(crate) use spent::SpentNonces;
 pub(crate) use task::{Task, TaskLimits, TaskStatus, Tasks};
 
+use super::catalog::{Resolved, Shelf};
 use super::line::{CallRequest, Calls, Fault, Line, Served};
 use super::round::{Binding, Seal, Spent};
 use super::toolbox::{Bench, CallingClient};
@@ -48,17 +49,35 @@ use watch::Watch;
 const METHOD: &str = "tools/call";
 
 /// Finds the tool behind a served name, or answers in its place.
+#[async_trait]
 pub(crate) trait Names: Send + Sync + 'static {
-    /// Gives the name in the bench's registry and the input for it, or the reply of what has no tool.
-    fn resolve(&self, bench: &Bench, served: &str, input: Value) -> Result<(String, Value), ToolOutput>;
+    /// Gives the name in the bench's registry and the input for it, or the reply of what stands for no tool.
+    ///
+    /// # Cancel safety
+    ///
+    /// Changes nothing.
+    async fn resolve(
+        &self,
+        bench: &Arc<Bench>,
+        id: &CallId,
+        served: &str,
+        input: Value,
+    ) -> Result<(String, Value), Box<ToolReply>>;
 }
 
-/// Serves each tool by its own name.
-pub(crate) struct OwnNames;
-
-impl Names for OwnNames {
-    fn resolve(&self, _: &Bench, served: &str, input: Value) -> Result<(String, Value), ToolOutput> {
-        Ok((served.to_owned(), input))
+#[async_trait]
+impl Names for Shelf {
+    async fn resolve(
+        &self,
+        bench: &Arc<Bench>,
+        id: &CallId,
+        served: &str,
+        input: Value,
+    ) -> Result<(String, Value), Box<ToolReply>> {
+        match self.of(bench).resolve(id, served, input).await {
+            Resolved::Call { name, input } => Ok((name, input)),
+            Resolved::Reply(reply) => Err(reply),
+        }
     }
 }
 
@@ -233,6 +252,7 @@ type Answers = std::collections::BTreeMap<String, Value>;
 
 /// Is a call with its tool found.
 struct Call {
+    id: CallId,
     tool: String,
     input: Value,
     is_watched: bool,
@@ -260,11 +280,12 @@ impl Calls for ServedCalls {
         let in_rounds = line.asks_in_rounds();
         // Only what comes in rounds is bound to what was sent.
         let sent = if in_rounds { input.clone() } else { Value::Null };
-        let (tool, input) = match self.names.resolve(bench, &served, input) {
+        let id = call_id();
+        let (tool, input) = match self.names.resolve(bench, &id, &served, input).await {
             Ok(resolved) => resolved,
-            Err(output) => return Ok(unresolved(&served, output)),
+            Err(reply) => return Ok(Served::Reply(reply)),
         };
-        let call = Call { tool, input, is_watched };
+        let call = Call { id, tool, input, is_watched };
         if !in_rounds {
             return Ok(self.call_in_session(bench, call, line).await);
         }
@@ -274,7 +295,7 @@ impl Calls for ServedCalls {
 
 /// Begins to execute a call.
 fn start(bench: &Bench, call: Call, relay: Arc<Relay>, given: Option<Given>) -> Running {
-    let id = call_id();
+    let id = call.id;
     let approver =
         Arc::new(ClientApprover::new(id.clone(), Arc::clone(&relay), Arc::clone(&bench.pending), given));
     let scope = bench.scope.clone().with_extension(CallingClient(Arc::clone(&relay) as Arc<dyn Line>));
@@ -317,11 +338,6 @@ fn served(relay: &Relay, outcome: Option<CallOutcome>) -> Served {
         Some(CallOutcome::Pending(pending)) => Served::Waits(pending),
         _ => failed("tools/call", "the call broke; look what it has done before you repeat it"),
     }
-}
-
-fn unresolved(served: &str, output: ToolOutput) -> Served {
-    let status = ReplyStatus::Error(ErrorKind::UnknownTool);
-    Served::Reply(Box::new(ToolReply::new(call_id(), served, status, output)))
 }
 
 fn failed(served: &str, message: impl Into<String>) -> Served {

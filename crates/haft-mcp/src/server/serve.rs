@@ -1,9 +1,9 @@
 use super::caller::Principal;
-use super::calls::random;
+use super::calls::{ServedCalls, SpentNonces, TaskLimits, random};
 use super::catalog::{Mode, Shelf};
 use super::offers::{Prompts, Resources};
 use super::rmcp_service::seal::HmacSeal;
-use super::rmcp_service::{DirectCalls, LineEnd, Serving, Shared, serve_lines};
+use super::rmcp_service::{LineEnd, Serving, Shared, serve_lines};
 use super::round::Seal;
 use super::toolbox::Toolbox;
 use std::fmt;
@@ -12,6 +12,7 @@ use std::io;
 #[cfg(unix)]
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
@@ -32,6 +33,7 @@ pub struct McpServeBuilder {
     version: String,
     mode: Mode,
     key: Option<[u8; 32]>,
+    tasks: TaskLimits,
     prompts: Option<Arc<dyn Prompts>>,
     resources: Option<Arc<dyn Resources>>,
 }
@@ -76,6 +78,7 @@ impl McpServe {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mode: Mode::default(),
             key: None,
+            tasks: TaskLimits::default(),
             prompts: None,
             resources: None,
         }
@@ -162,6 +165,12 @@ impl McpServeBuilder {
         self
     }
 
+    /// Says after how long a call goes on as a task, where its client can be answered so; 10 seconds by default.
+    pub fn tasks_after(mut self, after: Duration) -> Self {
+        self.tasks.after = after;
+        self
+    }
+
     /// Offers prompts.
     pub fn prompts(mut self, prompts: impl Prompts) -> Self {
         self.prompts = Some(Arc::new(prompts));
@@ -181,7 +190,8 @@ impl McpServeBuilder {
             None => Arc::new(HmacSeal::of_this_process()),
         };
         let shelf = Arc::new(Shelf::new(self.mode.clone()));
-        let calls = Arc::new(DirectCalls { shelf: shelf.clone(), seal: seal.clone() });
+        let calls = ServedCalls::new(seal, Arc::new(SpentNonces::default()), shelf.clone());
+        let calls = Arc::new(calls.with_tasks(self.tasks));
         McpServe {
             shared: Arc::new(Shared {
                 name: self.name,
@@ -192,7 +202,6 @@ impl McpServeBuilder {
                 prompts: self.prompts,
                 resources: self.resources,
                 calls,
-                seal,
             }),
         }
     }

@@ -1,6 +1,6 @@
 //! What tests of calls are made of: a client on paper, and tools that ask.
 
-use super::{OwnNames, ParkedLimits, ServedCalls, SpentNonces};
+use super::{Names, ParkedLimits, ServedCalls, SpentNonces};
 use crate::server::ask::{Ask, AskKind, LogLevel, Unasked};
 use crate::server::caller::{Abilities, Ability, Caller, Principal};
 use crate::server::line::{CallRequest, Calls as _, Fault, Line, Served};
@@ -9,7 +9,7 @@ use crate::server::toolbox::Bench;
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use haft_core::{Digest, Progress, Schema, ToolError, ToolHints, ToolOutput, ToolSpec};
+use haft_core::{CallId, Digest, Progress, Schema, ToolError, ToolHints, ToolOutput, ToolReply, ToolSpec};
 use haft_tools_core::{
     Access, Accesses, Action, CallContext, CallScope, LocalExecutor, MemoryPending, PendingCall,
     PendingStore, Policy, Prepared, Preview, Rule, Tool, ToolRegistry,
@@ -20,6 +20,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+
+/// Serves each tool by its own name.
+struct OwnNames;
+
+#[async_trait]
+impl Names for OwnNames {
+    async fn resolve(
+        &self,
+        _: &Arc<Bench>,
+        _: &CallId,
+        served: &str,
+        input: Value,
+    ) -> Result<(String, Value), Box<ToolReply>> {
+        Ok((served.to_owned(), input))
+    }
+}
 
 /// Makes a call that waits because of one access.
 pub(super) fn pending(grant: Option<&str>) -> PendingCall {

@@ -1,4 +1,5 @@
-use super::handler::{Handler, Serving, Whose};
+use super::handler::Handler;
+use super::serving::{Serving, Whose};
 use super::sessions::{SENDER, Sessions};
 use crate::server::caller::{Caller, Principal};
 use bytes::Bytes;

@@ -2,6 +2,7 @@ use super::message;
 use super::speaker::Speaker;
 use crate::server::ask::{Ask, LogLevel, Unasked};
 use crate::server::caller::{Ability, Caller};
+use crate::server::calls::read_answer;
 use crate::server::line::Line;
 use async_trait::async_trait;
 use futures_util::future::join_all;
@@ -32,7 +33,9 @@ pub(super) struct LegacyLine {
 
 impl LegacyLine {
     async fn answer(&self, ask: &Ask) -> Result<Value, Unasked> {
-        message::able(ask, self.speaker.caller.can)?;
+        if !self.speaker.caller.can.have(ask.ability()) {
+            return Err(Unasked::Unable(ask.ability()));
+        }
         let (method, params) = message::question(ask);
         let mut request = CustomRequest::new(method, params);
         request.extensions.insert(self.speaker.origin());
@@ -48,7 +51,10 @@ impl LegacyLine {
         let Ok(answered) = answered else { return Err(Unasked::TimedOut(PATIENCE)) };
         pending.id = None;
         match answered {
-            Ok(Ok(result)) => message::read_answer(&ask.kind, &message::client_value(result)?),
+            Ok(Ok(result)) => {
+                let read = read_answer(&ask.kind, &message::client_value(result)?);
+                read.unwrap_or_else(|| Err(Unasked::Broken("it is no answer to what was asked".to_owned())))
+            }
             Ok(Err(error)) => Err(unasked(&error)),
             Err(_) => Err(Unasked::Broken("the connection is closed".to_owned())),
         }
@@ -70,8 +76,8 @@ impl Line for LegacyLine {
         asks.into_iter().map(|ask| ask.key).zip(answers).collect()
     }
 
-    fn needs(&self, ability: Ability) {
-        self.speaker.needs(ability);
+    fn needs(&self, _ability: Ability) {
+        // Whoever answers the request keeps it.
     }
 
     fn progress(&self, progress: &Progress) {

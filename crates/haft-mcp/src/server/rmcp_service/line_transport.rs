@@ -1,4 +1,5 @@
-use super::handler::{Handler, Serving, Whose};
+use super::handler::Handler;
+use super::serving::{Serving, Whose};
 use crate::lines::{Found, Lines, TopLevel};
 use crate::server::caller::Principal;
 use rmcp::RoleServer;

@@ -1,4 +1,4 @@
-use super::handler::Shared;
+use super::serving::Shared;
 use std::future::pending;
 use tokio::sync::watch;
 

@@ -146,19 +146,8 @@ pub(super) fn question(ask: &Ask) -> (&'static str, Option<Value>) {
     }
 }
 
-/// Tells whether a client can be asked something.
-pub(super) fn able(ask: &Ask, can: Abilities) -> Result<(), Unasked> {
-    let (is_able, ability) = match ask.kind {
-        AskKind::Form { .. } => (can.forms, Ability::Forms),
-        AskKind::Address { .. } => (can.addresses, Ability::Addresses),
-        AskKind::Sample(_) => (can.sampling, Ability::Sampling),
-        AskKind::Roots => (can.roots, Ability::Roots),
-    };
-    if is_able { Ok(()) } else { Err(Unasked::Unable(ability)) }
-}
-
 /// Writes questions as what the client has to answer before it asks again.
-pub(super) fn input_required(asks: &[Ask], state: String) -> Result<InputRequiredResult, ErrorData> {
+pub(super) fn input_required(asks: &[Ask], state: Option<String>) -> Result<InputRequiredResult, ErrorData> {
     let mut requests = BTreeMap::new();
     for ask in asks {
         let (method, params) = question(ask);
@@ -179,33 +168,12 @@ pub(super) fn input_required(asks: &[Ask], state: String) -> Result<InputRequire
         requests.insert(ask.key.clone(), request);
     }
     let requests = Some(requests).filter(|requests| !requests.is_empty());
-    Ok(InputRequiredResult::new(requests, Some(state)))
+    Ok(InputRequiredResult::new(requests, state))
 }
 
 /// Reads what a client answered to a question of ours.
 pub(super) fn client_value(result: ClientResult) -> Result<Value, Unasked> {
     serde_json::to_value(result).map_err(|error| Unasked::Broken(error.to_string()))
-}
-
-/// Reads an answer: the content of a form, nothing for an address, the whole result otherwise.
-pub(super) fn read_answer(kind: &AskKind, answer: &Value) -> Result<Value, Unasked> {
-    let broken = |text: &str| Unasked::Broken(text.to_owned());
-    match kind {
-        AskKind::Form { .. } | AskKind::Address { .. } => match answer["action"].as_str() {
-            Some("accept") if matches!(kind, AskKind::Address { .. }) => Ok(Value::Null),
-            Some("accept") => match &answer["content"] {
-                Value::Null => Ok(json!({})),
-                content @ Value::Object(_) => Ok(content.clone()),
-                _ => Err(broken("its content is no object")),
-            },
-            Some("decline") => Err(Unasked::Declined),
-            Some("cancel") => Err(Unasked::Cancelled),
-            _ => Err(broken("it names no action")),
-        },
-        AskKind::Sample(_) if !answer["content"].is_null() => Ok(answer.clone()),
-        AskKind::Roots if answer["roots"].is_array() => Ok(answer.clone()),
-        AskKind::Sample(_) | AskKind::Roots => Err(broken("it is no result of what was asked")),
-    }
 }
 
 /// Reads what a client says of itself.

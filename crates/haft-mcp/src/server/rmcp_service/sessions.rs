@@ -1,4 +1,4 @@
-use super::handler::SessionName;
+use super::serving::SessionName;
 use crate::server::caller::Principal;
 use crate::server::serve::session;
 use futures_util::Stream;

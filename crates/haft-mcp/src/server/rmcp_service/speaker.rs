@@ -1,6 +1,6 @@
 use super::outbox::Outbox;
 use crate::server::ask::LogLevel;
-use crate::server::caller::{Ability, Caller};
+use crate::server::caller::Caller;
 use haft_core::Progress;
 use rmcp::model::{
     LoggingLevel, LoggingMessageNotification, LoggingMessageNotificationParam, ProgressNotification,
@@ -27,7 +27,6 @@ pub(super) struct Speaker {
     pub(super) cancellation: CancellationToken,
     pub(super) outbox: Outbox,
     told: Mutex<f64>,
-    needed: Mutex<Option<Ability>>,
 }
 
 impl Speaker {
@@ -46,16 +45,7 @@ impl Speaker {
             cancellation,
             outbox: Outbox::default(),
             told: Mutex::new(-1.0),
-            needed: Mutex::default(),
         }
-    }
-
-    pub(super) fn needs(&self, ability: Ability) {
-        self.needed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(ability);
-    }
-
-    pub(super) fn needed(&self) -> Option<Ability> {
-        *self.needed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Tells of progress; what is no progress over what was told is not told.
