@@ -3,9 +3,12 @@
 mod answer;
 mod asked;
 mod followers;
+#[expect(deprecated, reason = "clients of the older era have logs, roots and samples")]
 mod handler;
 #[cfg(feature = "server-http")]
 mod http_service;
+#[cfg(feature = "server-http")]
+mod http_session;
 mod legacy_line;
 mod line_transport;
 mod list_changes;
@@ -13,11 +16,14 @@ mod listening;
 mod message;
 mod modern_line;
 mod outbox;
+#[cfg(feature = "server-http")]
+mod outgoing;
 pub(crate) mod seal;
 mod serving;
 mod session;
 #[cfg(feature = "server-http")]
 mod sessions;
+#[expect(deprecated, reason = "clients of the older era have logs, roots and samples")]
 mod speaker;
 mod tasks;
 

@@ -189,8 +189,8 @@ impl McpServeBuilder {
             Some(key) => Arc::new(HmacSeal::new(key)),
             None => Arc::new(HmacSeal::of_this_process()),
         };
-        let shelf = Arc::new(Shelf::new(self.mode.clone()));
-        let calls = ServedCalls::new(seal, Arc::new(SpentNonces::default()), shelf.clone());
+        let tools = Arc::new(Shelf::new(self.mode.clone()));
+        let calls = ServedCalls::new(seal, Arc::new(SpentNonces::default()), tools.clone());
         let calls = Arc::new(calls.with_tasks(self.tasks));
         McpServe {
             shared: Arc::new(Shared {
@@ -198,7 +198,7 @@ impl McpServeBuilder {
                 version: self.version,
                 mode: self.mode,
                 toolbox: self.toolbox,
-                shelf,
+                shelf: tools,
                 prompts: self.prompts,
                 resources: self.resources,
                 calls,

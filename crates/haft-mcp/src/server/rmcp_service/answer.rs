@@ -45,7 +45,7 @@ pub(super) fn call_response(
 }
 
 /// Says that a client would have to be able to do more: to the older era as the result of a call.
-pub(super) fn unable(asked: &Asked, ability: Ability) -> Result<CallToolResult, ErrorData> {
+fn unable(asked: &Asked, ability: Ability) -> Result<CallToolResult, ErrorData> {
     if asked.is_modern { Err(message::missing(ability)) } else { Ok(message::unable(ability)) }
 }
 

@@ -1,4 +1,4 @@
-use super::answer::{call_response, completed, page, unable};
+use super::answer::{call_response, completed, page};
 use super::asked::{is_modern, unserved};
 use super::list_changes::ListChanges;
 use super::listening;
