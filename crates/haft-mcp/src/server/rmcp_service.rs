@@ -31,3 +31,6 @@ mod tasks;
 pub(crate) use http_service::http_service;
 pub(crate) use line_transport::{LineEnd, serve_lines};
 pub(crate) use serving::{Serving, Shared};
+
+#[cfg(test)]
+mod tests;

@@ -229,7 +229,7 @@ impl HttpSession {
 impl State {
     fn open(&mut self, request: Option<RequestId>) -> u64 {
         self.last += 1;
-        self.streams.insert(self.last, Outgoing { request, ..Outgoing::default() });
+        self.streams.insert(self.last, Outgoing::to(request));
         self.last
     }
 

@@ -34,6 +34,10 @@ pub(super) struct Kept {
 }
 
 impl Outgoing {
+    pub(super) fn to(request: Option<RequestId>) -> Self {
+        Self { request, ..Self::default() }
+    }
+
     pub(super) fn put(&mut self, message: ServerJsonRpcMessage) {
         self.is_answered |=
             matches!(message, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_));
