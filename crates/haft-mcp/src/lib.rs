@@ -36,3 +36,8 @@ pub use server::{
     Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, LogLevel,
     Principal, PromptRole, Prompts, Resources, ServedPrompt, Toolbox, Unasked,
 };
+#[cfg(feature = "server-http")]
+pub use server::{
+    AccessEntry, AccessLog, AllowedHost, AllowedOrigin, DoorError, HttpConfig, HttpLimits, HttpListener,
+    JsonLinesLog, Rate, ServeError,
+};

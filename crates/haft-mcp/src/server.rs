@@ -6,6 +6,8 @@
 mod ask;
 mod authenticator;
 mod caller;
+#[cfg(feature = "server-http")]
+mod front;
 mod line;
 mod offers;
 mod round;
@@ -14,5 +16,10 @@ mod toolbox;
 pub use ask::{Ask, AskKind, LogLevel, Unasked};
 pub use authenticator::{Authenticator, Denied};
 pub use caller::{Abilities, Ability, Caller, Principal};
+#[cfg(feature = "server-http")]
+pub use front::{
+    AccessEntry, AccessLog, AllowedHost, AllowedOrigin, DoorError, HttpConfig, HttpLimits, HttpListener,
+    JsonLinesLog, Rate, ServeError,
+};
 pub use offers::{PromptRole, Prompts, Resources, ServedPrompt};
 pub use toolbox::{Bench, CallingClient, Toolbox};
