@@ -76,7 +76,7 @@ async fn writes_down_who_asked_for_what_and_no_secret() {
 
 #[tokio::test]
 async fn what_is_being_served_may_end_and_nothing_new_begins() {
-    let stage = Stage::new().await;
+    let mut stage = Stage::new().await;
     let mut waiting = stage.connect(&post("", r#"{"method":"wait"}"#)).await;
     stage.until_waiting(1).await;
     let mut idle = stage.connect("").await;
@@ -90,7 +90,7 @@ async fn what_is_being_served_may_end_and_nothing_new_begins() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_does_not_end_is_ended() {
-    let stage = Stage::with(|config| {
+    let mut stage = Stage::with(|config| {
         config
             .limits(super::HttpLimits { ending: std::time::Duration::from_millis(50), ..Default::default() })
     })

@@ -124,12 +124,12 @@ impl Stage {
         self.calls.load(Ordering::SeqCst)
     }
 
-    pub(super) async fn ended(self) {
-        tokio::time::timeout(Duration::from_secs(10), self.served).await.unwrap().unwrap();
+    pub(super) async fn ended(&mut self) {
+        tokio::time::timeout(Duration::from_secs(10), &mut self.served).await.unwrap().unwrap();
     }
 
     /// Stops, and gives what was written down, without times and ports.
-    pub(super) async fn log(self) -> String {
+    pub(super) async fn log(mut self) -> String {
         let kept = Arc::clone(&self.kept);
         self.stop.cancel();
         self.ended().await;
@@ -227,7 +227,7 @@ impl tower_service::Service<Request<Full<Bytes>>> for Script {
                         let _ = &waiting;
                         Ok(Frame::data(Bytes::from_static(&[b'a'; 4096])))
                     });
-                    Response::new(BodyExt::boxed(StreamBody::new(endless)))
+                    Response::new(BoxBody::new(StreamBody::new(endless)))
                 }
                 "subscriptions/listen" | "GET" => {
                     let first = futures_util::stream::once(async {
@@ -237,9 +237,7 @@ impl tower_service::Service<Request<Full<Bytes>>> for Script {
                         let _ = &waiting;
                         Poll::Pending
                     });
-                    Response::new(BodyExt::boxed(StreamBody::new(futures_util::StreamExt::chain(
-                        first, never,
-                    ))))
+                    Response::new(BoxBody::new(StreamBody::new(futures_util::StreamExt::chain(first, never))))
                 }
                 _ => {
                     let mut headers: Vec<&str> = head.headers.keys().map(http::HeaderName::as_str).collect();
