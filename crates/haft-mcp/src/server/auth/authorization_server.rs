@@ -42,7 +42,9 @@ pub enum AuthorizationServerError {
     #[error("`{0}` is no address of an authorization server; write one that begins with `https://`")]
     Address(String),
     /// Tokens could not be for it.
-    #[error("`{0}` is no address that tokens can be for; write the one that clients use, as in `https://mcp.example.org/mcp`")]
+    #[error(
+        "`{0}` is no address that tokens can be for; write the one that clients use, as in `https://mcp.example.org/mcp`"
+    )]
     Resource(String),
     /// It cannot be asked.
     #[error("cannot make requests to the authorization server")]
@@ -57,7 +59,8 @@ impl AuthorizationServer {
     ///
     /// When the issuer is not reached by `https`, or one of both is no address.
     pub fn new(issuer: &str, resource: &str) -> Result<Self, AuthorizationServerError> {
-        let host = host(&address(issuer)?).ok_or_else(|| AuthorizationServerError::Address(issuer.to_owned()))?;
+        let host =
+            host(&address(issuer)?).ok_or_else(|| AuthorizationServerError::Address(issuer.to_owned()))?;
         let is_resource = Url::parse(resource).is_ok_and(|url| {
             matches!(url.scheme(), "http" | "https") && url.has_host() && url.fragment().is_none()
         });
@@ -155,7 +158,8 @@ impl AuthorizationServer {
                 }
                 Ok(document) => {
                     let found = document[name].as_str().and_then(|found| address(found).ok());
-                    return found.ok_or_else(|| format!("the authorization server's metadata has no `{name}`"));
+                    return found
+                        .ok_or_else(|| format!("the authorization server's metadata has no `{name}`"));
                 }
                 Err(error) => why = error,
             }

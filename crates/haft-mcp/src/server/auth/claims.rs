@@ -98,7 +98,8 @@ mod tests {
             "exp": NOW + 10.0, "scope": "a tools b",
         });
         change(&mut claims);
-        let server = AuthorizationServer::new("https://id.example", "https://mcp.example/mcp").unwrap().scope("tools");
+        let server =
+            AuthorizationServer::new("https://id.example", "https://mcp.example/mcp").unwrap().scope("tools");
         let checked = serde_json::from_value::<Claims>(claims).unwrap().check(&server, NOW);
         assert_eq!(checked, expected.map(Principal::new));
     }
@@ -110,7 +111,10 @@ mod tests {
     #[test]
     fn takes_a_token_that_is_for_here() {
         check(|_| {}, Ok("https://id.example#alice"));
-        check(|claims| claims["aud"] = json!(["other", "https://mcp.example/mcp"]), Ok("https://id.example#alice"));
+        check(
+            |claims| claims["aud"] = json!(["other", "https://mcp.example/mcp"]),
+            Ok("https://id.example#alice"),
+        );
         check(|claims| claims["scope"] = json!(["tools"]), Ok("https://id.example#alice"));
         check(
             |claims| {
@@ -133,7 +137,10 @@ mod tests {
 
     #[test]
     fn refuses_any_other() {
-        check(|claims| claims["iss"] = json!("https://id.example/"), unknown("the token is of another issuer"));
+        check(
+            |claims| claims["iss"] = json!("https://id.example/"),
+            unknown("the token is of another issuer"),
+        );
         check(|claims| _ = claims["iss"].take(), unknown("the token is of another issuer"));
         for aud in [json!("https://mcp.example"), json!([]), json!("https://mcp.example/mcp "), Value::Null] {
             check(|claims| claims["aud"] = aud, unknown("the token is not for this server"));

@@ -85,7 +85,8 @@ impl Introspection {
     /// Asks what a token is; the error says why that cannot be found out.
     async fn ask(&self, token: &str) -> Result<(Result<Principal, Denied>, Duration), String> {
         let asked = tokio::time::timeout(PATIENCE, self.asked.acquire()).await;
-        let _place = asked.map_err(|_| "too many tokens are asked about")?.map_err(|error| error.to_string())?;
+        let _place =
+            asked.map_err(|_| "too many tokens are asked about")?.map_err(|error| error.to_string())?;
         let address = self.address.get_or_try_init(|| self.server.introspection()).await?;
         let form = Serializer::new(String::new())
             .append_pair("token", token)
@@ -99,7 +100,10 @@ impl Introspection {
             .map_err(|_| "its address cannot be asked")?;
         let answer = self.server.ask(request).await?;
         if answer["active"] != Value::Bool(true) {
-            return Ok((Err(Denied::Unknown("the authorization server does not know the token".into())), REFUSED));
+            return Ok((
+                Err(Denied::Unknown("the authorization server does not know the token".into())),
+                REFUSED,
+            ));
         }
         let mut claims: Claims =
             serde_json::from_value(answer).map_err(|_| "what it says of the token cannot be read")?;

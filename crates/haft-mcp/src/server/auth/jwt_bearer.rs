@@ -38,7 +38,8 @@ impl JwtBearer {
 impl Authenticator for JwtBearer {
     async fn check(&self, bearer: Option<&str>) -> Result<Principal, Denied> {
         let unknown = |why: &str| Denied::Unknown(why.to_owned());
-        let token = SignedToken::read(bearer.ok_or_else(|| unknown("there is no token"))?).map_err(unknown)?;
+        let token =
+            SignedToken::read(bearer.ok_or_else(|| unknown("there is no token"))?).map_err(unknown)?;
         let keys = self.keys.keys(|keys| keys.of(&token).next().is_some()).await;
         let keys = keys.map_err(|why| Denied::Unavailable(format!("no keys to check tokens with: {why}")))?;
         let mut candidates = keys.of(&token).peekable();

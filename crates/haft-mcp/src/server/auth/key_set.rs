@@ -34,7 +34,9 @@ impl KeySet {
 
     /// Finds the keys that a token says, or could, be signed with.
     pub(super) fn of<'a>(&'a self, token: &'a SignedToken<'_>) -> impl Iterator<Item = &'a Key> {
-        self.0.iter().filter(|key| key.is_for(token.algorithm) && (token.key.is_none() || key.id == token.key))
+        self.0
+            .iter()
+            .filter(|key| key.is_for(token.algorithm) && (token.key.is_none() || key.id == token.key))
     }
 }
 

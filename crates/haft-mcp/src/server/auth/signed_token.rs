@@ -95,7 +95,13 @@ impl<'a> SignedToken<'a> {
         if kind.is_some_and(|kind| !["jwt", "at+jwt"].iter().any(|known| kind.eq_ignore_ascii_case(known))) {
             return Err("the token is none to call with");
         }
-        Ok(Self { algorithm, key: header.kid, signed, payload: decode(payload)?, signature: decode(signature)? })
+        Ok(Self {
+            algorithm,
+            key: header.kid,
+            signed,
+            payload: decode(payload)?,
+            signature: decode(signature)?,
+        })
     }
 
     /// Gives what is in it, if it is signed with this key.

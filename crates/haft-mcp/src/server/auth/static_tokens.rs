@@ -36,7 +36,9 @@ pub struct StaticTokens {
 #[non_exhaustive]
 pub enum StaticTokensError {
     /// It could be guessed.
-    #[error("the token of `{name}` has {length} characters, fewer than 32; make one with `openssl rand -hex 32`")]
+    #[error(
+        "the token of `{name}` has {length} characters, fewer than 32; make one with `openssl rand -hex 32`"
+    )]
     Short {
         /// Whose it is.
         name: String,
@@ -44,7 +46,9 @@ pub enum StaticTokensError {
         length: usize,
     },
     /// No header can hold it.
-    #[error("the token of `{name}` has other characters than `A-Z a-z 0-9 - . _ ~ + / =`; make one with `openssl rand -hex 32`")]
+    #[error(
+        "the token of `{name}` has other characters than `A-Z a-z 0-9 - . _ ~ + / =`; make one with `openssl rand -hex 32`"
+    )]
     Characters {
         /// Whose it is.
         name: String,
@@ -67,7 +71,9 @@ pub enum StaticTokensError {
     #[error("there are more than 1,000 tokens; use an authorization server for so many callers")]
     TooMany,
     /// A line of the file is none of a token.
-    #[error("line {line} of `{path}` is no name and token with a space between; lines that begin with `#` are notes")]
+    #[error(
+        "line {line} of `{path}` is no name and token with a space between; lines that begin with `#` are notes"
+    )]
     Line {
         /// The file.
         path: PathBuf,
@@ -75,7 +81,9 @@ pub enum StaticTokensError {
         line: usize,
     },
     /// There is no file, or none in it.
-    #[error("there is no token in `{path}`; write a line `NAME TOKEN` into it, and make it private with `chmod 600`")]
+    #[error(
+        "there is no token in `{path}`; write a line `NAME TOKEN` into it, and make it private with `chmod 600`"
+    )]
     Empty {
         /// The file.
         path: PathBuf,
@@ -94,12 +102,17 @@ impl StaticTokens {
     /// another's.
     pub fn token(mut self, name: &str, token: &str) -> Result<Self, StaticTokensError> {
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
-        if name.is_empty() || name.len() > 64 || name == Principal::local().as_str() || !name.bytes().all(is_name) {
+        if name.is_empty()
+            || name.len() > 64
+            || name == Principal::local().as_str()
+            || !name.bytes().all(is_name)
+        {
             return Err(StaticTokensError::Name { name: crate::shown::line(name, 64) });
         }
         let name = name.to_owned();
-        let is_token =
-            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=');
+        let is_token = |byte: u8| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=')
+        };
         if !token.bytes().all(is_token) {
             return Err(StaticTokensError::Characters { name });
         }
@@ -201,11 +214,31 @@ mod tests {
             let tokens = StaticTokens::default().token("alice", ALICE).unwrap();
             expected.assert_eq(&tokens.token(name, token).unwrap_err().to_string());
         };
-        check("bob", &BOB[1..], expect!["the token of `bob` has 31 characters, fewer than 32; make one with `openssl rand -hex 32`"]);
-        check("bob", &format!("{BOB}\""), expect!["the token of `bob` has other characters than `A-Z a-z 0-9 - . _ ~ + / =`; make one with `openssl rand -hex 32`"]);
+        check(
+            "bob",
+            &BOB[1..],
+            expect![
+                "the token of `bob` has 31 characters, fewer than 32; make one with `openssl rand -hex 32`"
+            ],
+        );
+        check(
+            "bob",
+            &format!("{BOB}\""),
+            expect![
+                "the token of `bob` has other characters than `A-Z a-z 0-9 - . _ ~ + / =`; make one with `openssl rand -hex 32`"
+            ],
+        );
         check("bob", ALICE, expect!["the tokens of `alice` and `bob` are the same; give each its own"]);
-        check("local", BOB, expect!["`local` is no name of a token; write up to 64 of `A-Z a-z 0-9 - . _`, and not `local`"]);
-        check("a\nb", BOB, expect!["`a\\nb` is no name of a token; write up to 64 of `A-Z a-z 0-9 - . _`, and not `local`"]);
+        check(
+            "local",
+            BOB,
+            expect!["`local` is no name of a token; write up to 64 of `A-Z a-z 0-9 - . _`, and not `local`"],
+        );
+        check(
+            "a\nb",
+            BOB,
+            expect!["`a\\nb` is no name of a token; write up to 64 of `A-Z a-z 0-9 - . _`, and not `local`"],
+        );
     }
 
     #[cfg(unix)]
@@ -221,8 +254,14 @@ mod tests {
         };
         let tokens = read(&format!("# people\n\nalice {ALICE}\n  bob\t {BOB}\r\n"), 0o600).unwrap();
         check(&tokens, Some(BOB), Ok("bob")).await;
-        assert!(matches!(read(&format!("alice {ALICE}"), 0o640), Err(StaticTokensError::File(PrivateFileError::Open { .. }))));
-        assert!(matches!(read(&format!("a {ALICE}\n{BOB}"), 0o600), Err(StaticTokensError::Line { line: 2, .. })));
+        assert!(matches!(
+            read(&format!("alice {ALICE}"), 0o640),
+            Err(StaticTokensError::File(PrivateFileError::Open { .. }))
+        ));
+        assert!(matches!(
+            read(&format!("a {ALICE}\n{BOB}"), 0o600),
+            Err(StaticTokensError::Line { line: 2, .. })
+        ));
         assert!(matches!(read("# nobody", 0o600), Err(StaticTokensError::Empty { .. })));
         std::fs::remove_file(&path).unwrap();
         assert!(matches!(StaticTokens::from_file(&path), Err(StaticTokensError::Empty { .. })));

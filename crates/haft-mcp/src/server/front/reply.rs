@@ -3,7 +3,6 @@ use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use http::{HeaderMap, StatusCode};
 use http_body::{Body, Frame, SizeHint};
-use serde_json::json;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -39,8 +38,10 @@ impl Notice {
 
     /// Refuses with an error of JSON-RPC that belongs to no request.
     pub(super) fn fault(code: i32, message: &'static str) -> Self {
-        let body = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": message } });
-        Self::new(StatusCode::BAD_REQUEST, "application/json", body.to_string()).because(message)
+        // Debug quotes these texts, which are plain, as JSON does.
+        let body =
+            format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":{code},"message":{message:?}}}}}"#);
+        Self::new(StatusCode::BAD_REQUEST, "application/json", body).because(message)
     }
 
     pub(super) fn json(body: Bytes) -> Self {

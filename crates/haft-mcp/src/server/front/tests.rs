@@ -4,7 +4,7 @@ mod bad_input;
 mod callers;
 mod stage;
 
-use stage::{Stage, post};
+use stage::{Stage, json, post};
 
 #[tokio::test]
 async fn lets_a_request_through_without_what_authenticated_it() {
@@ -17,8 +17,10 @@ async fn lets_a_request_through_without_what_authenticated_it() {
         .await;
     assert_eq!(answer.status, 200);
     assert_eq!(
-        answer.body,
-        r#"{"principal":"local","headers":["connection","content-length","content-type","host","mcp-method"],"body":{"id":1,"method":"echo"}}"#
+        answer.json(),
+        json(
+            r#"{"principal":"local","headers":["connection","content-length","content-type","host","mcp-method"],"body":{"id":1,"method":"echo"}}"#
+        ),
     );
 }
 
