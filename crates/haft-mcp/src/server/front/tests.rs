@@ -69,9 +69,9 @@ async fn writes_down_who_asked_for_what_and_no_secret() {
     let lines = stage.log().await;
     assert!(!lines.contains("hunter2"), "{lines}");
     expect_test::expect![[r#"
-        {"principal":"local","http":"POST","method":"tools/call","tool":"read\\u{1b}\\n","status":200,"bytes":147}
-        {"http":"POST","status":403,"bytes":31,"refused":"pages of this origin may not ask here"}
-        {"principal":"local","http":"POST","method":"tools/call","tool":"read\\u{1b}\\n","session":"f52fbd32","status":404,"bytes":43,"refused":"there is no such session; begin a new one"}
+        {"principal":"local","http":"POST","method":"tools/call","tool":"read\\u{1b}\\n","status":200,"bytes":184}
+        {"http":"POST","status":403,"bytes":37,"refused":"pages of this origin may not ask here"}
+        {"principal":"local","http":"POST","method":"tools/call","tool":"read\\u{1b}\\n","session":"f52fbd32","status":404,"bytes":41,"refused":"there is no such session; begin a new one"}
     "#]]
     .assert_eq(&lines);
 }
