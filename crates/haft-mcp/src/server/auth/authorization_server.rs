@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Names the authorization server whose tokens count, and what they have to be for.
 ///
 /// It is asked over `https`, or on this machine over `http`. What is not said of it is looked up in its metadata (RFC 8414,
-/// or OpenID Connect's).
+/// or `OpenID` Connect's).
 ///
 /// ```
 /// use haft_mcp::AuthorizationServer;

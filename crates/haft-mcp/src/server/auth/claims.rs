@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// By how many seconds clocks may differ.
 const LEEWAY: f64 = 60.0;
-/// How many bytes a subject may have (OpenID Connect, section 2).
+/// How many bytes a subject may have (`OpenID` Connect, section 2).
 const LONGEST: usize = 255;
 
 /// Is what an authorization server says of a token (RFC 7519, section 4.1; RFC 9068; RFC 7662, section 2.2).

@@ -19,7 +19,7 @@ use url::Url;
 use url::form_urlencoded::{Serializer, byte_serialize};
 
 /// For how long what was said of a token counts.
-const KEPT: Duration = Duration::from_secs(60);
+const KEPT: Duration = Duration::from_mins(1);
 /// For how long it counts that a token is none.
 const REFUSED: Duration = Duration::from_secs(10);
 /// Of how many tokens it is kept.
@@ -52,8 +52,8 @@ impl Introspection {
         // RFC 6749, section 2.3.1.
         let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
         let pair = format!("{}:{}", encoded(client_id), encoded(client_secret));
-        let mut credentials = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(pair)))
-            .expect("base64 is a value of a header");
+        let mut credentials = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(pair)))
+            .unwrap_or(HeaderValue::from_static(""));
         credentials.set_sensitive(true);
         Self {
             metadata: server.metadata(),

@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 pub(super) struct IdServer {
     pub(super) issuer: String,
     said: Arc<Said>,
-    served: JoinHandle<()>,
+    task: JoinHandle<()>,
 }
 
 #[derive(Default)]
@@ -23,8 +23,8 @@ impl IdServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let issuer = format!("http://{}", listener.local_addr().unwrap());
         let said = Arc::new(Said::default());
-        let served = tokio::spawn(serve(listener, Arc::clone(&said)));
-        let server = Self { issuer, said, served };
+        let task = tokio::spawn(serve(listener, Arc::clone(&said)));
+        let server = Self { issuer, said, task };
         let metadata = json!({
             "issuer": server.issuer,
             "jwks_uri": format!("{}/keys", server.issuer),
@@ -51,7 +51,7 @@ impl IdServer {
 
 impl Drop for IdServer {
     fn drop(&mut self) {
-        self.served.abort();
+        self.task.abort();
     }
 }
 
