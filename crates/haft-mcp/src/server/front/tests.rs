@@ -1,7 +1,5 @@
 //! The front as clients meet it, good and bad ones, over real connections and before a scripted protocol.
 
-#![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
-
 mod bad_input;
 mod callers;
 mod stage;
