@@ -42,11 +42,6 @@ pub use server::{
 #[cfg(feature = "server-http")]
 pub use server::{
     AccessEntry, AccessLog, AllowedHost, AllowedOrigin, DoorError, HttpConfig, HttpLimits, HttpListener,
-    JsonLinesLog, Rate, ServeError,
-};
-#[cfg(feature = "server-http")]
-pub use server::{
-    AccessEntry, AccessLog, AllowedHost, AllowedOrigin, DoorError, HttpConfig, HttpLimits, HttpListener,
     JsonLinesLog, Rate, ServeError, StaticTokens, StaticTokensError,
 };
 #[cfg(feature = "server-oauth")]
