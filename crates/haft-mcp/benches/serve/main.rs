@@ -83,9 +83,9 @@ impl Process {
 
     /// How many bytes of memory it holds.
     fn memory(&self) -> Result<u64, Fault> {
-        let statm = std::fs::read_to_string(format!("/proc/{}/statm", self.0.id()))?;
-        let pages: u64 = statm.split(' ').nth(1).ok_or("no memory")?.parse()?;
-        Ok(pages * rustix::param::page_size() as u64)
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id()))?;
+        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+        Ok(resident.ok_or("no memory")?.parse::<u64>()? * 1024)
     }
 }
 

@@ -42,7 +42,7 @@ fn server(tools: usize) -> Result<(McpServe, tempfile::TempDir), Fault> {
     for number in 0..tools {
         let name = if number == 0 { "echo".to_owned() } else { format!("echo_{number}") };
         let echo = |input: Input, _cx: CallContext| async move { Ok::<_, ToolError>(input.text) };
-        registry.register(tool_fn(&name, "Says it again.", Accesses::none(), echo)?)?;
+        registry = registry.with(tool_fn(&name, "Says it again.", Accesses::none(), echo)?)?;
     }
     let pending = Arc::new(MemoryPending::new());
     let executor = LocalExecutor::builder(registry.clone())
