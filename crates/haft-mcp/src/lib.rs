@@ -42,5 +42,7 @@ pub use server::{
 #[cfg(feature = "server-http")]
 pub use server::{
     AccessEntry, AccessLog, AllowedHost, AllowedOrigin, DoorError, HttpConfig, HttpLimits, HttpListener,
-    JsonLinesLog, Rate, ServeError,
+    JsonLinesLog, Rate, ServeError, StaticTokens, StaticTokensError,
 };
+#[cfg(feature = "server-oauth")]
+pub use server::{AuthorizationServer, AuthorizationServerError, Introspection, JwtBearer};

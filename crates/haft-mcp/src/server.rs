@@ -4,6 +4,8 @@
 //! `calls`; the HTTP around it below `front`; and which tools are served by which name below `catalog`.
 
 mod ask;
+#[cfg(feature = "server-http")]
+mod auth;
 mod authenticator;
 mod caller;
 mod calls;
@@ -23,6 +25,10 @@ mod socket;
 mod toolbox;
 
 pub use ask::{Ask, AskKind, LogLevel, Unasked};
+#[cfg(feature = "server-oauth")]
+pub use auth::{AuthorizationServer, AuthorizationServerError, Introspection, JwtBearer};
+#[cfg(feature = "server-http")]
+pub use auth::{StaticTokens, StaticTokensError};
 pub use authenticator::{Authenticator, Denied};
 pub use caller::{Abilities, Ability, Caller, Principal};
 pub use catalog::{Mode, ModeError};

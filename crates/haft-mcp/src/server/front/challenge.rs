@@ -69,8 +69,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn check(document: Option<Value>, denied: Denied, had_token: bool, expected: (u16, Option<&str>)) {
-        let response = Challenge::new(document.as_ref()).answer(denied, had_token).into_response::<()>();
+    fn check(document: Option<&Value>, denied: Denied, had_token: bool, expected: (u16, Option<&str>)) {
+        let response = Challenge::new(document).answer(denied, had_token).into_response::<()>();
         let challenge = response.headers().get(WWW_AUTHENTICATE).map(|value| value.to_str().unwrap());
         assert_eq!((response.status().as_u16(), challenge), expected);
     }
@@ -82,10 +82,10 @@ mod tests {
         check(None, unknown(), false, (401, Some("Bearer")));
         check(None, unknown(), true, (401, Some("Bearer error=\"invalid_token\"")));
         let at = "resource_metadata=\"https://mcp.example.org/.well-known/oauth-protected-resource/mcp\"";
-        check(Some(document.clone()), unknown(), false, (401, Some(&format!("Bearer {at}"))));
+        check(Some(&document), unknown(), false, (401, Some(&format!("Bearer {at}"))));
         let scope = Denied::Scope("tools:\"call\n".into());
         let expected = format!("Bearer error=\"insufficient_scope\", scope=\"tools:call\", {at}");
-        check(Some(document), scope, true, (403, Some(&expected)));
+        check(Some(&document), scope, true, (403, Some(&expected)));
         check(None, Denied::Unavailable("down".into()), true, (503, None));
     }
 

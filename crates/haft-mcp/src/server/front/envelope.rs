@@ -1,7 +1,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// How deeply what a client sends may be nested: what the reader of the protocol takes, too (serde_json).
+/// How deeply what a client sends may be nested: what the reader of the protocol takes, too (`serde_json`).
 const DEEPEST: usize = 127;
 
 /// Is what is read of a message before the protocol reads it: for the log, and to know how long it may take.

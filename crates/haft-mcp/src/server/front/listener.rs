@@ -89,17 +89,15 @@ impl HttpListener {
         protocol.timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(BUFFER);
         let mut connections = JoinSet::new();
         loop {
-            let (stream, peer) = tokio::select! {
+            let accepted = tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
                 Some(_) = connections.join_next() => continue,
-                accepted = listener.accept() => match accepted {
-                    Ok(accepted) => accepted,
-                    Err(_) => {
-                        tokio::time::sleep(PAUSE).await;
-                        continue;
-                    }
-                },
+                accepted = listener.accept() => accepted,
+            };
+            let Ok((stream, peer)) = accepted else {
+                tokio::time::sleep(PAUSE).await;
+                continue;
             };
             if connections.len() >= most {
                 turn_away(&stream);

@@ -1,9 +1,8 @@
 use super::passage::Passage;
 use bytes::Bytes;
+use http::StatusCode;
 use http::header::{CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
-use http::{HeaderMap, StatusCode};
 use http_body::{Body, Frame, SizeHint};
-use serde_json::json;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -25,7 +24,7 @@ enum Kind<B> {
 #[derive(Debug)]
 pub(super) struct Notice {
     pub(super) status: StatusCode,
-    headers: HeaderMap,
+    headers: Vec<(HeaderName, HeaderValue)>,
     body: Bytes,
     /// Why, for the log; `None` where nothing was refused.
     pub(super) reason: Option<String>,
@@ -39,8 +38,10 @@ impl Notice {
 
     /// Refuses with an error of JSON-RPC that belongs to no request.
     pub(super) fn fault(code: i32, message: &'static str) -> Self {
-        let body = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": message } });
-        Self::new(StatusCode::BAD_REQUEST, "application/json", body.to_string()).because(message)
+        // Debug quotes these texts, which are plain, as JSON does.
+        let body =
+            format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":{code},"message":{message:?}}}}}"#);
+        Self::new(StatusCode::BAD_REQUEST, "application/json", body).because(message)
     }
 
     pub(super) fn json(body: Bytes) -> Self {
@@ -48,11 +49,11 @@ impl Notice {
     }
 
     pub(super) fn empty(status: StatusCode) -> Self {
-        Self { status, headers: HeaderMap::new(), body: Bytes::new(), reason: None }
+        Self { status, headers: Vec::new(), body: Bytes::new(), reason: None }
     }
 
     fn new(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Self {
-        let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(kind))]);
+        let headers = vec![(CONTENT_TYPE, HeaderValue::from_static(kind))];
         Self { status, headers, body: body.into(), reason: None }
     }
 
@@ -62,7 +63,7 @@ impl Notice {
     }
 
     pub(super) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.insert(name, value);
+        self.headers.push((name, value));
         self
     }
 
@@ -80,7 +81,7 @@ impl Notice {
     pub(super) fn into_response<B>(self) -> http::Response<Reply<B>> {
         let mut response = http::Response::new(Reply { body: Kind::Own(Some(self.body)), passage: None });
         *response.status_mut() = self.status;
-        *response.headers_mut() = self.headers;
+        *response.headers_mut() = self.headers.into_iter().collect();
         response
     }
 }

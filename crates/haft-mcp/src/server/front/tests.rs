@@ -4,7 +4,7 @@ mod bad_input;
 mod callers;
 mod stage;
 
-use stage::{Stage, post};
+use stage::{Stage, json, post};
 
 #[tokio::test]
 async fn lets_a_request_through_without_what_authenticated_it() {
@@ -17,8 +17,10 @@ async fn lets_a_request_through_without_what_authenticated_it() {
         .await;
     assert_eq!(answer.status, 200);
     assert_eq!(
-        answer.body,
-        r#"{"principal":"local","headers":["connection","content-length","content-type","host","mcp-method"],"body":{"id":1,"method":"echo"}}"#
+        answer.json(),
+        json(
+            r#"{"principal":"local","headers":["connection","content-length","content-type","host","mcp-method"],"body":{"id":1,"method":"echo"}}"#
+        ),
     );
 }
 
@@ -67,16 +69,16 @@ async fn writes_down_who_asked_for_what_and_no_secret() {
     let lines = stage.log().await;
     assert!(!lines.contains("hunter2"), "{lines}");
     expect_test::expect![[r#"
-        {"principal":"local","http":"POST","method":"tools/call","tool":"read\\u{1b}\\n","status":200,"bytes":147}
-        {"http":"POST","status":403,"bytes":31,"refused":"pages of this origin may not ask here"}
-        {"principal":"local","http":"POST","method":"tools/call","tool":"read\\u{1b}\\n","session":"f52fbd32","status":404,"bytes":43,"refused":"there is no such session; begin a new one"}
+        {"principal":"local","http":"POST","method":"tools/call","tool":"read\\u{1b}\\n","status":200,"bytes":184}
+        {"http":"POST","status":403,"bytes":37,"refused":"pages of this origin may not ask here"}
+        {"principal":"local","http":"POST","method":"tools/call","tool":"read\\u{1b}\\n","session":"f52fbd32","status":404,"bytes":41,"refused":"there is no such session; begin a new one"}
     "#]]
     .assert_eq(&lines);
 }
 
 #[tokio::test]
 async fn what_is_being_served_may_end_and_nothing_new_begins() {
-    let stage = Stage::new().await;
+    let mut stage = Stage::new().await;
     let mut waiting = stage.connect(&post("", r#"{"method":"wait"}"#)).await;
     stage.until_waiting(1).await;
     let mut idle = stage.connect("").await;
@@ -90,7 +92,7 @@ async fn what_is_being_served_may_end_and_nothing_new_begins() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_does_not_end_is_ended() {
-    let stage = Stage::with(|config| {
+    let mut stage = Stage::with(|config| {
         config
             .limits(super::HttpLimits { ending: std::time::Duration::from_millis(50), ..Default::default() })
     })

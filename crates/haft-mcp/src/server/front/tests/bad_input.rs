@@ -72,7 +72,7 @@ async fn refuses_a_head_that_is_too_large() {
     let stage = Stage::new().await;
     let head = format!("POST /mcp HTTP/1.1\r\nhost: localhost\r\na: {}\r\n\r\n", "a".repeat(32 << 10));
     assert_eq!(stage.ask(head).await.status, 431);
-    let many: String = (0..200).map(|number| format!("a{number}: b\r\n")).collect();
+    let many = "a: b\r\n".repeat(200);
     assert_eq!(stage.ask(post(&many, ECHO)).await.status, 431);
 }
 
@@ -107,7 +107,7 @@ async fn refuses_a_body_that_does_not_come() {
 async fn answers_what_is_no_json_with_an_error_that_belongs_to_no_request() {
     let stage = Stage::new().await;
     let fault = |code: i32, message: &str| {
-        format!(r#"{{"error":{{"code":{code},"message":"{message}"}},"id":null,"jsonrpc":"2.0"}}"#)
+        format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":{code},"message":"{message}"}}}}"#)
     };
     let raw = |body: &[u8]| {
         let head = format!(
@@ -137,8 +137,7 @@ async fn a_client_that_vanishes_ends_what_it_asked_for() {
     }
     // One that vanishes in the middle of its body never reaches the protocol.
     drop(stage.connect("POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\n{").await);
-    let lines = stage.log().await;
-    assert_eq!(lines.lines().count(), 3, "{lines}");
+    stage.until_logged(3).await;
 }
 
 #[tokio::test]

@@ -64,7 +64,7 @@ async fn asks_who_it_is_before_anything_is_read() {
     assert_eq!(stage.calls(), 0);
     let answer = stage.ask(from("alice", "", r#"{"method":"echo"}"#)).await;
     assert!(
-        answer.body.starts_with(r#"{"principal":"alice""#) && !answer.body.contains("authorization"),
+        answer.body.contains(r#""principal":"alice""#) && !answer.body.contains("authorization"),
         "{}",
         answer.body
     );

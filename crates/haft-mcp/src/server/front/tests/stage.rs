@@ -5,7 +5,7 @@ use http::{Request, Response};
 use http_body::Frame;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, StreamBody};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -80,6 +80,10 @@ pub(super) fn post(headers: &str, body: &str) -> String {
     )
 }
 
+pub(super) fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
 impl Stage {
     pub(super) async fn new() -> Self {
         Self::with(|config| config).await
@@ -119,17 +123,27 @@ impl Stage {
         tokio::time::timeout(Duration::from_secs(10), reached).await.unwrap();
     }
 
+    /// Waits until so many requests are written down.
+    pub(super) async fn until_logged(&self, count: usize) {
+        let reached = async {
+            while self.kept.0.lock().unwrap().len() < count {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), reached).await.unwrap();
+    }
+
     /// How many requests reached the protocol.
     pub(super) fn calls(&self) -> usize {
         self.calls.load(Ordering::SeqCst)
     }
 
-    pub(super) async fn ended(self) {
-        tokio::time::timeout(Duration::from_secs(10), self.served).await.unwrap().unwrap();
+    pub(super) async fn ended(&mut self) {
+        tokio::time::timeout(Duration::from_secs(10), &mut self.served).await.unwrap().unwrap();
     }
 
     /// Stops, and gives what was written down, without times and ports.
-    pub(super) async fn log(self) -> String {
+    pub(super) async fn log(mut self) -> String {
         let kept = Arc::clone(&self.kept);
         self.stop.cancel();
         self.ended().await;
@@ -187,6 +201,10 @@ impl Answer {
         Self { status, head: head.to_owned(), body: body.to_owned() }
     }
 
+    pub(super) fn json(&self) -> Value {
+        json(&self.body)
+    }
+
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
     }
@@ -212,7 +230,7 @@ impl tower_service::Service<Request<Full<Bytes>>> for Script {
             let waiting = Waiting::new(&script.waiting);
             Ok(match body["method"].as_str().unwrap_or(head.method.as_str()) {
                 "initialize" => {
-                    let mut response = full(json!("begun"));
+                    let mut response = full(serde_json::json!("begun"));
                     response
                         .headers_mut()
                         .insert("mcp-session-id", format!("session-{call}").parse().unwrap());
@@ -220,14 +238,14 @@ impl tower_service::Service<Request<Full<Bytes>>> for Script {
                 }
                 "wait" => {
                     script.release.notified().await;
-                    full(json!("waited"))
+                    full(serde_json::json!("waited"))
                 }
                 "flood" => {
                     let endless = futures_util::stream::repeat_with(move || {
                         let _ = &waiting;
                         Ok(Frame::data(Bytes::from_static(&[b'a'; 4096])))
                     });
-                    Response::new(BodyExt::boxed(StreamBody::new(endless)))
+                    Response::new(BoxBody::new(StreamBody::new(endless)))
                 }
                 "subscriptions/listen" | "GET" => {
                     let first = futures_util::stream::once(async {
@@ -237,15 +255,13 @@ impl tower_service::Service<Request<Full<Bytes>>> for Script {
                         let _ = &waiting;
                         Poll::Pending
                     });
-                    Response::new(BodyExt::boxed(StreamBody::new(futures_util::StreamExt::chain(
-                        first, never,
-                    ))))
+                    Response::new(BoxBody::new(StreamBody::new(futures_util::StreamExt::chain(first, never))))
                 }
                 _ => {
                     let mut headers: Vec<&str> = head.headers.keys().map(http::HeaderName::as_str).collect();
                     headers.sort_unstable();
                     let principal = head.extensions.get::<Principal>().map(Principal::as_str);
-                    full(json!({ "principal": principal, "headers": headers, "body": body }))
+                    full(serde_json::json!({ "principal": principal, "headers": headers, "body": body }))
                 }
             })
         })
