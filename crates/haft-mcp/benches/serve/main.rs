@@ -84,7 +84,8 @@ impl Process {
     /// How many bytes of memory it holds.
     fn memory(&self) -> Result<u64, Fault> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id()))?;
-        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+        let resident =
+            status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
         Ok(resident.ok_or("no memory")?.parse::<u64>()? * 1024)
     }
 }

@@ -68,6 +68,20 @@ impl Asked {
         self.line.speaker().outbox.during(&context.peer, work).await
     }
 
+    /// Does it likewise, and lets go of it when the client no longer waits.
+    pub(super) async fn while_waited_for<T>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        work: impl Future<Output = Result<T, ErrorData>>,
+    ) -> Result<T, ErrorData> {
+        let work = async {
+            let done = context.ct.run_until_cancelled(work).await;
+            // Nobody reads it.
+            done.unwrap_or_else(|| Err(ErrorData::internal_error("the request was cancelled", None)))
+        };
+        self.during(context, work).await
+    }
+
     /// What the rounds of the request are bound to.
     pub(super) fn binding<'a>(
         &'a self,

@@ -195,7 +195,7 @@ impl ServerHandler for Handler {
         let play = async {
             rounds.replayed(sent, &binding, asked.line.shared(), begin).await.map_err(message::error)
         };
-        match asked.during(&context, play).await? {
+        match asked.while_waited_for(&context, play).await? {
             RoundEnd::Done(Ok(messages)) => {
                 let messages = messages.into_iter().map(message::prompt_message).collect();
                 let mut result = GetPromptResult::new(messages);
@@ -248,7 +248,7 @@ impl ServerHandler for Handler {
         let play = async {
             rounds.replayed(sent, &binding, asked.line.shared(), begin).await.map_err(message::error)
         };
-        match asked.during(&context, play).await? {
+        match asked.while_waited_for(&context, play).await? {
             RoundEnd::Done(Ok(parts)) => {
                 let mut result = ReadResourceResult::new(parts.into_iter().map(message::read_part).collect());
                 if asked.is_modern {

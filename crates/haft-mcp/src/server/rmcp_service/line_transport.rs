@@ -13,6 +13,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -26,6 +27,9 @@ const MOST_LINE: usize = 16 * 1024 * 1024;
 
 /// How many requests are answered at once; beyond them no more is read.
 const MOST_IN_FLIGHT: usize = 256;
+
+/// How much is read while no more is answered, in bytes: as much as tells that the input has ended.
+const MOST_AHEAD: usize = 64 * 1024;
 
 /// How many lines wait to be written; whoever has more to say waits.
 const MOST_UNWRITTEN: usize = 64;
@@ -82,7 +86,7 @@ where
         }
     };
     let run = async { tokio::join!(serve, write_lines(write, unwritten)) };
-    let mut run = std::pin::pin!(run);
+    let mut run = pin!(run);
     tokio::select! {
         biased;
         _ = &mut run => return LineEnd::Closed,
@@ -139,6 +143,8 @@ struct LineTransport<R> {
     /// Whether the era is known: before, what is no request is passed over.
     is_open: bool,
     is_ended: bool,
+    /// How much was read ahead of what was understood, in bytes.
+    ahead: usize,
     /// Cancelled when the client has closed its side.
     over: CancellationToken,
 }
@@ -168,6 +174,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
             in_flight: Arc::default(),
             is_open: false,
             is_ended: false,
+            ahead: 0,
             over,
         }
     }
@@ -224,7 +231,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
     /// Marks a request as being answered, once there is room.
     async fn with_flight(&mut self) -> Option<ClientJsonRpcMessage> {
         let is_request = matches!(self.held, Some(ClientJsonRpcMessage::Request(_)));
-        let permit = if is_request { self.room.clone().acquire_owned().await.ok() } else { None };
+        let permit = if is_request { self.permit().await } else { None };
         let mut message = self.held.take()?;
         if let (ClientJsonRpcMessage::Request(request), Some(permit)) = (&mut message, permit) {
             let flight =
@@ -232,6 +239,27 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
             request.request.extensions_mut().insert(Arc::new(flight));
         }
         Some(message)
+    }
+
+    /// Waits for room, and meanwhile reads a little ahead: what is being answered ends when the input does.
+    async fn permit(&mut self) -> Option<OwnedSemaphorePermit> {
+        let mut permit = pin!(self.room.clone().acquire_owned());
+        loop {
+            tokio::select! {
+                biased;
+                permit = &mut permit => return permit.ok(),
+                read = self.read.read_buf(self.lines.room()), if self.ahead < MOST_AHEAD && !self.is_ended => {
+                    match read {
+                        Ok(read) if read > 0 => self.ahead += read,
+                        _ => {
+                            self.lines.end();
+                            self.is_ended = true;
+                            self.over.cancel();
+                        }
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -289,6 +317,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for LineTransp
                 self.over.cancel();
                 return None;
             } else {
+                self.ahead = 0;
                 let read = self.read.read_buf(self.lines.room()).await;
                 if matches!(read, Ok(0) | Err(_)) {
                     self.lines.end();

@@ -42,6 +42,7 @@ impl Stage {
         let mut request = Request::builder().method(method).uri("/mcp");
         request = request
             .header("accept", "application/json, text/event-stream")
+            .header("host", "localhost")
             .header("content-type", "application/json");
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -212,7 +213,7 @@ async fn the_newer_era_has_no_sessions_and_its_vanishing_cancels_at_once() {
         stage.host.until(&stage.host.begun, 1).await;
     };
     tokio::select! {
-        _ = asking => panic!("it is not answered"),
+        (status, ..) = asking => panic!("it is answered with {status}"),
         () = gone => {}
     }
     stage.host.until(&stage.host.dropped, 1).await;

@@ -78,15 +78,14 @@ async fn a_request_of_an_id_that_is_being_answered_is_refused() {
 async fn a_flood_is_not_read_beyond_what_is_answered_at_once() {
     let host = Host::new();
     let mut client = Client::legacy(&host, json!({})).await;
-    for id in 0..256 {
-        client.call(id, "wait", "").await;
+    for id in 1..=257 {
+        client.request(id, "prompts/get", json!({ "name": "wait" })).await;
     }
     host.until(&host.begun, 256).await;
-    client.call(1000, "wait", "").await;
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert_eq!(host.begun.load(std::sync::atomic::Ordering::SeqCst), 256);
     let begun = Instant::now();
-    client.close();
+    client.close().await;
     host.until(&host.dropped, 256).await;
     assert_eq!(client.ended().await, Ended::Closed);
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
@@ -122,7 +121,7 @@ async fn the_end_of_its_input_cancels_what_runs_and_answers_what_is_ready() {
     host.until(&host.begun, 1).await;
     client.request(2, "tools/list", json!({})).await;
     let begun = Instant::now();
-    client.close();
+    client.close().await;
     assert_eq!(client.next().await["id"], 2);
     host.until(&host.dropped, 1).await;
     assert_eq!(client.ended().await, Ended::Closed);

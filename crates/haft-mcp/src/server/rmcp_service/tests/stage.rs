@@ -58,6 +58,13 @@ impl Host {
         Arc::new(Does { spec, host: self.clone() })
     }
 
+    /// Never ends.
+    async fn wait<T>(&self) -> T {
+        let _dropped = Dropped(self.dropped.clone());
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        std::future::pending().await
+    }
+
     /// Adds a tool, and says so.
     pub(super) fn add(&self, name: &str) {
         let tool = self.tool(name);
@@ -130,6 +137,9 @@ impl Prompts for Nothing {
         _arguments: &BTreeMap<String, String>,
         _client: &CallingClient,
     ) -> Result<Vec<(PromptRole, Content)>, String> {
+        if name == "wait" {
+            return self.0.wait().await;
+        }
         Err(format!("there is no prompt `{name}`"))
     }
 
@@ -197,11 +207,7 @@ impl Action for Doing {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let client = cx.scope().extension::<CallingClient>().cloned().unwrap();
         match self.name.as_str() {
-            "wait" => {
-                self.host.begun.fetch_add(1, Ordering::SeqCst);
-                let _dropped = Dropped(self.host.dropped.clone());
-                std::future::pending().await
-            }
+            "wait" => self.host.wait().await,
             "ask" => {
                 let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] });
                 let form = AskKind::Form { message: "Who is it?".to_owned(), schema };
@@ -282,8 +288,8 @@ impl Client {
     }
 
     /// Closes the way to the server.
-    pub(super) fn close(&mut self) {
-        self.write = None;
+    pub(super) async fn close(&mut self) {
+        self.write.take().expect("it was not closed").shutdown().await.unwrap();
     }
 
     pub(super) async fn ended(self) -> Ended {
