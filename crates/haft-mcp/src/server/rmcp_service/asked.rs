@@ -26,6 +26,9 @@ const ROOTS_PATIENCE: Duration = Duration::from_secs(5);
 /// The most roots that are looked at.
 const MOST_ROOTS: usize = 100;
 
+/// The most bytes of a text that says why somebody is served nothing.
+const MOST_REASON: usize = 1024;
+
 /// The most bytes of a client's name and of its version that are kept.
 const MOST_NAME: usize = 256;
 
@@ -160,6 +163,6 @@ pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
-pub(super) fn unserved(reason: String) -> ErrorData {
-    ErrorData::invalid_request(crate::shown::line(&reason, 1024), None)
+pub(super) fn unserved(reason: impl AsRef<str>) -> ErrorData {
+    ErrorData::invalid_request(crate::shown::line(reason.as_ref(), MOST_REASON), None)
 }

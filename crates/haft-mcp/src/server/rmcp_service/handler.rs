@@ -12,7 +12,16 @@ use crate::server::catalog::instructions;
 use crate::server::content;
 use crate::server::line::{CallRequest, Calls as _};
 use crate::server::toolbox::CallingClient;
-use rmcp::model::*;
+use rmcp::model::{
+    ArgumentInfo, CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams,
+    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, GetTaskParams, GetTaskResult, Implementation,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Reference, ServerCapabilities, ServerConfig,
+    SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams, UpdateTaskParams,
+};
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
@@ -331,7 +340,7 @@ impl ServerHandler for Handler {
         let asked = self.asked(&context).await?;
         let task = self.shared().calls.tasks().get(&request.task_id, &asked.caller.principal);
         let task = task.ok_or_else(tasks::unknown)?;
-        Ok(GetTaskResult::new(tasks::detailed(task, &asked)?))
+        Ok(GetTaskResult::new(tasks::detailed(&task, &asked)?))
     }
 
     async fn update_task(

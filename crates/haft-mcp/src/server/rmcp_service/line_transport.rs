@@ -79,12 +79,13 @@ where
     let _over = over.clone().drop_guard();
     let transport = LineTransport::new(read, to_write, over.clone());
     let handler = Handler::new(serving.clone(), Whose::Known(principal, session));
-    let serve = async {
+    // What it waits with is large, and is let go of when the connection is open.
+    let serve = Box::pin(async {
         match handler.serve_with_ct(transport, over.clone()).await {
             Ok(running) => drop(running.waiting().await),
             Err(error) => told(&error),
         }
-    };
+    });
     let run = async { tokio::join!(serve, write_lines(write, unwritten)) };
     let mut run = pin!(run);
     tokio::select! {
@@ -153,7 +154,7 @@ struct LineTransport<R> {
 struct Flight {
     id: RequestId,
     in_flight: Arc<Mutex<HashSet<RequestId>>>,
-    _permit: OwnedSemaphorePermit,
+    _room: OwnedSemaphorePermit,
 }
 
 impl Drop for Flight {
@@ -179,7 +180,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         }
     }
 
-    fn refuse(&mut self, id: Option<Value>, code: i32, text: &str) {
+    fn refuse(&mut self, id: Option<&Value>, code: i32, text: &str) {
         let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": text } });
         self.unsent = Some(format!("{error}\n").into_bytes());
     }
@@ -189,7 +190,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         let line = match found {
             Found::Oversize { request, bytes, .. } => {
                 let text = format!("the message has {bytes} bytes, and {MOST_LINE} are read at most");
-                self.refuse(request, INVALID_REQUEST, &text);
+                self.refuse(request.as_ref(), INVALID_REQUEST, &text);
                 return None;
             }
             Found::Line(line) => self.lines.line(line),
@@ -206,7 +207,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
                 if !is_json {
                     self.refuse(None, PARSE_ERROR, "the line is not JSON in UTF-8");
                 } else if answered.is_none() {
-                    self.refuse(id, INVALID_REQUEST, "the line is no message of JSON-RPC 2.0");
+                    self.refuse(id.as_ref(), INVALID_REQUEST, "the line is no message of JSON-RPC 2.0");
                 }
                 // To an answer that cannot be read there is none.
                 None
@@ -221,7 +222,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         let is_new = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).insert(request.id.clone());
         if !is_new {
             let id = request.id.clone().into_json_value();
-            self.refuse(Some(id), INVALID_REQUEST, "a request of this id is being answered");
+            self.refuse(Some(&id), INVALID_REQUEST, "a request of this id is being answered");
             return None;
         }
         self.is_open |= opens(&request.request);
@@ -234,8 +235,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         let permit = if is_request { self.permit().await } else { None };
         let mut message = self.held.take()?;
         if let (ClientJsonRpcMessage::Request(request), Some(permit)) = (&mut message, permit) {
-            let flight =
-                Flight { id: request.id.clone(), in_flight: self.in_flight.clone(), _permit: permit };
+            let flight = Flight { id: request.id.clone(), in_flight: self.in_flight.clone(), _room: permit };
             request.request.extensions_mut().insert(Arc::new(flight));
         }
         Some(message)

@@ -60,6 +60,6 @@ async fn maybe_changed<T>(changes: Option<&mut watch::Receiver<T>>) {
 async fn changed<T>(changes: &mut watch::Receiver<T>) {
     if changes.changed().await.is_err() {
         // Whoever told is gone, and nothing changes any more.
-        pending().await
+        pending::<()>().await;
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn created(task: &Task) -> CreateTaskResult {
 }
 
 /// Writes a task with what became of it.
-pub(super) fn detailed(task: Task, asked: &Asked) -> Result<DetailedTask, ErrorData> {
+pub(super) fn detailed(task: &Task, asked: &Asked) -> Result<DetailedTask, ErrorData> {
     let payload = match &task.status {
         TaskStatus::Working => TaskPayload::Working,
         TaskStatus::Cancelled => TaskPayload::Cancelled,
@@ -34,7 +34,7 @@ pub(super) fn detailed(task: Task, asked: &Asked) -> Result<DetailedTask, ErrorD
         }
         TaskStatus::Done(served) => done(served, asked),
     };
-    Ok(DetailedTask::new(written(&task), payload))
+    Ok(DetailedTask::new(written(task), payload))
 }
 
 fn done(served: &Served, asked: &Asked) -> TaskPayload {

@@ -118,11 +118,11 @@ async fn told(client: &mut Client) -> Vec<String> {
         let message = client.next().await;
         match message["method"].as_str() {
             Some("notifications/progress") => {
-                told.push(format!("progress {}", message["params"]["progress"]))
+                told.push(format!("progress {}", message["params"]["progress"]));
             }
             Some("notifications/message") => told.push(format!("log {}", message["params"]["level"])),
             Some(other) => told.push(other.to_owned()),
-            None => return told,
+            None => break told,
         }
     }
 }

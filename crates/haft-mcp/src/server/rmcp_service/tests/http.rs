@@ -90,7 +90,7 @@ fn call(id: i64, tool: &str) -> Value {
 
 /// Reads a body to its end.
 async fn read(body: Body) -> String {
-    let read = timeout(Duration::from_secs(60), body.collect()).await.expect("it ends soon").unwrap();
+    let read = timeout(Duration::from_mins(1), body.collect()).await.expect("it ends soon").unwrap();
     String::from_utf8(read.to_bytes().to_vec()).unwrap()
 }
 

@@ -172,8 +172,8 @@ async fn a_socket_is_its_owners_and_replaces_only_what_was_left_behind() {
         assert!(line.contains("\"echo\""), "{line}");
         stop.cancel();
     };
-    let (served, ()) = tokio::join!(serve, talk);
-    assert_eq!(served.unwrap(), Ended::Stopped);
+    let (ended, ()) = tokio::join!(serve, talk);
+    assert_eq!(ended.unwrap(), Ended::Stopped);
     assert!(!path.exists());
     let other = folder.path().join("file");
     std::fs::write(&other, "mine").unwrap();

@@ -244,7 +244,7 @@ impl Client {
         let (read, write) = tokio::io::split(theirs);
         let (server, stop) = (host.server(), CancellationToken::new());
         let until = stop.clone();
-        let serving = tokio::spawn(async move { server.serve_over(read, write, until).await });
+        let serving = tokio::spawn(async move { Box::pin(server.serve_over(read, write, until)).await });
         let (read, write) = tokio::io::split(ours);
         Self { lines: BufReader::new(read).lines(), write: Some(write), stop, serving }
     }
