@@ -27,6 +27,6 @@ pub use client::{
 };
 #[cfg(feature = "server")]
 pub use server::{
-    Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, LogLevel,
-    Principal, PromptRole, Prompts, Resources, ServedPrompt, Toolbox, Unasked,
+    Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, LogLevel, Mode,
+    ModeError, Principal, PromptRole, Prompts, Resources, ServedPrompt, Toolbox, Unasked,
 };

@@ -6,6 +6,8 @@
 mod ask;
 mod authenticator;
 mod caller;
+mod catalog;
+mod content;
 mod line;
 mod offers;
 mod round;
@@ -14,5 +16,6 @@ mod toolbox;
 pub use ask::{Ask, AskKind, LogLevel, Unasked};
 pub use authenticator::{Authenticator, Denied};
 pub use caller::{Abilities, Ability, Caller, Principal};
+pub use catalog::{Mode, ModeError};
 pub use offers::{PromptRole, Prompts, Resources, ServedPrompt};
 pub use toolbox::{Bench, CallingClient, Toolbox};
