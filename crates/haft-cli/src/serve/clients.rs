@@ -129,10 +129,47 @@ mod tests {
         fn check(text: &str, expected: Expect) {
             expected.assert_eq(&format!("{:#}", Clients::read(text, Path::new("")).unwrap_err()));
         }
-        check("[clients.a]\nprofile = \"everything\"", expect![""]);
-        check("[clients.a]\nmode = \"wild\"", expect![""]);
-        check("[clients.a]\ntoken = \"x\"", expect![""]);
-        check("[clients.a]\nrequests_per_minute = 0", expect![""]);
-        check("[client.a]", expect![""]);
+        check(
+            "[clients.a]\nprofile = \"everything\"",
+            expect![
+                "the client `a`: `everything` is not a profile; write `read_only`, `workspace_write` or `full_access`"
+            ],
+        );
+        check(
+            "[clients.a]\nmode = \"wild\"",
+            expect![
+                "the client `a`: `wild` is not a mode; write `plan`, `deny_unknown`, `default`, `accept_edits` or `auto`"
+            ],
+        );
+        check(
+            "[clients.a]\ntoken = \"x\"",
+            expect![[r#"
+            TOML parse error at line 2, column 1
+              |
+            2 | token = "x"
+              | ^^^^^
+            unknown field `token`, expected one of `profile`, `policy`, `mode`, `workdir`, `requests_per_minute`
+        "#]],
+        );
+        check(
+            "[clients.a]\nrequests_per_minute = 0",
+            expect![[r#"
+            TOML parse error at line 2, column 23
+              |
+            2 | requests_per_minute = 0
+              |                       ^
+            invalid value: integer `0`, expected a nonzero u32
+        "#]],
+        );
+        check(
+            "[client.a]",
+            expect![[r#"
+            TOML parse error at line 1, column 2
+              |
+            1 | [client.a]
+              |  ^^^^^^
+            unknown field `client`, expected `clients`
+        "#]],
+        );
     }
 }

@@ -58,8 +58,15 @@ impl Place {
             said.send_replace(true);
             followed.follow().await;
         });
-        let _following = AbortOnDropHandle::new(following);
-        Ok(Arc::new(Self { workdir, catalog, outputs, servers, ready, _following, _spilled: spilled }))
+        Ok(Arc::new(Self {
+            workdir,
+            catalog,
+            outputs,
+            servers,
+            ready,
+            _following: AbortOnDropHandle::new(following),
+            _spilled: spilled,
+        }))
     }
 
     /// Waits until all servers have answered or failed, but not for long.

@@ -53,8 +53,9 @@ async fn without_any_configuration_files_are_read_and_nothing_is_written() {
     let bench = benches.bench(&caller("local"), None).await.unwrap();
     assert!(*benches.changes().borrow() > 0);
     let tools = (bench.tools)();
-    expect![""].assert_eq(&tools.names().collect::<Vec<_>>().join(" "));
-    expect![""].assert_eq(bench.instructions.as_deref().unwrap());
+    expect!["bash edit_file glob grep list_files read_file read_output write_file"]
+        .assert_eq(&tools.names().collect::<Vec<_>>().join(" "));
+    expect!["A policy decides about each call of these tools: the profile `read_only` looks, and changes nothing. What no rule allows is asked about: the person may be shown a form, and a call that is refused says how it can be allowed."].assert_eq(bench.instructions.as_deref().unwrap());
     let read = call(&bench, "read_file", json!({ "path": "notes.md" })).await;
     assert!(read.starts_with("ok: ") && read.contains("one"), "{read}");
     let written = call(&bench, "write_file", json!({ "path": "a", "content": "a" })).await;
@@ -164,7 +165,8 @@ async fn clients_are_told_nothing_of_this_machine() {
     let tree = tree();
     let (benches, _) = served(&tree, "[clients.laptop]\nworkdir = \"missing\"\n");
     let refusal = benches.bench(&caller("laptop"), None).await.err().unwrap();
-    expect![""].assert_eq(&refusal);
+    expect!["this client cannot be served now; the person who runs `haft serve` is told why in its log"]
+        .assert_eq(&refusal);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,16 +5,18 @@ use super::place::Place;
 use super::waiting_calls::WaitingCalls;
 use crate::exit;
 use crate::kept_state::KeptState;
+use crate::paint::ASKS;
 use crate::policy_setup::{PolicyOptions, PolicySetup};
 use crate::setup;
 use crate::task::{SERVED, Task, What};
+use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result, bail};
 use async_trait::async_trait;
 use haft::mcp::{Bench, Caller, Principal, Toolbox};
 use haft::{CallScope, DenyAll, Grants, Journal, LocalExecutor, RunId, Widths};
 use sha2::{Digest as _, Sha256};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt::Write as _;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -52,6 +54,8 @@ struct Inner {
     changes: Arc<watch::Sender<u64>>,
     places: Mutex<BTreeMap<PathBuf, Arc<Place>>>,
     benches: Mutex<Benches>,
+    /// What was said of the policy files.
+    said: Mutex<BTreeSet<String>>,
 }
 
 #[derive(Default)]
@@ -79,6 +83,7 @@ impl ServedBenches {
             changes: Arc::new(watch::Sender::new(0)),
             places: Mutex::default(),
             benches: Mutex::default(),
+            said: Mutex::default(),
         }))
     }
 
@@ -123,8 +128,14 @@ impl Inner {
         }
         if places.len() >= MOST_PLACES {
             // One that nobody works in is closed; its servers end with it.
-            let idle = places.iter().find(|(_, place)| Arc::strong_count(place) == 1);
-            match idle.map(|(path, _)| path.clone()) {
+            let idle = || {
+                places.iter().find(|(_, place)| Arc::strong_count(place) == 1).map(|(path, _)| path.clone())
+            };
+            let idle = idle().or_else(|| {
+                lock(&self.benches).recent.clear();
+                idle()
+            });
+            match idle {
                 Some(path) => drop(places.remove(&path)),
                 None => bail!("{MOST_PLACES} directories are worked in already"),
             }
@@ -158,7 +169,7 @@ impl Inner {
         let tools = place.catalog.snapshot();
         let setup = PolicySetup::new(&place.workdir, Some(directory), &tools).for_user(self.user.clone());
         let mut policy = setup.in_force(options)?;
-        policy.print_notes();
+        self.print_once(policy.notes());
         policy.loaded.limits.grace = policy.loaded.limits.grace.min(GRACE);
         let instructions = instructions(&policy, &tools);
 
@@ -193,6 +204,14 @@ impl Inner {
         let served = Arc::clone(place);
         let bench = Bench::new(move || served.catalog.snapshot(), Arc::new(executor), scope, waiting);
         Ok(bench.with_outputs(Arc::clone(&place.outputs)).with_instructions(instructions))
+    }
+
+    /// Says on standard error what of the policy files does not count, to the person who runs this, and once.
+    fn print_once(&self, notes: Vec<String>) {
+        let mut said = lock(&self.said);
+        for note in notes.into_iter().filter(|note| said.insert(note.clone())) {
+            anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(&note));
+        }
     }
 
     async fn bench(self: &Arc<Self>, caller: &Caller, roots: Option<&[String]>) -> Result<Arc<Bench>> {

@@ -61,7 +61,75 @@ fn check(line: &[&str], expected: Expect) {
 
 #[test]
 fn a_server_that_the_client_starts() {
-    check(&[], expect![""]);
+    check(
+        &[],
+        expect![[r##"
+        # claude-code
+        {
+          "mcpServers": {
+            "haft": {
+              "args": [
+                "serve"
+              ],
+              "command": "/opt/haft \"x\"/bin/haft",
+              "env": {},
+              "type": "stdio"
+            }
+          }
+        }
+
+        # codex
+        [mcp_servers.haft]
+        command = '/opt/haft "x"/bin/haft'
+        args = ["serve"]
+        startup_timeout_sec = 20
+        tool_timeout_sec = 600
+
+        # vscode
+        {
+          "servers": {
+            "haft": {
+              "args": [
+                "serve",
+                "--workdir",
+                "${workspaceFolder}"
+              ],
+              "command": "/opt/haft \"x\"/bin/haft",
+              "type": "stdio"
+            }
+          }
+        }
+
+        # cursor
+        {
+          "mcpServers": {
+            "haft": {
+              "args": [
+                "serve",
+                "--workdir",
+                "${workspaceFolder}"
+              ],
+              "command": "/opt/haft \"x\"/bin/haft"
+            }
+          }
+        }
+
+        # gemini
+        {
+          "mcpServers": {
+            "haft": {
+              "args": [
+                "serve"
+              ],
+              "command": "/opt/haft \"x\"/bin/haft",
+              "timeout": 600000,
+              "trust": false
+            }
+          }
+        }
+
+    "##]],
+    );
 }
 
 #[test]
@@ -82,12 +150,195 @@ fn a_server_with_options() {
         "--name",
         "tools-2",
     ];
-    check(&line, expect![""]);
+    check(
+        &line,
+        expect![[r##"
+        # claude-code
+        {
+          "mcpServers": {
+            "tools-2": {
+              "args": [
+                "serve",
+                "--workdir",
+                "/home/me/my \"project\"\\",
+                "--tools",
+                "@builtin, !bash",
+                "--profile",
+                "workspace_write",
+                "--policy",
+                "/etc/team.toml",
+                "--mode",
+                "accept_edits",
+                "--no-roots",
+                "--no-mcp"
+              ],
+              "command": "/opt/haft \"x\"/bin/haft",
+              "env": {},
+              "type": "stdio"
+            }
+          }
+        }
+
+        # codex
+        [mcp_servers.tools-2]
+        command = '/opt/haft "x"/bin/haft'
+        args = ["serve", "--workdir", '/home/me/my "project"\', "--tools", "@builtin, !bash", "--profile", "workspace_write", "--policy", "/etc/team.toml", "--mode", "accept_edits", "--no-roots", "--no-mcp"]
+        startup_timeout_sec = 20
+        tool_timeout_sec = 600
+
+        # vscode
+        {
+          "servers": {
+            "tools-2": {
+              "args": [
+                "serve",
+                "--workdir",
+                "/home/me/my \"project\"\\",
+                "--tools",
+                "@builtin, !bash",
+                "--profile",
+                "workspace_write",
+                "--policy",
+                "/etc/team.toml",
+                "--mode",
+                "accept_edits",
+                "--no-roots",
+                "--no-mcp"
+              ],
+              "command": "/opt/haft \"x\"/bin/haft",
+              "type": "stdio"
+            }
+          }
+        }
+
+        # cursor
+        {
+          "mcpServers": {
+            "tools-2": {
+              "args": [
+                "serve",
+                "--workdir",
+                "/home/me/my \"project\"\\",
+                "--tools",
+                "@builtin, !bash",
+                "--profile",
+                "workspace_write",
+                "--policy",
+                "/etc/team.toml",
+                "--mode",
+                "accept_edits",
+                "--no-roots",
+                "--no-mcp"
+              ],
+              "command": "/opt/haft \"x\"/bin/haft"
+            }
+          }
+        }
+
+        # gemini
+        {
+          "mcpServers": {
+            "tools-2": {
+              "args": [
+                "serve",
+                "--workdir",
+                "/home/me/my \"project\"\\",
+                "--tools",
+                "@builtin, !bash",
+                "--profile",
+                "workspace_write",
+                "--policy",
+                "/etc/team.toml",
+                "--mode",
+                "accept_edits",
+                "--no-roots",
+                "--no-mcp"
+              ],
+              "command": "/opt/haft \"x\"/bin/haft",
+              "timeout": 600000,
+              "trust": false
+            }
+          }
+        }
+
+    "##]],
+    );
 }
 
 #[test]
 fn a_server_that_runs() {
-    check(&["--http", "0.0.0.0:8765", "--token-file", "tokens"], expect![""]);
+    check(
+        &["--http", "0.0.0.0:8765", "--token-file", "tokens"],
+        expect![[r##"
+        # claude-code
+        {
+          "mcpServers": {
+            "haft": {
+              "headers": {
+                "Authorization": "Bearer ${HAFT_TOKEN}"
+              },
+              "type": "http",
+              "url": "http://127.0.0.1:8765/mcp"
+            }
+          }
+        }
+
+        # codex
+        [mcp_servers.haft]
+        url = "http://127.0.0.1:8765/mcp"
+        bearer_token_env_var = "HAFT_TOKEN"
+        startup_timeout_sec = 20
+        tool_timeout_sec = 600
+
+        # vscode
+        {
+          "inputs": [
+            {
+              "description": "Token for haft",
+              "id": "haft-token",
+              "password": true,
+              "type": "promptString"
+            }
+          ],
+          "servers": {
+            "haft": {
+              "headers": {
+                "Authorization": "Bearer ${input:haft-token}"
+              },
+              "type": "http",
+              "url": "http://127.0.0.1:8765/mcp"
+            }
+          }
+        }
+
+        # cursor
+        {
+          "mcpServers": {
+            "haft": {
+              "headers": {
+                "Authorization": "Bearer ${env:HAFT_TOKEN}"
+              },
+              "url": "http://127.0.0.1:8765/mcp"
+            }
+          }
+        }
+
+        # gemini
+        {
+          "mcpServers": {
+            "haft": {
+              "headers": {
+                "Authorization": "Bearer ${HAFT_TOKEN}"
+              },
+              "httpUrl": "http://127.0.0.1:8765/mcp",
+              "timeout": 600000,
+              "trust": false
+            }
+          }
+        }
+
+    "##]],
+    );
 }
 
 #[test]
@@ -120,8 +371,10 @@ fn a_relative_path_is_written_whole() {
 #[test]
 fn what_no_client_can_use_is_refused() {
     let refused = |line: &[&str]| written(Client::Cursor, line).unwrap_err().to_string();
-    expect![""].assert_eq(&refused(&["--unix", "/tmp/haft.sock"]));
-    expect![""].assert_eq(&refused(&["--http", "127.0.0.1:0"]));
+    expect!["no client can be told of a socket; leave --unix out, or use --http"]
+        .assert_eq(&refused(&["--unix", "/tmp/haft.sock"]));
+    expect!["clients have to know the port; give --http one that is not 0"]
+        .assert_eq(&refused(&["--http", "127.0.0.1:0"]));
     for name in ["", "a b", "\"", "x".repeat(21).as_str(), "é"] {
         assert!(check_name(name).is_err(), "{name}");
     }
