@@ -236,10 +236,10 @@ async fn answer(
         return Err(unknown(id.as_str()));
     }
     let name = entry.call.as_ref().map_or(id.as_str(), |pending| &pending.call.name);
-    let next = if task::is_served(&entry.run) {
-        "repeat the call in the client".to_owned()
-    } else {
-        format!("go on with `haft resume {}`", visible(&entry.run))
+    let next = match (task::is_served(&entry.run), approval.denies()) {
+        (true, true) => "the client is told so when it repeats the call".to_owned(),
+        (true, false) => "repeat the call in the client".to_owned(),
+        (false, _) => format!("go on with `haft resume {}`", visible(&entry.run)),
     };
     anstream::println!("{said} `{}`; {next}", visible(name));
     Ok(Exit::Done)

@@ -34,10 +34,10 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
     if options.drop {
         return drop_run(store, name, options.json).await;
     }
-    let run = find(store, name).await?;
-    if task::is_served(run.as_str()) {
-        return Err(repeats(&run));
+    if task::is_served(name) {
+        return Err(repeats(name));
     }
+    let run = find(store, name).await?;
     let lease = store.take(&run).await?;
     let unreadable = || {
         format!(
@@ -85,7 +85,7 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
             keeper.state.tidy().await;
             run::conclude(&work, &keeper, &task, start)
         }
-        What::Serve { .. } => Err(repeats(&run)),
+        What::Serve { .. } => Err(repeats(run.as_str())),
         What::Call { .. } => {
             let outcome: CallOutcome = serde_json::from_value(kept).with_context(unreadable)?;
             let (executor, bench) = call::set_up(&task, workdir, Some(&task.workdir), &state).await?;
@@ -211,7 +211,7 @@ async fn drop_run(store: &SqliteStore, name: &str, json: bool) -> Result<Exit> {
 }
 
 /// Says how the calls of a client go on that are made by `haft serve`.
-fn repeats(run: &RunId) -> anyhow::Error {
+fn repeats(run: &str) -> anyhow::Error {
     let message = format!(
         "the calls of `{run}` are those of an MCP client: they go on when the client repeats them, once they are answered \
          with `haft approvals`"

@@ -88,6 +88,8 @@ impl Section {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
     use super::{ClientSettings, Clients};
     use expect_test::{Expect, expect};
     use haft::mcp::Principal;

@@ -123,7 +123,7 @@ mod tests {
             "https://example.org/".to_owned(),
             String::new(),
         ] {
-            assert_eq!(chosen(&owner, &[wrong.clone()]), "start", "{wrong}");
+            assert_eq!(chosen(&owner, std::slice::from_ref(&wrong)), "start", "{wrong}");
         }
         assert_eq!(chosen(&Principal::new("laptop"), &[file("home/project one")]), "start");
         assert_eq!(directory.choose(&owner, None), path("start"));

@@ -1,6 +1,7 @@
 use crate::policy_setup::PolicyInForce;
 use haft::policy::LoadedPolicy;
 use haft::{Accesses, Decision, Exposure, Mode, ToolRegistry, listed};
+use std::fmt::Write as _;
 
 /// The most tools that are named as denied.
 const MOST_NAMED: usize = 20;
@@ -14,7 +15,7 @@ pub(super) fn instructions(policy: &PolicyInForce, tools: &ToolRegistry) -> Stri
         let about = about.trim_start_matches(['#', ' ']).trim_end_matches('.');
         let mut about = about.chars();
         let about: String = about.next().into_iter().flat_map(char::to_lowercase).chain(about).collect();
-        text += &format!(": the profile `{profile}` {about}");
+        let _ = write!(text, ": the profile `{profile}` {about}");
         if !files.is_empty() {
             text += ", and the person's own rules change that";
         }
@@ -40,15 +41,11 @@ pub(super) fn instructions(policy: &PolicyInForce, tools: &ToolRegistry) -> Stri
     let denied = tools.iter().filter(|spec| spec.exposure() != Exposure::Hidden);
     let denied = denied.filter(|spec| rules.decide(spec, &nothing).decision() == Decision::Deny);
     let names: Vec<&str> = denied.map(|spec| spec.name().as_str()).take(MOST_NAMED + 1).collect();
-    match names.len() {
-        0 => {}
-        1..=MOST_NAMED => text += &format!(" Denied altogether: {}.", listed(names, "and")),
-        _ => {
-            text += &format!(
-                " Denied altogether: {}, and more.",
-                listed(names[..MOST_NAMED].iter().copied(), "and")
-            )
-        }
+    if !names.is_empty() {
+        let more = if names.len() > MOST_NAMED { " and more" } else { "" };
+        let named = listed(names.into_iter().take(MOST_NAMED), "and");
+        // Writing to a string cannot fail.
+        let _ = write!(text, " Denied altogether: {named}{more}.");
     }
     text
 }

@@ -152,7 +152,7 @@ fn entry(client: Client, reached: &Reached) -> Value {
                 Client::Vscode => entry["type"] = json!("stdio"),
                 // Of the client, who asks about each call of a server that is not trusted.
                 Client::Gemini => {
-                    (entry["timeout"], entry["trust"]) = (json!(CALL_SECONDS * 1000), json!(false))
+                    (entry["timeout"], entry["trust"]) = (json!(CALL_SECONDS * 1000), json!(false));
                 }
                 Client::Cursor | Client::Codex => {}
             }

@@ -48,6 +48,7 @@ pub(super) struct Serving {
     pub(super) options: ServeOptions,
 }
 
+#[expect(clippy::unused_async, reason = "what serves waits")]
 /// Serves clients until they are gone or the token is cancelled. Standard output is the protocol's alone.
 pub(super) async fn run(serving: Serving, stop: CancellationToken) -> Result<()> {
     let Serving { toolbox, way, tools, state_key, rates, options } = serving;

@@ -19,7 +19,7 @@ use std::sync::Arc;
 fn served(tree: &Tree, clients: &str) -> (ServedBenches, Arc<KeptState>) {
     std::fs::write(tree.path().join("clients.toml"), clients).unwrap();
     let settings = Settings {
-        directory: Directory::of(&Workdir::open(&tree.path().join("work")).unwrap(), false),
+        directory: Directory::of(&Workdir::open(tree.path().join("work")).unwrap(), false),
         no_mcp: true,
         policy: PolicyOptions::default(),
         clients: Clients::of(Some(&tree.path().join("clients.toml"))).unwrap(),
@@ -192,7 +192,9 @@ fn bare(schema: &Value, path: &str, found: &mut Vec<String>) {
         let path = format!("{path}/{name}");
         match (name.as_str(), member) {
             ("properties" | "$defs" | "definitions" | "patternProperties", Value::Object(schemas)) => {
-                schemas.iter().for_each(|(name, schema)| bare(schema, &format!("{path}/{name}"), found));
+                for (name, schema) in schemas {
+                    bare(schema, &format!("{path}/{name}"), found);
+                }
             }
             ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(schemas)) => {
                 schemas.iter().for_each(|schema| bare(schema, &path, found));

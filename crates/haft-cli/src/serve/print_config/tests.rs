@@ -1,9 +1,12 @@
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
 use super::{Reached, check_name, reached, snippet};
 use crate::arguments::{Arguments, Command};
 use crate::serve::arguments::Client;
 use clap::{Parser as _, ValueEnum as _};
 use expect_test::{Expect, expect};
 use haft::mcp::{ServersFile, Transport};
+use std::fmt::Write as _;
 use std::path::Path;
 
 /// What a command line comes to for a client; it has to be read back as what it was.
@@ -48,13 +51,14 @@ fn read_back(client: Client, text: &str, name: &str) -> Reached {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "snapshots read better without a reference")]
 fn check(line: &[&str], expected: Expect) {
     let mut told = String::new();
     for client in Client::value_variants() {
         let (reached, text) = written(*client, line).unwrap();
         let name = line.iter().skip_while(|word| **word != "--name").nth(1).unwrap_or(&"haft");
         assert_eq!(read_back(*client, &text, name), reached, "{text}");
-        told += &format!("# {}\n{text}\n", name_of(*client));
+        let _ = writeln!(told, "# {}\n{text}", name_of(*client));
     }
     expected.assert_eq(&told);
 }
@@ -132,6 +136,7 @@ fn a_server_that_the_client_starts() {
     );
 }
 
+#[expect(clippy::too_many_lines, reason = "the snapshot has them")]
 #[test]
 fn a_server_with_options() {
     let line = [

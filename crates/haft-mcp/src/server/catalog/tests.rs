@@ -1,3 +1,5 @@
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
 use super::*;
 use crate::server::toolbox::Bench;
 use expect_test::{Expect, expect};
@@ -7,6 +9,7 @@ use proptest::collection::{hash_set, vec};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 /// Is a tool that is never run here.
@@ -66,14 +69,15 @@ async fn check(tools: &Arc<ServedTools>, calls: &[(&str, Value)], expected: Expe
     let id: CallId = "c1".parse().unwrap();
     let mut told = String::new();
     for (name, input) in calls {
-        told += &format!("{name:?} {input}\n");
-        told += &match tools.resolve(&id, name, input.clone()).await {
+        let _ = writeln!(told, "{name:?} {input}");
+        let line = match tools.resolve(&id, name, input.clone()).await {
             Resolved::Call { name, input } => format!("  calls {name} {input}\n"),
             Resolved::Reply(reply) => {
                 let text = reply.output.to_text().replace('\n', "\n    ");
                 format!("  {}: {text}\n", reply.status)
             }
         };
+        told.push_str(&line);
     }
     expected.assert_eq(&told);
 }
