@@ -31,8 +31,8 @@ impl Directory {
         if self.is_fixed || *principal != Principal::local() {
             return self.start.clone();
         }
-        let roots = roots.unwrap_or_default().iter().take(MOST_ROOTS);
-        let chosen = roots.filter_map(|root| self.accept(root)).next();
+        let mut roots = roots.unwrap_or_default().iter().take(MOST_ROOTS);
+        let chosen = roots.find_map(|root| self.accept(root));
         chosen.unwrap_or_else(|| self.start.clone())
     }
 

@@ -42,10 +42,10 @@ pub(super) fn instructions(policy: &PolicyInForce, tools: &ToolRegistry) -> Stri
     let denied = denied.filter(|spec| rules.decide(spec, &nothing).decision() == Decision::Deny);
     let names: Vec<&str> = denied.map(|spec| spec.name().as_str()).take(MOST_NAMED + 1).collect();
     if !names.is_empty() {
-        let more = if names.len() > MOST_NAMED { " and more" } else { "" };
+        let others = if names.len() > MOST_NAMED { " and more" } else { "" };
         let named = listed(names.into_iter().take(MOST_NAMED), "and");
         // Writing to a string cannot fail.
-        let _ = write!(text, " Denied altogether: {named}{more}.");
+        let _ = write!(text, " Denied altogether: {named}{others}.");
     }
     text
 }

@@ -197,7 +197,9 @@ fn bare(schema: &Value, path: &str, found: &mut Vec<String>) {
                 }
             }
             ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(schemas)) => {
-                schemas.iter().for_each(|schema| bare(schema, &path, found));
+                for schema in schemas {
+                    bare(schema, &path, found);
+                }
             }
             ("items" | "not" | "if" | "then" | "else" | "contains" | "propertyNames", schema) => {
                 bare(schema, &path, found);

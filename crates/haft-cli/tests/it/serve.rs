@@ -137,12 +137,12 @@ fn a_call_of_a_client_is_answered_and_then_repeated() {
         (0..60).fold(text, |text, seconds| text.replace(&format!("{seconds} s ago"), "now"))
     };
     expect![[r#"
-        ID  write_file  write file:a  mcp:laptop, mcp-0123456789ab, 0 s ago
+        ID  write_file  write file:a  mcp:laptop, mcp-0123456789ab, now
         exit 0
     "#]]
     .assert_eq(&plain(say(&tree, 0, &["approvals", "list"])));
     expect![[r#"
-        stderr: error: no run `mcp-0123456789ab` is kept; see those that wait with `haft resume`
+        stderr: error: the calls of `mcp-0123456789ab` are those of an MCP client: they go on when the client repeats them, once they are answered with `haft approvals`
         exit 2
     "#]]
     .assert_eq(&plain(say(&tree, 2, &["resume", &run])));
@@ -162,7 +162,7 @@ fn a_call_of_a_client_is_answered_and_then_repeated() {
             asked about because: no rule speaks of it
             can be remembered as: write(file:a)
 
-          id ID  run mcp-0123456789ab  asked 0 s ago
+          id ID  run mcp-0123456789ab  asked now
           by mcp:laptop
           expires in 6 days
           answered approved; the client goes on when it repeats the call
@@ -170,7 +170,7 @@ fn a_call_of_a_client_is_answered_and_then_repeated() {
     "#]]
     .assert_eq(&plain(say(&tree, 0, &["approvals", "show", &id])));
     expect![[r#"
-        denied `write_file`; repeat the call in the client
+        denied `write_file`; the client is told so when it repeats the call
         exit 0
     "#]]
     .assert_eq(&plain(say(&tree, 0, &["approvals", "deny", &id])));

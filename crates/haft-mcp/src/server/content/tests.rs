@@ -1,5 +1,3 @@
-#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
-
 use super::answer::CallAnswer;
 use super::block::Block;
 use super::output_address::{OutputAddress, Part};
