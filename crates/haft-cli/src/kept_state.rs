@@ -40,6 +40,12 @@ impl KeptState {
         Ok(Arc::new(Self { path, store: OnceLock::new(), is_said: AtomicBool::new(false) }))
     }
 
+    /// Keeps everything in this file.
+    #[cfg(test)]
+    pub(crate) fn at(path: PathBuf) -> Arc<Self> {
+        Arc::new(Self { path: Some(path), store: OnceLock::new(), is_said: AtomicBool::new(false) })
+    }
+
     /// Opens the file, and makes it if there is none.
     pub(crate) fn store(&self) -> Result<&SqliteStore> {
         if let Some(store) = self.store.get() {

@@ -25,7 +25,7 @@ use std::io::{
 use std::path::{Path, PathBuf};
 
 /// Says what the command line has to say of the policy.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Policy")]
 pub(crate) struct PolicyOptions {
     /// Build on this profile: `read_only`, `workspace_write` or `full_access`
@@ -85,6 +85,12 @@ impl<'a> PolicySetup<'a> {
     pub(crate) fn new(workdir: &'a Workdir, given: Option<&'a Path>, tools: &'a ToolRegistry) -> Self {
         let given = given.unwrap_or(Path::new(""));
         Self { workdir, given, tools, user: UserDirectories::from_environment() }
+    }
+
+    /// Looks for the user's files elsewhere.
+    pub(crate) fn for_user(mut self, user: UserDirectories) -> Self {
+        self.user = user;
+        self
     }
 
     /// Reads the files in force, each weighing more than the next: the profile, the user's, the workspace's and the one of

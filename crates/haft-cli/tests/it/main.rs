@@ -11,6 +11,7 @@ mod mcp;
 mod policy;
 mod policy_files;
 mod run;
+mod serve;
 mod state;
 mod tools;
 mod unreadable;

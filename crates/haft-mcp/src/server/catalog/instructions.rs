@@ -12,10 +12,10 @@ const SEARCHING: &str = "Only three tools are listed, since there are many: find
 pub(crate) fn instructions(mode: &Mode, bench: &Bench) -> Option<String> {
     let searching = (*mode == Mode::Search).then(|| SEARCHING.to_owned());
     let policy = bench.instructions.as_deref().map(str::trim).filter(|text| !text.is_empty());
-    let policy = policy.map(|text| {
-        let kept = &text[..text.floor_char_boundary(MOST_BYTES)];
-        let more = if kept.len() < text.len() { "…" } else { "" };
-        format!("{}{more}", Visible::new(kept))
+    let policy = policy.map(|whole| {
+        let kept = &whole[..whole.floor_char_boundary(MOST_BYTES)];
+        let dots = if kept.len() < whole.len() { "…" } else { "" };
+        format!("{}{dots}", Visible::new(kept))
     });
     let parts: Vec<String> = searching.into_iter().chain(policy).collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))

@@ -160,13 +160,11 @@ async fn search(tools: &Arc<ServedTools>, id: &CallId, query: String, limit: usi
     let tools = Arc::clone(tools);
     // The first search of many tools reads all of them.
     let searching = tokio::task::spawn_blocking(move || found(&tools, &query, limit));
-    match searching.await {
-        Ok(found) => answer(id, MetaTool::Search.name(), found),
-        Err(_) => {
-            let text = "the search failed; this is a fault of the host, so go on without it";
-            refuse(id, MetaTool::Search.name(), ErrorKind::Failed, text.to_owned())
-        }
+    if let Ok(found) = searching.await {
+        return answer(id, MetaTool::Search.name(), found);
     }
+    let text = "the search failed; this is a fault of the host, so go on without it";
+    refuse(id, MetaTool::Search.name(), ErrorKind::Failed, text.to_owned())
 }
 
 fn found(tools: &ServedTools, query: &str, limit: usize) -> ToolOutput {

@@ -111,10 +111,10 @@ impl ServedTools {
             }
             return Arc::new(make(self));
         }
-        let made = Arc::new(make(self));
+        let new = Arc::new(make(self));
         // Whoever was first at the same time made the same.
-        let _ = self.ready.set(Arc::clone(&made) as Arc<dyn Any + Send + Sync>);
-        made
+        let _ = self.ready.set(Arc::clone(&new) as Arc<dyn Any + Send + Sync>);
+        new
     }
 }
 

@@ -1,3 +1,5 @@
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
 use super::*;
 use crate::server::toolbox::Bench;
 use expect_test::{Expect, expect};
@@ -7,6 +9,7 @@ use proptest::collection::{hash_set, vec};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 /// Is a tool that is never run here.
@@ -66,14 +69,15 @@ async fn check(tools: &Arc<ServedTools>, calls: &[(&str, Value)], expected: Expe
     let id: CallId = "c1".parse().unwrap();
     let mut told = String::new();
     for (name, input) in calls {
-        told += &format!("{name:?} {input}\n");
-        told += &match tools.resolve(&id, name, input.clone()).await {
+        let _ = writeln!(told, "{name:?} {input}");
+        let line = match tools.resolve(&id, name, input.clone()).await {
             Resolved::Call { name, input } => format!("  calls {name} {input}\n"),
             Resolved::Reply(reply) => {
-                let text = reply.output.to_text().replace('\n', "\n    ");
+                let text = reply.output.to_text().replace("\n\n", "\n.\n").replace('\n', "\n    ");
                 format!("  {}: {text}\n", reply.status)
             }
         };
+        told.push_str(&line);
     }
     expected.assert_eq(&told);
 }
@@ -246,7 +250,7 @@ async fn tools_are_found_described_and_called_by_three_of_them() {
     check(&served(sorts(), "search"), &calls, expect![[r#"
         "search_tools" {"query":"pull requests"}
           ok: Found 1 tool; call it with `call_tool`.
-    
+            .
             github__list_pull_request_r_f5756b184605
               [github] Does github__list_pull_request_review_comments.
               - path (string, required): Where it is.
@@ -255,7 +259,7 @@ async fn tools_are_found_described_and_called_by_three_of_them() {
           ok: No tool fits `hidden explicit`. Search again with other words for what the tool should do or what it works on, or go on without it. There are tools of: builtin (1), github (1), host (1).
         "search_tools" {"limit":1,"query":"does tool"}
           ok: Found 1 tool; call it with `call_tool`.
-    
+            .
             deferred_tool
               Does deferred_tool.
               - path (string, required): Where it is.
@@ -268,9 +272,9 @@ async fn tools_are_found_described_and_called_by_three_of_them() {
           error: invalid input: `search_tools` needs `query`, a text that is not empty; repeat the call with it
         "describe_tool" {"name":"read_file"}
           ok: read_file
-    
+            .
             Does read_file.
-    
+            .
             Arguments, as JSON Schema:
             {"properties":{"limit":{"type":"integer"},"path":{"description":"Where it is.","type":"string"}},"required":["path"],"type":"object"}
         "describe_tool" {"name":"hidden_tool"}

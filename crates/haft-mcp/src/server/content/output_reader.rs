@@ -88,8 +88,8 @@ impl Reader<'_> {
             return Err(Unread::Beyond { lines: total_lines, bytes: total_bytes });
         }
         let most = usize::try_from(most).unwrap_or(usize::MAX).min(chunk.bytes.len());
-        let start = boundary(&chunk.bytes, 0).min(most);
-        let end = boundary(&chunk.bytes, most);
+        let start = boundary(&chunk.bytes, 0);
+        let end = boundary(&chunk.bytes, most).max(start);
         let text = String::from_utf8_lossy(&chunk.bytes[start..end]).into_owned();
         let (from, to) = (first + start as u64, first + end as u64);
         let is_all = to >= total_bytes || last.is_some_and(|last| to > last);
@@ -149,7 +149,7 @@ impl Reader<'_> {
                 });
             };
             kept.truncate(end + 1);
-            lines = kept.iter().filter(|byte| **byte == b'\n').count() as u64;
+            lines = kept.split(|byte| *byte == b'\n').skip(1).count() as u64;
         } else if !kept.ends_with(b"\n") {
             // The last line has no end.
             lines += 1;
