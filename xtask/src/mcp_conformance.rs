@@ -1,10 +1,11 @@
-//! `cargo xtask mcp-conformance`: the protocol's own suite finds nothing wrong with the client of haft-mcp.
+//! `cargo xtask mcp-conformance`: the protocol's own suite finds nothing wrong with the client and the server of haft-mcp.
 //!
 //! The suite is a package of npm and needs a newer Node.js than many machines have, which is a package of npm, too: both are
 //! put below `target/` once, and nothing is fetched afterwards.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, bail};
 use serde_json::Value;
@@ -12,12 +13,11 @@ use serde_json::Value;
 use crate::step::{Failure, Outcome, StepResult};
 use crate::workspace::Workspace;
 
-const REPAIR: &str =
-    "Look below target/mcp-conformance/results for what each scenario saw, and correct the client.";
+const REPAIR: &str = "Look below target/mcp-conformance/results for what each scenario saw, and correct the client or the server.";
 
 const INSTALL: &str = "Install Node.js with npm, whatever its version, and let npm reach its registry once.";
 
-/// Where the packages, the client and the results are.
+/// Where the packages and the results are.
 const FOLDER: &str = "target/mcp-conformance";
 
 const PACKAGES: [&str; 2] = ["node@22", "@modelcontextprotocol/conformance@0.2.0-alpha.12"];
@@ -37,11 +37,51 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
     }
     let folder = workspace.root().join(FOLDER);
     install(&folder).map_err(|error| Failure::from_error(&error, INSTALL))?;
-    let client = client(workspace).map_err(|error| Failure::from_error(&error, REPAIR))?;
-    for revision in REVISIONS {
-        play(&folder, &client, revision).map_err(|error| Failure::from_error(&error, REPAIR))?;
-    }
+    play_all(workspace, &folder).map_err(|error| Failure::from_error(&error, REPAIR))?;
     Ok(Outcome::Done)
+}
+
+/// Plays the scenarios of each revision, those of clients and those of servers.
+fn play_all(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
+    let client = example(workspace, "client", "conformance-client")?;
+    let server = example(workspace, "server-http", "conformance-server")?;
+    for revision in REVISIONS {
+        play(folder, revision, "client", ["--command", &format!("'{client}'")])?;
+        let server = Server::start(&server)?;
+        play(folder, revision, "server", ["--url", &server.url])?;
+    }
+    Ok(())
+}
+
+/// Is the server that the suite talks to; dropped, it is ended.
+struct Server {
+    child: Child,
+    url: String,
+}
+
+impl Server {
+    fn start(program: &str) -> anyhow::Result<Self> {
+        let mut command = Command::new(program);
+        // It serves until its input ends.
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).env("RUST_BACKTRACE", "0");
+        let child = command.spawn().with_context(|| format!("cannot start `{program}`"))?;
+        let mut server = Self { child, url: String::new() };
+        let output = server.child.stdout.take().context("its output is read")?;
+        BufReader::new(output).read_line(&mut server.url).context("cannot read where the server is")?;
+        server.url.truncate(server.url.trim_end().len());
+        if server.url.is_empty() {
+            bail!("`{program}` does not say where it is");
+        }
+        Ok(server)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // One that has ended by itself is not there any more.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 /// Installs the packages unless they are there.
@@ -62,8 +102,8 @@ fn install(folder: &Path) -> anyhow::Result<()> {
     std::fs::write(&mark, wanted).with_context(|| format!("cannot write {}", mark.display()))
 }
 
-/// Builds the client and says where it is.
-fn client(workspace: &Workspace) -> anyhow::Result<String> {
+/// Builds an example and says where it is.
+fn example(workspace: &Workspace, feature: &str, name: &str) -> anyhow::Result<String> {
     let arguments = [
         "build",
         "--quiet",
@@ -71,9 +111,9 @@ fn client(workspace: &Workspace) -> anyhow::Result<String> {
         "--package",
         "haft-mcp",
         "--features",
-        "client",
+        feature,
         "--example",
-        "conformance-client",
+        name,
         "--message-format=json",
     ];
     executable(&workspace.capture("cargo", &arguments)?)
@@ -87,16 +127,16 @@ fn executable(output: &[u8]) -> anyhow::Result<String> {
     built.next_back().context("cargo names no program that it has built")
 }
 
-/// Plays the scenarios of one revision; those that are no part of it are played and not counted.
-fn play(folder: &Path, client: &str, revision: &str) -> anyhow::Result<()> {
+/// Plays the scenarios of one revision and side; those that are no part of it are played and not counted.
+fn play(folder: &Path, revision: &str, side: &str, other: [&str; 2]) -> anyhow::Result<()> {
     let modules = folder.join("node_modules");
     let mut suite = Command::new(modules.join(".bin/node"));
     suite
         .arg(modules.join("@modelcontextprotocol/conformance/dist/index.js"))
-        .args(["client", "--requirements", revision, "--command"])
-        .arg(format!("'{client}'"))
+        .args([side, "--requirements", revision])
+        .args(other)
         .arg("-o")
-        .arg(folder.join("results").join(revision))
+        .arg(folder.join("results").join(side).join(revision))
         // Of a scenario that fails the reason is enough.
         .env("RUST_BACKTRACE", "0");
     run_in(folder, suite)
@@ -104,7 +144,7 @@ fn play(folder: &Path, client: &str, revision: &str) -> anyhow::Result<()> {
 
 fn run_in(folder: &Path, mut command: Command) -> anyhow::Result<()> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let status = command.current_dir(folder).stdin(std::process::Stdio::null()).status();
+    let status = command.current_dir(folder).stdin(Stdio::null()).status();
     let status = status.with_context(|| format!("cannot start `{name}`"))?;
     if !status.success() {
         bail!("`{name}` failed ({status})");

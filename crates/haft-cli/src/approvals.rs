@@ -6,7 +6,7 @@ use crate::kept_state::{KeptState, why};
 use crate::mcp::offered::{Wanted, offer};
 use crate::outcome::{access_line, short};
 use crate::paint::{BAD, NAME, QUIET};
-use crate::task::Task;
+use crate::task::{self, Task};
 use crate::timeline::visible;
 use crate::when::{ago, until};
 use crate::{call, editor, ids, person, prompt, setup};
@@ -109,8 +109,8 @@ async fn list(state: &Arc<KeptState>, json: bool) -> Result<Exit> {
     for entry in &waiting {
         let (id, asked) = (short(entry.id.as_str()), ago(entry.asked_at_ms));
         let run = visible(&match workdir(entry) {
-            Some(workdir) => format!("{} in {}", entry.run, workdir.display()),
-            None => entry.run.clone(),
+            Some(workdir) => format!("{} in {}", who(entry), workdir.display()),
+            None => who(entry),
         });
         let answered = match &entry.answer {
             Ok(Some(answer)) => format!(", {}", named(answer)),
@@ -160,6 +160,14 @@ fn as_json(entry: &PendingEntry) -> Value {
     }
 }
 
+/// The run that a call is of, and the agent or client that makes it, if that has a name.
+fn who(entry: &PendingEntry) -> String {
+    match entry.call.as_ref().ok().and_then(|pending| pending.agent.as_deref()) {
+        Some(agent) => format!("{agent}, {}", entry.run),
+        None => entry.run.clone(),
+    }
+}
+
 /// The directory that a call's run works in, if that is known.
 fn workdir(entry: &PendingEntry) -> Option<PathBuf> {
     Some(Task::kept(&entry.host).ok()?.workdir)
@@ -187,6 +195,9 @@ fn show(pending: &PendingCall, entry: &PendingEntry, json: bool) -> Result<Exit>
         "\n  {QUIET}id{QUIET:#} {id}  {QUIET}run{QUIET:#} {run}  {QUIET}asked{QUIET:#} {}",
         ago(pending.asked_at_ms)
     );
+    if let Some(agent) = &pending.agent {
+        anstream::println!("  {QUIET}by{QUIET:#} {}", visible(agent));
+    }
     if let Some(workdir) = workdir(entry) {
         anstream::println!("  {QUIET}in{QUIET:#} {}", visible(&workdir.display().to_string()));
     }
@@ -195,7 +206,12 @@ fn show(pending: &PendingCall, entry: &PendingEntry, json: bool) -> Result<Exit>
     }
     match &entry.answer {
         Ok(Some(answer)) => {
-            anstream::println!("  {QUIET}answered{QUIET:#} {}; `haft resume {run}` goes on", named(answer));
+            let next = if task::is_served(run.as_str()) {
+                "the client goes on when it repeats the call".to_owned()
+            } else {
+                format!("`haft resume {run}` goes on")
+            };
+            anstream::println!("  {QUIET}answered{QUIET:#} {}; {next}", named(answer));
         }
         Ok(None) => {}
         Err(fault) => {
@@ -224,7 +240,12 @@ async fn answer(
         return Err(unknown(id.as_str()));
     }
     let name = entry.call.as_ref().map_or(id.as_str(), |pending| &pending.call.name);
-    anstream::println!("{said} `{}`; go on with `haft resume {}`", visible(name), visible(&entry.run));
+    let next = match (task::is_served(&entry.run), approval.denies()) {
+        (true, true) => "the client is told so when it repeats the call".to_owned(),
+        (true, false) => "repeat the call in the client".to_owned(),
+        (false, _) => format!("go on with `haft resume {}`", visible(&entry.run)),
+    };
+    anstream::println!("{said} `{}`; {next}", visible(name));
     Ok(Exit::Done)
 }
 

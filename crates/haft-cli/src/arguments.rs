@@ -1,6 +1,7 @@
 use crate::mcp::arguments::McpCommand;
 use crate::policy::arguments::PolicyCommand;
 use crate::policy_setup::PolicyOptions;
+use crate::serve::ServeOptions;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use haft::GrantTerm;
 use std::path::PathBuf;
@@ -101,6 +102,21 @@ Examples:
         #[command(subcommand)]
         command: McpCommand,
     },
+    /// Serve the tools to MCP clients: agents, editors and other hosts
+    #[command(after_help = "\
+The tools are those of `haft tools`, with those of MCP servers. A policy decides about each call as it does for `haft call`; \
+what is asked about is asked through the client, or answered with `haft approvals`. Without --http and --unix one client is \
+served over standard input and output.
+
+Away from the own machine a client has to prove who it is: --http with an address that others can reach needs --token-file or \
+--oauth-issuer.
+
+Examples:
+  haft serve --print-config claude-code
+  haft serve --workdir ~/project --profile workspace_write
+  haft serve --tools search
+  haft serve --http 127.0.0.1:8765 --token-file ~/.config/haft/tokens")]
+    Serve(Box<ServeOptions>),
     /// Go on with a run that waits, or list those that do
     #[command(after_help = "\
 A run that waits for an approval is kept, with all that was done in it. It goes on with the answers that were given with \

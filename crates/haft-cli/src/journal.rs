@@ -30,7 +30,8 @@ pub(crate) async fn journal(options: JournalOptions) -> Result<Exit> {
 }
 
 fn print(record: &JournalRecord) {
-    let JournalRecord { entry, at_ms, run, called_as, accesses, decided, .. } = record;
+    let JournalRecord { entry, at_ms, run, agent, called_as, accesses, decided, .. } = record;
+    let who = agent.as_ref().map(|agent| format!("{}, ", visible(agent))).unwrap_or_default();
     let (style, what) = match entry {
         JournalEntry::Begun => (QUIET, "begins".to_owned()),
         JournalEntry::Waiting => (QUIET, "waits".to_owned()),
@@ -41,7 +42,7 @@ fn print(record: &JournalRecord) {
     };
     let accesses: Vec<String> = accesses.iter().flatten().map(|access| visible(access)).collect();
     anstream::println!(
-        "{NAME}{}{NAME:#}  {style}{what}{style:#}  {}  {}  {QUIET}{}, {run}{QUIET:#}",
+        "{NAME}{}{NAME:#}  {style}{what}{style:#}  {}  {}  {QUIET}{}, {who}{run}{QUIET:#}",
         visible(called_as),
         accesses.join(", "),
         visible(&by(decided)),

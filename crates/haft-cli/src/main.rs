@@ -23,6 +23,7 @@ mod prompt;
 mod resume;
 mod run;
 mod scratch;
+mod serve;
 mod setup;
 mod task;
 mod timeline;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
             Command::Tools(options) => tools::tools(&options).await,
             Command::Call(options) => call::call(options).await,
             Command::Run(options) => run::run(options).await,
+            Command::Serve(options) => serve::serve(*options).await,
             Command::Mcp { command } => mcp::mcp(command).await,
             Command::Policy { command } => policy::policy(&command),
             Command::Resume(options) => resume::resume(options).await,

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Says what the command line has to say of the policy.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Policy")]
 pub(crate) struct PolicyOptions {
     /// Build on this profile: `read_only`, `workspace_write` or `full_access`
@@ -93,6 +93,12 @@ impl<'a> PolicySetup<'a> {
         let given = given.unwrap_or(Path::new(""));
         let named = |name: &str| named_tool(workdir, name).map(|tool| Arc::new(tool) as Arc<dyn Tool>);
         Self { workdir, given, tools, user: UserDirectories::from_environment(), named: Box::new(named) }
+    }
+
+    /// Looks for the user's files elsewhere.
+    pub(crate) fn for_user(mut self, user: UserDirectories) -> Self {
+        self.user = user;
+        self
     }
 
     /// Reads the files in force, each weighing more than the next: the profile, the user's, the workspace's and the one of

@@ -6,7 +6,7 @@ use crate::keeper::Keeper;
 use crate::kept_state::{KeptState, why};
 use crate::paint::{BAD, NAME, QUIET};
 use crate::run::{SetUp, Source, read_session};
-use crate::task::{Task, What};
+use crate::task::{self, Task, What};
 use crate::timeline::visible;
 use crate::when::ago;
 use crate::work::{OneCall, Work};
@@ -33,6 +33,9 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
     let Some(name) = &options.run else { return list(Some(store), options.json).await };
     if options.drop {
         return drop_run(store, name, options.json).await;
+    }
+    if task::is_served(name) {
+        return Err(repeats(name));
     }
     let run = find(store, name).await?;
     let lease = store.take(&run).await?;
@@ -82,6 +85,7 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
             keeper.state.tidy().await;
             run::conclude(&work, &keeper, &task, start)
         }
+        What::Serve { .. } => Err(repeats(run.as_str())),
         What::Call { .. } => {
             let outcome: CallOutcome = serde_json::from_value(kept).with_context(unreadable)?;
             let (executor, bench) = call::set_up(&task, workdir, Some(&task.workdir), &state).await?;
@@ -204,6 +208,15 @@ async fn drop_run(store: &SqliteStore, name: &str, json: bool) -> Result<Exit> {
     };
     anstream::println!("the run `{run}` is dropped{calls}");
     Ok(Exit::Done)
+}
+
+/// Says how the calls of a client go on that are made by `haft serve`.
+fn repeats(run: &str) -> anyhow::Error {
+    let message = format!(
+        "the calls of `{run}` are those of an MCP client: they go on when the client repeats them, once they are answered \
+         with `haft approvals`"
+    );
+    UsageError(message).into()
 }
 
 fn unknown(run: &str) -> anyhow::Error {

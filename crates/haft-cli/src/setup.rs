@@ -24,7 +24,7 @@ pub(crate) fn workdir(path: Option<&Path>) -> Result<Workdir> {
 }
 
 /// Names a directory exactly, so that rules can be about it, and it can be told apart from others.
-fn name(workdir: &Workdir) -> Result<&str> {
+pub(crate) fn name(workdir: &Workdir) -> Result<&str> {
     let path = workdir.root_path();
     path.to_str().with_context(|| {
         let shown = path.display();

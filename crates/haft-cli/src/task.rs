@@ -53,6 +53,11 @@ pub(crate) enum What {
         /// The tool.
         tool: String,
     },
+    /// Makes the calls of an MCP client, who repeats those that waited.
+    Serve {
+        /// The client, as it was told apart from others.
+        client: String,
+    },
 }
 
 impl Task {
@@ -61,7 +66,7 @@ impl Task {
         let policy_file = policy_file.context("cannot tell where the policy is")?;
         let session = match &work {
             What::Session { session, .. } => Some(session),
-            What::Call { .. } => None,
+            What::Call { .. } | What::Serve { .. } => None,
         };
         if let Some(path) = session.into_iter().chain(&policy_file).find(|path| path.to_str().is_none()) {
             let shown = path.display();
@@ -121,6 +126,7 @@ impl Task {
     pub(crate) fn servers(&self) -> Wanted<'_> {
         match &self.work {
             _ if self.no_mcp => Wanted::Nothing,
+            What::Serve { .. } => Wanted::Nothing,
             What::Session { .. } => Wanted::All,
             What::Call { tool } => Wanted::Of(tool),
         }
@@ -131,6 +137,15 @@ impl Task {
         match &self.work {
             What::Session { session, .. } => format!("session {}", session.display()),
             What::Call { tool } => format!("call of {tool}"),
+            What::Serve { client } => format!("calls of the MCP client {client}"),
         }
     }
+}
+
+/// What the names of runs begin with that are the calls of a client of `haft serve`.
+pub(crate) const SERVED: &str = "mcp-";
+
+/// Tells whether a run is the calls of a client of `haft serve`: it goes on when the client repeats a call.
+pub(crate) fn is_served(run: &str) -> bool {
+    run.starts_with(SERVED)
 }

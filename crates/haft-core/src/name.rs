@@ -76,19 +76,45 @@ impl ToolName {
         if validate(foreign).is_ok() && !ends_in_suffix(foreign) {
             return Self(foreign.into());
         }
-        let room = MAX_CHARACTERS - SUFFIX_DIGITS - 1;
-        let mut name: String = foreign
-            .chars()
-            .take(room)
-            .map(|character| if is_allowed(character) { character } else { '_' })
-            .collect();
-        name.push('_');
-        for byte in Sha256::digest(foreign.as_bytes()).iter().take(SUFFIX_DIGITS / 2) {
-            // Writing to a string cannot fail.
-            let _ = write!(name, "{byte:02x}");
-        }
-        Self(name.into())
+        marked(foreign, MAX_CHARACTERS)
     }
+
+    /// Makes a name of at most so many characters of this one, the same one every time and a different one for every name.
+    ///
+    /// For where names are put behind others' prefixes. A name that is short enough stays as it is; any other keeps its
+    /// beginning and gets a suffix, as [`ToolName::project`] adds it. A short name that already ends in what looks like such
+    /// a suffix gets one too, so shortening what was shortened makes yet another name: keep which is which. `most` counts
+    /// as 14 where it is less, and as 64 where it is more.
+    ///
+    /// ```
+    /// use haft_core::ToolName;
+    ///
+    /// let name: ToolName = "github__list_pull_request_review_comments".parse()?;
+    /// assert_eq!(name.shortened(40).as_str(), "github__list_pull_request_r_f5756b184605");
+    /// assert_eq!(name.shortened(64), name);
+    /// # Ok::<(), haft_core::NameError>(())
+    /// ```
+    #[must_use]
+    pub fn shortened(&self, most: usize) -> Self {
+        let most = most.clamp(SUFFIX_DIGITS + 2, MAX_CHARACTERS);
+        if self.0.len() <= most && !ends_in_suffix(&self.0) { self.clone() } else { marked(&self.0, most) }
+    }
+}
+
+/// Makes a name of the beginning of a text and of its hash.
+fn marked(text: &str, most: usize) -> ToolName {
+    let room = most - SUFFIX_DIGITS - 1;
+    let mut name: String = text
+        .chars()
+        .take(room)
+        .map(|character| if is_allowed(character) { character } else { '_' })
+        .collect();
+    name.push('_');
+    for byte in Sha256::digest(text.as_bytes()).iter().take(SUFFIX_DIGITS / 2) {
+        // Writing to a string cannot fail.
+        let _ = write!(name, "{byte:02x}");
+    }
+    ToolName(name.into())
 }
 
 fn is_allowed(character: char) -> bool {

@@ -32,8 +32,18 @@ pub use client::{
     ServerNameError, ServerNotice, ServerPins, ServerRequestError, ServerState, ServerStatus, ServersFile,
     Start, Transport, WaitingTool,
 };
+#[cfg(all(feature = "server", unix))]
+pub use server::SocketError;
 #[cfg(feature = "server")]
 pub use server::{
-    Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, LogLevel,
-    Principal, PromptRole, Prompts, Resources, ServedPrompt, Toolbox, Unasked,
+    Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, Ended, LogLevel,
+    McpServe, McpServeBuilder, Mode, ModeError, Principal, PromptRole, Prompts, Resources, ServedPrompt,
+    Toolbox, Unasked,
 };
+#[cfg(feature = "server-http")]
+pub use server::{
+    AccessEntry, AccessLog, AllowedHost, AllowedOrigin, DoorError, HttpConfig, HttpLimits, HttpListener,
+    JsonLinesLog, Rate, ServeError, StaticTokens, StaticTokensError,
+};
+#[cfg(feature = "server-oauth")]
+pub use server::{AuthorizationServer, AuthorizationServerError, Introspection, JwtBearer};

@@ -4,15 +4,41 @@
 //! `calls`; the HTTP around it below `front`; and which tools are served by which name below `catalog`.
 
 mod ask;
+#[cfg(feature = "server-http")]
+mod auth;
 mod authenticator;
 mod caller;
+mod calls;
+mod catalog;
+mod content;
+#[cfg(feature = "server-http")]
+mod front;
 mod line;
 mod offers;
+mod rmcp_service;
 mod round;
+mod serve;
+#[cfg(feature = "server-http")]
+mod serve_http;
+#[cfg(unix)]
+mod socket;
 mod toolbox;
 
 pub use ask::{Ask, AskKind, LogLevel, Unasked};
+#[cfg(feature = "server-oauth")]
+pub use auth::{AuthorizationServer, AuthorizationServerError, Introspection, JwtBearer};
+#[cfg(feature = "server-http")]
+pub use auth::{StaticTokens, StaticTokensError};
 pub use authenticator::{Authenticator, Denied};
 pub use caller::{Abilities, Ability, Caller, Principal};
+pub use catalog::{Mode, ModeError};
+#[cfg(feature = "server-http")]
+pub use front::{
+    AccessEntry, AccessLog, AllowedHost, AllowedOrigin, DoorError, HttpConfig, HttpLimits, HttpListener,
+    JsonLinesLog, Rate, ServeError,
+};
 pub use offers::{PromptRole, Prompts, Resources, ServedPrompt};
+#[cfg(unix)]
+pub use serve::SocketError;
+pub use serve::{Ended, McpServe, McpServeBuilder};
 pub use toolbox::{Bench, CallingClient, Toolbox};

@@ -305,8 +305,10 @@ impl ToolRegistry {
         &self.0.search
     }
 
-    /// Tells whether both hold the very same tools under the same names.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
+    /// Tells whether both hold the very same tools under the same names, so that what was made of one holds for the other.
+    ///
+    /// Costs nothing for clones, and a look at every tool otherwise.
+    pub fn is_same(&self, other: &Self) -> bool {
         let (one, another) = (&*self.0, &*other.0);
         let are_same = |(one, another): (&Arc<Entry>, &Arc<Entry>)| Arc::ptr_eq(one, another);
         if Arc::ptr_eq(&self.0, &other.0) {

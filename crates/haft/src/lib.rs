@@ -43,7 +43,7 @@ pub use default_tools::{FILE, default_tools, default_tools_with};
 pub use haft_agent as agent;
 #[cfg(feature = "hooks")]
 pub use haft_hooks as hooks;
-#[cfg(feature = "mcp")]
+#[cfg(any(feature = "mcp", feature = "serve"))]
 pub use haft_mcp as mcp;
 #[cfg(feature = "model")]
 pub use haft_model as model;

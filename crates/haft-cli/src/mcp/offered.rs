@@ -1,12 +1,12 @@
 use super::files::McpFiles;
-use super::servers::set_up;
+use super::servers::{attach, set_up};
 use crate::exit;
 use crate::paint::ASKS;
 use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
 use haft::mcp::{McpServers, ServerState, ServerStatus};
-use haft::{CollisionPolicy, ToolRegistry, Workdir};
+use haft::{Catalog, CollisionPolicy, ToolRegistry, Workdir};
 
 /// Says which MCP servers' tools are wanted beside those of this command.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +30,38 @@ impl Offered {
             servers.stop().await;
         }
     }
+
+    /// Says on standard error of which servers the tools are missing, and why.
+    pub(crate) fn print_notes(&self) {
+        self.0.iter().flat_map(McpServers::statuses).for_each(|status| note(&status));
+    }
+}
+
+/// Adds the tools of all servers that may be started behind those of a catalog, which come as it is refreshed.
+///
+/// What is wrong with a server is said on standard error, and stands in the way of nothing else.
+pub(crate) fn offer_live(workdir: &Workdir, catalog: &Catalog) -> Offered {
+    if !has_a_place() {
+        return Offered::default();
+    }
+    let attached = McpFiles::read(workdir).and_then(|files| {
+        files.print_notes();
+        let mut startable = files.startable().peekable();
+        startable.peek().is_some().then(|| attach(workdir, startable, catalog)).transpose()
+    });
+    match attached {
+        Ok(servers) => Offered(servers),
+        Err(error) => {
+            exit::note(error.as_ref());
+            Offered::default()
+        }
+    }
+}
+
+/// Tells whether a user has a place of their own: without it they have no servers, and trust none.
+fn has_a_place() -> bool {
+    let directories = UserDirectories::from_environment();
+    directories.config().is_some() && directories.state().is_ok()
 }
 
 /// Adds the tools of servers that are wanted to those of this command, which keep their names.
@@ -48,9 +80,7 @@ pub(crate) async fn offer(
             _ => return Ok((tools, Offered::default())),
         },
     };
-    let directories = UserDirectories::from_environment();
-    if directories.config().is_none() || directories.state().is_err() {
-        // Without a place of their own a user has no servers, and trusts none.
+    if !has_a_place() {
         return Ok((tools, Offered::default()));
     }
     let (servers, catalog) = match look(workdir, server) {
@@ -62,13 +92,14 @@ pub(crate) async fn offer(
         }
     };
     catalog.refresh().await;
-    servers.statuses().iter().for_each(note);
+    let servers = Offered(Some(servers));
+    servers.print_notes();
     let tools = tools.merge(&catalog.snapshot(), CollisionPolicy::KeepFirst)?;
-    Ok((tools, Offered(Some(servers))))
+    Ok((tools, servers))
 }
 
 /// Finds the servers, or the one of this name, if there are any.
-fn look(workdir: &Workdir, server: Option<&str>) -> Result<Option<(McpServers, haft::Catalog)>> {
+fn look(workdir: &Workdir, server: Option<&str>) -> Result<Option<(McpServers, Catalog)>> {
     let files = McpFiles::read(workdir)?;
     files.print_notes();
     let is_wanted = |name: &str| server.is_none_or(|server| server == name);

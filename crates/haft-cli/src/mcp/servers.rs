@@ -44,6 +44,16 @@ pub(super) fn set_up<'a>(
     workdir: &Workdir,
     chosen: impl Iterator<Item = &'a Known>,
 ) -> Result<(McpServers, Catalog)> {
+    let catalog = Catalog::builder().build()?;
+    Ok((attach(workdir, chosen, &catalog)?, catalog))
+}
+
+/// Makes servers, and adds their tools behind those of a catalog.
+pub(super) fn attach<'a>(
+    workdir: &Workdir,
+    chosen: impl Iterator<Item = &'a Known>,
+    catalog: &Catalog,
+) -> Result<McpServers> {
     let roots: Vec<Root> = Root::directory(workdir.root_path()).into_iter().collect();
     let directories = UserDirectories::from_environment();
     let state = directories.state()?;
@@ -55,11 +65,10 @@ pub(super) fn set_up<'a>(
         .roots(roots)
         .asking_people();
     let servers = chosen.fold(builder, |builder, known| builder.server(known.config.clone())).build()?;
-    let catalog = Catalog::builder().build()?;
     for source in servers.sources() {
         catalog.attach(source)?;
     }
-    Ok((servers, catalog))
+    Ok(servers)
 }
 
 /// Says why a server cannot be started, if it cannot.

@@ -12,6 +12,7 @@ mod mcp_login;
 mod policy;
 mod policy_files;
 mod run;
+mod serve;
 mod state;
 mod tools;
 mod unreadable;

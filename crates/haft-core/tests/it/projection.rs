@@ -79,6 +79,38 @@ fn stays_as_it_is() {
     .assert_eq(&(lines.join("\n") + "\n"));
 }
 
+#[test]
+fn shortens_what_is_too_long() {
+    let names = [
+        "read_file",
+        &"x".repeat(40),
+        &"x".repeat(41),
+        &"y".repeat(64),
+        "tool_0123456789ab",
+        "github__list_pull_request_review_comments",
+        "github__list_pull_request_review_comment",
+    ];
+    let shortened = |name: &&str| name.parse::<ToolName>().unwrap().shortened(40).to_string();
+    expect![[r#"
+        read_file
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+        xxxxxxxxxxxxxxxxxxxxxxxxxxx_3164596df4fd
+        yyyyyyyyyyyyyyyyyyyyyyyyyyy_ffbf30ab9410
+        tool_0123456789ab_b808bb185a1f
+        github__list_pull_request_r_f5756b184605
+        github__list_pull_request_review_comment
+    "#]]
+    .assert_eq(&(names.iter().map(shortened).collect::<Vec<_>>().join("\n") + "\n"));
+}
+
+#[test]
+fn shortens_to_no_less_than_a_suffix_takes() {
+    let name: ToolName = "read_a_file_of_mine".parse().unwrap();
+    assert_eq!(name.shortened(0), name.shortened(14));
+    assert_eq!(name.shortened(0).as_str().len(), 14);
+    assert_eq!(name.shortened(1_000), name);
+}
+
 /// Texts that a projection without a suffix would make one name: they differ only in characters that are not allowed.
 fn alike_when_sanitised() -> impl Strategy<Value = HashSet<String>> {
     "[a-z]{0,5}".prop_flat_map(|start| {
@@ -134,6 +166,27 @@ proptest! {
     #[test]
     fn keeps_any_texts_apart(texts in hash_set(prop_oneof![any::<String>(), "\\PC{0,80}", "[a-z_]{1,3}"], 0..40)) {
         check_apart(texts)?;
+    }
+
+    /// Shortened names are short, are names, and are as many as there were; one that is short enough is left alone.
+    #[test]
+    fn keeps_shortened_names_apart(
+        starts in hash_set("[a-z_]{20,50}", 1..4),
+        ends in hash_set("[a-z0-9]{0,14}|_[0-9a-f]{12}", 1..12),
+        most in 14_usize..=64,
+    ) {
+        let mut names: HashSet<ToolName> =
+            starts.iter().flat_map(|start| ends.iter().map(move |end| format!("{start}{end}"))).filter_map(|name| name.parse().ok()).collect();
+        // Whoever takes what another is shortened to for their own name gets another name.
+        names.extend(names.iter().map(|name| name.shortened(most)).collect::<Vec<_>>());
+        let mut shortened = HashSet::new();
+        for name in &names {
+            let short = name.shortened(most);
+            prop_assert!(short.as_str().len() <= most);
+            prop_assert_eq!(short.as_str().parse::<ToolName>(), Ok(short.clone()));
+            shortened.insert(short);
+        }
+        prop_assert_eq!(shortened.len(), names.len());
     }
 
     /// Texts that look alike once sanitised become as many names.

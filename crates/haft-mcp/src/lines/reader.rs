@@ -39,6 +39,8 @@ pub(crate) enum Found {
     Oversize {
         /// The id of the request that it answers, as far as it tells.
         id: Option<Value>,
+        /// The id of the request that it is, as far as it tells.
+        request: Option<Value>,
         /// How long it was, in bytes.
         bytes: u64,
     },
@@ -67,7 +69,9 @@ impl Lines {
         self.start = line.end + 1;
         self.searched = self.start;
         Some(match self.passing.take() {
-            Some(Passing { top_level, bytes }) => Found::Oversize { id: top_level.answered(), bytes },
+            Some(Passing { top_level, bytes }) => {
+                Found::Oversize { id: top_level.answered(), request: top_level.asked(), bytes }
+            }
             None => Found::Line(line),
         })
     }
@@ -144,7 +148,7 @@ mod tests {
         while let Some(next) = lines.find() {
             found.push(match next {
                 Found::Line(line) => String::from_utf8_lossy(lines.line(line)).into_owned(),
-                Found::Oversize { id, bytes } => format!("{bytes} bytes of {id:?}"),
+                Found::Oversize { id, bytes, .. } => format!("{bytes} bytes of {id:?}"),
             });
         }
     }
@@ -175,6 +179,9 @@ mod tests {
             assert!(lines.held() <= most + READ, "{}", lines.held());
         }
         lines.room().push(b'\n');
-        assert_eq!(lines.find(), Some(Found::Oversize { id: None, bytes: 1_000 * READ as u64 }));
+        assert_eq!(
+            lines.find(),
+            Some(Found::Oversize { id: None, request: None, bytes: 1_000 * READ as u64 })
+        );
     }
 }

@@ -46,7 +46,16 @@ impl TopLevel {
 
     /// The id of the request that the text answers; `None` if it has none that can be told, or is no answer.
     pub(crate) fn answered(&self) -> Option<Value> {
-        if self.has_method || self.id.len() > MOST_ID {
+        if self.has_method { None } else { self.id() }
+    }
+
+    /// The id of the request that the text is; `None` if it has none that can be told, or is no request.
+    pub(crate) fn asked(&self) -> Option<Value> {
+        if self.has_method { self.id() } else { None }
+    }
+
+    fn id(&self) -> Option<Value> {
+        if self.id.len() > MOST_ID {
             return None;
         }
         serde_json::from_slice(&self.id).ok().filter(|id: &Value| id.is_i64() || id.is_string())
@@ -150,6 +159,19 @@ mod tests {
         check(r#" { "result" : [ 1, {"id":1}, "id" ] , "id" : 7 } "#, json!(7));
         check(r#"{"result":{"text":"\"id\":1}{\\"},"jsonrpc":"2.0","id":"a\"b"}"#, json!("a\"b"));
         check(r#"{"error":{"code":1},"id":-3}"#, json!(-3));
+    }
+
+    #[test]
+    fn tells_requests_from_answers() {
+        let asked = |text: &str| {
+            let mut top_level = TopLevel::default();
+            top_level.pass(text.as_bytes());
+            top_level.asked()
+        };
+        assert_eq!(asked(r#"{"id":7,"method":"ping"}"#), Some(json!(7)));
+        assert_eq!(asked(r#"{"method":"tools/call","params":{"id":1},"id":"a"}"#), Some(json!("a")));
+        assert_eq!(asked(r#"{"id":7,"result":{}}"#), None);
+        assert_eq!(asked(r#"{"method":"notifications/initialized"}"#), None);
     }
 
     #[test]

@@ -12,6 +12,13 @@ pub struct Ask {
     /// What is asked.
     pub kind: AskKind,
 }
+impl Ask {
+    /// Asks under a key, which the answer is found by.
+    pub fn new(key: impl Into<String>, kind: AskKind) -> Self {
+        Self { key: key.into(), kind }
+    }
+}
+
 /// Says what is asked, in the words of the protocol, which both eras share.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

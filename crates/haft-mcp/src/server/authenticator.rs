@@ -2,7 +2,7 @@ use super::caller::Principal;
 use async_trait::async_trait;
 use serde_json::Value;
 
-/// Finds out who sends a request, before its body is read. `StaticTokens`, `JwtBearer`, `Introspection` and `Anyone` do.
+/// Finds out who sends a request, before its body is read. `StaticTokens`, `JwtBearer` and `Introspection` do.
 #[async_trait]
 pub trait Authenticator: Send + Sync + 'static {
     /// Checks what stands in `Authorization: Bearer`; the token goes no further than here.
@@ -22,7 +22,7 @@ pub trait Authenticator: Send + Sync + 'static {
 pub enum Denied {
     /// There is no token, or it does not count (`invalid_token`); the reason is for the log alone.
     Unknown(String),
-    /// It counts, and does not reach far enough (`insufficient_scope`).
+    /// It counts, and does not reach far enough (`insufficient_scope`): it needs these scopes, which the client is told.
     Scope(String),
     /// It cannot be told now: 503.
     Unavailable(String),

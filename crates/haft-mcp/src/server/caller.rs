@@ -31,6 +31,30 @@ pub struct Caller {
     /// What the client can be asked.
     pub can: Abilities,
 }
+impl Caller {
+    /// Says who calls, by a client that said nothing of itself and can be asked nothing.
+    pub fn new(principal: Principal) -> Self {
+        Self { principal, client: None, session: None, can: Abilities::default() }
+    }
+
+    /// Adds what the client calls itself: its name and version.
+    pub fn with_client(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        self.client = Some((name.into(), version.into()));
+        self
+    }
+
+    /// Adds the session.
+    pub fn in_session(mut self, session: impl Into<Arc<str>>) -> Self {
+        self.session = Some(session.into());
+        self
+    }
+
+    /// Says what the client can be asked.
+    pub fn who_can(mut self, can: Abilities) -> Self {
+        self.can = can;
+        self
+    }
+}
 /// Says what a client can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]

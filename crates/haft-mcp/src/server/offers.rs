@@ -2,6 +2,7 @@ use super::caller::Caller;
 use super::toolbox::CallingClient;
 use async_trait::async_trait;
 use haft_core::Content;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use tokio::sync::watch;
 
@@ -19,10 +20,14 @@ pub trait Prompts: Send + Sync + 'static {
         arguments: &BTreeMap<String, String>,
         client: &CallingClient,
     ) -> Result<Vec<(PromptRole, Content)>, String>;
+    /// Completes what a person has written of an argument so far: the best values first, 100 of which are shown.
+    fn complete(&self, _name: &str, _argument: &str, _value: &str, _caller: &Caller) -> Vec<String> {
+        Vec::new()
+    }
     fn changes(&self) -> watch::Receiver<u64>;
 }
 /// Describes a prompt.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ServedPrompt {
     /// By which it is fetched.
@@ -33,6 +38,12 @@ pub struct ServedPrompt {
     pub description: Option<String>,
     /// Name, description, whether it is required.
     pub arguments: Vec<(String, Option<String>, bool)>,
+}
+impl ServedPrompt {
+    /// Describes a prompt without arguments.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), title: None, description: None, arguments: Vec::new() }
+    }
 }
 /// Says in whose name a message of a prompt is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -18,6 +18,10 @@ pub trait Toolbox: Send + Sync + 'static {
     /// # Cancel safety
     /// What was begun is kept for the next time, or undone.
     async fn bench(&self, caller: &Caller, roots: Option<&[String]>) -> Result<Arc<Bench>, String>;
+    /// Tells whether clients of the older era are asked for their roots before their bench is looked for.
+    fn wants_roots(&self) -> bool {
+        false
+    }
     /// Counts the times that tools became others for anybody; it is looked again at each bench then.
     fn changes(&self) -> watch::Receiver<u64>;
 }
@@ -37,6 +41,30 @@ pub struct Bench {
     /// What clients are told of the policy, as the server's instructions.
     pub instructions: Option<String>,
 }
+impl Bench {
+    /// Makes a bench that gives its callers no outputs to read and tells them nothing of the policy.
+    pub fn new(
+        tools: impl Fn() -> ToolRegistry + Send + Sync + 'static,
+        executor: Arc<dyn ToolExecutor>,
+        scope: CallScope,
+        pending: Arc<dyn PendingStore>,
+    ) -> Self {
+        Self { tools: Box::new(tools), executor, scope, outputs: None, pending, instructions: None }
+    }
+
+    /// Lets callers read what was cut of their outputs: the executor's own store.
+    pub fn with_outputs(mut self, outputs: Arc<dyn OutputStore>) -> Self {
+        self.outputs = Some(outputs);
+        self
+    }
+
+    /// Tells clients what the policy allows.
+    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
+    }
+}
+
 /// Is put into the scope of each served call, for tools that have something to do with the client itself:
 /// `cx.scope().extension::<CallingClient>()`. It is what a gateway samples, lists roots and forwards questions with.
 #[derive(Clone)]

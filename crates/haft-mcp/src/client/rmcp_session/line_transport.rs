@@ -58,7 +58,7 @@ impl LineTransport {
                     }
                 }
             }
-            Found::Oversize { id, bytes } => {
+            Found::Oversize { id, bytes, .. } => {
                 if let Some(id) = id.and_then(message::request_id) {
                     return Some(local_fault::oversize(id, bytes, self.most));
                 }

@@ -1,0 +1,88 @@
+//! `haft serve`: the tools of this command for MCP clients, behind one policy, one way to approve and one journal.
+
+mod arguments;
+mod clients;
+mod directory;
+mod ending;
+mod instructions;
+mod place;
+mod print_config;
+mod serving;
+mod toolbox;
+mod waiting_calls;
+
+pub(crate) use arguments::ServeOptions;
+
+use crate::exit::{Exit, UsageError};
+use crate::kept_state::KeptState;
+use crate::setup;
+use crate::user_directories::UserDirectories;
+use anyhow::Result;
+use clients::Clients;
+use directory::Directory;
+use ending::Ending;
+use serving::{Serving, Way};
+use toolbox::{ServedBenches, Settings};
+
+/// Serves clients until they are gone or the process is told to stop.
+pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
+    if let Some(client) = options.print_config {
+        return print_config::print(client, &options);
+    }
+    let way = Way::of(&options)?;
+    let state = KeptState::from_environment()?;
+    // Who called what is recorded from the first call on; without a place for it calls cannot wait either.
+    if let Err(error) = state.store() {
+        crate::exit::note(
+            error.context("nothing is recorded, and no call can wait for an approval").as_ref(),
+        );
+    }
+    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let settings = Settings {
+        directory: Directory::of(&workdir, options.workdir.is_some() || options.no_roots),
+        no_mcp: options.no_mcp,
+        policy: options.policy.clone(),
+        clients: Clients::of(options.clients.as_deref())?,
+    };
+    let benches = ServedBenches::new(settings, state, UserDirectories::from_environment());
+    // What is wrong with the policy is said to the person who starts this, not to the first client.
+    benches.check().await?;
+    let ending = Ending::on_signals()?;
+    let serving = Serving {
+        toolbox: benches.clone(),
+        way,
+        tools: options.tools.clone(),
+        state_key: options.state_key.as_deref().map(read_key).transpose()?,
+        rates: benches.rates(),
+        options,
+    };
+    let served = serving::run(serving, ending.token()).await;
+    ending.begin();
+    benches.stop().await;
+    served.map(|()| Exit::Done)
+}
+
+/// Reads the key that what clients carry from call to call is sealed with: 64 hexadecimal digits.
+fn read_key(path: &std::path::Path) -> Result<[u8; 32]> {
+    use anyhow::Context as _;
+    let shown = path.display();
+    let wrong = || {
+        UsageError(format!(
+            "`{shown}` holds no key; write 64 hexadecimal digits, as of `openssl rand -hex 32`"
+        ))
+    };
+    let text = std::fs::read_to_string(path)
+        .with_context(|| UsageError(format!("cannot read the key in `{shown}`; name a file of your own")))?;
+    let text = text.trim();
+    let mut key = [0; 32];
+    if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return Err(wrong().into());
+    }
+    for (byte, place) in key.iter_mut().zip((0..64).step_by(2)) {
+        *byte = u8::from_str_radix(&text[place..place + 2], 16).map_err(|_| wrong())?;
+    }
+    Ok(key)
+}
+
+#[cfg(test)]
+mod tests;

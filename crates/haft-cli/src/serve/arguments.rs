@@ -1,0 +1,79 @@
+use crate::policy_setup::PolicyOptions;
+use clap::{Args, ValueEnum};
+use haft::mcp::Mode;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ServeOptions {
+    /// Serve one client over standard input and output, as is done without --http and --unix
+    #[arg(long, conflicts_with_all = ["http", "unix"])]
+    pub(crate) stdio: bool,
+    /// Serve clients over HTTP at this address, at `/mcp`
+    #[arg(long, value_name = "ADDR:PORT", conflicts_with = "unix")]
+    pub(crate) http: Option<SocketAddr>,
+    /// Serve clients over a socket that only you can open
+    #[arg(long, value_name = "PATH")]
+    pub(crate) unix: Option<PathBuf>,
+    /// The directory the tools work in; a client's own by default, if it is below yours or below the current one
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workdir: Option<PathBuf>,
+    /// Work in the current directory, whatever directories clients have
+    #[arg(long)]
+    pub(crate) no_roots: bool,
+    /// Leave out the tools of MCP servers
+    #[arg(long)]
+    pub(crate) no_mcp: bool,
+    /// The tools that are served: `full`, `search` (three tools that find, describe and call the others), or a selector
+    #[arg(long, value_name = "full|search|TOOLS", default_value = "full")]
+    pub(crate) tools: Mode,
+    /// Print what to write into a client's configuration, and serve nothing
+    #[arg(long, value_name = "CLIENT")]
+    pub(crate) print_config: Option<Client>,
+    /// What the server is called in that configuration
+    #[arg(long, value_name = "NAME", default_value = "haft", requires = "print_config")]
+    pub(crate) name: String,
+    /// Serve who shows one of the tokens in this file
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "HTTP",
+        requires = "http",
+        conflicts_with = "oauth_issuer"
+    )]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Serve who shows a token of this OAuth issuer
+    #[arg(long, value_name = "URL", help_heading = "HTTP", requires_all = ["http", "oauth_audience"])]
+    pub(crate) oauth_issuer: Option<String>,
+    /// What tokens have to be made for: the address that clients know this server by
+    #[arg(long, value_name = "URL", help_heading = "HTTP", requires = "oauth_issuer")]
+    pub(crate) oauth_audience: Option<String>,
+    /// Ask the issuer about each token, where tokens cannot be checked here
+    #[arg(long, help_heading = "HTTP", requires = "oauth_issuer")]
+    pub(crate) introspect: bool,
+    /// Answer requests for this host, too
+    #[arg(long, value_name = "HOST", help_heading = "HTTP", requires = "http")]
+    pub(crate) allow_host: Vec<String>,
+    /// Answer requests of pages of this origin, too
+    #[arg(long, value_name = "ORIGIN", help_heading = "HTTP", requires = "http")]
+    pub(crate) allow_origin: Vec<String>,
+    /// The key by which several instances trust each other's rounds of questions: 64 hexadecimal digits
+    #[arg(long, value_name = "FILE", help_heading = "HTTP")]
+    pub(crate) state_key: Option<PathBuf>,
+    /// What holds for each client: its profile, policy, directory and rate
+    #[arg(long, value_name = "FILE", help_heading = "HTTP")]
+    pub(crate) clients: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) policy: PolicyOptions,
+}
+
+/// Names a client whose configuration is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Client {
+    ClaudeCode,
+    Codex,
+    Vscode,
+    Cursor,
+    Gemini,
+}

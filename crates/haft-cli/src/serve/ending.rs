@@ -1,0 +1,57 @@
+use anyhow::{Context as _, Result};
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+/// How long the end may take before it is made: within a second everything is gone.
+const LONGEST: Duration = Duration::from_millis(900);
+
+/// Sees to it that the process ends when it is told to, whatever still hangs.
+pub(super) struct Ending {
+    token: CancellationToken,
+    _listening: AbortOnDropHandle<()>,
+}
+
+impl Ending {
+    /// Begins the end at the first signal that asks for it.
+    pub(super) fn on_signals() -> Result<Self> {
+        let listen = |kind| signal(kind).context("cannot wait for signals");
+        let (mut term, mut hangup) = (listen(SignalKind::terminate())?, listen(SignalKind::hangup())?);
+        let mut interrupt = listen(SignalKind::interrupt())?;
+        let token = CancellationToken::new();
+        let cancel = token.clone();
+        let listening = tokio::spawn(async move {
+            tokio::select! {
+                _ = term.recv() => {}
+                _ = hangup.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            cancel.cancel();
+            watch();
+        });
+        Ok(Self { token, _listening: AbortOnDropHandle::new(listening) })
+    }
+
+    /// Is cancelled when the process is to end.
+    pub(super) fn token(&self) -> CancellationToken {
+        self.token.clone()
+    }
+
+    /// Begins the end, since there is nobody left to serve.
+    pub(super) fn begin(&self) {
+        if !self.token.is_cancelled() {
+            self.token.cancel();
+            watch();
+        }
+    }
+}
+
+/// Ends the process when the time is up; on a thread of its own, since the others may hang.
+fn watch() {
+    std::thread::spawn(|| {
+        std::thread::sleep(LONGEST);
+        #[expect(clippy::exit, reason = "whoever asked for the end does not wait for what hangs")]
+        std::process::exit(0);
+    });
+}

@@ -1,0 +1,83 @@
+use crate::mcp::offered::{Offered, offer_live};
+use crate::setup;
+use anyhow::{Context as _, Result};
+use haft::{
+    CallScope, Catalog, Event, EventKind, Events, FixedSource, LocalOutputs, Observer, OutputStore, Workdir,
+    read_output,
+};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::sync::watch;
+use tokio_util::task::AbortOnDropHandle;
+
+/// How long clients wait for servers that have just been started; those that take longer come with a change of the list.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the tools of this command are called as a source; no server can have the name.
+const OWN: &str = "haft's own";
+
+/// Is a directory that is worked in, with its tools as they come and go.
+pub(super) struct Place {
+    pub(super) workdir: Workdir,
+    pub(super) catalog: Catalog,
+    pub(super) outputs: Arc<dyn OutputStore>,
+    servers: Arc<Offered>,
+    ready: watch::Receiver<bool>,
+    _following: AbortOnDropHandle<()>,
+    /// Where large outputs are; it goes with them.
+    _spilled: TempDir,
+}
+
+impl Place {
+    /// Opens a directory, and begins to gather its tools; changes of these are counted.
+    pub(super) fn open(path: &Path, no_mcp: bool, changes: &Arc<watch::Sender<u64>>) -> Result<Arc<Self>> {
+        let workdir = setup::workdir(Some(path))?;
+        let spilled = tempfile::tempdir().context("cannot make a directory for large outputs")?;
+        let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::spilling_into(spilled.path()));
+        let own = setup::registry(&workdir)?.with(read_output(Arc::clone(&outputs)))?;
+        let counted = Arc::clone(changes);
+        let count = move |event: &Event| {
+            if matches!(event.kind, EventKind::ToolsChanged { .. }) {
+                counted.send_modify(|count| *count += 1);
+            }
+        };
+        let events = Events::new([Arc::new(count) as Arc<dyn Observer>]);
+        let scope = CallScope::new("catalog".parse()?);
+        // What is first keeps its names.
+        let catalog = Catalog::builder().source(FixedSource::new(OWN, own)).events(events, scope).build()?;
+        let servers = Arc::new(if no_mcp { Offered::default() } else { offer_live(&workdir, &catalog) });
+        let (said, ready) = watch::channel(false);
+        let (followed, started) = (catalog.clone(), Arc::clone(&servers));
+        let following = tokio::spawn(async move {
+            // Those of this command are there at once.
+            followed.refresh_source(OWN).await;
+            followed.refresh().await;
+            started.print_notes();
+            said.send_replace(true);
+            followed.follow().await;
+        });
+        Ok(Arc::new(Self {
+            workdir,
+            catalog,
+            outputs,
+            servers,
+            ready,
+            _following: AbortOnDropHandle::new(following),
+            _spilled: spilled,
+        }))
+    }
+
+    /// Waits until all servers have answered or failed, but not for long.
+    pub(super) async fn ready(&self) {
+        let mut ready = self.ready.clone();
+        // Who says so is gone only with the place.
+        let _ = tokio::time::timeout(PATIENCE, ready.wait_for(|ready| *ready)).await;
+    }
+
+    /// Ends the servers.
+    pub(super) async fn stop(&self) {
+        self.servers.stop().await;
+    }
+}

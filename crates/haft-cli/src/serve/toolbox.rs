@@ -1,0 +1,299 @@
+use super::clients::{ClientSettings, Clients};
+use super::directory::Directory;
+use super::instructions::instructions;
+use super::place::Place;
+use super::waiting_calls::WaitingCalls;
+use crate::exit;
+use crate::kept_state::KeptState;
+use crate::paint::ASKS;
+use crate::policy_setup::{PolicyOptions, PolicySetup};
+use crate::setup;
+use crate::task::{SERVED, Task, What};
+use crate::timeline::visible;
+use crate::user_directories::UserDirectories;
+use anyhow::{Context as _, Result, bail};
+use async_trait::async_trait;
+use haft::mcp::{Bench, Caller, Principal, Toolbox};
+use haft::{CallScope, DenyAll, Grants, Journal, LocalExecutor, RunId, Widths};
+use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::fmt::Write as _;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// How long a call that is cancelled may take to end: the whole process has a second.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// How many benches are kept that nobody uses now, and how many directories are worked in at once.
+const MOST_IDLE: usize = 32;
+const MOST_PLACES: usize = 16;
+
+/// Says what is served.
+pub(super) struct Settings {
+    pub(super) directory: Directory,
+    pub(super) no_mcp: bool,
+    /// What the command line says of the policy.
+    pub(super) policy: PolicyOptions,
+    pub(super) clients: Clients,
+}
+
+/// Gives each client what its calls are made with: the tools of its directory, under its own policy.
+#[derive(Clone)]
+pub(super) struct ServedBenches(Arc<Inner>);
+
+struct Inner {
+    settings: Settings,
+    state: Arc<KeptState>,
+    user: UserDirectories,
+    /// How much of a kind is done at once, by all clients together.
+    widths: Widths,
+    changes: Arc<watch::Sender<u64>>,
+    places: Mutex<BTreeMap<PathBuf, Arc<Place>>>,
+    benches: Mutex<Benches>,
+    /// What was said of the policy files.
+    said: Mutex<BTreeSet<String>>,
+}
+
+#[derive(Default)]
+struct Benches {
+    known: HashMap<Key, Weak<Bench>>,
+    /// Those that were used last, so that a client without a connection finds its own again.
+    recent: VecDeque<Arc<Bench>>,
+}
+
+/// Says whose calls are made with one bench.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    principal: Principal,
+    session: Option<Arc<str>>,
+    directory: PathBuf,
+}
+
+impl ServedBenches {
+    pub(super) fn new(settings: Settings, state: Arc<KeptState>, user: UserDirectories) -> Self {
+        Self(Arc::new(Inner {
+            settings,
+            state,
+            user,
+            widths: Widths::default(),
+            changes: Arc::new(watch::Sender::new(0)),
+            places: Mutex::default(),
+            benches: Mutex::default(),
+            said: Mutex::default(),
+        }))
+    }
+
+    /// Says how many requests a minute are answered to whom.
+    pub(super) fn rates(&self) -> BTreeMap<Principal, NonZeroU32> {
+        self.0.settings.clients.rates()
+    }
+
+    /// Makes what the owner of this process would get, so that what is wrong is known at once; starts its servers.
+    pub(super) async fn check(&self) -> Result<()> {
+        let caller = Caller::new(Principal::local());
+        let (client, directory) = self.0.chosen(&caller, None)?;
+        let place = self.0.place(&directory)?;
+        self.0.make(caller, client, directory, place).await.map(drop)
+    }
+
+    /// Ends all servers, and waits for that.
+    pub(super) async fn stop(&self) {
+        let places: Vec<_> = std::mem::take(&mut *lock(&self.0.places)).into_values().collect();
+        for place in places {
+            place.stop().await;
+        }
+    }
+}
+
+impl Inner {
+    /// Says what holds for a client, and in which directory it works.
+    fn chosen(&self, caller: &Caller, roots: Option<&[String]>) -> Result<(ClientSettings, PathBuf)> {
+        let client = self.settings.clients.get(&caller.principal);
+        let directory = match &client.workdir {
+            Some(path) => Directory::named(path)?,
+            None => self.settings.directory.choose(&caller.principal, roots),
+        };
+        Ok((client, directory))
+    }
+
+    /// Opens a directory, unless it is open.
+    fn place(&self, directory: &Path) -> Result<Arc<Place>> {
+        let mut places = lock(&self.places);
+        if let Some(place) = places.get(directory) {
+            return Ok(Arc::clone(place));
+        }
+        if places.len() >= MOST_PLACES {
+            // One that nobody works in is closed; its servers end with it.
+            let idle = || {
+                places.iter().find(|(_, place)| Arc::strong_count(place) == 1).map(|(path, _)| path.clone())
+            };
+            let idle = idle().or_else(|| {
+                lock(&self.benches).recent.clear();
+                idle()
+            });
+            match idle {
+                Some(path) => drop(places.remove(&path)),
+                None => bail!("{MOST_PLACES} directories are worked in already"),
+            }
+        }
+        let place = Place::open(directory, self.settings.no_mcp, &self.changes)?;
+        places.insert(directory.to_owned(), Arc::clone(&place));
+        Ok(place)
+    }
+
+    /// Makes a bench; reads policy files, so it takes a thread that may wait.
+    async fn make(
+        self: &Arc<Self>,
+        caller: Caller,
+        client: ClientSettings,
+        directory: PathBuf,
+        place: Arc<Place>,
+    ) -> Result<Bench> {
+        let inner = Arc::clone(self);
+        let making = tokio::task::spawn_blocking(move || inner.made(&caller, &client, &directory, &place));
+        making.await.context("cannot make what calls are made with")?
+    }
+
+    fn made(
+        &self,
+        caller: &Caller,
+        client: &ClientSettings,
+        directory: &Path,
+        place: &Arc<Place>,
+    ) -> Result<Bench> {
+        let options = client.policy.as_ref().unwrap_or(&self.settings.policy);
+        let tools = place.catalog.snapshot();
+        let setup = PolicySetup::new(&place.workdir, Some(directory), &tools).for_user(self.user.clone());
+        let mut policy = setup.in_force(options)?;
+        self.print_once(policy.notes());
+        policy.loaded.limits.grace = policy.loaded.limits.grace.min(GRACE);
+        let instructions = instructions(&policy, &tools);
+
+        let run = run_of(caller, options, directory)?;
+        // A grant is about one client, and what is recorded and shown says which.
+        let who = format!("mcp:{}", caller.principal.as_str());
+        let scope = CallScope::new(run.clone()).with_agent(who);
+        let task = Task::new(
+            What::Serve { client: caller.principal.as_str().to_owned() },
+            place.workdir.root_path(),
+            options,
+        )?;
+        let waiting =
+            WaitingCalls { state: Arc::clone(&self.state), run, task, is_said: AtomicBool::new(false) };
+        let waiting = Arc::new(waiting);
+
+        let mut grants =
+            Grants::kept_in(Arc::clone(&self.state) as _).workspace(setup::name(&place.workdir)?);
+        if let Some(session) = &caller.session {
+            grants = grants.session(Arc::clone(session));
+        }
+        let executor = policy
+            .apply(LocalExecutor::builder(tools))?
+            // Each call brings the client that can be asked.
+            .approver(DenyAll)
+            .grants(grants)
+            .pending(Arc::clone(&waiting) as _)
+            .journal(Journal::new(Arc::clone(&self.state) as _))
+            .outputs(Arc::clone(&place.outputs))
+            .widths(&self.widths)
+            .build();
+        let served = Arc::clone(place);
+        let bench = Bench::new(move || served.catalog.snapshot(), Arc::new(executor), scope, waiting);
+        Ok(bench.with_outputs(Arc::clone(&place.outputs)).with_instructions(instructions))
+    }
+
+    /// Says on standard error what of the policy files does not count, to the person who runs this, and once.
+    fn print_once(&self, notes: Vec<String>) {
+        let mut said = lock(&self.said);
+        for note in notes.into_iter().filter(|note| said.insert(note.clone())) {
+            anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(&note));
+        }
+    }
+
+    async fn bench(self: &Arc<Self>, caller: &Caller, roots: Option<&[String]>) -> Result<Arc<Bench>> {
+        let (client, directory) = self.chosen(caller, roots)?;
+        let key = Key {
+            principal: caller.principal.clone(),
+            session: caller.session.clone(),
+            directory: directory.clone(),
+        };
+        if let Some(bench) = self.known(&key) {
+            return Ok(bench);
+        }
+        let place = self.place(&directory)?;
+        place.ready().await;
+        let bench = self.make(caller.clone(), client, directory, place).await?;
+        Ok(self.keep(key, Arc::new(bench)))
+    }
+
+    fn known(&self, key: &Key) -> Option<Arc<Bench>> {
+        let mut benches = lock(&self.benches);
+        let bench = benches.known.get(key)?.upgrade()?;
+        benches.use_again(&bench);
+        Some(bench)
+    }
+
+    /// Keeps a bench, or gives the one that was made at the same time.
+    fn keep(&self, key: Key, bench: Arc<Bench>) -> Arc<Bench> {
+        let mut benches = lock(&self.benches);
+        let bench = benches.known.get(&key).and_then(Weak::upgrade).unwrap_or(bench);
+        benches.known.retain(|_, known| known.strong_count() > 0);
+        benches.known.insert(key, Arc::downgrade(&bench));
+        benches.use_again(&bench);
+        bench
+    }
+}
+
+impl Benches {
+    fn use_again(&mut self, bench: &Arc<Bench>) {
+        self.recent.retain(|recent| !Arc::ptr_eq(recent, bench));
+        self.recent.push_front(Arc::clone(bench));
+        self.recent.truncate(MOST_IDLE);
+    }
+}
+
+#[async_trait]
+impl Toolbox for ServedBenches {
+    async fn bench(&self, caller: &Caller, roots: Option<&[String]>) -> Result<Arc<Bench>, String> {
+        self.0.bench(caller, roots).await.map_err(|error| {
+            // A client is not told of paths and policies of this machine.
+            exit::note(error.as_ref());
+            "this client cannot be served now; the person who runs `haft serve` is told why in its log"
+                .to_owned()
+        })
+    }
+
+    fn changes(&self) -> watch::Receiver<u64> {
+        self.0.changes.subscribe()
+    }
+}
+
+/// Names the run of a client's calls: the same one each time that it works in a directory under the same policy, so that an
+/// answer is found again; one of its own for a session.
+fn run_of(caller: &Caller, options: &PolicyOptions, directory: &Path) -> Result<RunId> {
+    let policy = options.policy.as_deref().map(Path::to_string_lossy).unwrap_or_default();
+    let profile = options.profile.map(|profile| profile.to_string()).unwrap_or_default();
+    let mode = options.mode.map(|mode| mode.to_string()).unwrap_or_default();
+    let directory = directory.to_string_lossy();
+    let session = caller.session.as_deref().unwrap_or_default();
+    let mut hash = Sha256::new();
+    for part in [caller.principal.as_str(), &profile, &policy, &mode, &directory, session] {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    }
+    let mut name = SERVED.to_owned();
+    for byte in &hash.finalize()[..6] {
+        // Writing to a string cannot fail.
+        let _ = write!(name, "{byte:02x}");
+    }
+    Ok(name.parse()?)
+}
+
+/// Nothing panics half-way through a change while a lock is held.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

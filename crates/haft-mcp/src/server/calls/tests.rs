@@ -1,0 +1,5 @@
+mod approvals;
+mod endings;
+mod questions;
+mod sequences;
+mod tasks;

@@ -1,0 +1,22 @@
+//! Which tools are served, under which names, in which pages, and what a call of one of them stands for.
+
+mod described;
+mod instructions;
+mod meta_tools;
+mod mode;
+mod pages;
+mod resolved;
+mod served_tool;
+mod served_tools;
+mod shelf;
+
+pub(crate) use instructions::instructions;
+pub use mode::{Mode, ModeError};
+pub(crate) use pages::{Page, Pages, StaleCursor};
+pub(crate) use resolved::Resolved;
+pub(crate) use served_tool::ServedTool;
+pub(crate) use served_tools::ServedTools;
+pub(crate) use shelf::Shelf;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+use haft_core::{OutputId, RunId};
+use std::fmt::{self, Write as _};
+
+const SCHEME: &str = "haft-output://";
+
+/// The most bytes of an address that is looked at.
+const MOST_BYTES: usize = 2 << 10;
+
+/// Says where the whole of what was cut is: `haft-output://RUN/OUTPUT`, with `?lines=A-B` or `?bytes=A-B` for a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct OutputAddress {
+    pub(super) run: RunId,
+    pub(super) output: OutputId,
+    pub(super) part: Part,
+}
+
+/// Says which part of an output is meant; the last line and byte belong to it, and where there is none, all that follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Whole,
+    /// Counted from 1.
+    Lines(u64, Option<u64>),
+    /// Counted from 0, as HTTP does.
+    Bytes(u64, Option<u64>),
+}
+
+/// Says why an address leads nowhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Astray {
+    /// It is not one of an output.
+    Foreign,
+    /// What follows the `?` is no part.
+    Part,
+}
+
+impl OutputAddress {
+    pub(super) fn of(run: RunId, output: OutputId) -> Self {
+        Self { run, output, part: Part::Whole }
+    }
+
+    pub(super) fn with(&self, part: Part) -> Self {
+        Self { part, ..self.clone() }
+    }
+
+    /// Tells whether an address is one of an output, well made or not.
+    pub(super) fn is_one(uri: &str) -> bool {
+        uri.starts_with(SCHEME)
+    }
+
+    pub(super) fn read(uri: &str) -> Result<Self, Astray> {
+        let rest = uri.strip_prefix(SCHEME).filter(|_| uri.len() <= MOST_BYTES).ok_or(Astray::Foreign)?;
+        let (path, query) = match rest.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (rest, None),
+        };
+        let (run, output) = path.split_once('/').ok_or(Astray::Foreign)?;
+        let run = decoded(run).and_then(|run| run.parse().ok()).ok_or(Astray::Foreign)?;
+        let output = decoded(output).and_then(|output| output.parse().ok()).ok_or(Astray::Foreign)?;
+        let part = match query {
+            None | Some("") => Part::Whole,
+            Some(query) => Part::read(query).ok_or(Astray::Part)?,
+        };
+        Ok(Self { run, output, part })
+    }
+}
+
+impl Part {
+    fn read(query: &str) -> Option<Self> {
+        let (unit, range) = query.split_once('=')?;
+        let (first, last) = range.split_once('-')?;
+        let number =
+            |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?;
+        let first: u64 = number(first)?;
+        let last: Option<u64> = if last.is_empty() { None } else { Some(number(last)?) };
+        if last.is_some_and(|last| last < first) {
+            return None;
+        }
+        match unit {
+            "lines" if first > 0 => Some(Self::Lines(first, last)),
+            "bytes" => Some(Self::Bytes(first, last)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for OutputAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { run, output, part } = self;
+        write!(f, "{SCHEME}{}/{}", encoded(run.as_str()), encoded(output.as_str()))?;
+        let (unit, first, last) = match *part {
+            Part::Whole => return Ok(()),
+            Part::Lines(first, last) => ("lines", first, last),
+            Part::Bytes(first, last) => ("bytes", first, last),
+        };
+        write!(f, "?{unit}={first}-")?;
+        last.map_or(Ok(()), |last| write!(f, "{last}"))
+    }
+}
+
+/// Writes what would end a part of an address otherwise, as RFC 3986 has it.
+fn encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            encoded.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
+}
+
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut left = text.bytes();
+    while let Some(byte) = left.next() {
+        if byte == b'%' {
+            let digit =
+                |byte: Option<u8>| char::from(byte?).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+            bytes.push(digit(left.next())? << 4 | digit(left.next())?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}

@@ -1,0 +1,36 @@
+//! What speaks the protocol, with rmcp: nothing of it is named elsewhere.
+
+mod answer;
+mod asked;
+mod followers;
+#[expect(deprecated, reason = "clients of the older era have logs, roots and samples")]
+mod handler;
+#[cfg(feature = "server-http")]
+mod http_service;
+#[cfg(feature = "server-http")]
+mod http_session;
+mod legacy_line;
+mod line_transport;
+mod list_changes;
+mod listening;
+mod message;
+mod modern_line;
+mod outbox;
+#[cfg(feature = "server-http")]
+mod outgoing;
+pub(crate) mod seal;
+mod serving;
+mod session;
+#[cfg(feature = "server-http")]
+mod sessions;
+#[expect(deprecated, reason = "clients of the older era have logs, roots and samples")]
+mod speaker;
+mod tasks;
+
+#[cfg(feature = "server-http")]
+pub(crate) use http_service::http_service;
+pub(crate) use line_transport::{LineEnd, serve_lines};
+pub(crate) use serving::{Serving, Shared};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,334 @@
+use super::handler::Handler;
+use super::serving::{Serving, Whose};
+use crate::lines::{Found, Lines, TopLevel};
+use crate::server::caller::Principal;
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, GetExtensions as _, GetMeta as _, ProtocolVersion, RequestId,
+    ServerJsonRpcMessage,
+};
+use rmcp::service::{ServerInitializeError, ServiceExt as _};
+use rmcp::transport::Transport;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::io;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::task::yield_now;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+/// The longest line that is read, in bytes.
+const MOST_LINE: usize = 16 * 1024 * 1024;
+
+/// How many requests are answered at once; beyond them no more is read.
+const MOST_IN_FLIGHT: usize = 256;
+
+/// How much is read while no more is answered, in bytes: as much as tells that the input has ended.
+const MOST_AHEAD: usize = 64 * 1024;
+
+/// How many lines wait to be written; whoever has more to say waits.
+const MOST_UNWRITTEN: usize = 64;
+
+/// After how many lines in a row that are passed over whoever else shares the task has a turn.
+const PATIENCE: u32 = 32;
+
+/// For how long a client is waited for that does not read the last lines.
+const FAREWELL: Duration = Duration::from_millis(300);
+
+/// For how long subscriptions have to end in peace.
+const PEACE: Duration = Duration::from_millis(50);
+
+/// For how long calls have to end that were cancelled.
+const GRACE: Duration = Duration::from_millis(700);
+
+const INVALID_REQUEST: i32 = -32600;
+const PARSE_ERROR: i32 = -32700;
+
+/// Says how the lines of a connection ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LineEnd {
+    /// The client has closed its side.
+    Closed,
+    /// The server was told to stop.
+    Stopped,
+}
+
+/// Serves one client over lines of JSON until it closes its side, or `stop` is cancelled.
+///
+/// # Cancel safety
+///
+/// Dropping the future cancels what is running.
+pub(crate) async fn serve_lines<R, W>(
+    serving: &Arc<Serving>,
+    (read, write): (R, W),
+    (principal, session): (Principal, Arc<str>),
+    stop: &CancellationToken,
+) -> LineEnd
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let (to_write, unwritten) = mpsc::channel(MOST_UNWRITTEN);
+    let over = CancellationToken::new();
+    // Whoever drops this cancels what is running.
+    let _over = over.clone().drop_guard();
+    let transport = LineTransport::new(read, to_write, over.clone());
+    let handler = Handler::new(serving.clone(), Whose::Known(principal, session));
+    // What it waits with is large, and is let go of when the connection is open.
+    let serve = Box::pin(async {
+        match handler.serve_with_ct(transport, over.clone()).await {
+            Ok(running) => drop(running.waiting().await),
+            Err(error) => told(&error),
+        }
+    });
+    let run = async { tokio::join!(serve, write_lines(write, unwritten)) };
+    let mut run = pin!(run);
+    tokio::select! {
+        biased;
+        _ = &mut run => return LineEnd::Closed,
+        () = over.cancelled() => {
+            // Its input has ended, and what was asked before is answered as far as it is ready soon.
+            let _ = timeout(GRACE + FAREWELL, &mut run).await;
+            return LineEnd::Closed;
+        }
+        () = stop.cancelled() => {}
+    }
+    serving.stopping.cancel();
+    if timeout(PEACE, &mut run).await.is_err() {
+        over.cancel();
+        let _ = timeout(GRACE, &mut run).await;
+    }
+    LineEnd::Stopped
+}
+
+/// Says why nothing was served at all; never what the client sent.
+fn told(error: &ServerInitializeError) {
+    let reason = match error {
+        ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled => return,
+        ServerInitializeError::InitializeFailed(_) => "the client was refused",
+        ServerInitializeError::TransportError { .. } => "the client does not read",
+        _ => "the client does not open the connection as the protocol wants it",
+    };
+    tracing::warn!(reason, "a connection was not opened");
+}
+
+/// Writes lines as they come, several at once where they come fast.
+async fn write_lines(mut write: impl AsyncWrite + Unpin, mut unwritten: mpsc::Receiver<Vec<u8>>) {
+    let mut lines = Vec::new();
+    while unwritten.recv_many(&mut lines, MOST_UNWRITTEN).await > 0 {
+        let text = if lines.len() == 1 { lines.swap_remove(0) } else { lines.concat() };
+        lines.clear();
+        if write.write_all(&text).await.is_err() || write.flush().await.is_err() {
+            // The client has closed its side; that its other side is closed is noticed by whoever reads.
+            return;
+        }
+    }
+}
+
+/// Carries messages as lines of JSON, and answers what is no message itself.
+struct LineTransport<R> {
+    read: R,
+    lines: Lines,
+    to_write: mpsc::Sender<Vec<u8>>,
+    /// What has to be written before more is read.
+    unsent: Option<Vec<u8>>,
+    /// What waits for room.
+    held: Option<ClientJsonRpcMessage>,
+    room: Arc<Semaphore>,
+    in_flight: Arc<Mutex<HashSet<RequestId>>>,
+    /// Whether the era is known: before, what is no request is passed over.
+    is_open: bool,
+    is_ended: bool,
+    /// How much was read ahead of what was understood, in bytes.
+    ahead: usize,
+    /// Cancelled when the client has closed its side.
+    over: CancellationToken,
+}
+
+/// Is a request that is being answered; it is let go with all that is known of the request.
+struct Flight {
+    id: RequestId,
+    in_flight: Arc<Mutex<HashSet<RequestId>>>,
+    _room: OwnedSemaphorePermit,
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
+    fn new(read: R, to_write: mpsc::Sender<Vec<u8>>, over: CancellationToken) -> Self {
+        Self {
+            read,
+            lines: Lines::new(MOST_LINE),
+            to_write,
+            unsent: None,
+            held: None,
+            room: Arc::new(Semaphore::new(MOST_IN_FLIGHT)),
+            in_flight: Arc::default(),
+            is_open: false,
+            is_ended: false,
+            ahead: 0,
+            over,
+        }
+    }
+
+    fn refuse(&mut self, id: Option<&Value>, code: i32, text: &str) {
+        let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": text } });
+        self.unsent = Some(format!("{error}\n").into_bytes());
+    }
+
+    /// What a line says, if it is a message for whoever serves.
+    fn understand(&mut self, found: Found) -> Option<ClientJsonRpcMessage> {
+        let line = match found {
+            Found::Oversize { request, bytes, .. } => {
+                let text = format!("the message has {bytes} bytes, and {MOST_LINE} are read at most");
+                self.refuse(request.as_ref(), INVALID_REQUEST, &text);
+                return None;
+            }
+            Found::Line(line) => self.lines.line(line),
+        };
+        match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
+            Ok(message) => self.let_in(message),
+            Err(_) if line.trim_ascii().is_empty() => None,
+            Err(_) => {
+                let is_json =
+                    serde_json::from_slice::<IgnoredAny>(line).is_ok() && str::from_utf8(line).is_ok();
+                let mut top_level = TopLevel::default();
+                top_level.pass(line);
+                let (id, answered) = (top_level.asked(), top_level.answered());
+                if !is_json {
+                    self.refuse(None, PARSE_ERROR, "the line is not JSON in UTF-8");
+                } else if answered.is_none() {
+                    self.refuse(id.as_ref(), INVALID_REQUEST, "the line is no message of JSON-RPC 2.0");
+                }
+                // To an answer that cannot be read there is none.
+                None
+            }
+        }
+    }
+
+    fn let_in(&mut self, message: ClientJsonRpcMessage) -> Option<ClientJsonRpcMessage> {
+        let ClientJsonRpcMessage::Request(request) = &message else {
+            return self.is_open.then_some(message);
+        };
+        let is_new = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).insert(request.id.clone());
+        if !is_new {
+            let id = request.id.clone().into_json_value();
+            self.refuse(Some(&id), INVALID_REQUEST, "a request of this id is being answered");
+            return None;
+        }
+        self.is_open |= opens(&request.request);
+        Some(message)
+    }
+
+    /// Marks a request as being answered, once there is room.
+    async fn with_flight(&mut self) -> Option<ClientJsonRpcMessage> {
+        let is_request = matches!(self.held, Some(ClientJsonRpcMessage::Request(_)));
+        let permit = if is_request { self.permit().await } else { None };
+        let mut message = self.held.take()?;
+        if let (ClientJsonRpcMessage::Request(request), Some(permit)) = (&mut message, permit) {
+            let flight = Flight { id: request.id.clone(), in_flight: self.in_flight.clone(), _room: permit };
+            request.request.extensions_mut().insert(Arc::new(flight));
+        }
+        Some(message)
+    }
+
+    /// Waits for room, and meanwhile reads a little ahead: what is being answered ends when the input does.
+    async fn permit(&mut self) -> Option<OwnedSemaphorePermit> {
+        let mut permit = pin!(self.room.clone().acquire_owned());
+        loop {
+            tokio::select! {
+                biased;
+                permit = &mut permit => return permit.ok(),
+                read = self.read.read_buf(self.lines.room()), if self.ahead < MOST_AHEAD && !self.is_ended => {
+                    match read {
+                        Ok(read) if read > 0 => self.ahead += read,
+                        _ => {
+                            self.lines.end();
+                            self.is_ended = true;
+                            self.over.cancel();
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Tells whether a request begins an era, and is not answered before one.
+fn opens(request: &ClientRequest) -> bool {
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        request => {
+            let meta = request.get_meta();
+            meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+                && meta
+                    .protocol_version()
+                    .is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version))
+        }
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for LineTransport<R> {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        let to_write = self.to_write.clone();
+        async move {
+            let mut line = serde_json::to_vec(&message)?;
+            line.push(b'\n');
+            to_write.send(line).await.map_err(|_| io::ErrorKind::BrokenPipe.into())
+        }
+    }
+
+    /// Cancel safe, since it is begun anew whenever anything else happens.
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        let mut passed = 0_u32;
+        loop {
+            if self.unsent.is_some() {
+                // Whoever does not read what is wrong is not read any more.
+                let room = self.to_write.reserve().await;
+                if let (Ok(room), Some(unsent)) = (room, self.unsent.take()) {
+                    room.send(unsent);
+                }
+            }
+            if self.held.is_some() {
+                return self.with_flight().await;
+            }
+            if let Some(found) = self.lines.find() {
+                self.held = self.understand(found);
+                passed += 1;
+                if passed.is_multiple_of(PATIENCE) {
+                    yield_now().await;
+                }
+            } else if self.is_ended {
+                self.over.cancel();
+                return None;
+            } else {
+                self.ahead = 0;
+                let read = self.read.read_buf(self.lines.room()).await;
+                if matches!(read, Ok(0) | Err(_)) {
+                    self.lines.end();
+                    self.is_ended = true;
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), io::Error> {
+        // What is written is written by whoever holds the other end; this one is dropped with the rest.
+        Ok(())
+    }
+}

@@ -1,0 +1,54 @@
+use super::followers::Followers;
+use super::list_changes::ListChanges;
+use crate::server::caller::Principal;
+use crate::server::calls::ServedCalls;
+use crate::server::catalog::{Mode, Shelf};
+use crate::server::offers::{Prompts, Resources};
+use crate::server::toolbox::Toolbox;
+use rmcp::model::Extensions;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Is what all that is served has in common.
+pub(crate) struct Shared {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) mode: Mode,
+    pub(crate) toolbox: Arc<dyn Toolbox>,
+    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) prompts: Option<Arc<dyn Prompts>>,
+    pub(crate) resources: Option<Arc<dyn Resources>>,
+    pub(crate) calls: Arc<ServedCalls>,
+}
+
+/// Is one serving: over standard streams, a socket or an address, until it is to stop.
+pub(crate) struct Serving {
+    pub(crate) shared: Arc<Shared>,
+    /// Ends subscriptions in peace, a moment before connections are ended.
+    pub(crate) stopping: CancellationToken,
+    pub(super) followers: Followers,
+}
+
+impl Serving {
+    pub(crate) fn new(shared: Arc<Shared>, stopping: CancellationToken) -> Arc<Self> {
+        Arc::new(Self { shared, stopping, followers: Followers::default() })
+    }
+
+    /// Tells the clients of the older era of changes, for as long as it is awaited.
+    pub(crate) async fn tell_of_changes(&self) {
+        self.followers.tell(ListChanges::of(&self.shared)).await;
+    }
+}
+
+/// Says who sends the requests of a connection.
+#[derive(Clone)]
+pub(crate) enum Whose {
+    /// One caller all of them, in a session of this name.
+    Known(Principal, Arc<str>),
+    /// Each its own, who was found out before.
+    OfRequest(fn(&Extensions) -> Option<Principal>),
+}
+
+/// Is the name of a session over HTTP, in the extensions of each of its requests.
+#[derive(Debug, Clone)]
+pub(super) struct SessionName(pub(super) Arc<str>);

@@ -1,0 +1,5 @@
+mod eras;
+#[cfg(feature = "server-http")]
+mod http;
+mod lines;
+mod stage;

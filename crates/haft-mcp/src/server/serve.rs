@@ -1,0 +1,229 @@
+use super::caller::Principal;
+use super::calls::{ServedCalls, SpentNonces, TaskLimits, random};
+use super::catalog::{Mode, Shelf};
+use super::offers::{Prompts, Resources};
+use super::rmcp_service::seal::HmacSeal;
+use super::rmcp_service::{LineEnd, Serving, Shared, serve_lines};
+use super::round::Seal;
+use super::toolbox::Toolbox;
+use std::fmt;
+#[cfg(unix)]
+use std::io;
+#[cfg(unix)]
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
+/// Serves the tools of a host to any client of the protocol, of either era.
+///
+/// One can serve over several ways at once. Each call goes through the bench that the [`Toolbox`] gives for its caller, with
+/// its validation, permissions and records.
+#[derive(Clone)]
+pub struct McpServe {
+    pub(super) shared: Arc<Shared>,
+}
+
+/// Builds an [`McpServe`].
+#[must_use = "it serves nothing before it is built"]
+pub struct McpServeBuilder {
+    toolbox: Arc<dyn Toolbox>,
+    name: String,
+    version: String,
+    mode: Mode,
+    key: Option<[u8; 32]>,
+    tasks: TaskLimits,
+    prompts: Option<Arc<dyn Prompts>>,
+    resources: Option<Arc<dyn Resources>>,
+}
+
+/// Says how a serving ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ended {
+    /// The client has closed its side.
+    Closed,
+    /// It was told to stop.
+    Stopped,
+}
+
+/// Says why nothing is served over a socket.
+#[cfg(unix)]
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SocketError {
+    /// The path cannot be listened at.
+    #[error("cannot listen at `{}`", path.display())]
+    Listen {
+        /// The path.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Somebody else listens there.
+    #[error("`{}` is served already", path.display())]
+    Taken {
+        /// The path.
+        path: PathBuf,
+    },
+}
+
+impl McpServe {
+    /// Begins to say what is served.
+    pub fn builder(toolbox: impl Toolbox) -> McpServeBuilder {
+        McpServeBuilder {
+            toolbox: Arc::new(toolbox),
+            name: "haft".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            mode: Mode::default(),
+            key: None,
+            tasks: TaskLimits::default(),
+            prompts: None,
+            resources: None,
+        }
+    }
+
+    /// Serves whoever started this process, over its standard streams; nothing else may be written to standard output.
+    ///
+    /// It ends when standard input does, or when the token is cancelled: within a second, whatever calls are running, which
+    /// are cancelled.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future cancels what is running; a line that is being written may be left unfinished.
+    pub async fn serve_stdio(&self, stop: CancellationToken) -> Ended {
+        self.serve_over(tokio::io::stdin(), tokio::io::stdout(), stop).await
+    }
+
+    /// Serves one client over lines of JSON, which it reads and writes as over standard streams; it is the process's owner.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`McpServe::serve_stdio`].
+    pub(crate) async fn serve_over<R, W>(&self, read: R, write: W, stop: CancellationToken) -> Ended
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let serving = Serving::new(self.shared.clone(), CancellationToken::new());
+        let whose = (Principal::local(), session());
+        tokio::select! {
+            ended = serve_lines(&serving, (read, write), whose, &stop) => ended.into(),
+            () = serving.tell_of_changes() => Ended::Stopped,
+        }
+    }
+
+    /// Serves this process's owner over a socket at a path, each connection as over standard streams.
+    ///
+    /// Only the owner can open the socket (mode 0600). One that was left behind is replaced; one at which somebody listens is
+    /// not. It ends when the token is cancelled, and the socket is removed then.
+    ///
+    /// # Errors
+    ///
+    /// When the path cannot be listened at, or somebody does so already.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends all connections, and leaves the socket behind.
+    #[cfg(unix)]
+    pub async fn serve_unix(&self, path: &Path, stop: CancellationToken) -> Result<Ended, SocketError> {
+        let socket = super::socket::Socket::bind(path).await?;
+        let serving = Serving::new(self.shared.clone(), CancellationToken::new());
+        tokio::select! {
+            () = socket.serve(&serving, &stop) => {}
+            () = serving.tell_of_changes() => {}
+        }
+        Ok(Ended::Stopped)
+    }
+}
+
+/// Names a connection.
+pub(super) fn session() -> Arc<str> {
+    random::<12>().map(|byte| format!("{byte:02x}")).concat().into()
+}
+
+impl McpServeBuilder {
+    /// Names the server for its clients; `haft`, with its version, by default.
+    pub fn name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        self.name = name.into();
+        self.version = version.into();
+        self
+    }
+
+    /// Says which tools are served, and how clients learn of them; all by default.
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Gives the key of what clients carry from one round of questions to the next.
+    ///
+    /// Instances that answer one client's requests in turn need the same; by default each process has its own.
+    pub fn state_key(mut self, key: [u8; 32]) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// Says after how long a call goes on as a task, where its client can be answered so; 10 seconds by default.
+    pub fn tasks_after(mut self, after: Duration) -> Self {
+        self.tasks.after = after;
+        self
+    }
+
+    /// Offers prompts.
+    pub fn prompts(mut self, prompts: impl Prompts) -> Self {
+        self.prompts = Some(Arc::new(prompts));
+        self
+    }
+
+    /// Offers documents.
+    pub fn resources(mut self, resources: impl Resources) -> Self {
+        self.resources = Some(Arc::new(resources));
+        self
+    }
+
+    /// Makes the server.
+    pub fn build(self) -> McpServe {
+        let seal: Arc<dyn Seal> = match self.key {
+            Some(key) => Arc::new(HmacSeal::new(key)),
+            None => Arc::new(HmacSeal::of_this_process()),
+        };
+        let tools = Arc::new(Shelf::new(self.mode.clone()));
+        let calls = ServedCalls::new(seal, Arc::new(SpentNonces::default()), tools.clone());
+        let calls = Arc::new(calls.with_tasks(self.tasks));
+        McpServe {
+            shared: Arc::new(Shared {
+                name: self.name,
+                version: self.version,
+                mode: self.mode,
+                toolbox: self.toolbox,
+                shelf: tools,
+                prompts: self.prompts,
+                resources: self.resources,
+                calls,
+            }),
+        }
+    }
+}
+
+impl From<LineEnd> for Ended {
+    fn from(end: LineEnd) -> Self {
+        match end {
+            LineEnd::Closed => Self::Closed,
+            LineEnd::Stopped => Self::Stopped,
+        }
+    }
+}
+
+impl fmt::Debug for McpServe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpServe").field("name", &self.shared.name).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for McpServeBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpServeBuilder").field("name", &self.name).finish_non_exhaustive()
+    }
+}
