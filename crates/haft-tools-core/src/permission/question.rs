@@ -22,6 +22,9 @@ pub struct Question {
     pub text: String,
     /// What is an answer to it.
     pub kind: QuestionKind,
+    /// Names the question within its call, if it has a name: see [`Question::keyed`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
 }
 
 /// Says what is an answer to a question.
@@ -113,23 +116,36 @@ pub enum NoAnswer {
 impl Question {
     /// Asks for a text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), kind: QuestionKind::Text }
+        Self::new(text, QuestionKind::Text)
     }
 
     /// Asks for one of several texts.
     pub fn choice(text: impl Into<String>, options: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let options = options.into_iter().map(Into::into).collect();
-        Self { text: text.into(), kind: QuestionKind::Choice { options } }
+        Self::new(text, QuestionKind::Choice { options })
     }
 
     /// Asks for a yes or a no.
     pub fn confirm(text: impl Into<String>) -> Self {
-        Self { text: text.into(), kind: QuestionKind::Confirm }
+        Self::new(text, QuestionKind::Confirm)
     }
 
     /// Asks for an object that fits a schema.
     pub fn form(text: impl Into<String>, schema: Schema) -> Self {
-        Self { text: text.into(), kind: QuestionKind::Form { schema } }
+        Self::new(text, QuestionKind::Form { schema })
+    }
+
+    /// Names the question within its call, the same each time that the call is made.
+    ///
+    /// A client of this program that knows the name can give its answer together with the call, and where a call has to be
+    /// begun anew, the answer that was given is found by it. Without a name, questions are told apart by their order.
+    pub fn keyed(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
+    fn new(text: impl Into<String>, kind: QuestionKind) -> Self {
+        Self { text: text.into(), kind, key: None }
     }
 
     /// Tells whether a value is an answer to the question; if not, says why and what would be.
