@@ -266,7 +266,7 @@ impl CallContext {
     }
 
     fn is_observed(&self) -> bool {
-        self.frame().is_some_and(|frame| frame.events().is_observed())
+        self.frame().is_some_and(Frame::is_observed)
     }
 
     fn telling(&self) -> MutexGuard<'_, ()> {

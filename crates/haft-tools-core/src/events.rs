@@ -1,11 +1,13 @@
 mod rate_limit;
 mod redacting;
 mod stream;
+mod told;
 
 pub use rate_limit::RateLimit;
 pub use stream::{Delivery, EventReader};
+pub(crate) use told::Told;
 
-use crate::{CallScope, RedactedStream, Redactor, now_ms};
+use crate::{CallScope, RedactedStream, Redactor};
 use haft_core::{CallId, Event, EventKind};
 use redacting::Redactors;
 use std::fmt;
@@ -176,26 +178,12 @@ impl Events {
 
     /// Makes an event, if anybody observes or reads, and hands it without secrets to everyone who does.
     pub fn emit(&self, scope: &CallScope, call: Option<&CallId>, kind: impl FnOnce() -> EventKind) {
-        if !self.is_observed() {
-            return;
-        }
-        // The number is given last, so that one whose making panics leaves no gap.
-        let mut kind = kind();
-        for redactor in &*self.0.redactors.all() {
-            redactor.redact_event(&mut kind);
-        }
-        let mut event =
-            Event::new(0, now_ms(), scope.run().clone(), kind).with_parent_run(scope.parent_run().cloned());
-        if let Some(call) = call {
-            event = event.with_call(call.clone());
-        }
-        let (event, woken) = self.0.publish(event);
-        for waker in woken {
-            apart(|| waker.wake());
-        }
-        for observer in &self.0.observers {
-            apart(|| observer.observe(&event));
-        }
+        self.beside(None).emit(scope, call, kind);
+    }
+
+    /// Tells one more observer, beside those who observe everything.
+    pub(crate) fn beside<'a>(&'a self, observer: Option<&'a dyn Observer>) -> Told<'a> {
+        Told { events: self, observer }
     }
 }
 

@@ -1,4 +1,5 @@
 mod approve;
+mod attended;
 mod control;
 mod course;
 mod decide;
@@ -16,6 +17,7 @@ mod span;
 mod validate;
 
 pub(crate) use approve::ask_person;
+pub(crate) use attended::Attended;
 pub(crate) use frame::{Frame, StoppedClocks};
 pub use live::Cancel;
 pub(crate) use live::LiveCalls;
@@ -26,7 +28,8 @@ pub(crate) use shape::shape_news;
 pub use span::SpanContent;
 
 use crate::{
-    Answer, Approval, CallContext, CallScope, PendingCall, PendingId, Steering, StoreError, ToolRegistry,
+    Answer, Approval, Approver, CallContext, CallScope, Observer, PendingCall, PendingId, Steering,
+    StoreError, ToolRegistry,
 };
 use async_trait::async_trait;
 use haft_core::{CallId, ErrorKind, Repair, ReplyStatus, ToolCall, ToolOutput, ToolReply};
@@ -74,12 +77,22 @@ pub struct Batch {
     pub(crate) steering: Option<Arc<dyn Steering>>,
     pub(crate) registry: Option<ToolRegistry>,
     pub(crate) caller: Option<CallContext>,
+    pub(crate) attended: Option<Arc<Attended>>,
 }
 
 impl Batch {
     /// Makes a batch that runs to its end.
     pub fn new(scope: CallScope, calls: Vec<ToolCall>) -> Self {
-        Self { scope, calls, held: None, cancellation: None, steering: None, registry: None, caller: None }
+        Self {
+            scope,
+            calls,
+            held: None,
+            cancellation: None,
+            steering: None,
+            registry: None,
+            caller: None,
+            attended: None,
+        }
     }
 
     /// Makes a batch of calls that were held back by others, now that these are answered.
@@ -116,6 +129,24 @@ impl Batch {
         self
     }
 
+    /// Asks this approver about these calls and about what they ask, and not the executor's.
+    ///
+    /// So one executor can serve several people, each of whom is asked about their own calls. It holds also for the calls
+    /// that these make, unless their batch brings another.
+    pub fn asked_through(mut self, approver: Arc<dyn Approver>) -> Self {
+        Attended::ask(&mut self.attended, approver);
+        self
+    }
+
+    /// Tells this observer what happens to these calls and to those that they make, beside the executor's
+    /// [events](crate::Events).
+    ///
+    /// It sees the same events with the same numbers, without secrets; of other calls it sees none.
+    pub fn observed_by(mut self, observer: Arc<dyn Observer>) -> Self {
+        Attended::tell(&mut self.attended, observer);
+        self
+    }
+
     /// The calls, in order.
     pub fn calls(&self) -> &[ToolCall] {
         &self.calls
@@ -132,7 +163,7 @@ impl fmt::Debug for Batch {
 }
 
 /// Holds a person's late answer to a pending call.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Resumption {
     pub(crate) scope: CallScope,
     pub(crate) pending: PendingCall,
@@ -140,12 +171,13 @@ pub struct Resumption {
     pub(crate) cancellation: Option<CancellationToken>,
     pub(crate) registry: Option<ToolRegistry>,
     pub(crate) caller: Option<CallContext>,
+    pub(crate) attended: Option<Arc<Attended>>,
 }
 
 impl Resumption {
     /// Answers the pending call in the scope in which it was made.
     pub fn new(scope: CallScope, pending: PendingCall, approval: Approval) -> Self {
-        Self { scope, pending, approval, cancellation: None, registry: None, caller: None }
+        Self { scope, pending, approval, cancellation: None, registry: None, caller: None, attended: None }
     }
 
     /// Cancels the call when the token is cancelled.
@@ -164,6 +196,28 @@ impl Resumption {
     pub fn with_registry(mut self, registry: ToolRegistry) -> Self {
         self.registry = Some(registry);
         self
+    }
+
+    /// Asks this approver about the call, as [`Batch::asked_through`] does.
+    pub fn asked_through(mut self, approver: Arc<dyn Approver>) -> Self {
+        Attended::ask(&mut self.attended, approver);
+        self
+    }
+
+    /// Tells this observer what happens to the call, as [`Batch::observed_by`] does.
+    pub fn observed_by(mut self, observer: Arc<dyn Observer>) -> Self {
+        Attended::tell(&mut self.attended, observer);
+        self
+    }
+}
+
+impl fmt::Debug for Resumption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resumption")
+            .field("scope", &self.scope)
+            .field("pending", &self.pending)
+            .field("approval", &self.approval)
+            .finish_non_exhaustive()
     }
 }
 

@@ -22,7 +22,14 @@ pub(super) enum Approved {
     /// It starts over with this input.
     Again(Value),
     /// It waits.
-    Waits(Box<PendingCall>),
+    Waits(Waits),
+}
+
+/// Is a call that waits for a person.
+pub(super) struct Waits {
+    pub(super) pending: Box<PendingCall>,
+    /// Whether somebody else than the executor keeps it.
+    pub(super) is_kept: bool,
 }
 
 /// Why a call is not run that nobody could be asked about.
@@ -150,7 +157,7 @@ pub(super) async fn ask(approver: &dyn Approver, pending: &PendingCall) -> Appro
 
 /// Puts a question of a running call; an approver that breaks has not answered.
 pub(crate) async fn ask_person(frame: &Frame, question: &AskedQuestion) -> Response {
-    let approver = &frame.shared.approver;
+    let approver = frame.approver();
     let response = AssertUnwindSafe(async { approver.answer(question).await }).catch_unwind().await;
     response.unwrap_or_else(|payload| {
         discard(payload);

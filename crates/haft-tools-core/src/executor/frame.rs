@@ -1,6 +1,8 @@
+use super::attended::Attended;
 use super::control::Control;
 use super::local::Shared;
-use crate::{Accesses, CallContext, CallScope, Events, Layer, OutputStore, ToolRegistry, Verdict};
+use crate::events::Told;
+use crate::{Accesses, Approver, CallContext, CallScope, Layer, OutputStore, ToolRegistry, Verdict};
 use haft_core::{CallId, EventKind, ToolSpec};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -14,6 +16,8 @@ pub(crate) struct Frame {
     pub(crate) control: Control,
     /// The call whose tool makes these.
     pub(crate) caller: Option<CallContext>,
+    /// Who attends to these calls besides those who attend to all of the executor's.
+    pub(super) attended: Option<Arc<Attended>>,
     pub(super) nesting: u32,
     /// Whether a call may be left to wait for a later answer.
     pub(super) may_wait: bool,
@@ -53,13 +57,25 @@ impl Frame {
         policy.explain_in(&self.scope, mode.get(), tool, accesses)
     }
 
-    pub(crate) fn events(&self) -> &Events {
-        &self.shared.events
+    /// Whom to ask about these calls.
+    pub(super) fn approver(&self) -> &dyn Approver {
+        let own = self.attended.as_ref().and_then(|attended| attended.approver.as_deref());
+        own.unwrap_or(&*self.shared.approver)
+    }
+
+    fn events(&self) -> Told<'_> {
+        let own = self.attended.as_ref().and_then(|attended| attended.observer.as_deref());
+        self.shared.events.beside(own)
+    }
+
+    /// Tells whether anybody observes these calls or reads of them.
+    pub(crate) fn is_observed(&self) -> bool {
+        self.events().is_observed()
     }
 
     /// Tells of something that happened to a call.
     pub(crate) fn emit(&self, call: &CallId, kind: impl FnOnce() -> EventKind) {
-        self.shared.events.emit(&self.scope, Some(call), kind);
+        self.events().emit(&self.scope, Some(call), kind);
     }
 
     pub(crate) fn outputs(&self) -> Option<&Arc<dyn OutputStore>> {

@@ -1,4 +1,5 @@
 use super::approve;
+use super::attended::Attended;
 use super::control::Control;
 use super::course::{Ahead, Among, Course};
 use super::frame::Frame;
@@ -7,9 +8,8 @@ use super::{Batch, BatchOutcome, CallOutcome, Cancel, ResumeRefused, Resumption,
 use crate::admission::{Admission, Turn, Widths};
 use crate::registry::Entry;
 use crate::{
-    Approval, Approver, CallContext, CallScope, Claim, DenyAll, Events, Grants, Journal, Layer, Limits,
-    MemoryPending, ModeSwitch, OutputStore, PendingStore, Policy, Redactor, Selector, ToolLimits,
-    ToolRegistry,
+    Approver, CallContext, CallScope, Claim, DenyAll, Events, Grants, Journal, Layer, Limits, MemoryPending,
+    ModeSwitch, OutputStore, PendingStore, Policy, Redactor, Selector, ToolLimits, ToolRegistry,
 };
 use async_trait::async_trait;
 use futures_util::future::join_all;
@@ -246,9 +246,9 @@ impl LocalExecutorBuilder {
 #[async_trait]
 impl ToolExecutor for LocalExecutor {
     async fn execute_batch(&self, batch: Batch) -> BatchOutcome {
-        let Batch { scope, mut calls, held, cancellation, steering, registry, caller } = batch;
-        let frame =
-            self.frame(scope, Control::new(token(cancellation, caller.as_ref()), steering), registry, caller);
+        let Batch { scope, mut calls, held, cancellation, steering, registry, caller, attended } = batch;
+        let control = Control::new(token(cancellation, caller.as_ref()), steering);
+        let frame = self.frame(scope, control, registry, caller, attended);
         if let Some(caller) = &frame.caller {
             let work = self.execute_several(&frame, calls, held);
             return BatchOutcome::new(Box::pin(caller.room().lend_while(work)).await);
@@ -276,8 +276,8 @@ impl ToolExecutor for LocalExecutor {
     }
 
     async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumeRefused> {
-        let Resumption { scope, pending, approval, cancellation, registry, caller } = resumption;
-        if approval == Approval::Later {
+        let Resumption { scope, pending, approval, cancellation, registry, caller, attended } = resumption;
+        if approval.waits() {
             return Ok(CallOutcome::Pending(Box::new(pending)));
         }
         if pending.is_expired() && !approval.denies() {
@@ -289,8 +289,8 @@ impl ToolExecutor for LocalExecutor {
             Ok(Claim::OtherDigest) => return Err(ResumeRefused::OtherDigest { id: pending.id }),
             Err(source) => return Err(ResumeRefused::Unclaimed { id: pending.id, source }),
         }
-        let frame =
-            self.frame(scope, Control::new(token(cancellation, caller.as_ref()), None), registry, caller);
+        let control = Control::new(token(cancellation, caller.as_ref()), None);
+        let frame = self.frame(scope, control, registry, caller, attended);
         approve::remember_denial(&frame, &approval, &pending).await;
         let course = Course::from(Ahead::resume(&frame, pending, approval, self.turn(&frame)));
         Ok(match &frame.caller {
@@ -372,6 +372,7 @@ impl LocalExecutor {
         control: Control,
         registry: Option<ToolRegistry>,
         caller: Option<CallContext>,
+        attended: Option<Arc<Attended>>,
     ) -> Arc<Frame> {
         let outer = caller.as_ref().and_then(CallContext::frame);
         // Whatever way a call makes others, they are below the ceilings that it is below.
@@ -380,9 +381,10 @@ impl LocalExecutor {
             None => scope,
         };
         let nesting = outer.map_or(0, |outer| outer.nesting + 1);
+        let attended = Attended::within(attended, outer.and_then(|outer| outer.attended.as_ref()));
         let shared = Arc::clone(&self.0);
         let left = OnceLock::new();
-        Arc::new(Frame { shared, registry, scope, control, caller, nesting, may_wait: true, left })
+        Arc::new(Frame { shared, registry, scope, control, caller, attended, nesting, may_wait: true, left })
     }
 }
 

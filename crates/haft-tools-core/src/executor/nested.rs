@@ -15,6 +15,7 @@ pub(crate) async fn call_nested(caller: &CallContext, outer: &Frame, call: ToolC
         scope: outer.scope.clone(),
         control: Control::new(Some(caller.calls_token().clone()), None),
         caller: Some(caller.clone()),
+        attended: outer.attended.clone(),
         nesting: outer.nesting + 1,
         may_wait: false,
         left: OnceLock::new(),

@@ -46,7 +46,7 @@ impl<'a> Record<'a> {
             }
             Approval::TimedOut { .. } => (PersonAnswer::NoAnswer, "nobody answered in time"),
             Approval::Nobody => (PersonAnswer::NoAnswer, approve::NO_APPROVER),
-            Approval::Edit { .. } | Approval::Later => return,
+            Approval::Edit { .. } | Approval::Later | Approval::KeptAs { .. } => return,
         };
         self.journal.decided(|| DecidedBy::person(answer, said));
         match answer {

@@ -1,6 +1,6 @@
 use super::grant::GrantTerm;
 use super::question::{AskedQuestion, Response};
-use crate::PendingCall;
+use crate::{PendingCall, PendingId};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -80,6 +80,14 @@ pub enum Approval {
     },
     /// The answer will come later: the call stays pending.
     Later,
+    /// The answer will come later, and whoever was asked keeps the call already, under this name: the executor does not put
+    /// it into its store.
+    ///
+    /// So the same question need not wait twice: a server whose client repeats a call gives the name under which it waits.
+    KeptAs {
+        /// The name under which it is kept, which the pending call gets.
+        id: PendingId,
+    },
     /// Nobody answered in time. The call does not run, and nobody is said to have denied it.
     TimedOut {
         /// How long was waited, in milliseconds.
@@ -93,6 +101,11 @@ impl Approval {
     /// Tells whether the call is not to run.
     pub fn denies(&self) -> bool {
         matches!(self, Self::Deny { .. } | Self::Never { .. } | Self::TimedOut { .. } | Self::Nobody)
+    }
+
+    /// Tells whether the answer is still to come.
+    pub fn waits(&self) -> bool {
+        matches!(self, Self::Later | Self::KeptAs { .. })
     }
 
     /// Tells whether the call is to run as it was shown.

@@ -69,6 +69,33 @@ pub trait PendingStore: Send + Sync + 'static {
     ///
     /// Cancel safe.
     async fn answer_to(&self, id: &PendingId) -> Result<Option<Approval>, StoreError>;
+
+    /// Finds the call of this digest that waits and has not expired, with the answer that was kept to it.
+    ///
+    /// Of several, one that was answered comes first, then the one that has waited longest. Whoever is asked for a call a
+    /// second time finds in this way that it waits already, and what was answered meanwhile. By default all calls that wait
+    /// are looked through.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    async fn waiting_as(&self, digest: &Digest) -> Result<Option<(PendingId, Option<Approval>)>, StoreError> {
+        let mut first = None;
+        for pending in self.waiting().await? {
+            if pending.digest != *digest || pending.is_expired() {
+                continue;
+            }
+            match self.answer_to(&pending.id).await? {
+                Some(answer) => return Ok(Some((pending.id, Some(answer)))),
+                None => first = first.or(Some((pending.id, None))),
+            }
+        }
+        Ok(first)
+    }
 }
 
 /// Says whether a call may be gone on with.

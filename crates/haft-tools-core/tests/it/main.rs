@@ -7,6 +7,7 @@
 mod abandoned;
 mod accesses;
 mod approvals;
+mod attended;
 mod bad_input;
 mod cancelling;
 mod catalog;

@@ -1,7 +1,7 @@
 use super::layered::Layered;
 use super::rest::{Halt, Rest};
 use super::{Front, Said};
-use crate::executor::approve::{self, Approved};
+use crate::executor::approve::{self, Approved, Waits};
 use crate::executor::decide::{Authorized, Decided};
 use crate::executor::frame::Frame;
 use crate::executor::prepare::prepare;
@@ -68,7 +68,7 @@ impl<'a> Rest<'a> {
             };
             match approved {
                 Approved::Run(authorized) => return Ok((entry, authorized)),
-                Approved::Waits(pending) => return Err(Halt::Waits(pending)),
+                Approved::Waits(waits) => return Err(Halt::Waits(waits)),
                 Approved::Again(input) => {
                     self.repairs = vec![approve::edited(&self.record.call.input, &input)];
                     front = self.take_input(input, Said::Wrote)?;
@@ -114,7 +114,7 @@ impl<'a> Rest<'a> {
             Asking::WhoItIs { url } => (None, Wants::Authentication { url }),
         };
         let (approval, pending) = {
-            let Frame { shared, control, .. } = &**self.frame;
+            let Frame { control, .. } = &**self.frame;
             let asking = async {
                 let (call, repairs) = (&self.record.call, &self.repairs);
                 let pending =
@@ -126,7 +126,7 @@ impl<'a> Rest<'a> {
                 let pending = PendingCall { again, ..pending };
                 self.record.asked(&pending);
                 let stopped = self.frame.stop_clocks();
-                let approval = approve::ask(&*shared.approver, &pending).await;
+                let approval = approve::ask(self.frame.approver(), &pending).await;
                 drop(stopped);
                 Ok::<_, Refusal>((approval, pending))
             };
@@ -155,7 +155,11 @@ impl<'a> Rest<'a> {
                 Ok(Approved::Run(Authorized::by_approval(prepared)))
             }
             Approval::Edit { input } => Ok(Approved::Again(input)),
-            Approval::Later => Ok(Approved::Waits(Box::new(pending))),
+            Approval::Later => Ok(Approved::Waits(Waits { pending: Box::new(pending), is_kept: false })),
+            Approval::KeptAs { id } => {
+                let pending = Box::new(PendingCall { id, ..pending });
+                Ok(Approved::Waits(Waits { pending, is_kept: true }))
+            }
             approval => Err(approve::unapproved(&approval)),
         }
     }
@@ -207,7 +211,7 @@ impl<'a> Rest<'a> {
             Ok(Approved::Run(authorized)) => {
                 Ok(Front { entry, decided: Decided::Allowed(authorized), said: Said::Nothing })
             }
-            Ok(Approved::Waits(pending)) => Err(Halt::Waits(pending)),
+            Ok(Approved::Waits(waits)) => Err(Halt::Waits(waits)),
             Ok(Approved::Again(input)) => Ok(self.take_input(input, Said::Wrote)?),
             // What the remote party said tells the model more than that nobody made themselves known.
             Err(_) if !token.is_cancelled() => Err(refusal.into()),

@@ -1,7 +1,7 @@
 use super::layered::Layered;
 use super::{Front, Said, Stop};
 use crate::admission::{Room, Turn};
-use crate::executor::approve;
+use crate::executor::approve::{self, Waits};
 use crate::executor::decide::{Authorized, Decided, decide};
 use crate::executor::frame::Frame;
 use crate::executor::live::{Listing, Queued};
@@ -13,7 +13,7 @@ use crate::executor::shape::{Shaper, Unshaped, is_untrusted, redact_and_cut};
 use crate::executor::validate::validate;
 use crate::executor::{CallOutcome, HeldCall, Refusal};
 use crate::registry::Entry;
-use crate::{Access, Accesses, Answer, DecidedBy, PendingCall, Prepared};
+use crate::{Access, Accesses, Answer, DecidedBy, Prepared};
 use haft_core::{CallId, Digest, Repair, ReplyStatus, ToolOutput, Truncation};
 use serde_json::Value;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(super) struct Rest<'a> {
 pub(super) enum Halt {
     Answered(Box<Answer>),
     Refused(Refusal),
-    Waits(Box<PendingCall>),
+    Waits(Waits),
     /// These calls before it are left to wait.
     Held {
         behind: Vec<CallId>,
@@ -129,8 +129,8 @@ impl<'a> Rest<'a> {
         let answer = match halt {
             Halt::Answered(answer) => *answer,
             Halt::Refused(refusal) => refusal.into(),
-            Halt::Waits(pending) if self.frame.may_wait => match self.leave(&pending).await {
-                Ok(()) => return CallOutcome::Pending(pending),
+            Halt::Waits(waits) if self.frame.may_wait => match self.leave(&waits).await {
+                Ok(()) => return CallOutcome::Pending(waits.pending),
                 Err(refusal) => refusal.into(),
             },
             Halt::Held { behind, accesses } if self.frame.may_wait => {
@@ -146,8 +146,8 @@ impl<'a> Rest<'a> {
     }
 
     /// Leaves a call to wait for a person.
-    async fn leave(&mut self, pending: &PendingCall) -> Result<(), Refusal> {
-        if let Err(error) = self.frame.shared.pending.put(pending).await {
+    async fn leave(&mut self, Waits { pending, is_kept }: &Waits) -> Result<(), Refusal> {
+        if !is_kept && let Err(error) = self.frame.shared.pending.put(pending).await {
             let error = &error as &dyn std::error::Error;
             tracing::error!(call = %pending.call.id, error, "a call cannot be kept, so it does not wait");
             return Err(Refusal::new(
