@@ -5,8 +5,8 @@ use anyhow::{Context as _, Result};
 use async_trait::async_trait;
 use haft::store::{Entry, PendingEntry, SqliteStore, StoreFault};
 use haft::{
-    Approval, Claim, Grant, GrantPlace, GrantStore, JournalRecord, JournalSink, PendingCall, PendingId,
-    PendingStore, StoreError,
+    Approval, Claim, Digest, Grant, GrantPlace, GrantStore, JournalRecord, JournalSink, PendingCall,
+    PendingId, PendingStore, StoreError,
 };
 use std::error::Error;
 use std::fs;
@@ -204,6 +204,13 @@ impl PendingStore for KeptState {
     async fn answer_to(&self, id: &PendingId) -> Result<Option<Approval>, StoreError> {
         match self.found("read the answer")? {
             Some(store) => store.answer_to(id).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn waiting_as(&self, digest: &Digest) -> Result<Option<(PendingId, Option<Approval>)>, StoreError> {
+        match self.found("read the pending calls")? {
+            Some(store) => store.waiting_as(digest).await,
             None => Ok(None),
         }
     }

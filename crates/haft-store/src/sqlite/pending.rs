@@ -1,5 +1,6 @@
 use super::{SqliteStore, Trouble, from_json, integer, to_json, writing};
 use async_trait::async_trait;
+use haft_core::Digest;
 use haft_tools_core::now_ms;
 use haft_tools_core::{Approval, Claim, PendingCall, PendingId, PendingStore, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
@@ -74,6 +75,25 @@ impl PendingStore for SqliteStore {
             Ok(answer
                 .map(|answer| from_json("answer to the pending call", id.as_str(), &answer))
                 .transpose()?)
+        })
+        .await
+    }
+
+    async fn waiting_as(&self, digest: &Digest) -> Result<Option<(PendingId, Option<Approval>)>, StoreError> {
+        let digest = digest.to_string();
+        self.durably("look for the pending call", move |connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT id, answer FROM pending WHERE digest = ?1 AND claimed_at_ms IS NULL \
+                 AND (expires_at_ms IS NULL OR expires_at_ms > ?2) \
+                 ORDER BY answer IS NULL, asked_at_ms, seq LIMIT 1",
+            )?;
+            let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            let found: Option<(String, Option<String>)> =
+                select.query_row(params![digest, integer(now_ms())], row).optional()?;
+            let Some((id, answer)) = found else { return Ok(None) };
+            let answer =
+                answer.map(|answer| from_json("answer to the pending call", &id, &answer)).transpose()?;
+            Ok(Some((PendingId::new(id), answer)))
         })
         .await
     }

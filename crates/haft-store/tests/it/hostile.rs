@@ -131,7 +131,7 @@ fn a_file_that_is_not_ours_is_refused_and_left_alone() {
         ],
     );
     drop(open(&place.file("newer")).unwrap());
-    change("newer", "PRAGMA user_version = 3");
+    change("newer", "PRAGMA user_version = 4");
     check(
         "newer",
         expect![
@@ -152,7 +152,9 @@ async fn a_file_of_an_older_version_is_brought_up_to_date() {
     let place = Place::new();
     place.store().add(&grant()).await.unwrap();
     let change = |sql: &str| Connection::open(place.path()).unwrap().execute_batch(sql).unwrap();
-    change("DROP TABLE upkeep; DROP INDEX pending_of_run; PRAGMA user_version = 1");
+    change(
+        "DROP TABLE upkeep; DROP INDEX pending_of_run; DROP INDEX pending_by_digest; PRAGMA user_version = 1",
+    );
     let store = place.store();
     assert_eq!(do_all(&store).await.len(), 0);
     assert_eq!(GrantStore::list(&store).await.unwrap().len(), 2);

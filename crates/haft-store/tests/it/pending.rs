@@ -75,6 +75,32 @@ async fn an_answer_is_kept_as_long_as_the_call_waits() {
     .await;
 }
 
+#[tokio::test]
+async fn a_call_is_found_by_what_it_is_about() {
+    check(async |store| {
+        let asked = |id: &str, at: u64| pending_with(id, &json!({}), &json!({ "asked_at_ms": at }));
+        let (late, early, over) = (
+            asked("a", 2),
+            asked("b", 1),
+            pending_with("c", &json!({}), &json!({ "asked_at_ms": 0, "expires_at_ms": 1 })),
+        );
+        let found = async |digest| store.waiting_as(&digest).await.unwrap();
+        assert_eq!(found(late.digest).await, None);
+        for pending in [&over, &late, &early] {
+            store.put(pending).await.unwrap();
+        }
+        assert_eq!(found(late.digest).await, Some((early.id.clone(), None)));
+        store.answer(&late.id, &Approval::Approve).await.unwrap();
+        assert_eq!(found(late.digest).await, Some((late.id.clone(), Some(Approval::Approve))));
+        store.claim(&late).await.unwrap();
+        assert_eq!(found(late.digest).await, Some((early.id.clone(), None)));
+        store.claim(&early).await.unwrap();
+        assert_eq!(found(early.digest).await, None);
+        assert_eq!(found(pending("d", &json!({ "other": 1 })).digest).await, None);
+    })
+    .await;
+}
+
 /// Reads everything that lies beside the database.
 fn bytes(place: &Place) -> Vec<u8> {
     let files = fs::read_dir(place.file("")).unwrap();
