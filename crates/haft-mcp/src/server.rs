@@ -6,8 +6,10 @@
 mod ask;
 mod authenticator;
 mod caller;
+mod calls;
 mod line;
 mod offers;
+mod rmcp_service;
 mod round;
 mod toolbox;
 

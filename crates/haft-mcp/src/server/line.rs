@@ -13,8 +13,10 @@ use tokio_util::sync::CancellationToken;
 #[async_trait]
 pub(crate) trait Line: Send + Sync + 'static {
     fn caller(&self) -> &Caller;
-    /// Legacy: requests of ours on the stream of this one, cancelled when dropped. Modern: ends the round, and is answered
-    /// in the next one; whoever waits here is parked meanwhile.
+    /// Whether a question ends the request and is answered by the next one (modern). Then `calls` asks, and never by `ask`.
+    fn asks_in_rounds(&self) -> bool;
+    /// Legacy: requests of ours on the stream of this one, cancelled when dropped. An answer is the `content` of a form that
+    /// was accepted, nothing for an address, and the whole result of a sample and of roots: see `calls::read_answer`.
     async fn ask(&self, asks: Vec<Ask>) -> BTreeMap<String, Result<Value, Unasked>>;
     fn needs(&self, ability: Ability);
     /// Never waits; grows with every call of it; nothing where the client gave no token.

@@ -1,0 +1,303 @@
+//! What a call goes through between the protocol and the executor: whom it is asked about through, how it is carried over
+//! several requests, and what it is answered with.
+
+mod answers;
+mod approval_form;
+mod approver;
+#[cfg(test)]
+mod fixture;
+mod parked;
+mod question_form;
+mod random;
+mod refusal;
+mod relay;
+mod rounds;
+mod running;
+mod shown;
+mod spent;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+pub(crate) use answers::read_answer;
+pub(crate) use random::random;
+pub(crate) use refusal::refusal;
+pub(crate) use rounds::{RoundEnd, Rounds};
+pub(crate) use spent::SpentNonces;
+
+use super::line::{CallRequest, Calls, Fault, Line, Served};
+use super::round::{Binding, Seal, Spent};
+use super::toolbox::{Bench, CallingClient};
+use approver::{ClientApprover, Given};
+use async_trait::async_trait;
+use haft_core::{CallId, ErrorKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
+use haft_tools_core::{Approver, Batch, CallOutcome, Observer};
+use parked::{Parked, ParkedLimits};
+use random::random_name;
+use relay::Relay;
+use rounds::{APPROVAL, Asking, Opened, Stopped};
+use running::{Running, Work};
+use serde_json::Value;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use watch::Watch;
+
+/// The method that calls come by.
+const METHOD: &str = "tools/call";
+
+/// Finds the tool behind a served name, or answers in its place.
+pub(crate) trait Names: Send + Sync + 'static {
+    /// Gives the name in the bench's registry and the input for it, or the reply of what has no tool.
+    fn resolve(&self, bench: &Bench, served: &str, input: Value) -> Result<(String, Value), ToolOutput>;
+}
+
+/// Serves each tool by its own name.
+pub(crate) struct OwnNames;
+
+impl Names for OwnNames {
+    fn resolve(&self, _: &Bench, served: &str, input: Value) -> Result<(String, Value), ToolOutput> {
+        Ok((served.to_owned(), input))
+    }
+}
+
+/// Serves calls: each goes through the bench's executor, and asks the person before its client.
+pub(crate) struct ServedCalls {
+    rounds: Rounds,
+    names: Arc<dyn Names>,
+    parked: Arc<Parked>,
+}
+
+impl ServedCalls {
+    /// Serves calls whose states are sealed by this, each of which counts once.
+    pub(crate) fn new(seal: Arc<dyn Seal>, spent: Arc<dyn Spent>, names: Arc<dyn Names>) -> Self {
+        Self::within(seal, spent, names, ParkedLimits::default())
+    }
+
+    fn within(
+        seal: Arc<dyn Seal>,
+        spent: Arc<dyn Spent>,
+        names: Arc<dyn Names>,
+        limits: ParkedLimits,
+    ) -> Self {
+        Self { rounds: Rounds::new(seal, spent), names, parked: Arc::new(Parked::within(limits)) }
+    }
+
+    /// The rounds of requests that are no calls.
+    pub(crate) fn rounds(&self) -> &Rounds {
+        &self.rounds
+    }
+
+    /// Serves a call whose questions are requests of their own while it is open.
+    async fn call_in_session(&self, bench: &Bench, call: Call, line: Arc<dyn Line>) -> Served {
+        let running = start(bench, call, Relay::new(line, Answers::new()), None);
+        let Running { relay, work, .. } = running;
+        let outcome = work.await;
+        match (relay.missing(), outcome) {
+            (Some(ability), _) => Served::Needs(ability),
+            (None, Some(CallOutcome::Pending(pending))) => Served::Waits(pending),
+            (None, outcome) => replied(outcome),
+        }
+    }
+
+    /// Serves one round of a call.
+    async fn call_in_rounds(
+        &self,
+        bench: &Bench,
+        request: Request,
+        line: Arc<dyn Line>,
+    ) -> Result<Served, Fault> {
+        let Request { served, sent, call, state, answers } = request;
+        let principal = line.caller().principal.clone();
+        let binding = Binding {
+            principal: &principal,
+            run: bench.scope.run(),
+            method: METHOD,
+            tool: &served,
+            input: &sent,
+        };
+        let mut opened = match self.rounds.open(state.as_deref(), answers, &binding) {
+            Ok(opened) => opened,
+            Err(Stopped::Fault(fault)) => return Err(fault),
+            Err(Stopped::Told(message)) => return Ok(failed(&served, message)),
+        };
+        let given = std::mem::take(&mut opened.given);
+        let running = match opened.parked.take() {
+            Some(parked) => match self.parked.take(&parked, &principal) {
+                Some(running) => {
+                    running.relay.go_on(Arc::clone(&line), given);
+                    running
+                }
+                None if opened.approval.is_none() && may_begin_anew(bench, &call.tool) => {
+                    start(bench, call, Relay::new(Arc::clone(&line), given), None)
+                }
+                None => return Ok(failed(&served, INTERRUPTED)),
+            },
+            None => {
+                let has_session = line.caller().session.is_some();
+                let answer = opened.approval_answer.take();
+                let approval = answer.and_then(|raw| approval_form::read(&raw, has_session));
+                let given_approval =
+                    opened.approval.take().map(|(id, digest)| Given { id, digest, approval });
+                start(bench, call, Relay::new(Arc::clone(&line), given), given_approval)
+            }
+        };
+        Ok(self.go_on(running, &opened, &binding, line).await)
+    }
+
+    /// Goes on with a call until it is done or asks.
+    async fn go_on(
+        &self,
+        running: Running,
+        opened: &Opened,
+        binding: &Binding<'_>,
+        line: Arc<dyn Line>,
+    ) -> Served {
+        let Running { relay, approver, mut work } = running;
+        let gone = line.cancellation();
+        let (outcome, asks) = loop {
+            tokio::select! {
+                biased;
+                outcome = &mut work => break (outcome, None),
+                () = gone.cancelled(), if !relay.cancellation().is_cancelled() => relay.cancellation().cancel(),
+                () = relay.is_asked() => {
+                    if relay.missing().is_none()
+                        && let Some(asks) = relay.end_round()
+                    {
+                        break (None, Some(asks));
+                    }
+                }
+            }
+        };
+        if let Some(ability) = relay.missing() {
+            return Served::Needs(ability);
+        }
+        let (asking, running) = match (asks, outcome) {
+            (Some(asks), _) => {
+                let asking = Asking {
+                    asks,
+                    approval: approver.used(),
+                    answers: relay.answered(),
+                    parked: Some(random_name()),
+                };
+                (asking, Some(Running { relay, approver, work: work.apart() }))
+            }
+            (None, Some(CallOutcome::Pending(pending))) => {
+                let Some(asked) = approver.asks() else { return Served::Waits(pending) };
+                let asks = vec![approver.ask_for(&pending, asked, APPROVAL.to_owned())];
+                let approval = Some((pending.id, pending.digest));
+                (Asking { asks, approval, answers: relay.answered(), parked: None }, None)
+            }
+            (None, outcome) => return replied(outcome),
+        };
+        let parked = asking.parked.clone();
+        let (asks, state) = match self.rounds.next(opened.number(), asking, binding) {
+            Ok(next) => next,
+            Err(message) => return failed(binding.tool, message),
+        };
+        if let (Some(name), Some(running)) = (parked, running)
+            && self.parked.put(name, binding.principal, running).is_err()
+        {
+            return failed(
+                binding.tool,
+                "too many calls wait for answers, so this one was cancelled; answer the others first, and look what it has \
+                 done before you repeat it",
+            );
+        }
+        Served::Asks { asks, state }
+    }
+}
+
+type Answers = std::collections::BTreeMap<String, Value>;
+
+/// Is a call with its tool found.
+struct Call {
+    tool: String,
+    input: Value,
+    is_watched: bool,
+}
+
+/// Is what a round of a call brings.
+struct Request {
+    /// The name and the input as they were sent.
+    served: String,
+    sent: Value,
+    call: Call,
+    state: Option<String>,
+    answers: Answers,
+}
+
+#[async_trait]
+impl Calls for ServedCalls {
+    async fn call(
+        &self,
+        bench: &Arc<Bench>,
+        call: CallRequest,
+        line: Arc<dyn Line>,
+    ) -> Result<Served, Fault> {
+        let CallRequest { tool: served, input, answers, state, is_watched } = call;
+        let in_rounds = line.asks_in_rounds();
+        // Only what comes in rounds is bound to what was sent.
+        let sent = if in_rounds { input.clone() } else { Value::Null };
+        let (tool, input) = match self.names.resolve(bench, &served, input) {
+            Ok(resolved) => resolved,
+            Err(output) => return Ok(unresolved(&served, output)),
+        };
+        let call = Call { tool, input, is_watched };
+        if !in_rounds {
+            return Ok(self.call_in_session(bench, call, line).await);
+        }
+        self.call_in_rounds(bench, Request { served, sent, call, state, answers }, line).await
+    }
+}
+
+/// Begins to execute a call.
+fn start(bench: &Bench, call: Call, relay: Arc<Relay>, given: Option<Given>) -> Running {
+    let id = call_id();
+    let approver =
+        Arc::new(ClientApprover::new(id.clone(), Arc::clone(&relay), Arc::clone(&bench.pending), given));
+    let scope = bench.scope.clone().with_extension(CallingClient(Arc::clone(&relay) as Arc<dyn Line>));
+    let mut batch = Batch::new(scope, vec![ToolCall::new(id.clone(), call.tool, call.input)])
+        .with_registry((bench.tools)())
+        .cancelled_by(relay.cancellation().clone())
+        .asked_through(Arc::clone(&approver) as Arc<dyn Approver>);
+    if call.is_watched {
+        let watch = Watch { call: id, relay: Arc::downgrade(&relay) };
+        batch = batch.observed_by(Arc::new(watch) as Arc<dyn Observer>);
+    }
+    let executor = Arc::clone(&bench.executor);
+    let work = async move { executor.execute_batch(batch).await.into_outcomes().pop() };
+    Running { relay, approver, work: Work::Here(Box::pin(work)) }
+}
+
+/// Tells whether a call may be begun anew, of which nobody knows how far it got.
+///
+/// What a tool says of itself is not trusted for a permission; here each run is decided on its own.
+fn may_begin_anew(bench: &Bench, tool: &str) -> bool {
+    let hints = (bench.tools)().get(tool).map(haft_core::ToolSpec::hints);
+    hints.is_some_and(|hints| hints.read_only || hints.idempotent)
+}
+
+const INTERRUPTED: &str =
+    "the call was interrupted while it waited for an answer; look what it has done before you repeat it";
+
+fn call_id() -> CallId {
+    let id = format!("call-{}", random_name());
+    id.parse().unwrap_or_else(|_| unreachable!("a name of letters and digits is an id"))
+}
+
+fn replied(outcome: Option<CallOutcome>) -> Served {
+    match outcome {
+        Some(CallOutcome::Replied(reply)) => Served::Reply(Box::new(reply)),
+        _ => failed("tools/call", "the call broke; look what it has done before you repeat it"),
+    }
+}
+
+fn unresolved(served: &str, output: ToolOutput) -> Served {
+    let status = ReplyStatus::Error(ErrorKind::UnknownTool);
+    Served::Reply(Box::new(ToolReply::new(call_id(), served, status, output)))
+}
+
+fn failed(served: &str, message: impl Into<String>) -> Served {
+    let (status, output) = (ReplyStatus::Error(ErrorKind::Failed), ToolOutput::text(message.into()));
+    Served::Reply(Box::new(ToolReply::new(call_id(), served, status, output)))
+}

@@ -1,0 +1,232 @@
+use super::approval_form::{self, Asked};
+use super::relay::{RESERVED, Relay};
+use super::{question_form, shown::shown};
+use crate::server::ask::{Ask, AskKind, Unasked};
+use crate::server::caller::Ability;
+use crate::server::line::Line as _;
+use async_trait::async_trait;
+use haft_core::{CallId, Digest};
+use haft_tools_core::{
+    Approval, Approver, AskedQuestion, Claim, PendingCall, PendingId, PendingStore, Response, Wants,
+};
+use serde_json::Value;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// For how long a person is waited for where the request stays open meanwhile.
+const ANSWERING: Duration = Duration::from_mins(10);
+
+/// The most calls that wait for somebody who is not there: of one run, and of all.
+const MOST_WAITING: usize = 100;
+const MOST_WAITING_OF_ALL: usize = 1_000;
+
+/// The most bytes of a message beside an address.
+const MOST_MESSAGE_BYTES: usize = 1024;
+
+/// Asks the person before the client about one of its calls, and about those that it makes.
+pub(super) struct ClientApprover {
+    pub(super) call: CallId,
+    pub(super) relay: Arc<Relay>,
+    pub(super) store: Arc<dyn PendingStore>,
+    state: Mutex<State>,
+    questions: AtomicU32,
+    approvals: AtomicU32,
+}
+
+/// Is what a person answered in this round, and about what.
+pub(super) struct Given {
+    pub(super) id: PendingId,
+    pub(super) digest: Digest,
+    pub(super) approval: Option<Approval>,
+}
+
+struct State {
+    given: Option<Given>,
+    /// What was approved in this request or those before it.
+    used: Option<(PendingId, Digest)>,
+    /// Whether the round is to end with the question whether the call may run.
+    asks: Option<Asked>,
+}
+
+impl ClientApprover {
+    pub(super) fn new(
+        call: CallId,
+        relay: Arc<Relay>,
+        store: Arc<dyn PendingStore>,
+        given: Option<Given>,
+    ) -> Self {
+        let state = Mutex::new(State { given, used: None, asks: None });
+        Self { call, relay, store, state, questions: AtomicU32::new(1), approvals: AtomicU32::new(1) }
+    }
+
+    /// What was approved, if anything was.
+    pub(super) fn used(&self) -> Option<(PendingId, Digest)> {
+        self.state().used.clone()
+    }
+
+    /// Whether the call waits for this client, and what it is to be told.
+    pub(super) fn asks(&self) -> Option<Asked> {
+        self.state().asks
+    }
+
+    /// Makes the question whether a call may run.
+    pub(super) fn ask_for(&self, pending: &PendingCall, asked: Asked, key: String) -> Ask {
+        let schema = approval_form::schema(pending, self.has_session());
+        Ask::form(key, approval_form::message(pending, asked), schema)
+    }
+
+    fn has_session(&self) -> bool {
+        self.relay.caller().session.is_some()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the one right to go on with a call by an answer to it.
+    async fn claims(&self, pending: &PendingCall, id: PendingId) -> Option<Claim> {
+        let mut claimed = pending.clone();
+        claimed.id.clone_from(&id);
+        match self.store.claim(&claimed).await {
+            Ok(claim) => {
+                if claim == Claim::Taken {
+                    self.state().used = Some((id, pending.digest));
+                }
+                Some(claim)
+            }
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::error!(error, "an approval cannot be claimed, so the call is asked about again");
+                None
+            }
+        }
+    }
+
+    /// Takes what the client answered to the question of the round before.
+    async fn given(&self, pending: &PendingCall) -> Option<Approval> {
+        let given = self.state().given.take()?;
+        if given.digest != pending.digest {
+            self.state().asks = Some(Asked::Changed);
+            return None;
+        }
+        let approval = given.approval?;
+        match self.claims(pending, given.id).await? {
+            Claim::Taken => Some(approval),
+            Claim::TakenBefore => Some(Approval::Deny { reason: USED.to_owned() }),
+            Claim::OtherDigest => None,
+        }
+    }
+
+    /// Asks while the request, or the call between two of them, stays open.
+    async fn ask_inline(&self, pending: &PendingCall, asked: Asked) -> Approval {
+        let number = self.approvals.fetch_add(1, Ordering::Relaxed);
+        let key = format!("{RESERVED}-{number}");
+        let ask = match &pending.wants {
+            Wants::Authentication { url } => Ask {
+                key,
+                kind: AskKind::Address {
+                    message: shown(
+                        &format!("The tool `{}` needs you to make yourself known there.", pending.call.name),
+                        MOST_MESSAGE_BYTES,
+                    ),
+                    url: url.clone(),
+                },
+            },
+            _ => self.ask_for(pending, asked, key),
+        };
+        let is_address = matches!(ask.kind, AskKind::Address { .. });
+        let answer = tokio::time::timeout(ANSWERING, self.relay.ask_ours(ask)).await;
+        let approval = match answer.unwrap_or(Err(Unasked::TimedOut(ANSWERING))) {
+            Ok(_) if is_address => Approval::Approve,
+            Ok(content) => approval_form::approval(&content, self.has_session())
+                .unwrap_or_else(|| Approval::Deny { reason: "the answer is none of the choices".to_owned() }),
+            Err(unasked) => approval_form::unanswered(&unasked),
+        };
+        if approval.approves() {
+            self.state().used = Some((pending.id.clone(), pending.digest));
+        }
+        approval
+    }
+
+    /// Leaves the call to somebody who answers by another way, under the name by which it waits already.
+    async fn leave(&self, pending: &PendingCall, waiting: Option<PendingId>) -> Approval {
+        if let Some(id) = waiting {
+            return Approval::KeptAs { id };
+        }
+        let is_full = match self.store.waiting().await {
+            Ok(all) => {
+                let of_run = all.iter().filter(|other| other.run == pending.run).count();
+                of_run >= MOST_WAITING || all.len() >= MOST_WAITING_OF_ALL
+            }
+            // The executor says it, when it cannot keep the call either.
+            Err(_) => false,
+        };
+        if is_full {
+            return Approval::Deny {
+                reason: "too many calls wait for an approval already; have these answered first".to_owned(),
+            };
+        }
+        Approval::Later
+    }
+}
+
+/// Tells that an answer counts once.
+pub(super) const USED: &str = "this answer was used before";
+
+#[async_trait]
+impl Approver for ClientApprover {
+    async fn approve(&self, pending: &PendingCall) -> Approval {
+        let (is_own, is_approval) = (pending.call.id == self.call, pending.wants == Wants::Approval);
+        if is_own
+            && is_approval
+            && let Some(approval) = self.given(pending).await
+        {
+            return approval;
+        }
+        let mut waiting = None;
+        match self.store.waiting_as(&pending.digest).await {
+            Ok(Some((id, Some(approval)))) if is_approval && !approval.waits() => {
+                if self.claims(pending, id).await == Some(Claim::Taken) {
+                    return approval;
+                }
+            }
+            Ok(found) => waiting = found.map(|(id, _)| id),
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::error!(error, "the calls that wait cannot be read, so the call is asked about");
+            }
+        }
+        let ability = if is_approval { Ability::Forms } else { Ability::Addresses };
+        if !self.relay.caller().can.have(ability) {
+            return self.leave(pending, waiting).await;
+        }
+        let asked = {
+            let mut state = self.state();
+            let asked = state.asks.unwrap_or(Asked::First);
+            if self.relay.asks_in_rounds() && is_own && is_approval && state.used.is_none() {
+                // Nothing runs yet, so nothing has to wait here: any instance can take up the answer.
+                state.asks = Some(asked);
+                return Approval::KeptAs { id: pending.id.clone() };
+            }
+            asked
+        };
+        self.ask_inline(pending, asked).await
+    }
+
+    async fn answer(&self, asked: &AskedQuestion) -> Response {
+        let question = &asked.question;
+        let Some(schema) = question_form::schema(question) else { return Response::Nobody };
+        let key = question
+            .key
+            .clone()
+            .unwrap_or_else(|| format!("q{}", self.questions.fetch_add(1, Ordering::Relaxed)));
+        let ask = Ask::form(key.clone(), question_form::message(question), schema);
+        let answer = tokio::time::timeout(ANSWERING, self.relay.ask(vec![ask])).await;
+        let answer = match answer {
+            Ok(mut answers) => answers.remove(&key),
+            Err(_) => Some(Err(Unasked::TimedOut(ANSWERING))),
+        };
+        question_form::response(question, answer.unwrap_or_else(|| Ok(Value::Null)))
+    }
+}

@@ -1,0 +1,1 @@
+//! What tests of calls are made of: a client on paper, and tools that ask.

@@ -1,0 +1,68 @@
+use super::shown::{shown, shown_line};
+use haft_core::ToolOutput;
+use haft_tools_core::{PendingCall, Unmet, Wants};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// The most accesses that are listed, and the most bytes of each text.
+const MOST_ACCESSES: usize = 12;
+const MOST_BYTES: usize = 512;
+
+/// Answers a call that waits for a person whom its client cannot ask: what is not allowed, and what would allow it.
+///
+/// The structured form is for programs; both readers are told the same.
+pub(crate) fn refusal(pending: &PendingCall) -> ToolOutput {
+    let name = shown_line(&pending.call.name, MOST_BYTES);
+    let command = format!("haft approvals approve {}", pending.id);
+    let unmet = pending.unmet.iter().take(MOST_ACCESSES);
+    let told: Vec<Value> = unmet.clone().map(told).collect();
+    let mut rules: Vec<String> = unmet.filter_map(rule).collect();
+    rules.dedup();
+    let mut text =
+        format!("`{name}` needs an approval, and this client cannot ask for one; nothing was done.");
+    for unmet in pending.unmet.iter().take(MOST_ACCESSES) {
+        let _ = write!(text, "\n- {}", shown_line(&unmet.reason, MOST_BYTES));
+    }
+    let mut commands = vec![command.clone()];
+    match &pending.wants {
+        Wants::Authentication { url } => {
+            let _ = write!(text, "\nA person has to make themselves known at {}", shown(url, MOST_BYTES));
+            text.push_str(", then repeat the call.");
+            commands.clear();
+        }
+        _ if rules.is_empty() => {
+            let _ = write!(text, "\nHave a person run `{command}`, then repeat the very same call.");
+        }
+        _ => {
+            let rules = serde_json::to_string(&rules).unwrap_or_default();
+            let _ = write!(
+                text,
+                "\nHave a person run `{command}`, or add `allow = {rules}` to the policy of this server, then repeat the \
+                 very same call."
+            );
+        }
+    }
+    let mut output = ToolOutput::text(text);
+    output.structured = Some(json!({
+        "error": if commands.is_empty() { "authentication_required" } else { "approval_required" },
+        "pending": pending.id,
+        "unmet": told,
+        "rules": rules,
+        "commands": commands,
+    }));
+    output
+}
+
+fn told(unmet: &Unmet) -> Value {
+    json!({
+        "access": shown_line(&unmet.printed(), MOST_BYTES),
+        "reason": shown_line(&unmet.reason, MOST_BYTES),
+        "rule": rule(unmet),
+    })
+}
+
+/// The rule that would allow an access; none for what cannot be told.
+fn rule(unmet: &Unmet) -> Option<String> {
+    let is_known = unmet.access.as_ref().is_none_or(|access| !access.is_opaque());
+    unmet.grant.as_ref().filter(|_| is_known).map(|rule| shown_line(rule, MOST_BYTES))
+}

@@ -1,0 +1,3 @@
+//! What speaks the protocol, with rmcp.
+
+pub(crate) mod seal;
