@@ -39,7 +39,6 @@ use rounds::{APPROVAL, Asking, Opened, Stopped};
 use running::{Running, Work};
 use serde_json::Value;
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
 use watch::Watch;
 
 /// The method that calls come by.

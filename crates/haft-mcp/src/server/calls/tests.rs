@@ -1,1 +1,4 @@
-
+mod approvals;
+mod endings;
+mod questions;
+mod sequences;
