@@ -15,6 +15,7 @@ mod rounds;
 mod running;
 mod shown;
 mod spent;
+mod task;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -24,6 +25,7 @@ pub(crate) use random::random;
 pub(crate) use refusal::refusal;
 pub(crate) use rounds::{RoundEnd, Rounds};
 pub(crate) use spent::SpentNonces;
+pub(crate) use task::{Task, TaskLimits, TaskStatus, Tasks};
 
 use super::line::{CallRequest, Calls, Fault, Line, Served};
 use super::round::{Binding, Seal, Spent};
@@ -38,6 +40,7 @@ use relay::Relay;
 use rounds::{APPROVAL, Asking, Opened, Stopped};
 use running::{Running, Work};
 use serde_json::Value;
+use std::pin::pin;
 use std::sync::Arc;
 use watch::Watch;
 
@@ -64,6 +67,7 @@ pub(crate) struct ServedCalls {
     rounds: Rounds,
     names: Arc<dyn Names>,
     parked: Arc<Parked>,
+    tasks: Arc<Tasks>,
 }
 
 impl ServedCalls {
@@ -78,7 +82,23 @@ impl ServedCalls {
         names: Arc<dyn Names>,
         limits: ParkedLimits,
     ) -> Self {
-        Self { rounds: Rounds::new(seal, spent), names, parked: Arc::new(Parked::within(limits)) }
+        Self {
+            rounds: Rounds::new(seal, spent),
+            names,
+            parked: Arc::new(Parked::within(limits)),
+            tasks: Arc::default(),
+        }
+    }
+
+    /// Bounds the calls that go on as tasks.
+    pub(crate) fn with_tasks(mut self, limits: TaskLimits) -> Self {
+        self.tasks = Arc::new(Tasks::within(limits));
+        self
+    }
+
+    /// The calls that go on as tasks.
+    pub(crate) fn tasks(&self) -> &Tasks {
+        &self.tasks
     }
 
     /// The rounds of requests that are no calls.
@@ -91,11 +111,7 @@ impl ServedCalls {
         let running = start(bench, call, Relay::new(line, Answers::new()), None);
         let Running { relay, work, .. } = running;
         let outcome = work.await;
-        match (relay.missing(), outcome) {
-            (Some(ability), _) => Served::Needs(ability),
-            (None, Some(CallOutcome::Pending(pending))) => Served::Waits(pending),
-            (None, outcome) => replied(outcome),
-        }
+        served(&relay, outcome)
     }
 
     /// Serves one round of a call.
@@ -121,16 +137,16 @@ impl ServedCalls {
         };
         let given = std::mem::take(&mut opened.given);
         let running = match opened.parked.take() {
-            Some(parked) => match self.parked.take(&parked, &principal) {
-                Some(running) => {
+            Some(parked) => {
+                if let Some(running) = self.parked.take(&parked, &principal) {
                     running.relay.go_on(Arc::clone(&line), given);
                     running
-                }
-                None if opened.approval.is_none() && may_begin_anew(bench, &call.tool) => {
+                } else if opened.approval.is_none() && may_begin_anew(bench, &call.tool) {
                     start(bench, call, Relay::new(Arc::clone(&line), given), None)
+                } else {
+                    return Ok(failed(&served, INTERRUPTED));
                 }
-                None => return Ok(failed(&served, INTERRUPTED)),
-            },
+            }
             None => {
                 let has_session = line.caller().session.is_some();
                 let answer = opened.approval_answer.take();
@@ -153,6 +169,8 @@ impl ServedCalls {
     ) -> Served {
         let Running { relay, approver, mut work } = running;
         let gone = line.cancellation();
+        let mut long = pin!(tokio::time::sleep(self.tasks.after()));
+        let mut may_be_task = line.caller().can.tasks;
         let (outcome, asks) = loop {
             tokio::select! {
                 biased;
@@ -165,11 +183,16 @@ impl ServedCalls {
                         break (None, Some(asks));
                     }
                 }
+                () = &mut long, if may_be_task => {
+                    let running = Running { relay: Arc::clone(&relay), approver: Arc::clone(&approver), work };
+                    work = match self.tasks.put(binding.principal, running) {
+                        Ok(name) => return Served::Task(name),
+                        Err(running) => running.work,
+                    };
+                    may_be_task = false;
+                }
             }
         };
-        if let Some(ability) = relay.missing() {
-            return Served::Needs(ability);
-        }
         let (asking, running) = match (asks, outcome) {
             (Some(asks), _) => {
                 let asking = Asking {
@@ -180,13 +203,13 @@ impl ServedCalls {
                 };
                 (asking, Some(Running { relay, approver, work: work.apart() }))
             }
-            (None, Some(CallOutcome::Pending(pending))) => {
+            (None, Some(CallOutcome::Pending(pending))) if relay.missing().is_none() => {
                 let Some(asked) = approver.asks() else { return Served::Waits(pending) };
                 let asks = vec![approver.ask_for(&pending, asked, APPROVAL.to_owned())];
                 let approval = Some((pending.id, pending.digest));
                 (Asking { asks, approval, answers: relay.answered(), parked: None }, None)
             }
-            (None, outcome) => return replied(outcome),
+            (None, outcome) => return served(&relay, outcome),
         };
         let parked = asking.parked.clone();
         let (asks, state) = match self.rounds.next(opened.number(), asking, binding) {
@@ -284,9 +307,14 @@ fn call_id() -> CallId {
     id.parse().unwrap_or_else(|_| unreachable!("a name of letters and digits is an id"))
 }
 
-fn replied(outcome: Option<CallOutcome>) -> Served {
+/// Says what a call is answered with that has come to an end.
+fn served(relay: &Relay, outcome: Option<CallOutcome>) -> Served {
+    if let Some(ability) = relay.missing() {
+        return Served::Needs(ability);
+    }
     match outcome {
         Some(CallOutcome::Replied(reply)) => Served::Reply(Box::new(reply)),
+        Some(CallOutcome::Pending(pending)) => Served::Waits(pending),
         _ => failed("tools/call", "the call broke; look what it has done before you repeat it"),
     }
 }

@@ -142,7 +142,7 @@ fn a_file_that_is_not_ours_is_refused_and_left_alone() {
     check(
         "newer",
         expect![
-            "cannot open the database `/newer`, because it has version 4294967295 of its form, and this program knows versions up to 2; use the newer program, or name another file"
+            "cannot open the database `/newer`, because it has version 4294967295 of its form, and this program knows versions up to 3; use the newer program, or name another file"
         ],
     );
 }

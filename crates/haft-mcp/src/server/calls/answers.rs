@@ -67,7 +67,7 @@ impl Ask {
 
 impl Abilities {
     /// Tells whether a client has an ability.
-    pub(crate) fn have(&self, ability: Ability) -> bool {
+    pub(crate) fn have(self, ability: Ability) -> bool {
         match ability {
             Ability::Forms => self.forms,
             Ability::Addresses => self.addresses,

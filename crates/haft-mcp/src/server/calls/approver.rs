@@ -227,6 +227,6 @@ impl Approver for ClientApprover {
             Ok(mut answers) => answers.remove(&key),
             Err(_) => Some(Err(Unasked::TimedOut(ANSWERING))),
         };
-        question_form::response(question, answer.unwrap_or_else(|| Ok(Value::Null)))
+        question_form::response(question, answer.unwrap_or(Ok(Value::Null)))
     }
 }

@@ -110,11 +110,13 @@ impl Drop for Dropped {
     }
 }
 
+type Answer = dyn Fn(&Ask) -> Option<Result<Value, Unasked>> + Send + Sync;
+
 /// Is one request of a client.
 pub(super) struct Paper {
     caller: Caller,
     in_rounds: bool,
-    answer: Arc<dyn Fn(&Ask) -> Option<Result<Value, Unasked>> + Send + Sync>,
+    answer: Arc<Answer>,
     pub(super) asked: Mutex<Vec<Ask>>,
     pub(super) told: Mutex<Vec<String>>,
     pub(super) token: CancellationToken,
@@ -143,6 +145,12 @@ impl Paper {
         let mut paper = Self::modern("ada");
         paper.caller.session = Some("s1".into());
         Self { in_rounds: false, answer: Arc::new(answer), ..paper }
+    }
+
+    /// Can be answered with a task.
+    pub(super) fn with_tasks(mut self) -> Self {
+        self.caller.can.tasks = true;
+        self
     }
 
     /// Cannot be asked anything.

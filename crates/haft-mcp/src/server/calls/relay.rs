@@ -82,9 +82,26 @@ impl Relay {
     }
 
     /// Goes on with the next request, and hands out what it answers; what is no answer stays asked.
-    pub(super) fn go_on(&self, line: Arc<dyn Line>, mut given: BTreeMap<String, Value>) {
+    pub(super) fn go_on(&self, line: Arc<dyn Line>, given: BTreeMap<String, Value>) {
+        self.state().line = Some(line);
+        self.answer(given);
+    }
+
+    /// Goes on without a request.
+    pub(super) fn leave(&self) {
+        self.state().line = None;
+    }
+
+    /// What is asked and not answered.
+    pub(super) fn open(&self) -> Vec<Ask> {
         let mut state = self.state();
-        state.line = Some(line);
+        state.open.retain(|open| !open.sender.is_closed());
+        state.open.iter().map(|open| open.ask.clone()).collect()
+    }
+
+    /// Hands out what was answered; what is no answer stays asked.
+    pub(super) fn answer(&self, mut given: BTreeMap<String, Value>) {
+        let mut state = self.state();
         for Open { ask, whose, sender } in std::mem::take(&mut state.open) {
             let answer = given.remove(&ask.key).and_then(|raw| Some((read_answer(&ask.kind, &raw)?, raw)));
             match answer {
@@ -116,13 +133,12 @@ impl Relay {
     ///
     /// `None` if nothing is asked any more.
     pub(super) fn end_round(&self) -> Option<Vec<Ask>> {
-        let mut state = self.state();
-        state.open.retain(|open| !open.sender.is_closed());
-        if state.open.is_empty() {
+        let asks = self.open();
+        if asks.is_empty() {
             return None;
         }
-        state.line = None;
-        Some(state.open.iter().map(|open| open.ask.clone()).collect())
+        self.leave();
+        Some(asks)
     }
 
     /// What was answered so far, by key.

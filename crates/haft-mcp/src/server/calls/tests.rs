@@ -2,3 +2,4 @@ mod approvals;
 mod endings;
 mod questions;
 mod sequences;
+mod tasks;

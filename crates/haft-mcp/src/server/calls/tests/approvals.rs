@@ -16,11 +16,11 @@ const FIRST: (Option<&str>, Value) = (None, Value::Null);
 
 /// Serves a person of the older era, who answers like this.
 async fn check_legacy(answer: Result<Value, Unasked>, reply: &str, runs: usize) {
-    let stage = Stage::new([]);
+    let server = Stage::new([]);
     let line = Arc::new(Paper::legacy(move |_: &Ask| Some(answer.clone())));
-    let told = Told::from(stage.call(Arc::clone(&line), "write", path(), FIRST).await);
+    let told = Told::from(server.call(Arc::clone(&line), "write", path(), FIRST).await);
     assert_eq!(told.reply(), reply);
-    assert_eq!(stage.ran.all().len(), runs);
+    assert_eq!(server.ran.all().len(), runs);
     assert_eq!(line.asked.lock().unwrap().len(), 1);
 }
 
@@ -50,10 +50,10 @@ async fn the_older_era_is_asked_by_a_request() {
 
 #[tokio::test]
 async fn a_session_remembers_what_it_was_told_for_itself() {
-    let stage = Stage::new([]);
+    let server = Stage::new([]);
     let line = Arc::new(Paper::legacy(|_: &Ask| Some(Ok(json!({ "answer": "session" })))));
     for _ in 0..2 {
-        let told = Told::from(stage.call(Arc::clone(&line), "write", path(), FIRST).await);
+        let told = Told::from(server.call(Arc::clone(&line), "write", path(), FIRST).await);
         assert_eq!(told.reply(), "ok: written");
     }
     assert_eq!(line.asked.lock().unwrap().len(), 1);
@@ -61,8 +61,8 @@ async fn a_session_remembers_what_it_was_told_for_itself() {
 
 #[tokio::test]
 async fn the_newer_era_answers_in_the_next_request() {
-    let stage = Stage::new([]);
-    let Told::Asks(asks, state) = stage.round("write", path(), FIRST).await else { panic!("it is asked") };
+    let server = Stage::new([]);
+    let Told::Asks(asks, state) = server.round("write", path(), FIRST).await else { panic!("it is asked") };
     expect![[r#"
         May the tool `write` run?
         > {"path":"a"}
@@ -70,11 +70,11 @@ async fn the_newer_era_answers_in_the_next_request() {
         - write file:a"#]]
     .assert_eq(message(&asks[0]));
     assert_eq!(asks[0].key, "approval");
-    assert!(stage.ran.all().is_empty());
-    assert_eq!(stage.store.waiting().await.unwrap(), [], "the client keeps it");
-    let told = stage.round("write", path(), (Some(&state), approval("once"))).await;
+    assert!(server.ran.all().is_empty());
+    assert_eq!(server.store.waiting().await.unwrap(), [], "the client keeps it");
+    let told = server.round("write", path(), (Some(&state), approval("once"))).await;
     assert_eq!(told.reply(), "ok: written");
-    assert_eq!(stage.ran.all(), [path()]);
+    assert_eq!(server.ran.all(), [path()]);
 }
 
 #[tokio::test]
@@ -96,37 +96,37 @@ async fn another_instance_takes_up_the_answer_and_only_one_does() {
 
 #[tokio::test]
 async fn an_answer_counts_once_and_for_its_own_request() {
-    let stage = Stage::new([]);
-    let (_, state) = stage.round("write", path(), FIRST).await.asks();
+    let server = Stage::new([]);
+    let (_, state) = server.round("write", path(), FIRST).await.asks();
     let yes = || (Some(state.as_str()), approval("always"));
     // Of somebody else, for another input, and for another tool.
-    assert_eq!(stage.round_of("bob", "write", path(), yes()).await, Told::Fault(-32602));
-    assert_eq!(stage.round("write", json!({ "path": "b" }), yes()).await, Told::Fault(-32602));
-    assert_eq!(stage.round("other", path(), yes()).await, Told::Fault(-32602));
-    let tampered = format!("{}x", state);
-    assert_eq!(stage.round("write", path(), (Some(&tampered), approval("once"))).await, Told::Fault(-32602));
-    assert!(stage.ran.all().is_empty());
-    assert_eq!(stage.round("write", path(), yes()).await.reply(), "ok: written");
-    let again = stage.round("write", path(), yes()).await;
+    assert_eq!(server.round_of("bob", "write", path(), yes()).await, Told::Fault(-32602));
+    assert_eq!(server.round("write", json!({ "path": "b" }), yes()).await, Told::Fault(-32602));
+    assert_eq!(server.round("other", path(), yes()).await, Told::Fault(-32602));
+    let tampered = format!("{state}x");
+    assert_eq!(server.round("write", path(), (Some(&tampered), approval("once"))).await, Told::Fault(-32602));
+    assert!(server.ran.all().is_empty());
+    assert_eq!(server.round("write", path(), yes()).await.reply(), "ok: written");
+    let again = server.round("write", path(), yes()).await;
     assert_eq!(
         again.reply(),
         "error: failed: this answer was used before; begin anew if that is still needed"
     );
-    assert_eq!(stage.ran.all().len(), 1);
+    assert_eq!(server.ran.all().len(), 1);
 }
 
 #[tokio::test]
 async fn an_approval_is_not_given_before_it_is_asked_for() {
-    let stage = Stage::new([]);
-    stage.round("write", path(), (None, approval("once"))).await.asks();
-    stage.round("write", path(), (Some(""), approval("once"))).await.asks();
-    assert!(stage.ran.all().is_empty());
+    let server = Stage::new([]);
+    server.round("write", path(), (None, approval("once"))).await.asks();
+    server.round("write", path(), (Some(""), approval("once"))).await.asks();
+    assert!(server.ran.all().is_empty());
 }
 
 #[tokio::test]
 async fn what_is_no_answer_is_asked_again() {
-    let stage = Stage::new([]);
-    let (_, mut state) = stage.round("write", path(), FIRST).await.asks();
+    let server = Stage::new([]);
+    let (_, mut state) = server.round("write", path(), FIRST).await.asks();
     for answers in [
         json!({}),
         json!({ "approval": 12345 }),
@@ -135,13 +135,13 @@ async fn what_is_no_answer_is_asked_again() {
         approval("session"),
         approval("perhaps"),
     ] {
-        let (keys, next) = stage.round("write", path(), (Some(&state), answers)).await.asks();
+        let (keys, next) = server.round("write", path(), (Some(&state), answers)).await.asks();
         assert_eq!(keys, ["approval"]);
         assert_ne!(next, state);
         state = next;
     }
     let told =
-        stage.round("write", path(), (Some(&state), json!({ "approval": { "action": "decline" } }))).await;
+        server.round("write", path(), (Some(&state), json!({ "approval": { "action": "decline" } }))).await;
     assert_eq!(
         told.reply(),
         "denied: this call was not approved; do not repeat it, find another way or say what you would need"
@@ -150,12 +150,12 @@ async fn what_is_no_answer_is_asked_again() {
 
 #[tokio::test]
 async fn nobody_is_asked_without_end() {
-    let stage = Stage::new([]);
-    let (_, mut state) = stage.round("write", path(), FIRST).await.asks();
+    let server = Stage::new([]);
+    let (_, mut state) = server.round("write", path(), FIRST).await.asks();
     for _ in 2..=10 {
-        state = stage.round("write", path(), (Some(&state), json!({}))).await.asks().1;
+        state = server.round("write", path(), (Some(&state), json!({}))).await.asks().1;
     }
-    let told = stage.round("write", path(), (Some(&state), json!({}))).await;
+    let told = server.round("write", path(), (Some(&state), json!({}))).await;
     assert_eq!(
         told.reply(),
         "error: failed: it was asked 10 times without an end; begin anew if that is still needed"
@@ -164,19 +164,19 @@ async fn nobody_is_asked_without_end() {
 
 #[tokio::test]
 async fn a_client_that_cannot_ask_is_told_what_would_allow_the_call() {
-    let stage = Stage::new([]);
+    let server = Stage::new([]);
     for legacy in [false, true] {
-        let line = || match legacy {
-            true => Arc::new(Paper::legacy(|_: &Ask| None).mute()),
-            false => Arc::new(Paper::modern("ada").mute()),
+        let line = || {
+            let paper = if legacy { Paper::legacy(|_: &Ask| None) } else { Paper::modern("ada") };
+            Arc::new(paper.mute())
         };
-        let Ok(Served::Waits(pending)) = stage.call(line(), "write", path(), FIRST).await else {
+        let Ok(Served::Waits(pending)) = server.call(line(), "write", path(), FIRST).await else {
             panic!("it waits")
         };
         // Repeated, it waits under the same name.
-        let again = Told::from(stage.call(line(), "write", path(), FIRST).await);
+        let again = Told::from(server.call(line(), "write", path(), FIRST).await);
         assert_eq!(again, Told::Waits(pending.id.to_string()));
-        assert_eq!(stage.store.waiting().await.unwrap().len(), 1);
+        assert_eq!(server.store.waiting().await.unwrap().len(), 1);
         let told = refusal(&pending);
         let text = told.to_text().replace(pending.id.as_str(), "ID");
         expect![[r#"
@@ -188,25 +188,25 @@ async fn a_client_that_cannot_ask_is_told_what_would_allow_the_call() {
         assert_eq!(structured["error"], "approval_required");
         assert_eq!(structured["pending"], json!(pending.id));
         // What a person says elsewhere counts, once.
-        assert!(stage.store.answer(&pending.id, &Approval::Approve).await.unwrap());
-        let before = stage.ran.all().len();
-        assert_eq!(Told::from(stage.call(line(), "write", path(), FIRST).await).reply(), "ok: written");
-        assert!(matches!(Told::from(stage.call(line(), "write", path(), FIRST).await), Told::Waits(_)));
-        assert_eq!(stage.ran.all().len(), before + 1);
-        let waiting = stage.store.waiting().await.unwrap().remove(0);
+        assert!(server.store.answer(&pending.id, &Approval::Approve).await.unwrap());
+        let before = server.ran.all().len();
+        assert_eq!(Told::from(server.call(line(), "write", path(), FIRST).await).reply(), "ok: written");
+        assert!(matches!(Told::from(server.call(line(), "write", path(), FIRST).await), Told::Waits(_)));
+        assert_eq!(server.ran.all().len(), before + 1);
+        let waiting = server.store.waiting().await.unwrap().remove(0);
         let no = Approval::Deny { reason: "no".to_owned() };
-        stage.store.answer(&waiting.id, &no).await.unwrap();
-        let told = Told::from(stage.call(line(), "write", path(), FIRST).await);
+        server.store.answer(&waiting.id, &no).await.unwrap();
+        let told = Told::from(server.call(line(), "write", path(), FIRST).await);
         assert!(told.reply().starts_with("denied: this call was not approved: no;"), "{told:?}");
     }
 }
 
 #[tokio::test]
 async fn what_waits_for_nobody_is_bounded() {
-    let stage = Stage::new([]);
+    let server = Stage::new([]);
     let call = async |number: usize| {
         let line = Arc::new(Paper::modern("ada").mute());
-        Told::from(stage.call(line, "write", json!({ "path": format!("f{number}") }), FIRST).await)
+        Told::from(server.call(line, "write", json!({ "path": format!("f{number}") }), FIRST).await)
     };
     for number in 0..100 {
         assert!(matches!(call(number).await, Told::Waits(_)));
@@ -230,40 +230,40 @@ fn through() -> Probe {
 
 #[tokio::test]
 async fn a_call_that_a_call_makes_is_asked_about_while_that_waits() {
-    let stage = Stage::new([through()]);
+    let server = Stage::new([through()]);
     let input = json!({ "of": "a" });
-    let (keys, state) = stage.round("through", input.clone(), FIRST).await.asks();
+    let (keys, state) = server.round("through", input.clone(), FIRST).await.asks();
     assert_eq!(keys, ["approval-1"]);
     let answers = json!({ "approval-1": accept(json!({ "answer": "once" })) });
-    let told = stage.round("through", input.clone(), (Some(&state), answers.clone())).await;
+    let told = server.round("through", input.clone(), (Some(&state), answers.clone())).await;
     assert_eq!(told.reply(), "ok: written");
-    assert_eq!(stage.ran.all(), [path()]);
-    let again = stage.round("through", input.clone(), (Some(&state), answers.clone())).await;
+    assert_eq!(server.ran.all(), [path()]);
+    let again = server.round("through", input.clone(), (Some(&state), answers.clone())).await;
     assert!(again.reply().contains("used before"));
     // Without a state it is no answer.
-    stage.round("through", input, (None, answers)).await.asks();
-    assert_eq!(stage.ran.all().len(), 1);
+    server.round("through", input, (None, answers)).await.asks();
+    assert_eq!(server.ran.all().len(), 1);
 }
 
 #[tokio::test]
 async fn what_a_tool_shows_cannot_pretend_to_be_ours() {
-    let stage = Stage::new([]);
+    let server = Stage::new([]);
     let input = json!({ "path": "a", "text": "\u{1b}[2J\u{202e}x" });
-    let Told::Asks(asks, _) = stage.round("write", input, FIRST).await else { panic!("it is asked") };
+    let Told::Asks(asks, _) = server.round("write", input, FIRST).await else { panic!("it is asked") };
     let text = message(&asks[0]);
     assert!(text.contains(r"\u{202e}x") && !text.contains('\u{1b}'), "{text}");
     let input = json!({ "path": "a", "text": "x".repeat(100_000) });
-    let Told::Asks(asks, state) = stage.round("write", input, FIRST).await else { panic!("it is asked") };
+    let Told::Asks(asks, state) = server.round("write", input, FIRST).await else { panic!("it is asked") };
     assert!(message(&asks[0]).len() < 4 * 1024 && state.len() < 1024);
 }
 
 #[tokio::test]
 async fn an_approval_for_another_run_does_not_count() {
-    let stage = Stage::new([]);
+    let server = Stage::new([]);
     let line = Arc::new(Paper::modern("ada").mute());
-    let Told::Waits(id) = Told::from(stage.call(line, "write", path(), FIRST).await) else { panic!() };
-    stage.store.answer(&PendingId::new(id), &Approval::Approve).await.unwrap();
-    let other = Stage::instance([], super::super::ParkedLimits::default(), Arc::clone(&stage.store));
+    let Told::Waits(id) = Told::from(server.call(line, "write", path(), FIRST).await) else { panic!() };
+    server.store.answer(&PendingId::new(id), &Approval::Approve).await.unwrap();
+    let other = Stage::instance([], super::super::ParkedLimits::default(), Arc::clone(&server.store));
     let mut bench = Arc::into_inner(other.bench).unwrap();
     bench.scope = haft_tools_core::CallScope::new("mcp-2".parse().unwrap());
     let other = Stage { bench: Arc::new(bench), ..other };

@@ -29,10 +29,10 @@ fn slow(dropped: &Arc<AtomicUsize>) -> Probe {
 async fn a_client_that_vanishes_cancels_its_call() {
     for modern in [true, false] {
         let dropped = Arc::default();
-        let stage = Stage::new([slow(&dropped)]);
+        let server = Stage::new([slow(&dropped)]);
         let line = Arc::new(if modern { Paper::modern("ada") } else { Paper::legacy(|_: &Ask| None) });
         let token = line.token.clone();
-        let call = stage.call(line, "slow", json!({}), FIRST);
+        let call = server.call(line, "slow", json!({}), FIRST);
         let vanish = async {
             tokio::task::yield_now().await;
             token.cancel();
@@ -46,8 +46,8 @@ async fn a_client_that_vanishes_cancels_its_call() {
 #[tokio::test]
 async fn a_request_that_is_dropped_cancels_its_call() {
     let dropped = Arc::default();
-    let stage = Stage::new([slow(&dropped)]);
-    let mut call = Box::pin(stage.call(Arc::new(Paper::modern("ada")), "slow", json!({}), FIRST));
+    let server = Stage::new([slow(&dropped)]);
+    let mut call = Box::pin(server.call(Arc::new(Paper::modern("ada")), "slow", json!({}), FIRST));
     for _ in 0..3 {
         assert!((&mut call).now_or_never().is_none());
         tokio::task::yield_now().await;
@@ -61,18 +61,18 @@ async fn a_request_that_is_dropped_cancels_its_call() {
 #[tokio::test]
 async fn the_end_of_a_request_that_asked_does_not_cancel_the_call_and_that_of_the_next_one_does() {
     let dropped = Arc::default();
-    let stage = Stage::new([slow(&dropped)]);
+    let server = Stage::new([slow(&dropped)]);
     let input = json!({ "asks": true });
     let line = Arc::new(Paper::modern("ada"));
     let token = line.token.clone();
-    let (_, state) = Told::from(stage.call(line, "slow", input.clone(), FIRST).await).asks();
+    let (_, state) = Told::from(server.call(line, "slow", input.clone(), FIRST).await).asks();
     token.cancel();
     tokio::task::yield_now().await;
     assert_eq!(dropped.load(Ordering::SeqCst), 0);
     let line = Arc::new(Paper::modern("ada"));
     let token = line.token.clone();
     let answers = json!({ "well": { "action": "accept", "content": { "answer": "x" } } });
-    let call = stage.call(line, "slow", input, (Some(&state), answers));
+    let call = server.call(line, "slow", input, (Some(&state), answers));
     let vanish = async {
         for _ in 0..5 {
             tokio::task::yield_now().await;
@@ -86,7 +86,7 @@ async fn the_end_of_a_request_that_asked_does_not_cancel_the_call_and_that_of_th
 
 #[tokio::test]
 async fn an_unknown_tool_is_answered_with_those_that_are_near() {
-    let stage = Stage::new([]);
-    let told = stage.round("writ", json!({}), FIRST).await;
+    let server = Stage::new([]);
+    let told = server.round("writ", json!({}), FIRST).await;
     assert_eq!(told.reply(), "error: unknown tool: there is no tool `writ`; did you mean `write`?");
 }

@@ -45,21 +45,21 @@ fn answer(key: &str, text: &str) -> Value {
 
 #[tokio::test]
 async fn a_running_call_waits_for_the_next_request() {
-    let stage = Stage::new([greet()]);
-    let Told::Asks(asks, state) = stage.round("greet", json!({}), FIRST).await else { panic!("it asks") };
+    let server = Stage::new([greet()]);
+    let Told::Asks(asks, state) = server.round("greet", json!({}), FIRST).await else { panic!("it asks") };
     assert_eq!((asks[0].key.as_str(), message(&asks[0])), ("user_name", "Who are you?"));
-    assert_eq!(stage.calls.parked.len(), 1);
-    let told = stage.round("greet", json!({}), (Some(&state), answer("user_name", "Alice"))).await;
+    assert_eq!(server.calls.parked.len(), 1);
+    let told = server.round("greet", json!({}), (Some(&state), answer("user_name", "Alice"))).await;
     assert_eq!(told.reply(), "ok: Hello, Alice!");
-    assert_eq!(stage.calls.parked.len(), 0);
-    let again = stage.round("greet", json!({}), (Some(&state), answer("user_name", "Bob"))).await;
+    assert_eq!(server.calls.parked.len(), 0);
+    let again = server.round("greet", json!({}), (Some(&state), answer("user_name", "Bob"))).await;
     assert!(again.reply().contains("used before"));
 }
 
 #[tokio::test]
 async fn a_keyed_question_is_answered_beforehand() {
-    let stage = Stage::new([greet()]);
-    let told = stage.round("greet", json!({}), (None, answer("user_name", "Alice"))).await;
+    let server = Stage::new([greet()]);
+    let told = server.round("greet", json!({}), (None, answer("user_name", "Alice"))).await;
     assert_eq!(told.reply(), "ok: Hello, Alice!");
     for none in [
         answer("other", "Alice"),
@@ -67,31 +67,31 @@ async fn a_keyed_question_is_answered_beforehand() {
         json!({ "user_name": null }),
         json!({ "user_name": accept(json!({ "answer": 5 })) }),
     ] {
-        let (keys, _) = stage.round("greet", json!({}), (None, none)).await.asks();
+        let (keys, _) = server.round("greet", json!({}), (None, none)).await.asks();
         assert_eq!(keys, ["user_name"]);
     }
 }
 
 #[tokio::test]
 async fn what_is_no_answer_stays_asked_with_another_state() {
-    let stage = Stage::new([greet()]);
-    let (_, first) = stage.round("greet", json!({}), FIRST).await.asks();
+    let server = Stage::new([greet()]);
+    let (_, first) = server.round("greet", json!({}), FIRST).await.asks();
     let (keys, second) =
-        stage.round("greet", json!({}), (Some(&first), json!({ "user_name": 1 }))).await.asks();
+        server.round("greet", json!({}), (Some(&first), json!({ "user_name": 1 }))).await.asks();
     assert_eq!(keys, ["user_name"]);
     assert_ne!(first, second);
     let declined = json!({ "user_name": { "action": "decline" } });
-    let told = stage.round("greet", json!({}), (Some(&second), declined)).await;
+    let told = server.round("greet", json!({}), (Some(&second), declined)).await;
     assert_eq!(told.reply(), "error: failed: the user does not want to answer; go on without");
 }
 
 #[tokio::test]
 async fn each_step_is_a_round_and_progress_goes_to_the_request_at_hand() {
-    let stage = Stage::new([steps(2)]);
+    let server = Stage::new([steps(2)]);
     let lines = [(); 3].map(|()| Arc::new(Paper::modern("ada")));
     let round = async |number: usize, state: Option<&str>, answers: Value| {
         let line: Arc<Paper> = Arc::clone(&lines[number]);
-        Told::from(stage.call(line, "steps", json!({}), (state, answers)).await)
+        Told::from(server.call(line, "steps", json!({}), (state, answers)).await)
     };
     let (keys, first) = round(0, None, json!({})).await.asks();
     assert_eq!(keys, ["q1"]);
@@ -118,17 +118,17 @@ async fn several_questions_go_out_together() {
         let answers = client.ask(asks).await;
         Ok(ToolOutput::text(format!("{:?}", answers.into_keys().collect::<Vec<_>>())))
     });
-    let stage = Stage::new([together]);
-    let (keys, state) = stage.round("together", json!({}), FIRST).await.asks();
+    let server = Stage::new([together]);
+    let (keys, state) = server.round("together", json!({}), FIRST).await.asks();
     assert_eq!(keys, ["user_name", "greeting", "client_roots"]);
     // One that is not answered is asked again, by itself.
     let some = json!({
         "user_name": accept(json!({ "name": "Ada" })), "client_roots": { "roots": [] }
     });
-    let (keys, state) = stage.round("together", json!({}), (Some(&state), some)).await.asks();
+    let (keys, state) = server.round("together", json!({}), (Some(&state), some)).await.asks();
     assert_eq!(keys, ["greeting"]);
     let rest = json!({ "greeting": { "role": "assistant", "content": { "type": "text", "text": "hi" } } });
-    let told = stage.round("together", json!({}), (Some(&state), rest)).await;
+    let told = server.round("together", json!({}), (Some(&state), rest)).await;
     assert_eq!(told.reply(), r#"ok: ["client_roots", "greeting", "user_name"]"#);
 }
 
@@ -138,16 +138,16 @@ async fn a_tool_cannot_pose_as_the_approver() {
         let answer = cx.ask(Question::text("?").keyed("approval")).await;
         Ok(ToolOutput::text(format!("{answer:?}")))
     });
-    let stage = Stage::new([poses]);
-    let (keys, _) = stage.round("poses", json!({}), FIRST).await.asks();
+    let server = Stage::new([poses]);
+    let (keys, _) = server.round("poses", json!({}), FIRST).await.asks();
     assert_eq!(keys, ["q-approval"]);
 }
 
 #[tokio::test]
 async fn a_call_puts_eight_questions_at_most() {
     let line = Arc::new(Paper::legacy(|_: &Ask| Some(Ok(json!({ "answer": "x" })))));
-    let stage = Stage::new([steps(9)]);
-    let told = Told::from(stage.call(Arc::clone(&line), "steps", json!({}), FIRST).await);
+    let server = Stage::new([steps(9)]);
+    let told = Told::from(server.call(Arc::clone(&line), "steps", json!({}), FIRST).await);
     let eight = ["\"x\""; 8].join(" ");
     assert_eq!(told.reply(), format!("ok: {eight} nobody can be asked here; go on without"));
     assert_eq!(line.asked.lock().unwrap().len(), 8);
@@ -160,22 +160,22 @@ async fn what_the_client_lacks_is_told_by_name() {
         client.needs(Ability::Sampling);
         Err(ToolError::failed("it cannot be done"))
     });
-    let stage = Stage::new([needs]);
-    assert_eq!(stage.round("needs", json!({}), FIRST).await, Told::Needs(Ability::Sampling));
+    let server = Stage::new([needs]);
+    assert_eq!(server.round("needs", json!({}), FIRST).await, Told::Needs(Ability::Sampling));
     let line = Arc::new(Paper::legacy(|_: &Ask| None));
-    let told = Told::from(stage.call(line, "needs", json!({}), FIRST).await);
+    let told = Told::from(server.call(line, "needs", json!({}), FIRST).await);
     assert_eq!(told, Told::Needs(Ability::Sampling));
 }
 
 #[tokio::test]
 async fn nobody_is_asked_who_cannot_answer() {
-    let stage = Stage::new([greet()]);
+    let server = Stage::new([greet()]);
     for line in [Paper::modern("ada").mute(), Paper::legacy(|_: &Ask| None).mute()] {
-        let told = Told::from(stage.call(Arc::new(line), "greet", json!({}), FIRST).await);
+        let told = Told::from(server.call(Arc::new(line), "greet", json!({}), FIRST).await);
         assert_eq!(told.reply(), "error: failed: nobody can be asked here; go on without");
     }
     let line = Paper::legacy(|_: &Ask| Some(Err(Unasked::Cancelled)));
-    let told = Told::from(stage.call(Arc::new(line), "greet", json!({}), FIRST).await);
+    let told = Told::from(server.call(Arc::new(line), "greet", json!({}), FIRST).await);
     assert_eq!(told.reply(), "error: failed: the user does not want to answer; go on without");
 }
 
@@ -195,13 +195,13 @@ fn holds(dropped: &Arc<AtomicUsize>) -> Probe {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_nobody_answers_is_cancelled_after_ten_minutes() {
     let dropped = Arc::default();
-    let stage = Stage::new([holds(&dropped)]);
-    let (_, state) = stage.round("holds", json!({}), FIRST).await.asks();
+    let server = Stage::new([holds(&dropped)]);
+    let (_, state) = server.round("holds", json!({}), FIRST).await.asks();
     tokio::time::sleep(Duration::from_secs(599)).await;
-    assert_eq!((stage.calls.parked.len(), dropped.load(Ordering::SeqCst)), (1, 0));
+    assert_eq!((server.calls.parked.len(), dropped.load(Ordering::SeqCst)), (1, 0));
     tokio::time::sleep(Duration::from_secs(2)).await;
-    assert_eq!((stage.calls.parked.len(), dropped.load(Ordering::SeqCst)), (0, 1));
-    let told = stage.round("holds", json!({}), (Some(&state), answer("well", "yes"))).await;
+    assert_eq!((server.calls.parked.len(), dropped.load(Ordering::SeqCst)), (0, 1));
+    let told = server.round("holds", json!({}), (Some(&state), answer("well", "yes"))).await;
     assert_eq!(
         told.reply(),
         "error: failed: the call was interrupted while it waited for an answer; look what it has done before you repeat it"
@@ -212,8 +212,8 @@ async fn a_call_that_nobody_answers_is_cancelled_after_ten_minutes() {
 async fn the_calls_that_wait_are_bounded() {
     let dropped = Arc::default();
     let limits = ParkedLimits { all: 3, of_principal: 2, ..ParkedLimits::default() };
-    let stage = Stage::within([holds(&dropped)], limits);
-    let first = async |principal| stage.round_of(principal, "holds", json!({}), FIRST).await;
+    let server = Stage::within([holds(&dropped)], limits);
+    let first = async |principal| server.round_of(principal, "holds", json!({}), FIRST).await;
     first("ada").await.asks();
     first("ada").await.asks();
     assert!(first("ada").await.reply().contains("too many calls wait"));
@@ -223,7 +223,7 @@ async fn the_calls_that_wait_are_bounded() {
     while dropped.load(Ordering::SeqCst) < 2 {
         tokio::task::yield_now().await;
     }
-    drop(stage);
+    drop(server);
     while dropped.load(Ordering::SeqCst) < 5 {
         tokio::task::yield_now().await;
     }
@@ -248,7 +248,7 @@ async fn another_instance_begins_anew_only_what_may_be_repeated() {
 
 #[tokio::test]
 async fn what_is_begun_anew_in_each_round_gets_all_answers() {
-    let stage = Stage::new([]);
+    let server = Stage::new([]);
     let (principal, run) = (Principal::new("ada"), "mcp-1".parse().unwrap());
     let arguments = json!({ "name": "x" });
     let binding =
@@ -267,7 +267,7 @@ async fn what_is_begun_anew_in_each_round_gets_all_answers() {
             }
             said
         };
-        stage.calls.rounds().replayed((state, answers), &binding, line, work).await
+        server.calls.rounds().replayed((state, answers), &binding, line, work).await
     };
     let Ok(RoundEnd::Asks { state, .. }) = get(None, json!({})).await else { panic!("it asks") };
     let Ok(RoundEnd::Asks { asks, state }) = get(Some(&state), answer("a", "1")).await else {
@@ -282,8 +282,8 @@ async fn what_is_begun_anew_in_each_round_gets_all_answers() {
 
 #[tokio::test]
 async fn what_is_too_long_to_be_kept_is_refused() {
-    let stage = Stage::new([steps(2).idempotent()]);
-    let (_, state) = stage.round("steps", json!({}), FIRST).await.asks();
-    let told = stage.round("steps", json!({}), (Some(&state), answer("q1", &"x".repeat(64 * 1024)))).await;
+    let server = Stage::new([steps(2).idempotent()]);
+    let (_, state) = server.round("steps", json!({}), FIRST).await.asks();
+    let told = server.round("steps", json!({}), (Some(&state), answer("q1", &"x".repeat(64 * 1024)))).await;
     assert_eq!(told.reply(), "error: failed: what was answered is too long to be kept until the next round");
 }

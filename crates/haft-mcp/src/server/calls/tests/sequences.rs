@@ -53,14 +53,14 @@ async fn play(steps: Vec<Step>) {
     // How often each state may still let its call run.
     let mut rights: HashMap<String, u32> = HashMap::new();
     for (turn, Step { principal, input, state, tampered, answer }) in steps.into_iter().enumerate() {
-        let stage = &stages[turn % 2];
+        let server = &stages[turn % 2];
         let known = state.and_then(|state| given.get(state % given.len().max(1)).cloned());
         let echoed = known.as_ref().map(|(state, ..)| match tampered {
             Some(place) => changed(state, place),
             None => state.clone(),
         });
-        let before: usize = stages.iter().map(|stage| stage.ran.all().len()).sum();
-        let told = stage
+        let before: usize = stages.iter().map(|server| server.ran.all().len()).sum();
+        let told = server
             .round_of(
                 PRINCIPALS[principal],
                 "write",
@@ -68,10 +68,10 @@ async fn play(steps: Vec<Step>) {
                 (echoed.as_deref(), answers(answer)),
             )
             .await;
-        let after: usize = stages.iter().map(|stage| stage.ran.all().len()).sum();
+        let after: usize = stages.iter().map(|server| server.ran.all().len()).sum();
         if after > before {
             assert_eq!(after, before + 1);
-            assert_eq!(stage.ran.all().last(), Some(&json!({ "path": INPUTS[input] })));
+            assert_eq!(server.ran.all().last(), Some(&json!({ "path": INPUTS[input] })));
             let (state, by, about) = known.expect("a state was echoed");
             assert!(tampered.is_none() && (by, about) == (principal, input) && answer < 2);
             let right = rights.get_mut(&state).expect("it was given");
