@@ -12,7 +12,7 @@ mod client;
 mod ours;
 
 use client::{Lines, Web};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::SocketAddr;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -84,7 +84,8 @@ impl Process {
     /// How many bytes of memory it holds.
     fn memory(&self) -> Result<u64, Fault> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id()))?;
-        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+        let resident =
+            status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
         Ok(resident.ok_or("no memory")?.parse::<u64>()? * 1024)
     }
 }
@@ -165,7 +166,6 @@ fn listeners() -> Result<(), Fault> {
     }
     std::thread::sleep(Duration::from_secs(1));
     let each = process.memory()?.saturating_sub(before) / LISTENERS as u64;
-    println!("{LISTENERS} who only listen: {:.1} KiB each, at most 64", each as f64 / 1024.0);
-    std::io::stdout().flush()?;
+    println!("{LISTENERS} who only listen: {each} bytes each, at most 65536");
     Ok(())
 }

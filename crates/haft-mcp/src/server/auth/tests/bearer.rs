@@ -118,7 +118,7 @@ async fn asks_what_a_token_is_and_remembers_it() {
     assert!(asked[0].contains("authorization: Basic aGFmdCUzQTE6czNjcmV0JTI2\r\n"), "{}", asked[0]);
     assert!(asked[0].ends_with("token=opaque+token%2F%2B&token_type_hint=access_token"), "{}", asked[0]);
 
-    let mut check_said = async |number: u32, change: &dyn Fn(&mut Value), expected| {
+    let check_said = async |number: u32, change: &dyn Fn(&mut Value), expected| {
         let mut changed = said.clone();
         change(&mut changed);
         server.say("/introspect", changed);
