@@ -9,7 +9,9 @@ use crate::server::toolbox::Bench;
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use haft_core::{CallId, Digest, Progress, Schema, ToolCall, ToolError, ToolHints, ToolOutput, ToolReply, ToolSpec};
+use haft_core::{
+    CallId, Digest, Progress, Schema, ToolCall, ToolError, ToolHints, ToolOutput, ToolReply, ToolSpec,
+};
 use haft_tools_core::{
     Access, Accesses, Action, CallContext, CallScope, LocalExecutor, MemoryPending, PendingCall,
     PendingStore, Policy, Prepared, Preview, Rule, Tool, ToolRegistry,
