@@ -14,7 +14,6 @@ mod fake;
 mod host;
 mod link;
 mod listing;
-mod log_level;
 #[cfg(all(feature = "measured", unix))]
 #[doc(hidden)]
 pub mod measured;
@@ -48,7 +47,6 @@ pub use host::{
     Completion, CompletionOf, ListedPrompt, ListedResource, ListedTemplate, PromptArgument, PromptMessage,
     PromptText, ResourceWatch, ServerContent, ServerList, ServerRequestError,
 };
-pub use log_level::LogLevel;
 pub use named_tool::NamedTool;
 pub use server::{LoginError, McpServer, NoticeKind, ServerNotice, ServerState, ServerStatus};
 pub use servers::{McpServers, McpServersBuilder, SameServerName};

@@ -10,6 +10,8 @@ mod client;
 mod form;
 #[cfg(any(feature = "client", feature = "server"))]
 mod lines;
+#[cfg(any(feature = "client", feature = "server"))]
+mod log_level;
 #[cfg(feature = "server")]
 mod server;
 #[cfg(any(feature = "client", feature = "server"))]
@@ -24,21 +26,22 @@ pub use client::measured;
 pub use client::{
     AcceptedTool, Completion, CompletionOf, ConfigError, ConfigProblem, CredentialFiles, CredentialStore,
     CredentialsInProcess, Era, EraMemory, EraMemoryInProcess, FilePins, HttpServer, ListedPrompt,
-    ListedResource, ListedTemplate, LogLevel, LoginConfig, LoginError, McpEvent, McpEventKind, McpEvents,
-    McpServer, McpServers, McpServersBuilder, McpSource, MemoryPins, NamedTool, NoticeKind, PinError,
-    PinStore, Program, PromptArgument, PromptMessage, PromptText, QuarantinedTool, RefusedServer,
-    RegisteredClient, ResourceWatch, Root, Roots, SameServerName, Sampled, SampledStop, Sampler,
-    SamplingRequest, ServerConfig, ServerContent, ServerIdentity, ServerLimits, ServerList, ServerName,
-    ServerNameError, ServerNotice, ServerPins, ServerRequestError, ServerState, ServerStatus, ServersFile,
-    Start, Transport, WaitingTool,
+    ListedResource, ListedTemplate, LoginConfig, LoginError, McpEvent, McpEventKind, McpEvents, McpServer,
+    McpServers, McpServersBuilder, McpSource, MemoryPins, NamedTool, NoticeKind, PinError, PinStore, Program,
+    PromptArgument, PromptMessage, PromptText, QuarantinedTool, RefusedServer, RegisteredClient,
+    ResourceWatch, Root, Roots, SameServerName, Sampled, SampledStop, Sampler, SamplingRequest, ServerConfig,
+    ServerContent, ServerIdentity, ServerLimits, ServerList, ServerName, ServerNameError, ServerNotice,
+    ServerPins, ServerRequestError, ServerState, ServerStatus, ServersFile, Start, Transport, WaitingTool,
 };
+#[cfg(any(feature = "client", feature = "server"))]
+pub use log_level::LogLevel;
 #[cfg(all(feature = "server", unix))]
 pub use server::SocketError;
 #[cfg(feature = "server")]
 pub use server::{
-    Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, Ended, LogLevel,
-    McpServe, McpServeBuilder, Mode, ModeError, Principal, PromptRole, Prompts, Resources, ServedPrompt,
-    Toolbox, Unasked,
+    Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, Ended, McpServe,
+    McpServeBuilder, Mode, ModeError, Principal, PromptRole, Prompts, Resources, ServedPrompt, Toolbox,
+    Unasked,
 };
 #[cfg(feature = "server-http")]
 pub use server::{

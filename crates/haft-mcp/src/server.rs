@@ -24,7 +24,7 @@ mod serve_http;
 mod socket;
 mod toolbox;
 
-pub use ask::{Ask, AskKind, LogLevel, Unasked};
+pub use ask::{Ask, AskKind, Unasked};
 #[cfg(feature = "server-oauth")]
 pub use auth::{AuthorizationServer, AuthorizationServerError, Introspection, JwtBearer};
 #[cfg(feature = "server-http")]

@@ -1,6 +1,6 @@
 use crate::policy_setup::PolicyOptions;
 use clap::{Args, ValueEnum};
-use haft::mcp::Mode;
+use haft::mcp::{AllowedHost, AllowedOrigin, Mode};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -49,15 +49,19 @@ pub(crate) struct ServeOptions {
     /// What tokens have to be made for: the address that clients know this server by
     #[arg(long, value_name = "URL", help_heading = "HTTP", requires = "oauth_issuer")]
     pub(crate) oauth_audience: Option<String>,
-    /// Ask the issuer about each token, where tokens cannot be checked here
-    #[arg(long, help_heading = "HTTP", requires = "oauth_issuer")]
-    pub(crate) introspect: bool,
+    /// Ask the issuer about each token as this client, where tokens cannot be checked here; its secret is in
+    /// HAFT_INTROSPECTION_SECRET
+    #[arg(long, value_name = "CLIENT_ID", help_heading = "HTTP", requires = "oauth_issuer")]
+    pub(crate) introspect: Option<String>,
     /// Answer requests for this host, too
     #[arg(long, value_name = "HOST", help_heading = "HTTP", requires = "http")]
-    pub(crate) allow_host: Vec<String>,
+    pub(crate) allow_host: Vec<AllowedHost>,
     /// Answer requests of pages of this origin, too
     #[arg(long, value_name = "ORIGIN", help_heading = "HTTP", requires = "http")]
-    pub(crate) allow_origin: Vec<String>,
+    pub(crate) allow_origin: Vec<AllowedOrigin>,
+    /// Write a line of JSON about each request to this file; never what is in it
+    #[arg(long, value_name = "FILE", help_heading = "HTTP", requires = "http")]
+    pub(crate) access_log: Option<PathBuf>,
     /// The key by which several instances trust each other's rounds of questions: 64 hexadecimal digits
     #[arg(long, value_name = "FILE", help_heading = "HTTP")]
     pub(crate) state_key: Option<PathBuf>,

@@ -1,13 +1,22 @@
 use super::arguments::ServeOptions;
 use super::toolbox::ServedBenches;
 use crate::exit::UsageError;
-use anyhow::{Result, bail};
-use haft::mcp::{Mode, Principal};
+use anyhow::{Context as _, Result, anyhow, bail};
+use haft::mcp::{
+    Authenticator, AuthorizationServer, HttpConfig, HttpListener, Introspection, JsonLinesLog, JwtBearer,
+    McpServe, Mode, Principal, Rate, StaticTokens,
+};
 use std::collections::BTreeMap;
+use std::fs::OpenOptions;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+
+/// The variable with the secret of the client that asks an issuer about tokens.
+const INTROSPECTION_SECRET: &str = "HAFT_INTROSPECTION_SECRET";
 
 /// Says how clients reach this server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,10 +57,86 @@ pub(super) struct Serving {
     pub(super) options: ServeOptions,
 }
 
-#[expect(clippy::unused_async, reason = "what serves waits")]
 /// Serves clients until they are gone or the token is cancelled. Standard output is the protocol's alone.
 pub(super) async fn run(serving: Serving, stop: CancellationToken) -> Result<()> {
     let Serving { toolbox, way, tools, state_key, rates, options } = serving;
-    let _ = (toolbox, way, tools, state_key, rates, options, stop);
-    bail!("this version of haft cannot serve yet")
+    let mut server = McpServe::builder(toolbox).mode(tools);
+    if let Some(key) = state_key {
+        server = server.state_key(key);
+    }
+    let server = server.build();
+    match way {
+        Way::Stdio => {
+            server.serve_stdio(stop).await;
+        }
+        Way::Unix(path) => {
+            anstream::eprintln!("Serving at `{}`.", path.display());
+            server.serve_unix(&path, stop).await.map_err(|error| {
+                anyhow!(error)
+                    .context(UsageError("nothing is served; name another path with --unix".to_owned()))
+            })?;
+        }
+        Way::Http(address) => {
+            let listener = HttpListener::bind(config(address, &rates, &options)?).await.map_err(|error| {
+                anyhow!(error)
+                    .context(UsageError("nothing is served; name another address with --http".to_owned()))
+            })?;
+            anstream::eprintln!("Serving at http://{}/mcp", listener.address());
+            server.serve_http(listener, stop).await;
+        }
+    }
+    Ok(())
+}
+
+/// Puts together what is said about HTTP.
+fn config(
+    address: SocketAddr,
+    rates: &BTreeMap<Principal, NonZeroU32>,
+    options: &ServeOptions,
+) -> Result<HttpConfig> {
+    let mut config = HttpConfig::new(address);
+    for host in &options.allow_host {
+        config = config.host(host.clone());
+    }
+    for origin in &options.allow_origin {
+        config = config.origin(origin.clone());
+    }
+    if let Some(authenticator) = authenticator(options)? {
+        config = config.authenticator(authenticator);
+    }
+    for (principal, of_minute) in rates {
+        let of_minute = f64::from(of_minute.get());
+        config = config.rate(principal.clone(), Rate::new(of_minute / 60.0, of_minute));
+    }
+    if let Some(path) = &options.access_log {
+        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+        let shown = path.display();
+        let file = file.with_context(|| {
+            UsageError(format!("cannot write `{shown}`; name another file with --access-log"))
+        })?;
+        config = config.log(Arc::new(JsonLinesLog::new(file).context("cannot write the access log")?));
+    }
+    Ok(config)
+}
+
+/// Says who is to find out who calls, if anybody.
+fn authenticator(options: &ServeOptions) -> Result<Option<Arc<dyn Authenticator>>> {
+    if let Some(path) = &options.token_file {
+        let tokens = StaticTokens::from_file(path).context(UsageError(
+            "nobody is served; write one `NAME TOKEN` a line into the file of --token-file".to_owned(),
+        ))?;
+        return Ok(Some(Arc::new(tokens)));
+    }
+    let (Some(issuer), Some(audience)) = (&options.oauth_issuer, &options.oauth_audience) else {
+        return Ok(None);
+    };
+    let server = AuthorizationServer::new(issuer, audience)
+        .context(UsageError("nobody is served; mend --oauth-issuer and --oauth-audience".to_owned()))?;
+    let Some(client) = &options.introspect else { return Ok(Some(Arc::new(JwtBearer::new(server)))) };
+    let secret = std::env::var(INTROSPECTION_SECRET).map_err(|_| {
+        UsageError(format!(
+            "`{client}` has no secret to ask the issuer with; put it into {INTROSPECTION_SECRET}"
+        ))
+    })?;
+    Ok(Some(Arc::new(Introspection::new(server, client, &secret))))
 }

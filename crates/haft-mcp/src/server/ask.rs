@@ -1,5 +1,4 @@
 use super::caller::Ability;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ pub struct Ask {
     /// What is asked.
     pub kind: AskKind,
 }
+
 impl Ask {
     /// Asks under a key, which the answer is found by.
     pub fn new(key: impl Into<String>, kind: AskKind) -> Self {
@@ -45,19 +45,24 @@ impl Ask {
 pub enum AskKind {
     /// `elicitation/create` of mode `form`: the schema is restricted to flat objects, checked by `form::narrowed`.
     Form {
-        message: String, // The question, for people.
-        schema: Value,   // `requestedSchema`.
+        /// The question, for people.
+        message: String,
+        /// `requestedSchema` of the protocol.
+        schema: Value,
     },
     /// `elicitation/create` of mode `url`.
     Address {
-        message: String, // Why, for people.
-        url: String,     // Where; shown whole.
+        /// Why, for people.
+        message: String,
+        /// Where; shown whole.
+        url: String,
     },
     /// `sampling/createMessage`, with its params.
     Sample(Value),
     /// `roots/list`.
     Roots,
 }
+
 /// Says why a question has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -77,18 +82,4 @@ pub enum Unasked {
     /// The client is gone, or what it answered is no answer to what was asked.
     #[error("the client did not answer: {0}")]
     Broken(String),
-}
-/// Says how important a line of the log is, in the protocol's order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names are syslog's, RFC 5424")]
-pub enum LogLevel {
-    Debug,
-    Info,
-    Notice,
-    Warning,
-    Error,
-    Critical,
-    Alert,
-    Emergency,
 }

@@ -6,9 +6,13 @@ use serde_json::Value;
 #[async_trait]
 pub trait Authenticator: Send + Sync + 'static {
     /// Checks what stands in `Authorization: Bearer`; the token goes no further than here.
+    ///
     /// # Errors
+    ///
     /// Why not, with what the client has to be told in `WWW-Authenticate`.
+    ///
     /// # Cancel safety
+    ///
     /// Cancel safe.
     async fn check(&self, bearer: Option<&str>) -> Result<Principal, Denied>;
     /// The document of RFC 9728 that says where tokens are to be had, if there is one.
@@ -16,6 +20,7 @@ pub trait Authenticator: Send + Sync + 'static {
         None
     }
 }
+
 /// Says why a request is not let in: 401, or 403 where another scope is needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

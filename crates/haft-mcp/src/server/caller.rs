@@ -18,6 +18,7 @@ impl Principal {
         &self.0
     }
 }
+
 /// Says who calls and what their client can do; made anew for each request, since in the newer era each says it anew.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -31,6 +32,7 @@ pub struct Caller {
     /// What the client can be asked.
     pub can: Abilities,
 }
+
 impl Caller {
     /// Says who calls, by a client that said nothing of itself and can be asked nothing.
     pub fn new(principal: Principal) -> Self {
@@ -55,6 +57,7 @@ impl Caller {
         self
     }
 }
+
 /// Says what a client can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -70,14 +73,19 @@ pub struct Abilities {
     /// To be answered with a task (`extensions["io.modelcontextprotocol/tasks"]`).
     pub tasks: bool,
 }
+
 /// Names one of the things a client may be able to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ability {
-    /// see `Abilities`
+    /// To show a form.
     Forms,
+    /// To have a person open an address.
     Addresses,
+    /// To take a turn of a model.
     Sampling,
+    /// To name its roots.
     Roots,
+    /// To be answered with a task.
     Tasks,
 }

@@ -1,6 +1,7 @@
-use super::ask::{Ask, LogLevel, Unasked};
+use super::ask::{Ask, Unasked};
 use super::caller::{Ability, Caller};
 use super::toolbox::Bench;
+use crate::LogLevel;
 use async_trait::async_trait;
 use haft_core::{Progress, ToolReply};
 use haft_tools_core::PendingCall;
@@ -25,6 +26,7 @@ pub(crate) trait Line: Send + Sync + 'static {
     /// Is cancelled by the client's word, by its vanishing, and by the end of the server.
     fn cancellation(&self) -> &CancellationToken;
 }
+
 /// Is a call as a client made it, in whichever era (rmcp's adapter makes it; `Calls` answers it).
 pub(crate) struct CallRequest {
     /// The served name.
@@ -37,6 +39,7 @@ pub(crate) struct CallRequest {
     /// Whether it gave a progress token or a log level: only then is the call observed.
     pub(crate) is_watched: bool,
 }
+
 /// Says what a call is answered with.
 pub(crate) enum Served {
     Reply(Box<ToolReply>),
@@ -51,6 +54,7 @@ pub(crate) enum Served {
     /// It goes on as a task of this name.
     Task(String),
 }
+
 /// Is an error of JSON-RPC: only for faults of the protocol.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fault {
@@ -58,6 +62,7 @@ pub(crate) struct Fault {
     pub(crate) message: String,
     pub(crate) data: Option<Value>,
 }
+
 #[async_trait]
 pub(crate) trait Calls: Send + Sync + 'static {
     async fn call(&self, bench: &Arc<Bench>, call: CallRequest, line: Arc<dyn Line>)

@@ -21,6 +21,7 @@ pub(crate) struct Round {
     /// The call that waits in an instance, if it runs already.
     pub(crate) parked: Option<String>,
 }
+
 /// What a state is bound to, besides what is in it; it is not in it, so whoever opens it has to have the same.
 pub(crate) struct Binding<'a> {
     pub(crate) principal: &'a Principal,
@@ -30,11 +31,13 @@ pub(crate) struct Binding<'a> {
     pub(crate) tool: &'a str,
     pub(crate) input: &'a Value,
 }
+
 pub(crate) trait Seal: Send + Sync + 'static {
     fn seal(&self, round: &Round, binding: &Binding<'_>) -> String;
     /// `None` if it was not made by us for this, or its time is over: answered with −32602, whichever it is.
     fn open(&self, state: &str, binding: &Binding<'_>) -> Option<Round>;
 }
+
 /// Remembers nonces until they expire; false for one that was there. Bounded: the oldest half goes when it is full.
 pub(crate) trait Spent: Send + Sync + 'static {
     fn spend(&self, nonce: [u8; 16]) -> bool;

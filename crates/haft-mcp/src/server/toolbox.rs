@@ -1,6 +1,7 @@
-use super::ask::{Ask, LogLevel, Unasked};
+use super::ask::{Ask, Unasked};
 use super::caller::{Ability, Caller};
 use super::line::Line;
+use crate::LogLevel;
 use async_trait::async_trait;
 use haft_tools_core::{CallScope, OutputStore, PendingStore, ToolExecutor, ToolRegistry};
 use serde_json::Value;
@@ -13,9 +14,13 @@ use tokio::sync::watch;
 pub trait Toolbox: Send + Sync + 'static {
     /// Gives a caller's bench; the same one for the same caller and roots, so it is kept by whoever implements this.
     /// `roots` are the client's, where it has any and was asked; the first that the host accepts becomes the workdir.
+    ///
     /// # Errors
+    ///
     /// When the caller is served nothing; the text is for them.
+    ///
     /// # Cancel safety
+    ///
     /// What was begun is kept for the next time, or undone.
     async fn bench(&self, caller: &Caller, roots: Option<&[String]>) -> Result<Arc<Bench>, String>;
     /// Tells whether clients of the older era are asked for their roots before their bench is looked for.
@@ -25,6 +30,7 @@ pub trait Toolbox: Send + Sync + 'static {
     /// Counts the times that tools became others for anybody; it is looked again at each bench then.
     fn changes(&self) -> watch::Receiver<u64>;
 }
+
 /// Is what one caller's calls are made with.
 #[non_exhaustive]
 pub struct Bench {
@@ -41,6 +47,7 @@ pub struct Bench {
     /// What clients are told of the policy, as the server's instructions.
     pub instructions: Option<String>,
 }
+
 impl Bench {
     /// Makes a bench that gives its callers no outputs to read and tells them nothing of the policy.
     pub fn new(
@@ -75,7 +82,9 @@ impl CallingClient {
         self.0.caller()
     }
     /// Puts several questions in one round; each answer under its question's key.
+    ///
     /// # Cancel safety
+    ///
     /// Dropping the future withdraws the questions.
     pub async fn ask(&self, asks: Vec<Ask>) -> BTreeMap<String, Result<Value, Unasked>> {
         self.0.ask(asks).await

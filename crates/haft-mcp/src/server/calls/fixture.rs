@@ -1,7 +1,8 @@
 //! What tests of calls are made of: a client on paper, and tools that ask.
 
 use super::{Names, ParkedLimits, ServedCalls, SpentNonces};
-use crate::server::ask::{Ask, AskKind, LogLevel, Unasked};
+use crate::LogLevel;
+use crate::server::ask::{Ask, AskKind, Unasked};
 use crate::server::caller::{Abilities, Ability, Caller, Principal};
 use crate::server::line::{CallRequest, Calls as _, Fault, Line, Served};
 use crate::server::rmcp_service::seal::HmacSeal;

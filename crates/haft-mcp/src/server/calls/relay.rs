@@ -1,5 +1,6 @@
 use super::answers::read_answer;
-use crate::server::ask::{Ask, LogLevel, Unasked};
+use crate::LogLevel;
+use crate::server::ask::{Ask, Unasked};
 use crate::server::caller::{Ability, Caller};
 use crate::server::line::Line;
 use async_trait::async_trait;

@@ -18,14 +18,12 @@ pub(crate) struct ServedTools {
     own: HashMap<ToolName, ToolName>,
     /// The registry's names, each with the served one.
     served: HashMap<ToolName, ToolName>,
-    /// Tools that would have had the served name of another, and are not served.
-    left_out: Vec<ToolName>,
     ready: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
 
 impl ServedTools {
     pub(crate) fn of(registry: ToolRegistry, mode: Mode) -> Self {
-        let (mut own, mut served, mut left_out) = (HashMap::new(), HashMap::new(), Vec::new());
+        let (mut own, mut served) = (HashMap::new(), HashMap::new());
         let mut listed = Vec::new();
         for spec in registry.iter().filter(|spec| is_served(spec, &mode)) {
             let tool = ServedTool::of(spec);
@@ -37,7 +35,6 @@ impl ServedTools {
                         served = tool.name.as_str(),
                         "a tool is left out"
                     );
-                    left_out.push(spec.name().clone());
                     continue;
                 }
                 Entry::Vacant(place) => place.insert(spec.name().clone()),
@@ -52,7 +49,7 @@ impl ServedTools {
         }
         listed.sort_by(|one, other| one.name.cmp(&other.name));
         let pages = Pages::of(listed, ServedTool::to_json);
-        Self { registry, mode, pages, own, served, left_out, ready: OnceLock::new() }
+        Self { registry, mode, pages, own, served, ready: OnceLock::new() }
     }
 
     /// The tools that calls are to be executed with, under the registry's own names.
@@ -72,11 +69,6 @@ impl ServedTools {
     /// Finds a tool in the list that clients are given.
     pub(crate) fn listed(&self, name: &str) -> Option<&ServedTool> {
         self.pages.find(|tool| tool.name.as_str().cmp(name))
-    }
-
-    /// Names the tools that are not served because another has their served name.
-    pub(crate) fn left_out(&self) -> &[ToolName] {
-        &self.left_out
     }
 
     /// The registry's name of a tool that can be called, by its served name, its own or an alias.

@@ -1,6 +1,7 @@
 use super::message;
 use super::speaker::Speaker;
-use crate::server::ask::{Ask, LogLevel, Unasked};
+use crate::LogLevel;
+use crate::server::ask::{Ask, Unasked};
 use crate::server::caller::{Ability, Caller};
 use crate::server::calls::read_answer;
 use crate::server::line::Line;

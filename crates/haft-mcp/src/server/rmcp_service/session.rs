@@ -1,4 +1,4 @@
-use crate::server::ask::LogLevel;
+use crate::LogLevel;
 use crate::server::toolbox::Bench;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,5 @@
 use super::outbox::Outbox;
-use crate::server::ask::LogLevel;
+use crate::LogLevel;
 use crate::server::caller::Caller;
 use haft_core::Progress;
 use rmcp::model::{

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// Says how important a message of a server's log is; the least important first.
+/// Says how important a message of a log is, as RFC 5424 does; the least important first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LogLevel {
     /// Each step of the way.
