@@ -61,6 +61,7 @@ impl Caller {
 /// Says what a client can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is declared on its own")]
 pub struct Abilities {
     /// To show a form (`elicitation`, or `elicitation.form`).
     pub forms: bool,

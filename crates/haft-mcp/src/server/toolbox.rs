@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use haft_tools_core::{CallScope, OutputStore, PendingStore, ToolExecutor, ToolRegistry};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -96,5 +97,17 @@ impl CallingClient {
     /// Writes into the client's log, if it wants lines of this level.
     pub fn log(&self, level: LogLevel, logger: &str, data: &Value) {
         self.0.log(level, logger, data);
+    }
+}
+
+impl fmt::Debug for Bench {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bench").field("scope", &self.scope).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for CallingClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CallingClient").field(self.caller()).finish()
     }
 }

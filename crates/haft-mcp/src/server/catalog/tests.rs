@@ -440,7 +440,6 @@ proptest! {
     #[test]
     fn names_are_short_apart_and_lead_back(names in names()) {
         let tools = served(named(names.clone()), "full");
-        prop_assert_eq!(tools.left_out(), []);
         let mut seen = HashSet::new();
         for name in &names {
             let short = tools.served_name(name).unwrap().clone();
