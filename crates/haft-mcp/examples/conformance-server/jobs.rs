@@ -38,11 +38,11 @@ pub(crate) fn jobs() -> Vec<FixtureTool> {
         FixtureTool::new("multi_input", "Asks two things.", nothing(), |_, cx| async move {
             sleep(WORK).await;
             let asks = vec![
-                Ask::new("first", form("What is the first?", one("value", "string"))),
-                Ask::new("second", form("What is the second?", one("value", "string"))),
+                Ask::new("first", form("What is the first?", one("name", "string"))),
+                Ask::new("second", form("What is the second?", one("name", "string"))),
             ];
             let [first, second] = answered(client(&cx)?.ask(asks).await, ["first", "second"])?;
-            Ok(ToolOutput::text(format!("{} {}", first["value"], second["value"])))
+            Ok(ToolOutput::text(format!("{} {}", first["name"], second["name"])))
         }),
         FixtureTool::new(
             "test_tool_with_task",
