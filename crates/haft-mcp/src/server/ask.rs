@@ -25,13 +25,17 @@ impl Ask {
 pub enum AskKind {
     /// `elicitation/create` of mode `form`: the schema is restricted to flat objects, checked by `form::narrowed`.
     Form {
-        message: String, // The question, for people.
-        schema: Value,   // `requestedSchema`.
+        /// The question, for people.
+        message: String,
+        /// What may be answered: `requestedSchema`.
+        schema: Value,
     },
     /// `elicitation/create` of mode `url`.
     Address {
-        message: String, // Why, for people.
-        url: String,     // Where; shown whole.
+        /// Why, for people.
+        message: String,
+        /// Where; it is shown whole.
+        url: String,
     },
     /// `sampling/createMessage`, with its params.
     Sample(Value),

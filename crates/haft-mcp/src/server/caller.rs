@@ -56,6 +56,7 @@ impl Caller {
     }
 }
 /// Says what a client can be asked.
+#[expect(clippy::struct_excessive_bools, reason = "each is a claim of its own, named where it is set")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Abilities {
@@ -74,10 +75,14 @@ pub struct Abilities {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ability {
-    /// see `Abilities`
+    /// To show a form.
     Forms,
+    /// To have a person open an address.
     Addresses,
+    /// To take a turn of a model.
     Sampling,
+    /// To name its roots.
     Roots,
+    /// To be answered with a task.
     Tasks,
 }

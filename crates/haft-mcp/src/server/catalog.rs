@@ -12,7 +12,7 @@ mod shelf;
 
 pub(crate) use instructions::instructions;
 pub use mode::{Mode, ModeError};
-pub(crate) use pages::{Page, Pages, StaleCursor};
+pub(crate) use pages::{Page, Pages};
 pub(crate) use resolved::Resolved;
 pub(crate) use served_tool::ServedTool;
 pub(crate) use served_tools::ServedTools;

@@ -9,10 +9,17 @@ use tokio::sync::watch;
 /// Offers prompts; each `get` may ask by the client, as calls do (`prompts/get` has rounds, too).
 #[async_trait]
 pub trait Prompts: Send + Sync + 'static {
+    /// Lists the prompts that a caller is offered.
     fn list(&self, caller: &Caller) -> Vec<ServedPrompt>;
+
+    /// Makes the messages of a prompt.
+    ///
     /// # Errors
+    ///
     /// When there is no such prompt, or it cannot be made: −32602 with the text.
+    ///
     /// # Cancel safety
+    ///
     /// Dropped when the client no longer waits; in the newer era it is begun anew in each round.
     async fn get(
         &self,
@@ -20,12 +27,16 @@ pub trait Prompts: Send + Sync + 'static {
         arguments: &BTreeMap<String, String>,
         client: &CallingClient,
     ) -> Result<Vec<(PromptRole, Content)>, String>;
+
     /// Completes what a person has written of an argument so far: the best values first, 100 of which are shown.
     fn complete(&self, _name: &str, _argument: &str, _value: &str, _caller: &Caller) -> Vec<String> {
         Vec::new()
     }
+
+    /// Counts the times that the prompts became others.
     fn changes(&self) -> watch::Receiver<u64>;
 }
+
 /// Describes a prompt.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -39,24 +50,43 @@ pub struct ServedPrompt {
     /// Name, description, whether it is required.
     pub arguments: Vec<(String, Option<String>, bool)>,
 }
+
 impl ServedPrompt {
     /// Describes a prompt without arguments.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), title: None, description: None, arguments: Vec::new() }
     }
 }
+
 /// Says in whose name a message of a prompt is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptRole {
-    /// of the person, of the model
+    /// Of the person.
     User,
+    /// Of the model.
     Assistant,
 }
-/// Offers documents; `None` of `read` is −32602 with `data.uri`. Stored outputs are offered beside it by the server itself.
+
+/// Offers documents; what was cut of outputs is offered beside them by the server itself.
 #[async_trait]
 pub trait Resources: Send + Sync + 'static {
-    fn list(&self, caller: &Caller) -> Vec<Content>; // `ResourceLink`s
-    fn templates(&self, caller: &Caller) -> Vec<(String, String)>; // URI template, name
+    /// Lists the documents that a caller is offered, as [`Content::ResourceLink`]s; anything else is passed over.
+    fn list(&self, caller: &Caller) -> Vec<Content>;
+
+    /// Lists families of documents: the template of their addresses (RFC 6570) and a name.
+    fn templates(&self, caller: &Caller) -> Vec<(String, String)>;
+
+    /// Reads a document; `None` where there is none: −32602 with the address.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read now; the text is for the client.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped when the client no longer waits; in the newer era it is begun anew in each round.
     async fn read(&self, uri: &str, client: &CallingClient) -> Result<Option<Vec<Content>>, String>;
-    fn changes(&self) -> watch::Receiver<Option<String>>; // the uri that changed; `None` for the list
+
+    /// Names the document that became another, or `None` where the list did; of two at once only the last is told.
+    fn changes(&self) -> watch::Receiver<Option<String>>;
 }
