@@ -17,6 +17,26 @@ impl Ask {
     pub fn new(key: impl Into<String>, kind: AskKind) -> Self {
         Self { key: key.into(), kind }
     }
+
+    /// Asks for a form to be filled in: an object of flat fields.
+    pub fn form(key: impl Into<String>, message: impl Into<String>, schema: Value) -> Self {
+        Self { key: key.into(), kind: AskKind::Form { message: message.into(), schema } }
+    }
+
+    /// Asks a person to open an address.
+    pub fn address(key: impl Into<String>, message: impl Into<String>, url: impl Into<String>) -> Self {
+        Self { key: key.into(), kind: AskKind::Address { message: message.into(), url: url.into() } }
+    }
+
+    /// Asks for a turn of the client's model, with the params of `sampling/createMessage`.
+    pub fn sample(key: impl Into<String>, params: Value) -> Self {
+        Self { key: key.into(), kind: AskKind::Sample(params) }
+    }
+
+    /// Asks for the client's roots.
+    pub fn roots(key: impl Into<String>) -> Self {
+        Self { key: key.into(), kind: AskKind::Roots }
+    }
 }
 
 /// Says what is asked, in the words of the protocol, which both eras share.

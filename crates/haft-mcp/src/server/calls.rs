@@ -34,11 +34,11 @@ use super::toolbox::{Bench, CallingClient};
 use approver::{ClientApprover, Given};
 use async_trait::async_trait;
 use haft_core::{CallId, ErrorKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
-use haft_tools_core::{Approver, Batch, CallOutcome, Observer};
+use haft_tools_core::{Approver, Batch, CallOutcome, Observer, PendingCall};
 use parked::{Parked, ParkedLimits};
 use random::random_name;
 use relay::Relay;
-use rounds::{APPROVAL, Asking, Opened, Stopped};
+use rounds::{APPROVAL, Asking, MOST_ROUNDS, Opened, Stopped, asked_too_often};
 use running::{Running, Work};
 use serde_json::Value;
 use std::pin::pin;
@@ -126,11 +126,26 @@ impl ServedCalls {
     }
 
     /// Serves a call whose questions are requests of their own while it is open.
+    ///
+    /// Whether it may run is asked when the executor has left it to wait: a call that waits within the executor would hold
+    /// back those of others that conflict with it, for as long as a person thinks.
     async fn call_in_session(&self, bench: &Bench, call: Call, line: Arc<dyn Line>) -> Served {
-        let running = start(bench, call, Relay::new(line, Answers::new()), None);
-        let Running { relay, work, .. } = running;
-        let outcome = work.await;
-        served(&relay, outcome)
+        let relay = Relay::new(line, Answers::new());
+        let mut given = None;
+        for _ in 0..MOST_ROUNDS {
+            let Running { approver, work, .. } = start(bench, call.clone(), Arc::clone(&relay), given.take());
+            let outcome = work.await;
+            let Some(asked) = approver.asks() else { return served(&relay, outcome) };
+            let Some(CallOutcome::Pending(pending)) = outcome else { return served(&relay, outcome) };
+            let approval = tokio::select! {
+                biased;
+                () = relay.cancellation().cancelled() => return cancelled(&call.tool),
+                approval = approver.ask_at_once(&pending, asked) => approval,
+            };
+            let PendingCall { id, digest, .. } = *pending;
+            given = Some(Given { id, digest, approval: Some(approval) });
+        }
+        failed(&call.tool, asked_too_often())
     }
 
     /// Serves one round of a call.
@@ -155,25 +170,22 @@ impl ServedCalls {
             Err(Stopped::Told(message)) => return Ok(failed(&served, message)),
         };
         let given = std::mem::take(&mut opened.given);
-        let running = match opened.parked.take() {
-            Some(parked) => {
-                if let Some(running) = self.parked.take(&parked, &principal) {
-                    running.relay.go_on(Arc::clone(&line), given);
-                    running
-                } else if opened.approval.is_none() && may_begin_anew(bench, &call.tool) {
-                    start(bench, call, Relay::new(Arc::clone(&line), given), None)
-                } else {
-                    return Ok(failed(&served, INTERRUPTED));
-                }
+        let running = if let Some(parked) = opened.parked.take() {
+            if let Some(running) = self.parked.take(&parked, &principal) {
+                running.relay.go_on(Arc::clone(&line), given);
+                running
+            } else if opened.approval.is_none() && may_begin_anew(bench, &call.tool) {
+                start(bench, call, Relay::new(Arc::clone(&line), given), None)
+            } else {
+                return Ok(failed(&served, INTERRUPTED));
             }
-            None => {
-                let has_session = line.caller().session.is_some();
-                let answer = opened.approval_answer.take();
-                let approval = answer.and_then(|raw| approval_form::read(&raw, has_session));
-                let given_approval =
-                    opened.approval.take().map(|(id, digest)| Given { id, digest, approval });
-                start(bench, call, Relay::new(Arc::clone(&line), given), given_approval)
-            }
+        } else {
+            let has_session = line.caller().session.is_some();
+            let answer = opened.approval_answer.take();
+            let approval = answer.and_then(|raw| approval_form::read(&raw, has_session));
+            let asked = opened.approval.take();
+            let answered = asked.map(|(id, digest)| Given { id, digest, approval });
+            start(bench, call, Relay::new(Arc::clone(&line), given), answered)
         };
         Ok(self.go_on(running, &opened, &binding, line).await)
     }
@@ -197,6 +209,7 @@ impl ServedCalls {
                 () = gone.cancelled(), if !relay.cancellation().is_cancelled() => relay.cancellation().cancel(),
                 () = relay.is_asked() => {
                     if relay.missing().is_none()
+                        && !relay.cancellation().is_cancelled()
                         && let Some(asks) = relay.end_round()
                     {
                         break (None, Some(asks));
@@ -233,16 +246,15 @@ impl ServedCalls {
         let parked = asking.parked.clone();
         let (asks, state) = match self.rounds.next(opened.number(), asking, binding) {
             Ok(next) => next,
+            Err(message) if running.is_some() => {
+                return failed(binding.tool, format!("{message}; {CANCELLED}"));
+            }
             Err(message) => return failed(binding.tool, message),
         };
         if let (Some(name), Some(running)) = (parked, running)
             && self.parked.put(name, binding.principal, running).is_err()
         {
-            return failed(
-                binding.tool,
-                "too many calls wait for answers, so this one was cancelled; answer the others first, and look what it has \
-                 done before you repeat it",
-            );
+            return failed(binding.tool, format!("too many calls wait for answers already; {CANCELLED}"));
         }
         Served::Asks { asks, state }
     }
@@ -251,8 +263,8 @@ impl ServedCalls {
 type Answers = std::collections::BTreeMap<String, Value>;
 
 /// Is a call with its tool found.
+#[derive(Clone)]
 struct Call {
-    id: CallId,
     tool: String,
     input: Value,
     is_watched: bool,
@@ -280,12 +292,11 @@ impl Calls for ServedCalls {
         let in_rounds = line.asks_in_rounds();
         // Only what comes in rounds is bound to what was sent.
         let sent = if in_rounds { input.clone() } else { Value::Null };
-        let id = call_id();
-        let (tool, input) = match self.names.resolve(bench, &id, &served, input).await {
+        let (tool, input) = match self.names.resolve(bench, &call_id(), &served, input).await {
             Ok(resolved) => resolved,
             Err(reply) => return Ok(Served::Reply(reply)),
         };
-        let call = Call { id, tool, input, is_watched };
+        let call = Call { tool, input, is_watched };
         if !in_rounds {
             return Ok(self.call_in_session(bench, call, line).await);
         }
@@ -295,7 +306,7 @@ impl Calls for ServedCalls {
 
 /// Begins to execute a call.
 fn start(bench: &Bench, call: Call, relay: Arc<Relay>, given: Option<Given>) -> Running {
-    let id = call.id;
+    let id = call_id();
     let approver =
         Arc::new(ClientApprover::new(id.clone(), Arc::clone(&relay), Arc::clone(&bench.pending), given));
     let scope = bench.scope.clone().with_extension(CallingClient(Arc::clone(&relay) as Arc<dyn Line>));
@@ -323,6 +334,8 @@ fn may_begin_anew(bench: &Bench, tool: &str) -> bool {
 const INTERRUPTED: &str =
     "the call was interrupted while it waited for an answer; look what it has done before you repeat it";
 
+const CANCELLED: &str = "the call was cancelled, so look what it has done before you repeat it";
+
 fn call_id() -> CallId {
     let id = format!("call-{}", random_name());
     id.parse().unwrap_or_else(|_| unreachable!("a name of letters and digits is an id"))
@@ -338,6 +351,11 @@ fn served(relay: &Relay, outcome: Option<CallOutcome>) -> Served {
         Some(CallOutcome::Pending(pending)) => Served::Waits(pending),
         _ => failed("tools/call", "the call broke; look what it has done before you repeat it"),
     }
+}
+
+fn cancelled(tool: &str) -> Served {
+    let output = ToolOutput::text("the call was cancelled before it began; nothing was done");
+    Served::Reply(Box::new(ToolReply::new(call_id(), tool, ReplyStatus::Cancelled, output)))
 }
 
 fn failed(served: &str, message: impl Into<String>) -> Served {

@@ -50,10 +50,6 @@ fn fits(schema: &Value, content: &Value) -> bool {
 }
 
 impl Ask {
-    pub(super) fn form(key: impl Into<String>, message: String, schema: Value) -> Self {
-        Self { key: key.into(), kind: AskKind::Form { message, schema } }
-    }
-
     /// Says what a client has to be able to do to be asked this.
     pub(crate) fn ability(&self) -> Ability {
         match self.kind {
@@ -111,6 +107,7 @@ mod tests {
         AskKind::Form { message: String::new(), schema }
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "a value is written where it is used")]
     fn check(raw: Value, read: Option<Result<Value, Unasked>>) {
         assert_eq!(read_answer(&form(), &raw), read, "{raw}");
     }

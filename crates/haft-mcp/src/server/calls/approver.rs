@@ -111,6 +111,11 @@ impl ClientApprover {
             return None;
         }
         let approval = given.approval?;
+        if !self.relay.asks_in_rounds() {
+            // It was answered to this very request, and can be used by no other.
+            self.state().used = Some((given.id, given.digest));
+            return Some(approval);
+        }
         match self.claims(pending, given.id).await? {
             Claim::Taken => Some(approval),
             Claim::TakenBefore => Some(Approval::Deny { reason: USED.to_owned() }),
@@ -118,30 +123,40 @@ impl ClientApprover {
         }
     }
 
+    /// Asks, by a request of ours, whether a call may run that the executor has left.
+    pub(super) async fn ask_at_once(&self, pending: &PendingCall, asked: Asked) -> Approval {
+        let ask = self.ask_for(pending, asked, RESERVED.to_owned());
+        let answer = tokio::time::timeout(ANSWERING, self.relay.ask_ours(ask)).await;
+        self.said(answer.unwrap_or(Err(Unasked::TimedOut(ANSWERING))))
+    }
+
+    /// Reads what came of the question whether a call may run.
+    fn said(&self, answer: Result<Value, Unasked>) -> Approval {
+        let content = match answer {
+            Ok(content) => content,
+            Err(unasked) => return approval_form::unanswered(&unasked),
+        };
+        approval_form::approval(&content, self.has_session())
+            .unwrap_or_else(|| Approval::Deny { reason: "the answer is none of the choices".to_owned() })
+    }
+
     /// Asks while the request, or the call between two of them, stays open.
     async fn ask_inline(&self, pending: &PendingCall, asked: Asked) -> Approval {
         let number = self.approvals.fetch_add(1, Ordering::Relaxed);
         let key = format!("{RESERVED}-{number}");
         let ask = match &pending.wants {
-            Wants::Authentication { url } => Ask {
-                key,
-                kind: AskKind::Address {
-                    message: shown(
-                        &format!("The tool `{}` needs you to make yourself known there.", pending.call.name),
-                        MOST_MESSAGE_BYTES,
-                    ),
-                    url: url.clone(),
-                },
-            },
+            Wants::Authentication { url } => {
+                let message =
+                    format!("The tool `{}` needs you to make yourself known there.", pending.call.name);
+                Ask::address(key, shown(&message, MOST_MESSAGE_BYTES), url.as_str())
+            }
             _ => self.ask_for(pending, asked, key),
         };
         let is_address = matches!(ask.kind, AskKind::Address { .. });
         let answer = tokio::time::timeout(ANSWERING, self.relay.ask_ours(ask)).await;
         let approval = match answer.unwrap_or(Err(Unasked::TimedOut(ANSWERING))) {
             Ok(_) if is_address => Approval::Approve,
-            Ok(content) => approval_form::approval(&content, self.has_session())
-                .unwrap_or_else(|| Approval::Deny { reason: "the answer is none of the choices".to_owned() }),
-            Err(unasked) => approval_form::unanswered(&unasked),
+            answer => self.said(answer),
         };
         if approval.approves() {
             self.state().used = Some((pending.id.clone(), pending.digest));
@@ -204,8 +219,8 @@ impl Approver for ClientApprover {
         let asked = {
             let mut state = self.state();
             let asked = state.asks.unwrap_or(Asked::First);
-            if self.relay.asks_in_rounds() && is_own && is_approval && state.used.is_none() {
-                // Nothing runs yet, so nothing has to wait here: any instance can take up the answer.
+            if is_own && is_approval && state.used.is_none() {
+                // Nothing runs yet, so nothing has to wait here: it is asked outside, and the call is begun anew.
                 state.asks = Some(asked);
                 return Approval::KeptAs { id: pending.id.clone() };
             }

@@ -9,7 +9,9 @@ use crate::server::toolbox::Bench;
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use haft_core::{CallId, Digest, Progress, Schema, ToolError, ToolHints, ToolOutput, ToolReply, ToolSpec};
+use haft_core::{
+    CallId, Digest, Progress, Schema, ToolCall, ToolError, ToolHints, ToolOutput, ToolReply, ToolSpec,
+};
 use haft_tools_core::{
     Access, Accesses, Action, CallContext, CallScope, LocalExecutor, MemoryPending, PendingCall,
     PendingStore, Policy, Prepared, Preview, Rule, Tool, ToolRegistry,
@@ -350,6 +352,7 @@ impl Told {
 }
 
 /// Is what a person answers to a form.
+#[expect(clippy::needless_pass_by_value, reason = "a value is written where it is used")]
 pub(super) fn accept(content: Value) -> Value {
     json!({ "action": "accept", "content": content })
 }
@@ -365,4 +368,12 @@ pub(super) fn message(ask: &Ask) -> &str {
         AskKind::Form { message, .. } | AskKind::Address { message, .. } => message,
         other => panic!("no message: {other:?}"),
     }
+}
+
+/// Is a tool that writes through another, and says how that ended.
+pub(super) fn through() -> Probe {
+    Probe::new("through", |input, cx| async move {
+        let call = ToolCall::new("inner".parse().unwrap(), "write", json!({ "path": input["of"] }));
+        Ok(ToolOutput::text(cx.call(call).await.output.to_text()))
+    })
 }

@@ -122,7 +122,10 @@ impl Relay {
 
     /// Waits until something was asked, and for a moment more.
     pub(super) async fn is_asked(&self) {
-        self.asked.notified().await;
+        // Whoever waited before may have been told, and have done something else.
+        if self.open().is_empty() {
+            self.asked.notified().await;
+        }
         for _ in 0..2 {
             tokio::task::yield_now().await;
         }

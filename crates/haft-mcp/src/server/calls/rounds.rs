@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The most rounds of one request.
-const MOST_ROUNDS: u32 = 10;
+pub(super) const MOST_ROUNDS: u32 = 10;
 
 /// JSON-RPC's code for parameters that cannot be used.
 const BAD_PARAMS: i32 = -32602;
@@ -118,9 +118,7 @@ impl Rounds {
     ) -> Result<(Vec<Ask>, String), String> {
         let number = opened + 1;
         if number > MOST_ROUNDS {
-            return Err(format!(
-                "it was asked {MOST_ROUNDS} times without an end; begin anew if that is still needed"
-            ));
+            return Err(asked_too_often());
         }
         let Asking { asks, approval, answers, parked } = asking;
         let asked = asks.iter().map(|ask| ask.key.clone()).collect();
@@ -176,6 +174,10 @@ impl Opened {
     pub(super) fn number(&self) -> u32 {
         self.number
     }
+}
+
+pub(super) fn asked_too_often() -> String {
+    format!("it was asked {MOST_ROUNDS} times without an end; begin anew if that is still needed")
 }
 
 fn told(message: String) -> Fault {

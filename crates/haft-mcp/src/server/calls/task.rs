@@ -118,14 +118,11 @@ impl Tasks {
     pub(crate) fn get(&self, name: &str, principal: &Principal) -> Option<Task> {
         let tasks = self.tasks();
         let entry = tasks.get(name).filter(|entry| entry.principal == *principal)?;
-        let (changed_at_ms, status) = match &entry.ended {
-            Some((at, status)) => (*at, status.clone()),
-            None => {
-                let asks = entry.relay.open();
-                let status = if asks.is_empty() { TaskStatus::Working } else { TaskStatus::Asks(asks) };
-                (entry.began_at_ms, status)
-            }
-        };
+        let (changed_at_ms, status) = entry.ended.clone().unwrap_or_else(|| {
+            let asks = entry.relay.open();
+            let status = if asks.is_empty() { TaskStatus::Working } else { TaskStatus::Asks(asks) };
+            (entry.began_at_ms, status)
+        });
         let (name, began_at_ms, kept) = (name.to_owned(), entry.began_at_ms, self.limits.kept);
         Some(Task { name, status, began_at_ms, changed_at_ms, kept })
     }

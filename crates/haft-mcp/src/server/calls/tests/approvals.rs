@@ -1,9 +1,8 @@
-use super::super::fixture::{Paper, Probe, Stage, Told, accept, approval, message};
+use super::super::fixture::{Paper, Stage, Told, accept, approval, message, through};
 use super::super::refusal;
 use crate::server::ask::{Ask, Unasked};
 use crate::server::line::Served;
 use expect_test::expect;
-use haft_core::ToolOutput;
 use haft_tools_core::{Approval, MemoryPending, PendingId, PendingStore};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -219,15 +218,6 @@ async fn what_waits_for_nobody_is_bounded() {
     assert!(matches!(call(0).await, Told::Waits(_)), "one that waits already takes no more room");
 }
 
-/// Is a tool that writes through another, and says how that ended.
-fn through() -> Probe {
-    Probe::new("through", |input, cx| async move {
-        let call =
-            haft_core::ToolCall::new("inner".parse().unwrap(), "write", json!({ "path": input["of"] }));
-        Ok(ToolOutput::text(cx.call(call).await.output.to_text()))
-    })
-}
-
 #[tokio::test]
 async fn a_call_that_a_call_makes_is_asked_about_while_that_waits() {
     let server = Stage::new([through()]);
@@ -270,4 +260,28 @@ async fn an_approval_for_another_run_does_not_count() {
     let line = Arc::new(Paper::modern("bob").mute());
     assert!(matches!(Told::from(other.call(line, "write", path(), FIRST).await), Told::Waits(_)));
     assert!(other.ran.all().is_empty());
+}
+
+#[tokio::test]
+async fn a_person_who_thinks_holds_nobody_back() {
+    let server = Stage::new([]);
+    let thinks = Arc::new(Paper::legacy(|_: &Ask| None));
+    let answers = Arc::new(Paper::legacy(|_: &Ask| Some(Ok(json!({ "answer": "once" })))));
+    let mut waits = std::pin::pin!(server.call(Arc::clone(&thinks), "write", path(), FIRST));
+    let other = async {
+        while thinks.asked.lock().unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        Told::from(server.call(answers, "write", path(), FIRST).await)
+    };
+    tokio::select! {
+        _ = &mut waits => panic!("nobody has answered"),
+        told = other => assert_eq!(told.reply(), "ok: written"),
+    }
+    thinks.token.cancel();
+    assert_eq!(
+        Told::from(waits.await).reply(),
+        "cancelled: the call was cancelled before it began; nothing was done"
+    );
+    assert_eq!(server.ran.all().len(), 1);
 }

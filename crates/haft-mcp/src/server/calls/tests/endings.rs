@@ -1,7 +1,8 @@
 use super::super::fixture::{Dropped, Paper, Probe, Stage, Told};
-use crate::server::ask::Ask;
+use crate::server::ask::{Ask, AskKind};
+use crate::server::toolbox::CallingClient;
 use futures_util::FutureExt as _;
-use haft_core::ToolError;
+use haft_core::{ToolError, ToolOutput};
 use haft_tools_core::Question;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -89,4 +90,50 @@ async fn an_unknown_tool_is_answered_with_those_that_are_near() {
     let server = Stage::new([]);
     let told = server.round("writ", json!({}), FIRST).await;
     assert_eq!(told.reply(), "error: unknown tool: there is no tool `writ`; did you mean `write`?");
+}
+
+#[tokio::test]
+async fn a_person_makes_themselves_known_at_an_address() {
+    let known = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&known);
+    let login = Probe::new("login", move |_, _| {
+        let before = count.fetch_add(1, Ordering::SeqCst);
+        async move {
+            if before == 0 {
+                return Err(ToolError::unauthenticated("https://example.com/login", "log in first"));
+            }
+            Ok(ToolOutput::text("in"))
+        }
+    });
+    let server = Stage::new([login]);
+    let Told::Asks(asks, state) = server.round("login", json!({}), FIRST).await else { panic!("it asks") };
+    let [ask] = &*asks else { panic!("{asks:?}") };
+    assert_eq!(
+        ask.kind,
+        AskKind::Address {
+            message: "The tool `login` needs you to make yourself known there.".to_owned(),
+            url: "https://example.com/login".to_owned(),
+        }
+    );
+    let answers = json!({ ask.key.as_str(): { "action": "accept" } });
+    assert_eq!(server.round("login", json!({}), (Some(&state), answers)).await.reply(), "ok: in");
+    assert_eq!(known.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_call_that_was_cancelled_is_not_kept_for_another_request() {
+    // It asks the client and looks at nothing else.
+    let stubborn = Probe::new("stubborn", |_, cx| async move {
+        let client = cx.scope().extension::<CallingClient>().unwrap().clone();
+        cx.cancellation().cancelled().await;
+        client.ask(vec![Ask::roots("roots")]).await;
+        Ok(ToolOutput::text("done"))
+    });
+    let server = Stage::new([stubborn]);
+    let line = Arc::new(Paper::modern("ada"));
+    line.token.cancel();
+    tokio::time::pause();
+    let told = Told::from(server.call(line, "stubborn", json!({}), FIRST).await);
+    assert!(told.reply().starts_with("cancelled"), "{told:?}");
+    assert_eq!(server.calls.parked.len(), 0);
 }

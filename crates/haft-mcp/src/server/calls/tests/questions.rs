@@ -8,6 +8,7 @@ use crate::server::toolbox::CallingClient;
 use haft_core::{ToolError, ToolOutput};
 use haft_tools_core::{MemoryPending, Question};
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -263,7 +264,7 @@ async fn what_is_begun_anew_in_each_round_gets_all_answers() {
                 let schema = json!({ "type": "object", "properties": { "answer": { "type": "string" } } });
                 let kind = AskKind::Form { message: key.to_owned(), schema };
                 let answers = client.ask(vec![Ask { key: key.to_owned(), kind }]).await;
-                said += &format!("{:?} ", answers[key]);
+                write!(said, "{:?} ", answers[key]).unwrap();
             }
             said
         };
@@ -285,5 +286,9 @@ async fn what_is_too_long_to_be_kept_is_refused() {
     let server = Stage::new([steps(2).idempotent()]);
     let (_, state) = server.round("steps", json!({}), FIRST).await.asks();
     let told = server.round("steps", json!({}), (Some(&state), answer("q1", &"x".repeat(64 * 1024)))).await;
-    assert_eq!(told.reply(), "error: failed: what was answered is too long to be kept until the next round");
+    assert_eq!(
+        told.reply(),
+        "error: failed: what was answered is too long to be kept until the next round; the call was cancelled, so look what \
+         it has done before you repeat it"
+    );
 }

@@ -44,7 +44,7 @@ fn status(server: &Stage, name: &str) -> String {
         Some(TaskStatus::Working) => "working".to_owned(),
         Some(TaskStatus::Cancelled) => "cancelled".to_owned(),
         Some(TaskStatus::Asks(asks)) => format!("asks {}", asks[0].key),
-        Some(TaskStatus::Done(served)) => match &*served {
+        Some(TaskStatus::Done(end)) => match &*end {
             Served::Reply(reply) => format!("{}: {}", reply.status, reply.output.to_text()),
             _ => "done".to_owned(),
         },
