@@ -173,9 +173,12 @@ impl Relay {
         if put.iter().any(|(_, put)| matches!(put, Put::Asked(_))) {
             self.asked.notify_one();
         }
-        let answers = put.into_iter().map(async |(key, put)| match put {
-            Put::Known(answer) => (key, answer),
-            Put::Asked(receiver) => (key, receiver.await.unwrap_or_else(|_| gone())),
+        let answers = put.into_iter().map(|(key, put)| async move {
+            let answer = match put {
+                Put::Known(answer) => answer,
+                Put::Asked(receiver) => receiver.await.unwrap_or_else(|_| gone()),
+            };
+            (key, answer)
         });
         join_all(answers).await.into_iter().collect()
     }
