@@ -1,5 +1,6 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
+use super::pages::StaleCursor;
 use super::*;
 use crate::server::toolbox::Bench;
 use expect_test::{Expect, expect};
@@ -345,14 +346,14 @@ fn a_thousand_tools_are_listed_in_two_pages_of_their_snapshot() {
     assert_eq!(elsewhere.pages().at(Some(&cursor)).unwrap(), second);
     // One that has others does not.
     for others in [served(named(names(1_001)), "full"), served(named(names(1_000)), "search")] {
-        assert_eq!(others.pages().at(Some(&cursor)), Err(super::pages::StaleCursor));
+        assert_eq!(others.pages().at(Some(&cursor)), Err(StaleCursor));
     }
     let mapped = tools.pages().map(|tool| tool.name.clone());
     assert_eq!(mapped.at(Some(&cursor)).unwrap().items.len(), 500);
     for wrong in
         ["", "x", "0", "AAAAAAAAAAAAAAAA", &cursor[1..], &format!("{cursor}A"), &"A".repeat(1 << 20), "é\0"]
     {
-        assert_eq!(tools.pages().at(Some(wrong)), Err(super::pages::StaleCursor), "{wrong:.20}");
+        assert_eq!(tools.pages().at(Some(wrong)), Err(StaleCursor), "{wrong:.20}");
     }
 }
 
@@ -474,6 +475,6 @@ proptest! {
     #[test]
     fn foreign_cursors_lead_nowhere(cursor in any::<String>()) {
         let pages = Pages::of(vec![1, 2, 3], ToString::to_string);
-        prop_assert_eq!(pages.at(Some(&cursor)), Err(super::pages::StaleCursor));
+        prop_assert_eq!(pages.at(Some(&cursor)), Err(StaleCursor));
     }
 }
