@@ -17,7 +17,7 @@ pub(crate) struct Bench {
 }
 
 /// Every benchmark there is.
-pub(crate) const BENCHES: [Bench; 6] = [
+pub(crate) const BENCHES: [Bench; 7] = [
     Bench {
         name: "executor",
         package: "haft-tools-core",
@@ -52,6 +52,13 @@ pub(crate) const BENCHES: [Bench; 6] = [
         target: "policy",
         features: "policy,tools",
         about: "a call decided against many rules of all kinds",
+    },
+    Bench {
+        name: "serve",
+        package: "haft-mcp",
+        target: "serve",
+        features: "server-http",
+        about: "calls, lists and listeners that are served, against a server of rmcp",
     },
     Bench {
         name: "store",
@@ -100,6 +107,7 @@ mod tests {
              mcp            calls of an MCP server over standard streams, against the client of rmcp (haft-mcp)\n\
              path_patterns  a file looked up among the patterns of rules (haft-tool-fs)\n\
              policy         a call decided against many rules of all kinds (haft)\n\
+             serve          calls, lists and listeners that are served, against a server of rmcp (haft-mcp)\n\
              store          opening the database, a grant look-up, a journal append, and a claim (haft-store)\n\
              \nRun one with `cargo xtask bench NAME [-- ARGUMENTS]`.\n"
         );

@@ -39,7 +39,11 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
     }
     let workdir = setup::workdir(options.workdir.as_deref())?;
     let settings = Settings {
-        directory: Directory::of(&workdir, options.workdir.is_some() || options.no_roots),
+        // Over HTTP nobody is known to have this machine for their own.
+        directory: Directory::of(
+            &workdir,
+            options.workdir.is_some() || options.no_roots || options.http.is_some(),
+        ),
         no_mcp: options.no_mcp,
         policy: options.policy.clone(),
         clients: Clients::of(options.clients.as_deref())?,

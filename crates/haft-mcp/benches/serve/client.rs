@@ -107,7 +107,7 @@ impl Web {
     fn ask(&mut self, request: &[u8]) -> Result<(), Fault> {
         self.stream.write_all(request)?;
         self.answer.clear();
-        let mut piece = [0; 64 << 10];
+        let mut piece = vec![0; 64 << 10];
         loop {
             let read = self.stream.read(&mut piece)?;
             if read == 0 {

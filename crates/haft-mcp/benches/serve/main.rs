@@ -12,7 +12,7 @@ mod client;
 mod ours;
 
 use client::{Lines, Web};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::SocketAddr;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -166,7 +166,6 @@ fn listeners() -> Result<(), Fault> {
     }
     std::thread::sleep(Duration::from_secs(1));
     let each = process.memory()?.saturating_sub(before) / LISTENERS as u64;
-    println!("{LISTENERS} who only listen: {:.1} KiB each, at most 64", each as f64 / 1024.0);
-    std::io::stdout().flush()?;
+    println!("{LISTENERS} who only listen: {each} bytes each, at most 65536");
     Ok(())
 }

@@ -68,6 +68,6 @@ pub(crate) async fn over_http(tools: usize) -> Result<(), Fault> {
 
 pub(crate) async fn over_lines() -> Result<(), Fault> {
     let (server, _directory) = server(1)?;
-    server.serve_stdio(CancellationToken::new()).await;
+    Box::pin(server.serve_stdio(CancellationToken::new())).await;
     Ok(())
 }

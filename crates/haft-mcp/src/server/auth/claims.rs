@@ -1,6 +1,7 @@
 use super::authorization_server::AuthorizationServer;
 use crate::server::authenticator::Denied;
 use crate::server::caller::Principal;
+use crate::shown::is_hiding;
 use serde::Deserialize;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -62,7 +63,7 @@ impl Claims {
             (None, Some(client)) => ('?', client),
             (None, None) => return unknown("the token names nobody"),
         };
-        if who.1.is_empty() || who.1.len() > LONGEST || who.1.chars().any(char::is_control) {
+        if who.1.is_empty() || who.1.len() > LONGEST || who.1.contains('\n') || is_hiding(who.1) {
             return unknown("the token names nobody");
         }
         let missing = server.scopes.iter().any(|scope| !self.has(scope));
@@ -148,7 +149,7 @@ mod tests {
         check(|claims| claims["exp"] = json!(NOW - 60.0), unknown("the token has expired"));
         check(|claims| _ = claims["exp"].take(), unknown("the token has no end"));
         check(|claims| claims["nbf"] = json!(NOW + 61.0), unknown("the token is not valid yet"));
-        for sub in [json!(""), json!("a\nb"), json!("a".repeat(256)), Value::Null] {
+        for sub in [json!(""), json!("a\nb"), json!("a\u{202e}b"), json!("a".repeat(256)), Value::Null] {
             check(|claims| claims["sub"] = sub, unknown("the token names nobody"));
         }
         for scope in [json!("tool"), json!("tools:read"), json!(["a tools"]), Value::Null] {

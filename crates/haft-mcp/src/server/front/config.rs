@@ -56,7 +56,7 @@ pub struct Rate {
     pub per_second: f64,
     /// How many at once after a pause; 2,000 by default.
     pub burst: f64,
-    /// How many of their requests are served at the same time; 256 by default.
+    /// How many of their requests are served at the same time; 128 by default, so that one caller leaves room for others.
     pub at_once: usize,
 }
 
@@ -131,7 +131,7 @@ impl Default for HttpLimits {
 
 impl Default for Rate {
     fn default() -> Self {
-        Self { per_second: 1_000.0, burst: 2_000.0, at_once: 256 }
+        Self { per_second: 1_000.0, burst: 2_000.0, at_once: 128 }
     }
 }
 

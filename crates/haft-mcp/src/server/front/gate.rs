@@ -271,7 +271,11 @@ impl Route {
         match path {
             "/mcp" | "/mcp/" => Self::Protocol,
             "/health" => Self::Health,
-            "/.well-known/oauth-protected-resource" | "/.well-known/oauth-protected-resource/mcp" => {
+            // What follows is the path of the resource, which may be another before a proxy (RFC 9728, section 3.1).
+            _ if path
+                .strip_prefix("/.well-known/oauth-protected-resource")
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) =>
+            {
                 Self::Metadata
             }
             _ => Self::Nothing,

@@ -77,7 +77,8 @@ impl SessionKey {
 
     /// What can be written into a log: enough to tell sessions apart.
     pub(super) fn short(self) -> String {
-        self.0[..4].iter().fold(String::with_capacity(8), |text, byte| text + &format!("{byte:02x}"))
+        let [a, b, c, d, ..] = self.0;
+        format!("{a:02x}{b:02x}{c:02x}{d:02x}")
     }
 }
 

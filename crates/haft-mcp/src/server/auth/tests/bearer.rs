@@ -4,6 +4,8 @@ use super::signer::Signer;
 use crate::server::authenticator::{Authenticator, Denied};
 use crate::server::caller::Principal;
 use serde_json::{Value, json};
+use std::io;
+use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const RESOURCE: &str = "https://mcp.example.org/mcp";
@@ -118,7 +120,7 @@ async fn asks_what_a_token_is_and_remembers_it() {
     assert!(asked[0].contains("authorization: Basic aGFmdCUzQTE6czNjcmV0JTI2\r\n"), "{}", asked[0]);
     assert!(asked[0].ends_with("token=opaque+token%2F%2B&token_type_hint=access_token"), "{}", asked[0]);
 
-    let mut check_said = async |number: u32, change: &dyn Fn(&mut Value), expected| {
+    let check_said = async |number: u32, change: &dyn Fn(&mut Value), expected| {
         let mut changed = said.clone();
         change(&mut changed);
         server.say("/introspect", changed);
@@ -151,4 +153,47 @@ async fn asks_what_a_token_is_and_remembers_it() {
     check(&introspection, "opaque token/+", Ok(alice)).await;
     let debug = format!("{introspection:?}");
     assert!(!debug.contains("s3cret") && !debug.contains("czNjcmV0"), "{debug}");
+}
+
+/// Is where everything is logged that anybody logs.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn no_token_is_logged_on_its_way_to_the_authorization_server() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    tracing::trace!("something is logged");
+    let (server, signer) = (IdServer::new().await, Signer::p256());
+    server.say("/keys", json!({ "keys": [signer.jwk("a")] }));
+    let mut said = claims(&server);
+    said["active"] = json!(true);
+    server.say("/introspect", said);
+    let introspection = Introspection::new(named(&server), "haft", "Secret-of-ours");
+    let token = signer.token(&json!({ "alg": "ES256", "kid": "a" }), &claims(&server));
+    introspection.check(Some(&token)).await.unwrap();
+    introspection.check(Some("Secret-opaque")).await.unwrap();
+    JwtBearer::new(named(&server)).check(Some(&token)).await.unwrap();
+    JwtBearer::new(named(&server)).check(Some("Secret.opaque.token")).await.unwrap_err();
+    let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert!(logged.contains("something is logged"));
+    for secret in ["Secret", &token, "aGFmdDpTZWNyZXQtb2Ytb3Vycw"] {
+        assert!(!logged.contains(secret), "{logged}");
+    }
 }

@@ -77,7 +77,7 @@ async fn asks_who_it_is_before_anything_is_read() {
 #[tokio::test]
 async fn says_where_tokens_are_to_be_had_to_anybody() {
     let stage = stage().await;
-    for path in ["", "/mcp"] {
+    for path in ["", "/mcp", "/behind/a/proxy"] {
         let request = format!(
             "GET /.well-known/oauth-protected-resource{path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
         );
