@@ -41,7 +41,7 @@ pub use config::{
     ServerName, ServerNameError, ServersFile, Start, Transport,
 };
 #[cfg(all(test, feature = "server"))]
-pub(crate) use convert::block as read_block;
+pub(crate) use content::block as read_block;
 pub use era_memory::{EraMemory, EraMemoryInProcess};
 pub use host::{
     Completion, CompletionOf, ListedPrompt, ListedResource, ListedTemplate, PromptArgument, PromptMessage,

@@ -4,6 +4,7 @@
 //! It says its address on the first line of standard output, and serves until standard input ends.
 #![expect(clippy::print_stdout, reason = "whoever starts it reads the address")]
 
+mod jobs;
 mod prompts;
 mod resources;
 mod tool;
@@ -24,7 +25,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let changing = Changing::new()?;
     let prompts = prompts::Fixture::new(changing.prompts.clone());
     let toolbox = Fixture::new(&changing)?;
-    let server = McpServe::builder(toolbox).prompts(prompts).resources(resources::Fixture::new()).build();
+    let server = McpServe::builder(toolbox)
+        .prompts(prompts)
+        .resources(resources::Fixture::new())
+        .tasks_after(Duration::from_millis(20))
+        .build();
     let port = std::env::args().nth(1).and_then(|port| port.parse().ok()).unwrap_or(0);
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let listener = HttpListener::bind(HttpConfig::new(address)).await?;

@@ -18,7 +18,12 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// The suite's tools.
 pub(crate) fn registry(changing: &Changing) -> Result<ToolRegistry, RegistryError> {
-    let tools = contents().into_iter().chain(asking()).chain(rounds()).chain(changes(changing));
+    let tools = contents()
+        .into_iter()
+        .chain(asking())
+        .chain(rounds())
+        .chain(changes(changing))
+        .chain(crate::jobs::jobs());
     ToolRegistry::of(tools.map(|tool| Arc::new(tool) as Arc<dyn Tool>))
 }
 
@@ -27,11 +32,11 @@ pub(crate) fn dynamic(name: &str) -> impl Tool {
     FixtureTool::new(name, "Comes and goes.", nothing(), |_, _| async { Ok(ToolOutput::text("here")) })
 }
 
-fn nothing() -> Value {
+pub(crate) fn nothing() -> Value {
     json!({ "type": "object", "properties": {} })
 }
 
-fn client(cx: &CallContext) -> Result<CallingClient, ToolError> {
+pub(crate) fn client(cx: &CallContext) -> Result<CallingClient, ToolError> {
     let client = cx.scope().extension::<CallingClient>().cloned();
     client.ok_or_else(|| ToolError::failed("nobody can be asked; call it through a client"))
 }
@@ -227,13 +232,17 @@ fn changes(changing: &Changing) -> Vec<FixtureTool> {
     ]
 }
 
-async fn ask(cx: &CallContext, key: &str, kind: AskKind) -> Result<Result<Value, Refused>, ToolError> {
+pub(crate) async fn ask(
+    cx: &CallContext,
+    key: &str,
+    kind: AskKind,
+) -> Result<Result<Value, Refused>, ToolError> {
     let mut answers = client(cx)?.ask(vec![Ask::new(key, kind)]).await;
     Ok(answers.remove(key).unwrap_or(Err(Unasked::Cancelled)).map_err(Refused))
 }
 
 /// Is a question without an answer.
-struct Refused(Unasked);
+pub(crate) struct Refused(Unasked);
 
 impl From<Refused> for ToolError {
     fn from(refused: Refused) -> Self {
@@ -241,7 +250,7 @@ impl From<Refused> for ToolError {
     }
 }
 
-fn answered<const N: usize>(
+pub(crate) fn answered<const N: usize>(
     mut answers: BTreeMap<String, Result<Value, Unasked>>,
     keys: [&str; N],
 ) -> Result<[Value; N], ToolError> {
@@ -263,15 +272,15 @@ async fn respond(cx: &CallContext, kind: AskKind) -> Result<ToolOutput, ToolErro
     Ok(ToolOutput::text(format!("User response: action={action}, content={content}")))
 }
 
-fn form(message: &str, schema: Value) -> AskKind {
+pub(crate) fn form(message: &str, schema: Value) -> AskKind {
     AskKind::Form { message: message.to_owned(), schema }
 }
 
-fn one(field: &str, kind: &str) -> Value {
+pub(crate) fn one(field: &str, kind: &str) -> Value {
     json!({ "type": "object", "properties": { field: { "type": kind } }, "required": [field] })
 }
 
-fn name() -> AskKind {
+pub(crate) fn name() -> AskKind {
     form("What is your name?", one("name", "string"))
 }
 

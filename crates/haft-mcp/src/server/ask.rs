@@ -47,14 +47,14 @@ pub enum AskKind {
     Form {
         /// The question, for people.
         message: String,
-        /// `requestedSchema` of the protocol.
+        /// What may be answered: `requestedSchema`.
         schema: Value,
     },
     /// `elicitation/create` of mode `url`.
     Address {
         /// Why, for people.
         message: String,
-        /// Where; shown whole.
+        /// Where; it is shown whole.
         url: String,
     },
     /// `sampling/createMessage`, with its params.

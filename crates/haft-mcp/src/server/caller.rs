@@ -59,6 +59,7 @@ impl Caller {
 }
 
 /// Says what a client can be asked.
+#[expect(clippy::struct_excessive_bools, reason = "each is a claim of its own, named where it is set")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each is declared on its own")]

@@ -9,10 +9,10 @@ use tokio::sync::watch;
 /// Offers prompts; each `get` may ask by the client, as calls do (`prompts/get` has rounds, too).
 #[async_trait]
 pub trait Prompts: Send + Sync + 'static {
-    /// Lists those that a caller may have.
+    /// Lists the prompts that a caller is offered.
     fn list(&self, caller: &Caller) -> Vec<ServedPrompt>;
 
-    /// Makes a prompt of its arguments.
+    /// Makes the messages of a prompt.
     ///
     /// # Errors
     ///
@@ -33,7 +33,7 @@ pub trait Prompts: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Counts the times that the list became another.
+    /// Counts the times that the prompts became others.
     fn changes(&self) -> watch::Receiver<u64>;
 }
 
@@ -61,32 +61,32 @@ impl ServedPrompt {
 /// Says in whose name a message of a prompt is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptRole {
-    /// The person's.
+    /// Of the person.
     User,
-    /// The model's.
+    /// Of the model.
     Assistant,
 }
 
-/// Offers documents; `None` of `read` is −32602 with `data.uri`. Stored outputs are offered beside it by the server itself.
+/// Offers documents; what was cut of outputs is offered beside them by the server itself.
 #[async_trait]
 pub trait Resources: Send + Sync + 'static {
-    /// Lists those that a caller may have, as [`Content::ResourceLink`]; what is none is left out.
+    /// Lists the documents that a caller is offered, as [`Content::ResourceLink`]s; anything else is passed over.
     fn list(&self, caller: &Caller) -> Vec<Content>;
 
-    /// Lists the templates of addresses that can be read besides, each with its name.
+    /// Lists families of documents: the template of their addresses (RFC 6570) and a name.
     fn templates(&self, caller: &Caller) -> Vec<(String, String)>;
 
-    /// Reads one; `None` where there is none.
+    /// Reads a document; `None` where there is none: −32602 with the address.
     ///
     /// # Errors
     ///
-    /// When it cannot be read: the text is for the client.
+    /// When it cannot be read now; the text is for the client.
     ///
     /// # Cancel safety
     ///
-    /// Dropped when the client no longer waits.
+    /// Dropped when the client no longer waits; in the newer era it is begun anew in each round.
     async fn read(&self, uri: &str, client: &CallingClient) -> Result<Option<Vec<Content>>, String>;
 
-    /// Tells which address has changed; `None` stands for the list.
+    /// Names the document that became another, or `None` where the list did; of two at once only the last is told.
     fn changes(&self) -> watch::Receiver<Option<String>>;
 }

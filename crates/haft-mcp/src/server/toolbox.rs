@@ -77,6 +77,18 @@ impl Bench {
 /// `cx.scope().extension::<CallingClient>()`. It is what a gateway samples, lists roots and forwards questions with.
 #[derive(Clone)]
 pub struct CallingClient(pub(crate) Arc<dyn Line>);
+impl fmt::Debug for Bench {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bench").field("scope", &self.scope).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for CallingClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CallingClient").field(self.caller()).finish()
+    }
+}
+
 impl CallingClient {
     /// Who calls.
     pub fn caller(&self) -> &Caller {

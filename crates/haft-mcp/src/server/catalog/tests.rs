@@ -1,5 +1,7 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
+use super::pages::StaleCursor;
+use super::served_tools::ServedTools;
 use super::*;
 use crate::server::toolbox::Bench;
 use expect_test::{Expect, expect};

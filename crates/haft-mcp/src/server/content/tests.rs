@@ -1,4 +1,5 @@
 use super::answer::CallAnswer;
+#[cfg(feature = "client")]
 use super::block::Block;
 use super::output_address::{OutputAddress, Part};
 use super::output_reader::{OutputPart, Unread, read as read_output};

@@ -153,13 +153,13 @@ struct LineTransport<R> {
 /// Is a request that is being answered; it is let go with all that is known of the request.
 struct Flight {
     id: RequestId,
-    in_flight: Arc<Mutex<HashSet<RequestId>>>,
+    others: Arc<Mutex<HashSet<RequestId>>>,
     _room: OwnedSemaphorePermit,
 }
 
 impl Drop for Flight {
     fn drop(&mut self) {
-        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+        self.others.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
     }
 }
 
@@ -235,7 +235,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         let permit = if is_request { self.permit().await } else { None };
         let mut message = self.held.take()?;
         if let (ClientJsonRpcMessage::Request(request), Some(permit)) = (&mut message, permit) {
-            let flight = Flight { id: request.id.clone(), in_flight: self.in_flight.clone(), _room: permit };
+            let flight = Flight { id: request.id.clone(), others: self.in_flight.clone(), _room: permit };
             request.request.extensions_mut().insert(Arc::new(flight));
         }
         Some(message)

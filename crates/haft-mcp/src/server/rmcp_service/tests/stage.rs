@@ -272,6 +272,7 @@ impl Client {
         self.write(format!("{message}\n").as_bytes()).await;
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "it is written where it is sent")]
     pub(super) async fn request(&mut self, id: impl Into<Value>, method: &str, params: Value) {
         let id = id.into();
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
