@@ -673,9 +673,10 @@ async fn a_tool_that_is_rejected_is_called_no_more() {
     let server = servers.get("s").unwrap();
     let mut changes = server.source().changes().unwrap();
     pins.change(&ServerIdentity::of(server.config()), &mut |pins| assert!(pins.reject("a"))).unwrap();
-    expect![[r#"
+    expect![[r"
         denied
-        `s__a` is no longer what was accepted of the server `s`; nothing was done, go on without it until a person has looked at it and accepted it with `haft mcp accept s`"#]].assert_eq(&call(&executor, "s__a", json!({})).await);
+        `s__a` is no longer what was accepted of the server `s`; nothing was done, go on without it until a person has looked at it and accepted it with `haft mcp accept s`"]]
+    .assert_eq(&call(&executor, "s__a", json!({})).await);
     assert_eq!(call(&executor, "s__b", json!({})).await, "ok\ndone");
     assert_eq!(fake.count("tools/call"), 2);
     assert!(changes.changed().await);

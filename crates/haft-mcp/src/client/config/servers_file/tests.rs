@@ -115,9 +115,9 @@ fn reads_from_which_level_on_a_log_is_asked_for() {
     assert_eq!(levels, [Some(LogLevel::Info), Some(LogLevel::Warning), Some(LogLevel::Emergency), None]);
     check(
         "[mcp.servers.a]\ncommand = \"a\"\nlog_level = \"loud\"\n",
-        &expect![[r#"
+        &expect![[r"
         refused mcp.toml:3:13: server `a`: `log_level`: `loud` is not known; write `none`, `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or `emergency`
-    "#]],
+    "]],
     );
 }
 
