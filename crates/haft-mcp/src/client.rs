@@ -20,6 +20,7 @@ mod log_level;
 pub mod measured;
 mod named_tool;
 mod pages;
+mod retry_pause;
 mod rmcp_session;
 mod server;
 mod servers;
