@@ -19,6 +19,7 @@ mod listing;
 pub mod measured;
 mod named_tool;
 mod pages;
+mod retry_pause;
 mod rmcp_session;
 mod server;
 mod servers;

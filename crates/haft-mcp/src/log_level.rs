@@ -22,6 +22,18 @@ pub enum LogLevel {
 }
 
 impl LogLevel {
+    /// All of them, the least important first.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Debug,
+        Self::Info,
+        Self::Notice,
+        Self::Warning,
+        Self::Error,
+        Self::Critical,
+        Self::Alert,
+        Self::Emergency,
+    ];
+
     /// Its name in the protocol.
     pub fn as_str(self) -> &'static str {
         match self {

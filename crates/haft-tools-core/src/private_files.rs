@@ -69,7 +69,7 @@ pub enum PrivateFileError {
         mode: u32,
     },
     /// It has more bytes than are read, or would have.
-    #[error("`{path}` has {bytes} bytes, more than the {most} that are kept")]
+    #[error("`{path}` has {bytes} bytes, more than the {most} that are kept; look at it, and move it away")]
     TooLarge {
         /// The file.
         path: PathBuf,

@@ -1,5 +1,5 @@
 use super::arguments::AddOptions;
-use super::files::{USER_FILE, text_of, user_file};
+use super::files::{USER_FILE, text_of, unwritable, user_file};
 use crate::exit::{Exit, UsageError};
 use crate::paint::{GOOD, NAME};
 use crate::timeline::visible;
@@ -41,7 +41,7 @@ pub(super) fn add(options: &AddOptions) -> Result<Exit> {
         bail!(UsageError(format!("the server cannot be added: {field}{}", problem.message)));
     }
     let directory = path.parent().context("a file is in a directory")?;
-    PrivateFiles::new(directory).write(USER_FILE, &text)?;
+    PrivateFiles::new(directory).write(USER_FILE, &text).map_err(unwritable)?;
     anstream::println!("{GOOD}added{GOOD:#} {NAME}{name}{NAME:#} to {}", visible(&shown));
     anstream::println!("Try it with `haft mcp status {name}`; `haft mcp tools {name}` lists its tools.");
     Ok(Exit::Done)

@@ -39,7 +39,7 @@ The tools that a server lists first are accepted as they are. One that is new, o
 it is accepted. What waits is shown with its digest; on a terminal you are asked about what you have seen, and elsewhere it is \
 accepted by that digest. If a tool has changed since it was shown, it is not accepted.
 
-The exit code is 3 if a tool was named without its digest and there was nobody to ask.
+The exit code is 3 if a tool was named without its digest, or all were meant with --all, and there was nobody to ask.
 
 Examples:
   haft mcp accept time

@@ -148,6 +148,17 @@ pub(super) fn pins() -> Result<FilePins> {
     Ok(FilePins::new(UserDirectories::from_environment().state()?.join("mcp-pins")))
 }
 
+/// Says what to do where a file cannot be written.
+pub(super) fn unwritable(error: PrivateFileError) -> anyhow::Error {
+    match error {
+        PrivateFileError::Io { path, source, .. } => {
+            let message = format!("cannot write `{}`; make its directory writable", path.display());
+            anyhow::Error::new(source).context(UsageError(message))
+        }
+        error => error.into(),
+    }
+}
+
 pub(super) fn text_of(path: &Path) -> Result<Option<String>> {
     let unreadable =
         || UsageError(format!("cannot read `{}`; make it a text file of your own", path.display()));
@@ -189,7 +200,8 @@ impl WorkspaceFile {
 
     /// Trusts the file as it is, and no other version of it.
     pub(super) fn trust(&self) -> Result<()> {
-        Ok(trusted()?.write(&entry(&self.path), &format!("{:#}\n", self.told()))?)
+        let text = format!("{:#}\n", self.told());
+        trusted()?.write(&entry(&self.path), &text).map_err(unwritable)
     }
 
     fn told(&self) -> Value {

@@ -4,7 +4,8 @@ use crate::timeline::visible;
 use anyhow::Result;
 use haft::Digest;
 use haft::mcp::{AcceptedTool, QuarantinedTool, ServerPins};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// The most bytes of a definition that is printed for people.
 const MOST_SHOWN: usize = 32 * 1024;
@@ -84,7 +85,9 @@ impl Waiting {
             return;
         }
         let old = self.before.as_ref().and_then(|tool| tool.definition.as_ref());
-        for member in ["title", "description", "inputSchema", "outputSchema", "annotations"] {
+        let both = old.into_iter().chain([new]).filter_map(Value::as_object);
+        let members: BTreeSet<&str> = both.flat_map(Map::keys).map(String::as_str).collect();
+        for member in members.into_iter().filter(|member| *member != "name") {
             let (old, new) = (old.and_then(|old| old.get(member)), new.get(member));
             if old == new {
                 continue;

@@ -204,6 +204,30 @@ fn the_servers_of_a_workspace_are_not_started_before_the_person_says_so() {
 }
 
 #[test]
+fn what_cannot_be_written_says_what_to_do() {
+    let user = User::new();
+    // Nothing is there to be read, and nothing can be made there.
+    for place in ["config", "state"] {
+        let place = user.home.path().join(place);
+        std::fs::create_dir(&place).unwrap();
+        std::os::unix::fs::symlink("nowhere", place.join("haft")).unwrap();
+    }
+    user.check(
+        &["mcp", "add", "time", "--", "mcp-server-time"],
+        &expect![[r#"
+        stderr: error: cannot write `HOME/config/haft/mcp.toml`; make its directory writable
+        stderr:   because: File exists (os error 17)
+        exit 2
+    "#]],
+    );
+    user.write("{ \"mcpServers\": { \"time\": { \"command\": \"mcp-server-time\" } } }");
+    let trusted = shown(&user.command(&["mcp", "trust"]).output().unwrap());
+    assert!(trusted.starts_with("stderr: error: cannot write `"), "{trusted}");
+    assert!(trusted.contains("`; make its directory writable\n"), "{trusted}");
+    assert!(trusted.ends_with("exit 2\n"), "{trusted}");
+}
+
+#[test]
 fn the_tools_of_a_server_are_listed_and_called() {
     let user = User::new();
     user.add_echo();

@@ -226,6 +226,18 @@ fn trust_is_kept_where_only_the_user_writes() {
 }
 
 #[test]
+fn trust_that_cannot_be_kept_says_what_to_do() {
+    let tree = tree().file("work/haft.toml", "[permissions]\nallow = [\"write(a.txt)\"]\n");
+    std::fs::create_dir_all(tree.path().join("state/haft")).unwrap();
+    std::os::unix::fs::symlink("nowhere", tree.path().join("state/haft/trust")).unwrap();
+    let told = as_user(&tree, &["policy", "trust"]);
+    let (first, rest) = told.split_once('\n').unwrap();
+    expect!["stderr: error: cannot remember it in `TREE/state/haft/trust`; make the directory writable, or set XDG_STATE_HOME"]
+        .assert_eq(first);
+    assert!(rest.ends_with("exit 2\n"), "{told}");
+}
+
+#[test]
 fn there_has_to_be_something_right_to_trust() {
     let tree = tree();
     check_as_user(

@@ -66,13 +66,17 @@ impl Call {
 
     /// Refuses a call unless the server lists the tool just as it was when the call was permitted.
     ///
-    /// A server that was started again lists its tools anew, and what it lists now may not have been accepted.
+    /// A server that was started again lists its tools anew, and what it lists now may not have been accepted. What was may
+    /// have been rejected since, by another process, too.
     async fn check(&self) -> Result<(), ToolError> {
         let listing = self.server.listed().await.map_err(|error| self.unreachable(&error))?;
         let mut same = listing.tools.iter().filter(|tool| tool.digest == self.tool.digest);
-        if same.any(|tool| tool.foreign == self.tool.foreign && tool.verdict == Verdict::Trusted) {
+        let is_same = same.any(|tool| tool.foreign == self.tool.foreign && tool.verdict == Verdict::Trusted);
+        if is_same && self.server.still_trusts(&self.tool).await {
             return Ok(());
         }
+        // Who reads the tools has to know of it, too.
+        self.server.refresh();
         let (name, server) = (self.tool.spec.name(), self.server.name());
         Err(ToolError::denied(format!(
             "`{name}` is no longer what was accepted of the server `{server}`; nothing was done, go on without it until a \
@@ -107,8 +111,8 @@ impl Call {
                 "the server `{server}` of `{name}` was stopped; nothing was done, go on without it"
             )),
             NotConnected::Failed { .. } => ToolError::unavailable(format!(
-                "the server `{server}` of `{name}` could not be started; nothing was done, go on without it or try \
-                 again later"
+                "the server `{server}` of `{name}` cannot be used now: it does not answer or did not list its tools; \
+                 nothing was done, go on without it or try again later"
             )),
         };
         told.with_source(error.clone())

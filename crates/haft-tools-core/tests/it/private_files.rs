@@ -73,7 +73,7 @@ fn they_are_bounded() {
     let scratch = tempfile::tempdir().unwrap();
     let (files, small) = (PrivateFiles::new(scratch.path()), PrivateFiles::new(scratch.path()).most_bytes(3));
     files.write("x", "four").unwrap();
-    let too_large = "`DIR/x` has 4 bytes, more than the 3 that are kept";
+    let too_large = "`DIR/x` has 4 bytes, more than the 3 that are kept; look at it, and move it away";
     assert_eq!(told(scratch.path(), small.read("x")), too_large);
     assert_eq!(told(scratch.path(), small.write("x", "five")), too_large);
     small.write("x", "six").unwrap();

@@ -54,7 +54,9 @@ impl Requester for McpServer {
     }
 
     async fn hold(&self, method: &'static str, params: Value) -> Result<Value, ServerRequestError> {
-        complete(self, Request { method, params }, &Arc::new(CallWatch::new(None))).await
+        let connection = self.connected(0).await.map_err(unreachable)?;
+        let watch = Arc::new(CallWatch::new(None));
+        Exchange::new(self, &connection, &watch).complete(method, || params.clone()).await.map_err(failed)
     }
 }
 
@@ -75,15 +77,19 @@ async fn complete(
             Err(Halt::Fault(Fault::Ended(_) | Fault::Untaken(_))) if !is_repeated => {
                 (after, is_repeated) = (connection.generation, true);
             }
-            Err(Halt::Fault(Fault::Refused { code, message, .. })) => {
-                return Err(ServerRequestError::refused(code, &message));
-            }
-            Err(Halt::Fault(fault @ (Fault::Unauthorized { .. } | Fault::Ended(_) | Fault::Untaken(_)))) => {
-                return Err(unreachable(fault));
-            }
-            Err(Halt::Fault(fault)) => return Err(ServerRequestError::unusable(fault.to_string())),
-            Err(Halt::Told(error)) => return Err(unusable(&error)),
+            Err(halt) => return Err(failed(halt)),
         }
+    }
+}
+
+fn failed(halt: Halt) -> ServerRequestError {
+    match halt {
+        Halt::Fault(Fault::Refused { code, message, .. }) => ServerRequestError::refused(code, &message),
+        Halt::Fault(fault @ (Fault::Unauthorized { .. } | Fault::Ended(_) | Fault::Untaken(_))) => {
+            unreachable(fault)
+        }
+        Halt::Fault(fault) => ServerRequestError::unusable(fault.to_string()),
+        Halt::Told(error) => unusable(&error),
     }
 }
 

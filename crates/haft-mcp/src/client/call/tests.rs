@@ -3,13 +3,13 @@ use crate::client::fake::{
 };
 use crate::client::host::Requester as _;
 use crate::client::session::{Ask, News};
-use crate::{Era, McpServers};
+use crate::{Era, McpServers, MemoryPins, PinStore as _, ServerIdentity};
 use async_trait::async_trait;
 use expect_test::expect;
 use haft_core::ReplyStatus;
 use haft_tools_core::{
     Access, AccessMode, Approval, Approver, AskedQuestion, Batch, CallScope, Cancel, LocalExecutor,
-    PendingCall, Policy, Question, Resource, Response, Rule, Scheme, ToolExecutor as _,
+    PendingCall, Policy, Question, Resource, Response, Rule, Scheme, ToolExecutor as _, ToolSource as _,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -648,4 +648,37 @@ async fn a_tool_that_changed_while_the_server_was_away_is_not_called() {
         denied
         `s__a` is no longer what was accepted of the server `s`; nothing was done, go on without it until a person has looked at it and accepted it with `haft mcp accept s`"]].assert_eq(&call(&executor, "s__a", json!({})).await);
     assert_eq!(fake.count("tools/call"), 1, "what changed was not called");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_held_is_over_when_the_server_ends() {
+    let fake = FakeServer::new(Era::Modern, json!([]), |asked| async move {
+        asked.session.die();
+        std::future::pending().await
+    });
+    let servers = one(&fake);
+    let held = servers.get("s").unwrap().hold("subscriptions/listen", json!({})).await;
+    expect!["the server cannot be reached: the connection ended: it exited with code 3; it last wrote: loading / out of\\u{1b}[31m luck"]
+        .assert_eq(&held.unwrap_err().to_string());
+    assert_eq!(fake.count("subscriptions/listen"), 1);
+}
+
+#[tokio::test]
+async fn a_tool_that_is_rejected_is_called_no_more() {
+    let fake = FakeServer::saying(json!([tool("a"), tool("b")]), "done");
+    let pins = Arc::new(MemoryPins::default());
+    let servers = builder([(config("s"), &fake)]).pins(Arc::clone(&pins)).build().unwrap();
+    let executor = executor(&servers).await.build();
+    assert_eq!(call(&executor, "s__a", json!({})).await, "ok\ndone");
+    let server = servers.get("s").unwrap();
+    let mut changes = server.source().changes().unwrap();
+    pins.change(&ServerIdentity::of(server.config()), &mut |pins| assert!(pins.reject("a"))).unwrap();
+    expect![[r"
+        denied
+        `s__a` is no longer what was accepted of the server `s`; nothing was done, go on without it until a person has looked at it and accepted it with `haft mcp accept s`"]]
+    .assert_eq(&call(&executor, "s__a", json!({})).await);
+    assert_eq!(call(&executor, "s__b", json!({})).await, "ok\ndone");
+    assert_eq!(fake.count("tools/call"), 2);
+    assert!(changes.changed().await);
+    assert_eq!(server.quarantined()[0].name, "a");
 }

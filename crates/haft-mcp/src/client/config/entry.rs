@@ -9,6 +9,7 @@ use super::expansion::{ExpansionError, expand};
 use super::problem::ConfigProblem;
 use super::servers_file::Source;
 use super::{Era, ServerConfig, ServerName, Start};
+use crate::LogLevel;
 use std::ops::Range;
 
 /// Is what came of reading one server.
@@ -60,6 +61,9 @@ impl EntryReader<'_> {
         let written = self.as_written().transport(&fields, &value.span);
         let start = self.word(&fields, "start", &[("lazy", Start::Lazy), ("eager", Start::Eager)]);
         let era = self.word(&fields, "era", &[("legacy", Era::Legacy), ("modern", Era::Modern)]);
+        let mut levels = vec![("none", None)];
+        levels.extend(LogLevel::ALL.map(|level| (level.as_str(), Some(level))));
+        let log_level = self.word(&fields, "log_level", &levels);
         let resource_tools = self.switch(&fields, "resource_tools").unwrap_or(false);
         let limits = self.limits(&fields);
         let orders_itself = self.switch(&fields, "orders_itself").unwrap_or(false);
@@ -67,7 +71,18 @@ impl EntryReader<'_> {
         let server = transport.map(|transport| {
             let start = start.unwrap_or_default();
             let server = ServerConfig::new(name.clone(), transport);
-            ServerConfig { written, start, era, limits, resource_tools, orders_itself, repeatable, ..server }
+            let log_level = log_level.unwrap_or(server.log_level);
+            ServerConfig {
+                written,
+                start,
+                era,
+                limits,
+                resource_tools,
+                orders_itself,
+                repeatable,
+                log_level,
+                ..server
+            }
         });
         self.ended(server, false)
     }

@@ -36,6 +36,8 @@ pub(crate) trait Requester: Send + Sync + 'static {
 
     /// Sends a request that is answered when there is nothing more to tell, however long that takes.
     ///
+    /// Unlike others it is not repeated when the server ends meanwhile: whoever sends it has to know that it was over.
+    ///
     /// # Cancel safety
     ///
     /// Dropping the future cancels the request.

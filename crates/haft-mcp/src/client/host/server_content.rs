@@ -5,6 +5,7 @@ use super::{
 };
 use crate::Era;
 use crate::client::content::{left_out, read_document};
+use crate::client::retry_pause::RetryPause;
 use haft_core::Content;
 use haft_tools_core::CallContext;
 use serde_json::{Map, Value, json};
@@ -14,10 +15,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 use tokio_util::task::AbortOnDropHandle;
-
-/// How long is waited, at first and at most, before a server is listened to again that has ended it.
-const AGAIN: Duration = Duration::from_secs(1);
-const AGAIN_AT_MOST: Duration = Duration::from_mins(1);
 
 /// The most parts of a resource.
 const MOST_PARTS: usize = 1_000;
@@ -209,21 +206,20 @@ impl ServerContent {
 
 /// Listens for changes of a resource, again and again, until the server refuses.
 async fn listen(requester: Arc<dyn Requester>, uri: String) {
-    let mut pause = AGAIN;
+    let mut pause = RetryPause::default();
     loop {
         let params = json!({ "notifications": { "resourceSubscriptions": [uri] } });
         // The request is answered when there is nothing more to tell for now; until then it is told of changes.
         let began = Instant::now();
         let ended = requester.hold("subscriptions/listen", params).await;
-        if began.elapsed() > AGAIN_AT_MOST {
-            pause = AGAIN;
-        }
         if let Err(ServerRequestError::Refused { code, .. }) = ended {
             tracing::debug!(code, "a resource is watched no more");
             return;
         }
-        sleep(pause).await;
-        pause = (pause * 2).min(AGAIN_AT_MOST);
+        sleep(pause.after(began.elapsed())).await;
+        while requester.era().await.is_err() {
+            sleep(pause.after(Duration::ZERO)).await;
+        }
         // What has changed meanwhile was told to nobody.
         requester.missed(&uri);
     }

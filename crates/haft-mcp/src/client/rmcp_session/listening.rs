@@ -1,4 +1,5 @@
 use crate::client::link::Ending;
+use crate::client::retry_pause::RetryPause;
 use crate::client::session::{Counterpart, News, ServerInfo};
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -7,12 +8,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::time::sleep;
-
-/// How long is waited, at first and at most, before a server is listened to again that has ended it.
-const AGAIN: Duration = Duration::from_secs(1);
-const AGAIN_AT_MOST: Duration = Duration::from_mins(1);
+use tokio::time::{Instant, sleep};
 
 /// What a server of the modern era can be listened to for; `None` if it has nothing to tell.
 pub(super) fn filter(server: &ServerInfo) -> Option<SubscriptionFilter> {
@@ -36,8 +32,9 @@ pub(super) async fn listen(
     ending: Arc<Ending>,
     counterpart: Arc<dyn Counterpart>,
 ) {
-    let mut pause = AGAIN;
+    let mut pause = RetryPause::default();
     loop {
+        let began = Instant::now();
         let params = SubscriptionsListenRequestParams::new(filter.clone());
         let request = ClientRequest::SubscriptionsListenRequest(SubscriptionsListenRequest::new(params));
         let listening = async {
@@ -54,7 +51,7 @@ pub(super) async fn listen(
             () = ending.over().cancelled() => return,
         }
         tokio::select! {
-            () = sleep(pause) => pause = (pause * 2).min(AGAIN_AT_MOST),
+            () = sleep(pause.after(began.elapsed())) => {}
             () = ending.over().cancelled() => return,
         }
         // What has changed meanwhile was told to nobody.

@@ -1,6 +1,6 @@
 use super::standing::{Connection, Failure, Standing};
 use super::{Parts, ServerState, ServerStatus, Shared, actor};
-use crate::client::listing::Listing;
+use crate::client::listing::{Definition, Listing};
 use crate::{McpSource, QuarantinedTool, ServerConfig, ServerContent, ServerName};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -211,6 +211,11 @@ impl McpServer {
         }
         let standing = self.0.shared.standing.borrow().clone();
         Err(self.not_connected(&standing))
+    }
+
+    /// Tells whether a tool that it listed is still accepted as it was.
+    pub(crate) async fn still_trusts(&self, tool: &Definition) -> bool {
+        self.0.shared.judge.still_trusts(self.config(), &tool.foreign, tool.digest).await
     }
 
     /// Has the tools read once more, after they have been so often; once for all who want it.

@@ -28,6 +28,9 @@ pub(crate) const HOST_NAMES: [&str; 3] = ["resources/list", "resources/read", "s
 pub(crate) trait Judge: Send + Sync + 'static {
     /// Gives a verdict on each of the tools, in their order; a tool without one counts as quarantined.
     async fn judge(&self, server: &ServerConfig, listed: &[ListedTool]) -> Vec<Verdict>;
+
+    /// Tells whether a tool that was judged to be trusted is so still.
+    async fn still_trusts(&self, server: &ServerConfig, tool: &str, digest: Digest) -> bool;
 }
 
 /// Is a tool as a server listed it.
@@ -84,6 +87,23 @@ impl Judge for PinJudge {
             Err(_) => "judging the tools of its server broke",
         };
         vec![Verdict::Quarantined { why: reason.to_owned() }; listed.len()]
+    }
+
+    async fn still_trusts(&self, server: &ServerConfig, tool: &str, digest: Digest) -> bool {
+        let (store, identity, tool) = (Arc::clone(&self.0), ServerIdentity::of(server), tool.to_owned());
+        let accepts = move || store.accepts(&identity, &tool, digest);
+        match tokio::task::spawn_blocking(accepts).await {
+            Ok(Ok(accepts)) => accepts,
+            Ok(Err(error)) => {
+                tracing::warn!(
+                    server = server.name.as_str(),
+                    error = &error as &dyn std::error::Error,
+                    "it cannot be told whether a tool is still accepted"
+                );
+                false
+            }
+            Err(_) => false,
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 use super::{PinError, PinStore, ServerIdentity, ServerPins};
+use haft_core::Digest;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -18,5 +19,10 @@ impl PinStore for MemoryPins {
     ) -> Result<(), PinError> {
         change(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(*server).or_default());
         Ok(())
+    }
+
+    fn accepts(&self, server: &ServerIdentity, tool: &str, digest: Digest) -> Result<bool, PinError> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(kept.get(server).is_some_and(|pins| pins.accepts(tool, digest)))
     }
 }

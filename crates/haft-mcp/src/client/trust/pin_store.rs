@@ -25,6 +25,15 @@ pub trait PinStore: Send + Sync + 'static {
         change: &mut dyn FnMut(&mut ServerPins),
     ) -> Result<(), PinError>;
 
+    /// Tells whether a tool is accepted as it is; it is asked before each call, so it should cost little while nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// As for [`read`](Self::read), which it uses unless it is implemented otherwise.
+    fn accepts(&self, server: &ServerIdentity, tool: &str, digest: Digest) -> Result<bool, PinError> {
+        Ok(self.read(server)?.is_some_and(|pins| pins.accepts(tool, digest)))
+    }
+
     /// Accepts a tool that waits, if it still is what a person was shown; tells whether it was.
     ///
     /// # Errors
@@ -57,6 +66,10 @@ impl<S: PinStore + ?Sized> PinStore for Arc<S> {
         change: &mut dyn FnMut(&mut ServerPins),
     ) -> Result<(), PinError> {
         (**self).change(server, change)
+    }
+
+    fn accepts(&self, server: &ServerIdentity, tool: &str, digest: Digest) -> Result<bool, PinError> {
+        (**self).accepts(server, tool, digest)
     }
 
     fn reject_all(&self, server: &ServerIdentity) -> Result<(), PinError> {

@@ -90,6 +90,11 @@ impl ServerPins {
         &self.waiting
     }
 
+    /// Tells whether a tool is accepted as it is.
+    pub fn accepts(&self, tool: &str, digest: Digest) -> bool {
+        self.accepted.get(tool).is_some_and(|accepted| accepted.digest == digest)
+    }
+
     /// Accepts a tool that waits, if it still is what a person was shown; tells whether it was.
     pub fn accept(&mut self, tool: &str, shown: Digest) -> bool {
         match self.waiting.remove(tool) {
@@ -101,7 +106,7 @@ impl ServerPins {
                 self.waiting.insert(tool.to_owned(), waiting);
                 false
             }
-            None => self.accepted.get(tool).is_some_and(|accepted| accepted.digest == shown),
+            None => self.accepts(tool, shown),
         }
     }
 
@@ -156,7 +161,8 @@ impl ServerPins {
         let mut before = std::mem::take(&mut self.waiting);
         for (name, mut tool) in waiting {
             match before.remove(&name).filter(|before| before.digest == tool.digest) {
-                Some(before) => tool.since_ms = before.since_ms,
+                // What was too much to keep still is.
+                Some(before) => (tool.since_ms, tool.definition) = (before.since_ms, before.definition),
                 None => tool.definition = kept(tool.definition.take(), self.waiting.len()),
             }
             self.waiting.insert(name, tool);

@@ -5,7 +5,7 @@ use haft_tools_core::nearest;
 use std::collections::BTreeMap;
 
 /// The fields of a server, each with how others write it.
-const FIELDS: [(&str, &[&str]); 18] = [
+const FIELDS: [(&str, &[&str]); 19] = [
     ("command", &[]),
     ("args", &["arguments"]),
     ("env", &[]),
@@ -20,6 +20,7 @@ const FIELDS: [(&str, &[&str]); 18] = [
     ("enabled", &[]),
     ("start", &[]),
     ("era", &[]),
+    ("log_level", &["logLevel"]),
     ("resource_tools", &["resourceTools"]),
     ("limits", &[]),
     ("orders_itself", &["ordersItself"]),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{HttpServer, LoginConfig, ServerIdentity, Start, Transport};
+use crate::{HttpServer, LogLevel, LoginConfig, ServerIdentity, Start, Transport};
 use expect_test::{Expect, expect};
 use std::fmt::Write as _;
 
@@ -102,6 +102,23 @@ unix = "/run/mcp.sock"
     let text = "[mcp.servers.a]\ncommand = \"a\"\nstart = \"eager\"\nlimits = { call = \"2min\" }\n";
     let file = ServersFile::from_toml(text, "mcp.toml", &variable).unwrap();
     assert_eq!((file.servers[0].start, file.servers[0].limits.call.as_secs()), (Start::Eager, 120));
+}
+
+#[test]
+fn reads_from_which_level_on_a_log_is_asked_for() {
+    let level = |line: &str| {
+        let text = format!("[mcp.servers.a]\ncommand = \"a\"\n{line}\n");
+        ServersFile::from_toml(&text, "mcp.toml", &variable).unwrap().servers[0].log_level
+    };
+    let levels =
+        ["", "log_level = \"warning\"", "logLevel = \"emergency\"", "log_level = \"none\""].map(level);
+    assert_eq!(levels, [Some(LogLevel::Info), Some(LogLevel::Warning), Some(LogLevel::Emergency), None]);
+    check(
+        "[mcp.servers.a]\ncommand = \"a\"\nlog_level = \"loud\"\n",
+        &expect![[r"
+        refused mcp.toml:3:13: server `a`: `log_level`: `loud` is not known; write `none`, `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or `emergency`
+    "]],
+    );
 }
 
 #[test]

@@ -9,11 +9,14 @@ use haft_core::{ToolCall, ToolName};
 use haft_tools_core::{AllowAll, Batch, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry};
 use std::fmt::Write as _;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 /// Is a server that answers each request by a function, and keeps what it was asked.
 struct Fake {
     name: ServerName,
     era: Era,
+    /// How often it is not there when it is asked for its era, after the first time.
+    away: AtomicUsize,
     asked: Mutex<Vec<String>>,
     answer: fn(&str, &Value) -> Result<Value, ServerRequestError>,
 }
@@ -25,6 +28,11 @@ impl Requester for Fake {
     }
 
     async fn era(&self) -> Result<Era, ServerRequestError> {
+        let was_asked = !self.asked.lock().unwrap().is_empty();
+        if was_asked && self.away.fetch_update(SeqCst, SeqCst, |away| away.checked_sub(1)).is_ok() {
+            self.asked.lock().unwrap().push("away".to_owned());
+            return Err(away());
+        }
         Ok(self.era)
     }
 
@@ -52,7 +60,12 @@ impl Requester for Fake {
 }
 
 fn fake(answer: fn(&str, &Value) -> Result<Value, ServerRequestError>) -> Arc<Fake> {
-    Arc::new(Fake { name: "files".parse().unwrap(), era: Era::Legacy, asked: Mutex::default(), answer })
+    let (away, asked) = (AtomicUsize::new(0), Mutex::default());
+    Arc::new(Fake { name: "files".parse().unwrap(), era: Era::Legacy, away, asked, answer })
+}
+
+fn away() -> ServerRequestError {
+    ServerRequestError::Unreachable { reason: "it is gone".to_owned() }
 }
 
 fn content(fake: &Arc<Fake>) -> ServerContent {
@@ -233,4 +246,15 @@ async fn a_server_is_told_what_to_watch_in_its_own_era() {
         ["subscriptions/listen {\"notifications\":{\"resourceSubscriptions\":[\"file:///a\"]}}"]
     );
     drop(watch);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_is_told_only_when_a_server_that_was_away_is_there_again() {
+    let gone = Arc::into_inner(fake(|_, _| Err(away()))).unwrap();
+    let gone = Arc::new(Fake { era: Era::Modern, away: AtomicUsize::new(2), ..gone });
+    let _watch = content(&gone).watch_resource("file:///a").await.unwrap();
+    // The pauses are of 1 s, 2 s, 4 s and 8 s.
+    sleep(Duration::from_secs(10)).await;
+    let listens = "subscriptions/listen {\"notifications\":{\"resourceSubscriptions\":[\"file:///a\"]}}";
+    assert_eq!(*gone.asked.lock().unwrap(), [listens, "away", "away", "missed file:///a", listens]);
 }

@@ -11,7 +11,7 @@ use haft_http::{AddressPolicy, Host, HttpClient};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -117,7 +117,14 @@ impl HttpDial {
 pub(crate) fn authorities_of(server: &HttpServer) -> Result<Vec<u8>, HttpDialError> {
     let Some(path) = &server.ca else { return Ok(Vec::new()) };
     let mut pem = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MOST_AUTHORITIES).read_to_end(&mut pem));
+    // A pipe would be waited for.
+    let open = || {
+        if !fs::metadata(path)?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+        }
+        File::open(path)
+    };
+    let read = open().and_then(|file| file.take(MOST_AUTHORITIES).read_to_end(&mut pem));
     match read {
         Ok(0) => Err(HttpDialError::NoAuthority("the file is empty".into())),
         Ok(_) => Ok(pem),
@@ -204,29 +211,33 @@ impl fmt::Debug for HttpDial {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use expect_test::{Expect, expect};
 
-    fn check(ca: &str, expected: &Expect) {
+    fn check(ca: &str, expected: &str) {
         let mut server = HttpServer::new("https://mcp.example.com");
         server.ca = Some(ca.into());
         let read = authorities_of(&server).and_then(|pem| {
             Ok(HttpClient::builder(AddressPolicy::public()).authorities(pem).build().map(drop)?)
         });
-        expected.assert_eq(&read.unwrap_err().to_string());
+        assert_eq!(read.unwrap_err().to_string(), expected);
     }
 
     #[test]
     fn says_why_authorities_cannot_be_trusted() {
         check(
             "/nowhere/ca.pem",
-            &expect![
-                "the certificates of `ca` cannot be read from `/nowhere/ca.pem`: No such file or directory (os error 2)"
-            ],
+            "the certificates of `ca` cannot be read from `/nowhere/ca.pem`: No such file or directory (os error 2)",
         );
-        check("/dev/null", &expect!["the certificates of `ca` cannot be read: the file is empty"]);
+        let empty = tempfile::NamedTempFile::new().unwrap();
+        let empty = empty.path().to_str().unwrap();
+        check(empty, "the certificates of `ca` cannot be read: the file is empty");
+        for special in ["/dev/null", "/dev"] {
+            let said =
+                format!("the certificates of `ca` cannot be read from `{special}`: it is no regular file");
+            check(special, &said);
+        }
         check(
             concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"),
-            &expect!["the certificates of `ca` cannot be read: there is none; write them in PEM"],
+            "the certificates of `ca` cannot be read: there is none; write them in PEM",
         );
     }
 }

@@ -8,9 +8,10 @@ use rmcp::model::{
 };
 use rmcp::service::SubscriptionContext;
 use rmcp::{ServerHandler, ServiceExt as _};
+use std::net::Shutdown;
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
-use tokio::net::UnixListener;
+use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -89,6 +90,8 @@ struct Stage {
     seen: mpsc::UnboundedReceiver<Seen>,
     /// The connections that the server has, which are ended when they are aborted.
     connections: Arc<Mutex<JoinSet<()>>>,
+    /// Their sockets, which stay open as long as they are here.
+    sockets: Arc<Mutex<Vec<std::os::unix::net::UnixStream>>>,
     _listening: JoinSet<()>,
     _directory: TempDir,
 }
@@ -103,10 +106,13 @@ impl Stage {
         let library = Library { tells, seen: tell, orders: Arc::new(tokio::sync::Mutex::new(told)) };
         let connections = Arc::<Mutex<JoinSet<()>>>::default();
         let mut listening = JoinSet::new();
-        let accepted = connections.clone();
+        let sockets = Arc::<Mutex<Vec<_>>>::default();
+        let (accepted, opened) = (connections.clone(), sockets.clone());
         listening.spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let library = library.clone();
+                let stream = stream.into_std().unwrap();
+                opened.lock().unwrap().push(stream.try_clone().unwrap());
+                let (stream, library) = (UnixStream::from_std(stream).unwrap(), library.clone());
                 accepted.lock().unwrap().spawn(async move {
                     let _ = library.serve(stream).await.unwrap().waiting().await;
                 });
@@ -116,7 +122,16 @@ impl Stage {
         let events = builder.events();
         let config = ServerConfig::new("s".parse().unwrap(), Transport::Unix(socket));
         let servers = builder.server(config).build().unwrap();
-        Self { servers, events, orders, seen, connections, _listening: listening, _directory: directory }
+        Self {
+            servers,
+            events,
+            orders,
+            seen,
+            connections,
+            sockets,
+            _listening: listening,
+            _directory: directory,
+        }
     }
 
     async fn sees(&mut self, expected: Seen) {
@@ -167,6 +182,7 @@ async fn a_resource_is_watched_on_when_the_server_has_ended_that() {
         if let Some(order) = order {
             stage.order(order);
         } else {
+            stage.sockets.lock().unwrap().clear();
             stage.connections.lock().unwrap().abort_all();
             stage.sees(Seen::Over).await;
         }
@@ -175,6 +191,19 @@ async fn a_resource_is_watched_on_when_the_server_has_ended_that() {
         stage.hears_of("file:///a").await;
     }
     stage.order(Order::Update("file:///a"));
+    stage.hears_of("file:///a").await;
+}
+
+#[tokio::test]
+async fn a_resource_is_watched_on_when_the_server_has_crashed() {
+    let mut stage = Stage::new(true);
+    let content = stage.servers.get("s").unwrap().content();
+    let _watch = content.watch_resource("file:///a").await.unwrap();
+    stage.sees(listening()).await;
+    // Nothing is said of how it ends.
+    let socket = stage.sockets.lock().unwrap().pop().unwrap();
+    socket.shutdown(Shutdown::Both).unwrap();
+    stage.sees(listening()).await;
     stage.hears_of("file:///a").await;
 }
 

@@ -248,6 +248,51 @@ fn what_was_rejected_waits() {
 }
 
 #[test]
+fn what_another_process_rejects_is_accepted_no_more() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, identity) = (directory.path().join("pins"), ServerIdentity::of(&server("a")));
+    let (store, other) = (FilePins::new(&path), FilePins::new(&path));
+    let (read, write) = (tool("read", "Reads."), tool("write", "Writes."));
+    let accepts = |tool: &ListedTool| store.accepts(&identity, &tool.name, tool.digest).unwrap();
+    assert!(!accepts(&read));
+    judged(&other, &[read.clone(), write.clone()]);
+    for _ in 0..2 {
+        assert_eq!((accepts(&read), accepts(&write), accepts(&tool("read", "Other."))), (true, true, false));
+    }
+    other.change(&identity, &mut |pins| assert!(pins.reject("read"))).unwrap();
+    assert_eq!((accepts(&read), accepts(&write)), (false, true));
+    assert!(other.accept(&identity, "read", read.digest).unwrap());
+    assert!(accepts(&read));
+
+    std::fs::remove_file(path.join(format!("{identity}.json"))).unwrap();
+    assert!(!accepts(&read));
+    std::fs::write(path.join(format!("{identity}.json")), "{").unwrap();
+    store.accepts(&identity, "read", read.digest).unwrap_err();
+}
+
+#[test]
+fn a_definition_that_is_too_large_to_keep_is_not_kept_however_often_it_is_listed() {
+    let (store, identity) = (MemoryPins::default(), ServerIdentity::of(&server("a")));
+    judged(&store, &[tool("read", "Reads.")]);
+    let large = tool("read", &"x".repeat(40 * 1024));
+    for _ in 0..2 {
+        judged(&store, std::slice::from_ref(&large));
+        let waiting = store.read(&identity).unwrap().unwrap().waiting()["read"].clone();
+        assert_eq!((waiting.digest, waiting.definition), (large.digest, None));
+    }
+}
+
+#[test]
+fn a_server_counts_as_met_before_anything_of_it_is_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, identity) = (FilePins::new(directory.path()), ServerIdentity::of(&server("a")));
+    // What was accepted cannot take the place of a directory.
+    std::fs::create_dir_all(directory.path().join(format!("{identity}.json/full"))).unwrap();
+    store.reject_all(&identity).unwrap_err();
+    assert!(directory.path().join(format!("{identity}.met")).exists());
+}
+
+#[test]
 fn changes_of_several_at_once_follow_each_other() {
     let directory = tempfile::tempdir().unwrap();
     let (path, identity) = (directory.path().to_owned(), ServerIdentity::of(&server("a")));
