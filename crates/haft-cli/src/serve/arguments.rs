@@ -4,7 +4,6 @@ use haft::mcp::{AllowedHost, AllowedOrigin, Mode};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ServeOptions {
     /// Serve one client over standard input and output, as is done without --http and --unix
@@ -50,7 +49,7 @@ pub(crate) struct ServeOptions {
     #[arg(long, value_name = "URL", help_heading = "HTTP", requires = "oauth_issuer")]
     pub(crate) oauth_audience: Option<String>,
     /// Ask the issuer about each token as this client, where tokens cannot be checked here; its secret is in
-    /// HAFT_INTROSPECTION_SECRET
+    /// `HAFT_INTROSPECTION_SECRET`
     #[arg(long, value_name = "CLIENT_ID", help_heading = "HTTP", requires = "oauth_issuer")]
     pub(crate) introspect: Option<String>,
     /// Answer requests for this host, too

@@ -24,6 +24,11 @@ impl Directory {
         Self { start: start.root_path().to_owned(), is_fixed, home }
     }
 
+    /// Tells whether clients have a say.
+    pub(super) fn may_be_chosen(&self) -> bool {
+        !self.is_fixed
+    }
+
     /// Chooses the directory for a client: the first of its roots that may be, or the one to start in.
     ///
     /// Only who has this machine for their own has roots on it.

@@ -43,9 +43,9 @@ pub(super) fn instructions(policy: &PolicyInForce, tools: &ToolRegistry) -> Stri
     let names: Vec<&str> = denied.map(|spec| spec.name().as_str()).take(MOST_NAMED + 1).collect();
     if !names.is_empty() {
         let others = if names.len() > MOST_NAMED { " and more" } else { "" };
-        let named = listed(names.into_iter().take(MOST_NAMED), "and");
+        let shown = listed(names.into_iter().take(MOST_NAMED), "and");
         // Writing to a string cannot fail.
-        let _ = write!(text, " Denied altogether: {named}{others}.");
+        let _ = write!(text, " Denied altogether: {shown}{others}.");
     }
     text
 }

@@ -192,7 +192,7 @@ impl Inner {
             grants = grants.session(Arc::clone(session));
         }
         let executor = policy
-            .apply(LocalExecutor::builder(tools))?
+            .apply(LocalExecutor::builder(tools.clone()))?
             // Each call brings the client that can be asked.
             .approver(DenyAll)
             .grants(grants)
@@ -265,6 +265,10 @@ impl Toolbox for ServedBenches {
             "this client cannot be served now; the person who runs `haft serve` is told why in its log"
                 .to_owned()
         })
+    }
+
+    fn wants_roots(&self) -> bool {
+        self.0.settings.directory.may_be_chosen()
     }
 
     fn changes(&self) -> watch::Receiver<u64> {

@@ -62,7 +62,6 @@ impl Caller {
 #[expect(clippy::struct_excessive_bools, reason = "each is a claim of its own, named where it is set")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-#[expect(clippy::struct_excessive_bools, reason = "each is declared on its own")]
 pub struct Abilities {
     /// To show a form (`elicitation`, or `elicitation.form`).
     pub forms: bool,

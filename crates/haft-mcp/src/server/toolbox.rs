@@ -24,10 +24,12 @@ pub trait Toolbox: Send + Sync + 'static {
     ///
     /// What was begun is kept for the next time, or undone.
     async fn bench(&self, caller: &Caller, roots: Option<&[String]>) -> Result<Arc<Bench>, String>;
+
     /// Tells whether clients of the older era are asked for their roots before their bench is looked for.
     fn wants_roots(&self) -> bool {
         false
     }
+
     /// Counts the times that tools became others for anybody; it is looked again at each bench then.
     fn changes(&self) -> watch::Receiver<u64>;
 }
@@ -109,17 +111,5 @@ impl CallingClient {
     /// Writes into the client's log, if it wants lines of this level.
     pub fn log(&self, level: LogLevel, logger: &str, data: &Value) {
         self.0.log(level, logger, data);
-    }
-}
-
-impl fmt::Debug for Bench {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bench").field("scope", &self.scope).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for CallingClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("CallingClient").field(self.caller()).finish()
     }
 }

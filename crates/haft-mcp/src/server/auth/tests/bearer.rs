@@ -3,9 +3,8 @@ use super::id_server::IdServer;
 use super::signer::Signer;
 use crate::server::authenticator::{Authenticator, Denied};
 use crate::server::caller::Principal;
+use haft_testkit::LogCapture;
 use serde_json::{Value, json};
-use std::io;
-use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const RESOURCE: &str = "https://mcp.example.org/mcp";
@@ -155,30 +154,10 @@ async fn asks_what_a_token_is_and_remembers_it() {
     assert!(!debug.contains("s3cret") && !debug.contains("czNjcmV0"), "{debug}");
 }
 
-/// Is where everything is logged that anybody logs.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 #[tokio::test]
 async fn no_token_is_logged_on_its_way_to_the_authorization_server() {
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    let log = LogCapture::default();
+    let _listening = log.listen();
     tracing::trace!("something is logged");
     let (server, signer) = (IdServer::new().await, Signer::p256());
     server.say("/keys", json!({ "keys": [signer.jwk("a")] }));
@@ -191,7 +170,7 @@ async fn no_token_is_logged_on_its_way_to_the_authorization_server() {
     introspection.check(Some("Secret-opaque")).await.unwrap();
     JwtBearer::new(named(&server)).check(Some(&token)).await.unwrap();
     JwtBearer::new(named(&server)).check(Some("Secret.opaque.token")).await.unwrap_err();
-    let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let logged = log.text();
     assert!(logged.contains("something is logged"));
     for secret in ["Secret", &token, "aGFmdDpTZWNyZXQtb2Ytb3Vycw"] {
         assert!(!logged.contains(secret), "{logged}");

@@ -272,7 +272,6 @@ impl Client {
         self.write(format!("{message}\n").as_bytes()).await;
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "it is written where it is sent")]
     pub(super) async fn request(&mut self, id: impl Into<Value>, method: &str, params: Value) {
         let id = id.into();
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
@@ -299,6 +298,7 @@ impl Client {
 }
 
 /// What each request of the newer era says of itself.
+#[expect(clippy::needless_pass_by_value, reason = "it is written where it is sent")]
 pub(super) fn meta(capabilities: Value) -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
