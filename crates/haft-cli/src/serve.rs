@@ -21,6 +21,7 @@ use anyhow::Result;
 use clients::Clients;
 use directory::Directory;
 use ending::Ending;
+use haft::PrivateFiles;
 use serving::{Serving, Way};
 use toolbox::{ServedBenches, Settings};
 
@@ -75,8 +76,15 @@ fn read_key(path: &std::path::Path) -> Result<[u8; 32]> {
             "`{shown}` holds no key; write 64 hexadecimal digits, as of `openssl rand -hex 32`"
         ))
     };
-    let text = std::fs::read_to_string(path)
-        .with_context(|| UsageError(format!("cannot read the key in `{shown}`; name a file of your own")))?;
+    let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(wrong)?;
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let files = PrivateFiles::new(directory.unwrap_or(std::path::Path::new("."))).most_bytes(1024);
+    let text = files
+        .read(name)
+        .with_context(|| {
+            UsageError(format!("cannot use the key in `{shown}`; name a file that only you can read"))
+        })?
+        .ok_or_else(wrong)?;
     let text = text.trim();
     let mut key = [0; 32];
     if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {

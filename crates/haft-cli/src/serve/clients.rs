@@ -64,6 +64,11 @@ impl Clients {
         self.0.get(principal.as_str()).cloned().unwrap_or_default()
     }
 
+    /// Names those of whom something is said.
+    pub(super) fn named(&self) -> impl Iterator<Item = Principal> + '_ {
+        self.0.keys().map(|name| Principal::new(&**name))
+    }
+
     /// Says how many requests a minute are answered to whom.
     pub(super) fn rates(&self) -> BTreeMap<Principal, NonZeroU32> {
         let rates = self.0.iter();

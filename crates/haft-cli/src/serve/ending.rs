@@ -7,6 +7,9 @@ use tokio_util::task::AbortOnDropHandle;
 /// How long the end may take before it is made: within a second everything is gone.
 const LONGEST: Duration = Duration::from_millis(900);
 
+/// What is left of that when the last client has gone: what it had begun was given time already.
+const LEFT: Duration = Duration::from_millis(400);
+
 /// Sees to it that the process ends when it is told to, whatever still hangs.
 pub(super) struct Ending {
     token: CancellationToken,
@@ -28,7 +31,7 @@ impl Ending {
                 _ = interrupt.recv() => {}
             }
             cancel.cancel();
-            watch();
+            watch(LONGEST);
         });
         Ok(Self { token, _listening: AbortOnDropHandle::new(listening) })
     }
@@ -42,15 +45,15 @@ impl Ending {
     pub(super) fn begin(&self) {
         if !self.token.is_cancelled() {
             self.token.cancel();
-            watch();
+            watch(LEFT);
         }
     }
 }
 
 /// Ends the process when the time is up; on a thread of its own, since the others may hang.
-fn watch() {
-    std::thread::spawn(|| {
-        std::thread::sleep(LONGEST);
+fn watch(longest: Duration) {
+    std::thread::spawn(move || {
+        std::thread::sleep(longest);
         #[expect(clippy::exit, reason = "whoever asked for the end does not wait for what hangs")]
         std::process::exit(0);
     });

@@ -3,8 +3,8 @@ use super::toolbox::ServedBenches;
 use crate::exit::UsageError;
 use anyhow::{Context as _, Result, anyhow, bail};
 use haft::mcp::{
-    Authenticator, AuthorizationServer, HttpConfig, HttpListener, Introspection, JsonLinesLog, JwtBearer,
-    McpServe, Mode, Principal, Rate, StaticTokens,
+    Authenticator, AuthorizationServer, HttpConfig, HttpLimits, HttpListener, Introspection, JsonLinesLog,
+    JwtBearer, McpServe, Mode, Principal, Rate, StaticTokens,
 };
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -13,10 +13,14 @@ use std::num::NonZeroU32;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// The variable with the secret of the client that asks an issuer about tokens.
 const INTROSPECTION_SECRET: &str = "HAFT_INTROSPECTION_SECRET";
+
+/// How long requests may go on that are being served when the process is to end.
+const ENDING: Duration = Duration::from_millis(300);
 
 /// Says how clients reach this server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,10 +36,17 @@ impl Way {
         match (options.http, &options.unix) {
             (Some(address), _) => {
                 let knows_clients = options.token_file.is_some() || options.oauth_issuer.is_some();
-                if !address.ip().is_loopback() && !knows_clients {
+                if !knows_clients && !address.ip().is_loopback() {
                     bail!(UsageError(format!(
                         "others can reach `{address}`; say with --token-file or --oauth-issuer who is served, or serve at 127.0.0.1"
                     )));
+                }
+                if !knows_clients && !options.allow_host.is_empty() {
+                    bail!(UsageError(
+                        "--allow-host is for clients of other machines; say with --token-file or --oauth-issuer who of them is \
+                         served"
+                            .to_owned()
+                    ));
                 }
                 Ok(Self::Http(address))
             }
@@ -82,6 +93,11 @@ pub(super) async fn run(serving: Serving, stop: CancellationToken) -> Result<()>
                     .context(UsageError("nothing is served; name another address with --http".to_owned()))
             })?;
             anstream::eprintln!("Serving at http://{}/mcp", listener.address());
+            if options.token_file.is_none() && options.oauth_issuer.is_none() {
+                anstream::eprintln!(
+                    "Every user of this machine can call the tools; --token-file says who may."
+                );
+            }
             server.serve_http(listener, stop).await;
         }
     }
@@ -94,7 +110,10 @@ fn config(
     rates: &BTreeMap<Principal, NonZeroU32>,
     options: &ServeOptions,
 ) -> Result<HttpConfig> {
-    let mut config = HttpConfig::new(address);
+    let mut limits = HttpLimits::default();
+    // The whole process ends within a second of being told to.
+    limits.ending = ENDING;
+    let mut config = HttpConfig::new(address).limits(limits);
     for host in &options.allow_host {
         config = config.host(host.clone());
     }

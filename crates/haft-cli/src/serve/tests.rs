@@ -65,7 +65,7 @@ async fn without_any_configuration_files_are_read_and_nothing_is_written() {
     let records = state.store().unwrap().records(&RecordFilter::new().most(10)).await.unwrap();
     assert_eq!(records.len(), 3);
     let run = bench.scope.run();
-    assert!(run.as_str().starts_with("mcp-") && run.as_str().len() == 16, "{run}");
+    assert!(run.as_str().starts_with("mcp-") && run.as_str().len() == 36, "{run}");
     assert!(records.iter().all(|record| record.agent.as_deref() == Some("mcp:local") && record.run == *run));
     benches.stop().await;
 }

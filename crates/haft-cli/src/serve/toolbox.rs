@@ -94,10 +94,17 @@ impl ServedBenches {
 
     /// Makes what the owner of this process would get, so that what is wrong is known at once; starts its servers.
     pub(super) async fn check(&self) -> Result<()> {
-        let caller = Caller::new(Principal::local());
-        let (client, directory) = self.0.chosen(&caller, None)?;
-        let place = self.0.place(&directory)?;
-        self.0.make(caller, client, directory, place).await.map(drop)
+        for principal in std::iter::once(Principal::local()).chain(self.0.settings.clients.named()) {
+            let name = principal.clone();
+            let made = async {
+                let caller = Caller::new(principal);
+                let (client, directory) = self.0.chosen(&caller, None)?;
+                let place = self.0.place(&directory)?;
+                self.0.make(caller, client, directory, place).await
+            };
+            made.await.with_context(|| format!("the client `{}` cannot be served", name.as_str()))?;
+        }
+        Ok(())
     }
 
     /// Ends all servers, and waits for that.
@@ -290,7 +297,7 @@ fn run_of(caller: &Caller, options: &PolicyOptions, directory: &Path) -> Result<
         hash.update(part);
     }
     let mut name = SERVED.to_owned();
-    for byte in &hash.finalize()[..6] {
+    for byte in &hash.finalize()[..16] {
         // Writing to a string cannot fail.
         let _ = write!(name, "{byte:02x}");
     }

@@ -3,7 +3,7 @@ use crate::task::Task;
 use anyhow::Result;
 use async_trait::async_trait;
 use haft::store::{RunStatus, RunStore as _, StoredRun};
-use haft::{Approval, Claim, PendingCall, PendingId, PendingStore, RunId, StoreError};
+use haft::{Approval, Claim, Digest, PendingCall, PendingId, PendingStore, RunId, StoreError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -48,6 +48,10 @@ impl PendingStore for WaitingCalls {
 
     async fn waiting(&self) -> Result<Vec<PendingCall>, StoreError> {
         self.state.waiting().await
+    }
+
+    async fn waiting_as(&self, digest: &Digest) -> Result<Option<(PendingId, Option<Approval>)>, StoreError> {
+        self.state.waiting_as(digest).await
     }
 
     async fn answer(&self, id: &PendingId, approval: &Approval) -> Result<bool, StoreError> {

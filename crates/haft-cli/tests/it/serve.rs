@@ -9,6 +9,7 @@ use haft::{
 };
 use haft_testkit::Tree;
 use serde_json::json;
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
 #[test]
@@ -21,9 +22,9 @@ fn standard_output_is_what_to_paste() {
     let server = &snippet["mcpServers"]["haft"];
     assert_eq!(server["command"], json!(env!("CARGO_BIN_EXE_haft")));
     assert_eq!((&server["args"][0], &server["args"][1]), (&json!("serve"), &json!("--workdir")));
-    expect![[r#"
+    expect![[r"
         Put this into `.mcp.json` of the project:
-    "#]]
+    "]]
     .assert_eq(&String::from_utf8(output.stderr).unwrap());
 }
 
@@ -34,76 +35,94 @@ fn what_cannot_be_served_safely_is_refused() {
     check(
         here,
         &["serve", "--http", "0.0.0.0:8765"],
-        expect![[r#"
+        expect![[r"
         stderr: error: others can reach `0.0.0.0:8765`; say with --token-file or --oauth-issuer who is served, or serve at 127.0.0.1
         exit 2
-    "#]],
+    "]],
     );
     check(
         here,
         &["serve", "--http", "[::]:8765"],
-        expect![[r#"
+        expect![[r"
         stderr: error: others can reach `[::]:8765`; say with --token-file or --oauth-issuer who is served, or serve at 127.0.0.1
         exit 2
-    "#]],
+    "]],
+    );
+    check(
+        here,
+        &["serve", "--http", "127.0.0.1:8765", "--allow-host", "mcp.example.org"],
+        expect![[r"
+        stderr: error: --allow-host is for clients of other machines; say with --token-file or --oauth-issuer who of them is served
+        exit 2
+    "]],
     );
     check(
         here,
         &["serve", "--state-key", "key"],
-        expect![[r#"
+        expect![[r"
+        stderr: error: cannot use the key in `key`; name a file that only you can read
+        stderr:   because: others than its owner may read or write `./key` (mode 0644); look at what it says, then make it private with `chmod 600`
+        exit 2
+    "]],
+    );
+    std::fs::set_permissions(here.join("key"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    check(
+        here,
+        &["serve", "--state-key", "key"],
+        expect![[r"
         stderr: error: `key` holds no key; write 64 hexadecimal digits, as of `openssl rand -hex 32`
         exit 2
-    "#]],
+    "]],
     );
     check(
         here,
         &["serve", "--clients", "clients.toml"],
-        expect![[r#"
+        expect![[r"
         stderr: error: cannot use the clients of `clients.toml`; mend the file
         stderr:   because: the client `a`
         stderr:   because: `x` is not a profile; write `read_only`, `workspace_write` or `full_access`
         exit 2
-    "#]],
+    "]],
     );
     check(
         here,
         &["serve", "--clients", "missing.toml"],
-        expect![[r#"
+        expect![[r"
         stderr: error: cannot read `missing.toml`; name a text file with --clients
         stderr:   because: No such file or directory (os error 2)
         exit 2
-    "#]],
+    "]],
     );
     check(
         here,
         &["serve", "--workdir", "missing"],
-        expect![[r#"
+        expect![[r"
         stderr: error: cannot work in `missing`; name an existing directory with --workdir
         stderr:   because: working directory `missing` does not exist; create it or name another
         exit 2
-    "#]],
+    "]],
     );
     check(
         here,
         &["serve", "--tools", "@git*"],
-        expect![[r#"
+        expect![[r"
         stderr: error: invalid value '@git*' for '--tools <full|search|TOOLS>': `@git*` is neither `full` nor `search`, and chooses no tools
         stderr: 
         stderr: For more information, try '--help'.
         exit 2
-    "#]],
+    "]],
     );
     check(
         here,
         &["serve", "--http", "127.0.0.1:0", "--unix", "socket"],
-        expect![[r#"
+        expect![[r"
         stderr: error: the argument '--http <ADDR:PORT>' cannot be used with '--unix <PATH>'
         stderr: 
         stderr: Usage: haft serve --http <ADDR:PORT>
         stderr: 
         stderr: For more information, try '--help'.
         exit 2
-    "#]],
+    "]],
     );
 }
 
@@ -136,22 +155,22 @@ fn a_call_of_a_client_is_answered_and_then_repeated() {
         // How long ago it was depends on how busy the machine is.
         (0..60).fold(text, |text, seconds| text.replace(&format!("{seconds} s ago"), "now"))
     };
-    expect![[r#"
+    expect![[r"
         ID  write_file  write file:a  mcp:laptop, mcp-0123456789ab, now
         exit 0
-    "#]]
+    "]]
     .assert_eq(&plain(say(&tree, 0, &["approvals", "list"])));
-    expect![[r#"
+    expect![[r"
         stderr: error: the calls of `mcp-0123456789ab` are those of an MCP client: they go on when the client repeats them, once they are answered with `haft approvals`
         exit 2
-    "#]]
+    "]]
     .assert_eq(&plain(say(&tree, 2, &["resume", &run])));
-    expect![[r#"
+    expect![[r"
         approved `write_file`; repeat the call in the client
         exit 0
-    "#]]
+    "]]
     .assert_eq(&plain(say(&tree, 0, &["approvals", "approve", &id])));
-    expect![[r#"
+    expect![[r"
 
         ? write_file wants to:
             write file:a
@@ -167,11 +186,11 @@ fn a_call_of_a_client_is_answered_and_then_repeated() {
           expires in 6 days
           answered approved; the client goes on when it repeats the call
         exit 0
-    "#]]
+    "]]
     .assert_eq(&plain(say(&tree, 0, &["approvals", "show", &id])));
-    expect![[r#"
+    expect![[r"
         denied `write_file`; the client is told so when it repeats the call
         exit 0
-    "#]]
+    "]]
     .assert_eq(&plain(say(&tree, 0, &["approvals", "deny", &id])));
 }

@@ -9,6 +9,11 @@ impl Principal {
     pub fn local() -> Self {
         Self("local".into())
     }
+    /// Names whoever reaches this machine's own address, where nobody is asked who they are.
+    pub fn anyone() -> Self {
+        Self("anyone".into())
+    }
+
     /// Names a caller by what was checked of them: the name of a token, or issuer and subject.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self(name.into())

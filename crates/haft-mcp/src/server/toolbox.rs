@@ -76,7 +76,7 @@ impl Bench {
 }
 
 /// Is put into the scope of each served call, for tools that have something to do with the client itself:
-/// `cx.scope().extension::<CallingClient>()`. It is what a gateway samples, lists roots and forwards questions with.
+/// `cx.scope().extension::<CallingClient>()`.
 #[derive(Clone)]
 pub struct CallingClient(pub(crate) Arc<dyn Line>);
 impl fmt::Debug for Bench {

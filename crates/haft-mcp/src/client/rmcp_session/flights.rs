@@ -1,4 +1,5 @@
 use crate::client::session::Watch;
+use haft_core::RunId;
 use rmcp::model::RequestId;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -74,11 +75,15 @@ impl Flights {
         self.table().flights.get(&number(id)?)?.watch.clone()
     }
 
-    /// Whoever watches the newest request that is watched.
+    /// Whoever watches the newest request that is watched, as long as all of them are of one run.
+    ///
+    /// What is asked for one of several runs must not be answered by who is behind another.
     pub(super) fn newest_watch(&self) -> Option<Arc<dyn Watch>> {
         let table = self.table();
-        let watched = table.flights.iter().filter(|(_, flight)| flight.watch.is_some());
-        watched.max_by_key(|(id, _)| **id).and_then(|(_, flight)| flight.watch.clone())
+        let watched = || table.flights.iter().filter_map(|(id, flight)| Some((id, flight.watch.as_ref()?)));
+        let (_, newest) = watched().max_by_key(|(id, _)| **id)?;
+        let run = run_of(newest);
+        watched().all(|(_, watch)| run_of(watch) == run).then(|| Arc::clone(newest))
     }
 
     /// Forgets all requests: their answers are late from now on.
@@ -102,10 +107,53 @@ impl Flights {
     }
 }
 
+fn run_of(watch: &Arc<dyn Watch>) -> Option<&RunId> {
+    watch.call().map(|call| call.scope().run())
+}
+
 /// The number that an id is, or is written as: some servers answer with a text.
 pub(super) fn number(id: &RequestId) -> Option<i64> {
     match id {
         RequestId::Number(number) => Some(*number),
         RequestId::String(text) => text.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Flights;
+    use crate::client::session::Watch;
+    use haft_tools_core::{CallContext, CallScope};
+    use std::sync::Arc;
+
+    struct Watched(Option<CallContext>);
+
+    impl Watch for Watched {
+        fn progress(&self, _: f64, _: Option<f64>, _: Option<&str>) {}
+
+        fn call(&self) -> Option<&CallContext> {
+            self.0.as_ref()
+        }
+    }
+
+    fn of(run: &str) -> Option<Arc<dyn Watch>> {
+        let call = CallContext::detached("c1".parse().unwrap(), CallScope::new(run.parse().unwrap()));
+        Some(Arc::new(Watched(Some(call))))
+    }
+
+    #[test]
+    fn what_is_asked_for_one_of_several_runs_is_asked_of_nobody() {
+        let flights = Flights::default();
+        assert!(flights.newest_watch().is_none());
+        flights.depart(1, None, of("alice"), false);
+        flights.depart(2, None, None, false);
+        flights.depart(3, None, of("alice"), false);
+        assert!(flights.newest_watch().is_some());
+        flights.depart(4, None, of("bob"), false);
+        assert!(flights.newest_watch().is_none());
+        flights.arrive(4);
+        assert!(flights.newest_watch().is_some());
+        flights.depart(5, None, Some(Arc::new(Watched(None))), false);
+        assert!(flights.newest_watch().is_none());
     }
 }

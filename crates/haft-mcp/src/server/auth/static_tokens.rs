@@ -104,7 +104,7 @@ impl StaticTokens {
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
         if name.is_empty()
             || name.len() > 64
-            || name == Principal::local().as_str()
+            || [Principal::local(), Principal::anyone()].iter().any(|taken| taken.as_str() == name)
             || !name.bytes().all(is_name)
         {
             return Err(StaticTokensError::Name { name: crate::shown::line(name, 64) });

@@ -171,8 +171,9 @@ impl ClientApprover {
         }
         let is_full = match self.store.waiting().await {
             Ok(all) => {
-                let of_run = all.iter().filter(|other| other.run == pending.run).count();
-                of_run >= MOST_WAITING || all.len() >= MOST_WAITING_OF_ALL
+                // A client can have many sessions, and so many runs.
+                let of_client = all.iter().filter(|other| other.agent == pending.agent).count();
+                of_client >= MOST_WAITING || all.len() >= MOST_WAITING_OF_ALL
             }
             // The executor says it, when it cannot keep the call either.
             Err(_) => false,

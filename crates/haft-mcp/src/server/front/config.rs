@@ -10,8 +10,8 @@ use std::time::Duration;
 
 /// Says where HTTP is served, to whom, and how much of it.
 ///
-/// Without an authenticator only an address of this machine is listened on, and whoever reaches it is its owner
-/// ([`Principal::local`]). TLS is a proxy's affair: off this machine tokens would go over the network in the clear.
+/// Without an authenticator only an address of this machine is listened on, and each of its users can call every tool
+/// ([`Principal::anyone`]). TLS is a proxy's affair: off this machine tokens would go over the network in the clear.
 #[derive(Clone)]
 #[must_use]
 pub struct HttpConfig {

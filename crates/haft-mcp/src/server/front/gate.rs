@@ -215,7 +215,7 @@ impl Gate {
 
     /// Finds out who asks.
     async fn know(&self, headers: &HeaderMap) -> Result<Principal, Notice> {
-        let Some(authenticator) = &self.authenticator else { return Ok(Principal::local()) };
+        let Some(authenticator) = &self.authenticator else { return Ok(Principal::anyone()) };
         let bearer = bearer(headers);
         authenticator.check(bearer).await.map_err(|denied| self.challenge.answer(denied, bearer.is_some()))
     }

@@ -19,7 +19,7 @@ async fn lets_a_request_through_without_what_authenticated_it() {
     assert_eq!(
         answer.json(),
         json(
-            r#"{"principal":"local","headers":["connection","content-length","content-type","host","mcp-method"],"body":{"id":1,"method":"echo"}}"#
+            r#"{"principal":"anyone","headers":["connection","content-length","content-type","host","mcp-method"],"body":{"id":1,"method":"echo"}}"#
         ),
     );
 }
@@ -69,9 +69,9 @@ async fn writes_down_who_asked_for_what_and_no_secret() {
     let lines = stage.log().await;
     assert!(!lines.contains("hunter2"), "{lines}");
     expect_test::expect![[r#"
-        {"principal":"local","http":"POST","method":"tools/call","tool":"read\\u{1b}\\n","status":200,"bytes":184}
+        {"principal":"anyone","http":"POST","method":"tools/call","tool":"read\\u{1b}\\n","status":200,"bytes":185}
         {"http":"POST","status":403,"bytes":37,"refused":"pages of this origin may not ask here"}
-        {"principal":"local","http":"POST","method":"tools/call","tool":"read\\u{1b}\\n","session":"f52fbd32","status":404,"bytes":41,"refused":"there is no such session; begin a new one"}
+        {"principal":"anyone","http":"POST","method":"tools/call","tool":"read\\u{1b}\\n","session":"f52fbd32","status":404,"bytes":41,"refused":"there is no such session; begin a new one"}
     "#]]
     .assert_eq(&lines);
 }

@@ -74,6 +74,11 @@ impl HttpSession {
         SENDER.try_with(|sender| self.owner.as_ref() == Some(sender)).unwrap_or(true)
     }
 
+    /// Whose it is, where that is known.
+    pub(super) fn owner(&self) -> Option<&Principal> {
+        self.owner.as_ref()
+    }
+
     /// Since when it does nothing, if it does nothing.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         let state = self.state();

@@ -37,14 +37,11 @@ const MOST_UNWRITTEN: usize = 64;
 /// After how many lines in a row that are passed over whoever else shares the task has a turn.
 const PATIENCE: u32 = 32;
 
-/// For how long a client is waited for that does not read the last lines.
-const FAREWELL: Duration = Duration::from_millis(300);
-
 /// For how long subscriptions have to end in peace.
 const PEACE: Duration = Duration::from_millis(50);
 
-/// For how long calls have to end that were cancelled.
-const GRACE: Duration = Duration::from_millis(700);
+/// For how long calls have to end that were cancelled, and a client to read the last lines.
+const GRACE: Duration = Duration::from_millis(500);
 
 const INVALID_REQUEST: i32 = -32600;
 const PARSE_ERROR: i32 = -32700;
@@ -93,7 +90,7 @@ where
         _ = &mut run => return LineEnd::Closed,
         () = over.cancelled() => {
             // Its input has ended, and what was asked before is answered as far as it is ready soon.
-            let _ = timeout(GRACE + FAREWELL, &mut run).await;
+            let _ = timeout(GRACE, &mut run).await;
             return LineEnd::Closed;
         }
         () = stop.cancelled() => {}

@@ -4,6 +4,7 @@ use crate::server::serve::session;
 use futures_util::{Stream, StreamExt as _};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -71,8 +72,15 @@ impl Sessions {
         if known.len() < MOST_SESSIONS {
             return true;
         }
-        let idle = known.iter().filter_map(|(id, session)| Some((session.idle_since()?, id)));
-        let oldest = idle.min().map(|(_, id)| id.clone());
+        // Whoever has the most makes room, so that nobody can push out the sessions of others.
+        let mut counts: HashMap<Option<&Principal>, usize> = HashMap::new();
+        for session in known.values() {
+            *counts.entry(session.owner()).or_default() += 1;
+        }
+        let idle = known
+            .iter()
+            .filter_map(|(id, session)| Some((Reverse(counts[&session.owner()]), session.idle_since()?, id)));
+        let oldest = idle.min().map(|(_, _, id)| id.clone());
         drop(known);
         oldest.map(|id| self.close(&id)).is_some()
     }
