@@ -136,20 +136,20 @@ mod tests {
         }
     }
 
-    fn of(run: &str) -> Option<Arc<dyn Watch>> {
+    fn of(run: &str) -> Arc<dyn Watch> {
         let call = CallContext::detached("c1".parse().unwrap(), CallScope::new(run.parse().unwrap()));
-        Some(Arc::new(Watched(Some(call))))
+        Arc::new(Watched(Some(call)))
     }
 
     #[test]
     fn what_is_asked_for_one_of_several_runs_is_asked_of_nobody() {
         let flights = Flights::default();
         assert!(flights.newest_watch().is_none());
-        flights.depart(1, None, of("alice"), false);
+        flights.depart(1, None, Some(of("alice")), false);
         flights.depart(2, None, None, false);
-        flights.depart(3, None, of("alice"), false);
+        flights.depart(3, None, Some(of("alice")), false);
         assert!(flights.newest_watch().is_some());
-        flights.depart(4, None, of("bob"), false);
+        flights.depart(4, None, Some(of("bob")), false);
         assert!(flights.newest_watch().is_none());
         flights.arrive(4);
         assert!(flights.newest_watch().is_some());
