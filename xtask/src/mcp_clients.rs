@@ -62,6 +62,10 @@ fn play(workspace: &Workspace, installed: &Installed) -> anyhow::Result<()> {
             client(&directory, served.url())
         };
         over_both(&|directory, target| installed.python(directory, "sdk", "sdk.py", &[era, target]))?;
+        over_both(&|directory, target| installed.node(directory, "sdk-2.mjs", &[era, target]))?;
+        if era == "legacy" {
+            over_both(&|directory, target| installed.node(directory, "sdk-1.mjs", &[era, target]))?;
+        }
     }
     Ok(())
 }

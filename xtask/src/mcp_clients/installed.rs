@@ -12,7 +12,12 @@ const FOLDER: &str = "target/mcp-clients";
 const SCRIPTS: &str = "crates/haft-cli/tests/clients";
 
 /// The clients of npm, and a Node.js that is new enough for them.
-const NPM: [&str; 2] = ["node@22", "@modelcontextprotocol/inspector@2.12.0"];
+const NPM: [&str; 4] = [
+    "node@22",
+    "@modelcontextprotocol/inspector@2.12.0",
+    "@modelcontextprotocol/sdk@1.32.2",
+    "@modelcontextprotocol/client@2.4.0",
+];
 
 /// Those of `PyPI`, each in an environment of its own, since they want different versions of the same packages.
 const PYPI: [(&str, &str); 1] = [("sdk", "mcp==2.3.0")];
@@ -44,6 +49,11 @@ impl Installed {
     pub(super) fn inspector(&self, directory: &Directory, arguments: &[&str]) -> anyhow::Result<()> {
         let inspector = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js";
         self.run(directory, "node_modules/.bin/node", inspector, arguments)
+    }
+
+    /// Runs a script that is one of npm's clients.
+    pub(super) fn node(&self, directory: &Directory, script: &str, arguments: &[&str]) -> anyhow::Result<()> {
+        self.run(directory, "node_modules/.bin/node", &format!("scripts/{script}"), arguments)
     }
 
     /// Runs a script that is one of `PyPI`'s clients, in the environment of that name.
