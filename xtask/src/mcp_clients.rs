@@ -66,6 +66,12 @@ fn play(workspace: &Workspace, installed: &Installed) -> anyhow::Result<()> {
         if era == "legacy" {
             over_both(&|directory, target| installed.node(directory, "sdk-1.mjs", &[era, target]))?;
         }
+        over_both(&|directory, target| {
+            installed.python(directory, "fastmcp", "fastmcp_client.py", &[era, "direct", target])
+        })?;
+        let directory = Directory::new()?;
+        let served = Served::start(program, &directory)?;
+        installed.python(&directory, "fastmcp", "fastmcp_client.py", &[era, "proxy", served.url()])?;
     }
     Ok(())
 }

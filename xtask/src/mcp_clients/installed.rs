@@ -20,7 +20,7 @@ const NPM: [&str; 4] = [
 ];
 
 /// Those of `PyPI`, each in an environment of its own, since they want different versions of the same packages.
-const PYPI: [(&str, &str); 1] = [("sdk", "mcp==2.3.0")];
+const PYPI: [(&str, &str); 2] = [("sdk", "mcp==2.3.0"), ("fastmcp", "fastmcp==4.1.2")];
 
 /// Is where all clients are.
 pub(super) struct Installed {
