@@ -22,6 +22,7 @@ pub(crate) enum Command {
     Examples,
     Msrv,
     Corpus(Extent),
+    McpClients,
     McpConformance,
     McpServers,
     ListBenches,
@@ -77,6 +78,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, UsageError> {
         "corpus" if flags.has("--schemas") => Command::Corpus(Extent::AllSchemas),
         "corpus" if flags.has("--examples") => Command::Corpus(Extent::Examples),
         "corpus" => Command::Corpus(Extent::All),
+        "mcp-clients" => Command::McpClients,
         "mcp-conformance" => Command::McpConformance,
         "mcp-servers" => Command::McpServers,
         // Every page has its command: a test parses each name.
@@ -183,6 +185,7 @@ mod tests {
         check("docs --check", Command::Docs(Mode::Check));
         check("examples", Command::Examples);
         check("msrv", Command::Msrv);
+        check("mcp-clients", Command::McpClients);
         check("mcp-conformance", Command::McpConformance);
         check("mcp-servers", Command::McpServers);
         check("bench", Command::ListBenches);

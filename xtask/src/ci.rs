@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 use crate::docs::Mode;
 use crate::step::{Failure, Outcome, StepResult};
 use crate::workspace::Workspace;
-use crate::{corpus, docs, examples, features, layers, mcp_conformance, mcp_servers, msrv, sizes};
+use crate::{
+    corpus, docs, examples, features, layers, mcp_clients, mcp_conformance, mcp_servers, msrv, sizes,
+};
 
 /// How much is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +36,7 @@ struct Step<C> {
     run: fn(&C) -> StepResult,
 }
 
-const STEPS: [Step<Workspace>; 14] = [
+const STEPS: [Step<Workspace>; 15] = [
     Step { name: "fmt", claim: "the code is laid out by rustfmt", is_quick: true, run: fmt },
     Step { name: "clippy", claim: "no lint has anything to say", is_quick: true, run: clippy },
     Step { name: "msrv", claim: "the promised Rust version is checked", is_quick: false, run: msrv::run },
@@ -54,6 +56,12 @@ const STEPS: [Step<Workspace>; 14] = [
         claim: "real MCP servers work with the client",
         is_quick: false,
         run: mcp_servers::run,
+    },
+    Step {
+        name: "clients",
+        claim: "real MCP clients work with the server",
+        is_quick: false,
+        run: mcp_clients::run,
     },
     Step {
         name: "conformance",

@@ -18,7 +18,7 @@ pub(crate) struct Page {
 }
 
 /// Every command, in the order in which they are listed.
-pub(crate) const PAGES: [Page; 11] = [
+pub(crate) const PAGES: [Page; 12] = [
     Page {
         name: "ci",
         usage: " [--quick] [--keep-going]",
@@ -89,6 +89,16 @@ pub(crate) const PAGES: [Page; 11] = [
         details: "Looks only with CI=true in the environment: a person may work with a newer toolchain.",
         options: &[],
         examples: &[("CI=true cargo xtask msrv", "to compare with the toolchain at hand")],
+    },
+    Page {
+        name: "mcp-clients",
+        usage: "",
+        summary: "try `haft serve` with real clients",
+        details: "Installs the clients from npm and PyPI below target/mcp-clients once, and has each list, call, answer a\n\
+                  question, get progress and cancel. Without npm or python3 it is skipped, and fails with CI=true in the\n\
+                  environment.",
+        options: &[],
+        examples: &[("cargo xtask mcp-clients", "after a change to how clients are served")],
     },
     Page {
         name: "mcp-conformance",

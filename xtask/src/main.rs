@@ -15,6 +15,7 @@ mod features;
 mod help;
 mod layers;
 mod links;
+mod mcp_clients;
 mod mcp_conformance;
 mod mcp_servers;
 mod metadata;
@@ -71,6 +72,7 @@ fn run(command: Command) -> anyhow::Result<bool> {
         Command::Examples => examples::run(&workspace),
         Command::Msrv => msrv::run(&workspace),
         Command::Corpus(extent) => corpus::run(&workspace, extent),
+        Command::McpClients => mcp_clients::run(&workspace),
         Command::McpConformance => mcp_conformance::run(&workspace),
         Command::McpServers => mcp_servers::run(&workspace),
         Command::ListBenches => {

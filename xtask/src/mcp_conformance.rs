@@ -120,7 +120,7 @@ fn example(workspace: &Workspace, feature: &str, name: &str) -> anyhow::Result<S
 }
 
 /// Finds the program in what cargo says of what it has built.
-fn executable(output: &[u8]) -> anyhow::Result<String> {
+pub(crate) fn executable(output: &[u8]) -> anyhow::Result<String> {
     let messages =
         output.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
     let mut built = messages.filter_map(|message| message["executable"].as_str().map(str::to_owned));

@@ -12,13 +12,23 @@ pub(super) struct Watch {
 
 impl Observer for Watch {
     fn observe(&self, event: &Event) {
-        let EventKind::Progressed { progress } = &event.kind else { return };
-        let Some(relay) = self.relay.upgrade() else { return };
-        if event.call.as_ref() == Some(&self.call) {
-            relay.progress(progress);
-        } else if progress.message.is_some() {
+        let progress = match &event.kind {
             // How far a call that this one makes has got says nothing of how far this one has.
-            relay.progress(&Progress { message: progress.message.clone(), fraction: None });
+            EventKind::Progressed { progress } if event.call.as_ref() != Some(&self.call) => {
+                progress.message.clone().map(|message| Progress { message: Some(message), fraction: None })
+            }
+            EventKind::Progressed { progress } => Some(progress.clone()),
+            // The protocol has no place for a part of an output but this; what is newest says most.
+            EventKind::Updated { output } => last_line(&output.to_text()).map(Progress::from),
+            _ => None,
+        };
+        if let (Some(progress), Some(relay)) = (progress, self.relay.upgrade()) {
+            relay.progress(&progress);
         }
     }
+}
+
+/// The last line that says something.
+fn last_line(text: &str) -> Option<&str> {
+    text.lines().rev().map(str::trim).find(|line| !line.is_empty())
 }

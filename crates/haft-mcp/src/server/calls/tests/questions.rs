@@ -104,6 +104,24 @@ async fn each_step_is_a_round_and_progress_goes_to_the_request_at_hand() {
 }
 
 #[tokio::test]
+async fn what_a_call_shows_before_it_is_done_is_progress_by_its_last_line() {
+    let prints = Probe::new("prints", |_, cx| async move {
+        cx.update(|| ToolOutput::text("one\ntwo\n\n"));
+        Ok(ToolOutput::text("done"))
+    });
+    let silent = Probe::new("silent", |_, cx| async move {
+        cx.update(|| ToolOutput::text(" \n"));
+        Ok(ToolOutput::text("done"))
+    });
+    let server = Stage::new([prints, silent]);
+    for (tool, expected) in [("prints", vec!["two".to_owned()]), ("silent", vec![])] {
+        let line = Arc::new(Paper::modern("ada"));
+        let told = Told::from(server.call(Arc::<Paper>::clone(&line), tool, json!({}), FIRST).await);
+        assert_eq!((told.reply(), line.told()), ("ok: done", expected));
+    }
+}
+
+#[tokio::test]
 async fn several_questions_go_out_together() {
     let together = Probe::new("together", |_, cx| async move {
         let client = cx.scope().extension::<CallingClient>().unwrap();

@@ -257,6 +257,12 @@ impl tower_service::Service<Request<Full<Bytes>>> for Script {
                     });
                     Response::new(BoxBody::new(StreamBody::new(futures_util::StreamExt::chain(first, never))))
                 }
+                // So does rmcp.
+                "DELETE" => {
+                    let mut response = full(serde_json::json!("ended"));
+                    *response.status_mut() = http::StatusCode::ACCEPTED;
+                    response
+                }
                 _ => {
                     let mut headers: Vec<&str> = head.headers.keys().map(http::HeaderName::as_str).collect();
                     headers.sort_unstable();
