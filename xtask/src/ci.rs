@@ -64,7 +64,7 @@ const STEPS: [Step<Workspace>; 15] = [
         run: mcp_clients::run,
     },
     Step {
-        name: "conformance",
+        name: "protocol",
         claim: "the client of MCP servers conforms to the protocol",
         is_quick: false,
         run: mcp_conformance::run,

@@ -23,6 +23,7 @@ pub enum LogLevel {
 
 impl LogLevel {
     /// All of them, the least important first.
+    #[cfg(feature = "client")]
     pub(crate) const ALL: [Self; 8] = [
         Self::Debug,
         Self::Info,

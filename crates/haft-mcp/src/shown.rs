@@ -1,9 +1,10 @@
-//! Shows what a server wrote: bounded, with every hidden character written out.
+//! Shows what another party wrote: bounded, with every hidden character written out.
 
 use haft_core::Visible;
 use std::borrow::Cow;
 
 /// Shows a text of any number of lines, cut to so many bytes of it.
+#[cfg(feature = "client")]
 pub(crate) fn shown(text: &str, most: usize) -> String {
     cut(text, most, |text| Visible::new(text).to_cow())
 }
@@ -14,6 +15,7 @@ pub(crate) fn line(text: &str, most: usize) -> String {
 }
 
 /// Tells whether there is anything in a text that is not shown as it is.
+#[cfg(any(feature = "client", feature = "server-oauth"))]
 pub(crate) fn is_hiding(text: &str) -> bool {
     matches!(Visible::new(text).to_cow(), Cow::Owned(_))
 }
@@ -26,7 +28,7 @@ fn cut(text: &str, most: usize, show: impl Fn(&str) -> Cow<'_, str>) -> String {
     format!("{} [and {} bytes more]", show(kept), text.len() - kept.len())
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use super::{line, shown};
 

@@ -2,6 +2,7 @@
 //! work.
 
 mod elicitation;
+mod form;
 mod host_answers;
 #[cfg(feature = "sampling")]
 mod model_sampler;

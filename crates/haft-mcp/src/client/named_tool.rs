@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// let server = ServerConfig::new("time".parse()?, Transport::Stdio(Program::new("mcp-time", [""; 0])));
 /// let tool = NamedTool::of(&server, "time__convert", ["convert"]).ok_or("it is a tool of the server")?;
 /// let call = tool.prepare(&serde_json::json!({}), &CallScope::new("r".parse()?))?;
-/// assert_eq!(call.accesses().iter().next().map(ToString::to_string).as_deref(), Some("call(mcp:time/convert)"));
+/// assert_eq!(call.accesses().iter().next().map(ToString::to_string).as_deref(), Some("call mcp:time/convert"));
 /// assert!(NamedTool::of(&server, "read_file", [""; 0]).is_none());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -12,6 +12,7 @@ pub(crate) struct Attended {
 
 impl Attended {
     /// Takes from those who attend to the call that makes these whoever is missing here.
+    #[inline]
     pub(super) fn within(own: Option<Arc<Self>>, outer: Option<&Arc<Self>>) -> Option<Arc<Self>> {
         match (own, outer) {
             (Some(own), Some(outer)) if own.approver.is_none() || own.observer.is_none() => {

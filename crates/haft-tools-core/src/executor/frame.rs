@@ -69,12 +69,18 @@ impl Frame {
     }
 
     /// Tells whether anybody observes these calls or reads of them.
+    #[inline]
     pub(crate) fn is_observed(&self) -> bool {
-        self.events().is_observed()
+        let is_told = |attended: &Arc<Attended>| attended.observer.is_some();
+        self.shared.events.is_observed() || self.attended.as_ref().is_some_and(is_told)
     }
 
     /// Tells of something that happened to a call.
+    #[inline]
     pub(crate) fn emit(&self, call: &CallId, kind: impl FnOnce() -> EventKind) {
+        if !self.is_observed() {
+            return;
+        }
         self.events().emit(&self.scope, Some(call), kind);
     }
 

@@ -1,8 +1,8 @@
+use super::form::Form;
 use super::{BAD_PARAMS, refused};
 use crate::ServerName;
 use crate::client::address::checked_address;
 use crate::client::session::AskRefused;
-use crate::form::Form;
 use crate::shown::shown;
 use haft_tools_core::{CallContext, NoAnswer, Question};
 use serde_json::{Value, json};

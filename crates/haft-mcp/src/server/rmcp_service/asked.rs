@@ -2,7 +2,9 @@ use super::handler::Handler;
 use super::legacy_line::LegacyLine;
 use super::message;
 use super::modern_line::ModernLine;
-use super::serving::{SessionName, Whose};
+#[cfg(feature = "server-http")]
+use super::serving::SessionName;
+use super::serving::Whose;
 use super::speaker::{Speaker, log_level};
 use crate::LogLevel;
 use crate::server::ask::{Ask, AskKind};
@@ -101,6 +103,7 @@ impl Handler {
     pub(super) fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
         let (principal, session) = match &self.whose {
             Whose::Known(principal, session) => (principal.clone(), Some(session.clone())),
+            #[cfg(feature = "server-http")]
             Whose::OfRequest(find) => {
                 let unknown = || ErrorData::internal_error("it is not known who sends this", None);
                 let session = context.extensions.get::<SessionName>().map(|name| name.0.clone());

@@ -5,6 +5,7 @@ use crate::server::calls::ServedCalls;
 use crate::server::catalog::{Mode, Shelf};
 use crate::server::offers::{Prompts, Resources};
 use crate::server::toolbox::Toolbox;
+#[cfg(feature = "server-http")]
 use rmcp::model::Extensions;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -46,9 +47,11 @@ pub(crate) enum Whose {
     /// One caller all of them, in a session of this name.
     Known(Principal, Arc<str>),
     /// Each its own, who was found out before.
+    #[cfg(feature = "server-http")]
     OfRequest(fn(&Extensions) -> Option<Principal>),
 }
 
 /// Is the name of a session over HTTP, in the extensions of each of its requests.
+#[cfg(feature = "server-http")]
 #[derive(Debug, Clone)]
 pub(super) struct SessionName(pub(super) Arc<str>);
