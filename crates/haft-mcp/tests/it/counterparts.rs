@@ -6,8 +6,9 @@ use haft_tools_core::{Batch, CallScope, Catalog, LocalExecutor, Policy, Rule, To
 use serde_json::{Value, json};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{self, Child, Command, Stdio};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -122,7 +123,7 @@ struct Place {
 impl Place {
     /// Starts a program that serves HTTP at a port of its own, and waits until it listens.
     fn serve(&self, path: &str, command: impl FnOnce(u16) -> Command) -> Transport {
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let mut command = command(port);
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let mut service = Service(child.unwrap());
@@ -132,6 +133,19 @@ impl Place {
         }
         self.services.lock().unwrap().push(service);
         Transport::Http(HttpServer::new(format!("http://127.0.0.1:{port}/{path}")))
+    }
+}
+
+/// Finds a port that nobody listens at, and that no connection is made from: one that the system chooses could be taken by
+/// the very connection which tries whether somebody listens there.
+fn free_port() -> u16 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let port = 20_000 + (process::id() + NEXT.fetch_add(1, Ordering::Relaxed)) % 10_000;
+        let port = u16::try_from(port).unwrap();
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return port;
+        }
     }
 }
 
