@@ -5,17 +5,20 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
+use tokio::sync::Notify;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
 async fn what_a_call_touches_is_kept_from_others_until_it_is_really_over() {
     let (release, released) = mpsc::channel::<()>();
     let released = Arc::new(Mutex::new(released));
     let is_over = Arc::new(AtomicBool::new(false));
-    let over = Arc::clone(&is_over);
+    let (over, is_stuck) = (Arc::clone(&is_over), Arc::new(Notify::new()));
+    let begun = Arc::clone(&is_stuck);
     let stuck = Probe::new("stuck").declare(|_| Ok(write("file:a").into())).run(move |_, _| {
-        let (released, over) = (Arc::clone(&released), Arc::clone(&over));
+        let (released, over, begun) = (Arc::clone(&released), Arc::clone(&over), Arc::clone(&begun));
         async move {
             tokio::task::yield_now().await;
+            begun.notify_one();
             // Never looks at its token, and never waits for anything that could be dropped.
             let _ = released.lock().unwrap().recv();
             over.store(true, Ordering::SeqCst);
@@ -33,7 +36,8 @@ async fn what_a_call_touches_is_kept_from_others_until_it_is_really_over() {
     let token = tokio_util::sync::CancellationToken::new();
     let stuck = Batch::new(scope(), vec![call("c1", "stuck", json!({}))]).cancelled_by(token.clone());
     let (first, ()) = tokio::join!(executor.execute_batch(stuck), async {
-        tokio::task::yield_now().await;
+        // One that is cancelled before could still be dropped.
+        is_stuck.notified().await;
         token.cancel();
     });
     assert_eq!(first.into_replies().unwrap()[0].status, ReplyStatus::Cancelled);
