@@ -4,34 +4,15 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "what cannot be measured fails the test")]
 
+mod left_behind;
+
 use haft_core::ToolCall;
 use haft_mcp::{Era, McpServers, Program, ServerConfig, ServerState, Transport};
 use haft_tools_core::{Batch, CallScope, Catalog, LocalExecutor, Policy, Rule, ToolExecutor as _};
+use left_behind::{counts, hostile_server};
 use serde_json::{Value, json};
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tokio::runtime::Handle;
 use tokio::time::sleep;
-
-fn hostile_server() -> PathBuf {
-    let this = std::env::current_exe().unwrap();
-    this.ancestors().nth(2).unwrap().join("examples").join("hostile-server")
-}
-
-/// How many descriptors and children this process has, and how many tasks its runtime.
-fn counts() -> [usize; 3] {
-    let descriptors = fs::read_dir("/proc/self/fd").unwrap().count();
-    let this = std::process::id().to_string();
-    let is_child = |process: &Path| {
-        let stat = fs::read_to_string(process.join("stat")).unwrap_or_default();
-        stat.rsplit_once(')')
-            .and_then(|(_, fields)| fields.split_ascii_whitespace().nth(1).map(|parent| parent == this))
-    };
-    let processes = fs::read_dir("/proc").unwrap().flatten();
-    let children = processes.filter(|process| is_child(&process.path()) == Some(true)).count();
-    [descriptors, children, Handle::current().metrics().num_alive_tasks()]
-}
 
 async fn call(executor: &LocalExecutor, tool: &str, input: Value) -> String {
     let call = ToolCall::new("c1".parse().unwrap(), format!("s__{tool}"), input);
