@@ -68,6 +68,7 @@ mod layer;
 mod limits;
 mod nearest;
 mod order;
+mod outline;
 mod output;
 mod panicked;
 mod permission;
@@ -110,6 +111,7 @@ pub use journal::{
 pub use layer::{Before, Layer, LayerCall, LayerTime};
 pub use limits::{Limits, Retries, ToolLimits};
 pub use nearest::{listed, nearest};
+pub use outline::{one_line, origins, outline};
 pub use output::{LocalOutputs, OutputChunk, OutputError, OutputStore, ReadOutput, Retention, read_output};
 pub use permission::{
     AgentPolicy, AllowAll, Approval, Approver, Approvers, AskedQuestion, Claim, DenyAll, Explanation, Grant,

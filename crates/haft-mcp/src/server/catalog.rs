@@ -1,6 +1,5 @@
 //! Which tools are served, under which names, in which pages, and what a call of one of them stands for.
 
-mod described;
 mod instructions;
 mod meta_tools;
 mod mode;

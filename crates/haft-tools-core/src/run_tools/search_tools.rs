@@ -1,15 +1,15 @@
 use super::{Inner, Loading, RunTools};
 use crate::nearest::listed;
+use crate::outline::{one_line, origins, outline};
 use crate::registry::Entry;
 use crate::{
     Access, Action, CallContext, CallScope, Prepared, Resource, Scheme, Tool, input_schema, parse_input,
 };
 use async_trait::async_trait;
-use haft_core::{Exposure, Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec, is_hidden};
+use haft_core::{Exposure, Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Weak};
 
@@ -22,14 +22,6 @@ pub(crate) const SEARCH_TOOLS: &str = "search_tools";
 /// How many tools are found where the model does not say, and at most.
 const LIMIT: usize = 5;
 const MOST: usize = 20;
-
-/// The most characters that are told of a tool's description and of a parameter's.
-const MOST_CHARACTERS: usize = 200;
-const MOST_PARAMETER_CHARACTERS: usize = 100;
-
-/// The most parameters that are told of a tool, and the most origins of tools where none was found.
-const MOST_PARAMETERS: usize = 12;
-const MOST_ORIGINS: usize = 20;
 
 const DESCRIPTION: &str = "Finds tools that are not in your list and loads them, so that you can call them from then on. \
     Use it before you say that something cannot be done. Describe what you want to do in a few words, such as \
@@ -174,7 +166,7 @@ fn answer(found: &[(Arc<ToolSpec>, Loading)], notes: &str) -> ToolOutput {
     for (spec, loading) in found {
         let state = if *loading == Loading::Loaded { "loaded" } else { "in your list already" };
         let _ = writeln!(text, "\n{} ({state})", spec.name());
-        describe(spec, &mut text);
+        text.push_str(&outline(spec, None));
     }
     if !text.is_empty() && !notes.is_empty() {
         text.push('\n');
@@ -188,88 +180,17 @@ fn answer(found: &[(Arc<ToolSpec>, Loading)], notes: &str) -> ToolOutput {
     ToolOutput::text(text.trim_end()).with_details(details)
 }
 
-fn describe(spec: &ToolSpec, text: &mut String) {
-    let paragraph = spec.description().trim_start().split("\n\n").next().unwrap_or_default();
-    let description = one_line(paragraph, MOST_CHARACTERS);
-    if !description.is_empty() {
-        let _ = writeln!(text, "  {description}");
-    }
-    let schema = spec.input_schema().as_value();
-    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
-    let required = schema.get("required").and_then(Value::as_array);
-    let is_required =
-        |name: &str| required.is_some_and(|names| names.iter().any(|known| known.as_str() == Some(name)));
-    let mut parameters: Vec<_> = properties.iter().collect();
-    parameters.sort_by_key(|(name, _)| !is_required(name));
-    for (name, parameter) in parameters.iter().take(MOST_PARAMETERS) {
-        let _ = write!(text, "  - {}", one_line(name, 64));
-        let kind = parameter.get("type").and_then(Value::as_str).map(|kind| one_line(kind, 16));
-        let notes: Vec<&str> =
-            kind.as_deref().into_iter().chain(is_required(name).then_some("required")).collect();
-        if !notes.is_empty() {
-            let _ = write!(text, " ({})", notes.join(", "));
-        }
-        let description = parameter.get("description").and_then(Value::as_str).unwrap_or_default();
-        match one_line(description, MOST_PARAMETER_CHARACTERS).as_str() {
-            "" => text.push('\n'),
-            description => drop(writeln!(text, ": {description}")),
-        }
-    }
-    if parameters.len() > MOST_PARAMETERS {
-        let _ = writeln!(text, "  - and {} more", parameters.len() - MOST_PARAMETERS);
-    }
-}
-
 /// Says where tools are from, so that the next search can be a better one.
 fn nothing(query: &str, registry: &crate::ToolRegistry) -> String {
-    let mut origins: BTreeMap<String, usize> = BTreeMap::new();
     let visible = registry.iter().filter(|spec| {
         spec.exposure() != Exposure::Hidden
             && !spec.is_explicit_only()
             && spec.name().as_str() != SEARCH_TOOLS
     });
-    for spec in visible {
-        let origin = match spec.origin() {
-            Origin::Mcp { server: name, .. } | Origin::OpenApi { document: name, .. } => one_line(name, 40),
-            Origin::Agent { .. } => "agents".to_owned(),
-            Origin::Builtin => "builtin".to_owned(),
-            _ => "host".to_owned(),
-        };
-        *origins.entry(origin).or_default() += 1;
-    }
-    let more = origins.len().saturating_sub(MOST_ORIGINS);
-    let mut shown: Vec<String> =
-        origins.iter().take(MOST_ORIGINS).map(|(origin, count)| format!("{origin} ({count})")).collect();
-    if more > 0 {
-        shown.push(format!("{more} others"));
-    }
     format!(
         "No tool fits `{}`. Search again with other words for what the tool should do or what it works on, or go on \
          without it. There are tools of: {}.\n",
         one_line(query, 80),
-        shown.join(", ")
+        origins(visible)
     )
-}
-
-/// Puts a foreign text on one line, cut to so many characters, without what cannot be seen.
-fn one_line(text: &str, most: usize) -> String {
-    let mut line = String::new();
-    let mut characters = text.split(|character: char| character.is_whitespace() || character.is_control());
-    let words = characters.by_ref().filter(|word| !word.is_empty());
-    let mut count = 0;
-    for word in words {
-        if count > 0 {
-            line.push(' ');
-            count += 1;
-        }
-        for character in word.chars().filter(|character| !is_hidden(*character)) {
-            if count >= most {
-                line.push('…');
-                return line;
-            }
-            line.push(character);
-            count += 1;
-        }
-    }
-    line
 }

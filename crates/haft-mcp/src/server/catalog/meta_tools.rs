@@ -1,8 +1,8 @@
-use super::described::{describe, one_line, origins};
 use super::resolved::{Resolved, answer, refuse};
-use super::served_tool::{Annotations, ServedTool};
+use super::served_tool::{Annotations, ServedTool, source};
 use super::served_tools::ServedTools;
-use haft_core::{CallId, ErrorKind, Schema, ToolName, ToolOutput, ToolSpec};
+use haft_core::{CallId, ErrorKind, Exposure, Schema, ToolName, ToolOutput, ToolSpec};
+use haft_tools_core::{one_line, origins, outline};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -175,12 +175,14 @@ fn found(tools: &ServedTools, query: &str, limit: usize) -> ToolOutput {
     let found: Vec<(&ToolName, &ToolSpec)> = named.take(limit).collect();
     let mut text = match found.len() {
         0 => {
-            let is_served = |spec: &ToolSpec| tools.served_name(spec.name().as_str()).is_some();
+            let served = registry.iter().filter(|spec| {
+                spec.exposure() != Exposure::Hidden && tools.served_name(spec.name().as_str()).is_some()
+            });
             format!(
                 "No tool fits `{}`. Search again with other words for what the tool should do or what it works on, or go on \
                  without it. There are tools of: {}.",
                 one_line(query, 80),
-                origins(registry, is_served)
+                origins(served)
             )
         }
         1 => "Found 1 tool; call it with `call_tool`.\n".to_owned(),
@@ -188,7 +190,7 @@ fn found(tools: &ServedTools, query: &str, limit: usize) -> ToolOutput {
     };
     for (name, spec) in &found {
         let _ = writeln!(text, "\n{name}");
-        describe(spec, &mut text);
+        text.push_str(&outline(spec, source(spec.origin())));
     }
     ToolOutput::text(text.trim_end())
 }

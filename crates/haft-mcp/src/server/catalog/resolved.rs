@@ -43,7 +43,7 @@ impl ServedTools {
 
     /// Says that there is no such tool, and what there is.
     pub(super) fn missing(&self, name: &str) -> String {
-        let wrong = match super::described::one_line(name, 80) {
+        let wrong = match haft_tools_core::one_line(name, 80) {
             shown if shown.is_empty() => "the call names no tool".to_owned(),
             shown => format!("there is no tool `{shown}`"),
         };

@@ -1,8 +1,4 @@
-//! Describes tools in a few lines, for those who look for one.
-
-use super::served_tool::source;
-use haft_core::{Exposure, Origin, ToolSpec, is_hidden};
-use haft_tools_core::ToolRegistry;
+use haft_core::{Origin, ToolSpec, is_hidden};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,21 +7,38 @@ use std::fmt::Write as _;
 const MOST_CHARACTERS: usize = 200;
 const MOST_PARAMETER_CHARACTERS: usize = 100;
 
-/// The most parameters that are told of a tool, and the most origins of tools where none was found.
+/// The most parameters that are told of a tool, and the most origins of tools.
 const MOST_PARAMETERS: usize = 12;
 const MOST_ORIGINS: usize = 20;
 
-/// Writes what a tool does and what it takes below its name.
-pub(super) fn describe(spec: &ToolSpec, text: &mut String) {
+/// The most characters of the name that an origin has.
+const MOST_NAME_CHARACTERS: usize = 40;
+
+/// Says in a few lines what a tool does and what it takes, for a model that looks for one; with `from`, who says so.
+///
+/// Each line is indented by two blanks and ends with a line feed: the first paragraph of the description, cut to 200
+/// characters, and up to 12 parameters, the required ones first. What others wrote is put on one line, as [`one_line`] does.
+///
+/// ```
+/// use haft_core::{Schema, ToolSpec};
+/// use haft_tools_core::outline;
+///
+/// let schema = serde_json::json!({ "type": "object", "properties": { "to": { "type": "string" } }, "required": ["to"] });
+/// let spec = ToolSpec::new("send".parse()?, "Sends\na mail.", Schema::new(schema)?);
+/// assert_eq!(outline(&spec, Some("mail")), "  [mail] Sends a mail.\n  - to (string, required)\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn outline(spec: &ToolSpec, from: Option<&str>) -> String {
+    let mut text = String::new();
     let paragraph = spec.description().trim_start().split("\n\n").next().unwrap_or_default();
     let description = one_line(paragraph, MOST_CHARACTERS);
-    let source =
-        source(spec.origin()).map(|source| format!("[{}] ", one_line(source, 40))).unwrap_or_default();
     if !description.is_empty() {
-        let _ = writeln!(text, "  {source}{description}");
+        let from =
+            from.map(|from| format!("[{}] ", one_line(from, MOST_NAME_CHARACTERS))).unwrap_or_default();
+        let _ = writeln!(text, "  {from}{description}");
     }
     let schema = spec.input_schema().as_value();
-    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return text };
     let required = schema.get("required").and_then(Value::as_array);
     let is_required =
         |name: &str| required.is_some_and(|names| names.iter().any(|known| known.as_str() == Some(name)));
@@ -48,14 +61,27 @@ pub(super) fn describe(spec: &ToolSpec, text: &mut String) {
     if parameters.len() > MOST_PARAMETERS {
         let _ = writeln!(text, "  - and {} more", parameters.len() - MOST_PARAMETERS);
     }
+    text
 }
 
-/// Says where tools are from, so that the next search can be a better one.
-pub(super) fn origins(registry: &ToolRegistry, is_served: impl Fn(&ToolSpec) -> bool) -> String {
+/// Says where tools are from and how many of each place, so that a search among them can be a better one: the first 20
+/// places in alphabetical order, as in `builtin (8), github (31)`.
+///
+/// ```
+/// use haft_core::{Schema, ToolSpec};
+/// use haft_tools_core::origins;
+///
+/// let spec = ToolSpec::new("send".parse()?, "Sends a mail.", Schema::empty());
+/// assert_eq!(origins([&spec]), "host (1)");
+/// # Ok::<(), haft_core::ToolNameError>(())
+/// ```
+pub fn origins<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> String {
     let mut origins: BTreeMap<String, usize> = BTreeMap::new();
-    for spec in registry.iter().filter(|spec| spec.exposure() != Exposure::Hidden && is_served(spec)) {
+    for spec in specs {
         let origin = match spec.origin() {
-            Origin::Mcp { server: name, .. } | Origin::OpenApi { document: name, .. } => one_line(name, 40),
+            Origin::Mcp { server: name, .. } | Origin::OpenApi { document: name, .. } => {
+                one_line(name, MOST_NAME_CHARACTERS)
+            }
             Origin::Agent { .. } => "agents".to_owned(),
             Origin::Builtin => "builtin".to_owned(),
             _ => "host".to_owned(),
@@ -72,7 +98,11 @@ pub(super) fn origins(registry: &ToolRegistry, is_served: impl Fn(&ToolSpec) -> 
 }
 
 /// Puts a foreign text on one line, cut to so many characters, without what cannot be seen.
-pub(super) fn one_line(text: &str, most: usize) -> String {
+///
+/// ```
+/// assert_eq!(haft_tools_core::one_line(" two\n\u{200b}words ", 5), "two w…");
+/// ```
+pub fn one_line(text: &str, most: usize) -> String {
     let mut line = String::new();
     let words = text.split(|character: char| character.is_whitespace() || character.is_control());
     let mut count = 0;
