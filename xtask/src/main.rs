@@ -21,6 +21,7 @@ mod mcp_servers;
 mod metadata;
 mod msrv;
 mod nearest;
+mod packages;
 mod sizes;
 mod step;
 mod workspace;

@@ -10,33 +10,31 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context as _, bail};
 use serde_json::Value;
 
+use crate::packages::{Packages, run_in};
 use crate::step::{Failure, Outcome, StepResult};
 use crate::workspace::Workspace;
 
 const REPAIR: &str = "Look below target/mcp-conformance/results for what each scenario saw, and correct the client or the server.";
 
-const INSTALL: &str = "Install Node.js with npm, whatever its version, and let npm reach its registry once.";
-
-/// Where the packages and the results are.
-const FOLDER: &str = "target/mcp-conformance";
-
-const PACKAGES: [&str; 2] = ["node@22", "@modelcontextprotocol/conformance@0.2.0-alpha.12"];
+/// The suite, and a Node.js that is new enough for it; what the suite has seen is put beside them.
+const PACKAGES: Packages = Packages {
+    folder: "target/mcp-conformance",
+    programs: &["npm"],
+    npm: &["node@22", "@modelcontextprotocol/conformance@0.2.0-alpha.12"],
+    runs_scripts: true,
+    pypi: &[],
+    install: "Install Node.js with npm, whatever its version, and let npm reach its registry once.",
+};
 
 /// The revisions whose scenarios are played: the last one of each era.
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
 /// Runs the scenarios of both eras.
 pub(crate) fn run(workspace: &Workspace) -> StepResult {
-    if !workspace.has_program("npm") {
-        let problem = "npm is not installed".to_owned();
-        return if workspace.on_ci() {
-            Err(Failure::new(problem, INSTALL))
-        } else {
-            Ok(Outcome::Skipped(problem))
-        };
-    }
-    let folder = workspace.root().join(FOLDER);
-    install(&folder).map_err(|error| Failure::from_error(&error, INSTALL))?;
+    let folder = match PACKAGES.installed(workspace) {
+        Ok(folder) => folder,
+        Err(missing) => return missing,
+    };
     play_all(workspace, &folder).map_err(|error| Failure::from_error(&error, REPAIR))?;
     Ok(Outcome::Done)
 }
@@ -84,24 +82,6 @@ impl Drop for Server {
     }
 }
 
-/// Installs the packages unless they are there.
-fn install(folder: &Path) -> anyhow::Result<()> {
-    let (mark, wanted) = (folder.join("installed"), PACKAGES.join("\n"));
-    if std::fs::read_to_string(&mark).is_ok_and(|installed| installed == wanted) {
-        return Ok(());
-    }
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {FOLDER}"))?;
-    let mut npm = Command::new("npm");
-    // With a prefix of its own it leaves the manifests of the folders above alone.
-    npm.arg("install")
-        .arg("--prefix")
-        .arg(folder)
-        .args(["--no-audit", "--no-fund", "--loglevel=error"])
-        .args(PACKAGES);
-    run_in(folder, npm)?;
-    std::fs::write(&mark, wanted).with_context(|| format!("cannot write {}", mark.display()))
-}
-
 /// Builds an example and says where it is.
 fn example(workspace: &Workspace, feature: &str, name: &str) -> anyhow::Result<String> {
     let arguments = [
@@ -139,17 +119,7 @@ fn play(folder: &Path, revision: &str, side: &str, other: [&str; 2]) -> anyhow::
         .arg(folder.join("results").join(side).join(revision))
         // Of a scenario that fails the reason is enough.
         .env("RUST_BACKTRACE", "0");
-    run_in(folder, suite)
-}
-
-fn run_in(folder: &Path, mut command: Command) -> anyhow::Result<()> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let status = command.current_dir(folder).stdin(Stdio::null()).status();
-    let status = status.with_context(|| format!("cannot start `{name}`"))?;
-    if !status.success() {
-        bail!("`{name}` failed ({status})");
-    }
-    Ok(())
+    run_in(folder, &mut suite)
 }
 
 #[cfg(test)]

@@ -199,7 +199,7 @@ fn node(at: &Place, server: &str, arguments: &[&str]) -> Program {
 }
 
 fn module(at: &Place, server: &str) -> PathBuf {
-    at.servers.join("npm/node_modules/@modelcontextprotocol").join(server).join("dist/index.js")
+    at.servers.join("node_modules/@modelcontextprotocol").join(server).join("dist/index.js")
 }
 
 fn fastmcp_script() -> PathBuf {
@@ -210,6 +210,6 @@ fn fastmcp_script() -> PathBuf {
 fn servers() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mcp");
     let root = root.canonicalize().unwrap_or(root);
-    assert!(root.join("installed").is_file(), "no servers are installed; run `cargo xtask mcp-servers`");
+    assert!(root.join("packages").is_file(), "no servers are installed; run `cargo xtask mcp-servers`");
     root
 }
