@@ -25,6 +25,11 @@ pub struct AddressPolicy {
 
 impl AddressPolicy {
     /// Permits the addresses of the public internet, by the registries of IANA, and no other.
+    ///
+    /// Refused are this machine, private and link-local networks, those behind carriers (RFC 6598), multicast, where clouds
+    /// hand out credentials, and every IPv6 address that holds such an IPv4 address: mapped (RFC 4291) and of NAT64 (RFC
+    /// 6052). The other forms in which IPv6 holds IPv4 are refused altogether: compatible (RFC 4291), 6to4 (RFC 3056), Teredo
+    /// (RFC 4380), and a network's own NAT64 (RFC 8215).
     pub fn public() -> Self {
         Self { loopback: false, private: false, hosts: Vec::new() }
     }
@@ -37,7 +42,8 @@ impl AddressPolicy {
 
     /// Permits this machine and private networks (RFC 1918, RFC 4193, RFC 6598), too.
     ///
-    /// Link-local addresses stay refused: the services that hand a cloud machine its credentials are there.
+    /// Where the services are that hand a cloud machine its credentials stays refused: link-local addresses (RFC 3927, RFC
+    /// 4291) and those of private ranges that clouds use so.
     pub fn private(mut self) -> Self {
         self.loopback = true;
         self.private = true;
@@ -55,7 +61,7 @@ impl AddressPolicy {
         let canonical = address.to_canonical();
         !Host::of_address(canonical).is_local()
             || (self.loopback && canonical.is_loopback())
-            || (self.private && is_private(canonical))
+            || (self.private && is_private(canonical) && !is_metadata(canonical))
             || self.hosts.contains(host)
     }
 }
@@ -74,6 +80,20 @@ fn is_private(address: IpAddr) -> bool {
             address.is_private() || matches!((a, b), (100, 64..=127))
         }
         IpAddr::V6(address) => address.is_unique_local(),
+    }
+}
+
+/// Tells whether a cloud uses an address of a private range to hand its machines their credentials.
+///
+/// From the documentation of Alibaba Cloud (100.100.100.200), AWS (`fd00:ec2::254`; `fd00:ec2::23` for pods), Google Cloud
+/// (`fd20:ce::254`) and Scaleway (`fd00:42::42`). The others use link-local addresses, or such as are nowhere permitted.
+fn is_metadata(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.octets() == [100, 100, 100, 200],
+        IpAddr::V6(address) => {
+            let [a, b, ..] = address.segments();
+            matches!((a, b), (0xfd00, 0xec2 | 0x42) | (0xfd20, 0xce))
+        }
     }
 }
 
@@ -103,8 +123,33 @@ mod tests {
             check(&[&public, &loopback], address, false);
             check(&[&private], address, true);
         }
-        for address in ["169.254.169.254", "fe80::1", "0.0.0.0", "::", "224.0.0.1"] {
+        for address in ["0.0.0.0", "::", "224.0.0.1", "ff02::1", "64:ff9b::10.0.0.1", "::10.0.0.1"] {
             check(&[&public, &loopback, &private], address, false);
+        }
+    }
+
+    #[test]
+    fn where_clouds_hand_out_credentials_is_permitted_to_nobody() {
+        let (public, private) = (AddressPolicy::public(), AddressPolicy::public().private());
+        for address in [
+            "169.254.169.254",
+            "169.254.170.2",
+            "fe80::a9fe:a9fe",
+            "168.63.129.16",
+            "100.100.100.200",
+            "192.0.0.192",
+            "fd00:ec2::254",
+            "fd00:ec2::23",
+            "fd20:ce::254",
+            "fd00:42::42",
+            "::ffff:169.254.169.254",
+            "::ffff:100.100.100.200",
+            "::169.254.169.254",
+            "64:ff9b::169.254.169.254",
+            "64:ff9b:1::169.254.169.254",
+            "2002:a9fe:a9fe::1",
+        ] {
+            check(&[&public, &private], address, false);
         }
     }
 
