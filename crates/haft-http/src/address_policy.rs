@@ -100,6 +100,8 @@ fn is_metadata(address: IpAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::net::{Ipv4Addr, Ipv6Addr};
 
     fn check(policies: &[&AddressPolicy], address: &str, expected: bool) {
         let host = "a.example".parse().unwrap();
@@ -158,5 +160,43 @@ mod tests {
         let policy = AddressPolicy::public().host("a.example".parse().unwrap());
         check(&[&policy], "10.0.0.1", true);
         assert!(!policy.permits(&"b.example".parse().unwrap(), "10.0.0.1".parse().unwrap()));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn no_address_is_reached_by_writing_it_in_another(
+            bits in prop_oneof![
+                any::<u32>(),
+                (0..0x100_0000_u32).prop_map(|rest| 0x0a00_0000 | rest),
+                (0..0x1_0000_u32).prop_map(|rest| 0xa9fe_0000 | rest),
+                Just(0x7f00_0001),
+                Just(0xa83f_8110),
+                Just(0x6464_64c8),
+            ],
+            rest in any::<u32>(),
+        ) {
+            let (policy, host) = (AddressPolicy::public().private(), "a.example".parse().unwrap());
+            let (v4, rest) = (Ipv4Addr::from_bits(bits), u128::from(rest));
+            let permitted = AddressPolicy::public().permits(&host, v4.into());
+            let v4_bits = u128::from(bits);
+            let wide = |address: u128| IpAddr::from(Ipv6Addr::from_bits(address));
+            // Mapped, and NAT64: as public as what they hold.
+            prop_assert_eq!(policy.permits(&host, wide(0xffff << 32 | v4_bits)), policy.permits(&host, v4.into()));
+            prop_assert_eq!(policy.permits(&host, wide(0x64_ff9b << 96 | v4_bits)), permitted);
+            // Compatible, translated, a network's own NAT64 in two of its forms, 6to4, Teredo: to nobody. Loopback of IPv6
+            // looks like the first of them.
+            for address in [
+                v4_bits.max(2),
+                0xffff << 48 | v4_bits,
+                0x64_ff9b_0001 << 80 | v4_bits,
+                0x64_ff9b_0001 << 80 | (v4_bits >> 16) << 64 | (v4_bits & 0xffff) << 40,
+                0x2002 << 112 | v4_bits << 80 | rest,
+                0x2001 << 112 | rest << 64 | (v4_bits ^ 0xffff_ffff),
+            ] {
+                prop_assert!(!policy.permits(&host, wide(address)), "{}", wide(address));
+            }
+        }
     }
 }
