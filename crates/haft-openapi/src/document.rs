@@ -141,6 +141,10 @@ impl Document {
         &self.0.problems
     }
 
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.0
+    }
+
     fn of_read(read: Read, folder: Option<&Path>, options: &LoadOptions) -> Result<Self, LoadError> {
         let Read { value, outward, repeated } = read;
         let (version, guessed) = version(&value)?;

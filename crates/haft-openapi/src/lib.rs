@@ -39,6 +39,7 @@
 //! - Callbacks, webhooks and links are passed over.
 //! - References to other files are followed only below a directory that the host names.
 
+mod auth;
 mod document;
 mod encode;
 #[cfg(test)]
@@ -51,12 +52,18 @@ mod operation;
 mod plan;
 mod problem;
 mod read;
+mod reply;
 mod request_parts;
 mod schema;
 mod selection;
 mod store;
 mod text;
+mod tools;
 
+pub use auth::{
+    ClientCredentials, Credential, Credentials, Secret, ServerOrigin, ServerOriginError, TokenError,
+    TokenSource,
+};
 pub use document::Document;
 pub use load_options::{FormStyle, LoadError, LoadOptions, References};
 pub use operation::Operation;
@@ -64,3 +71,4 @@ pub use problem::{Problem, Severity};
 pub use request_parts::{EncodeError, RequestParts};
 pub use schema::OperationSchema;
 pub use selection::{PatternError, Selection};
+pub use tools::{CallLimits, OpenApiTools, OpenApiToolsBuilder};
