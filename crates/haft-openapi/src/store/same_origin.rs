@@ -28,7 +28,10 @@ pub(crate) async fn load_same_origin(
     options: &LoadOptions,
 ) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let mut known: HashMap<Url, usize> = HashMap::from([(document.clone(), 0)]);
+    // What refers back to the document does not say the query that it was asked with.
+    let mut plain = document.clone();
+    plain.set_query(None);
+    let mut known: HashMap<Url, usize> = HashMap::from([(document.clone(), 0), (plain, 0)]);
     let mut bytes_left = options.most_bytes;
     let mut open = VecDeque::from([Open { file: 0, url: document.clone(), outward }]);
     while let Some(Open { file, url, outward }) = open.pop_front() {
