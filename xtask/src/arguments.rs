@@ -25,6 +25,7 @@ pub(crate) enum Command {
     McpClients,
     McpConformance,
     McpServers,
+    Prism,
     ListBenches,
     Bench {
         bench: &'static Bench,
@@ -81,6 +82,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, UsageError> {
         "mcp-clients" => Command::McpClients,
         "mcp-conformance" => Command::McpConformance,
         "mcp-servers" => Command::McpServers,
+        "prism" => Command::Prism,
         // Every page has its command: a test parses each name.
         _ => Command::Help(Some(page)),
     })
@@ -188,6 +190,7 @@ mod tests {
         check("mcp-clients", Command::McpClients);
         check("mcp-conformance", Command::McpConformance);
         check("mcp-servers", Command::McpServers);
+        check("prism", Command::Prism);
         check("bench", Command::ListBenches);
         check("bench executor", Command::Bench { bench: &BENCHES[0], arguments: vec![] });
         check(

@@ -14,7 +14,7 @@ use crate::docs::Mode;
 use crate::step::{Failure, Outcome, StepResult};
 use crate::workspace::Workspace;
 use crate::{
-    corpus, docs, examples, features, layers, mcp_clients, mcp_conformance, mcp_servers, msrv, sizes,
+    corpus, docs, examples, features, layers, mcp_clients, mcp_conformance, mcp_servers, msrv, prism, sizes,
 };
 
 /// How much is run.
@@ -36,7 +36,7 @@ struct Step<C> {
     run: fn(&C) -> StepResult,
 }
 
-const STEPS: [Step<Workspace>; 15] = [
+const STEPS: [Step<Workspace>; 16] = [
     Step { name: "fmt", claim: "the code is laid out by rustfmt", is_quick: true, run: fmt },
     Step { name: "clippy", claim: "no lint has anything to say", is_quick: true, run: clippy },
     Step { name: "msrv", claim: "the promised Rust version is checked", is_quick: false, run: msrv::run },
@@ -70,6 +70,7 @@ const STEPS: [Step<Workspace>; 15] = [
         run: mcp_conformance::run,
     },
     Step { name: "corpus", claim: "real OpenAPI documents are read", is_quick: false, run: corpus::examples },
+    Step { name: "prism", claim: "a judge takes the requests of OpenAPI", is_quick: false, run: prism::run },
     Step { name: "doctests", claim: "the examples in the documentation run", is_quick: false, run: doctests },
     Step { name: "tests", claim: "all tests pass", is_quick: true, run: tests },
 ];

@@ -18,7 +18,7 @@ pub(crate) struct Page {
 }
 
 /// Every command, in the order in which they are listed.
-pub(crate) const PAGES: [Page; 12] = [
+pub(crate) const PAGES: [Page; 13] = [
     Page {
         name: "ci",
         usage: " [--quick] [--keep-going]",
@@ -130,6 +130,16 @@ pub(crate) const PAGES: [Page; 12] = [
             ("--schemas", "make and compile every schema, too, which takes minutes"),
         ],
         examples: &[("cargo xtask corpus", "after a change to how documents are read")],
+    },
+    Page {
+        name: "prism",
+        usage: "",
+        summary: "have prism judge the requests that haft-openapi makes",
+        details: "Installs prism from npm below target/openapi once, has it serve the petstore, examples of parameters and\n\
+                  GitHub's document, and sends requests that are made of the tools' schemas. Without npm or node it is skipped,\n\
+                  and fails with CI=true in the environment.",
+        options: &[],
+        examples: &[("cargo xtask prism", "after a change to how requests are made")],
     },
     Page {
         name: "bench",

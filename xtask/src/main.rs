@@ -22,6 +22,7 @@ mod metadata;
 mod msrv;
 mod nearest;
 mod packages;
+mod prism;
 mod sizes;
 mod step;
 mod workspace;
@@ -76,6 +77,7 @@ fn run(command: Command) -> anyhow::Result<bool> {
         Command::McpClients => mcp_clients::run(&workspace),
         Command::McpConformance => mcp_conformance::run(&workspace),
         Command::McpServers => mcp_servers::run(&workspace),
+        Command::Prism => prism::run(&workspace),
         Command::ListBenches => {
             print!("{}", bench::list());
             return Ok(true);

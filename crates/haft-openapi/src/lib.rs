@@ -37,11 +37,12 @@
 //!
 //! - It makes no request and knows no credentials: `Authorization` is never a parameter.
 //! - Callbacks, webhooks and links are passed over.
-//! - References to other files are followed only below a directory that the host names.
+//! - References to other files are followed only below a directory that the host names, or on the document's own origin.
 
 mod auth;
 mod document;
 mod encode;
+mod fetch;
 #[cfg(test)]
 mod hostile;
 mod list;

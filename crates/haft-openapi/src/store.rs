@@ -1,8 +1,10 @@
 //! The files of a document, and where the references in them lead.
 
 mod directory;
+mod same_origin;
 
 pub(crate) use directory::load_from;
+pub(crate) use same_origin::load_same_origin;
 
 use serde_json::Value;
 use std::borrow::Cow;
