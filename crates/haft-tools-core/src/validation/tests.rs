@@ -123,6 +123,29 @@ fn chains_are_counted_through_every_keyword_that_hands_a_value_on() {
     assert_eq!(chain(json!({ "$defs": { "a": { "$id": "x" } }, "allOf": [{}, {}] })), 2);
 }
 
+/// Makes definitions each of which hands its value on to the next one several times.
+fn fanned(levels: usize, times: usize, last: Value) -> Value {
+    let next = |level: usize| json!({ "$ref": format!("#/$defs/L{}", level + 1) });
+    let mut all: serde_json::Map<String, Value> = (0..levels)
+        .map(|level| (format!("L{level}"), json!({ "allOf": vec![next(level); times] })))
+        .collect();
+    all.insert(format!("L{levels}"), last);
+    json!({ "properties": { "a": { "$ref": "#/$defs/L0" } }, "$defs": all })
+}
+
+#[test]
+fn schemas_that_multiply_for_one_value_are_refused_before_any_is_checked() {
+    expect!["at `/$defs/L28`: it combines or refers to other schemas that do so again, which comes to more than 10000 schemas for one value; let them refer to each other less often"]
+        .assert_eq(&reason(fanned(40, 2, json!({}))));
+    // As many in a row, and as many at once, are no more than there are.
+    expect!["taken"].assert_eq(&reason(fanned(40, 1, json!({}))));
+    expect!["taken"].assert_eq(&reason(fanned(1, 4_000, json!({}))));
+    expect!["taken"].assert_eq(&reason(fanned(10, 2, json!({}))));
+    // Nor does it help that a reference cannot be followed.
+    expect!["it combines or refers to other schemas 82 times, most of them with several at once, and not all of its references can be followed"]
+        .assert_eq(&reason(fanned(20, 2, json!({ "$ref": "#/$defs/L0" }))));
+}
+
 #[test]
 fn a_schema_is_refused_with_the_place_and_the_reason() {
     expect!["at `/properties/a/minLength`: -1 is less than the minimum of 0"]
