@@ -126,13 +126,15 @@ impl Default for LoadOptions {
 }
 
 impl LoadOptions {
-    /// The most bytes that the text of a document, and each file it refers to, may have; 64 MiB by default.
+    /// The most bytes that the text of a document may have, its aliases written out, and all files together that it refers to
+    /// again; 64 MiB by default.
     pub fn most_bytes(mut self, bytes: usize) -> Self {
         self.most_bytes = bytes;
         self
     }
 
-    /// The most values that a document may have once its aliases are written out; 8,388,608 by default.
+    /// The most values that a document may have once its aliases are written out, and all files together that it refers to
+    /// again; 8,388,608 by default.
     ///
     /// A text of a few lines can stand for billions of values in YAML. The nesting has a limit of its own, which is 128.
     pub fn most_nodes(mut self, nodes: usize) -> Self {

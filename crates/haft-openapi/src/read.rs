@@ -5,8 +5,10 @@ mod place;
 
 use crate::LoadError;
 use builder::{Builder, Limits, Syntax};
+use place::Place;
 use serde::de::DeserializeSeed as _;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// The most levels of lists and objects: as many as `serde_json` reads of a text.
 pub(crate) const MOST_LEVELS: usize = 128;
@@ -19,70 +21,110 @@ pub(crate) struct Read {
     pub(crate) outward: Vec<String>,
     /// The keys that stood twice in one object of a JSON text; the last one counts.
     pub(crate) repeated: Vec<String>,
+    /// How many values it has.
+    pub(crate) nodes: usize,
+    /// How many bytes its texts and keys have, aliases written out.
+    pub(crate) bytes: usize,
 }
+
+/// The most references to other files that are kept of one text.
+const MOST_OUTWARD: usize = 10_000;
 
 /// Reads a text that is JSON if it begins like an object and YAML otherwise.
 pub(crate) fn read(text: &str, most_bytes: usize, most_nodes: usize) -> Result<Read, LoadError> {
+    read_as(Place::Root, text, most_bytes, most_nodes)
+}
+
+/// Reads a file that a document refers to in the same way.
+pub(crate) fn read_file(text: &str, most_bytes: usize, most_nodes: usize) -> Result<Read, LoadError> {
+    read_as(Place::File, text, most_bytes, most_nodes)
+}
+
+fn read_as(place: Place, text: &str, most_bytes: usize, most_nodes: usize) -> Result<Read, LoadError> {
     if text.len() > most_bytes {
         return Err(LoadError::TooLarge { bytes: text.len(), most: most_bytes });
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if !text.trim_start().starts_with(['{', '[']) {
-        return yaml(text, most_nodes).map_err(|error| LoadError::Syntax(error.to_string()));
+        return yaml(place, text, most_bytes, most_nodes)
+            .map_err(|error| LoadError::Syntax(error.to_string()));
     }
-    json(text, most_nodes).or_else(|error| {
+    json(place, text, most_bytes, most_nodes).or_else(|error| {
         // YAML may begin with a brace, too; of what is neither, more people want to know why it is not JSON.
-        let other = if error.is_syntax() { yaml(text, most_nodes).ok() } else { None };
+        let other = if error.is_syntax() { yaml(place, text, most_bytes, most_nodes).ok() } else { None };
         other.ok_or_else(|| LoadError::Syntax(error.to_string()))
     })
 }
 
-/// The most brackets of a YAML text that may be open at once, those in its texts included.
+/// The most brackets of a YAML text that may be open at once, some of those in its texts included.
 ///
 /// The time that the parser takes for each bracket grows with how many are open, and it reads to the end before it says
 /// that the nesting is too deep.
 const MOST_OPEN: usize = 500;
 
+/// Counts the brackets where a value can begin: not those behind a word, unless that has the mark of a tag or an anchor.
 fn has_many_open(text: &str) -> bool {
     let mut open = 0_usize;
-    text.bytes().any(|byte| {
-        match byte {
-            b'[' | b'{' => open += 1,
-            b']' | b'}' => open = open.saturating_sub(1),
+    // What stands before, apart from space.
+    let mut before = '\n';
+    let (mut is_within_word, mut is_marked) = (false, false);
+    text.chars().any(|character| {
+        match character {
+            '[' | '{' if is_marked || is_begin(before) => open += 1,
+            ']' | '}' => open = open.saturating_sub(1),
             _ => {}
         }
+        if !matches!(character, ' ' | '\t' | '\u{feff}') {
+            before = character;
+        }
+        if !character.is_whitespace() {
+            is_marked = is_within_word && is_marked || matches!(character, '!' | '&');
+        }
+        is_within_word = !character.is_whitespace();
         open > MOST_OPEN
     })
+}
+
+/// Tells whether a value can begin behind a character.
+fn is_begin(before: char) -> bool {
+    let is_line_end = matches!(before, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    is_line_end || matches!(before, '[' | '{' | ',' | ':' | '-' | '?')
 }
 
 /// Looks through a value that somebody else has read.
 pub(crate) fn adopt(value: Value, most_nodes: usize) -> Result<Read, LoadError> {
     let mut left = most_nodes;
-    let mut outward = Vec::new();
+    let mut outward = BTreeSet::new();
     weigh(&value, MOST_LEVELS, &mut left, &mut outward)?;
-    Ok(Read { value, outward, repeated: Vec::new() })
+    let outward = outward.into_iter().collect();
+    Ok(Read { value, outward, repeated: Vec::new(), nodes: most_nodes - left, bytes: 0 })
 }
 
-fn json(text: &str, most_nodes: usize) -> Result<Read, serde_json::Error> {
-    let limits = Limits::new(Syntax::Json, most_nodes);
+fn json(place: Place, text: &str, most_bytes: usize, most_nodes: usize) -> Result<Read, serde_json::Error> {
+    let limits = Limits::new(Syntax::Json, most_bytes, most_nodes);
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Builder::new(&limits).deserialize(&mut deserializer)?;
+    let value = Builder::new(&limits, place).deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(limits.done(value))
 }
 
-fn yaml(text: &str, most_nodes: usize) -> Result<Read, yaml_serde::Error> {
+fn yaml(place: Place, text: &str, most_bytes: usize, most_nodes: usize) -> Result<Read, yaml_serde::Error> {
     if has_many_open(text) {
         return Err(serde::de::Error::custom(format_args!(
             "it has more than {MOST_OPEN} brackets open at once"
         )));
     }
-    let limits = Limits::new(Syntax::Yaml, most_nodes);
-    let value = Builder::new(&limits).deserialize(yaml_serde::Deserializer::from_str(text))?;
+    let limits = Limits::new(Syntax::Yaml, most_bytes, most_nodes);
+    let value = Builder::new(&limits, place).deserialize(yaml_serde::Deserializer::from_str(text))?;
     Ok(limits.done(value))
 }
 
-fn weigh(value: &Value, levels: usize, left: &mut usize, outward: &mut Vec<String>) -> Result<(), LoadError> {
+fn weigh(
+    value: &Value,
+    levels: usize,
+    left: &mut usize,
+    outward: &mut BTreeSet<String>,
+) -> Result<(), LoadError> {
     *left = left
         .checked_sub(1)
         .ok_or_else(|| LoadError::Syntax("it has more values than are read".to_owned()))?;
@@ -111,10 +153,10 @@ fn weigh(value: &Value, levels: usize, left: &mut usize, outward: &mut Vec<Strin
 }
 
 /// Keeps the file of a reference that leads out of the document.
-fn note_outward(target: &str, outward: &mut Vec<String>) {
+fn note_outward(target: &str, outward: &mut BTreeSet<String>) {
     let file = target.split('#').next().unwrap_or_default();
-    if !file.is_empty() && outward.iter().all(|known| known != file) {
-        outward.push(file.to_owned());
+    if !file.is_empty() && outward.len() < MOST_OUTWARD && !outward.contains(file) {
+        outward.insert(file.to_owned());
     }
 }
 

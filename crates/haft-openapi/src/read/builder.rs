@@ -7,6 +7,7 @@ use serde::de::{
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// The longest example that is kept, in bytes.
@@ -29,16 +30,38 @@ pub(super) enum Syntax {
 #[derive(Debug)]
 pub(super) struct Limits {
     syntax: Syntax,
-    nodes_left: Cell<usize>,
-    outward: RefCell<Vec<String>>,
+    nodes: Counter,
+    bytes: Counter,
+    outward: RefCell<BTreeSet<String>>,
     repeated: RefCell<Vec<String>>,
 }
 
+/// Counts up to a limit.
+#[derive(Debug)]
+struct Counter {
+    most: usize,
+    counted: Cell<usize>,
+}
+
+impl Counter {
+    fn new(most: usize) -> Self {
+        Self { most, counted: Cell::new(0) }
+    }
+
+    /// Tells whether so many more are still within the limit.
+    fn takes(&self, more: usize) -> bool {
+        let counted = self.counted.get().saturating_add(more);
+        self.counted.set(counted);
+        counted <= self.most
+    }
+}
+
 impl Limits {
-    pub(super) fn new(syntax: Syntax, nodes: usize) -> Self {
+    pub(super) fn new(syntax: Syntax, bytes: usize, nodes: usize) -> Self {
         Self {
             syntax,
-            nodes_left: Cell::new(nodes),
+            nodes: Counter::new(nodes),
+            bytes: Counter::new(bytes),
             outward: RefCell::default(),
             repeated: RefCell::default(),
         }
@@ -47,8 +70,23 @@ impl Limits {
     pub(super) fn done(self, value: Option<Value>) -> Read {
         Read {
             value: value.unwrap_or_default(),
-            outward: self.outward.into_inner(),
+            outward: self.outward.into_inner().into_iter().collect(),
             repeated: self.repeated.into_inner(),
+            nodes: self.nodes.counted.get(),
+            bytes: self.bytes.counted.get(),
+        }
+    }
+
+    fn count_node<E: Error>(&self) -> Result<(), E> {
+        if self.nodes.takes(1) { Ok(()) } else { Err(E::custom("it has more values than are read")) }
+    }
+
+    /// Counts the bytes of a text or a key; an alias of YAML stands for as many as what it is an alias of.
+    fn count_bytes<E: Error>(&self, text: &str) -> Result<(), E> {
+        if self.bytes.takes(text.len()) {
+            Ok(())
+        } else {
+            Err(E::custom("its texts are larger than is read"))
         }
     }
 }
@@ -63,14 +101,8 @@ pub(super) struct Builder<'l> {
 }
 
 impl<'l> Builder<'l> {
-    pub(super) fn new(limits: &'l Limits) -> Self {
-        Self { limits, place: Place::Root, levels: MOST_LEVELS, only_if_short: false }
-    }
-
-    fn count<E: Error>(&self) -> Result<(), E> {
-        let left = self.limits.nodes_left.get().checked_sub(1);
-        self.limits.nodes_left.set(left.ok_or_else(|| E::custom("it has more values than are read"))?);
-        Ok(())
+    pub(super) fn new(limits: &'l Limits, place: Place) -> Self {
+        Self { limits, place, levels: MOST_LEVELS, only_if_short: false }
     }
 
     fn below<E: Error>(&self) -> Result<usize, E> {
@@ -116,7 +148,7 @@ impl<'de> DeserializeSeed<'de> for Builder<'_> {
     type Value = Option<Value>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        self.count()?;
+        self.limits.count_node()?;
         deserializer.deserialize_any(self)
     }
 }
@@ -171,17 +203,19 @@ impl<'de> Visitor<'de> for Builder<'_> {
         Ok(Some(Number::from_f64(value).map_or_else(|| Value::String(value.to_string()), Value::Number)))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
+    fn visit_str<E: Error>(self, value: &str) -> Result<Self::Value, E> {
         if self.only_if_short && value.len() > MOST_EXAMPLE_BYTES {
             return Ok(None);
         }
+        self.limits.count_bytes(value)?;
         Ok(Some(Value::String(value.to_owned())))
     }
 
-    fn visit_string<E>(self, value: String) -> Result<Self::Value, E> {
+    fn visit_string<E: Error>(self, value: String) -> Result<Self::Value, E> {
         if self.only_if_short && value.len() > MOST_EXAMPLE_BYTES {
             return Ok(None);
         }
+        self.limits.count_bytes(&value)?;
         Ok(Some(Value::String(value)))
     }
 
@@ -214,6 +248,7 @@ impl<'de> Visitor<'de> for Builder<'_> {
         let mut members = Map::new();
         let mut merged = Vec::new();
         while let Some(name) = entries.next_key_seed(Name)? {
+            self.limits.count_bytes(&name)?;
             let Some(builder) = self.member(&name, levels) else {
                 entries.next_value::<IgnoredAny>()?;
                 continue;

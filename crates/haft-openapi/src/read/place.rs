@@ -3,6 +3,8 @@
 pub(super) enum Place {
     /// The document itself.
     Root,
+    /// A file that the document refers to: its members are what they are called, or names of the writer's own.
+    File,
     /// Something whose members mean what OpenAPI says.
     Node,
     /// Names of the writer's own, each with a node.
@@ -33,6 +35,12 @@ impl Place {
             // A reply that tells of a failure is taken as it comes, and most of the replies of a document are of this kind.
             Self::Replies if name.len() == 3 && name.starts_with(['1', '3', '4', '5']) => Fate::Dropped,
             Self::Names | Self::Replies => Fate::Kept(Self::Node),
+            // Where a file is a list of schemas, one of them may be called like what is passed over.
+            Self::File => match Self::Node.fate(name) {
+                Fate::Dropped => Fate::Kept(Self::Node),
+                Fate::KeptIfShort if !name.starts_with("x-") => Fate::Kept(Self::Node),
+                fate => fate,
+            },
             Self::Root | Self::Node => match name {
                 "example" | "examples" => Fate::KeptIfShort,
                 "webhooks" | "x-webhooks" if self == Self::Root => Fate::Dropped,

@@ -10,7 +10,7 @@ fn read_all(text: &str) -> Result<Read, crate::LoadError> {
 #[track_caller]
 fn check(text: &str, expected: &Expect) {
     let shown = match read_all(text) {
-        Ok(Read { value, outward, repeated }) => {
+        Ok(Read { value, outward, repeated, .. }) => {
             let mut shown = value.to_string();
             if !outward.is_empty() || !repeated.is_empty() {
                 let _ = write!(shown, " outward {outward:?} repeated {repeated:?}");
@@ -146,4 +146,49 @@ fn a_value_that_somebody_else_has_read_has_the_same_limits() {
     }
     assert!(super::adopt(deep, 1000).is_err());
     assert!(super::adopt(Value::Array(vec![Value::Null; 100]), 50).is_err());
+}
+
+#[test]
+fn aliases_count_as_what_they_stand_for() {
+    let long = "s".repeat(1 << 20);
+    check(
+        &format!("x: &a \"{long}\"\ny:\n{}", "- *a\n".repeat(1_000)),
+        &expect!["cannot read the document: y[14]: its texts are larger than is read at line 1 column 4"],
+    );
+    check(
+        &format!("x: &a\n  ? \"{long}\"\n  : 1\ny:\n{}", "- *a\n".repeat(1_000)),
+        &expect!["cannot read the document: y[14]: its texts are larger than is read at line 1 column 4"],
+    );
+    let Read { nodes, bytes, .. } = read_all("a: &a { b: cd }\ne: *a").unwrap();
+    assert_eq!((nodes, bytes), (5, 8));
+}
+
+#[test]
+fn brackets_within_texts_open_nothing() {
+    let text = format!("d: |\n{}", "  a value in [0, 1)\n".repeat(2_000));
+    assert!(read_all(&text).is_ok());
+    for begin in
+        ["[", "{a: ", "[!a ", "[&a ", "[!a-b,c ", "{\"a\":!b ", "[\u{2028}", "[ # c\n", "[!a\u{85}", "[? "]
+    {
+        let text = format!("a: {}", begin.repeat(100_000));
+        assert!(super::has_many_open(&text), "{begin}");
+    }
+}
+
+#[test]
+fn many_references_out_of_the_document_are_each_kept_once_and_no_more_than_a_bound() {
+    let list: Vec<Value> = (0..40_000).map(|one| serde_json::json!({ "$ref": one.to_string() })).collect();
+    assert_eq!(read_all(&Value::from(list.clone()).to_string()).unwrap().outward.len(), 10_000);
+    assert_eq!(super::adopt(list.into(), 100_000).unwrap().outward.len(), 10_000);
+}
+
+#[test]
+fn a_file_that_is_a_list_of_schemas_keeps_those_with_any_name() {
+    let read = super::read_file(
+        r#"{"links": {"type": "object"}, "example": {"a": {}}, "x-long": {"a": 1}}"#,
+        1000,
+        100,
+    );
+    expect![[r#"{"example":{"a":{}},"links":{"type":"object"}}"#]]
+        .assert_eq(&read.unwrap().value.to_string());
 }
