@@ -3,8 +3,8 @@ mod fetched;
 
 use crate::lower::Servers;
 use crate::operation::Operation;
-use crate::plan::Place;
 use crate::read::{adopt, read};
+use crate::secrets::Secrets;
 use crate::store::Store;
 use crate::{FormStyle, LoadError, LoadOptions, Problem, References, Selection};
 use begun::Begun;
@@ -29,8 +29,7 @@ pub(crate) struct Inner {
     pub(crate) servers: Servers,
     pub(crate) forms: FormStyle,
     pub(crate) most_schema_bytes: usize,
-    /// Where keys of the API are sent, which no model is to know.
-    pub(crate) secrets: Vec<(Place, String)>,
+    pub(crate) secrets: Arc<Secrets>,
     /// Sorted by name.
     pub(crate) entries: Vec<Entry>,
     problems: Vec<Problem>,
@@ -100,8 +99,10 @@ impl Document {
         let unreadable = |source| LoadError::Read { path: path.to_owned(), source };
         let file = std::fs::File::open(path).map_err(unreadable)?;
         let length = file.metadata().map_err(unreadable)?.len();
-        let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0).min(options.most_bytes) + 1);
-        file.take(options.most_bytes as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0).min(options.most_bytes));
+        file.take((options.most_bytes as u64).saturating_add(1))
+            .read_to_end(&mut bytes)
+            .map_err(unreadable)?;
         let text = String::from_utf8(bytes).map_err(|_| LoadError::Syntax("it is not UTF-8".to_owned()))?;
         let read = read(&text, options.most_bytes, options.most_nodes)?;
         drop(text);
@@ -141,6 +142,8 @@ impl Document {
     }
 
     /// Lists what was left out and what was read in another way than it is written, in the order of the document.
+    ///
+    /// These are at most 10,000, and 100 of each operation; the last one says how many more there are.
     pub fn problems(&self) -> &[Problem] {
         &self.0.problems
     }
@@ -151,7 +154,7 @@ impl Document {
 }
 
 impl Entry {
-    /// What tells the operation from all others.
+    /// What people know the operation by.
     pub(crate) fn place(&self) -> String {
         format!("{} {}", self.method, self.path)
     }

@@ -190,3 +190,68 @@ fn texts_of_ten_megabytes_are_carried_and_not_shown() {
     let size = operation.input_schema().schema().as_value().to_string().len();
     assert!(size < 30_000, "{size}");
 }
+
+fn loaded(value: Value) -> Document {
+    Document::from_value(value, &LoadOptions::default()).unwrap()
+}
+
+fn messages(document: &Document) -> Vec<&str> {
+    document.problems().iter().map(crate::Problem::message).collect()
+}
+
+#[test]
+fn what_operations_share_is_not_looked_at_without_end() {
+    // Each of 3,001 operations has the same thousand parameters, all but one of them doubles.
+    let parameters = vec![json!({ "name": "a", "in": "query" }); 1000];
+    let mut paths: Map<String, Value> =
+        (0..3000).map(|one| (format!("/{one}"), json!({ "$ref": "#/paths/~1p" }))).collect();
+    paths.insert("/p".to_owned(), json!({ "parameters": parameters, "get": {} }));
+    let document = loaded(json!({ "openapi": "3.0.0", "paths": paths }));
+    assert!((500..1_500).contains(&document.len()), "{}", document.len());
+    let said = messages(&document);
+    assert_eq!(said.len(), 10_001);
+    assert!(said[100].ends_with("more problems, which are not listed"), "{}", said[100]);
+    assert!(said[10_000].ends_with("more problems, which are not listed"), "{}", said[10_000]);
+}
+
+#[test]
+fn media_types_and_replies_are_not_multiplied() {
+    let replies: Map<String, Value> = (0..20_000).map(|one| (format!("2{one:06}"), json!({}))).collect();
+    let document = loaded(json!({ "swagger": "2.0", "produces": vec!["a/b"; 20_000],
+        "paths": { "/a": { "get": { "responses": replies } } } }));
+    let request = document.operation("get_a").unwrap().encode(&json!({}));
+    assert!(request.is_err(), "no server is said");
+    let content: Map<String, Value> = (0..20_000).map(|one| (format!("a/b{one}"), json!({}))).collect();
+    let paths: Map<String, Value> = (0..2_000)
+        .map(|one| (format!("/{one}"), json!({ "post": { "requestBody": { "$ref": "#/x" }, "responses": { "200": { "$ref": "#/x" } } } })))
+        .collect();
+    assert_eq!(
+        loaded(json!({ "openapi": "3.0.0", "x": { "content": content }, "paths": paths })).len(),
+        2_000
+    );
+}
+
+#[test]
+fn methods_without_end_are_not_taken() {
+    let methods: Map<String, Value> = (0..2_000).map(|one| (format!("M{one}"), json!({}))).collect();
+    let mut paths: Map<String, Value> =
+        (0..2_000).map(|one| (format!("/{one}"), json!({ "$ref": "#/paths/~1p" }))).collect();
+    paths.insert("/p".to_owned(), json!({ "additionalOperations": methods }));
+    let document = loaded(json!({ "openapi": "3.2.0", "paths": paths }));
+    assert_eq!(document.len(), 100_000);
+}
+
+#[test]
+fn servers_and_names_that_many_operations_share_are_bounded() {
+    let long = "a".repeat(1 << 20);
+    let item = json!({ "get": { "operationId": long, "parameters": [{ "name": long, "in": "query" }] } });
+    let mut paths: Map<String, Value> =
+        (0..3_000).map(|one| (format!("/{one}"), json!({ "$ref": "#/paths/~1p" }))).collect();
+    paths.insert("/p".to_owned(), item);
+    let server = json!({ "url": format!("https://x/{}{long}", "{v}".repeat(1_000)), "variables": { "v": { "default": long } } });
+    let document = loaded(json!({ "openapi": "3.0.0", "servers": [server], "paths": paths }));
+    assert_eq!(document.len(), 3_001);
+    let error = document.operations().next().unwrap().encode(&json!({})).unwrap_err();
+    assert_eq!(error.to_string(), "it is not said which server the operation is on: the address is too long");
+    assert_eq!(messages(&document)[0], "a parameter has a name that is too long; it is left out");
+}

@@ -56,6 +56,7 @@ mod read;
 mod reply;
 mod request_parts;
 mod schema;
+mod secrets;
 mod selection;
 mod store;
 mod text;

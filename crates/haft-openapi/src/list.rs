@@ -1,8 +1,8 @@
 //! Finds the operations of a document.
 
 use crate::document::{Entry, Inner};
-use crate::plan::Place;
-use crate::store::{At, Store, step};
+use crate::problem::Problems;
+use crate::store::{At, step};
 use crate::{Problem, lower, names};
 use haft_core::ToolName;
 use http::Method;
@@ -18,10 +18,12 @@ const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "
 /// The most operations that are taken from one document.
 const MOST: usize = 100_000;
 
+/// The most methods that have no member of their own and are looked at of one path.
+const MOST_MORE: usize = 100;
+
 /// Lists every operation, without having looked at it; no name is set.
-pub(crate) fn candidates(document: &Inner) -> (Vec<Entry>, Vec<Problem>) {
+pub(crate) fn candidates(document: &Inner, problems: &mut Problems) -> Vec<Entry> {
     let mut found = Vec::new();
-    let mut problems = Vec::new();
     for member in PATHS {
         let Some(paths) = document.store.root().value.get(member) else { continue };
         let Some(paths) = paths.as_object() else {
@@ -31,6 +33,9 @@ pub(crate) fn candidates(document: &Inner) -> (Vec<Entry>, Vec<Problem>) {
             continue;
         };
         for (path, item) in paths {
+            if found.len() > MOST {
+                break;
+            }
             let pointer = || format!("/{member}/{}", step(path));
             if path.starts_with("x-") {
                 continue;
@@ -64,9 +69,11 @@ pub(crate) fn candidates(document: &Inner) -> (Vec<Entry>, Vec<Problem>) {
                 }
             }
             let more = item.get("additionalOperations").and_then(Value::as_object);
-            for (name, _) in more.into_iter().flatten() {
+            for (name, _) in more.into_iter().flatten().take(MOST_MORE) {
+                // What has a member of its own belongs there, and would be the same operation twice otherwise.
+                let has_member = METHODS.iter().any(|method| name.eq_ignore_ascii_case(method));
                 match Method::from_bytes(name.as_bytes()) {
-                    Ok(method) if method != Method::CONNECT => found.push(entry(method, name)),
+                    Ok(method) if !has_member && method != Method::CONNECT => found.push(entry(method, name)),
                     _ => problems.push(Problem::skipped(
                         format!("{}/additionalOperations/{}", pointer(), step(name)),
                         "this is no method that can be used",
@@ -82,18 +89,23 @@ pub(crate) fn candidates(document: &Inner) -> (Vec<Entry>, Vec<Problem>) {
         ));
         found.truncate(MOST);
     }
-    (found, problems)
+    found
 }
 
 /// Names the operations that can be called.
 pub(crate) fn name(document: &Inner, entries: &mut [Entry]) {
     let wishes: Vec<(Cow<'_, str>, String)> =
-        entries.iter().map(|entry| (wish(document, entry), entry.place())).collect();
+        entries.iter().map(|entry| (wish(document, entry), identity(entry))).collect();
     let names = names::tool_names(wishes.iter().map(|(wish, place)| (wish.as_ref(), place.clone())));
     drop(wishes);
     for (entry, name) in entries.iter_mut().zip(names) {
         entry.name = name;
     }
+}
+
+/// Says what tells an operation from all others. A path may stand in both lists of paths.
+fn identity(entry: &Entry) -> String {
+    if entry.paths == PATHS[0] { entry.place() } else { format!("{} of {}", entry.place(), entry.paths) }
 }
 
 /// Says what an operation wants to be called.
@@ -113,22 +125,4 @@ fn wish<'d>(document: &'d Inner, entry: &Entry) -> Cow<'d, str> {
 
 fn unnamed() -> ToolName {
     ToolName::project("unnamed")
-}
-
-/// Lists where the keys of an API are sent.
-pub(crate) fn secrets(store: &Store) -> Vec<(Place, String)> {
-    let root = store.root();
-    let schemes = root.value.get("components").and_then(|components| components.get("securitySchemes"));
-    let schemes = schemes.or_else(|| root.value.get("securityDefinitions")).and_then(Value::as_object);
-    let mut secrets = Vec::new();
-    for scheme in schemes.into_iter().flat_map(serde_json::Map::values) {
-        let Ok(scheme) = store.follow(At { file: root.file, value: scheme }) else { continue };
-        let text = |member: &str| scheme.value.get(member).and_then(Value::as_str);
-        if let (Some("apiKey"), Some(place), Some(name)) =
-            (text("type"), text("in").and_then(Place::parse), text("name"))
-        {
-            secrets.push((place, name.to_owned()));
-        }
-    }
-    secrets
 }

@@ -1,6 +1,7 @@
 //! Reads one operation out of a document.
 
 mod body;
+mod notes;
 mod parameter;
 mod place;
 mod responses;
@@ -8,6 +9,7 @@ mod server;
 mod swagger;
 mod template;
 
+pub(crate) use notes::Notes;
 pub(crate) use place::Pointed;
 pub(crate) use server::Servers;
 
@@ -19,6 +21,7 @@ pub(crate) use template::is_same;
 
 use serde_json::Value;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Is an operation with everything that schemas are made of.
 #[derive(Debug)]
@@ -29,7 +32,6 @@ pub(crate) struct Lowered<'d> {
     pub(crate) body: Option<Described<'d>>,
     /// What a good reply holds, if it is JSON.
     pub(crate) reply: Option<Source<'d>>,
-    pub(crate) notes: Vec<Problem>,
 }
 
 /// Is what a document says of an argument.
@@ -63,23 +65,32 @@ pub(crate) fn find<'d>(document: &'d Inner, entry: &Entry) -> Result<(Pointed<'d
     Ok((item, operation))
 }
 
-/// Reads an operation.
+/// Reads an operation of which everything was said before.
 pub(crate) fn lower<'d>(document: &'d Inner, entry: &Entry) -> Result<Lowered<'d>, Problem> {
+    lower_noting(document, entry, &mut Notes::default())
+}
+
+/// Reads an operation, and notes what is read in another way than it is written.
+pub(crate) fn lower_noting<'d>(
+    document: &'d Inner,
+    entry: &Entry,
+    notes: &mut Notes,
+) -> Result<Lowered<'d>, Problem> {
     let (item, operation) = find(document, entry)?;
     if !operation.value().is_object() {
         return Err(operation.skipped("an operation must be an object"));
     }
-    let mut notes = Vec::new();
-    let mut found = parameter::parameters(document, &item, &operation, &mut notes)?;
+    notes.step();
+    let mut found = parameter::parameters(document, &item, &operation, notes)?;
     let template = template::parse(&entry.path);
-    template::complete(&template, &mut found, &operation, &mut notes)?;
+    template::complete(&template, &mut found, &operation, notes)?;
     found.sort_by(|(one, _), (other, _)| (one.place, &one.name).cmp(&(other.place, &other.name)));
     let mut body = match document.version {
-        Version::Swagger2 => swagger::body(document, &item, &operation, &mut notes)?,
-        Version::V30 | Version::V31 => body::body(document, &operation, &mut notes)?,
+        Version::Swagger2 => swagger::body(document, &item, &operation, notes)?,
+        Version::V30 | Version::V31 => body::body(document, &operation, notes)?,
     };
     name_arguments(&mut found, body.as_mut().map(|(body, _)| body));
-    let replies = responses::responses(document, &operation);
+    let replies = responses::responses(document, &operation, notes);
     let server = document.servers.of(document, &item, &operation);
     let (parameters, described) = found.into_iter().unzip();
     let (body, body_source) = body.unzip();
@@ -91,9 +102,9 @@ pub(crate) fn lower<'d>(document: &'d Inner, entry: &Entry) -> Result<Lowered<'d
         body,
         accept: replies.accept,
         forms: document.forms,
-        secrets: document.secrets.clone(),
+        secrets: Arc::clone(&document.secrets),
     };
-    Ok(Lowered { plan, parameters: described, body: body_source, reply: replies.schema, notes })
+    Ok(Lowered { plan, parameters: described, body: body_source, reply: replies.schema })
 }
 
 /// Gives every argument a key of its own.
@@ -132,8 +143,8 @@ impl<'d> Source<'d> {
     }
 }
 
-/// Tells whether a parameter is none of the model's business: what it would say is said by the client, or is a secret.
-pub(crate) fn is_reserved(document: &Inner, place: Place, name: &str) -> bool {
+/// Tells whether a parameter is none of the model's business, since the client says it.
+pub(crate) fn is_reserved(place: Place, name: &str) -> bool {
     /// Headers that the document may not describe, and those that make up the message itself.
     const HEADERS: [&str; 16] = [
         "accept",
@@ -154,10 +165,6 @@ pub(crate) fn is_reserved(document: &Inner, place: Place, name: &str) -> bool {
         "via",
     ];
     place == Place::Header && HEADERS.iter().any(|header| name.eq_ignore_ascii_case(header))
-        || document.secrets.iter().any(|(secret, known)| {
-            *secret == place
-                && if place == Place::Header { known.eq_ignore_ascii_case(name) } else { known == name }
-        })
 }
 
 #[cfg(test)]

@@ -9,13 +9,19 @@ use std::fmt::Write as _;
 /// The most characters of the name of a tool or an argument.
 const MOST_CHARACTERS: usize = 64;
 
+/// The most bytes of a wish that are looked at.
+const MOST_LOOKED_AT: usize = 1_000;
+
 /// The hexadecimal digits behind a name that would not be its own otherwise.
-const SUFFIX_DIGITS: usize = 8;
+///
+/// As many as [`ToolName::project`] takes, so that nobody has a name of a document that looks like the project of another.
+const SUFFIX_DIGITS: usize = 12;
 
 /// Names tools for a list of operations, each given by what it wants to be called and what tells it from all others.
 ///
 /// The names do not depend on the order. Characters that are not allowed become `_`. Where several come to the same name,
-/// the one that is written exactly so keeps it, and the others get a suffix made of what tells them apart.
+/// the one that is written exactly so keeps it, and the others get a suffix made of what tells them apart. So does every name
+/// that ends in what looks like such a suffix, since it could be that of another.
 pub(crate) fn tool_names<'a>(wanted: impl Iterator<Item = (&'a str, String)> + Clone) -> Vec<ToolName> {
     let projected: Vec<_> = wanted.clone().map(|(wish, _)| sanitised(wish, false)).collect();
     let mut owners: HashMap<&str, Owner> = HashMap::new();
@@ -24,9 +30,9 @@ pub(crate) fn tool_names<'a>(wanted: impl Iterator<Item = (&'a str, String)> + C
         owner.all += 1;
         owner.exact += usize::from(wish == name);
     }
-    let names = wanted.zip(&projected).map(|((wish, identity), name)| {
+    let names = wanted.clone().zip(&projected).map(|((wish, identity), name)| {
         let owner = owners.get(name.as_ref()).copied().unwrap_or_default();
-        let is_own = owner.all == 1 || owner.exact == 1 && wish == name;
+        let is_own = (owner.all == 1 || owner.exact == 1 && wish == name) && !has_suffix(name);
         let name = if is_own && name.len() <= MOST_CHARACTERS && !name.is_empty() {
             Cow::Borrowed(name.as_ref())
         } else {
@@ -34,7 +40,19 @@ pub(crate) fn tool_names<'a>(wanted: impl Iterator<Item = (&'a str, String)> + C
         };
         name.parse().unwrap_or_else(|_| ToolName::project(&identity))
     });
-    names.collect()
+    let mut names: Vec<ToolName> = names.collect();
+    // Whoever writes the document can look for two operations whose suffixes are alike.
+    let mut seen: HashMap<ToolName, usize> = HashMap::new();
+    for name in &names {
+        *seen.entry(name.clone()).or_default() += 1;
+    }
+    for (name, (_, identity)) in names.iter_mut().zip(wanted) {
+        if seen.get(name).is_some_and(|times| *times > 1) {
+            let again = with_suffix(name.as_str(), &format!("{name} {identity}"));
+            *name = again.parse().unwrap_or_else(|_| ToolName::project(&identity));
+        }
+    }
+    names
 }
 
 /// Counts who comes to one name.
@@ -64,12 +82,12 @@ pub(crate) fn keys<'a>(wanted: impl Iterator<Item = (&'a str, &'static str)>) ->
                 continue;
             }
             let plain = sanitised(wish, true);
-            let wishes = [
-                plain.to_string(),
-                format!("{place}_{plain}"),
-                with_suffix(&plain, &format!("{place} {wish}")),
-            ];
-            let free = wishes.into_iter().find(|name| is_key(name) && !taken.contains(name));
+            // Most take the first of them, so the others are made only when it is their turn.
+            let wishes: [&dyn Fn() -> String; 3] =
+                [&|| plain.to_string(), &|| format!("{place}_{plain}"), &|| {
+                    with_suffix(&plain, &format!("{place} {wish}"))
+                }];
+            let free = wishes.iter().map(|made| made()).find(|name| is_key(name) && !taken.contains(name));
             // The places are few and the suffix tells the rest apart, but nothing may be lost if it does not.
             let free =
                 free.unwrap_or_else(|| with_suffix("argument", &format!("{place} {wish} {}", taken.len())));
@@ -107,7 +125,11 @@ fn is_allowed(character: char, dots: bool) -> bool {
 
 /// Puts one `_` for each run of characters that are not allowed, and none at the ends.
 fn sanitised(text: &str, dots: bool) -> Cow<'_, str> {
-    if !text.is_empty() && text.chars().all(|character| is_allowed(character, dots)) {
+    let text = &text[..text.floor_char_boundary(MOST_LOOKED_AT)];
+    if !text.is_empty()
+        && text.len() <= MOST_CHARACTERS
+        && text.chars().all(|character| is_allowed(character, dots))
+    {
         return Cow::Borrowed(text);
     }
     let mut name = String::with_capacity(text.len().min(2 * MOST_CHARACTERS));
@@ -164,22 +186,22 @@ mod tests {
         check(
             &["a/b", "a.b", "a_b"],
             &expect![[r#"
-            a_b_157856c5
-            a_b_327f6811
-            a_b"#]],
+                a_b_157856c59fc4
+                a_b_327f68111c52
+                a_b"#]],
         );
         check(
             &["same", "same"],
             &expect![[r#"
-            same_157856c5
-            same_327f6811"#]],
+                same_157856c59fc4
+                same_327f68111c52"#]],
         );
         check(
             &["", "…", &"x".repeat(100)],
             &expect![[r#"
-            _157856c5
-            _327f6811
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_7d1cd700"#]],
+                _157856c59fc4
+                _327f68111c52
+                xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_7d1cd70024a8"#]],
         );
     }
 
@@ -199,6 +221,20 @@ mod tests {
             filter_name
             query_"#]]
         .assert_eq(&keys(wanted.into_iter()).join("\n"));
+    }
+
+    #[test]
+    fn nobody_has_the_name_that_another_gets() {
+        // The last one spells what the first one is called.
+        let first = tool_names([("a/b", "GET /0".to_owned()), ("a.b", "GET /1".to_owned())].into_iter())[0]
+            .to_string();
+        check(
+            &["a/b", "a.b", &first],
+            &expect![[r#"
+            a_b_157856c59fc4
+            a_b_327f68111c52
+            a_b_157856c59fc4_7d1cd70024a8"#]],
+        );
     }
 
     proptest! {

@@ -1,7 +1,9 @@
 //! What is needed of an operation to make requests: no schema, nothing borrowed.
 
 use crate::FormStyle;
+use crate::secrets::Secrets;
 use http::Method;
+use std::sync::Arc;
 
 /// Says how requests of an operation are written.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +19,7 @@ pub(crate) struct Plan {
     pub(crate) accept: String,
     pub(crate) forms: FormStyle,
     /// What no argument may be sent as, since keys of the API are.
-    pub(crate) secrets: Vec<(Place, String)>,
+    pub(crate) secrets: Arc<Secrets>,
 }
 
 /// Is a path with places for parameters.

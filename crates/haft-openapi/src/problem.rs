@@ -26,6 +26,52 @@ pub enum Severity {
     Skipped,
 }
 
+/// Keeps problems up to a bound and counts the others.
+#[derive(Debug)]
+pub(crate) struct Problems {
+    kept: Vec<Problem>,
+    most: usize,
+    left_out: usize,
+}
+
+impl Problems {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { kept: Vec::new(), most, left_out: 0 }
+    }
+
+    pub(crate) fn push(&mut self, problem: Problem) {
+        self.push_with(|| problem);
+    }
+
+    /// Adds one that is not made where it would not be kept.
+    pub(crate) fn push_with(&mut self, problem: impl FnOnce() -> Problem) {
+        if self.kept.len() < self.most {
+            self.kept.push(problem());
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    /// Lists those that were kept, and a word on how many were not.
+    pub(crate) fn done(mut self) -> Vec<Problem> {
+        match self.left_out {
+            0 => {}
+            1 => self.kept.push(Problem::note("", "there is 1 more problem, which is not listed")),
+            more => {
+                self.kept
+                    .push(Problem::note("", format!("there are {more} more problems, which are not listed")));
+            }
+        }
+        self.kept
+    }
+}
+
+impl Extend<Problem> for Problems {
+    fn extend<I: IntoIterator<Item = Problem>>(&mut self, problems: I) {
+        problems.into_iter().for_each(|problem| self.push(problem));
+    }
+}
+
 impl Problem {
     pub(crate) fn note(pointer: impl AsRef<str>, message: impl AsRef<str>) -> Self {
         Self::new(Severity::Note, pointer.as_ref(), message.as_ref())

@@ -1,11 +1,23 @@
 use super::{Document, Inner, Version};
+use crate::lower::Notes;
 use crate::lower::{self, Servers};
+use crate::problem::Problems;
 use crate::read::Read;
+use crate::secrets::Secrets;
 use crate::store::{Store, load_from};
 use crate::{LoadError, LoadOptions, Problem, References, list};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
+
+/// The most that is said of a document.
+const MOST_PROBLEMS: usize = 10_000;
+
+/// The most parts of a document that are looked at while its operations are read, such as parameters and media types.
+///
+/// Operations share them by references, so a small document can have operations without end. The largest real ones come to
+/// some hundred thousands.
+const MOST_STEPS: usize = 1_000_000;
 
 /// Is a document whose own text is read, and what it refers to is not.
 #[derive(Debug)]
@@ -19,7 +31,7 @@ pub(super) struct Begun {
 
 impl Begun {
     pub(super) fn of(read: Read) -> Result<Self, LoadError> {
-        let Read { value, outward, repeated } = read;
+        let Read { value, outward, repeated, .. } = read;
         let (version, guessed) = version(&value)?;
         let mut problems: Vec<Problem> = guessed.into_iter().collect();
         problems.extend(repeated.into_iter().map(|key| {
@@ -48,8 +60,10 @@ impl Begun {
 
     /// Reads all operations.
     pub(super) fn read(self, options: &LoadOptions) -> Document {
-        let Self { store, mut problems, version, .. } = self;
-        let secrets = list::secrets(&store);
+        let Self { store, problems: known, version, .. } = self;
+        let mut problems = Problems::new(MOST_PROBLEMS);
+        problems.extend(known);
+        let secrets = Arc::new(Secrets::of(&store));
         let mut inner = Inner {
             store,
             version,
@@ -60,24 +74,35 @@ impl Begun {
             entries: Vec::new(),
             problems: Vec::new(),
         };
-        let (candidates, more) = list::candidates(&inner);
-        problems.extend(more);
+        let candidates = list::candidates(&inner, &mut problems);
         let mut entries = Vec::with_capacity(candidates.len());
-        for entry in candidates {
+        let mut steps = 0;
+        let mut candidates = candidates.into_iter();
+        for entry in candidates.by_ref() {
+            let mut notes = Notes::default();
+            let lowered = lower::lower_noting(&inner, &entry, &mut notes);
+            steps += notes.steps();
             let told = |problem: Problem| problem.of(&entry.place());
-            match lower::lower(&inner, &entry) {
-                Ok(lowered) => {
-                    problems.extend(lowered.notes.into_iter().map(told));
-                    entries.push(entry);
-                }
+            problems.extend(notes.done().into_iter().map(told));
+            match lowered {
+                Ok(_) => entries.push(entry),
                 Err(problem) => problems.push(told(problem)),
             }
+            if steps > MOST_STEPS {
+                break;
+            }
+        }
+        if candidates.len() > 0 {
+            problems.push(Problem::skipped(
+                "/paths",
+                format!("the operations have too much in them; the last {} are left out", candidates.len()),
+            ));
         }
         list::name(&inner, &mut entries);
         entries.sort_by(|one, other| one.name.cmp(&other.name));
         entries.shrink_to_fit();
         inner.entries = entries;
-        inner.problems = problems;
+        inner.problems = problems.done();
         Document(Arc::new(inner))
     }
 }

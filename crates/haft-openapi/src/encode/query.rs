@@ -152,7 +152,7 @@ impl Query {
 
 fn is_secret(plan: &Plan, parameter: &Parameter, key: &str) -> bool {
     let place = if parameter.place == Place::QueryString { Place::Query } else { parameter.place };
-    plan.secrets.iter().any(|(secret, name)| *secret == place && name == key)
+    plan.secrets.is_like(place, key)
 }
 
 /// Tells whether the path itself says the parameter.

@@ -1,5 +1,5 @@
 use super::place::Pointed;
-use super::{Described, Source};
+use super::{Described, Notes, Source};
 use crate::Problem;
 use crate::document::Inner;
 use crate::plan::{Body, Field, FlatProperty, Media, Shape, Style};
@@ -7,26 +7,30 @@ use crate::store::At;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
+/// The most media types that are looked at in one place.
+pub(super) const MOST_MEDIA_TYPES: usize = 100;
+
 /// Reads the body of an operation of OpenAPI 3.
 pub(super) fn body<'d>(
     document: &'d Inner,
     operation: &Pointed<'d>,
-    notes: &mut Vec<Problem>,
+    notes: &mut Notes,
 ) -> Result<Option<(Body, Described<'d>)>, Problem> {
     let Some(stated) = operation.member("requestBody") else { return Ok(None) };
     let request = stated.followed()?;
     let Some(content) = request.member("content") else {
-        notes.push(request.note("the body has no content; none is sent"));
+        notes.push(|| request.note("the body has no content; none is sent"));
         return Ok(None);
     };
     let mut best: Option<(Media, &'d str, Pointed<'d>)> = None;
-    for (content_type, stated) in content.members() {
+    for (content_type, stated) in content.members().take(MOST_MEDIA_TYPES) {
+        notes.step();
         let Ok(media_type) = stated.followed() else {
-            notes.push(stated.note("the reference leads nowhere; this form of the body is passed over"));
+            notes.push(|| stated.note("the reference leads nowhere; this form of the body is passed over"));
             continue;
         };
         if http::HeaderValue::from_str(content_type).is_err() {
-            notes.push(stated.note("this is no media type; this form of the body is passed over"));
+            notes.push(|| stated.note("this is no media type; this form of the body is passed over"));
             continue;
         }
         let media = Media::of(content_type).unwrap_or_else(|| guess(document, &media_type));
@@ -38,7 +42,7 @@ pub(super) fn body<'d>(
         }
     }
     let Some((media, content_type, media_type)) = best else {
-        notes.push(content.note("the body has no form that can be sent; none is sent"));
+        notes.push(|| content.note("the body has no form that can be sent; none is sent"));
         return Ok(None);
     };
     let schema = media_type.member("schema").or_else(|| media_type.member("itemSchema"));

@@ -1,5 +1,5 @@
 use super::place::Pointed;
-use super::{Described, Source, is_reserved, swagger};
+use super::{Described, Notes, Source, is_reserved, swagger};
 use crate::Problem;
 use crate::document::{Inner, Version};
 use crate::plan::{Media, Parameter, Place, Style};
@@ -9,40 +9,45 @@ use std::collections::HashMap;
 /// The most parameters of an operation, or of a path.
 const MOST: usize = 1_000;
 
+/// The most bytes of the name of a parameter, which is repeated for every item of a list.
+const MOST_NAME_BYTES: usize = 1_000;
+
 /// Reads the parameters of an operation: those of its path, unless it has its own of the same name and place.
 pub(super) fn parameters<'d>(
     document: &'d Inner,
     item: &Pointed<'d>,
     operation: &Pointed<'d>,
-    notes: &mut Vec<Problem>,
+    notes: &mut Notes,
 ) -> Result<Vec<(Parameter, Described<'d>)>, Problem> {
     let mut found: Vec<(Parameter, Described<'d>)> = Vec::new();
-    let mut known: HashMap<(Place, String), usize> = HashMap::new();
-    for owner in [item, operation] {
+    // Where each of them is, and whether the operation has said it itself.
+    let mut known: HashMap<(Place, String), (usize, bool)> = HashMap::new();
+    for (owner, is_own) in [(item, false), (operation, true)] {
         let Some(list) = owner.member("parameters") else { continue };
         if !list.value().is_array() && !list.value().is_null() {
-            notes.push(list.note("the parameters are no list; they are passed over"));
+            notes.push(|| list.note("the parameters are no list; they are passed over"));
         }
         if list.value().as_array().is_some_and(|list| list.len() > MOST) {
             return Err(list.skipped(format!("there are more than {MOST} parameters")));
         }
-        let inherited = found.len();
         for stated in list.items() {
-            let Some(parameter) = parameter(document, &stated, notes)? else { continue };
+            notes.step();
+            let Some(parameter) = parameter(document, operation, &stated, notes)? else { continue };
             let name = match parameter.0.place {
                 Place::Header => parameter.0.name.to_ascii_lowercase(),
                 _ => parameter.0.name.clone(),
             };
             match known.entry((parameter.0.place, name)) {
                 std::collections::hash_map::Entry::Vacant(entry) => {
-                    entry.insert(found.len());
+                    entry.insert((found.len(), is_own));
                     found.push(parameter);
                 }
-                std::collections::hash_map::Entry::Occupied(entry) if *entry.get() < inherited => {
-                    found[*entry.get()] = parameter;
+                std::collections::hash_map::Entry::Occupied(mut entry) if entry.get().1 != is_own => {
+                    entry.get_mut().1 = is_own;
+                    found[entry.get().0] = parameter;
                 }
                 std::collections::hash_map::Entry::Occupied(_) => {
-                    notes.push(stated.note("the parameter is listed before; the first one counts"));
+                    notes.push(|| stated.note("the parameter is listed before; the first one counts"));
                 }
             }
         }
@@ -53,8 +58,9 @@ pub(super) fn parameters<'d>(
 /// Reads one parameter; `None` where it is no argument.
 fn parameter<'d>(
     document: &'d Inner,
+    operation: &Pointed<'d>,
     stated: &Pointed<'d>,
-    notes: &mut Vec<Problem>,
+    notes: &mut Notes,
 ) -> Result<Option<(Parameter, Described<'d>)>, Problem> {
     let parameter = stated.followed()?;
     if !parameter.value().is_object() {
@@ -65,11 +71,11 @@ fn parameter<'d>(
     if document.version == Version::Swagger2 && matches!(place, Some("body" | "formData")) {
         return Ok(None);
     }
-    let unusable = |why: &str, notes: &mut Vec<Problem>| {
+    let unusable = |why: &str, notes: &mut Notes| {
         if is_required {
             return Err(parameter.skipped(format!("a required parameter {why}")));
         }
-        notes.push(parameter.note(format!("a parameter {why}; it is left out")));
+        notes.push(|| parameter.note(format!("a parameter {why}; it is left out")));
         Ok(None)
     };
     let Some(place) = place.and_then(Place::parse) else {
@@ -78,7 +84,14 @@ fn parameter<'d>(
     let Some(name) = parameter.text("name").filter(|name| !name.is_empty()) else {
         return unusable("has no name", notes);
     };
-    if is_reserved(document, place, name) {
+    if is_reserved(place, name) {
+        return Ok(None);
+    }
+    if name.len() > MOST_NAME_BYTES {
+        return unusable("has a name that is too long", notes);
+    }
+    if document.secrets.has_key_at(&Pointed::root(document), operation, place, name) {
+        notes.push(|| parameter.note(format!("the client sends a key as `{name}`; it is no argument")));
         return Ok(None);
     }
     let is_token = || http::HeaderName::from_bytes(name.as_bytes()).is_ok();
@@ -111,15 +124,15 @@ fn parameter<'d>(
 }
 
 /// Reads how a parameter of OpenAPI 3 is written.
-fn style(parameter: &Pointed<'_>, place: Place, notes: &mut Vec<Problem>) -> (Style, bool) {
+fn style(parameter: &Pointed<'_>, place: Place, notes: &mut Notes) -> (Style, bool) {
     let usual = Style::usual(place);
     let word = parameter.get("style");
     let said =
         word.and_then(serde_json::Value::as_str).and_then(Style::parse).filter(|style| style.fits(place));
     if word.is_some() && said.is_none() {
-        notes.push(
-            parameter.note(format!("no {} parameter has that style; the usual one is used", place.word())),
-        );
+        notes.push(|| {
+            parameter.note(format!("no {} parameter has that style; the usual one is used", place.word()))
+        });
     }
     let style = said.unwrap_or(usual);
     let explode = match parameter.get("explode") {

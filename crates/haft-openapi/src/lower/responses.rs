@@ -1,7 +1,11 @@
+use super::body::MOST_MEDIA_TYPES;
 use super::place::Pointed;
-use super::{Source, swagger};
+use super::{Notes, Source, swagger};
 use crate::document::{Inner, Version};
 use crate::plan::Media;
+
+/// The most replies that are looked at of one operation.
+const MOST_REPLIES: usize = 100;
 
 /// The most media types that are asked for.
 const MOST_ACCEPTED: usize = 6;
@@ -14,25 +18,40 @@ pub(super) struct Responses<'d> {
 }
 
 /// Reads what a good reply looks like. What cannot be read says nothing, since a reply is taken as it comes.
-pub(super) fn responses<'d>(document: &'d Inner, operation: &Pointed<'d>) -> Responses<'d> {
+pub(super) fn responses<'d>(
+    document: &'d Inner,
+    operation: &Pointed<'d>,
+    notes: &mut Notes,
+) -> Responses<'d> {
     let listed = operation.member("responses");
     let mut good: Vec<(&str, Pointed<'d>)> = listed
         .iter()
         .flat_map(Pointed::members)
         .filter(|(code, _)| code.starts_with('2') || *code == "default")
+        .take(MOST_REPLIES)
         .filter_map(|(code, response)| Some((code, response.followed().ok()?)))
         .collect();
-    good.sort_by_key(|(code, _)| (*code == "default", *code));
-    let mut types: Vec<&str> = Vec::new();
+    // The default is what is answered in case of an error where it is said what a good reply is.
+    if good.iter().any(|(code, _)| *code != "default") {
+        good.retain(|(code, _)| *code != "default");
+    }
+    good.sort_by_key(|(code, _)| *code);
+    let mut types: Vec<&str> = match document.version {
+        Version::Swagger2 => swagger::produced(document, operation).collect(),
+        Version::V30 | Version::V31 => Vec::new(),
+    };
     let mut schema = None;
     for (code, response) in &good {
+        notes.step();
         match document.version {
             Version::Swagger2 => {
-                types.extend(swagger::produced(document, operation));
                 schema = schema.or_else(|| response.member("schema").map(|schema| Source::at(schema.at)));
             }
             Version::V30 | Version::V31 => {
-                for (content_type, media) in response.member("content").iter().flat_map(Pointed::members) {
+                let content = response.member("content");
+                let media_types = content.iter().flat_map(Pointed::members).take(MOST_MEDIA_TYPES);
+                for (content_type, media) in media_types {
+                    notes.step();
                     // The default is what is answered in case of an error, most of the time.
                     if *code != "default" {
                         types.push(content_type);

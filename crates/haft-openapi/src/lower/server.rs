@@ -5,6 +5,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use url::Url;
 
+/// The most bytes of the address of a server.
+const MOST_BYTES: usize = 8_000;
+
 /// Says which server operations are on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Servers {
@@ -46,6 +49,9 @@ impl Servers {
                 }
             },
         };
+        if stated.len() > MOST_BYTES {
+            return Err("the address is too long".to_owned());
+        }
         if stated.contains(['{', '}']) {
             return Err(format!("`{}` has a variable without a value", shortened(&stated)));
         }
@@ -74,11 +80,14 @@ impl Servers {
     fn listed(&self, level: &Pointed<'_>) -> Option<String> {
         let servers = level.member("servers")?;
         let server = servers.items().next()?;
-        let url = server.text("url")?.trim();
+        let url = server.text("url")?;
+        let url = url[..url.floor_char_boundary(MOST_BYTES + 1)].trim();
         let variables = server.get("variables");
         let mut filled = String::with_capacity(url.len());
         let mut rest = url;
-        while let Some((before, from)) = rest.split_once('{') {
+        while let Some((before, from)) = rest.split_once('{')
+            && filled.len() <= MOST_BYTES
+        {
             let Some((name, after)) = from.split_once('}') else { break };
             filled.push_str(before);
             let default = variables.and_then(|variables| variables.get(name)?.get("default"));
@@ -95,11 +104,13 @@ impl Servers {
 
     fn of_host(&self, document: &Inner, operation: &Pointed<'_>) -> String {
         let root = Pointed::root(document);
-        let path = root.text("basePath").unwrap_or("/");
+        let bounded = |text: &'_ str| text[..text.floor_char_boundary(MOST_BYTES + 1)].to_owned();
+        let path = bounded(root.text("basePath").unwrap_or("/"));
         let slash = if path.starts_with('/') { "" } else { "/" };
-        let Some(host) = root.text("host") else { return format!("{slash}{path}") };
+        let Some(host) = root.text("host").map(bounded) else { return format!("{slash}{path}") };
         let schemes = operation.get("schemes").or_else(|| root.get("schemes"));
-        let schemes = schemes.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        let schemes =
+            schemes.and_then(Value::as_array).into_iter().flatten().take(10).filter_map(Value::as_str);
         let mut schemes: Vec<&str> = schemes.filter(|scheme| matches!(*scheme, "http" | "https")).collect();
         // Of two that are offered the safe one is taken.
         schemes.sort_unstable_by_key(|scheme| *scheme != "https");

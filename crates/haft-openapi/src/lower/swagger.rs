@@ -1,14 +1,15 @@
 //! Swagger 2.0, as far as it says things in another way than OpenAPI 3.
 
-use super::body::{definite, fields, flatten, rank};
+use super::body::{MOST_MEDIA_TYPES, definite, fields, flatten, rank};
 use super::place::Pointed;
-use super::{Described, Source};
+use super::{Described, Notes, Source};
 use crate::Problem;
 use crate::document::Inner;
 use crate::plan::{Body, Media, Place, Shape, Style};
 use crate::store::At;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// What a parameter says of its value by itself.
 const OF_SCHEMAS: [&str; 19] = [
@@ -62,17 +63,19 @@ pub(super) fn body<'d>(
     document: &'d Inner,
     item: &Pointed<'d>,
     operation: &Pointed<'d>,
-    notes: &mut Vec<Problem>,
+    notes: &mut Notes,
 ) -> Result<Option<(Body, Described<'d>)>, Problem> {
     let mut whole: Option<Pointed<'d>> = None;
     let mut form: Vec<(&'d str, Pointed<'d>)> = Vec::new();
+    let mut known: HashSet<&'d str> = HashSet::new();
     // Those of the operation come first, and the first one counts.
     for owner in [operation, item] {
         for stated in owner.member("parameters").iter().flat_map(Pointed::items) {
+            notes.step();
             let parameter = stated.followed()?;
             match (parameter.text("in"), parameter.text("name")) {
                 (Some("body"), _) if whole.is_none() => whole = Some(parameter),
-                (Some("formData"), Some(name)) if form.iter().all(|(known, _)| *known != name) => {
+                (Some("formData"), Some(name)) if known.insert(name) => {
                     form.push((name, parameter));
                 }
                 _ => {}
@@ -82,9 +85,9 @@ pub(super) fn body<'d>(
     match whole {
         Some(parameter) => {
             if !form.is_empty() {
-                notes.push(
-                    parameter.note("there is a body besides fields of a form; the fields are left out"),
-                );
+                notes.push(|| {
+                    parameter.note("there is a body besides fields of a form; the fields are left out")
+                });
             }
             Ok(Some(of_parameter(document, operation, &parameter)))
         }
@@ -186,7 +189,7 @@ fn of_form<'d>(
 fn consumed<'d>(document: &'d Inner, operation: &Pointed<'d>) -> impl Iterator<Item = &'d str> + Clone {
     let own = operation.get("consumes").and_then(Value::as_array);
     let list = own.or_else(|| Pointed::root(document).get("consumes").and_then(Value::as_array));
-    let texts = list.into_iter().flatten().filter_map(Value::as_str);
+    let texts = list.into_iter().flatten().take(MOST_MEDIA_TYPES).filter_map(Value::as_str);
     texts.filter(|text| http::HeaderValue::from_str(text).is_ok())
 }
 
@@ -194,5 +197,5 @@ fn consumed<'d>(document: &'d Inner, operation: &Pointed<'d>) -> impl Iterator<I
 pub(super) fn produced<'d>(document: &'d Inner, operation: &Pointed<'d>) -> impl Iterator<Item = &'d str> {
     let own = operation.get("produces").and_then(Value::as_array);
     let list = own.or_else(|| Pointed::root(document).get("produces").and_then(Value::as_array));
-    list.into_iter().flatten().filter_map(Value::as_str)
+    list.into_iter().flatten().take(MOST_MEDIA_TYPES).filter_map(Value::as_str)
 }

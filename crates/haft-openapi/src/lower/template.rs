@@ -1,5 +1,5 @@
 use super::place::Pointed;
-use super::{Described, Source};
+use super::{Described, Notes, Source};
 use crate::Problem;
 use crate::plan::{Parameter, Piece, Place, Style, Template};
 use serde_json::json;
@@ -36,7 +36,7 @@ pub(super) fn complete<'d>(
     template: &Template,
     found: &mut Vec<(Parameter, Described<'d>)>,
     operation: &Pointed<'d>,
-    notes: &mut Vec<Problem>,
+    notes: &mut Notes,
 ) -> Result<(), Problem> {
     let pieces = template.path.len() + template.query.len();
     if pieces > MOST_PIECES {
@@ -52,9 +52,9 @@ pub(super) fn complete<'d>(
     found.retain(|(parameter, _)| {
         let is_there = parameter.place != Place::Path || named(&parameter.name);
         if !is_there {
-            notes.push(
-                operation.note(format!("the path has no place for its parameter `{}`", parameter.name)),
-            );
+            notes.push(|| {
+                operation.note(format!("the path has no place for its parameter `{}`", parameter.name))
+            });
         }
         is_there
     });
@@ -66,7 +66,9 @@ pub(super) fn complete<'d>(
         if is_known {
             continue;
         }
-        notes.push(operation.note(format!("nothing describes `{name}` in the path; it is taken for a text")));
+        notes.push(|| {
+            operation.note(format!("nothing describes `{name}` in the path; it is taken for a text"))
+        });
         let parameter = Parameter {
             key: String::new(),
             name: name.clone(),

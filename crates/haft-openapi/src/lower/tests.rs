@@ -2,7 +2,7 @@
 
 use crate::{Document, LoadOptions};
 use expect_test::{Expect, expect};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// Shows what there is in a document, what each operation sends for its arguments' names, and what is wrong.
@@ -136,12 +136,16 @@ paths:
         - { name: x, in: query }
         - { name: x, in: header }
         - { name: y, in: query, style: matrix }
+        - { name: id, in: path, required: true, style: label }
+        - { name: id, in: path, required: true, style: matrix }
   /b/{free}: { delete: {} }
 "##,
         &expect![[r#"
             delete_b_free: DELETE https://x.example/b/%3Cfree%3E
-            get_a_id: GET https://x.example/a/%3Cid%3E?x=%3Cx%3E&y=%3Cy%3E
+            get_a_id: GET https://x.example/a/.%3Cid%3E?x=%3Cx%3E&y=%3Cy%3E
+            Note: GET /a/{id}: the parameter is listed before; the first one counts (at `/paths/~1a~1{id}/get/parameters/1`)
             Note: GET /a/{id}: no query parameter has that style; the usual one is used (at `/paths/~1a~1{id}/get/parameters/3`)
+            Note: GET /a/{id}: the parameter is listed before; the first one counts (at `/paths/~1a~1{id}/get/parameters/5`)
             Note: GET /a/{id}: the path has no place for its parameter `gone` (at `/paths/~1a~1{id}/get`)
             Note: DELETE /b/{free}: nothing describes `free` in the path; it is taken for a text (at `/paths/~1b~1{free}/delete`)
         "#]],
@@ -165,12 +169,19 @@ paths:
         - { name: X-KEY, in: header }
         - { name: "bad name", in: header }
         - { name: ok, in: query }
+  /b: { get: { security: [], parameters: [ { name: api_key, in: query, required: true } ] } }
+  /c: { get: { security: [ { b: [] } ], parameters: [ { name: api_key, in: query }, { name: x-KEY, in: header } ] } }
 components: { securitySchemes: {
   a: { type: apiKey, in: query, name: api_key }, b: { type: apiKey, in: header, name: x-key }, c: 5 } }
 "##,
         &expect![[r#"
             get_a: GET https://x.example/a?ok=%3Cok%3E
+            get_b: GET https://x.example/b?api_key=%3Capi_key%3E
+            get_c: GET https://x.example/c?api_key=%3Capi_key%3E
+            Note: GET /a: the client sends a key as `api_key`; it is no argument (at `/paths/~1a/get/parameters/4`)
+            Note: GET /a: the client sends a key as `X-KEY`; it is no argument (at `/paths/~1a/get/parameters/5`)
             Note: GET /a: a parameter has a name that no header can have; it is left out (at `/paths/~1a/get/parameters/6`)
+            Note: GET /c: the client sends a key as `x-KEY`; it is no argument (at `/paths/~1c/get/parameters/1`)
         "#]],
     );
 }
@@ -288,24 +299,48 @@ paths:
 }
 
 #[test]
+fn what_else_may_be_answered_is_no_good_reply() {
+    let good = |responses: Value, version: &str| {
+        let value = json!({ "openapi": version, "paths": { "/a": { "get": { "responses": responses } } } });
+        let value = match version {
+            "2.0" => json!({ "swagger": "2.0", "paths": value["paths"] }),
+            _ => value,
+        };
+        let document = Document::from_value(value, &LoadOptions::default()).unwrap();
+        let schema = document.operation("get_a").unwrap().output_schema();
+        schema.map(|schema| schema.into_schema().as_value().to_string())
+    };
+    let of = |schema: Value| json!({ "content": { "application/json": { "schema": schema } } });
+    let error = json!({ "type": "object", "properties": { "error": {} } });
+    assert_eq!(good(json!({ "204": {}, "default": of(error.clone()) }), "3.0.0"), None);
+    assert_eq!(good(json!({ "204": {}, "default": { "schema": error.clone() } }), "2.0"), None);
+    let shown = r#"{"properties":{"error":{}},"type":"object"}"#;
+    assert_eq!(good(json!({ "default": of(error) }), "3.0.0").as_deref(), Some(shown));
+}
+
+#[test]
 fn methods_of_3_2_and_paths_of_azure_are_found() {
     check(
         r##"
 openapi: 3.2.0
 paths:
-  /a: { query: { operationId: q }, additionalOperations: { LINK: { operationId: l }, "BAD METHOD": {}, CONNECT: {} } }
+  /a: { query: { operationId: q }, additionalOperations: { LINK: { operationId: l }, "BAD METHOD": {}, CONNECT: {}, Query: {} } }
   b: { get: { operationId: b } }
 x-ms-paths:
   /a?comp=x: { get: { operationId: azure } }
+  b: { get: { operationId: b } }
 "##,
         &expect![[r#"
             azure: GET https://x.example/a?comp=x
-            b: GET https://x.example/b
+            b_10a1c209508c: GET https://x.example/b
+            b_816921999eae: GET https://x.example/b
             l: LINK https://x.example/a
             q: QUERY https://x.example/a
             Skipped: this is no method that can be used (at `/paths/~1a/additionalOperations/BAD METHOD`)
             Skipped: this is no method that can be used (at `/paths/~1a/additionalOperations/CONNECT`)
+            Skipped: this is no method that can be used (at `/paths/~1a/additionalOperations/Query`)
             Note: the path does not begin with `/`; one is put before it (at `/paths/b`)
+            Note: the path does not begin with `/`; one is put before it (at `/x-ms-paths/b`)
         "#]],
     );
 }
@@ -347,6 +382,36 @@ paths:
         GET /b: the reference `../outside.yaml#/a` leads to a file that is not read (at `/paths/~1b/get/parameters/0`)
         GET /c: the reference `https://evil.example/x.yaml#/a` leads to a file that is not read (at `/paths/~1c/get/parameters/0`)
         GET /d: the reference `missing.yaml` leads to a file that is not read (at `/paths/~1d/get/parameters/0`)"#]].assert_eq(&problems.join("\n"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_among_the_files_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe.yaml")).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let options =
+        LoadOptions::default().references(crate::References::Directory(folder.path().to_path_buf()));
+    let text = "openapi: 3.0.0\npaths: { /a: { $ref: pipe.yaml } }";
+    let document = Document::from_text(text, &options).unwrap();
+    expect!["`pipe.yaml` is no file (at ``)"].assert_eq(&document.problems()[0].to_string());
+}
+
+#[test]
+fn files_count_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("openapi.yaml");
+    std::fs::write(folder.path().join("a.json"), "[1, 2, 3]").unwrap();
+    std::fs::write(folder.path().join("b.json"), "[1, 2, 3, 4]").unwrap();
+    std::fs::write(&path, "openapi: 3.0.0\npaths: {}\nx: [ { $ref: a.json }, { $ref: b.json } ]").unwrap();
+    let options =
+        LoadOptions::default().references(crate::References::Directory(folder.path().to_path_buf()));
+    let problems = |options: &LoadOptions| {
+        let document = Document::from_file(&path, options).unwrap();
+        document.problems().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    expect!["`b.json` cannot be used: cannot read the document: it has more values than are read at line 1 column 10 (at ``)"].assert_eq(&problems(&options.clone().most_nodes(8).most_bytes(usize::MAX)));
+    expect![[""]].assert_eq(&problems(&options.most_nodes(9).most_bytes(usize::MAX)));
 }
 
 #[test]

@@ -1,11 +1,18 @@
 use super::Store;
-use crate::read::{Read, read};
+use crate::problem::Problems;
+use crate::read::{Read, read_file};
 use crate::{LoadOptions, Problem};
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
 /// The most files that one document may be made of.
 const MOST_FILES: usize = 2_000;
+
+/// The most references to files that are followed, of all files together.
+const MOST_REFERENCES: usize = 100_000;
+
+/// The most that is said of them.
+const MOST_PROBLEMS: usize = 1_000;
 
 /// Is a file whose references are still to be looked at.
 struct Open {
@@ -24,16 +31,19 @@ pub(crate) fn load_from(
     outward: Vec<String>,
     options: &LoadOptions,
 ) -> Vec<Problem> {
-    let mut problems = Vec::new();
+    let mut problems = Problems::new(MOST_PROBLEMS);
     let Ok(root) = directory.canonicalize() else {
         problems.push(Problem::note("", "the directory of references cannot be read; none is followed"));
-        return problems;
+        return problems.done();
     };
-    let mut known: HashMap<PathBuf, usize> = HashMap::new();
-    let mut bytes_left = options.most_bytes;
+    // Those that cannot be read are known, too, and not tried again.
+    let mut known: HashMap<PathBuf, Option<usize>> = HashMap::new();
+    let mut references_left = MOST_REFERENCES;
+    let (mut bytes_left, mut nodes_left) = (options.most_bytes, options.most_nodes);
     let mut open = VecDeque::from([Open { file: 0, folder: folder.to_path_buf(), outward }]);
     while let Some(Open { file, folder, outward }) = open.pop_front() {
-        for reference in outward {
+        for reference in outward.into_iter().take(references_left) {
+            references_left -= 1;
             let told = |why: String| Problem::note(store.place(file, ""), format!("`{reference}` {why}"));
             let path = match inside(&root, &folder, &reference) {
                 Ok(path) => path,
@@ -43,13 +53,16 @@ pub(crate) fn load_from(
                 }
             };
             if let Some(&to) = known.get(&path) {
-                store.link(file, reference, to);
+                if let Some(to) = to {
+                    store.link(file, reference, to);
+                }
                 continue;
             }
             if known.len() >= MOST_FILES {
                 problems.push(told(format!("is not read: there are more than {MOST_FILES} files")));
                 continue;
             }
+            known.insert(path.clone(), None);
             let text = match read_bounded(&path, bytes_left) {
                 Ok(text) => text,
                 Err(why) => {
@@ -57,23 +70,26 @@ pub(crate) fn load_from(
                     continue;
                 }
             };
+            let read = read_file(&text, bytes_left, nodes_left);
             bytes_left -= text.len();
-            let Read { value, outward, .. } = match read(&text, options.most_bytes, options.most_nodes) {
+            let Read { value, outward, nodes, bytes, .. } = match read {
                 Ok(read) => read,
                 Err(error) => {
                     problems.push(told(format!("cannot be used: {error}")));
                     continue;
                 }
             };
+            nodes_left -= nodes.min(nodes_left);
+            bytes_left -= bytes.saturating_sub(text.len()).min(bytes_left);
             let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
             let to = store.add(name, value);
             store.link(file, reference, to);
             let folder = path.parent().unwrap_or(&root).to_path_buf();
-            known.insert(path, to);
+            known.insert(path, Some(to));
             open.push_back(Open { file: to, folder, outward });
         }
     }
-    problems
+    problems.done()
 }
 
 /// Finds the file that a reference names, if it really is below the root.
@@ -88,12 +104,13 @@ fn inside(root: &Path, folder: &Path, reference: &str) -> Result<PathBuf, &'stat
 fn read_bounded(path: &Path, most: usize) -> Result<String, &'static str> {
     use std::io::Read as _;
     let unreadable = |_| "cannot be read";
-    let file = std::fs::File::open(path).map_err(unreadable)?;
-    if !file.metadata().map_err(unreadable)?.is_file() {
+    // To open a pipe would wait for somebody to write to it.
+    if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
         return Err("is no file");
     }
+    let file = std::fs::File::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();
-    file.take(most as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    file.take((most as u64).saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() > most {
         return Err("is not read: the files are too large together");
     }

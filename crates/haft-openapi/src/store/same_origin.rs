@@ -1,6 +1,7 @@
 use super::Store;
 use crate::fetch::{blocking, shown, text};
-use crate::read::{Read, read};
+use crate::problem::Problems;
+use crate::read::{Read, read_file};
 use crate::{LoadOptions, Problem};
 use haft_http::HttpClient;
 use std::collections::{HashMap, VecDeque};
@@ -9,6 +10,9 @@ use url::Url;
 
 /// The most files that one document may be made of where each of them is asked for.
 const MOST_FILES: usize = 200;
+
+/// The most that is said of them.
+const MOST_PROBLEMS: usize = 1_000;
 
 /// Is a file whose references are still to be looked at.
 struct Open {
@@ -27,12 +31,14 @@ pub(crate) async fn load_same_origin(
     client: &HttpClient,
     options: &LoadOptions,
 ) -> Vec<Problem> {
-    let mut problems = Vec::new();
+    let mut problems = Problems::new(MOST_PROBLEMS);
     // What refers back to the document does not say the query that it was asked with.
     let mut plain = document.clone();
     plain.set_query(None);
-    let mut known: HashMap<Url, usize> = HashMap::from([(document.clone(), 0), (plain, 0)]);
-    let mut bytes_left = options.most_bytes;
+    // Those that cannot be read are known, too, and not asked for again.
+    let mut known: HashMap<Url, Option<usize>> =
+        HashMap::from([(document.clone(), Some(0)), (plain, Some(0))]);
+    let (mut bytes_left, mut nodes_left) = (options.most_bytes, options.most_nodes);
     let mut open = VecDeque::from([Open { file: 0, url: document.clone(), outward }]);
     while let Some(Open { file, url, outward }) = open.pop_front() {
         for reference in outward {
@@ -46,27 +52,32 @@ pub(crate) async fn load_same_origin(
                 continue;
             };
             if let Some(&to) = known.get(&target) {
-                store.link(file, reference, to);
+                if let Some(to) = to {
+                    store.link(file, reference, to);
+                }
                 continue;
             }
             if known.len() > MOST_FILES {
                 problems.push(told(store, &format!("is not read: there are more than {MOST_FILES} files")));
                 continue;
             }
-            let (most_bytes, most_nodes) = (options.most_bytes, options.most_nodes);
+            known.insert(target.clone(), None);
             let text = text(&target, client, bytes_left).await;
-            let read = match text {
+            let (length, read) = match text {
                 Ok(text) => {
-                    bytes_left -= text.len().min(bytes_left);
-                    blocking(move || read(&text, most_bytes, most_nodes)).await
+                    let length = text.len();
+                    (length, blocking(move || read_file(&text, bytes_left, nodes_left)).await)
                 }
-                Err(error) => Err(error),
+                Err(error) => (0, Err(error)),
             };
+            bytes_left -= length.min(bytes_left);
             match read {
-                Ok(Read { value, outward, .. }) => {
+                Ok(Read { value, outward, nodes, bytes, .. }) => {
+                    bytes_left -= bytes.saturating_sub(length).min(bytes_left);
+                    nodes_left -= nodes.min(nodes_left);
                     let to = store.add(shown(&target), value);
                     store.link(file, reference, to);
-                    known.insert(target.clone(), to);
+                    known.insert(target.clone(), Some(to));
                     open.push_back(Open { file: to, url: target, outward });
                 }
                 Err(error) => {
@@ -76,5 +87,5 @@ pub(crate) async fn load_same_origin(
             }
         }
     }
-    problems
+    problems.done()
 }
