@@ -151,6 +151,8 @@ fn references_that_multiply_cost_no_more_than_what_is_kept() {
     let document = Document::from_value(value, &LoadOptions::default()).unwrap();
     let schema = document.operation("op").unwrap().input_schema();
     assert!(schema.schema().as_value().to_string().len() < 30_000);
+    let compiled = CompiledSchema::compile(schema.schema().as_value().clone()).unwrap();
+    assert_eq!(compiled.check(&json!({ "body": { "a": {} } })), Ok(()));
     assert!(start.elapsed() < Duration::from_secs(5));
 }
 
@@ -254,4 +256,36 @@ fn servers_and_names_that_many_operations_share_are_bounded() {
     let error = document.operations().next().unwrap().encode(&json!({})).unwrap_err();
     assert_eq!(error.to_string(), "it is not said which server the operation is on: the address is too long");
     assert_eq!(messages(&document)[0], "a parameter has a name that is too long; it is left out");
+}
+
+/// Makes the schema of a body, and gives how large it is.
+fn size_of_body(schema: &Value, more: &Value) -> usize {
+    let mut value = json!({ "openapi": "3.0.0", "paths": { "/a": { "post": { "operationId": "op",
+        "requestBody": { "content": { "application/json": { "schema": schema } } } } } } });
+    value["x"] = more.clone();
+    let made = loaded(value).operation("op").unwrap().input_schema();
+    assert!(made.is_shortened());
+    CompiledSchema::compile(made.schema().as_value().clone()).unwrap();
+    made.schema().as_value().to_string().len()
+}
+
+#[test]
+fn schemas_without_end_are_cut_to_what_they_may_have() {
+    let properties: Map<String, Value> =
+        (0..100_000).map(|one| (format!("a{one}"), json!({ "type": "string" }))).collect();
+    let names: Vec<String> = properties.keys().cloned().collect();
+    for schema in [
+        json!({ "type": "object", "properties": properties, "additionalProperties": false }),
+        json!({ "type": "object", "properties": { "a": {} }, "additionalProperties": true, "required": names }),
+        json!({ "type": "object", "properties": { "b": { "anyOf": vec![json!({ "type": "object" }); 50_000] } } }),
+    ] {
+        let size = size_of_body(&schema, &json!(null));
+        assert!(size < 60_000, "{size}");
+    }
+    // Twenty thousand definitions want one name.
+    let all: Map<String, Value> = (0..20_000).map(|one| (one.to_string(), json!({ "S": {} }))).collect();
+    let properties: Map<String, Value> =
+        (0..20_000).map(|one| (format!("a{one}"), json!({ "$ref": format!("#/x/{one}/S") }))).collect();
+    let size = size_of_body(&json!({ "type": "object", "properties": properties }), &all.into());
+    assert!(size < 120_000, "{size}");
 }

@@ -5,17 +5,21 @@ mod cycles;
 mod detail;
 mod file;
 mod keyword;
+mod loosen;
 mod values;
 
 use crate::Problem;
 use crate::document::Inner;
 use crate::lower::{Described, Lowered};
-use crate::plan::{Body, Media, Shape};
+use crate::plan::{Body, Media, Place, Shape};
 use crate::store::At;
 use crate::text::cleaned;
 use convert::Converter;
+pub(crate) use convert::is_hidden;
 use detail::Detail;
 use haft_core::Schema;
+pub(crate) use keyword::Keyword;
+use loosen::{each_inner, loosen};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
@@ -53,9 +57,11 @@ impl OperationSchema {
     /// more than making it, so it is left to who compiles it.
     #[must_use]
     pub fn without_patterns(self) -> Self {
-        let mut value = self.schema.as_value().clone();
-        remove_patterns(&mut value);
-        let schema = Schema::new(value).unwrap_or(self.schema);
+        let Value::Object(mut value) = self.schema.as_value().clone() else { return self };
+        if remove_patterns(&mut value) {
+            loosen(&mut value);
+        }
+        let schema = Schema::new(value.into()).unwrap_or(self.schema);
         Self { schema, ..self }
     }
 
@@ -70,25 +76,17 @@ impl OperationSchema {
     }
 }
 
-/// Takes away what only a regular expression can say, wherever a schema stands.
-fn remove_patterns(schema: &mut Value) {
-    match schema {
-        Value::Object(members) => {
-            members.remove("pattern");
-            members.remove("patternProperties");
-            for (name, member) in members {
-                match (name.as_str(), member) {
-                    ("properties" | "$defs" | "dependentSchemas", Value::Object(named)) => {
-                        named.values_mut().for_each(remove_patterns);
-                    }
-                    ("default" | "enum" | "const" | "examples", _) => {}
-                    (_, member) => remove_patterns(member),
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(remove_patterns),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+/// Takes away what only a regular expression can say, wherever a schema stands; tells whether there was any.
+fn remove_patterns(schema: &mut Map<String, Value>) -> bool {
+    let of_texts = schema.remove("pattern").is_some();
+    let of_names = schema.remove("patternProperties").is_some();
+    if of_names {
+        // What a pattern allowed would be unknown otherwise.
+        schema.remove("additionalProperties");
     }
+    let mut found = of_texts || of_names;
+    each_inner(schema, &mut |inner| found |= remove_patterns(inner));
+    found
 }
 
 /// Makes the schema of the arguments of an operation.
@@ -99,7 +97,13 @@ pub(crate) fn input(document: &Inner, lowered: &Lowered<'_>) -> OperationSchema 
         for (parameter, described) in lowered.plan.parameters.iter().zip(&lowered.parameters) {
             let mut schema = converter.described(described);
             if schema.as_object().is_some_and(Map::is_empty) {
-                schema = json!({ "type": "string" });
+                // What is said of no value is a text where it is written as one.
+                match parameter.media {
+                    None if parameter.place == Place::QueryString => schema = json!({ "type": "object" }),
+                    None | Some(Media::Text | Media::Bytes) => schema = json!({ "type": "string" }),
+                    Some(Media::Form | Media::Multipart) => schema = json!({ "type": "object" }),
+                    Some(Media::Json) => {}
+                }
             }
             describe(&mut schema, described, converter.detail);
             if parameter.required && parameter.media.is_none() {
@@ -162,8 +166,11 @@ fn shortest(
         if converter.is_over() && levels.peek().is_some() {
             continue;
         }
-        cycles::break_up(&mut root);
-        let shortened = converter.has_cut || detail != detail::LEVELS[0];
+        if converter.has_left_open {
+            loosen(&mut root);
+        }
+        let is_broken_up = cycles::break_up(&mut root);
+        let shortened = converter.has_cut || is_broken_up || detail != detail::LEVELS[0];
         let (notes, renamed) = converter.done();
         let schema = Schema::new(Value::Object(root)).unwrap_or_else(|_| Schema::empty());
         return OperationSchema { schema, shortened, notes, renamed };

@@ -1,9 +1,10 @@
 use super::place::Pointed;
 use super::{Described, Notes, Source};
 use crate::Problem;
-use crate::document::Inner;
+use crate::document::{Inner, Version};
 use crate::plan::{Body, Field, FlatProperty, Media, Shape, Style};
-use crate::store::At;
+use crate::schema::{Direction, Keyword, is_hidden};
+use crate::store::{At, reference};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -56,7 +57,7 @@ pub(super) fn body<'d>(
     };
     let flat = match media {
         Media::Json | Media::Form | Media::Multipart => {
-            resolved.and_then(|at| flatten(document, at, required))
+            schema.as_ref().and_then(|schema| flatten(document, schema.at, required))
         }
         Media::Text | Media::Bytes => None,
     };
@@ -112,7 +113,7 @@ fn guess(document: &Inner, media_type: &Pointed<'_>) -> Media {
 ///
 /// Where the body may be left out although an object of it must have properties, nothing could say so; then it stays one
 /// argument.
-pub(super) fn flatten(document: &Inner, at: At<'_>, required: bool) -> Option<Vec<FlatProperty>> {
+pub(super) fn flatten(document: &Inner, stated: At<'_>, required: bool) -> Option<Vec<FlatProperty>> {
     /// What makes more of a schema than an object with properties.
     const MORE: [&str; 15] = [
         "oneOf",
@@ -133,6 +134,19 @@ pub(super) fn flatten(document: &Inner, at: At<'_>, required: bool) -> Option<Ve
     ];
     /// The most arguments that a body is spread over.
     const MOST: usize = 200;
+    // Since 3.1 what stands beside a reference counts, too.
+    let is_more =
+        |name: &str| Keyword::of(name) != Keyword::Other && name != "description" || name == "required";
+    let at = document.store.follow(stated).ok()?;
+    let mut hop = stated;
+    while document.version == Version::V31
+        && let Some(target) = reference(hop.value)
+    {
+        if hop.value.as_object().is_some_and(|members| members.keys().any(|name| is_more(name))) {
+            return None;
+        }
+        hop = document.store.resolve(hop.file, target).ok()?.at;
+    }
     let schema = at.value.as_object()?;
     if schema.keys().any(|keyword| MORE.contains(&keyword.as_str())) {
         return None;
@@ -147,14 +161,12 @@ pub(super) fn flatten(document: &Inner, at: At<'_>, required: bool) -> Option<Ve
         return None;
     }
     let properties = schema.get("properties")?.as_object()?;
-    if properties.len() > 2 * MOST {
+    let required_names = schema.get("required").and_then(Value::as_array).map_or(0, Vec::len);
+    if properties.len() > 2 * MOST || required_names > 2 * MOST {
         return None;
     }
     let must = |name: &str| is_listed(schema, name);
-    let is_hidden = |property: &Value| {
-        let at = document.store.follow(At { file: at.file, value: property });
-        at.is_ok_and(|at| at.value.get("readOnly") == Some(&Value::Bool(true)))
-    };
+    let is_hidden = |value| is_hidden(&document.store, Direction::Input, At { file: at.file, value });
     let properties: Vec<_> = properties
         .iter()
         .filter(|(_, property)| !is_hidden(property))

@@ -118,8 +118,8 @@ fn of_parameter<'d>(
     };
     let content_type = if media == best.0 { best.1 } else { "" };
     let required = parameter.is("required");
-    let resolved = schema.as_ref().and_then(|schema| document.store.follow(schema.at).ok());
-    let flat = resolved.filter(|_| media == Media::Json).and_then(|at| flatten(document, at, required));
+    let stated = schema.as_ref().filter(|_| media == Media::Json);
+    let flat = stated.and_then(|schema| flatten(document, schema.at, required));
     let body = Body {
         media,
         content_type: definite(content_type, media),

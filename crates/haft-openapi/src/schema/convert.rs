@@ -7,7 +7,7 @@ use crate::Problem;
 use crate::document::{Inner, Version};
 use crate::lower::Described;
 use crate::names::nested_key;
-use crate::store::{At, Target};
+use crate::store::{At, Store, Target};
 use crate::text::{cleaned, line};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -32,12 +32,18 @@ pub(super) struct Converter<'d> {
     pub(super) detail: Detail,
     /// Whether binary texts are files.
     pub(super) has_files: bool,
-    /// Whether something was left open for want of room.
+    /// Whether something was left open or out for want of room.
     pub(super) has_cut: bool,
+    /// Whether a schema says less than it does in the document, for want of room or because it cannot be read.
+    pub(super) has_left_open: bool,
+    /// Whether properties were left out of the schema that is being converted.
+    has_cut_names: bool,
     direction: Direction,
     /// What the definitions are called that there are already.
     names: HashMap<(usize, String), String>,
     taken: HashSet<String>,
+    /// The last number that was put behind a name which several want.
+    numbers: HashMap<String, usize>,
     queue: VecDeque<(String, At<'d>)>,
     bytes: usize,
     notes: Vec<Problem>,
@@ -51,9 +57,12 @@ impl<'d> Converter<'d> {
             detail,
             has_files: false,
             has_cut: false,
+            has_left_open: false,
+            has_cut_names: false,
             direction,
             names: HashMap::new(),
             taken: HashSet::new(),
+            numbers: HashMap::new(),
             queue: VecDeque::new(),
             bytes: 0,
             notes: Vec::new(),
@@ -64,6 +73,16 @@ impl<'d> Converter<'d> {
     /// Tells whether the schema is larger than it may be.
     pub(super) fn is_over(&self) -> bool {
         self.bytes > self.document.most_schema_bytes
+    }
+
+    /// Tells whether nothing more is added that can be left out.
+    fn is_full(&self) -> bool {
+        self.detail.opens && self.bytes > self.document.most_schema_bytes.saturating_mul(2)
+    }
+
+    fn leave_open(&mut self) {
+        self.has_cut = true;
+        self.has_left_open = true;
     }
 
     pub(super) fn done(self) -> (Vec<Problem>, HashMap<String, String>) {
@@ -103,7 +122,7 @@ impl<'d> Converter<'d> {
         }
         match schema {
             Value::Bool(_) => schema.clone(),
-            Value::Object(members) if depth == 0 => self.stub(members),
+            Value::Object(members) if depth == 0 || self.is_over() => self.stub(members),
             Value::Object(members) => Value::Object(self.object(file, members, depth - 1)),
             _ => {
                 self.note(file, "a schema is neither an object nor a truth value; everything fits it");
@@ -114,9 +133,10 @@ impl<'d> Converter<'d> {
 
     /// Leaves a schema open, but for its type.
     fn stub(&mut self, members: &Map<String, Value>) -> Value {
-        self.has_cut = true;
+        self.leave_open();
         let mut stub = Map::new();
-        if let Some(kind @ Value::String(_)) = members.get("type").and_then(values::kind) {
+        let is_nullable = ["nullable", "x-nullable"].iter().any(|name| members.contains_key(*name));
+        if !is_nullable && let Some(kind @ Value::String(_)) = members.get("type").and_then(values::kind) {
             stub.insert("type".to_owned(), kind);
         }
         self.bytes += 20;
@@ -146,8 +166,16 @@ impl<'d> Converter<'d> {
                 return schema;
             }
         }
+        let is_cut_around = std::mem::take(&mut self.has_cut_names);
         for (name, value) in members {
             self.keyword(file, name, value, depth, &mut schema);
+        }
+        if std::mem::replace(&mut self.has_cut_names, is_cut_around) {
+            // The properties that were left out would be unknown otherwise.
+            schema.remove("additionalProperties");
+        }
+        if members.contains_key("prefixItems") && !schema.contains_key("prefixItems") {
+            schema.remove("items");
         }
         self.require(file, members, &mut schema);
         self.require_of_parts(file, members, &mut schema);
@@ -187,25 +215,22 @@ impl<'d> Converter<'d> {
             }
             (Keyword::Schemas, Value::Array(schemas)) => {
                 if depth == 0 {
-                    self.has_cut = true;
+                    self.leave_open();
                     None
                 } else {
-                    let list: Vec<_> =
-                        schemas.iter().map(|schema| self.convert(file, schema, depth)).collect();
-                    (!list.is_empty()).then_some(list.into())
+                    self.several(file, schemas, depth)
                 }
             }
             (Keyword::Named, Value::Object(named)) => {
                 Some(self.named(file, named, depth, name == "properties"))
             }
             (Keyword::Lists, Value::Object(lists)) => {
-                (values::size(value) <= MOST_TEXT_BYTES).then(|| values::lists(lists))
+                (values::size(value) <= MOST_TEXT_BYTES).then(|| self.lists(lists))
             }
             (Keyword::Items, Value::Array(items)) => {
-                let list: Vec<_> = items.iter().map(|item| self.convert(file, item, depth)).collect();
-                if !list.is_empty() {
+                if let Some(list) = self.several(file, items, depth) {
                     self.bytes += 16;
-                    schema.insert("prefixItems".to_owned(), list.into());
+                    schema.insert("prefixItems".to_owned(), list);
                 }
                 None
             }
@@ -223,11 +248,24 @@ impl<'d> Converter<'d> {
         }
     }
 
+    /// Converts a list of schemas; gives none where there is no room for all.
+    fn several(&mut self, file: usize, schemas: &[Value], depth: usize) -> Option<Value> {
+        let mut list = Vec::new();
+        for schema in schemas {
+            if self.is_full() {
+                self.leave_open();
+                return None;
+            }
+            list.push(self.convert(file, schema, depth));
+        }
+        (!list.is_empty()).then_some(list.into())
+    }
+
     /// Takes a list of choices, unless it is too long to be of use.
     fn choices(&mut self, choices: &[Value]) -> Option<Value> {
         let bytes: usize = choices.iter().map(values::size).sum();
         if choices.len() > self.detail.choices || bytes > self.detail.choices * MOST_CHOICE_BYTES {
-            self.has_cut = true;
+            self.leave_open();
             return None;
         }
         (!choices.is_empty()).then(|| choices.to_vec().into())
@@ -242,7 +280,13 @@ impl<'d> Converter<'d> {
         are_properties: bool,
     ) -> Value {
         let mut converted = Map::new();
+        let mut is_cut = false;
         for (name, schema) in named {
+            if self.is_full() {
+                self.leave_open();
+                is_cut = true;
+                break;
+            }
             if are_properties && self.is_hidden(file, schema)
                 || name.len() > MOST_TEXT_BYTES && !are_properties
             {
@@ -254,6 +298,7 @@ impl<'d> Converter<'d> {
             let schema = self.convert(file, schema, depth);
             converted.insert(key, schema);
         }
+        self.has_cut_names |= is_cut;
         Value::Object(converted)
     }
 
@@ -262,13 +307,16 @@ impl<'d> Converter<'d> {
         let Some(Value::Array(names)) = members.get("required") else { return };
         let hidden = self.hidden(file, members);
         let mut listed: Vec<String> = Vec::new();
+        let mut known: HashSet<&str> = HashSet::new();
         for name in names.iter().filter_map(Value::as_str) {
-            if !hidden.contains(name) {
+            if self.is_full() {
+                self.leave_open();
+                break;
+            }
+            if !hidden.contains(name) && known.insert(name) {
                 let key = self.key(name).into_owned();
-                if !listed.contains(&key) {
-                    self.bytes += key.len() + 3;
-                    listed.push(key);
-                }
+                self.bytes += key.len() + 3;
+                listed.push(key);
             }
         }
         if !listed.is_empty() {
@@ -279,7 +327,8 @@ impl<'d> Converter<'d> {
     /// Takes away what the parts of a schema require that another part has and that does not go this way.
     fn require_of_parts(&self, file: usize, members: &Map<String, Value>, schema: &mut Map<String, Value>) {
         let Some(Value::Array(parts)) = schema.get_mut("allOf") else { return };
-        let hidden = self.hidden(file, members);
+        let hidden: HashSet<String> =
+            self.hidden(file, members).iter().map(|name| self.written(name).into_owned()).collect();
         if hidden.is_empty() {
             return;
         }
@@ -321,25 +370,35 @@ impl<'d> Converter<'d> {
     }
 
     fn is_hidden(&self, file: usize, property: &Value) -> bool {
-        let keyword = match self.direction {
-            Direction::Input => "readOnly",
-            Direction::Output => "writeOnly",
-        };
-        let says = |value: &Value| value.get(keyword) == Some(&Value::Bool(true));
-        says(property)
-            || self.document.store.follow(At { file, value: property }).is_ok_and(|at| says(at.value))
+        is_hidden(&self.document.store, self.direction, At { file, value: property })
+    }
+
+    /// How the name of a property is written.
+    fn written<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        match self.direction {
+            Direction::Input => nested_key(name),
+            // A reply has the names that it has.
+            Direction::Output => Cow::Borrowed(name),
+        }
     }
 
     fn key<'n>(&mut self, name: &'n str) -> Cow<'n, str> {
-        let key = nested_key(name);
-        if self.direction == Direction::Output {
-            // A reply has the names that it has.
-            return Cow::Borrowed(name);
-        }
+        let key = self.written(name);
         if let Cow::Owned(key) = &key {
             self.renamed.insert(key.clone(), name.to_owned());
         }
         key
+    }
+
+    /// Rewrites lists of names by name.
+    fn lists(&mut self, lists: &Map<String, Value>) -> Value {
+        let mut rewritten = Map::new();
+        for (name, list) in lists {
+            let names = list.as_array().into_iter().flatten().filter_map(Value::as_str);
+            let names: Vec<Value> = names.map(|name| self.key(name).into_owned().into()).collect();
+            rewritten.insert(self.key(name).into_owned(), names.into());
+        }
+        rewritten.into()
     }
 
     fn reference(&mut self, file: usize, reference: &str, schema: &mut Map<String, Value>) {
@@ -373,18 +432,33 @@ impl<'d> Converter<'d> {
         if name.is_empty() {
             name.push_str("root");
         }
-        let plain = name.clone();
-        let mut number = 2;
-        while !self.taken.insert(name.clone()) {
-            name = format!("{plain}_{number}");
-            number += 1;
+        if self.taken.insert(name.clone()) {
+            return name;
         }
-        name
+        let number = self.numbers.entry(name.clone()).or_insert(1);
+        loop {
+            *number += 1;
+            let numbered = format!("{name}_{number}");
+            if self.taken.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
     }
 
     fn note(&mut self, file: usize, message: impl Into<String>) {
+        self.has_left_open = true;
         if self.notes.len() < MOST_NOTES {
             self.notes.push(Problem::note(self.document.store.place(file, ""), line(&message.into(), 300)));
         }
     }
+}
+
+/// Tells whether a property does not go this way.
+pub(crate) fn is_hidden(store: &Store, direction: Direction, property: At<'_>) -> bool {
+    let keyword = match direction {
+        Direction::Input => "readOnly",
+        Direction::Output => "writeOnly",
+    };
+    let says = |value: &Value| value.get(keyword) == Some(&Value::Bool(true));
+    says(property.value) || store.follow(property).is_ok_and(|at| says(at.value))
 }

@@ -1,6 +1,6 @@
 /// Says what stands behind a keyword of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keyword {
+pub(crate) enum Keyword {
     Kind,
     Description,
     Text,
@@ -24,7 +24,7 @@ pub(super) enum Keyword {
 }
 
 impl Keyword {
-    pub(super) fn of(name: &str) -> Self {
+    pub(crate) fn of(name: &str) -> Self {
         match name {
             "type" => Self::Kind,
             "description" => Self::Description,

@@ -134,7 +134,7 @@ fn wrong_types_everywhere_make_no_wrong_schema() {
             "required": ["a", "a", 5], "oneOf": [1] }),
         &json!({}),
         &expect![[r#"
-            {"properties":{"body":{"oneOf":[{}],"properties":{"a":{},"b":{},"c":{"items":{"enum":["x"]},"type":"array"},"d":{"type":"string"},"e":{},"f":{"prefixItems":[{},true]}},"required":["a"]}},"required":["body"]}
+            {"properties":{"body":{"anyOf":[{}],"properties":{"a":{},"b":{},"c":{"items":{"enum":["x"]},"type":"array"},"d":{"type":"string"},"e":{},"f":{"prefixItems":[{},true]}},"required":["a"]}},"required":["body"]}
             a schema is neither an object nor a truth value; everything fits it (at ``)
             a schema is neither an object nor a truth value; everything fits it (at ``)
             a schema is neither an object nor a truth value; everything fits it (at ``)"#]],
@@ -203,4 +203,90 @@ fn patterns_that_nobody_can_compile_can_be_taken_away() {
     assert!(CompiledSchema::compile(made.schema().as_value().clone()).is_err());
     let made = made.without_patterns();
     assert_eq!(made.schema().as_value()["properties"], json!({ "pattern": {}, "b": { "items": {} } }));
+}
+
+#[test]
+fn what_is_left_open_refuses_nothing_that_was_good() {
+    let fields: serde_json::Map<_, _> = (0..400)
+        .map(|one| (format!("p{one}"), json!({ "type": "string", "description": "x".repeat(90) })))
+        .collect();
+    let variant = |kind: &str| {
+        let mut properties = fields.clone();
+        properties.insert("kind".to_owned(), json!({ "const": kind }));
+        json!({ "type": "object", "properties": properties, "required": ["kind"], "additionalProperties": false })
+    };
+    let schemas = json!({ "A": variant("a"), "B": variant("b"), "Base": { "properties": fields } });
+    let of = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
+    let body = json!({ "type": "object", "properties": {
+        "one": { "oneOf": [of("A"), of("B")] },
+        "not": { "not": of("B") },
+        "if": { "if": of("A"), "then": { "required": ["x"] } },
+        "closed": { "allOf": [of("Base")], "unevaluatedProperties": false },
+    } });
+    let operation = document("3.1.0", &body, &schemas).operation("op").unwrap();
+    let made = operation.input_schema();
+    assert!(made.is_shortened());
+    let schema = CompiledSchema::compile(made.into_schema().as_value().clone()).unwrap();
+    let value = json!({ "one": { "kind": "a", "p1": "" }, "not": { "kind": "a" }, "if": { "kind": "b" }, "closed": { "p2": "" } });
+    assert_eq!(schema.check(&value), Ok(()));
+}
+
+#[test]
+fn what_cannot_be_read_makes_no_choice_that_nothing_fits() {
+    check(
+        "3.1.0",
+        &json!({ "oneOf": [{ "$ref": "#/a" }, { "$ref": "#/b" }], "anyOf": [{ "type": "string" }] }),
+        &json!({}),
+        &expect![[r#"
+            {"properties":{"body":{"allOf":[{"anyOf":[{},{}]}],"anyOf":[{"type":"string"}]}},"required":["body"]}
+            the reference `#/a` leads nowhere; everything fits there (at ``)
+            the reference `#/b` leads nowhere; everything fits there (at ``)"#]],
+    );
+    let body = json!({ "properties": { "a": { "oneOf": [{ "pattern": "(" }, { "pattern": ")" }] } } });
+    let made =
+        document("3.1.0", &body, &json!({})).operation("op").unwrap().input_schema().without_patterns();
+    assert_eq!(made.schema().as_value()["properties"]["a"], json!({ "anyOf": [{}, {}] }));
+}
+
+#[test]
+fn what_beside_a_reference_stands_is_sent_too() {
+    let schemas = json!({ "Base": { "type": "object", "properties": { "a": { "type": "string" } } },
+        "Id": { "type": "integer" } });
+    let base = json!({ "$ref": "#/components/schemas/Base", "description": "kept" });
+    check("3.1.0", &base, &schemas, &expect![[r#"{"properties":{"a":{"type":"string"}}}"#]]);
+    let more = json!({ "$ref": "#/components/schemas/Base", "required": ["x"], "properties": { "x": {} } });
+    check("3.1.0", &more, &schemas, &expect![[r##"{"$defs":{"Base":{"properties":{"a":{"type":"string"}},"type":"object"}},"properties":{"body":{"$ref":"#/$defs/Base","properties":{"x":{}},"required":["x"]}},"required":["body"]}"##]]);
+    check("3.0.0", &more, &schemas, &expect![[r#"{"properties":{"a":{"type":"string"}}}"#]]);
+    // A property may be hidden beside its reference.
+    let hidden = json!({ "type": "object", "required": ["id"], "properties": {
+        "id": { "$ref": "#/components/schemas/Id", "readOnly": true }, "b": {} } });
+    check("3.1.0", &hidden, &schemas, &expect![[r#"{"properties":{"b":{}}}"#]]);
+}
+
+#[test]
+fn names_that_are_rewritten_are_so_wherever_they_stand() {
+    let at = json!({ "allOf": [
+        { "properties": { "@id": { "readOnly": true }, "@type": {} }, "dependentRequired": { "@type": ["@name", "b"] } },
+        { "required": ["@id", "@type"] } ] });
+    check("3.1.0", &json!({ "properties": { "in": at } }), &json!({}), &expect![[r#"{"properties":{"in":{"allOf":[{"dependentRequired":{"type_e27d003670a1":["name_ef32a73d0f93","b"]},"properties":{"type_e27d003670a1":{}}},{"required":["type_e27d003670a1"]}]}}}"#]]);
+}
+
+#[test]
+fn a_value_that_is_written_by_its_media_type_is_of_any_kind() {
+    let of = |content_type: &str| json!({ content_type: {} });
+    let value = json!({ "openapi": "3.2.0", "paths": { "/a": { "get": { "operationId": "op", "parameters": [
+        { "name": "json", "in": "query", "content": of("application/json") },
+        { "name": "text", "in": "query", "content": of("text/plain") },
+        { "name": "plain", "in": "query" },
+    ] } }, "/b": { "get": { "operationId": "form", "parameters": [
+        { "name": "whole", "in": "querystring", "content": of("application/x-www-form-urlencoded") },
+    ] } } } });
+    let document = Document::from_value(value, &LoadOptions::default()).unwrap();
+    let properties = |name: &str| {
+        let schema = document.operation(name).unwrap().input_schema().into_schema();
+        schema.as_value()["properties"].to_string()
+    };
+    expect![[r#"{"json":{},"plain":{"type":"string"},"text":{"type":"string"}}"#]]
+        .assert_eq(&properties("op"));
+    expect![[r#"{"whole":{"type":"object"}}"#]].assert_eq(&properties("form"));
 }

@@ -78,15 +78,6 @@ pub(super) fn count(value: &Value) -> Option<Value> {
     }
 }
 
-/// Keeps lists of texts.
-pub(super) fn lists(lists: &Map<String, Value>) -> Value {
-    let texts = |list: &Value| -> Value {
-        let texts = list.as_array().into_iter().flatten().filter(|item| item.is_string());
-        texts.cloned().collect::<Vec<_>>().into()
-    };
-    Value::Object(lists.iter().map(|(name, list)| (name.clone(), texts(list))).collect())
-}
-
 /// Tells whether a schema is that of a file in a form.
 pub(super) fn is_file(members: &Map<String, Value>) -> bool {
     let is = |name: &str, wanted: &str| members.get(name).is_some_and(|value| value == wanted);
