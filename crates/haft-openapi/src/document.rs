@@ -2,7 +2,7 @@ mod begun;
 mod fetched;
 
 use crate::lower::Servers;
-use crate::operation::Operation;
+use crate::operation::{Operation, Prepared};
 use crate::read::{adopt, read};
 use crate::secrets::Secrets;
 use crate::store::Store;
@@ -13,7 +13,7 @@ use http::Method;
 use serde_json::Value;
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Holds an API's description and the operations in it.
 ///
@@ -45,7 +45,7 @@ pub(crate) enum Version {
 }
 
 /// Is an operation's place in a document.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) name: ToolName,
     pub(crate) method: Method,
@@ -54,6 +54,8 @@ pub(crate) struct Entry {
     pub(crate) path: Box<str>,
     /// The member of the path that has the operation.
     pub(crate) member: Box<str>,
+    /// What it takes to make requests, once one was made.
+    pub(crate) prepared: OnceLock<Box<Prepared>>,
 }
 
 impl Document {

@@ -9,7 +9,7 @@ mod percent;
 mod query;
 mod scalar;
 
-use crate::plan::{Body, Media, Parameter, Place, Plan, Shape};
+use crate::plan::{Body, Media, Parameter, Place, Plan, Shape, Style};
 use crate::{EncodeError, RequestParts, names};
 use http::header::{ACCEPT, CONTENT_TYPE, COOKIE, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
@@ -114,7 +114,18 @@ fn content<'a>(
 fn header(parameter: &Parameter, value: &Value) -> Result<Option<(HeaderName, HeaderValue)>, EncodeError> {
     let text = match parameter.media {
         Some(media) => scalar::written(media, value),
-        None => scalar::simple(value, parameter.explode, percent::Kept::Everything),
+        None => match (value, parameter.style) {
+            (Value::Array(items), Style::SpaceDelimited) => {
+                scalar::list(items, " ", percent::Kept::Everything).into()
+            }
+            (Value::Array(items), Style::PipeDelimited) => {
+                scalar::list(items, "|", percent::Kept::Everything).into()
+            }
+            (Value::Array(items), Style::TabDelimited) => {
+                scalar::list(items, "\t", percent::Kept::Everything).into()
+            }
+            _ => scalar::simple(value, parameter.explode, percent::Kept::Everything),
+        },
     };
     let name = HeaderName::from_bytes(parameter.name.as_bytes())
         .map_err(|_| EncodeError::argument(pointer(&parameter.key), "no header can be called so"))?;
@@ -141,6 +152,17 @@ fn refuse_unknown(plan: &Plan, arguments: &Map<String, Value>) -> Result<(), Enc
     match arguments.keys().find(|key| !is_known(key)) {
         None => Ok(()),
         Some(key) => Err(EncodeError::argument(pointer(key), "there is no such argument")),
+    }
+}
+
+/// Points at the argument that has a field of a body.
+fn field_pointer(body: &Body, name: &str) -> String {
+    match &body.shape {
+        Shape::Whole(key) => format!("{}{}", pointer(key), pointer(name)),
+        Shape::Flat(properties) => {
+            let property = properties.iter().find(|property| property.name == name);
+            pointer(property.map_or(name, |property| property.key.as_str()))
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use haft_core::ToolName;
 use http::Method;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 /// The members of a document that have paths: `x-ms-paths` has those that differ in their query only.
 const PATHS: [&str; 2] = ["paths", "x-ms-paths"];
@@ -61,6 +62,7 @@ pub(crate) fn candidates(document: &Inner, problems: &mut Problems) -> Vec<Entry
                 paths: member,
                 path: path.as_str().into(),
                 member: name.into(),
+                prepared: OnceLock::new(),
             };
             for name in METHODS {
                 let Some(_) = item.get(name) else { continue };

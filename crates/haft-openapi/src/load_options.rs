@@ -143,6 +143,9 @@ impl LoadOptions {
     }
 
     /// The bytes of JSON above which the schema of an operation is shortened; 24 KiB by default.
+    ///
+    /// What is shortened first are descriptions, then parts are left open, and properties are left out last. A schema has no
+    /// more than about twice as many bytes, apart from its arguments themselves, of which there is always a word.
     pub fn most_schema_bytes(mut self, bytes: usize) -> Self {
         self.most_schema_bytes = bytes;
         self

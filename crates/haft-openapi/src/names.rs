@@ -119,7 +119,8 @@ pub(crate) fn is_key(name: &str) -> bool {
     (1..=MOST_CHARACTERS).contains(&name.len()) && name.bytes().all(|byte| is_allowed(char::from(byte), true))
 }
 
-fn is_allowed(character: char, dots: bool) -> bool {
+/// Tells whether a character may be in a name.
+pub(crate) fn is_allowed(character: char, dots: bool) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '_' | '-') || dots && character == '.'
 }
 

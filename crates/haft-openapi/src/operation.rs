@@ -22,16 +22,16 @@ const MOST_DESCRIPTION_BYTES: usize = 2_000;
 /// Is an operation of a [`Document`](crate::Document).
 ///
 /// It is a place in the document, and cheap to clone. What it takes to make requests is read when the first one is made, and
-/// kept.
+/// kept with the document.
 #[derive(Clone)]
 pub struct Operation {
     document: Arc<Inner>,
     index: usize,
-    prepared: Arc<OnceLock<Prepared>>,
 }
 
 /// Is what it takes to make requests.
-struct Prepared {
+#[derive(Debug)]
+pub(crate) struct Prepared {
     plan: Result<Plan, String>,
     /// What properties are called in the API, by what they are called in the schema; made when one of them may be meant.
     renamed: OnceLock<HashMap<String, String>>,
@@ -39,7 +39,7 @@ struct Prepared {
 
 impl Operation {
     pub(crate) fn new(document: Arc<Inner>, index: usize) -> Self {
-        Self { document, index, prepared: Arc::default() }
+        Self { document, index }
     }
 
     /// The name of its tool, which no other operation of the document has.
@@ -184,11 +184,13 @@ impl Operation {
     }
 
     fn prepared(&self) -> &Prepared {
-        self.prepared.get_or_init(|| Prepared {
-            plan: lower(&self.document, self.entry())
-                .map(|lowered| lowered.plan)
-                .map_err(|problem| problem.message().to_owned()),
-            renamed: OnceLock::new(),
+        self.entry().prepared.get_or_init(|| {
+            Box::new(Prepared {
+                plan: lower(&self.document, self.entry())
+                    .map(|lowered| lowered.plan)
+                    .map_err(|problem| problem.message().to_owned()),
+                renamed: OnceLock::new(),
+            })
         })
     }
 

@@ -73,6 +73,8 @@ pub(crate) enum Style {
     /// Only in Swagger 2.0.
     TabDelimited,
     DeepObject,
+    /// As `form`, but nothing is encoded that a cookie can hold.
+    Cookie,
 }
 
 /// Is a kind of media types that are written alike.
@@ -122,6 +124,18 @@ pub(crate) struct Field {
     pub(crate) allow_reserved: bool,
 }
 
+impl Field {
+    /// Tells whether anything is said of how it is written in a form of text.
+    pub(crate) fn is_styled(&self) -> bool {
+        self.style.is_some() || self.explode.is_some() || self.allow_reserved
+    }
+
+    /// Tells whether the members of an object are fields of their own.
+    pub(crate) fn is_spread(&self) -> bool {
+        self.is_styled() && self.style.unwrap_or(Style::Form) == Style::Form && self.explode.unwrap_or(true)
+    }
+}
+
 impl Place {
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -146,7 +160,8 @@ impl Style {
             "simple" => Self::Simple,
             "label" => Self::Label,
             "matrix" => Self::Matrix,
-            "form" | "cookie" => Self::Form,
+            "form" => Self::Form,
+            "cookie" => Self::Cookie,
             "spaceDelimited" => Self::SpaceDelimited,
             "pipeDelimited" => Self::PipeDelimited,
             "deepObject" => Self::DeepObject,
@@ -159,9 +174,19 @@ impl Style {
         match place {
             Place::Path => matches!(self, Self::Simple | Self::Label | Self::Matrix),
             Place::Header => self == Self::Simple,
-            Place::Cookie => self == Self::Form,
-            Place::Query => !matches!(self, Self::Simple | Self::Label | Self::Matrix),
+            Place::Cookie => matches!(self, Self::Form | Self::Cookie),
+            Place::Query => !matches!(self, Self::Simple | Self::Label | Self::Matrix | Self::Cookie),
             Place::QueryString => true,
+        }
+    }
+
+    /// What stands between the items of a list that is one value, as it is written in addresses.
+    pub(crate) fn between(self) -> &'static str {
+        match self {
+            Self::SpaceDelimited => "%20",
+            Self::PipeDelimited => "%7C",
+            Self::TabDelimited => "%09",
+            Self::Simple | Self::Label | Self::Matrix | Self::Form | Self::DeepObject | Self::Cookie => ",",
         }
     }
 

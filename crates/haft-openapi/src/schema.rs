@@ -11,6 +11,7 @@ mod values;
 use crate::Problem;
 use crate::document::Inner;
 use crate::lower::{Described, Lowered};
+use crate::names::nested_key;
 use crate::plan::{Body, Media, Place, Shape};
 use crate::store::At;
 use crate::text::cleaned;
@@ -184,16 +185,38 @@ fn add_body(
     properties: &mut Map<String, Value>,
     required: &mut Vec<Value>,
 ) {
-    converter.has_files = matches!(body.media, Media::Multipart | Media::Bytes);
+    let source = described.schema.as_ref();
+    let followed = source.and_then(|source| {
+        converter.document.store.follow(At { file: source.file, value: &source.value }).ok()
+    });
+    let property = |name: &str| {
+        let at = followed?;
+        Some(At { file: at.file, value: at.value.get("properties")?.get(name)? })
+    };
+    let is_file = |name: &str| {
+        body.media == Media::Multipart && body.fields.iter().any(|field| field.is_file && field.name == name)
+    };
     match &body.shape {
         Shape::Whole(key) => {
-            let mut schema = match body.media {
-                Media::Json | Media::Form | Media::Multipart => converter.described(described),
-                Media::Text => {
+            let mut schema = match (body.media, followed) {
+                (Media::Multipart, Some(at)) if body.fields.iter().any(|field| field.is_file) => {
+                    converter.convert(at.file, at.value, converter.detail.depth)
+                }
+                (Media::Json | Media::Form | Media::Multipart, _) => converter.described(described),
+                (Media::Text, _) => {
                     json!({ "type": "string", "description": format!("A text of {}.", body.content_type) })
                 }
-                Media::Bytes => file::schema(),
+                (Media::Bytes, _) => file::schema(),
             };
+            if let Some(Value::Object(inner)) = schema.get_mut("properties") {
+                for field in body.fields.iter().filter(|field| is_file(&field.name)) {
+                    if let (Some(place), Some(at)) =
+                        (inner.get_mut(&*nested_key(&field.name)), property(&field.name))
+                    {
+                        *place = converter.file(at);
+                    }
+                }
+            }
             describe(&mut schema, described, converter.detail);
             properties.insert(key.clone(), schema);
             if body.required {
@@ -201,18 +224,15 @@ fn add_body(
             }
         }
         Shape::Flat(flat) => {
-            let Some(source) = &described.schema else { return };
-            let followed = converter.document.store.follow(At { file: source.file, value: &source.value });
-            let Ok(at) = followed else { return };
-            for property in flat {
-                let schema = at.value.get("properties").and_then(|properties| properties.get(&property.name));
-                let schema = match schema {
-                    Some(schema) => converter.convert(at.file, schema, converter.detail.depth),
+            for one in flat {
+                let schema = match property(&one.name) {
+                    Some(at) if is_file(&one.name) => converter.file(at),
+                    Some(at) => converter.convert(at.file, at.value, converter.detail.depth),
                     None => json!({}),
                 };
-                properties.insert(property.key.clone(), schema);
-                if property.required {
-                    required.push(Value::from(property.key.as_str()));
+                properties.insert(one.key.clone(), schema);
+                if one.required {
+                    required.push(Value::from(one.key.as_str()));
                 }
             }
         }

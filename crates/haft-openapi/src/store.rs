@@ -6,8 +6,8 @@ mod same_origin;
 pub(crate) use directory::load_from;
 pub(crate) use same_origin::load_same_origin;
 
+use crate::text::line;
 use serde_json::Value;
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The most references that may lead to each other, one after the other.
@@ -112,12 +112,8 @@ pub(crate) fn reference(value: &Value) -> Option<&str> {
 }
 
 /// Cuts a reference to what fits a message.
-fn shortened(reference: &str) -> Cow<'_, str> {
-    const MOST: usize = 200;
-    if reference.len() <= MOST {
-        return Cow::Borrowed(reference);
-    }
-    Cow::Owned(format!("{}…", &reference[..reference.floor_char_boundary(MOST)]))
+fn shortened(reference: &str) -> String {
+    line(reference, 200)
 }
 
 /// Writes one step of a JSON pointer.
@@ -125,7 +121,7 @@ pub(crate) fn step(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-fn percent_decoded(text: &str) -> String {
+pub(crate) fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {

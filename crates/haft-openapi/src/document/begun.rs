@@ -5,6 +5,7 @@ use crate::problem::Problems;
 use crate::read::Read;
 use crate::secrets::Secrets;
 use crate::store::{Store, load_from};
+use crate::text::line;
 use crate::{LoadError, LoadOptions, Problem, References, list};
 use serde_json::Value;
 use std::path::Path;
@@ -37,7 +38,7 @@ impl Begun {
         problems.extend(repeated.into_iter().map(|key| {
             Problem::note(
                 "",
-                format!("the key `{}` stands twice in one object; the last one counts", shortened(&key)),
+                format!("the key `{}` stands twice in one object; the last one counts", line(&key, 100)),
             )
         }));
         Ok(Self { store: Store::new(value), outward, problems, version })
@@ -132,8 +133,4 @@ fn version(value: &Value) -> Result<(Version, Option<Problem>), LoadError> {
         }
         _ => Err(LoadError::NotOpenApi("it says neither a known version nor paths")),
     }
-}
-
-fn shortened(text: &str) -> &str {
-    &text[..text.floor_char_boundary(100)]
 }

@@ -27,7 +27,7 @@ pub(super) fn body(
     let bytes = match body.media {
         // A value that was read once can be written.
         Media::Json => Bytes::from(serde_json::to_vec(&*content).unwrap_or_default()),
-        Media::Form => form(body, members()?, plan.forms).into(),
+        Media::Form => form(body, members()?, plan.forms)?.into(),
         Media::Multipart => {
             let (boundary, bytes) = multipart(body, members()?)?;
             let essence = body.content_type.split(';').next().unwrap_or_default().trim();

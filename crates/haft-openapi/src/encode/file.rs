@@ -27,11 +27,11 @@ pub(super) fn file<'a>(value: &'a Value, pointer: &str) -> Result<File<'a>, Enco
             Ok(File { bytes: Bytes::copy_from_slice(text.as_bytes()), name: None, content_type: None })
         }
         Value::Object(_) => {
-            let refused = || EncodeError::argument(format!("{pointer}/base64"), "it is no base64");
-            let encoded = text("base64").ok_or_else(refused)?;
+            let refused = |why: &str| EncodeError::argument(format!("{pointer}/base64"), why);
+            let encoded = text("base64").ok_or_else(|| refused("it is required, and a text"))?;
             let encoded: String =
                 encoded.chars().filter(|character| !character.is_ascii_whitespace()).collect();
-            let bytes = BASE64.decode(encoded).map_err(|_| refused())?;
+            let bytes = BASE64.decode(encoded).map_err(|_| refused("it is no base64"))?;
             let is_media_type = |text: &&str| {
                 text.len() <= 200
                     && text.contains('/')

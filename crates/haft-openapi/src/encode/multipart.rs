@@ -1,5 +1,5 @@
 use super::file::file;
-use super::{pointer, scalar};
+use super::{field_pointer, scalar};
 use crate::EncodeError;
 use crate::plan::{Body, Field, Media};
 use bytes::Bytes;
@@ -7,6 +7,12 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 use std::fmt::Write as _;
+
+/// The most bytes of the name of a field.
+const MOST_NAME_BYTES: usize = 2_000;
+
+/// The most items of a list, each of which is a part of its own.
+const MOST_ITEMS: usize = 10_000;
 
 /// Is a part of a form.
 struct Part {
@@ -19,12 +25,18 @@ pub(super) fn multipart(body: &Body, members: &Map<String, Value>) -> Result<(St
     let mut parts = Vec::new();
     for (name, value) in members {
         let field = body.fields.iter().find(|field| field.name == *name);
-        let at = pointer(name);
+        let at = field_pointer(body, name);
+        if name.len() > MOST_NAME_BYTES {
+            return Err(EncodeError::argument(at, "its name is too long"));
+        }
         match value {
             Value::Null => {}
             Value::Array(items) if !is_json(field) => {
-                for item in items.iter().filter(|item| !item.is_null()) {
-                    parts.push(part(name, item, field, &at)?);
+                if items.len() > MOST_ITEMS {
+                    return Err(EncodeError::argument(at, format!("it has more than {MOST_ITEMS} items")));
+                }
+                for (index, item) in items.iter().enumerate().filter(|(_, item)| !item.is_null()) {
+                    parts.push(part(name, item, field, &format!("{at}/{index}"))?);
                 }
             }
             value => parts.push(part(name, value, field, &at)?),
@@ -85,24 +97,17 @@ fn quoted(name: &str) -> Cow<'_, str> {
     Cow::Owned(written)
 }
 
-/// Makes a line of what is in the parts that is in none of them.
+/// Makes a line of a hash of the parts; who writes a part cannot know the hash of what it is a part of.
 fn boundary(parts: &[Part]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update(part.head.as_bytes());
         hash.update(&part.content);
     }
-    loop {
-        let mut boundary = "haft-".to_owned();
-        for byte in hash.clone().finalize().iter().take(16) {
-            // Writing to a string cannot fail.
-            let _ = write!(boundary, "{byte:02x}");
-        }
-        let line = boundary.as_bytes();
-        let is_within = |text: &[u8]| text.windows(line.len()).any(|window| window == line);
-        if !parts.iter().any(|part| is_within(&part.content) || is_within(part.head.as_bytes())) {
-            return boundary;
-        }
-        hash.update(b"again");
+    let mut boundary = "haft-".to_owned();
+    for byte in hash.finalize().iter().take(16) {
+        // Writing to a string cannot fail.
+        let _ = write!(boundary, "{byte:02x}");
     }
+    boundary
 }

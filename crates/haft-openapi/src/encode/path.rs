@@ -6,6 +6,9 @@ use crate::plan::{Parameter, Piece, Place, Plan, Style};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
+/// How often a name is repeated in a path, one for each item of a list; longer ones are written with commas.
+const MOST_REPEATED: usize = 10_000;
+
 /// Writes the path. It has as many segments as the document says, and none of them leads up.
 pub(super) fn path(plan: &Plan, arguments: &Map<String, Value>) -> Result<String, EncodeError> {
     let mut path = String::with_capacity(64);
@@ -82,13 +85,15 @@ fn segment<'a>(parameter: &Parameter, value: &'a Value) -> Cow<'a, str> {
             Cow::Owned(format!(".{}", scalar::pairs(members, "=", ".", kept)))
         }
         (Style::Label, value) => Cow::Owned(format!(".{}", scalar::simple(value, false, kept))),
-        (Style::Matrix, Value::Array(items)) if parameter.explode => {
+        (Style::Matrix, Value::Array(items)) if parameter.explode && items.len() <= MOST_REPEATED => {
             Cow::Owned(format!(";{name}={}", scalar::list(items, &format!(";{name}="), kept)))
         }
         (Style::Matrix, Value::Object(members)) if parameter.explode => {
             Cow::Owned(format!(";{}", scalar::pairs(members, "=", ";", kept)))
         }
         (Style::Matrix, value) => Cow::Owned(format!(";{name}={}", scalar::simple(value, false, kept))),
+        // Only Swagger 2.0 has other separators in paths.
+        (style, Value::Array(items)) => Cow::Owned(scalar::list(items, style.between(), kept)),
         (_, value) => scalar::simple(value, parameter.explode, kept),
     }
 }

@@ -10,6 +10,8 @@ pub(super) enum Kept {
     Reserved,
     /// The same without what ends an item of a list.
     ReservedInItem,
+    /// What a cookie can hold.
+    InCookie,
 }
 
 impl Kept {
@@ -71,6 +73,7 @@ fn stays(byte: u8, kept: Kept) -> bool {
         Kept::Nothing => false,
         Kept::Reserved => byte == b',' || is_harmless(byte),
         Kept::ReservedInItem => is_harmless(byte),
+        Kept::InCookie => byte.is_ascii_graphic() && !matches!(byte, b'"' | b',' | b';' | b'\\'),
     }
 }
 

@@ -523,3 +523,197 @@ fn bodies_of_bytes_text_and_nothing_are_sent() {
         [1]"#]],
     );
 }
+
+#[test]
+fn an_exploded_object_cannot_set_what_a_server_takes_for_another_parameter() {
+    let text = document(
+        "/a?fi%78ed=1&b%5B%5D=2",
+        "get",
+        r#""parameters": [
+            {"name": "free", "in": "query", "schema": {"type": "object"}},
+            {"name": "filter", "in": "query", "style": "deepObject", "schema": {"type": "object"}},
+            {"name": "other_one", "in": "query", "schema": {}}]"#,
+    )
+    .replacen(
+        '{',
+        r#"{"components": {"securitySchemes": {"k": {"type": "apiKey", "in": "query", "name": "api_key"}}},"#,
+        1,
+    );
+    let refused: Vec<&str> = [
+        "filter[role]",
+        "FILTER",
+        "other.one",
+        "Other_One",
+        " other_one",
+        "other one[x]",
+        "api_key[]",
+        "api.key",
+        "fixed",
+        "Fixed",
+        "b",
+        "b[]",
+        "[filter",
+    ]
+    .into_iter()
+    .filter(|key| encode(&text, &json!({ "free": { *key: 1 } }), &LoadOptions::default()).is_ok())
+    .collect();
+    assert!(refused.is_empty(), "{refused:?} are sent");
+    check(
+        &text,
+        &json!({ "free": { "mine": 1, "free": 2 } }),
+        &expect!["GET https://api.example/v1/a?fi%78ed=1&b%5B%5D=2&free=2&mine=1"],
+    );
+    let whole = document(
+        "/a?comp=list",
+        "get",
+        r#""parameters": [{"name": "all", "in": "querystring", "content": {"application/x-www-form-urlencoded": {}}}]"#,
+    );
+    check(&whole, &json!({ "all": { "comp": "delete" } }), &expect!["at `/all`: `comp` cannot be set here"]);
+    check(
+        &whole,
+        &json!({ "all": { "page": 1 } }),
+        &expect!["GET https://api.example/v1/a?comp=list&page=1"],
+    );
+}
+
+#[test]
+fn names_that_are_repeated_make_no_more_of_an_argument_than_can_be_sent() {
+    let deep =
+        document("/a", "get", r#""parameters": [{"name": "p", "in": "query", "style": "deepObject"}]"#);
+    let long = "k".repeat(500_000);
+    check(
+        &deep,
+        &json!({ "p": { long.as_str(): vec![0; 250_000] } }),
+        &expect!["at `/p`: a name in it is too long, or it is nested too deeply"],
+    );
+    let nested = (0..100).fold(json!(vec![0; 1_000]), |inner, _| json!({ "k".repeat(50): inner }));
+    check(
+        &deep,
+        &json!({ "p": nested }),
+        &expect!["at `/p`: a name in it is too long, or it is nested too deeply"],
+    );
+    let name = "n".repeat(900);
+    let list = document("/a", "get", &format!(r#""parameters": [{{"name": "{name}", "in": "query"}}]"#));
+    let key =
+        Document::from_text(&list, &LoadOptions::default()).unwrap().operation("op").unwrap().input_schema();
+    let key = key.schema().as_value()["properties"].as_object().unwrap().keys().next().unwrap().clone();
+    let error =
+        encode(&list, &json!({ key: vec![0; 500_000] }), &LoadOptions::default()).unwrap_err().to_string();
+    assert!(
+        error.ends_with("it is too large once it is written as it has to be; send less at once"),
+        "{error}"
+    );
+    let parts = document(
+        "/a",
+        "post",
+        r#""requestBody": {"content": {"multipart/form-data": {"schema": {"type": "object"}}}}"#,
+    );
+    check(
+        &parts,
+        &json!({ "body": { long.as_str(): [1, 2] } }),
+        &expect![
+            "at `/body/kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk`: its name is too long"
+        ],
+    );
+    check(
+        &parts,
+        &json!({ "body": { "a": vec![1; 10_001] } }),
+        &expect!["at `/body/a`: it has more than 10000 items"],
+    );
+}
+
+#[test]
+fn fields_of_forms_are_written_in_the_style_that_is_said_in_part() {
+    let text = document(
+        "/a",
+        "post",
+        r#""requestBody": {"content": {"application/x-www-form-urlencoded": {
+            "schema": {"type": "object", "properties": {"tags": {}, "p": {}, "o": {}, "url": {}, "s": {}}},
+            "encoding": {"tags": {"explode": false}, "p": {"style": "pipeDelimited"}, "o": {"style": "form"},
+                "url": {"allowReserved": true, "contentType": "application/json"}, "s": {"style": "spaceDelimited"}}}}}"#,
+    );
+    let arguments = json!({ "tags": ["a", "b"], "p": [5, 6], "o": { "R": 1, "G": 2 }, "url": ["/a", "b"], "s": ["a", "b"] });
+    check(&text, &arguments, &expect!["at `/o`: `R` is another parameter and cannot be set here"]);
+    check(
+        &text,
+        &json!({ "o": { "Tags": 1 } }),
+        &expect!["at `/o`: `Tags` is another parameter and cannot be set here"],
+    );
+}
+
+#[test]
+fn lists_of_swagger_have_their_separators_everywhere() {
+    let text = r#"{"swagger": "2.0", "host": "api.example", "paths": {"/a/{p}": {"get": {"operationId": "op", "parameters": [
+        {"name": "p", "in": "path", "required": true, "type": "array", "collectionFormat": "pipes"},
+        {"name": "H", "in": "header", "type": "array", "collectionFormat": "ssv"},
+        {"name": "q", "in": "query", "type": "array", "collectionFormat": "tsv"}]}}}}"#;
+    check(
+        text,
+        &json!({ "p": ["a|", "b"], "H": [1, 2], "q": [3, 4] }),
+        &expect![[r#"
+        GET https://api.example/a/a%7C%7Cb?q=3%094
+        h: 1 2"#]],
+    );
+}
+
+#[test]
+fn cookies_of_their_own_style_are_written_as_they_are() {
+    check_styles(
+        "cookie",
+        &["cookie"],
+        &json!("a=b/c%20; d"),
+        &expect![[r#"
+        cookie false: /a cookie: p=a=b/c%20%3B%20d
+        cookie true: /a cookie: p=a=b/c%20%3B%20d
+    "#]],
+    );
+    check_styles(
+        "cookie",
+        &["cookie"],
+        &json!(["a|b", "c,d"]),
+        &expect![[r#"
+        cookie false: /a cookie: p=a|b,c%2Cd
+        cookie true: /a cookie: p=a|b; p=c%2Cd
+    "#]],
+    );
+}
+
+#[test]
+fn files_are_known_by_their_media_type_and_pointed_at_where_they_are() {
+    let body = |more: &str| {
+        document(
+            "/a",
+            "post",
+            &format!(
+                r#""requestBody": {{"content": {{"multipart/form-data": {{"schema": {{"type": "object", {more} "properties": {{
+                    "of_encoding": {{"type": "string"}}, "of_schema": {{"contentMediaType": "image/*"}},
+                    "list": {{"type": "array", "items": {{"type": "string", "format": "binary"}}}},
+                    "text": {{"type": "string", "contentEncoding": "base64", "contentMediaType": "image/png"}},
+                    "data": {{"type": "object", "properties": {{"in": {{"type": "string", "format": "binary"}}}}}}}}}},
+                    "encoding": {{"of_encoding": {{"contentType": "image/png"}}}}}}}}}}"#
+            ),
+        )
+    };
+    for text in [body(""), body(r#""required": ["text"],"#)] {
+        let document = Document::from_text(&text, &LoadOptions::default()).unwrap();
+        let schema = document.operation("op").unwrap().input_schema().into_schema();
+        let properties = &schema.as_value()["properties"];
+        let whole = properties.get("body");
+        let properties = whole.map_or(properties, |body| &body["properties"]);
+        let has_base64 = |name: &str| properties[name].to_string().contains("base64\"");
+        let files = ["of_encoding", "of_schema", "list", "text", "data"].map(has_base64);
+        assert_eq!(files, [true, true, true, true, false], "{properties}");
+        assert!(properties["text"].get("anyOf").is_none());
+        let argument = json!({ "list": [{ "base64": "aGk" }, { "base64": "…" }] });
+        let argument = if whole.is_some() { json!({ "body": argument }) } else { argument };
+        let pointer = if whole.is_some() { "/body/list/1/base64" } else { "/list/1/base64" };
+        let error = encode(&text, &argument, &LoadOptions::default()).unwrap_err();
+        assert_eq!(error.to_string(), format!("at `{pointer}`: it is no base64"));
+    }
+    let bytes = document("/a", "put", r#""requestBody": {"content": {"image/png": {}}}"#);
+    check(
+        &bytes,
+        &json!({ "body": { "filename": "a" } }),
+        &expect!["at `/body/base64`: it is required, and a text"],
+    );
+}

@@ -200,7 +200,7 @@ pub(super) fn fields(document: &Inner, at: At<'_>, encoding: Option<&Value>) -> 
         let content_type = text("contentType").and_then(|listed| listed.split(',').next()).map(str::trim);
         let field = Field {
             name: name.clone(),
-            is_file: is_file(document, At { file: at.file, value: property }),
+            is_file: is_file(document, At { file: at.file, value: property }, content_type),
             content_type: content_type
                 .filter(|content_type| http::HeaderValue::from_str(content_type).is_ok())
                 .map(str::to_owned),
@@ -221,16 +221,28 @@ pub(super) fn fields(document: &Inner, at: At<'_>, encoding: Option<&Value>) -> 
 }
 
 /// Tells whether a property of a form is a file, or a list of files.
-fn is_file(document: &Inner, property: At<'_>) -> bool {
+fn is_file(document: &Inner, property: At<'_>, content_type: Option<&str>) -> bool {
     let Ok(at) = document.store.follow(property) else { return false };
-    let says = |at: At<'_>| {
-        at.value.get("format").is_some_and(|format| format == "binary")
-            || at.value.get("type").is_some_and(|kind| kind == "file")
-            || at.value.get("contentMediaType").is_some_and(|kind| kind == "application/octet-stream")
-    };
-    says(at)
-        || at
-            .value
-            .get("items")
-            .is_some_and(|items| document.store.follow(At { file: at.file, value: items }).is_ok_and(says))
+    match at.value.get("items") {
+        Some(items) => {
+            let item = document.store.follow(At { file: at.file, value: items });
+            item.is_ok_and(|item| says_file(item.value, content_type))
+        }
+        None => says_file(at.value, content_type),
+    }
+}
+
+/// Tells whether a schema, or the media type of the part that it describes, is that of a file.
+fn says_file(schema: &Value, content_type: Option<&str>) -> bool {
+    let text = |name: &str| schema.get(name).and_then(Value::as_str);
+    let is_bytes = |kind: &str| Media::of(kind) == Some(Media::Bytes);
+    match (text("type"), text("format")) {
+        (Some("file"), _) | (_, Some("binary")) => true,
+        // What is written as text already stays as it is.
+        (_, Some("byte" | "base64" | "base64url")) => false,
+        (None | Some("string"), _) if text("contentEncoding").is_none() => {
+            text("contentMediaType").or(content_type).is_some_and(is_bytes)
+        }
+        _ => false,
+    }
 }

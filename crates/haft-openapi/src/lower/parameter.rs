@@ -137,7 +137,7 @@ fn style(parameter: &Pointed<'_>, place: Place, notes: &mut Notes) -> (Style, bo
     let style = said.unwrap_or(usual);
     let explode = match parameter.get("explode") {
         Some(word) => super::place::is_true(word),
-        None => style == Style::Form,
+        None => matches!(style, Style::Form | Style::Cookie),
     };
     (style, explode)
 }

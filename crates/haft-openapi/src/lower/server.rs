@@ -1,6 +1,7 @@
 use super::place::Pointed;
 use crate::LoadOptions;
 use crate::document::{Inner, Version};
+use crate::text::line;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use url::Url;
@@ -120,6 +121,6 @@ impl Servers {
     }
 }
 
-fn shortened(text: &str) -> &str {
-    &text[..text.floor_char_boundary(200)]
+fn shortened(text: &str) -> String {
+    line(text, 200)
 }

@@ -39,9 +39,9 @@ pub(super) fn style(parameter: &Pointed<'_>, place: Place) -> (Style, bool) {
     let usual = Style::usual(place);
     match (parameter.text("collectionFormat"), place) {
         (Some("multi"), Place::Query) => (Style::Form, true),
-        (Some("ssv"), Place::Query) => (Style::SpaceDelimited, false),
-        (Some("tsv"), Place::Query) => (Style::TabDelimited, false),
-        (Some("pipes"), Place::Query) => (Style::PipeDelimited, false),
+        (Some("ssv"), _) => (Style::SpaceDelimited, false),
+        (Some("tsv"), _) => (Style::TabDelimited, false),
+        (Some("pipes"), _) => (Style::PipeDelimited, false),
         _ => (usual, false),
     }
 }

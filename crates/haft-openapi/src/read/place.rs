@@ -44,11 +44,11 @@ impl Place {
             Self::Root | Self::Node => match name {
                 "example" | "examples" => Fate::KeptIfShort,
                 "webhooks" | "x-webhooks" if self == Self::Root => Fate::Dropped,
-                "callbacks" | "externalDocs" | "headers" | "links" | "xml" => Fate::Dropped,
-                "responses" => Fate::Kept(Self::Replies),
-                "default" | "enum" | "const" | "security" | "scopes" | "mapping" | "dependentRequired" => {
-                    Fate::Kept(Self::Data)
+                "callbacks" | "externalDocs" | "headers" | "links" | "mapping" | "scopes" | "xml" => {
+                    Fate::Dropped
                 }
+                "responses" => Fate::Kept(Self::Replies),
+                "default" | "enum" | "const" | "security" | "dependentRequired" => Fate::Kept(Self::Data),
                 "properties"
                 | "patternProperties"
                 | "$defs"

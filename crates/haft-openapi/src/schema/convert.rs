@@ -6,7 +6,7 @@ use super::values;
 use crate::Problem;
 use crate::document::{Inner, Version};
 use crate::lower::Described;
-use crate::names::nested_key;
+use crate::names::{is_allowed, nested_key};
 use crate::store::{At, Store, Target};
 use crate::text::{cleaned, line};
 use serde_json::{Map, Value, json};
@@ -30,8 +30,6 @@ const MOST_PARTS: usize = 200;
 pub(super) struct Converter<'d> {
     pub(super) document: &'d Inner,
     pub(super) detail: Detail,
-    /// Whether binary texts are files.
-    pub(super) has_files: bool,
     /// Whether something was left open or out for want of room.
     pub(super) has_cut: bool,
     /// Whether a schema says less than it does in the document, for want of room or because it cannot be read.
@@ -55,7 +53,6 @@ impl<'d> Converter<'d> {
         Self {
             document,
             detail,
-            has_files: false,
             has_cut: false,
             has_left_open: false,
             has_cut_names: false,
@@ -95,6 +92,23 @@ impl<'d> Converter<'d> {
             Some(source) => self.convert(source.file, &source.value, self.detail.depth),
             None => json!({}),
         }
+    }
+
+    /// Makes the schema of a field of a form that is a file, or a list of files.
+    pub(super) fn file(&mut self, property: At<'_>) -> Value {
+        let at = self.document.store.follow(property).unwrap_or(property);
+        let mut schema = file::schema();
+        if at.value.get("items").is_some() {
+            schema = json!({ "type": "array", "items": schema });
+        }
+        let described = [property, at].into_iter().find_map(|at| at.value.get("description")?.as_str());
+        if let (Some(text), Some(members)) = (described, schema.as_object_mut())
+            && self.detail.description > 0
+        {
+            members.insert("description".to_owned(), cleaned(text, self.detail.description).into());
+        }
+        self.bytes += values::size(&schema);
+        schema
     }
 
     /// Puts what was referred to beside the root, nearest first.
@@ -144,17 +158,6 @@ impl<'d> Converter<'d> {
     }
 
     fn object(&mut self, file: usize, members: &Map<String, Value>, depth: usize) -> Map<String, Value> {
-        if self.has_files && values::is_file(members) {
-            let Value::Object(mut schema) = file::schema() else { return Map::new() };
-            self.keyword(
-                file,
-                "description",
-                members.get("description").unwrap_or(&Value::Null),
-                depth,
-                &mut schema,
-            );
-            return schema;
-        }
         let mut schema = Map::new();
         if let Some(Value::String(reference)) = members.get("$ref") {
             self.reference(file, reference, &mut schema);
@@ -425,10 +428,8 @@ impl<'d> Converter<'d> {
     /// Names a definition after the last step of its place.
     fn name_of(&mut self, pointer: &str) -> String {
         let step = pointer.rsplit('/').next().unwrap_or_default();
-        let allowed =
-            |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-' | '.');
-        let mut name: String =
-            step.chars().take(60).map(|character| if allowed(character) { character } else { '_' }).collect();
+        let allowed = |character: char| if is_allowed(character, true) { character } else { '_' };
+        let mut name: String = step.chars().take(60).map(allowed).collect();
         if name.is_empty() {
             name.push_str("root");
         }

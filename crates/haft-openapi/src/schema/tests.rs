@@ -255,7 +255,14 @@ fn what_beside_a_reference_stands_is_sent_too() {
     let base = json!({ "$ref": "#/components/schemas/Base", "description": "kept" });
     check("3.1.0", &base, &schemas, &expect![[r#"{"properties":{"a":{"type":"string"}}}"#]]);
     let more = json!({ "$ref": "#/components/schemas/Base", "required": ["x"], "properties": { "x": {} } });
-    check("3.1.0", &more, &schemas, &expect![[r##"{"$defs":{"Base":{"properties":{"a":{"type":"string"}},"type":"object"}},"properties":{"body":{"$ref":"#/$defs/Base","properties":{"x":{}},"required":["x"]}},"required":["body"]}"##]]);
+    check(
+        "3.1.0",
+        &more,
+        &schemas,
+        &expect![[
+            r##"{"$defs":{"Base":{"properties":{"a":{"type":"string"}},"type":"object"}},"properties":{"body":{"$ref":"#/$defs/Base","properties":{"x":{}},"required":["x"]}},"required":["body"]}"##
+        ]],
+    );
     check("3.0.0", &more, &schemas, &expect![[r#"{"properties":{"a":{"type":"string"}}}"#]]);
     // A property may be hidden beside its reference.
     let hidden = json!({ "type": "object", "required": ["id"], "properties": {
@@ -268,7 +275,14 @@ fn names_that_are_rewritten_are_so_wherever_they_stand() {
     let at = json!({ "allOf": [
         { "properties": { "@id": { "readOnly": true }, "@type": {} }, "dependentRequired": { "@type": ["@name", "b"] } },
         { "required": ["@id", "@type"] } ] });
-    check("3.1.0", &json!({ "properties": { "in": at } }), &json!({}), &expect![[r#"{"properties":{"in":{"allOf":[{"dependentRequired":{"type_e27d003670a1":["name_ef32a73d0f93","b"]},"properties":{"type_e27d003670a1":{}}},{"required":["type_e27d003670a1"]}]}}}"#]]);
+    check(
+        "3.1.0",
+        &json!({ "properties": { "in": at } }),
+        &json!({}),
+        &expect![[
+            r#"{"properties":{"in":{"allOf":[{"dependentRequired":{"type_e27d003670a1":["name_ef32a73d0f93","b"]},"properties":{"type_e27d003670a1":{}}},{"required":["type_e27d003670a1"]}]}}}"#
+        ]],
+    );
 }
 
 #[test]

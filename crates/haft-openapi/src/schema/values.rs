@@ -78,12 +78,6 @@ pub(super) fn count(value: &Value) -> Option<Value> {
     }
 }
 
-/// Tells whether a schema is that of a file in a form.
-pub(super) fn is_file(members: &Map<String, Value>) -> bool {
-    let is = |name: &str, wanted: &str| members.get(name).is_some_and(|value| value == wanted);
-    is("type", "file") || is("format", "binary") || is("contentMediaType", "application/octet-stream")
-}
-
 /// Picks short examples.
 pub(super) fn examples(members: &Map<String, Value>) -> Option<Value> {
     let one = members.get("example").or_else(|| members.get("x-example"));
