@@ -5,7 +5,6 @@ mod body;
 mod charset;
 mod events;
 mod kind;
-mod notes;
 mod pages;
 mod refusal;
 mod sniff;
@@ -90,29 +89,33 @@ async fn content(
             Err(why) => not_json = Some(why),
         }
     }
-    let bytes = &taken.bytes[..];
-    if let Some((mime_type, is_image)) = sniff::media(bytes) {
-        return if taken.is_cut {
-            Err(too_large(asked, mime_type))
-        } else if is_image {
-            Ok(ToolOutput::new(vec![Content::image(bytes.to_vec(), mime_type)]))
-        } else {
-            Ok(ToolOutput::new(vec![Content::audio(bytes.to_vec(), mime_type)]))
+    if let Some((mime_type, is_image)) = sniff::media(&taken.bytes) {
+        return match (taken.is_cut, is_image) {
+            (true, _) => Err(too_large(asked, mime_type)),
+            (false, true) => Ok(ToolOutput::new(vec![Content::image(taken.bytes, mime_type)])),
+            (false, false) => Ok(ToolOutput::new(vec![Content::audio(taken.bytes, mime_type)])),
         };
     }
+    let length = taken.bytes.len();
     let text = match kind {
-        Kind::Json | Kind::Plain | Kind::Text => Some(charset::text(bytes, content_type)),
-        Kind::Unknown | Kind::Binary => charset::utf8(bytes, taken.is_cut),
-        Kind::Events => None,
+        Kind::Json | Kind::Plain | Kind::Text | Kind::Events => Ok(charset::text(taken.bytes, content_type)),
+        Kind::Unknown | Kind::Binary => charset::utf8(taken.bytes),
     };
-    let Some(mut text) = text else { return binary(asked, content_type, taken) };
+    let text = match text {
+        Ok(text) => text,
+        Err(bytes) => return binary(asked, content_type, Taken { bytes, ..taken }),
+    };
+    let mut parts = vec![Content::text(text)];
     if let (Kind::Json, Some(why)) = (kind, not_json) {
-        let _ = write!(text, "\n\n[the API says that this is JSON, and it is not: {why}]");
+        parts.push(Content::text(format!("[the API says that this is JSON, and it is not: {why}]")));
     }
     if taken.is_cut {
-        text.push_str(&notes::cut(taken.bytes.len()));
+        parts.push(Content::text(format!(
+            "[this is cut: the API goes on after these {length} bytes; ask for less at once, such as a page, fewer fields or \
+             a narrower search]"
+        )));
     }
-    Ok(ToolOutput::text(text))
+    Ok(ToolOutput::new(parts))
 }
 
 fn binary(asked: &Asked<'_>, content_type: &str, taken: Taken) -> Result<ToolOutput, ToolError> {

@@ -1,5 +1,4 @@
 //! What a reply without end costs in memory.
-#![expect(clippy::unwrap_used, reason = "what cannot be measured fails the test")]
 #![expect(unsafe_code, reason = "an allocator that counts hands everything on to the system's")]
 
 use haft_http::{AddressPolicy, HttpClient};

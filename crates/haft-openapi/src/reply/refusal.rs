@@ -44,9 +44,9 @@ pub(super) async fn refusal(
     };
     let said = taken.and_then(|taken| match Kind::of(&content_type) {
         Kind::Json | Kind::Plain | Kind::Text | Kind::Events => {
-            Some(charset::text(&taken.bytes, &content_type))
+            Some(charset::text(taken.bytes, &content_type))
         }
-        Kind::Unknown | Kind::Binary => charset::utf8(&taken.bytes, taken.is_cut),
+        Kind::Unknown | Kind::Binary => charset::utf8(taken.bytes).ok(),
     });
     let said = said.unwrap_or_default();
     let said = asked.tool.shared.redactor.redact(said.trim()).into_owned();
