@@ -16,7 +16,7 @@ pub use refusal::StatusError;
 use body::{Taken, take};
 use haft_core::{Content, ToolError, ToolOutput, Visible};
 use haft_http::Body;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION, SET_COOKIE};
+use http::header::{CONTENT_TYPE, HeaderMap, LOCATION, SET_COOKIE};
 use http::{Method, Response, StatusCode};
 use kind::Kind;
 use serde_json::json;
@@ -40,13 +40,6 @@ pub(crate) async fn reply(asked: &Asked<'_>, answer: Response<Body>) -> Result<T
     }
     if *asked.tool.operation.method() == Method::HEAD {
         return Ok(ToolOutput::text(format!("HTTP {}\n{}", status.as_u16(), listed(&headers))));
-    }
-    if let Some(coding) = coding(&headers) {
-        return Err(ToolError::failed(format!(
-            "the reply to `{}` is encoded as `{coding}`, which was not asked for and cannot be read; it was done, go on \
-             without its reply",
-            asked.tool.name
-        )));
     }
     let content_type = text(&headers, CONTENT_TYPE.as_str());
     let details = json!({ "status": status.as_u16(), "content_type": content_type });
@@ -170,12 +163,6 @@ fn redirected(asked: &Asked<'_>, status: StatusCode, headers: &HeaderMap) -> Too
         )
     };
     ToolOutput::text(text).with_details(json!({ "status": code }))
-}
-
-/// Names the coding of a body that nobody undoes.
-fn coding(headers: &HeaderMap) -> Option<String> {
-    let coding = text(headers, CONTENT_ENCODING.as_str());
-    (!coding.is_empty() && !coding.eq_ignore_ascii_case("identity")).then_some(coding)
 }
 
 /// Lists the headers of an answer.
