@@ -48,7 +48,7 @@ pub(crate) async fn reply(asked: &Asked<'_>, answer: Response<Body>) -> Result<T
         return Ok(stream::listen(asked, body).await?.with_details(details));
     }
     let taken = take(asked, body).await?;
-    if taken.bytes.is_empty() {
+    if taken.bytes.trim_ascii().is_empty() && !taken.is_cut {
         return Ok(ToolOutput::text(nothing(status, &headers)).with_details(details));
     }
     let mut output = content(asked, kind, &content_type, taken).await?.with_details(details);
@@ -72,7 +72,9 @@ async fn content(
     let may_be_json = match kind {
         Kind::Json => true,
         // Much of what is JSON says that it is something else.
-        Kind::Plain | Kind::Unknown => matches!(taken.bytes.trim_ascii_start().first(), Some(b'{' | b'[')),
+        Kind::Plain | Kind::Text | Kind::Unknown => {
+            matches!(taken.bytes.trim_ascii_start().first(), Some(b'{' | b'['))
+        }
         _ => false,
     };
     let mut not_json = None;

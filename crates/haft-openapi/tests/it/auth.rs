@@ -330,6 +330,7 @@ async fn a_person_is_shown_which_credentials_are_sent_and_none_of_them() {
         [and the credential `header` as `X-Key` in the header]
         [and the credential `query` as `api key` in the query]
         [and the header `x-mine`]
-    "#]].assert_eq(&shown);
+    "#]]
+    .assert_eq(&shown);
     assert_eq!(api.heard().len(), 0);
 }

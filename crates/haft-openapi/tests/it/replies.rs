@@ -27,6 +27,7 @@ async fn json_is_data() {
         ("content-type: application/vnd.api+json; charset=utf-8", " {\"a\" : [1]}\n"),
         ("content-type: text/plain", r#"{"a":[1]}"#),
         ("content-type: application/octet-stream", r#"{"a":[1]}"#),
+        ("content-type: text/html; charset=utf-8", r#"{"a":[1]}"#),
         ("content-type: text/json", "\u{feff}{\"a\":[1]}"),
         ("", "{\"a\":[1]}"),
     ] {
@@ -83,6 +84,18 @@ async fn what_is_empty_says_what_became_of_it() {
         "location: /jobs/7",
         "",
         expect!["HTTP 202: it was accepted, and may not be done yet; the reply is empty; it is at /jobs/7"],
+    )
+    .await;
+    check(200, "content-type: application/json", " \n", expect!["HTTP 200: it was done; the reply is empty"])
+        .await;
+    check(
+        200,
+        "content-type: application/x-ndjson",
+        "{\"a\":1}\n{\"a\":2}\n",
+        expect![[r#"
+        {"a":1}
+        {"a":2}
+    "#]],
     )
     .await;
     check(304, "", "", expect!["HTTP 304: it has not changed; the reply is empty"]).await;
