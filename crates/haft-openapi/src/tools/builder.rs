@@ -1,6 +1,7 @@
 use super::open_api_tools::{OpenApiTools, Shared};
 use crate::auth::{Credentials, FetchedTokens, Keyring, Schemes, Secret, ServerOrigin};
 use crate::{CallLimits, Document, Selection};
+use haft_core::Exposure;
 use haft_http::HttpClient;
 use haft_tools_core::Redactor;
 use http::HeaderName;
@@ -78,7 +79,7 @@ impl OpenApiToolsBuilder {
     /// What replaces secrets wherever they come up: every credential that is sent is added to it.
     ///
     /// Give that of the executor, so that arguments, events and the journal are covered, too. Without it, replies and errors
-    /// are searched by the tools themselves.
+    /// are searched by the tools themselves. Secrets of less than 4 bytes are not looked for.
     pub fn redactor(mut self, redactor: Redactor) -> Self {
         self.redactor = Some(redactor);
         self
@@ -102,7 +103,7 @@ impl OpenApiToolsBuilder {
     /// ([`Exposure::Deferred`](haft_core::Exposure::Deferred)); 32 by default.
     ///
     /// They are deferred only where the list of a run costs more than its
-    /// [`ListBudget`](haft_tools_core::ListBudget) says. `usize::MAX` lists them always, 0 never unless there is room.
+    /// [`ListBudget`](haft_tools_core::ListBudget) says. With `usize::MAX` they never are.
     pub fn defer_above(mut self, count: usize) -> Self {
         self.defer_above = count;
         self
@@ -138,7 +139,7 @@ impl OpenApiToolsBuilder {
             redactor: self.redactor.unwrap_or_default(),
             limits: self.limits,
             output_schemas: self.output_schemas,
-            is_deferred: operations.len() > self.defer_above,
+            exposure: if operations.len() > self.defer_above { Exposure::Deferred } else { Exposure::Direct },
             orders_itself: self.orders_itself,
             patterns: std::sync::Mutex::default(),
             name,

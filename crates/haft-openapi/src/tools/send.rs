@@ -47,7 +47,7 @@ async fn token(tool: &Inner, shown: &Shown, refused: Option<&Secret>) -> Result<
         With::Basic { user, password } => Ok(Token::Basic { user: user.clone(), password: password.clone() }),
         With::Client(client) => {
             redact(&shared.redactor, client.client.secret.expose());
-            let token = shared.tokens.token(&shared.client, client, refused).await;
+            let token = shared.tokens.token((&shared.client, &shared.redactor), client, refused).await;
             token.map(Token::Secret)
         }
         With::Tokens(source) => source.token(refused).await.map(Token::Secret).map_err(|error| {
@@ -78,7 +78,9 @@ async fn follow(call: &Call, tokens: &[Token]) -> Result<Response<Body>, ToolErr
     let mut steps = 0;
     loop {
         let request = request(call, tokens, url.clone())?;
-        let exchange = Exchange::default().first_byte(call.tool.shared.limits.first_byte).endless();
+        // Its body is bounded where it is read, since what is cut is no error.
+        let exchange =
+            Exchange::default().first_byte(call.tool.shared.limits.first_byte).endless().decompressed();
         let answer = call.tool.shared.client.send(request, exchange).await;
         let answer = answer.map_err(|error| unanswered(error, &call.tool))?;
         let next = target(&answer, &url).filter(|next| next.origin() == origin);
@@ -93,7 +95,7 @@ async fn follow(call: &Call, tokens: &[Token]) -> Result<Response<Body>, ToolErr
 }
 
 /// Where an answer leads, if it does.
-pub(crate) fn target<B>(answer: &Response<B>, from: &Url) -> Option<Url> {
+fn target<B>(answer: &Response<B>, from: &Url) -> Option<Url> {
     if !matches!(answer.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;
     }
@@ -155,6 +157,9 @@ pub(crate) fn unanswered(error: Error, tool: &Inner) -> ToolError {
             ToolErrorKind::TimedOut,
             format!("`{name}` was not answered within {} s; {done}", within.as_secs()),
         ),
+        Error::Encoding { .. } => ToolError::failed(format!(
+            "the answer to `{name}` cannot be decompressed, so it is not known what it says; {done}"
+        )),
         Error::Interrupted { .. } => {
             ToolError::unavailable(format!("the reply to `{name}` broke off; {done}"))
         }
