@@ -69,6 +69,7 @@ pub use document::Document;
 pub use load_options::{FormStyle, LoadError, LoadOptions, References};
 pub use operation::Operation;
 pub use problem::{Problem, Severity};
+pub use reply::StatusError;
 pub use request_parts::{EncodeError, RequestParts};
 pub use schema::OperationSchema;
 pub use selection::{PatternError, Selection};

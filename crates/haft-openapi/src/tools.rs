@@ -15,4 +15,4 @@ pub use limits::CallLimits;
 pub use open_api_tools::OpenApiTools;
 pub(crate) use open_api_tools::Shared;
 pub(crate) use operation_tool::Inner;
-pub(crate) use send::{target, unanswered};
+pub(crate) use send::unanswered;

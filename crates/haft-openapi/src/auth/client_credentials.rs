@@ -5,6 +5,7 @@ pub(crate) use fetch::ClientUse;
 use crate::auth::{Secret, ServerOrigin, ServerOriginError};
 use haft_core::ToolError;
 use haft_http::HttpClient;
+use haft_tools_core::Redactor;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -74,7 +75,8 @@ impl fmt::Debug for ClientCredentials {
 #[derive(Default)]
 pub(crate) struct FetchedTokens(Mutex<HashMap<ClientUse, Arc<Slot>>>);
 
-/// Whoever fetches holds it, so that others wait for the token instead of fetching one, too.
+/// Is where the token of a client is. Whoever fetches holds its lock meanwhile, so that the others wait for the token instead of
+/// fetching one each.
 type Slot = tokio::sync::Mutex<Option<Fetched>>;
 
 pub(crate) struct Fetched {
@@ -86,7 +88,7 @@ impl FetchedTokens {
     /// Gives a token that is good now, and is not the one that was refused.
     pub(crate) async fn token(
         &self,
-        client: &HttpClient,
+        (client, redactor): (&HttpClient, &Redactor),
         of: &ClientUse,
         refused: Option<&Secret>,
     ) -> Result<Secret, ToolError> {
@@ -100,7 +102,7 @@ impl FetchedTokens {
             return Ok(fetched.token.clone());
         }
         *slot = None;
-        let fetched = fetch::fetch(client, of).await?;
+        let fetched = fetch::fetch(client, redactor, of).await?;
         let token = fetched.token.clone();
         *slot = Some(fetched);
         Ok(token)

@@ -1,5 +1,6 @@
 use crate::auth::Credential;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::BuildHasher;
 
 /// Gives the credentials of a host, by the names of a document's security schemes.
 ///
@@ -33,7 +34,7 @@ impl Credentials for BTreeMap<String, Credential> {
     }
 }
 
-impl Credentials for HashMap<String, Credential> {
+impl<S: BuildHasher + Send + Sync + 'static> Credentials for HashMap<String, Credential, S> {
     fn credential(&self, scheme: &str) -> Option<Credential> {
         self.get(scheme).cloned()
     }

@@ -157,3 +157,6 @@ impl fmt::Debug for With {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -108,3 +108,64 @@ fn secret_value(text: &str) -> Option<HeaderValue> {
     value.set_sensitive(true);
     Some(value)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Token, sign};
+    use crate::auth::scheme::KeyPlace;
+    use crate::auth::{Scheme, Secret};
+    use haft_tools_core::Redactor;
+    use http::HeaderMap;
+    use proptest::prelude::*;
+    use url::Url;
+
+    fn scheme() -> impl Strategy<Value = Scheme> {
+        let key = |place, name: &str| Scheme::Key { place, name: name.to_owned() };
+        prop_oneof![
+            Just(key(KeyPlace::Header, "X-Key")),
+            Just(key(KeyPlace::Query, "k y&")),
+            Just(key(KeyPlace::Cookie, "session")),
+            Just(Scheme::Bearer { word: "Token".to_owned() }),
+            Just(Scheme::OpenId),
+        ]
+    }
+
+    proptest! {
+        /// Whatever a secret is made of, it changes nothing but its own place, and is redacted once it is sent.
+        #[test]
+        fn a_secret_stays_in_its_place(
+            scheme in scheme(),
+            secret in "[ -~\u{e9}\r\n\t]{4,40}",
+            path in "(/[a-z%]{0,5}){1,3}",
+            query in "([a-z]=[a-z0-9+]{0,4}&?){0,3}",
+        ) {
+            let before = Url::parse(&format!("https://api.example:8443{path}?{query}")).unwrap();
+            let (mut url, mut headers, redactor) = (before.clone(), HeaderMap::new(), Redactor::new());
+            let token = Token::Secret(Secret::new(&secret));
+            let signed = sign((&mut url, &mut headers), ("name", &scheme), &token, &redactor);
+            prop_assert_eq!((url.origin(), url.path(), url.fragment()), (before.origin(), before.path(), None));
+            let pairs = |url: &Url| url.query_pairs().map(|(key, value)| (key.into_owned(), value.into_owned())).collect::<Vec<_>>();
+            let mut expected: Vec<_> = pairs(&before);
+            match (&scheme, signed) {
+                (Scheme::Key { place: KeyPlace::Query, name }, signed) => {
+                    prop_assert!(signed.is_ok() && headers.is_empty());
+                    expected.push((name.clone(), secret.trim().to_owned()));
+                }
+                (_, Ok(())) => {
+                    prop_assert_eq!(headers.len(), 1);
+                    let value = headers.values().next().unwrap();
+                    prop_assert!(value.is_sensitive());
+                    if secret.trim().len() >= 4 && secret.is_ascii() {
+                        let redacted = redactor.redact(value.to_str().unwrap()).into_owned();
+                        prop_assert!(redacted.contains("[redacted]"), "{}", redacted);
+                    }
+                }
+                (_, Err(error)) => {
+                    prop_assert!(headers.is_empty());
+                    prop_assert!(!error.message().contains(secret.trim()) || secret.trim().len() < 4);
+                }
+            }
+            prop_assert_eq!(pairs(&url), expected);
+        }
+    }
+}

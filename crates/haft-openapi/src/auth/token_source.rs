@@ -5,7 +5,7 @@ use std::fmt;
 
 /// Gives tokens that change, such as those of a person who logs in.
 ///
-/// This is how the authorization code flow of OAuth 2 and OpenID Connect are served: the host keeps the login, refreshes it,
+/// This is how the authorization code flow of OAuth 2 and `OpenID` Connect are served: the host keeps the login, refreshes it,
 /// and says where a person has to go when there is none.
 #[async_trait]
 pub trait TokenSource: Send + Sync + 'static {

@@ -1,6 +1,7 @@
 use super::open_api_tools::{OpenApiTools, Shared};
 use crate::auth::{Credentials, FetchedTokens, Keyring, Schemes, Secret, ServerOrigin};
 use crate::{CallLimits, Document, Selection};
+use haft_core::Exposure;
 use haft_http::HttpClient;
 use haft_tools_core::Redactor;
 use http::HeaderName;
@@ -102,7 +103,7 @@ impl OpenApiToolsBuilder {
     /// ([`Exposure::Deferred`](haft_core::Exposure::Deferred)); 32 by default.
     ///
     /// They are deferred only where the list of a run costs more than its
-    /// [`ListBudget`](haft_tools_core::ListBudget) says. `usize::MAX` lists them always, 0 never unless there is room.
+    /// [`ListBudget`](haft_tools_core::ListBudget) says. With `usize::MAX` they never are.
     pub fn defer_above(mut self, count: usize) -> Self {
         self.defer_above = count;
         self
@@ -138,7 +139,7 @@ impl OpenApiToolsBuilder {
             redactor: self.redactor.unwrap_or_default(),
             limits: self.limits,
             output_schemas: self.output_schemas,
-            is_deferred: operations.len() > self.defer_above,
+            exposure: if operations.len() > self.defer_above { Exposure::Deferred } else { Exposure::Direct },
             orders_itself: self.orders_itself,
             patterns: std::sync::Mutex::default(),
             name,

@@ -3,6 +3,7 @@ use super::operation_tool::OperationTool;
 use crate::auth::{FetchedTokens, Keyring, Secret};
 use crate::{CallLimits, Document, Operation};
 use async_trait::async_trait;
+use haft_core::Exposure;
 use haft_http::HttpClient;
 use haft_tools_core::{OfferedTools, Redactor, SourceError, Tool, ToolSource};
 use http::HeaderName;
@@ -59,7 +60,7 @@ pub(crate) struct Shared {
     pub(crate) redacts_itself: bool,
     pub(crate) limits: CallLimits,
     pub(crate) output_schemas: bool,
-    pub(crate) is_deferred: bool,
+    pub(crate) exposure: Exposure,
     pub(crate) orders_itself: bool,
     /// Which patterns of the document's schemas can be used.
     pub(crate) patterns: Mutex<HashMap<Box<str>, bool>>,

@@ -4,7 +4,7 @@ use super::usable_schema::usable;
 use crate::auth::Requirement;
 use crate::tools::Shared;
 use crate::{EncodeError, Operation};
-use haft_core::{Exposure, ToolError, ToolName, ToolSpec};
+use haft_core::{ToolError, ToolName, ToolSpec};
 use haft_tools_core::{CallScope, CompiledSchema, Prepared, Tool};
 use serde_json::Value;
 use std::fmt;
@@ -46,10 +46,7 @@ impl Inner {
     fn make_spec(&self) -> ToolSpec {
         let Self { shared, operation, name, .. } = self;
         let spec = operation.spec_with(&shared.name, usable(operation.input_schema(), &shared.patterns));
-        let mut spec = spec.renamed(name.clone());
-        if shared.is_deferred {
-            spec = spec.with_exposure(Exposure::Deferred);
-        }
+        let spec = spec.renamed(name.clone()).with_exposure(shared.exposure);
         let output = shared.output_schemas.then(|| operation.output_schema()).flatten();
         match output {
             Some(schema) => spec.with_output_schema(usable(schema, &shared.patterns)),

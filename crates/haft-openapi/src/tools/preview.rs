@@ -40,18 +40,14 @@ pub(super) fn preview(call: &Call) -> String {
         Err(error) if error.error_len().is_none() => std::str::from_utf8(&shown[..error.valid_up_to()]).ok(),
         Err(_) => None,
     };
-    match shown {
-        Some(shown) => {
-            let _ = write!(text, "\n{}", Visible::new(shown));
-            if shown.len() < body.len() {
-                let _ = write!(text, "\n[and {} bytes more]", body.len() - shown.len());
-            }
+    if let Some(shown) = shown {
+        let _ = write!(text, "\n{}", Visible::new(shown));
+        if shown.len() < body.len() {
+            let _ = write!(text, "\n[and {} bytes more]", body.len() - shown.len());
         }
-        None => {
-            let kind =
-                parts.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("data");
-            let _ = write!(text, "\n[{} bytes of {}]", body.len(), Visible::line(kind));
-        }
+    } else {
+        let kind = parts.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("data");
+        let _ = write!(text, "\n[{} bytes of {}]", body.len(), Visible::line(kind));
     }
     text
 }

@@ -47,7 +47,7 @@ async fn token(tool: &Inner, shown: &Shown, refused: Option<&Secret>) -> Result<
         With::Basic { user, password } => Ok(Token::Basic { user: user.clone(), password: password.clone() }),
         With::Client(client) => {
             redact(&shared.redactor, client.client.secret.expose());
-            let token = shared.tokens.token(&shared.client, client, refused).await;
+            let token = shared.tokens.token((&shared.client, &shared.redactor), client, refused).await;
             token.map(Token::Secret)
         }
         With::Tokens(source) => source.token(refused).await.map(Token::Secret).map_err(|error| {
@@ -93,7 +93,7 @@ async fn follow(call: &Call, tokens: &[Token]) -> Result<Response<Body>, ToolErr
 }
 
 /// Where an answer leads, if it does.
-pub(crate) fn target<B>(answer: &Response<B>, from: &Url) -> Option<Url> {
+fn target<B>(answer: &Response<B>, from: &Url) -> Option<Url> {
     if !matches!(answer.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;
     }

@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use haft_core::ToolError;
 use haft_http::{Exchange, HttpClient};
+use haft_tools_core::Redactor;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use serde_json::Value;
 use std::fmt;
@@ -47,7 +48,11 @@ impl fmt::Debug for ClientUse {
 }
 
 /// Fetches a token.
-pub(super) async fn fetch(client: &HttpClient, of: &ClientUse) -> Result<Fetched, ToolError> {
+pub(super) async fn fetch(
+    client: &HttpClient,
+    redactor: &Redactor,
+    of: &ClientUse,
+) -> Result<Fetched, ToolError> {
     let scheme = &of.scheme;
     let asked = Instant::now();
     let answer = client.send(request(of)?, Exchange::default().most_bytes(MOST_BYTES)).await;
@@ -78,7 +83,9 @@ pub(super) async fn fetch(client: &HttpClient, of: &ClientUse) -> Result<Fetched
     };
     if !status.is_success() {
         // What a server says at length might repeat what it was sent.
-        let why = word("error").map(|error| format!(" and `{}`", line(error, 60))).unwrap_or_default();
+        let why = word("error")
+            .map(|error| format!(" and `{}`", line(&redactor.redact(error), 60)))
+            .unwrap_or_default();
         let error = format!("its server answered {}{why}", status.as_u16());
         return Err(match status.as_u16() {
             429 | 500..=599 => ToolError::unavailable(format!(
@@ -99,7 +106,7 @@ pub(super) async fn fetch(client: &HttpClient, of: &ClientUse) -> Result<Fetched
     });
     let lasts =
         seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).map(|lasts| lasts.min(LONGEST));
-    let until = lasts.map(|lasts| asked + (lasts - SKEW.min(lasts / LARGEST_PART)));
+    let until = lasts.map(|lasts| asked + lasts.saturating_sub(SKEW.min(lasts / LARGEST_PART)));
     Ok(Fetched { token, until })
 }
 

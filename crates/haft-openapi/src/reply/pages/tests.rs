@@ -1,0 +1,33 @@
+use super::{MOST_VALUE_BYTES, link};
+use http::{HeaderMap, HeaderValue};
+use proptest::prelude::*;
+
+fn found(text: &str) -> Option<String> {
+    let mut headers = HeaderMap::new();
+    headers.insert("link", HeaderValue::from_str(text).unwrap());
+    link(&headers)
+}
+
+#[test]
+fn the_link_to_the_next_page_is_found_among_others() {
+    for (text, expected) in [
+        ("<a>; rel=next", Some("a")),
+        ("<a>;rel=\"next\"", Some("a")),
+        ("<a>; rel=prev,<b>; REL=\"last Next\"", Some("b")),
+        ("<a>; title=\"x, rel=next\"; rel=prev, <b,c>; rel=next", Some("b,c")),
+        ("<a>; rel=nexter", None),
+        ("<a", None),
+        ("a; rel=next", None),
+        ("", None),
+    ] {
+        assert_eq!(found(text).as_deref(), expected, "{text}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_header_is_too_odd(text in "[ -~]{0,60}|(<[a-z]{0,3}>|; |rel=|\"|next|,|=){0,20}") {
+        let found = found(&text);
+        prop_assert!(found.is_none_or(|address| text.contains(&address) && address.len() <= MOST_VALUE_BYTES));
+    }
+}
