@@ -1,5 +1,7 @@
 mod begun;
 mod fetched;
+#[cfg(feature = "openapiv3")]
+mod of_spec;
 
 use crate::lower::Servers;
 use crate::operation::Operation;
