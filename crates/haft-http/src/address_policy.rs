@@ -25,6 +25,11 @@ pub struct AddressPolicy {
 
 impl AddressPolicy {
     /// Permits the addresses of the public internet, by the registries of IANA, and no other.
+    ///
+    /// Refused are this machine, private and link-local networks, those behind carriers (RFC 6598), multicast, where clouds
+    /// hand out credentials, and every IPv6 address that holds such an IPv4 address: mapped (RFC 4291) and of NAT64 (RFC
+    /// 6052). The other forms in which IPv6 holds IPv4 are refused altogether: compatible (RFC 4291), 6to4 (RFC 3056), Teredo
+    /// (RFC 4380), and a network's own NAT64 (RFC 8215).
     pub fn public() -> Self {
         Self { loopback: false, private: false, hosts: Vec::new() }
     }
@@ -37,7 +42,8 @@ impl AddressPolicy {
 
     /// Permits this machine and private networks (RFC 1918, RFC 4193, RFC 6598), too.
     ///
-    /// Link-local addresses stay refused: the services that hand a cloud machine its credentials are there.
+    /// Where the services are that hand a cloud machine its credentials stays refused: link-local addresses (RFC 3927, RFC
+    /// 4291) and those of private ranges that clouds use so.
     pub fn private(mut self) -> Self {
         self.loopback = true;
         self.private = true;
@@ -55,7 +61,7 @@ impl AddressPolicy {
         let canonical = address.to_canonical();
         !Host::of_address(canonical).is_local()
             || (self.loopback && canonical.is_loopback())
-            || (self.private && is_private(canonical))
+            || (self.private && is_private(canonical) && !is_metadata(canonical))
             || self.hosts.contains(host)
     }
 }
@@ -77,9 +83,25 @@ fn is_private(address: IpAddr) -> bool {
     }
 }
 
+/// Tells whether a cloud uses an address of a private range to hand its machines their credentials.
+///
+/// From the documentation of Alibaba Cloud (100.100.100.200), AWS (`fd00:ec2::254`; `fd00:ec2::23` for pods), Google Cloud
+/// (`fd20:ce::254`) and Scaleway (`fd00:42::42`). The others use link-local addresses, or such as are nowhere permitted.
+fn is_metadata(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.octets() == [100, 100, 100, 200],
+        IpAddr::V6(address) => {
+            let [a, b, ..] = address.segments();
+            matches!((a, b), (0xfd00, 0xec2 | 0x42) | (0xfd20, 0xce))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::net::{Ipv4Addr, Ipv6Addr};
 
     fn check(policies: &[&AddressPolicy], address: &str, expected: bool) {
         let host = "a.example".parse().unwrap();
@@ -103,8 +125,33 @@ mod tests {
             check(&[&public, &loopback], address, false);
             check(&[&private], address, true);
         }
-        for address in ["169.254.169.254", "fe80::1", "0.0.0.0", "::", "224.0.0.1"] {
+        for address in ["0.0.0.0", "::", "224.0.0.1", "ff02::1", "64:ff9b::10.0.0.1", "::10.0.0.1"] {
             check(&[&public, &loopback, &private], address, false);
+        }
+    }
+
+    #[test]
+    fn where_clouds_hand_out_credentials_is_permitted_to_nobody() {
+        let (public, private) = (AddressPolicy::public(), AddressPolicy::public().private());
+        for address in [
+            "169.254.169.254",
+            "169.254.170.2",
+            "fe80::a9fe:a9fe",
+            "168.63.129.16",
+            "100.100.100.200",
+            "192.0.0.192",
+            "fd00:ec2::254",
+            "fd00:ec2::23",
+            "fd20:ce::254",
+            "fd00:42::42",
+            "::ffff:169.254.169.254",
+            "::ffff:100.100.100.200",
+            "::169.254.169.254",
+            "64:ff9b::169.254.169.254",
+            "64:ff9b:1::169.254.169.254",
+            "2002:a9fe:a9fe::1",
+        ] {
+            check(&[&public, &private], address, false);
         }
     }
 
@@ -113,5 +160,43 @@ mod tests {
         let policy = AddressPolicy::public().host("a.example".parse().unwrap());
         check(&[&policy], "10.0.0.1", true);
         assert!(!policy.permits(&"b.example".parse().unwrap(), "10.0.0.1".parse().unwrap()));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn no_address_is_reached_by_writing_it_in_another(
+            bits in prop_oneof![
+                any::<u32>(),
+                (0..0x100_0000_u32).prop_map(|rest| 0x0a00_0000 | rest),
+                (0..0x1_0000_u32).prop_map(|rest| 0xa9fe_0000 | rest),
+                Just(0x7f00_0001),
+                Just(0xa83f_8110),
+                Just(0x6464_64c8),
+            ],
+            rest in any::<u32>(),
+        ) {
+            let (policy, host) = (AddressPolicy::public().private(), "a.example".parse().unwrap());
+            let (v4, rest) = (Ipv4Addr::from_bits(bits), u128::from(rest));
+            let permitted = AddressPolicy::public().permits(&host, v4.into());
+            let v4_bits = u128::from(bits);
+            let wide = |address: u128| IpAddr::from(Ipv6Addr::from_bits(address));
+            // Mapped, and NAT64: as public as what they hold.
+            prop_assert_eq!(policy.permits(&host, wide(0xffff << 32 | v4_bits)), policy.permits(&host, v4.into()));
+            prop_assert_eq!(policy.permits(&host, wide(0x64_ff9b << 96 | v4_bits)), permitted);
+            // Compatible, translated, a network's own NAT64 in two of its forms, 6to4, Teredo: to nobody. Loopback of IPv6
+            // looks like the first of them.
+            for address in [
+                v4_bits.max(2),
+                0xffff << 48 | v4_bits,
+                0x64_ff9b_0001 << 80 | v4_bits,
+                0x64_ff9b_0001 << 80 | (v4_bits >> 16) << 64 | (v4_bits & 0xffff) << 40,
+                0x2002 << 112 | v4_bits << 80 | rest,
+                0x2001 << 112 | rest << 64 | (v4_bits ^ 0xffff_ffff),
+            ] {
+                prop_assert!(!policy.permits(&host, wide(address)), "{}", wide(address));
+            }
+        }
     }
 }

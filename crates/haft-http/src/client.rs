@@ -2,24 +2,32 @@ mod redirect;
 mod resolver;
 mod tls;
 
+use crate::body::Decoder;
+use crate::clock::{Clock, Overdue};
+use crate::retries::Retrying;
 use crate::{AddressPolicy, Body, Error, Exchange, Host};
 use bytes::Bytes;
+use http::header::{
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, COOKIE, LOCATION, PROXY_AUTHORIZATION,
+    RANGE, SET_COOKIE,
+};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use resolver::{Guard, Refused};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
-/// How long it may take to connect, TLS included.
-const CONNECT: Duration = Duration::from_secs(10);
+/// The compressions that are asked for.
+const CODINGS: HeaderValue = HeaderValue::from_static("gzip, deflate;q=0.5");
 
 /// Makes HTTP requests that cannot reach further, take longer or bring back more than was said.
 ///
 /// Connections are made to addresses that its [`AddressPolicy`] permits, whatever a name leads to when they are made.
 /// Certificates are checked against those that the system trusts, and [others](HttpClientBuilder::authorities) that are given.
-/// Redirects are not followed and proxies that the
-/// environment names are not used, unless that is asked for. Cookies are not kept, answers are not decompressed, and no
-/// request is repeated. Nothing of a request's headers or URL is in an error or in what is logged.
+/// Redirects are not followed, answers are not decompressed, requests are not repeated and proxies that the environment names
+/// are not used, unless that is asked for. Cookies are not kept. Of a request's URL, headers and body nothing but the host is
+/// in an error or in what is logged.
 ///
 /// It is cheap to clone; the clones share their connections. Dropping the future of a request, or the [`Body`] of an
 /// answer, ends its connection.
@@ -49,6 +57,7 @@ pub struct HttpClient {
 pub struct HttpClientBuilder {
     policy: AddressPolicy,
     environment_proxies: bool,
+    connect_timeout: Duration,
     user_agent: String,
     authorities: Option<Vec<u8>>,
 }
@@ -68,6 +77,7 @@ impl HttpClient {
         HttpClientBuilder {
             policy,
             environment_proxies: false,
+            connect_timeout: Duration::from_secs(10),
             user_agent: concat!("haft/", env!("CARGO_PKG_VERSION")).to_owned(),
             authorities: None,
         }
@@ -91,12 +101,36 @@ impl HttpClient {
         let mut request =
             reqwest::Request::try_from(request).map_err(|_| Error::Url("it is no absolute URL"))?;
         let mut way = redirect::Way::new(request.url(), exchange.redirects);
+        let mut retrying = Retrying::begin(exchange.retries);
+        let clock = Clock::start(exchange.whole);
+        if exchange.is_decompressed && !request.headers().contains_key(RANGE) {
+            request.headers_mut().insert(ACCEPT_ENCODING, CODINGS);
+        }
         loop {
             let spare = way.may_follow(request.method()).then(|| request.try_clone()).flatten();
-            let answer = self.ask(request, exchange).await?;
+            let answer = self.insist(request, exchange, clock, &mut retrying).await?;
             let Some(next) = spare else { return Ok(answer) };
             let Some(to) = redirect::target(&answer) else { return Ok(answer) };
             request = way.follow(next, to)?;
+        }
+    }
+
+    /// Makes one request, and makes it again where that may help.
+    async fn insist(
+        &self,
+        mut request: reqwest::Request,
+        exchange: Exchange,
+        clock: Clock,
+        retrying: &mut Retrying,
+    ) -> Result<http::Response<Body>, Error> {
+        loop {
+            let spare = retrying.has_more().then(|| request.try_clone()).flatten();
+            let outcome = self.ask(request, exchange, clock).await;
+            let Some(next) = spare else { return outcome };
+            let Some(wait) = retrying.wait(next.method(), &outcome, clock.left()) else { return outcome };
+            drop(outcome);
+            tokio::time::sleep(wait).await;
+            request = next;
         }
     }
 
@@ -105,25 +139,35 @@ impl HttpClient {
         &self,
         mut request: reqwest::Request,
         exchange: Exchange,
+        clock: Clock,
     ) -> Result<http::Response<Body>, Error> {
         let host = self.check(request.url())?.to_string();
-        for name in [http::header::AUTHORIZATION, http::header::COOKIE, http::header::PROXY_AUTHORIZATION] {
-            if let Some(value) = request.headers_mut().get_mut(name) {
-                value.set_sensitive(true);
-            }
-        }
-        let answer = self.inner.execute(request);
-        let answer = match exchange.first_byte {
-            None => answer.await,
-            Some(within) => tokio::time::timeout(within, answer)
-                .await
-                .map_err(|_| Error::Silent { host: host.clone(), within })?,
-        };
+        hide(request.headers_mut(), &[AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION]);
+        let answer =
+            clock.within(exchange.first_byte, self.inner.execute(request)).await.map_err(|overdue| {
+                let host = host.clone();
+                match overdue {
+                    Overdue::Wait(within) => Error::Silent { host, within },
+                    Overdue::Whole(within) => Error::Late { host, within },
+                }
+            })?;
         let answer = answer.map_err(|error| unanswered(error, host.clone()))?;
         let mut head = http::Response::new(());
         *head.status_mut() = answer.status();
         *head.headers_mut() = answer.headers().clone();
-        let body = Body::new(answer, host, exchange.most_bytes)?;
+        hide(head.headers_mut(), &[SET_COOKIE, LOCATION]);
+        // A part of what was compressed cannot be decompressed.
+        let decoder = if exchange.is_decompressed && answer.status() != StatusCode::PARTIAL_CONTENT {
+            Decoder::of(answer.headers())
+                .map_err(|source| Error::Encoding { host: host.clone(), source: source.into() })?
+        } else {
+            None
+        };
+        if decoder.is_some() {
+            head.headers_mut().remove(CONTENT_ENCODING);
+            head.headers_mut().remove(CONTENT_LENGTH);
+        }
+        let body = Body::new(answer, host, decoder, exchange, clock)?;
         Ok(head.map(|()| body))
     }
 
@@ -152,6 +196,12 @@ impl HttpClientBuilder {
     /// A proxy looks the names up itself: what it connects to is then its own affair, and the policy only sees the proxy.
     pub fn environment_proxies(mut self, used: bool) -> Self {
         self.environment_proxies = used;
+        self
+    }
+
+    /// How long it may take to connect, the look-up of the name and TLS included; 10 s by default.
+    pub fn connect_timeout(mut self, within: Duration) -> Self {
+        self.connect_timeout = within;
         self
     }
 
@@ -185,7 +235,7 @@ impl HttpClientBuilder {
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .referer(false)
-            .connect_timeout(CONNECT)
+            .connect_timeout(self.connect_timeout)
             .user_agent(self.user_agent);
         if !self.environment_proxies {
             builder = builder.no_proxy();
@@ -198,6 +248,15 @@ impl HttpClientBuilder {
 impl fmt::Debug for HttpClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpClient").field("policy", &self.policy).finish_non_exhaustive()
+    }
+}
+
+/// Marks the values of these headers, so that they are not printed.
+fn hide(headers: &mut HeaderMap, names: &[http::HeaderName]) {
+    for (name, value) in headers.iter_mut() {
+        if names.contains(name) {
+            value.set_sensitive(true);
+        }
     }
 }
 

@@ -21,6 +21,9 @@ pub enum EndpointError {
     /// It does not end in a colon and a port.
     #[error("an endpoint ends in a port from 0 to 65535, as in `api.example.org:443`")]
     Port,
+    /// There is no endpoint in the URL.
+    #[error("the URL names nothing to connect to; write one as in `https://api.example.org/v1`")]
+    Url,
 }
 
 impl Endpoint {

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 /// Says why there is no answer, or not the whole of it.
 ///
-/// No path, query or header of the request is in it: they may hold secrets.
+/// Nothing of the request but its host is in it: user, password, path, query, headers and body may hold secrets.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -46,6 +46,22 @@ pub enum Error {
         /// How long it was waited for.
         within: Duration,
     },
+    /// Nothing more of the answer came in time.
+    #[error("`{host}` sent nothing more for {} s", within.as_secs_f64())]
+    Stalled {
+        /// The host as it was named.
+        host: String,
+        /// How long it was waited for.
+        within: Duration,
+    },
+    /// The whole of it took too long.
+    #[error("`{host}` took longer than the {} s that are waited", within.as_secs_f64())]
+    Late {
+        /// The host as it was named.
+        host: String,
+        /// How long all of it may take.
+        within: Duration,
+    },
     /// The connection broke before the answer was complete.
     #[error("the connection to `{host}` broke")]
     Interrupted {
@@ -59,6 +75,14 @@ pub enum Error {
     TooLarge {
         /// How many bytes are taken.
         most: u64,
+    },
+    /// The body of the answer is not what a decompressor can read.
+    #[error("cannot decompress the answer of `{host}`")]
+    Encoding {
+        /// The host as it was named.
+        host: String,
+        /// What went wrong.
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The answer led to another address, and it was not gone to.
     #[error("`{host}` redirects, and that is not followed: {reason}")]
@@ -80,4 +104,20 @@ pub enum Error {
         /// What went wrong.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+}
+
+impl Error {
+    /// Tells whether the same request may fare better later: the host was not reached, was too slow, or broke off.
+    ///
+    /// Whether it may be repeated at all is another question: it may have been acted on.
+    pub fn can_retry(&self) -> bool {
+        matches!(
+            self,
+            Self::Connect { .. }
+                | Self::Silent { .. }
+                | Self::Stalled { .. }
+                | Self::Late { .. }
+                | Self::Interrupted { .. }
+        )
+    }
 }

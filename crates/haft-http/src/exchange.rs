@@ -1,28 +1,43 @@
+use crate::Retries;
 use std::time::Duration;
 
 /// Bounds one request and its answer.
 ///
+/// Four times bound it: that to connect ([`HttpClientBuilder::connect_timeout`](crate::HttpClientBuilder::connect_timeout)),
+/// that until the head of the answer is there, that between two pieces of its body, and that of all together. What of them is
+/// over first ends the exchange, and the error tells which it was.
+///
 /// ```
-/// use haft_http::{Exchange, Redirects};
+/// use haft_http::{Exchange, Redirects, Retries};
 /// use std::time::Duration;
 ///
 /// let exchange = Exchange::default()
 ///     .first_byte(Duration::from_secs(5))
+///     .idle(Duration::from_secs(10))
+///     .whole(Duration::from_secs(60))
 ///     .most_bytes(1024)
-///     .redirects(Redirects::SameOrigin(3));
+///     .decompressed()
+///     .redirects(Redirects::SameOrigin(3))
+///     .retries(Retries::default());
 /// # let _ = exchange;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exchange {
     pub(crate) first_byte: Option<Duration>,
+    pub(crate) idle: Option<Duration>,
+    pub(crate) whole: Option<Duration>,
     pub(crate) most_bytes: Option<u64>,
+    pub(crate) is_decompressed: bool,
     pub(crate) redirects: Redirects,
+    pub(crate) retries: Retries,
 }
 
 /// Says which redirects of an answer to `GET` or `HEAD` are followed; those of other requests never are.
 ///
-/// Each step is held to the client's address policy, none leads from `https` to `http`, and what authenticates a request
-/// is left out once another origin is asked.
+/// However many are asked for, no more than [five](Redirects::MOST) are followed. Each step is held to the client's address
+/// policy and none leads from `https` to `http`. Once another origin is asked (RFC 6454: scheme, host and port), what
+/// authenticates a request is left out: `Authorization`, `Cookie`, `Proxy-Authorization`, and every header whose value is
+/// marked as [sensitive](http::HeaderValue::set_sensitive); and a request with a body does not go there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Redirects {
     /// None: the answer that redirects is the answer.
@@ -33,28 +48,60 @@ pub enum Redirects {
     Anywhere(u8),
 }
 
+impl Redirects {
+    /// The most redirects of one request that are followed, as RFC 2068, section 10.3, advised.
+    pub const MOST: u8 = 5;
+}
+
 impl Exchange {
     /// How long it may take until the head of the answer is there, connecting included; 30 s by default.
+    ///
+    /// It counts for each attempt and each step of a redirect.
     pub fn first_byte(mut self, within: Duration) -> Self {
         self.first_byte = Some(within);
         self
     }
 
-    /// Waits for the head of the answer without end; for what is bounded by its caller.
-    pub fn patient(mut self) -> Self {
-        self.first_byte = None;
+    /// How long it may take from one piece of the body to the next; 30 s by default.
+    pub fn idle(mut self, within: Duration) -> Self {
+        self.idle = Some(within);
         self
     }
 
-    /// How many bytes the body of the answer may have; 16 MiB by default.
+    /// How long all of it may take, from the first attempt to the end of the body; 5 minutes by default.
+    pub fn whole(mut self, within: Duration) -> Self {
+        self.whole = Some(within);
+        self
+    }
+
+    /// Waits without end, for the head of the answer and for all of it; for what is bounded by its caller.
+    pub fn patient(mut self) -> Self {
+        self.first_byte = None;
+        self.whole = None;
+        self
+    }
+
+    /// How many bytes the body of the answer may have, as they are read: after decompression; 16 MiB by default.
     pub fn most_bytes(mut self, most: u64) -> Self {
         self.most_bytes = Some(most);
         self
     }
 
-    /// Takes a body without end; for a stream of events, whose reader bounds each of them.
+    /// Takes a body without end, for however long; for a stream of events, whose reader bounds each of them.
     pub fn endless(mut self) -> Self {
         self.most_bytes = None;
+        self.idle = None;
+        self.whole = None;
+        self
+    }
+
+    /// Asks for a compressed answer and decompresses it; not by default.
+    ///
+    /// Codings are `gzip` (RFC 1952) and `deflate` (RFC 1950, RFC 9110, section 8.4.1). They need no more memory than some
+    /// 100 KiB however the answer was made, which is why there are no others. A decompressed answer has no `Content-Encoding`
+    /// and no `Content-Length`. A part of an answer (`Range`) is not asked for in compressed form.
+    pub fn decompressed(mut self) -> Self {
+        self.is_decompressed = true;
         self
     }
 
@@ -63,14 +110,24 @@ impl Exchange {
         self.redirects = redirects;
         self
     }
+
+    /// How often the request is made again where that may help; [never](Retries::never) by default.
+    pub fn retries(mut self, retries: Retries) -> Self {
+        self.retries = retries;
+        self
+    }
 }
 
 impl Default for Exchange {
     fn default() -> Self {
         Self {
             first_byte: Some(Duration::from_secs(30)),
+            idle: Some(Duration::from_secs(30)),
+            whole: Some(Duration::from_mins(5)),
             most_bytes: Some(16 * 1024 * 1024),
+            is_decompressed: false,
             redirects: Redirects::Never,
+            retries: Retries::never(),
         }
     }
 }

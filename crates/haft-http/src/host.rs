@@ -7,6 +7,9 @@ use std::str::FromStr;
 const LONGEST_NAME: usize = 253;
 const LONGEST_LABEL: usize = 63;
 
+/// Where Azure's machines ask for their configuration, wherever they run.
+const AZURE: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
+
 /// A host by its name or its address, in the one spelling that all others of it are brought into.
 ///
 /// Names are in lower case and ASCII: an internationalised name is its Punycode, as a browser would send it (UTS 46). A dot
@@ -79,7 +82,8 @@ impl Host {
     ///
     /// These are the names `localhost`, `*.localhost` (RFC 6761), `*.local` (RFC 6762), `*.internal` (reserved by ICANN in
     /// 2024; clouds name their metadata services so) and `*.home.arpa` (RFC 8375), and every address that is not globally
-    /// reachable by the registries of IANA. Where another name leads is not known here.
+    /// reachable by the registries of IANA, or holds one that is not (IPv4 in IPv6, NAT64); besides, `168.63.129.16`, where
+    /// Azure's machines find theirs. Where another name leads is not known here.
     pub fn is_local(&self) -> bool {
         match &self.0 {
             Kind::Name(name) => ["localhost", "local", "internal", "home.arpa"].iter().any(|local| {
@@ -96,20 +100,42 @@ impl Host {
 }
 
 /// Tells whether an address is outside of the ranges of RFC 6890 and its successors.
+///
+/// These are this network (RFC 791), private ones (RFC 1918), those behind carriers (RFC 6598), loopback (RFC 1122),
+/// link-local (RFC 3927), the IETF's own (RFC 6890), documentation (RFC 5737), 6to4 relays (RFC 7526), benchmarks (RFC 2544),
+/// multicast (RFC 5771), reserved and broadcast (RFC 1112, RFC 919). The address by which Azure speaks to its machines is one
+/// of the public range that leads nowhere else.
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
     !(address.is_private()
         || address.is_loopback()
         || address.is_link_local()
         || address.is_documentation()
-        || matches!((a, b, c), (0 | 224.., ..) | (100, 64..=127, _) | (192, 0, 0) | (198, 18 | 19, _)))
+        || address == AZURE
+        || matches!(
+            (a, b, c),
+            (0 | 224.., ..) | (100, 64..=127, _) | (192, 0, 0) | (192, 88, 99) | (198, 18 | 19, _)
+        ))
 }
 
-/// Tells whether an address is of the range that is given out, and holds no other address in it (6to4, Teredo).
+/// Tells whether an address is of the range that is given out, and holds no other address in it.
+///
+/// Outside of that range (RFC 4291, `2000::/3`) are loopback, link-local, private (RFC 4193) and multicast addresses and IPv4
+/// addresses in the compatible and the translated form (RFC 4291, RFC 2765). Within it are Teredo and what else the IETF
+/// keeps (RFC 2928, RFC 4380), 6to4 (RFC 3056) and documentation (RFC 3849, RFC 9637). An address of NAT64 (RFC 6052) is as
+/// public as the IPv4 address it leads to: networks without IPv4 reach all of that so. Where one of a network's own NAT64
+/// leads (RFC 8215) only that network knows.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, ..] = address.segments();
-    (0x2000..0x4000).contains(&a)
-        && !matches!((a, b), (0x2001, 0..=0x01ff | 0x0db8) | (0x2002, _) | (0x3fff, 0..=0x0fff))
+    match address.segments() {
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
+            is_public_v4(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))
+        }
+        _ => {
+            (0x2000..0x4000).contains(&a)
+                && !matches!((a, b), (0x2001, 0..=0x01ff | 0x0db8) | (0x2002, _) | (0x3fff, 0..=0x0fff))
+        }
+    }
 }
 
 impl FromStr for Host {
@@ -285,19 +311,41 @@ mod tests {
                 "192.168.0.1",
                 "169.254.169.254",
                 "100.100.100.200",
+                "168.63.129.16",
                 "192.0.0.192",
+                "192.0.2.1",
+                "192.88.99.1",
                 "198.18.0.1",
+                "198.51.100.1",
+                "203.0.113.1",
                 "224.0.0.1",
+                "239.255.255.250",
+                "240.0.0.1",
                 "255.255.255.255",
                 "[::]",
                 "[::1]",
                 "[fe80::1]",
                 "[fd00:ec2::254]",
                 "[ff02::1]",
-                "[64:ff9b::7f00:1]",
-                "[2002:7f00:1::]",
+                "[fec0::1]",
+                "[100::1]",
+                "[5f00::1]",
+                "[3fff::1]",
                 "[2001:db8::1]",
+                // IPv4 in IPv6: mapped, compatible, translated, NAT64, 6to4, Teredo.
                 "[::ffff:10.0.0.1]",
+                "[::ffff:168.63.129.16]",
+                "[::127.0.0.1]",
+                "[::8.8.8.8]",
+                "[::ffff:0:127.0.0.1]",
+                "[64:ff9b::7f00:1]",
+                "[64:ff9b::169.254.169.254]",
+                "[64:ff9b:0:1::8.8.8.8]",
+                "[64:ff9b:1::8.8.8.8]",
+                "[64:ff9b:1:a00:0:100::]",
+                "[2002:7f00:1::]",
+                "[2002:808:808::1]",
+                "[2001:0:4136:e378:8000:63bf:80ff:fffe]",
             ],
             true,
         );
@@ -309,7 +357,10 @@ mod tests {
                 "8.8.8.8",
                 "172.32.0.1",
                 "100.128.0.1",
+                "168.63.129.17",
                 "[2606:4700::1111]",
+                "[::ffff:8.8.8.8]",
+                "[64:ff9b::8.8.8.8]",
             ],
             false,
         );

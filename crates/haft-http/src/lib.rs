@@ -21,13 +21,16 @@
 //! ```
 //!
 //! With the feature `client`, an `HttpClient` makes requests: its `AddressPolicy` is asked with the address that is really
-//! connected to, an `Exchange` bounds what one request may take, and a `Body` is read as it comes.
+//! connected to, an `Exchange` bounds what one request may take and says what may be done for it (`Redirects`, `Retries`,
+//! decompression), and a `Body` is read as it comes. `Endpoint::of_url` tells what a request connects to before it is made,
+//! and `RedactedRequest` shows it without its secrets.
 //!
 //! # What it does not do
 //!
 //! - A pattern does not say where a *name* leads: one for `10.0.0.0/8` does not meet a name that resolves to such an
 //!   address. The client's address policy does.
-//! - The client keeps no cookies, decompresses nothing and repeats no request.
+//! - The client keeps no cookies and no answers, and knows no `brotli` and no `zstd`: what they need to decompress is up to
+//!   the answer.
 
 #[cfg(feature = "client")]
 mod address_policy;
@@ -35,7 +38,11 @@ mod address_policy;
 mod body;
 #[cfg(feature = "client")]
 mod client;
+#[cfg(feature = "client")]
+mod clock;
 mod endpoint;
+#[cfg(feature = "client")]
+mod endpoint_of_url;
 #[cfg(feature = "client")]
 mod error;
 #[cfg(feature = "client")]
@@ -43,6 +50,12 @@ mod exchange;
 mod host;
 mod host_pattern;
 mod host_pattern_set;
+#[cfg(feature = "client")]
+mod redacted;
+#[cfg(feature = "client")]
+mod retries;
+#[cfg(feature = "client")]
+mod retry_after;
 
 #[cfg(feature = "client")]
 pub use address_policy::AddressPolicy;
@@ -58,3 +71,9 @@ pub use exchange::{Exchange, Redirects};
 pub use host::{Host, HostError};
 pub use host_pattern::{HostPattern, HostPatternError};
 pub use host_pattern_set::HostPatternSet;
+#[cfg(feature = "client")]
+pub use redacted::RedactedRequest;
+#[cfg(feature = "client")]
+pub use retries::Retries;
+#[cfg(feature = "client")]
+pub use retry_after::retry_after;

@@ -5,7 +5,6 @@ mod body;
 mod charset;
 mod events;
 mod kind;
-mod notes;
 mod pages;
 mod refusal;
 mod sniff;
@@ -17,7 +16,7 @@ pub use refusal::StatusError;
 use body::{Taken, take};
 use haft_core::{Content, ToolError, ToolOutput, Visible};
 use haft_http::Body;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION, SET_COOKIE};
+use http::header::{CONTENT_TYPE, HeaderMap, LOCATION, SET_COOKIE};
 use http::{Method, Response, StatusCode};
 use kind::Kind;
 use serde_json::json;
@@ -42,13 +41,6 @@ pub(crate) async fn reply(asked: &Asked<'_>, answer: Response<Body>) -> Result<T
     if *asked.tool.operation.method() == Method::HEAD {
         return Ok(ToolOutput::text(format!("HTTP {}\n{}", status.as_u16(), listed(&headers))));
     }
-    if let Some(coding) = coding(&headers) {
-        return Err(ToolError::failed(format!(
-            "the reply to `{}` is encoded as `{coding}`, which was not asked for and cannot be read; it was done, go on \
-             without its reply",
-            asked.tool.name
-        )));
-    }
     let content_type = text(&headers, CONTENT_TYPE.as_str());
     let details = json!({ "status": status.as_u16(), "content_type": content_type });
     let kind = Kind::of(&content_type);
@@ -56,7 +48,7 @@ pub(crate) async fn reply(asked: &Asked<'_>, answer: Response<Body>) -> Result<T
         return Ok(stream::listen(asked, body).await?.with_details(details));
     }
     let taken = take(asked, body).await?;
-    if taken.bytes.is_empty() {
+    if taken.bytes.trim_ascii().is_empty() && !taken.is_cut {
         return Ok(ToolOutput::text(nothing(status, &headers)).with_details(details));
     }
     let mut output = content(asked, kind, &content_type, taken).await?.with_details(details);
@@ -80,7 +72,9 @@ async fn content(
     let may_be_json = match kind {
         Kind::Json => true,
         // Much of what is JSON says that it is something else.
-        Kind::Plain | Kind::Unknown => matches!(taken.bytes.trim_ascii_start().first(), Some(b'{' | b'[')),
+        Kind::Plain | Kind::Text | Kind::Unknown => {
+            matches!(taken.bytes.trim_ascii_start().first(), Some(b'{' | b'['))
+        }
         _ => false,
     };
     let mut not_json = None;
@@ -90,29 +84,33 @@ async fn content(
             Err(why) => not_json = Some(why),
         }
     }
-    let bytes = &taken.bytes[..];
-    if let Some((mime_type, is_image)) = sniff::media(bytes) {
-        return if taken.is_cut {
-            Err(too_large(asked, mime_type))
-        } else if is_image {
-            Ok(ToolOutput::new(vec![Content::image(bytes.to_vec(), mime_type)]))
-        } else {
-            Ok(ToolOutput::new(vec![Content::audio(bytes.to_vec(), mime_type)]))
+    if let Some((mime_type, is_image)) = sniff::media(&taken.bytes) {
+        return match (taken.is_cut, is_image) {
+            (true, _) => Err(too_large(asked, mime_type)),
+            (false, true) => Ok(ToolOutput::new(vec![Content::image(taken.bytes, mime_type)])),
+            (false, false) => Ok(ToolOutput::new(vec![Content::audio(taken.bytes, mime_type)])),
         };
     }
+    let length = taken.bytes.len();
     let text = match kind {
-        Kind::Json | Kind::Plain | Kind::Text => Some(charset::text(bytes, content_type)),
-        Kind::Unknown | Kind::Binary => charset::utf8(bytes, taken.is_cut),
-        Kind::Events => None,
+        Kind::Json | Kind::Plain | Kind::Text | Kind::Events => Ok(charset::text(taken.bytes, content_type)),
+        Kind::Unknown | Kind::Binary => charset::utf8(taken.bytes),
     };
-    let Some(mut text) = text else { return binary(asked, content_type, taken) };
+    let text = match text {
+        Ok(text) => text,
+        Err(bytes) => return binary(asked, content_type, Taken { bytes, ..taken }),
+    };
+    let mut parts = vec![Content::text(text)];
     if let (Kind::Json, Some(why)) = (kind, not_json) {
-        let _ = write!(text, "\n\n[the API says that this is JSON, and it is not: {why}]");
+        parts.push(Content::text(format!("[the API says that this is JSON, and it is not: {why}]")));
     }
     if taken.is_cut {
-        text.push_str(&notes::cut(taken.bytes.len()));
+        parts.push(Content::text(format!(
+            "[this is cut: the API goes on after these {length} bytes; ask for less at once, such as a page, fewer fields or \
+             a narrower search]"
+        )));
     }
-    Ok(ToolOutput::text(text))
+    Ok(ToolOutput::new(parts))
 }
 
 fn binary(asked: &Asked<'_>, content_type: &str, taken: Taken) -> Result<ToolOutput, ToolError> {
@@ -167,12 +165,6 @@ fn redirected(asked: &Asked<'_>, status: StatusCode, headers: &HeaderMap) -> Too
         )
     };
     ToolOutput::text(text).with_details(json!({ "status": code }))
-}
-
-/// Names the coding of a body that nobody undoes.
-fn coding(headers: &HeaderMap) -> Option<String> {
-    let coding = text(headers, CONTENT_ENCODING.as_str());
-    (!coding.is_empty() && !coding.eq_ignore_ascii_case("identity")).then_some(coding)
 }
 
 /// Lists the headers of an answer.

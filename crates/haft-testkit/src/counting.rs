@@ -12,6 +12,12 @@
 //! drop(vec![0_u8; 100]);
 //! let spent = Spent::so_far() - before;
 //! assert_eq!((spent.allocations, spent.bytes, spent.live), (1, 100, 0));
+//!
+//! let (kept, most) = haft_testkit::counting::most_live(|| {
+//!     drop(vec![0_u8; 1_000]);
+//!     vec![0_u8; 100]
+//! });
+//! assert_eq!((kept.len(), most), (100, 1_000));
 //! ```
 
 #![expect(unsafe_code, reason = "an allocator cannot be written without; every call is handed on as it came")]
@@ -23,6 +29,8 @@ use std::ops::Sub;
 thread_local! {
     // One thread's own: atomic counters would cost more than many of the allocations that they count.
     static SPENT: Cell<Spent> = const { Cell::new(Spent { allocations: 0, bytes: 0, live: 0 }) };
+    // The most that was live.
+    static MOST: Cell<i64> = const { Cell::new(0) };
 }
 
 /// Counts what each thread asks of the system's allocator.
@@ -47,6 +55,16 @@ impl Spent {
     }
 }
 
+/// Does some work on this thread, and tells the most bytes beyond those before it that were held at once.
+///
+/// While an allocation is moved to a larger one, both count. What other threads ask for does not.
+pub fn most_live<T>(work: impl FnOnce() -> T) -> (T, i64) {
+    let before = SPENT.get().live;
+    MOST.set(before);
+    let done = work();
+    (done, MOST.get() - before)
+}
+
 impl Sub for Spent {
     type Output = Self;
 
@@ -63,10 +81,12 @@ fn count(asked: usize, given_back: usize) {
     // A thread that ends may allocate when its counters are gone.
     let _ = SPENT.try_with(|spent| {
         let Spent { allocations, bytes, live } = spent.get();
+        let held = live.wrapping_add_unsigned(asked as u64);
+        let _ = MOST.try_with(|most| most.set(most.get().max(held)));
         spent.set(Spent {
             allocations: allocations + u64::from(asked > 0),
             bytes: bytes + asked as u64,
-            live: live.wrapping_add_unsigned(asked as u64).wrapping_sub_unsigned(given_back as u64),
+            live: held.wrapping_sub_unsigned(given_back as u64),
         });
     });
 }

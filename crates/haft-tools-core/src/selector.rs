@@ -113,7 +113,7 @@ impl Term {
             Some(wanted) => (origin_matches(spec.origin(), wanted), foreign_name(spec)),
             None => (true, spec.name().as_str()),
         };
-        by_origin && self.name.as_ref().is_none_or(|pattern| glob_matches(pattern, name))
+        by_origin && self.name.as_ref().is_none_or(|pattern| &**pattern == "*" || glob_matches(pattern, name))
     }
 
     fn is_exact(&self) -> bool {

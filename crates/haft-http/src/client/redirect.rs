@@ -1,7 +1,8 @@
 //! Where an answer leads, and whether it is gone there.
 
+use crate::redacted::is_secret;
 use crate::{Error, Redirects};
-use http::header::{AUTHORIZATION, COOKIE, LOCATION, PROXY_AUTHORIZATION};
+use http::header::{HOST, LOCATION};
 use http::{Method, Response, StatusCode};
 use url::{Origin, Url};
 
@@ -30,8 +31,8 @@ impl Way {
         let mut to = from.join(to).map_err(|_| refuse("it leads to no URL"))?;
         let (most, same_origin) = match self.redirects {
             Redirects::Never => (0, true),
-            Redirects::SameOrigin(most) => (most, true),
-            Redirects::Anywhere(most) => (most, false),
+            Redirects::SameOrigin(most) => (most.min(Redirects::MOST), true),
+            Redirects::Anywhere(most) => (most.min(Redirects::MOST), false),
         };
         if self.steps >= most {
             return Err(refuse("it did so too often"));
@@ -44,6 +45,9 @@ impl Way {
             return Err(refuse("it leads to another origin"));
         }
         if origin != self.origin {
+            if next.body().is_some_and(|body| body.as_bytes() != Some(&[])) {
+                return Err(refuse("it leads to another origin, and the request has a body"));
+            }
             // Once away, it stays away: a host in between could have made up where it leads back to.
             strip(next.headers_mut());
         }
@@ -56,14 +60,12 @@ impl Way {
 
 /// Takes out what is meant for one origin only.
 fn strip(headers: &mut http::HeaderMap) {
-    let secret: Vec<_> = headers
+    let meant: Vec<_> = headers
         .iter()
-        .filter(|(name, value)| {
-            value.is_sensitive() || [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION].contains(name)
-        })
+        .filter(|(name, value)| is_secret(name, value) || *name == HOST)
         .map(|(name, _)| name.clone())
         .collect();
-    for name in secret {
+    for name in meant {
         headers.remove(name);
     }
 }
@@ -131,5 +133,23 @@ mod tests {
             Err("it leads from `https` to what is not"),
         );
         check(Redirects::Anywhere(1), &["https://a/", "/b", "/c"], Err("it did so too often"));
+        for many in [Redirects::Anywhere(200), Redirects::SameOrigin(200)] {
+            check(many, &["https://a/", "/1", "/2", "/3", "/4", "/5"], Ok(("https://a/5", true)));
+            check(many, &["https://a/", "/1", "/2", "/3", "/4", "/5", "/6"], Err("it did so too often"));
+        }
+    }
+
+    #[test]
+    fn a_body_stays_within_the_first_origin() {
+        let first: Url = "https://a/".parse().unwrap();
+        let request = |body: &'static str| {
+            let mut request = reqwest::Request::new(Method::GET, first.clone());
+            *request.body_mut() = Some(body.into());
+            request
+        };
+        let follow = |body, to| Way::new(&first, Redirects::Anywhere(1)).follow(request(body), to);
+        assert!(follow("", "https://b/").is_ok() && follow("b", "/c").is_ok());
+        let error = follow("b", "https://b/").unwrap_err().to_string();
+        assert!(error.ends_with("it leads to another origin, and the request has a body"), "{error}");
     }
 }

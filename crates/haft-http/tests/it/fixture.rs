@@ -15,19 +15,18 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    pub(crate) async fn start(answers: &[&str]) -> Self {
+    pub(crate) async fn start<A: AsRef<[u8]>>(answers: &[A]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (tell, heard) = mpsc::unbounded_channel();
-        let answers: Vec<String> =
-            answers.iter().map(|answer| answer.replace("ADDRESS", &address.to_string())).collect();
+        let answers: Vec<Vec<u8>> = answers.iter().map(|answer| answer.as_ref().to_vec()).collect();
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
             let last = answers.len() - 1;
             for (index, answer) in answers.iter().enumerate() {
                 let (mut stream, _) = listener.accept().await.unwrap();
                 tell.send(head(&mut stream).await).unwrap();
-                stream.write_all(answer.as_bytes()).await.unwrap();
+                stream.write_all(answer).await.unwrap();
                 if index == last {
                     // The client may break the connection off instead of closing it.
                     while stream.read(&mut [0; 64]).await.is_ok_and(|read| read > 0) {}
@@ -39,7 +38,15 @@ impl Fixture {
     }
 }
 
-async fn head(stream: &mut TcpStream) -> String {
+impl Fixture {
+    /// Gives the heads of all requests so far that were not taken yet.
+    pub(crate) fn heard_so_far(&mut self) -> Vec<String> {
+        std::iter::from_fn(|| self.heard.try_recv().ok()).filter(|heard| heard != "gone").collect()
+    }
+}
+
+/// Reads the head of a request.
+pub(crate) async fn head(stream: &mut TcpStream) -> String {
     let mut text = Vec::new();
     while !text.ends_with(b"\r\n\r\n") {
         text.push(stream.read_u8().await.unwrap());

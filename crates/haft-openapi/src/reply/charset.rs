@@ -34,32 +34,51 @@ fn read_json(bytes: &[u8]) -> Result<Value, String> {
 }
 
 /// Reads a text in the encoding that it says, or that it is plainly in; what cannot be read becomes `U+FFFD`.
-pub(super) fn text(bytes: &[u8], content_type: &str) -> String {
+pub(super) fn text(bytes: Vec<u8>, content_type: &str) -> String {
     let said =
         kind::parameter(content_type, "charset").and_then(|label| Encoding::for_label(label.as_bytes()));
-    let encoding = said.unwrap_or_else(|| match std::str::from_utf8(bytes) {
-        Ok(_) => UTF_8,
-        // Cut within a character.
-        Err(error) if error.error_len().is_none() => UTF_8,
-        // What browsers take for such a text.
-        Err(_) => WINDOWS_1252,
-    });
+    let encoding = match said {
+        Some(encoding) if encoding != UTF_8 => encoding,
+        said => match unmarked(bytes) {
+            Ok(text) => return text,
+            // What browsers take for a text that does not say what it is.
+            Err(bytes) => return decoded(said.unwrap_or(WINDOWS_1252), &bytes),
+        },
+    };
+    decoded(encoding, &bytes)
+}
+
+fn decoded(encoding: &'static Encoding, bytes: &[u8]) -> String {
     encoding.decode(bytes).0.into_owned()
 }
 
-/// Reads what may be a text: it is one if it is UTF-8 and has no control characters that texts have not.
-pub(super) fn utf8(bytes: &[u8], is_cut: bool) -> Option<String> {
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) if is_cut && error.error_len().is_none() => {
-            std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()?
+/// Takes bytes for the UTF-8 that they are, without a copy; a character that is cut at the end is left out.
+fn unmarked(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
+    if Encoding::for_bom(&bytes).is_some() {
+        return Err(bytes);
+    }
+    String::from_utf8(bytes).or_else(|error| {
+        let is_cut = error.utf8_error().error_len().is_none();
+        let valid = error.utf8_error().valid_up_to();
+        let mut bytes = error.into_bytes();
+        if !is_cut {
+            return Err(bytes);
         }
-        Err(_) => return None,
+        bytes.truncate(valid);
+        String::from_utf8(bytes).map_err(std::string::FromUtf8Error::into_bytes)
+    })
+}
+
+/// Takes what may be a text for one if it is UTF-8 and has no control characters that texts have not.
+pub(super) fn utf8(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
+    let text = match Encoding::for_bom(&bytes) {
+        Some((encoding, _)) => decoded(encoding, &bytes),
+        None => unmarked(bytes)?,
     };
     let is_odd = |character: char| {
         character.is_ascii_control() && !matches!(character, '\n' | '\r' | '\t' | '\u{c}' | '\u{1b}')
     };
-    (!text.contains(is_odd)).then(|| text.strip_prefix('\u{feff}').unwrap_or(text).to_owned())
+    if text.contains(is_odd) { Err(text.into_bytes()) } else { Ok(text) }
 }
 
 /// Reads a value of JSON.

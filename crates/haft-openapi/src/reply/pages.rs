@@ -10,6 +10,9 @@ use url::Url;
 /// The most bytes of a value that leads on.
 const MOST_VALUE_BYTES: usize = 2 << 10;
 
+/// The most bytes of the name of a member that says how to go on.
+const MOST_NAME_BYTES: usize = 40;
+
 /// The members of a reply that may hold what leads on, besides the reply itself.
 const HOLDERS: [&str; 14] = [
     "meta",
@@ -149,28 +152,15 @@ fn parameters(text: &str) -> impl Iterator<Item = &str> {
 
 /// Finds what leads on in a reply.
 fn lead(reply: &Map<String, Value>, arguments: &Arguments<'_>) -> Option<Lead> {
-    let inner = reply.iter().filter(|(name, _)| HOLDERS.contains(&plain(name).as_str()));
-    let inner = inner.filter_map(|(_, value)| value.as_object());
-    // One step further there are the cursors of some.
-    let holders: Vec<&Map<String, Value>> = std::iter::once(reply)
-        .chain(inner.flat_map(|holder| {
-            let further = holder.iter().filter(|(name, _)| HOLDERS.contains(&plain(name).as_str()));
-            std::iter::once(holder).chain(further.filter_map(|(_, value)| value.as_object()))
-        }))
-        .collect();
-    let mut unmatched = None;
-    let ends = |member: &str| {
-        holders.iter().any(|holder| {
-            holder.iter().any(|(name, value)| plain(name) == member && *value == Value::Bool(false))
-        })
-    };
-    if MORE.iter().any(|member| ends(member)) {
+    let members = telling(reply);
+    let says = |value: bool| members.iter().find(|told| MORE.contains(&&*told.plain) && *told.value == value);
+    if says(false).is_some() {
         return None;
     }
+    let mut unmatched = None;
     for (member, keys) in LEADS {
-        for holder in &holders {
-            let Some((name, value)) = holder.iter().find(|(name, _)| plain(name) == member) else { continue };
-            let Some(value) = leading(value) else { continue };
+        for told in members.iter().filter(|told| told.plain == member) {
+            let Some(value) = leading(told.value) else { continue };
             if let Value::String(text) = value
                 && (text.starts_with("http://")
                     || text.starts_with("https://")
@@ -182,21 +172,47 @@ fn lead(reply: &Map<String, Value>, arguments: &Arguments<'_>) -> Option<Lead> {
                 Some(key) => return Some(Lead::Argument(key, value.clone())),
                 // Much is called so that leads nowhere.
                 None if member.starts_with("next") && member != "next" && unmatched.is_none() => {
-                    unmatched = Some(Lead::Unmatched(name.clone(), value.clone()));
+                    unmatched = Some(Lead::Unmatched(told.name.to_owned(), value.clone()));
                 }
                 None => {}
             }
         }
     }
-    let more = || {
-        holders.iter().flat_map(|holder| holder.iter()).find_map(|(name, value)| {
-            (MORE.contains(&plain(name).as_str()) && *value == Value::Bool(true)).then_some(name)
-        })
-    };
     unmatched.or_else(|| {
-        let member = more()?;
-        Some(arguments.after_last(reply).unwrap_or_else(|| Lead::More(member.clone())))
+        let more = says(true)?;
+        Some(arguments.after_last(reply).unwrap_or_else(|| Lead::More(more.name.to_owned())))
     })
+}
+
+/// Is a member of a reply that may say how to go on.
+struct Telling<'a> {
+    plain: String,
+    name: &'a str,
+    value: &'a Value,
+}
+
+/// Collects the members that may say how to go on: those of the reply come first, then those of what stands in it for that.
+fn telling(reply: &Map<String, Value>) -> Vec<Telling<'_>> {
+    let mut members = Vec::new();
+    let mut holders = vec![reply];
+    // One step further there are the cursors of some.
+    for _ in 0..=2 {
+        let mut further = Vec::new();
+        for (name, value) in holders.into_iter().flatten() {
+            if name.len() > MOST_NAME_BYTES {
+                continue;
+            }
+            let plain = plain(name);
+            if let (true, Value::Object(holder)) = (HOLDERS.contains(&plain.as_str()), value) {
+                further.push(holder);
+            }
+            if MORE.contains(&plain.as_str()) || LEADS.iter().any(|(member, _)| *member == plain) {
+                members.push(Telling { plain, name, value });
+            }
+        }
+        holders = further;
+    }
+    members
 }
 
 /// The value of a member if it leads anywhere; that of `href` where it is an object.
@@ -270,8 +286,7 @@ impl Arguments<'_> {
 
 /// A name without case and marks, so that `next_page_token` is `nextPageToken`.
 fn plain(name: &str) -> String {
-    let marks = name.chars().take(40).filter(char::is_ascii_alphanumeric);
-    marks.map(|character| character.to_ascii_lowercase()).collect()
+    name.chars().filter(char::is_ascii_alphanumeric).map(|character| character.to_ascii_lowercase()).collect()
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 use super::body::collect;
-use super::{Asked, Kind, charset, coding, text};
+use super::{Asked, Kind, charset, text};
 use crate::reply::kind::essence;
 use haft_core::{ToolError, ToolErrorKind};
-use haft_http::Body;
-use http::header::{CONTENT_TYPE, DATE, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
-use http::{HeaderName, StatusCode};
-use std::time::{Duration, SystemTime};
+use haft_http::{Body, retry_after};
+use http::StatusCode;
+use http::header::{CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
 
 /// The most bytes of an error's body that are read: more than is shown, so that what is left out can be counted.
 const MOST_READ: usize = 64 << 10;
@@ -38,15 +37,12 @@ pub(super) async fn refusal(
     mut body: Body,
 ) -> ToolError {
     let content_type = text(headers, CONTENT_TYPE.as_str());
-    let taken = match coding(headers) {
-        None => collect(&mut body, MOST_READ, asked.tool.shared.limits.idle, |_| {}).await.ok(),
-        Some(_) => None,
-    };
+    let taken = collect(&mut body, MOST_READ, asked.tool.shared.limits.idle, |_| {}).await.ok();
     let said = taken.and_then(|taken| match Kind::of(&content_type) {
         Kind::Json | Kind::Plain | Kind::Text | Kind::Events => {
-            Some(charset::text(&taken.bytes, &content_type))
+            Some(charset::text(taken.bytes, &content_type))
         }
-        Kind::Unknown | Kind::Binary => charset::utf8(&taken.bytes, taken.is_cut),
+        Kind::Unknown | Kind::Binary => charset::utf8(taken.bytes).ok(),
     });
     let said = said.unwrap_or_default();
     let said = asked.tool.shared.redactor.redact(said.trim()).into_owned();
@@ -105,16 +101,4 @@ fn message(asked: &Asked<'_>, status: StatusCode, challenge: &str, content_type:
         return format!("the API answered `{name}` with HTTP {code}{reason} and nothing else; {next}");
     }
     format!("the API answered `{name}` with HTTP {code}{reason}; {next}. It says:\n{shown}")
-}
-
-/// Reads how long an API asks to wait: seconds or a date (RFC 9110, section 10.2.3), or what some send in its place.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let said = |name: &HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
-    let text = said(&RETRY_AFTER)?;
-    if !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit()) {
-        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
-    }
-    let until = httpdate::parse_http_date(text).ok()?;
-    let date = said(&DATE).and_then(|date| httpdate::parse_http_date(date).ok());
-    Some(until.duration_since(date.unwrap_or_else(SystemTime::now)).unwrap_or_default())
 }

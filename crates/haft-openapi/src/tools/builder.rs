@@ -79,7 +79,7 @@ impl OpenApiToolsBuilder {
     /// What replaces secrets wherever they come up: every credential that is sent is added to it.
     ///
     /// Give that of the executor, so that arguments, events and the journal are covered, too. Without it, replies and errors
-    /// are searched by the tools themselves.
+    /// are searched by the tools themselves. Secrets of less than 4 bytes are not looked for.
     pub fn redactor(mut self, redactor: Redactor) -> Self {
         self.redactor = Some(redactor);
         self

@@ -78,7 +78,9 @@ async fn follow(call: &Call, tokens: &[Token]) -> Result<Response<Body>, ToolErr
     let mut steps = 0;
     loop {
         let request = request(call, tokens, url.clone())?;
-        let exchange = Exchange::default().first_byte(call.tool.shared.limits.first_byte).endless();
+        // Its body is bounded where it is read, since what is cut is no error.
+        let exchange =
+            Exchange::default().first_byte(call.tool.shared.limits.first_byte).endless().decompressed();
         let answer = call.tool.shared.client.send(request, exchange).await;
         let answer = answer.map_err(|error| unanswered(error, &call.tool))?;
         let next = target(&answer, &url).filter(|next| next.origin() == origin);
@@ -155,6 +157,9 @@ pub(crate) fn unanswered(error: Error, tool: &Inner) -> ToolError {
             ToolErrorKind::TimedOut,
             format!("`{name}` was not answered within {} s; {done}", within.as_secs()),
         ),
+        Error::Encoding { .. } => ToolError::failed(format!(
+            "the answer to `{name}` cannot be decompressed, so it is not known what it says; {done}"
+        )),
         Error::Interrupted { .. } => {
             ToolError::unavailable(format!("the reply to `{name}` broke off; {done}"))
         }

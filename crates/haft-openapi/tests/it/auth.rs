@@ -3,6 +3,7 @@
 use crate::fixture::{Api, Heard, builder, call, named, read, say};
 use expect_test::{Expect, expect};
 use haft_openapi::{Credential, LoadOptions, OpenApiToolsBuilder};
+use haft_tools_core::CallScope;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -310,4 +311,26 @@ async fn swagger_says_it_in_another_way() {
         call(&tools.allow_origin(api.origin().parse().unwrap()).build(), json!({})).await;
         assert_eq!(api.heard().last().unwrap().shown(&SHOWN), expected);
     }
+}
+
+#[tokio::test]
+async fn a_person_is_shown_which_credentials_are_sent_and_none_of_them() {
+    let api = Api::start(|_| say(204, "", "")).await;
+    let operation = json!({ "security": [{ "header": [], "query": [], "cookie": [], "basic": [] }] });
+    let tools = with(&api, &operation, &json!({})).credentials(everything());
+    let tools = tools.header(http::HeaderName::from_static("x-mine"), "mine-s3cret");
+    let tools = tools.allow_origin(api.origin().parse().unwrap()).build();
+    let prepared = tools.tools()[0].prepare(&json!({}), &CallScope::new("r".parse().unwrap())).unwrap();
+    let shown = prepared.preview().await.as_text().replace(&api.origin(), "ORIGIN");
+    expect![[r#"
+        GET ORIGIN/a
+        accept: application/json, */*;q=0.5
+        [and the credential `basic` as the header `authorization`]
+        [and the credential `cookie` as `session` in the cookie]
+        [and the credential `header` as `X-Key` in the header]
+        [and the credential `query` as `api key` in the query]
+        [and the header `x-mine`]
+    "#]]
+    .assert_eq(&shown);
+    assert_eq!(api.heard().len(), 0);
 }

@@ -1,6 +1,6 @@
 use crate::fixture::{Api, Say, named, read, registry, say_json};
 use async_trait::async_trait;
-use haft_core::{ReplyStatus, ToolCall, ToolReply};
+use haft_core::{Event, EventKind, ReplyStatus, ToolCall, ToolReply};
 use haft_openapi::{Credential, OpenApiTools, Secret, TokenError, TokenSource};
 use haft_tools_core::{
     AccessMode, Approval, Batch, CallOutcome, CallScope, LocalExecutor, Policy, Resource, Resumption, Rule,
@@ -8,8 +8,8 @@ use haft_tools_core::{
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 
 fn tools(api: &Api) -> OpenApiTools {
@@ -81,6 +81,33 @@ async fn a_call_that_is_cancelled_ends_its_request() {
         Policy::new().allow(Rule::tools("*".parse().unwrap())).allow(connect(&api)).allow(calls("*"));
     let replies = run(&tools(&api), policy, &["api__pets_add"], &cancel).await;
     assert_eq!(replies[0].status, ReplyStatus::Cancelled);
+}
+
+#[tokio::test]
+async fn events_are_shown_while_the_stream_goes_on() {
+    let api = Api::start(|heard| {
+        let key = heard.header("x-key").unwrap_or_default();
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+        Say::Open(format!("{head}event: step\ndata: 1 {key}\n\n").into_bytes())
+    })
+    .await;
+    let tools = api.operation("get", &json!({})).header(http::HeaderName::from_static("x-key"), "s3cret-key");
+    let tools = tools.allow_origin(api.origin().parse().unwrap()).build();
+    let (cancel, shown) = (CancellationToken::new(), Arc::new(Mutex::new(Vec::new())));
+    let (seen, all) = (cancel.clone(), Arc::clone(&shown));
+    let observer = move |event: &Event| {
+        if let EventKind::Updated { output } = &event.kind {
+            all.lock().unwrap().push(output.to_text());
+            seen.cancel();
+        }
+    };
+    let policy = Policy::new().allow(calls("@api/op")).allow(connect(&api));
+    let executor = LocalExecutor::builder(registry(&tools)).policy(policy).build();
+    let call = ToolCall::new("c".parse().unwrap(), "api__op", json!({}));
+    let batch = Batch::new(CallScope::new("r".parse().unwrap()), vec![call]);
+    let outcome = executor.execute_batch(batch.cancelled_by(cancel).observed_by(Arc::new(observer))).await;
+    assert_eq!(outcome.into_replies().unwrap()[0].status, ReplyStatus::Cancelled);
+    assert_eq!(*shown.lock().unwrap(), ["step: 1 [redacted]\n"]);
 }
 
 /// Has a token once a person has logged in.

@@ -46,7 +46,10 @@ pub(crate) enum Say {
 /// Makes an answer of a status, headers, one a line, and a body.
 pub(crate) fn say(status: u16, headers: &str, body: impl AsRef<[u8]>) -> Say {
     let body = body.as_ref();
-    let headers: String = headers.lines().map(|line| format!("{}\r\n", line.trim())).collect();
+    let mut headers = headers.trim().replace('\n', "\r\n");
+    if !headers.is_empty() {
+        headers.push_str("\r\n");
+    }
     let length = if headers.contains("content-length") {
         String::new()
     } else {

@@ -2,6 +2,7 @@ use crate::fixture::{Api, Say, call, read, say};
 use haft_openapi::CallLimits;
 use serde_json::json;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::time::Duration;
 
 /// Calls an operation of a server that does this.
@@ -73,10 +74,34 @@ async fn what_breaks_off_is_no_reply() {
 
 #[tokio::test]
 async fn a_coding_that_nobody_asked_for_is_not_read_as_text() {
-    let text = said(|| say(200, "content-type: text/plain\ncontent-encoding: br", b"\x8b\x03\x80")).await;
-    assert!(text.starts_with("Error(Failed): the reply to `api__op` is encoded as `br`"), "{text}");
-    let text = said(|| say(400, "content-type: text/plain\ncontent-encoding: br", b"\x8b\x03\x80")).await;
-    assert!(text.contains("HTTP 400 (Bad Request) and nothing else"), "{text}");
+    for status in [200, 400] {
+        let headers = "content-type: text/plain\ncontent-encoding: br";
+        let text = said(move || say(status, headers, b"\x8b\x03\x80")).await;
+        assert!(
+            text.starts_with("Error(Failed): the answer to `api__op` cannot be decompressed, so"),
+            "{text}"
+        );
+    }
+}
+
+fn gzipped(text: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[tokio::test]
+async fn what_is_compressed_is_bounded_as_it_is_read() {
+    let headers = "content-type: text/plain\ncontent-encoding: gzip";
+    assert_eq!(said(|| say(200, headers, gzipped(b"hello"))).await, "hello");
+    let bomb = gzipped(&vec![b'\n'; 4 << 20]);
+    assert!(bomb.len() < 16 << 10);
+    let text = said(move || say(200, headers, &bomb)).await;
+    assert!(text.contains("[this is cut: the API goes on after these 65536 bytes;"), "{text}");
+    let text = said(|| say(200, headers, b"not gzip at all")).await;
+    assert!(text.starts_with("Error(Failed): the answer to `api__op` cannot be decompressed"), "{text}");
+    let text = said(|| say(400, headers, gzipped(br#"{"why":"so"}"#))).await;
+    assert!(text.ends_with("It says:\n{\"why\":\"so\"}"), "{text}");
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
-use super::{MOST_VALUE_BYTES, link};
+use super::{MOST_VALUE_BYTES, link, telling};
 use http::{HeaderMap, HeaderValue};
 use proptest::prelude::*;
+use serde_json::{Map, Value, json};
 
 fn found(text: &str) -> Option<String> {
     let mut headers = HeaderMap::new();
@@ -22,6 +23,17 @@ fn the_link_to_the_next_page_is_found_among_others() {
     ] {
         assert_eq!(found(text).as_deref(), expected, "{text}");
     }
+}
+
+#[test]
+fn a_reply_is_looked_through_no_deeper_than_cursors_stand() {
+    let deep = (0..20).fold(json!({ "next": 1 }), |inside, _| json!({ "paging": inside }));
+    assert_eq!(telling(deep.as_object().unwrap()).len(), 0);
+    let near = json!({ "paging": { "cursors": { "after": "z", "other": 1 } }, "has_more": true });
+    let found: Vec<&str> = telling(near.as_object().unwrap()).iter().map(|told| told.name).collect();
+    assert_eq!(found, ["has_more", "after"]);
+    let wide: Map<String, Value> = (0..1000).map(|number| (format!("n{number}"), json!(1))).collect();
+    assert_eq!(telling(&wide).len(), 0);
 }
 
 proptest! {
