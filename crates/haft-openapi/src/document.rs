@@ -1,5 +1,7 @@
 mod begun;
 mod fetched;
+#[cfg(feature = "openapiv3")]
+mod of_spec;
 
 use crate::lower::Servers;
 use crate::operation::{Operation, Prepared};
@@ -73,7 +75,7 @@ impl Document {
             References::Directory(directory) => Some(directory.clone()),
             References::None | References::SameOrigin => None,
         };
-        Begun::of(read)?.finished(folder.as_deref(), options)
+        Ok(Begun::of(read)?.finished(folder.as_deref(), options))
     }
 
     /// Takes a document that was read already.
@@ -87,7 +89,7 @@ impl Document {
             References::Directory(directory) => Some(directory.clone()),
             References::None | References::SameOrigin => None,
         };
-        Begun::of(read)?.finished(folder.as_deref(), options)
+        Ok(Begun::of(read)?.finished(folder.as_deref(), options))
     }
 
     /// Reads a document from a file; what it refers to is looked for from its own folder on. Blocks while it reads.
@@ -108,7 +110,7 @@ impl Document {
         let text = String::from_utf8(bytes).map_err(|_| LoadError::Syntax("it is not UTF-8".to_owned()))?;
         let read = read(&text, options.most_bytes, options.most_nodes)?;
         drop(text);
-        Begun::of(read)?.finished(path.parent(), options)
+        Ok(Begun::of(read)?.finished(path.parent(), options))
     }
 
     /// The name that the document gives the API; empty where it gives none.

@@ -8,7 +8,7 @@ use builder::{Builder, Limits, Syntax};
 use place::Place;
 use serde::de::DeserializeSeed as _;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 /// The most levels of lists and objects: as many as `serde_json` reads of a text.
 pub(crate) const MOST_LEVELS: usize = 128;
@@ -94,10 +94,9 @@ fn is_begin(before: char) -> bool {
 /// Looks through a value that somebody else has read.
 pub(crate) fn adopt(value: Value, most_nodes: usize) -> Result<Read, LoadError> {
     let mut left = most_nodes;
-    let mut outward = BTreeSet::new();
+    let mut outward = Outward::default();
     weigh(&value, MOST_LEVELS, &mut left, &mut outward)?;
-    let outward = outward.into_iter().collect();
-    Ok(Read { value, outward, repeated: Vec::new(), nodes: most_nodes - left, bytes: 0 })
+    Ok(Read { value, outward: outward.files, repeated: Vec::new(), nodes: most_nodes - left, bytes: 0 })
 }
 
 fn json(place: Place, text: &str, most_bytes: usize, most_nodes: usize) -> Result<Read, serde_json::Error> {
@@ -123,7 +122,7 @@ fn weigh(
     value: &Value,
     levels: usize,
     left: &mut usize,
-    outward: &mut BTreeSet<String>,
+    outward: &mut Outward,
 ) -> Result<(), LoadError> {
     *left = left
         .checked_sub(1)
@@ -142,7 +141,7 @@ fn weigh(
             let levels = below()?;
             for (name, member) in members {
                 if let ("$ref", Value::String(target)) = (name.as_str(), member) {
-                    note_outward(target, outward);
+                    outward.note(target);
                 }
                 weigh(member, levels, left, outward)?;
             }
@@ -152,11 +151,20 @@ fn weigh(
     }
 }
 
-/// Keeps the file of a reference that leads out of the document.
-fn note_outward(target: &str, outward: &mut BTreeSet<String>) {
-    let file = target.split('#').next().unwrap_or_default();
-    if !file.is_empty() && outward.len() < MOST_OUTWARD && !outward.contains(file) {
-        outward.insert(file.to_owned());
+/// Collects the files of references that lead out of the document, each once, in its order.
+#[derive(Debug, Default)]
+struct Outward {
+    files: Vec<String>,
+    known: HashSet<String>,
+}
+
+impl Outward {
+    fn note(&mut self, target: &str) {
+        let file = target.split('#').next().unwrap_or_default();
+        if !file.is_empty() && self.files.len() < MOST_OUTWARD && !self.known.contains(file) {
+            self.known.insert(file.to_owned());
+            self.files.push(file.to_owned());
+        }
     }
 }
 

@@ -45,18 +45,14 @@ impl Begun {
     }
 
     /// Reads the files that it refers to, from a folder on, and all operations.
-    pub(super) fn finished(
-        mut self,
-        folder: Option<&Path>,
-        options: &LoadOptions,
-    ) -> Result<Document, LoadError> {
+    pub(super) fn finished(mut self, folder: Option<&Path>, options: &LoadOptions) -> Document {
         if let (References::Directory(directory), Some(folder)) = (&options.references, folder)
             && !self.outward.is_empty()
         {
             let outward = std::mem::take(&mut self.outward);
             self.problems.extend(load_from(&mut self.store, directory, folder, outward, options));
         }
-        Ok(self.read(options))
+        self.read(options)
     }
 
     /// Reads all operations.

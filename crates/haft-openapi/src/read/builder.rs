@@ -1,5 +1,5 @@
 use super::place::{Fate, Place};
-use super::{MOST_LEVELS, Read, note_outward};
+use super::{MOST_LEVELS, Outward, Read};
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, MapAccess, SeqAccess, VariantAccess,
     Visitor,
@@ -7,7 +7,6 @@ use serde::de::{
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
 use std::fmt;
 
 /// The longest example that is kept, in bytes.
@@ -32,7 +31,7 @@ pub(super) struct Limits {
     syntax: Syntax,
     nodes: Counter,
     bytes: Counter,
-    outward: RefCell<BTreeSet<String>>,
+    outward: RefCell<Outward>,
     repeated: RefCell<Vec<String>>,
 }
 
@@ -70,7 +69,7 @@ impl Limits {
     pub(super) fn done(self, value: Option<Value>) -> Read {
         Read {
             value: value.unwrap_or_default(),
-            outward: self.outward.into_inner().into_iter().collect(),
+            outward: self.outward.into_inner().files,
             repeated: self.repeated.into_inner(),
             nodes: self.nodes.counted.get(),
             bytes: self.bytes.counted.get(),
@@ -263,7 +262,7 @@ impl<'de> Visitor<'de> for Builder<'_> {
             if let ("$ref", Value::String(target)) = (name.as_str(), &value)
                 && !target.starts_with('#')
             {
-                note_outward(target, &mut self.limits.outward.borrow_mut());
+                self.limits.outward.borrow_mut().note(target);
             }
             self.insert(&mut members, name, value)?;
         }

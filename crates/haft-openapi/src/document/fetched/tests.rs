@@ -97,9 +97,9 @@ async fn a_document_is_read_from_its_address_with_what_is_beside_it() {
         LoadOptions::default().references(References::SameOrigin),
         &expect![[r#"
             here ORIGIN/here
-            `/leads` cannot be used: cannot read `ORIGIN/leads`: `127.0.0.1` redirects, and that is not followed: it leads to another origin (at ``)
-            `gone.yaml` cannot be used: cannot read `ORIGIN/a/gone.yaml`: it was answered with the status 404 (at ``)
             `https://other.example/far.yaml` is on another origin; it is not read (at ``)
+            `gone.yaml` cannot be used: cannot read `ORIGIN/a/gone.yaml`: it was answered with the status 404 (at ``)
+            `/leads` cannot be used: cannot read `ORIGIN/leads`: `127.0.0.1` redirects, and that is not followed: it leads to another origin (at ``)
             the reference `https://other.example/far.yaml` leads to a file that is not read (at `/paths/~1far`)
             the reference `gone.yaml` leads to a file that is not read (at `/paths/~1gone`)
             the reference `/leads` leads to a file that is not read (at `/paths/~1leads`)
