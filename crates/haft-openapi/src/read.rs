@@ -118,12 +118,7 @@ fn yaml(place: Place, text: &str, most_bytes: usize, most_nodes: usize) -> Resul
     Ok(limits.done(value))
 }
 
-fn weigh(
-    value: &Value,
-    levels: usize,
-    left: &mut usize,
-    outward: &mut Outward,
-) -> Result<(), LoadError> {
+fn weigh(value: &Value, levels: usize, left: &mut usize, outward: &mut Outward) -> Result<(), LoadError> {
     *left = left
         .checked_sub(1)
         .ok_or_else(|| LoadError::Syntax("it has more values than are read".to_owned()))?;

@@ -8,6 +8,7 @@ pub(crate) use same_origin::load_same_origin;
 
 use crate::text::line;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The most references that may lead to each other, one after the other.

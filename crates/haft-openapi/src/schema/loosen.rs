@@ -11,19 +11,16 @@ pub(super) fn loosen(schema: &mut Map<String, Value>) {
         schema.remove(keyword);
     }
     if let Some(variants) = schema.remove("oneOf") {
-        match schema.get_mut("anyOf") {
-            None => {
-                schema.insert("anyOf".to_owned(), variants);
+        if schema.contains_key("anyOf") {
+            // What fits one of these and one of those fits both parts.
+            let mut part = Map::new();
+            part.insert("anyOf".to_owned(), variants);
+            let parts = schema.entry("allOf").or_insert_with(|| Value::Array(Vec::new()));
+            if let Value::Array(parts) = parts {
+                parts.push(part.into());
             }
-            // What fits one of these and one of those fits all parts.
-            Some(_) => {
-                let mut part = Map::new();
-                part.insert("anyOf".to_owned(), variants);
-                let parts = schema.entry("allOf").or_insert_with(|| Value::Array(Vec::new()));
-                if let Value::Array(parts) = parts {
-                    parts.push(part.into());
-                }
-            }
+        } else {
+            schema.insert("anyOf".to_owned(), variants);
         }
     }
     each_inner(schema, &mut loosen);
