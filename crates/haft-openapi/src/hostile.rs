@@ -289,3 +289,23 @@ fn schemas_without_end_are_cut_to_what_they_may_have() {
     let size = size_of_body(&json!({ "type": "object", "properties": properties }), &all.into());
     assert!(size < 120_000, "{size}");
 }
+
+#[test]
+fn what_all_operations_share_is_not_walked_for_each_of_them() {
+    // A default, an enumeration and properties of a hundred thousand values each, for hundreds of operations.
+    let many: Vec<Value> = (0..100_000).map(Value::from).collect();
+    let properties: Map<String, Value> = (0..100_000).map(|one| (format!("a{one}"), json!({}))).collect();
+    let shared = json!({ "type": "object", "required": ["x"], "properties": {
+        "a": { "default": many }, "b": { "enum": many }, "c": { "allOf": [{ "properties": properties }], "required": ["y"] } } });
+    let paths: Map<String, Value> = (0..300)
+        .map(|one| {
+            let content = json!({ "application/json": { "schema": { "$ref": "#/x" } } });
+            (format!("/{one}"), json!({ "post": { "requestBody": { "content": content } } }))
+        })
+        .collect();
+    let document = loaded(json!({ "openapi": "3.1.0", "x": shared, "paths": paths }));
+    assert_eq!(document.len(), 300);
+    for operation in document.operations() {
+        assert!(operation.input_schema().is_shortened());
+    }
+}

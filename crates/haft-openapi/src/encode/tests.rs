@@ -633,11 +633,15 @@ fn fields_of_forms_are_written_in_the_style_that_is_said_in_part() {
                 "url": {"allowReserved": true, "contentType": "application/json"}, "s": {"style": "spaceDelimited"}}}}}"#,
     );
     let arguments = json!({ "tags": ["a", "b"], "p": [5, 6], "o": { "R": 1, "G": 2 }, "url": ["/a", "b"], "s": ["a", "b"] });
-    check(&text, &arguments, &expect![[r#"
+    check(
+        &text,
+        &arguments,
+        &expect![[r#"
         POST https://api.example/v1/a
         content-type: application/x-www-form-urlencoded
 
-        G=2&R=1&p=5%7C6&s=a%20b&tags=a,b&url=/a&url=b"#]]);
+        G=2&R=1&p=5%7C6&s=a%20b&tags=a,b&url=/a&url=b"#]],
+    );
     check(
         &text,
         &json!({ "o": { "Tags": 1 } }),

@@ -1,13 +1,14 @@
 use super::Direction;
 use super::detail::Detail;
 use super::file;
+use super::hidden::{hidden, is_hidden};
 use super::keyword::Keyword;
 use super::values;
 use crate::Problem;
 use crate::document::{Inner, Version};
 use crate::lower::Described;
 use crate::names::{is_allowed, nested_key};
-use crate::store::{At, Store, Target};
+use crate::store::{At, Target};
 use crate::text::{cleaned, line};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -21,9 +22,6 @@ const MOST_TEXT_BYTES: usize = 4_000;
 
 /// The most bytes of a choice, on average, where as many are listed as may be.
 const MOST_CHOICE_BYTES: usize = 100;
-
-/// The most schemas that one is made of, as far as it is looked at what they say of each other.
-const MOST_PARTS: usize = 200;
 
 /// Rewrites schemas of a document, and collects those that they refer to.
 #[derive(Debug)]
@@ -72,9 +70,10 @@ impl<'d> Converter<'d> {
         self.bytes > self.document.most_schema_bytes
     }
 
-    /// Tells whether nothing more is added that can be left out.
+    /// Tells whether nothing more is added that can be left out: nothing at all where another attempt is made anyway.
     fn is_full(&self) -> bool {
-        self.detail.opens && self.bytes > self.document.most_schema_bytes.saturating_mul(2)
+        let times = if self.detail.opens { 2 } else { 1 };
+        self.bytes > self.document.most_schema_bytes.saturating_mul(times)
     }
 
     fn leave_open(&mut self) {
@@ -211,7 +210,7 @@ impl<'d> Converter<'d> {
             | (Keyword::Limit, Value::Bool(_) | Value::Number(_))
             | (Keyword::Flag, Value::Bool(true)) => Some(value.clone()),
             (Keyword::Count, _) => values::count(value),
-            (Keyword::Any, _) => (values::size(value) <= values::MOST_DEFAULT_BYTES).then(|| value.clone()),
+            (Keyword::Any, _) => values::fits(value, values::MOST_DEFAULT_BYTES).then(|| value.clone()),
             (Keyword::Choices, Value::Array(choices)) => self.choices(choices),
             (Keyword::Schema | Keyword::Items, Value::Object(_) | Value::Bool(_)) => {
                 Some(self.convert(file, value, depth))
@@ -228,7 +227,7 @@ impl<'d> Converter<'d> {
                 Some(self.named(file, named, depth, name == "properties"))
             }
             (Keyword::Lists, Value::Object(lists)) => {
-                (values::size(value) <= MOST_TEXT_BYTES).then(|| self.lists(lists))
+                values::fits(value, MOST_TEXT_BYTES).then(|| self.lists(lists))
             }
             (Keyword::Items, Value::Array(items)) => {
                 if let Some(list) = self.several(file, items, depth) {
@@ -266,8 +265,8 @@ impl<'d> Converter<'d> {
 
     /// Takes a list of choices, unless it is too long to be of use.
     fn choices(&mut self, choices: &[Value]) -> Option<Value> {
-        let bytes: usize = choices.iter().map(values::size).sum();
-        if choices.len() > self.detail.choices || bytes > self.detail.choices * MOST_CHOICE_BYTES {
+        let most = self.detail.choices * MOST_CHOICE_BYTES;
+        if choices.len() > self.detail.choices || !values::all_fit(choices, most) {
             self.leave_open();
             return None;
         }
@@ -308,7 +307,7 @@ impl<'d> Converter<'d> {
     /// Lists what must be there: texts, each once, and nothing that does not go this way.
     fn require(&mut self, file: usize, members: &Map<String, Value>, schema: &mut Map<String, Value>) {
         let Some(Value::Array(names)) = members.get("required") else { return };
-        let hidden = self.hidden(file, members);
+        let hidden = hidden(&self.document.store, self.direction, file, members);
         let mut listed: Vec<String> = Vec::new();
         let mut known: HashSet<&str> = HashSet::new();
         for name in names.iter().filter_map(Value::as_str) {
@@ -330,8 +329,10 @@ impl<'d> Converter<'d> {
     /// Takes away what the parts of a schema require that another part has and that does not go this way.
     fn require_of_parts(&self, file: usize, members: &Map<String, Value>, schema: &mut Map<String, Value>) {
         let Some(Value::Array(parts)) = schema.get_mut("allOf") else { return };
-        let hidden: HashSet<String> =
-            self.hidden(file, members).iter().map(|name| self.written(name).into_owned()).collect();
+        let hidden: HashSet<String> = hidden(&self.document.store, self.direction, file, members)
+            .iter()
+            .map(|name| self.written(name).into_owned())
+            .collect();
         if hidden.is_empty() {
             return;
         }
@@ -344,32 +345,6 @@ impl<'d> Converter<'d> {
                 part.remove("required");
             }
         }
-    }
-
-    /// Collects the properties of a schema, and of those that it is made of, that do not go this way.
-    fn hidden(&self, file: usize, members: &Map<String, Value>) -> HashSet<String> {
-        let mut hidden = HashSet::new();
-        let mut seen = HashSet::new();
-        let mut open = vec![(file, members)];
-        while let Some((file, members)) = open.pop() {
-            if !seen.insert(std::ptr::from_ref(members)) {
-                continue;
-            }
-            for (name, property) in members.get("properties").and_then(Value::as_object).into_iter().flatten()
-            {
-                if self.is_hidden(file, property) {
-                    hidden.insert(name.clone());
-                }
-            }
-            let room = MOST_PARTS.saturating_sub(seen.len() + open.len());
-            for part in members.get("allOf").and_then(Value::as_array).into_iter().flatten().take(room) {
-                let followed = self.document.store.follow(At { file, value: part });
-                if let Ok(At { file, value: Value::Object(members) }) = followed {
-                    open.push((file, members));
-                }
-            }
-        }
-        hidden
     }
 
     fn is_hidden(&self, file: usize, property: &Value) -> bool {
@@ -452,14 +427,4 @@ impl<'d> Converter<'d> {
             self.notes.push(Problem::note(self.document.store.place(file, ""), line(&message.into(), 300)));
         }
     }
-}
-
-/// Tells whether a property does not go this way.
-pub(crate) fn is_hidden(store: &Store, direction: Direction, property: At<'_>) -> bool {
-    let keyword = match direction {
-        Direction::Input => "readOnly",
-        Direction::Output => "writeOnly",
-    };
-    let says = |value: &Value| value.get(keyword) == Some(&Value::Bool(true));
-    says(property.value) || store.follow(property).is_ok_and(|at| says(at.value))
 }

@@ -6,6 +6,9 @@ use serde_json::{Map, Number, Value, json};
 /// The longest default that is kept, in bytes of JSON.
 pub(super) const MOST_DEFAULT_BYTES: usize = 300;
 
+/// The most types and examples that are looked at in one place.
+const MOST_KINDS: usize = 20;
+
 const MOST_EXAMPLES: usize = 3;
 const MOST_EXAMPLE_BYTES: usize = 100;
 
@@ -22,13 +25,38 @@ pub(super) fn size(value: &Value) -> usize {
     }
 }
 
+/// Tells whether a value has at most so many bytes as JSON, more or less, without looking at much more of it.
+pub(super) fn fits(value: &Value, most: usize) -> bool {
+    all_fit(std::slice::from_ref(value), most)
+}
+
+/// Tells whether values have at most so many bytes together.
+pub(super) fn all_fit(values: &[Value], most: usize) -> bool {
+    values.iter().try_fold(most, |left, value| left_of(value, left)).is_some()
+}
+
+/// Takes the bytes of a value off those that are left.
+fn left_of(value: &Value, left: usize) -> Option<usize> {
+    match value {
+        Value::Null | Value::Bool(_) => left.checked_sub(5),
+        Value::Number(_) => left.checked_sub(6),
+        Value::String(text) => left.checked_sub(text.len() + 2),
+        Value::Array(items) => {
+            items.iter().try_fold(left.checked_sub(2)?, |left, item| left_of(item, left)?.checked_sub(1))
+        }
+        Value::Object(members) => members.iter().try_fold(left.checked_sub(2)?, |left, (name, member)| {
+            left_of(member, left.checked_sub(name.len() + 4)?)
+        }),
+    }
+}
+
 /// Reads a type, also where it is called as in some programming language; `None` where it says nothing.
 pub(super) fn kind(value: &Value) -> Option<Value> {
     match value {
         Value::String(word) => one_kind(word).map(Value::from),
         Value::Array(words) => {
             let mut kinds: Vec<&'static str> = Vec::new();
-            for kind in words.iter().filter_map(Value::as_str).map(one_kind) {
+            for kind in words.iter().take(MOST_KINDS).filter_map(Value::as_str).map(one_kind) {
                 // Beside something that says nothing, the others are no limit.
                 let kind = kind?;
                 if !kinds.contains(&kind) {
@@ -83,9 +111,9 @@ pub(super) fn examples(members: &Map<String, Value>) -> Option<Value> {
     let one = members.get("example").or_else(|| members.get("x-example"));
     let several = members.get("examples").and_then(Value::as_array);
     let is_short = |value: &&Value| {
-        !value.is_null() && !value.is_object() && !value.is_array() && size(value) <= MOST_EXAMPLE_BYTES
+        !value.is_null() && !value.is_object() && !value.is_array() && fits(value, MOST_EXAMPLE_BYTES)
     };
-    let all = one.into_iter().chain(several.into_iter().flatten());
+    let all = one.into_iter().chain(several.into_iter().flatten().take(MOST_KINDS));
     let examples: Vec<Value> = all.filter(is_short).take(MOST_EXAMPLES).cloned().collect();
     (!examples.is_empty()).then(|| examples.into())
 }
