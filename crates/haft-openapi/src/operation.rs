@@ -72,10 +72,10 @@ impl Operation {
     /// What a model is told of it: its summary and description, cleaned, of at most 2,000 bytes.
     pub fn description(&self) -> String {
         let vendor = self.vendor("description").and_then(Value::as_str);
-        let summary = self.text("summary").unwrap_or_default().trim();
-        let description = vendor.or_else(|| self.text("description")).unwrap_or_default().trim();
+        let summary = start(self.text("summary"));
+        let description = start(vendor.or_else(|| self.text("description")));
         let text = match (summary, description) {
-            ("", "") => return self.entry().place(),
+            ("", "") => self.entry().place(),
             (summary, "") => summary.to_owned(),
             (summary, description) if summary.is_empty() || description.starts_with(summary) => {
                 description.to_owned()
@@ -251,6 +251,12 @@ impl fmt::Debug for Operation {
             .field("path", &self.path())
             .finish_non_exhaustive()
     }
+}
+
+/// Gives as much of a text as matters where only its beginning is shown.
+fn start(text: Option<&str>) -> &str {
+    let text = text.unwrap_or_default();
+    text[..text.floor_char_boundary(4 * MOST_DESCRIPTION_BYTES)].trim()
 }
 
 /// Tells whether there is a property in a value whose name may stand for another one.
