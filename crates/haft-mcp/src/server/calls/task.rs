@@ -1,6 +1,6 @@
 use super::random::random_name;
 use super::running::Running;
-use super::{relay::Relay, served};
+use super::{Again, relay::Relay, to_the_end};
 use crate::server::ask::Ask;
 use crate::server::caller::Principal;
 use crate::server::line::{Line as _, Served};
@@ -78,21 +78,24 @@ impl Tasks {
     }
 
     /// Takes over a call; gives it back if its principal has too many.
-    pub(super) fn put(self: &Arc<Self>, principal: &Principal, running: Running) -> Result<String, Running> {
+    pub(super) fn put(
+        self: &Arc<Self>,
+        principal: &Principal,
+        running: Running,
+        again: Again,
+    ) -> Result<String, Running> {
         let mut tasks = self.tasks();
         let of_principal = tasks.values().filter(|entry| entry.principal == *principal).count();
         if of_principal >= self.limits.of_principal {
             return Err(running);
         }
         let name = random_name();
-        let Running { relay, approver, work } = running;
+        let relay = Arc::clone(&running.relay);
         relay.leave();
         let (owner, of, kept) = (Arc::downgrade(self), name.clone(), self.limits.kept);
-        let told = Arc::clone(&relay);
         let work = tokio::spawn(async move {
-            let outcome = work.await;
-            drop(approver);
-            let status = match served(&told, outcome) {
+            let Again { bench, call } = again;
+            let status = match to_the_end(&bench, call, running).await {
                 Served::Reply(reply) if reply.status == ReplyStatus::Cancelled => TaskStatus::Cancelled,
                 served => TaskStatus::Done(Arc::new(served)),
             };
