@@ -6,6 +6,8 @@
 
 #[cfg(feature = "client")]
 mod client;
+#[cfg(all(feature = "client", feature = "server"))]
+mod forwarding;
 #[cfg(any(feature = "client", feature = "server"))]
 mod lines;
 #[cfg(any(feature = "client", feature = "server"))]
@@ -31,6 +33,8 @@ pub use client::{
     ServerContent, ServerIdentity, ServerLimits, ServerList, ServerName, ServerNameError, ServerNotice,
     ServerPins, ServerRequestError, ServerState, ServerStatus, ServersFile, Start, Transport, WaitingTool,
 };
+#[cfg(all(feature = "client", feature = "server"))]
+pub use forwarding::{ClientRoots, ClientSampler};
 #[cfg(any(feature = "client", feature = "server"))]
 pub use log_level::LogLevel;
 #[cfg(all(feature = "server", unix))]

@@ -5,7 +5,7 @@ mod answers;
 mod approval_form;
 mod approver;
 #[cfg(test)]
-mod fixture;
+pub(super) mod fixture;
 mod parked;
 mod question_form;
 mod random;
