@@ -13,6 +13,8 @@ mod policy;
 mod policy_files;
 mod run;
 mod serve;
+mod serve_ending;
+mod served;
 mod state;
 mod tools;
 mod unreadable;

@@ -120,6 +120,11 @@ impl ServedCalls {
         &self.tasks
     }
 
+    /// Cancels the calls that no request waits for, and waits until they have ended.
+    pub(crate) async fn stop(&self) {
+        tokio::join!(self.parked.stop(), self.tasks.stop());
+    }
+
     /// The rounds of requests that are no calls.
     pub(crate) fn rounds(&self) -> &Rounds {
         &self.rounds

@@ -96,6 +96,16 @@ impl McpServe {
         self.serve_over(tokio::io::stdin(), tokio::io::stdout(), stop).await
     }
 
+    /// Cancels the calls that go on without a request: those that wait for an answer between two of them, and those that are
+    /// tasks. It ends when they have ended and are recorded. The calls of requests end with what they are served over.
+    ///
+    /// # Cancel safety
+    ///
+    /// All are cancelled at once, whoever waits for that.
+    pub async fn stop(&self) {
+        self.shared.calls.stop().await;
+    }
+
     /// Serves one client over lines of JSON, which it reads and writes as over standard streams; it is the process's owner.
     ///
     /// # Cancel safety

@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio_util::task::AbortOnDropHandle;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 /// Bounds the calls that go on as tasks.
 #[derive(Debug, Clone, Copy)]
@@ -58,6 +58,8 @@ pub(crate) struct Task {
 pub(crate) struct Tasks {
     limits: TaskLimits,
     tasks: Mutex<HashMap<String, Entry>>,
+    /// Those that have not ended.
+    running: TaskTracker,
 }
 
 struct Entry {
@@ -70,7 +72,7 @@ struct Entry {
 
 impl Tasks {
     pub(super) fn within(limits: TaskLimits) -> Self {
-        Self { limits, tasks: Mutex::default() }
+        Self { limits, ..Self::default() }
     }
 
     pub(super) fn after(&self) -> Duration {
@@ -93,6 +95,7 @@ impl Tasks {
         let relay = Arc::clone(&running.relay);
         relay.leave();
         let (owner, of, kept) = (Arc::downgrade(self), name.clone(), self.limits.kept);
+        let is_running = self.running.token();
         let work = tokio::spawn(async move {
             let Again { bench, call } = again;
             let status = match to_the_end(&bench, call, running).await {
@@ -102,6 +105,7 @@ impl Tasks {
             if let Some(tasks) = owner.upgrade() {
                 tasks.end(&of, status);
             }
+            drop(is_running);
             tokio::time::sleep(kept).await;
             let over = owner.upgrade().and_then(|tasks| tasks.tasks().remove(&of));
             drop(over);
@@ -147,6 +151,15 @@ impl Tasks {
         let relay = self.relay(name, principal)?;
         relay.cancellation().cancel();
         Some(())
+    }
+
+    /// Cancels all tasks, and waits until they have ended.
+    pub(super) async fn stop(&self) {
+        for entry in self.tasks().values() {
+            entry.relay.cancellation().cancel();
+        }
+        self.running.close();
+        self.running.wait().await;
     }
 
     fn relay(&self, name: &str, principal: &Principal) -> Option<Arc<Relay>> {
