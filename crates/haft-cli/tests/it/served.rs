@@ -30,6 +30,7 @@ impl Served {
             if let Some(url) = line.trim_end().strip_prefix("Serving at http://") {
                 break url.trim_end_matches("/mcp").to_owned();
             }
+            eprint!("served: {line}");
         };
         // What it says besides is shown with a test that fails.
         std::thread::spawn(move || {
