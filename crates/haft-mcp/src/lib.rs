@@ -42,8 +42,8 @@ pub use server::SocketError;
 #[cfg(feature = "server")]
 pub use server::{
     Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, Ended, McpServe,
-    McpServeBuilder, Mode, ModeError, Principal, PromptRole, Prompts, Resources, ServedPrompt, Toolbox,
-    Unasked,
+    McpServeBuilder, Mode, ModeError, Principal, PromptRole, Prompts, Resources, ServeLimits, ServedPrompt,
+    Toolbox, Unasked,
 };
 #[cfg(feature = "server-http")]
 pub use server::{

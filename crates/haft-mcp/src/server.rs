@@ -13,6 +13,7 @@ mod catalog;
 mod content;
 #[cfg(feature = "server-http")]
 mod front;
+mod limits;
 mod line;
 mod offers;
 mod rmcp_service;
@@ -41,6 +42,7 @@ pub use front::{
     AccessEntry, AccessLog, AllowedHost, AllowedOrigin, DoorError, HttpConfig, HttpLimits, HttpListener,
     JsonLinesLog, Rate, ServeError,
 };
+pub use limits::ServeLimits;
 pub use offers::{PromptRole, Prompts, Resources, ServedPrompt};
 #[cfg(unix)]
 pub use serve::SocketError;

@@ -21,6 +21,7 @@ mod tests;
 mod watch;
 
 pub(crate) use answers::read_answer;
+pub(crate) use parked::ParkedLimits;
 pub(crate) use random::random;
 pub(crate) use refusal::refusal;
 pub(crate) use rounds::{RoundEnd, Rounds};
@@ -35,7 +36,7 @@ use approver::{ClientApprover, Given};
 use async_trait::async_trait;
 use haft_core::{CallId, ErrorKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use haft_tools_core::{Approver, Batch, CallOutcome, Observer, PendingCall};
-use parked::{Parked, ParkedLimits};
+use parked::Parked;
 use random::random_name;
 use relay::Relay;
 use rounds::{APPROVAL, Asking, MOST_ROUNDS, Opened, Stopped, asked_too_often};
@@ -90,12 +91,8 @@ pub(crate) struct ServedCalls {
 }
 
 impl ServedCalls {
-    /// Serves calls whose states are sealed by this, each of which counts once.
-    pub(crate) fn new(seal: Arc<dyn Seal>, spent: Arc<dyn Spent>, names: Arc<dyn Names>) -> Self {
-        Self::within(seal, spent, names, ParkedLimits::default())
-    }
-
-    fn within(
+    /// Serves calls whose states are sealed by this, each of which counts once; those that wait between rounds are bounded.
+    pub(crate) fn new(
         seal: Arc<dyn Seal>,
         spent: Arc<dyn Spent>,
         names: Arc<dyn Names>,

@@ -278,7 +278,7 @@ impl Stage {
             instructions: None,
         };
         let seal = Arc::new(HmacSeal::new([3; 32]));
-        let calls = ServedCalls::within(seal, Arc::new(SpentNonces::default()), Arc::new(OwnNames), limits);
+        let calls = ServedCalls::new(seal, Arc::new(SpentNonces::default()), Arc::new(OwnNames), limits);
         Self { calls, bench: Arc::new(bench), store, ran }
     }
 

@@ -9,10 +9,10 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// Bounds the calls that wait between two rounds.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ParkedLimits {
-    pub(super) all: usize,
-    pub(super) of_principal: usize,
-    pub(super) time: Duration,
+pub(crate) struct ParkedLimits {
+    pub(crate) all: usize,
+    pub(crate) of_principal: usize,
+    pub(crate) time: Duration,
 }
 
 impl Default for ParkedLimits {
