@@ -81,13 +81,13 @@ pub(super) async fn run(serving: Serving, stop: CancellationToken) -> Result<()>
         server = server.state_key(key);
     }
     let server = server.build();
-    let served = tokio::select! {
-        served = serve(&server, way, &rates, &options, stop.clone()) => served,
+    let ended = tokio::select! {
+        ended = serve(&server, way, &rates, &options, stop.clone()) => ended,
         never = stop_calls(&server, &stop) => match never {},
     };
     // When the client is gone, nobody has said so before.
     let _ = timeout(CANCELLING, server.stop()).await;
-    served
+    ended
 }
 
 /// Ends what no request waits for as soon as the process is to end: it need not wait for what is being answered.

@@ -38,16 +38,21 @@ fn check(tree: &Tree, mut served: Child, pid: &str) {
         status.is_some()
     });
     assert!(status.unwrap().success(), "{status:?}");
-    let alive = || {
-        let told = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        // What nobody has asked after yet is none that runs.
-        told.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
-    };
-    wait_until("the command is gone", || !alive());
+    wait_until("the command is gone", || !is_alive(pid));
+    assert_eq!(recorded(tree), ["begins", "cancelled"]);
+}
+
+fn is_alive(pid: &str) -> bool {
+    let told = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // What nobody has asked after yet is none that runs.
+    told.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+}
+
+/// What the journal says of the one call.
+fn recorded(tree: &Tree) -> Vec<String> {
     let journal = haft(tree.path(), &["journal"]).output().unwrap();
     let journal = String::from_utf8(journal.stdout).unwrap();
-    let told: Vec<_> = journal.lines().filter_map(|line| line.split("  ").nth(1)).collect();
-    assert_eq!(told, ["begins", "cancelled"], "{journal}");
+    journal.lines().filter_map(|line| line.split("  ").nth(1)).map(str::to_owned).collect()
 }
 
 fn terminate(served: &Child) {
@@ -68,6 +73,18 @@ fn a_call_over_http_ends_with_the_server() {
     // The client is told, or its connection ends.
     let mut told = String::new();
     let _ = answer.read_to_string(&mut told);
+}
+
+#[test]
+fn a_call_over_http_ends_when_its_client_vanishes() {
+    let tree = Tree::new();
+    let served = Served::start(tree.path(), &["--profile", "full_access"]);
+    let call = tool_call(1, "bash", &json!({ "command": STUBBORN }));
+    let client = post(served.address(), &call, &[]);
+    let pid = running(tree.path());
+    drop(client);
+    wait_until("the command is gone", || !is_alive(&pid));
+    wait_until("the end is recorded", || recorded(&tree) == ["begins", "cancelled"]);
 }
 
 #[test]

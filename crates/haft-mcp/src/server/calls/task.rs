@@ -57,7 +57,7 @@ pub(crate) struct Task {
 #[derive(Default)]
 pub(crate) struct Tasks {
     limits: TaskLimits,
-    tasks: Mutex<HashMap<String, Entry>>,
+    known: Mutex<HashMap<String, Entry>>,
     /// Those that have not ended.
     running: TaskTracker,
 }
@@ -175,6 +175,6 @@ impl Tasks {
     }
 
     fn tasks(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
