@@ -30,14 +30,10 @@ impl Served {
             if let Some(url) = line.trim_end().strip_prefix("Serving at http://") {
                 break url.trim_end_matches("/mcp").to_owned();
             }
-            eprint!("served: {line}");
+            let _ = std::io::stderr().write_all(line.as_bytes());
         };
-        // What it says besides is shown with a test that fails.
-        std::thread::spawn(move || {
-            for line in said.lines().map_while(Result::ok) {
-                eprintln!("served: {line}");
-            }
-        });
+        // Closed, it would have the server fail to say something.
+        std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::stderr()));
         Self { child: Some(child), address }
     }
 
@@ -98,7 +94,7 @@ pub(crate) fn post(address: &str, message: &Value, headers: &[(&str, &str)]) -> 
          accept: application/json, text/event-stream\r\ncontent-length: {}\r\n",
         body.len(),
     );
-    let mut add = |name: &str, value: &str| head.push_str(&format!("{name}: {value}\r\n"));
+    let mut add = |name: &str, value: &str| head.extend([name, ": ", value, "\r\n"]);
     if message["params"]["_meta"].is_object() {
         add("mcp-protocol-version", "2026-07-28");
         add("mcp-method", message["method"].as_str().unwrap());
@@ -108,7 +104,9 @@ pub(crate) fn post(address: &str, message: &Value, headers: &[(&str, &str)]) -> 
     } else if message["method"] != "initialize" {
         add("mcp-protocol-version", "2025-11-25");
     }
-    headers.iter().for_each(|(name, value)| add(name, value));
+    for (name, value) in headers {
+        add(name, value);
+    }
     write!(stream, "{head}\r\n{body}").unwrap();
     stream
 }
