@@ -24,6 +24,7 @@ pub(crate) enum Command {
     Corpus(Extent),
     McpClients,
     McpConformance,
+    McpInstances,
     McpServers,
     ListBenches,
     Bench {
@@ -80,6 +81,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, UsageError> {
         "corpus" => Command::Corpus(Extent::All),
         "mcp-clients" => Command::McpClients,
         "mcp-conformance" => Command::McpConformance,
+        "mcp-instances" => Command::McpInstances,
         "mcp-servers" => Command::McpServers,
         // Every page has its command: a test parses each name.
         _ => Command::Help(Some(page)),
@@ -187,6 +189,7 @@ mod tests {
         check("msrv", Command::Msrv);
         check("mcp-clients", Command::McpClients);
         check("mcp-conformance", Command::McpConformance);
+        check("mcp-instances", Command::McpInstances);
         check("mcp-servers", Command::McpServers);
         check("bench", Command::ListBenches);
         check("bench executor", Command::Bench { bench: &BENCHES[0], arguments: vec![] });

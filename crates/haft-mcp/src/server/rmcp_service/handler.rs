@@ -159,7 +159,7 @@ impl ServerHandler for Handler {
         let calls = &self.shared().calls;
         let call =
             async { calls.call(&asked.bench, call, asked.line.shared()).await.map_err(message::error) };
-        let served = asked.during(&context, call).await?;
+        let served = asked.during(&context, self.serving.answering(&context.ct, call)).await?;
         call_response(self.shared(), &asked, &name, served)
     }
 

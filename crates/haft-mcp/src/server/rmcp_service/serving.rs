@@ -7,8 +7,10 @@ use crate::server::offers::{Prompts, Resources};
 use crate::server::toolbox::Toolbox;
 #[cfg(feature = "server-http")]
 use rmcp::model::Extensions;
+use std::pin::pin;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// Is what all that is served has in common.
 pub(crate) struct Shared {
@@ -27,12 +29,37 @@ pub(crate) struct Serving {
     pub(crate) shared: Arc<Shared>,
     /// Ends subscriptions in peace, a moment before connections are ended.
     pub(crate) stopping: CancellationToken,
+    /// Cancels the calls that are being answered.
+    cancelling: CancellationToken,
+    calls: TaskTracker,
     pub(super) followers: Followers,
 }
 
 impl Serving {
     pub(crate) fn new(shared: Arc<Shared>, stopping: CancellationToken) -> Arc<Self> {
-        Arc::new(Self { shared, stopping, followers: Followers::default() })
+        let calls = TaskTracker::new();
+        calls.close();
+        let cancelling = CancellationToken::new();
+        Arc::new(Self { shared, stopping, cancelling, calls, followers: Followers::default() })
+    }
+
+    /// Answers a call, which is cancelled by `token` when the calls are.
+    pub(super) async fn answering<T>(&self, token: &CancellationToken, call: impl Future<Output = T>) -> T {
+        let _held = self.calls.token();
+        let mut call = pin!(call);
+        tokio::select! {
+            biased;
+            answer = &mut call => return answer,
+            () = self.cancelling.cancelled() => token.cancel(),
+        }
+        call.await
+    }
+
+    /// Cancels the calls that are being answered, and waits until each has ended and is recorded.
+    #[cfg(feature = "server-http")]
+    pub(crate) async fn cancel_calls(&self) {
+        self.cancelling.cancel();
+        self.calls.wait().await;
     }
 
     /// Tells the clients of the older era of changes, for as long as it is awaited.
