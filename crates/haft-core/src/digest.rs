@@ -38,6 +38,16 @@ impl Digest {
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
+
+    /// Writes the digits; each call has two digests in its records, so they are written at once.
+    fn digits<'a>(&self, into: &'a mut [u8; 64]) -> &'a str {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        for (pair, byte) in into.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        std::str::from_utf8(into).unwrap_or_default()
+    }
 }
 
 /// Feeds a value in a form in which no two different values read the same: a tag, a length where one is needed, the
@@ -98,22 +108,20 @@ impl FromStr for Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(self.digits(&mut [0; 64]))
     }
 }
 
 /// Shows the first eight digits, enough to tell digests apart in a log.
 impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Digest(")?;
-        self.0[..4].iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
-        f.write_str("…)")
+        write!(f, "Digest({}…)", &self.digits(&mut [0; 64])[..8])
     }
 }
 
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(self.digits(&mut [0; 64]))
     }
 }
 

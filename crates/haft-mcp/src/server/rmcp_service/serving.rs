@@ -1,11 +1,11 @@
 use super::followers::Followers;
 use super::list_changes::ListChanges;
+use super::written_page::WrittenPage;
 use crate::server::caller::Principal;
 use crate::server::calls::ServedCalls;
 use crate::server::catalog::{Mode, Shelf};
 use crate::server::offers::{Prompts, Resources};
 use crate::server::toolbox::Toolbox;
-#[cfg(feature = "server-http")]
 use rmcp::model::Extensions;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -49,6 +49,17 @@ pub(crate) enum Whose {
     /// Each its own, who was found out before.
     #[cfg(feature = "server-http")]
     OfRequest(fn(&Extensions) -> Option<Principal>),
+}
+
+impl Whose {
+    /// Where a page of tools can be put that is written already, if the way back to the client takes one.
+    pub(super) fn room_for_page<'a>(&self, extensions: &'a Extensions) -> Option<&'a WrittenPage> {
+        match self {
+            Self::Known(..) => None,
+            #[cfg(feature = "server-http")]
+            Self::OfRequest(_) => extensions.get::<http::request::Parts>()?.extensions.get(),
+        }
+    }
 }
 
 /// Is the name of a session over HTTP, in the extensions of each of its requests.
