@@ -129,7 +129,7 @@ async fn a_call_over_http_is_one_answer_and_costs_little() {
     .await;
     stop.cancel();
     assert!(allocations <= 10_000, "{allocations} allocations");
-    assert!(bytes <= 1,  "{bytes} bytes");
+    assert!(bytes <= 1, "{bytes} bytes");
 }
 
 #[tokio::test]
@@ -155,7 +155,7 @@ async fn a_call_over_lines_costs_little() {
     stop.cancel();
     serving.await.unwrap();
     assert!(allocations <= 10_000, "{allocations} allocations");
-    assert!(bytes <= 1,  "{bytes} bytes");
+    assert!(bytes <= 1, "{bytes} bytes");
 }
 
 #[tokio::test]

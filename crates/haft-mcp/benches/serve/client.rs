@@ -144,8 +144,7 @@ impl Lines {
     pub(crate) fn echo(&mut self, calls: u32, at_once: u32) -> Result<(), Fault> {
         let head = call().replace("\"id\":1", "\"id\":");
         let (before, after) = head.split_once("\"id\":").ok_or("no id")?;
-        let lines: Vec<String> =
-            (0..calls).map(|id| format!("{before}\"id\":{id}{after}\n")).collect();
+        let lines: Vec<String> = (0..calls).map(|id| format!("{before}\"id\":{id}{after}\n")).collect();
         let mut next = lines.iter();
         let mut answer = String::new();
         for _ in 0..at_once {
