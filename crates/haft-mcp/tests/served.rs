@@ -27,6 +27,14 @@ static ALLOCATOR: Counting = Counting;
 /// How many calls are counted together.
 const CALLS: u64 = 200;
 
+/// What a call costs at most, in allocations and bytes: over HTTP some 303 and 96,000, of which the library takes most to begin
+/// a service for each request; over lines some 184 and 26,000.
+const MOST_OVER_HTTP: (u64, u64) = (320, 112 << 10);
+const MOST_OVER_LINES: (u64, u64) = (200, 32 << 10);
+
+/// What a list of 500 tools costs at most, in allocations, of which none is for a tool: some 222.
+const MOST_OF_LIST: u64 = 240;
+
 struct One(Arc<Bench>, watch::Sender<u64>);
 
 #[async_trait]
@@ -128,8 +136,8 @@ async fn a_call_over_http_is_one_answer_and_costs_little() {
     })
     .await;
     stop.cancel();
-    assert!(allocations <= 10_000, "{allocations} allocations");
-    assert!(bytes <= 1, "{bytes} bytes");
+    assert!(allocations <= MOST_OVER_HTTP.0, "{allocations} allocations");
+    assert!(bytes <= MOST_OVER_HTTP.1, "{bytes} bytes");
 }
 
 #[tokio::test]
@@ -154,8 +162,8 @@ async fn a_call_over_lines_costs_little() {
     .await;
     stop.cancel();
     serving.await.unwrap();
-    assert!(allocations <= 10_000, "{allocations} allocations");
-    assert!(bytes <= 1, "{bytes} bytes");
+    assert!(allocations <= MOST_OVER_LINES.0, "{allocations} allocations");
+    assert!(bytes <= MOST_OVER_LINES.1, "{bytes} bytes");
 }
 
 #[tokio::test]
@@ -179,6 +187,6 @@ async fn a_list_that_is_asked_for_again_is_not_written_again() {
     assert_eq!(tools.len(), 500);
     assert_eq!(tools[1]["name"], "echo_1");
     assert_eq!(list["result"]["ttlMs"], 60_000);
-    assert!(allocations <= 10_000, "{allocations} allocations");
-    assert!(bytes <= length as u64 * 3 / 2, "{bytes} bytes for {length}");
+    assert!(allocations <= MOST_OF_LIST, "{allocations} allocations");
+    assert!(bytes <= 2 * length as u64, "{bytes} bytes for {length}");
 }
