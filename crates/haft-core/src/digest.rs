@@ -34,6 +34,22 @@ impl Digest {
         Self(hasher.finalize().into())
     }
 
+    /// Digests an object of these members, which need not be put together for it; no two may have the same name.
+    ///
+    /// ```
+    /// use haft_core::Digest;
+    /// use serde_json::json;
+    ///
+    /// let input = json!({ "path": "a" });
+    /// let whole = Digest::of(&json!({ "tool": "read_file", "input": { "path": "a" } }));
+    /// assert_eq!(Digest::of_members([("tool", &json!("read_file")), ("input", &input)]), whole);
+    /// ```
+    pub fn of_members<'a>(members: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Self {
+        let mut hasher = Sha256::new();
+        feed_members(&mut hasher, members.into_iter().collect());
+        Self(hasher.finalize().into())
+    }
+
     /// Borrows the 32 bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
@@ -77,15 +93,19 @@ fn feed(hasher: &mut Sha256, value: &Value) {
             }
         }
         Value::Object(members) => {
-            sized(b'{', members.len());
-            let mut sorted: Vec<_> = members.iter().collect();
-            sorted.sort_unstable_by_key(|(key, _)| key.as_str());
-            for (key, member) in sorted {
-                hasher.update((key.len() as u64).to_le_bytes());
-                hasher.update(key.as_bytes());
-                feed(hasher, member);
-            }
+            feed_members(hasher, members.iter().map(|(key, member)| (key.as_str(), member)).collect());
         }
+    }
+}
+
+fn feed_members(hasher: &mut Sha256, mut members: Vec<(&str, &Value)>) {
+    hasher.update([b'{']);
+    hasher.update((members.len() as u64).to_le_bytes());
+    members.sort_unstable_by_key(|(key, _)| *key);
+    for (key, member) in members {
+        hasher.update((key.len() as u64).to_le_bytes());
+        hasher.update(key.as_bytes());
+        feed(hasher, member);
     }
 }
 
