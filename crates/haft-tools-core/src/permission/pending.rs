@@ -227,12 +227,8 @@ pub(crate) fn call_digest(
     accesses: &Accesses,
     scope: &CallScope,
 ) -> Digest {
-    let mut whole = json!({
-        "tool": tool_version,
-        "accesses": accesses,
-        "scope": scope.chain().map(|link| (link.run(), link.agent())).collect::<Vec<_>>(),
-    });
-    // As it is: the macro would take it apart and put it together again.
-    whole["input"] = call.input.clone();
-    Digest::of(&whole)
+    let (tool, accesses) = (json!(tool_version), json!(accesses));
+    let scope = json!(scope.chain().map(|link| (link.run(), link.agent())).collect::<Vec<_>>());
+    // The input may be large, and is read where it is.
+    Digest::of_members([("tool", &tool), ("input", &call.input), ("accesses", &accesses), ("scope", &scope)])
 }
