@@ -29,6 +29,7 @@ mod speaker;
 mod streams;
 mod tasks;
 mod tool_list;
+#[cfg(feature = "server-http")]
 mod written_page;
 
 #[cfg(feature = "server-http")]

@@ -82,7 +82,7 @@ where
     });
     tokio::select! {
         biased;
-        _ = &mut run => return LineEnd::Closed,
+        () = &mut run => return LineEnd::Closed,
         () = over.cancelled() => {
             // Its input has ended, and what was asked before is answered as far as it is ready soon.
             let _ = timeout(GRACE, &mut run).await;

@@ -1,13 +1,15 @@
 use super::followers::Followers;
 use super::list_changes::ListChanges;
+#[cfg(feature = "server-http")]
 use super::written_page::WrittenPage;
 use crate::server::caller::Principal;
 use crate::server::calls::ServedCalls;
 use crate::server::catalog::{Mode, Shelf};
 use crate::server::offers::{Prompts, Resources};
 use crate::server::toolbox::Toolbox;
+use bytes::Bytes;
 use rmcp::model::Extensions;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 
 /// Is what all that is served has in common.
@@ -53,11 +55,15 @@ pub(crate) enum Whose {
 
 impl Whose {
     /// Where a page of tools can be put that is written already, if the way back to the client takes one.
-    pub(super) fn room_for_page<'a>(&self, extensions: &'a Extensions) -> Option<&'a WrittenPage> {
+    #[cfg_attr(not(feature = "server-http"), expect(unused_variables, reason = "lines take none"))]
+    pub(super) fn room_for_page<'a>(&self, extensions: &'a Extensions) -> Option<&'a OnceLock<Bytes>> {
         match self {
             Self::Known(..) => None,
             #[cfg(feature = "server-http")]
-            Self::OfRequest(_) => extensions.get::<http::request::Parts>()?.extensions.get(),
+            Self::OfRequest(_) => {
+                let parts = extensions.get::<http::request::Parts>()?;
+                parts.extensions.get().map(WrittenPage::room)
+            }
         }
     }
 }

@@ -1,9 +1,9 @@
 use super::answer::page;
 use super::message;
-use super::written_page::WrittenPage;
 use crate::server::catalog::{Pages, ServedTools};
 use bytes::Bytes;
 use rmcp::model::{ErrorData, PaginatedRequestParams, Tool};
+use std::sync::OnceLock;
 
 /// Is the list of the tools of one snapshot, made once for all who ask.
 pub(super) struct ToolList {
@@ -33,11 +33,14 @@ impl ToolList {
     pub(super) fn page(
         &self,
         request: Option<&PaginatedRequestParams>,
-        room: Option<&WrittenPage>,
+        room: Option<&OnceLock<Bytes>>,
     ) -> Result<(Vec<Tool>, Option<String>), ErrorData> {
         let Some(room) = room else { return page(&self.pages, request) };
         let (written, next) = page(&self.written, request)?;
-        written.into_iter().for_each(|written| room.put(written));
+        for page in written {
+            // There is one request, and one answer to it.
+            let _ = room.set(page);
+        }
         Ok((Vec::new(), next))
     }
 }

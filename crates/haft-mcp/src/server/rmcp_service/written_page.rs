@@ -12,10 +12,9 @@ const EMPTY: &[u8] = b"\"tools\":[]";
 pub(super) struct WrittenPage(Arc<OnceLock<Bytes>>);
 
 impl WrittenPage {
-    /// Puts a page here, as it stands between the brackets of the list; the first one counts.
-    pub(super) fn put(&self, page: Bytes) {
-        // There is one request, and one answer to it.
-        let _ = self.0.set(page);
+    /// Where the page is put, as it stands between the brackets of the list.
+    pub(super) fn room(&self) -> &OnceLock<Bytes> {
+        &self.0
     }
 
     /// Whether there is a page, so that the list in the answer is empty.
@@ -40,7 +39,7 @@ mod tests {
     fn check(page: Option<&'static str>, answer: &str, expected: Option<&str>) {
         let written = WrittenPage::default();
         if let Some(page) = page {
-            written.put(Bytes::from(page));
+            written.room().set(Bytes::from(page)).unwrap();
         }
         assert_eq!(written.is_taken(), page.is_some());
         assert_eq!(written.within(answer.as_bytes()).as_deref(), expected.map(str::as_bytes));
