@@ -255,6 +255,7 @@ type Answers = std::collections::BTreeMap<String, Value>;
 /// Is a call with its tool found.
 #[derive(Clone)]
 struct Call {
+    id: CallId,
     tool: String,
     input: Value,
     is_watched: bool,
@@ -288,11 +289,12 @@ impl Calls for ServedCalls {
         let in_rounds = line.asks_in_rounds();
         // Only what comes in rounds is bound to what was sent.
         let sent = if in_rounds { input.clone() } else { Value::Null };
-        let (tool, input) = match self.names.resolve(bench, &call_id(), &served, input).await {
+        let id = call_id();
+        let (tool, input) = match self.names.resolve(bench, &id, &served, input).await {
             Ok(resolved) => resolved,
             Err(reply) => return Ok(Served::Reply(reply)),
         };
-        let call = Call { tool, input, is_watched };
+        let call = Call { id, tool, input, is_watched };
         if !in_rounds {
             return Ok(self.call_in_session(bench, call, line).await);
         }
@@ -302,15 +304,15 @@ impl Calls for ServedCalls {
 
 /// Begins to execute a call.
 fn start(bench: &Bench, call: Call, relay: Arc<Relay>, given: Option<Given>) -> Running {
-    let id = call_id();
+    let Call { id, tool, input, is_watched } = call;
     let approver =
         Arc::new(ClientApprover::new(id.clone(), Arc::clone(&relay), Arc::clone(&bench.pending), given));
     let scope = bench.scope.clone().with_extension(CallingClient(Arc::clone(&relay) as Arc<dyn Line>));
-    let mut batch = Batch::new(scope, vec![ToolCall::new(id.clone(), call.tool, call.input)])
+    let mut batch = Batch::new(scope, vec![ToolCall::new(id.clone(), tool, input)])
         .with_registry((bench.tools)())
         .cancelled_by(relay.cancellation().clone())
         .asked_through(Arc::clone(&approver) as Arc<dyn Approver>);
-    if call.is_watched {
+    if is_watched {
         let watch = Watch { call: id, relay: Arc::downgrade(&relay) };
         batch = batch.observed_by(Arc::new(watch) as Arc<dyn Observer>);
     }

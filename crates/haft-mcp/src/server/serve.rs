@@ -4,7 +4,7 @@ use super::catalog::{Mode, Shelf};
 use super::limits::ServeLimits;
 use super::offers::{Prompts, Resources};
 use super::rmcp_service::seal::HmacSeal;
-use super::rmcp_service::{LineEnd, Serving, Shared, serve_lines};
+use super::rmcp_service::{LineEnd, Serving, Shared, serve_lines, standard_streams};
 use super::round::Seal;
 use super::toolbox::Toolbox;
 use std::fmt;
@@ -93,7 +93,8 @@ impl McpServe {
     ///
     /// Dropping the future cancels what is running; a line that is being written may be left unfinished.
     pub async fn serve_stdio(&self, stop: CancellationToken) -> Ended {
-        self.serve_over(tokio::io::stdin(), tokio::io::stdout(), stop).await
+        let (read, write) = standard_streams();
+        self.serve_over(read, write, stop).await
     }
 
     /// Cancels the calls that go on without a request: those that wait for an answer between two of them, and those that are

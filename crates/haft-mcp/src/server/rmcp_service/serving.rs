@@ -1,14 +1,16 @@
 use super::followers::Followers;
 use super::list_changes::ListChanges;
+#[cfg(feature = "server-http")]
+use super::written_page::WrittenPage;
 use crate::server::caller::Principal;
 use crate::server::calls::ServedCalls;
 use crate::server::catalog::{Mode, Shelf};
 use crate::server::offers::{Prompts, Resources};
 use crate::server::toolbox::Toolbox;
-#[cfg(feature = "server-http")]
+use bytes::Bytes;
 use rmcp::model::Extensions;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -76,6 +78,21 @@ pub(crate) enum Whose {
     /// Each its own, who was found out before.
     #[cfg(feature = "server-http")]
     OfRequest(fn(&Extensions) -> Option<Principal>),
+}
+
+impl Whose {
+    /// Where a page of tools can be put that is written already, if the way back to the client takes one.
+    #[cfg_attr(not(feature = "server-http"), expect(unused_variables, reason = "lines take none"))]
+    pub(super) fn room_for_page<'a>(&self, extensions: &'a Extensions) -> Option<&'a OnceLock<Bytes>> {
+        match self {
+            Self::Known(..) => None,
+            #[cfg(feature = "server-http")]
+            Self::OfRequest(_) => {
+                let parts = extensions.get::<http::request::Parts>()?;
+                parts.extensions.get().map(WrittenPage::room)
+            }
+        }
+    }
 }
 
 /// Is the name of a session over HTTP, in the extensions of each of its requests.
