@@ -26,6 +26,7 @@ pub(crate) enum Command {
     McpConformance,
     McpInstances,
     McpServers,
+    Prism,
     ListBenches,
     Bench {
         bench: &'static Bench,
@@ -83,6 +84,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, UsageError> {
         "mcp-conformance" => Command::McpConformance,
         "mcp-instances" => Command::McpInstances,
         "mcp-servers" => Command::McpServers,
+        "prism" => Command::Prism,
         // Every page has its command: a test parses each name.
         _ => Command::Help(Some(page)),
     })
@@ -191,6 +193,7 @@ mod tests {
         check("mcp-conformance", Command::McpConformance);
         check("mcp-instances", Command::McpInstances);
         check("mcp-servers", Command::McpServers);
+        check("prism", Command::Prism);
         check("bench", Command::ListBenches);
         check("bench executor", Command::Bench { bench: &BENCHES[0], arguments: vec![] });
         check(

@@ -17,7 +17,7 @@ pub(crate) struct Bench {
 }
 
 /// Every benchmark there is.
-pub(crate) const BENCHES: [Bench; 7] = [
+pub(crate) const BENCHES: [Bench; 8] = [
     Bench {
         name: "executor",
         package: "haft-tools-core",
@@ -38,6 +38,13 @@ pub(crate) const BENCHES: [Bench; 7] = [
         target: "mcp",
         features: "measured",
         about: "calls of an MCP server over standard streams, against the client of rmcp",
+    },
+    Bench {
+        name: "openapi",
+        package: "haft-openapi",
+        target: "openapi",
+        features: "",
+        about: "reading a document beside reading its JSON, and making requests",
     },
     Bench {
         name: "path_patterns",
@@ -105,6 +112,7 @@ mod tests {
              (haft-tools-core)\n\
              host_patterns  a host and port looked up among the patterns of rules (haft-http)\n\
              mcp            calls of an MCP server over standard streams, against the client of rmcp (haft-mcp)\n\
+             openapi        reading a document beside reading its JSON, and making requests (haft-openapi)\n\
              path_patterns  a file looked up among the patterns of rules (haft-tool-fs)\n\
              policy         a call decided against many rules of all kinds (haft)\n\
              serve          calls, lists and listeners that are served, against a server of rmcp (haft-mcp)\n\

@@ -14,7 +14,7 @@ use crate::docs::Mode;
 use crate::step::{Failure, Outcome, StepResult};
 use crate::workspace::Workspace;
 use crate::{
-    corpus, docs, examples, features, layers, mcp_clients, mcp_conformance, mcp_servers, msrv, sizes,
+    corpus, docs, examples, features, layers, mcp_clients, mcp_conformance, mcp_servers, msrv, prism, sizes,
 };
 
 /// How much is run.
@@ -76,6 +76,7 @@ const STEPS: [Step<Workspace>; 16] = [
         run: mcp_conformance::run,
     },
     Step { name: "corpus", claim: "real OpenAPI documents are read", is_quick: false, run: corpus::examples },
+    Step { name: "prism", claim: "a judge takes the requests of OpenAPI", is_quick: false, run: prism::run },
     Step { name: "doctests", claim: "the examples in the documentation run", is_quick: false, run: doctests },
     Step { name: "tests", claim: "all tests pass", is_quick: true, run: tests },
 ];

@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 const REPAIR: &str = "Make haft-openapi read the documents that are named above.";
 
 /// Documents of edge cases, and the one of GitHub.
-const EXAMPLES: Packages =
+pub(crate) const EXAMPLES: Packages =
     of("target/openapi/examples", &["@readme/oas-examples@8.2.2", "@octokit/openapi@23.0.2"]);
 
 /// The documents of whoever has published any.

@@ -142,6 +142,16 @@ pub(crate) const PAGES: [Page; 13] = [
         examples: &[("cargo xtask corpus", "after a change to how documents are read")],
     },
     Page {
+        name: "prism",
+        usage: "",
+        summary: "have prism judge the requests that haft-openapi makes",
+        details: "Installs prism from npm below target/openapi once, has it serve the petstore, examples of parameters and\n\
+                  GitHub's document, and sends requests that are made of the tools' schemas. Without npm or node it is skipped,\n\
+                  and fails with CI=true in the environment.",
+        options: &[],
+        examples: &[("cargo xtask prism", "after a change to how requests are made")],
+    },
+    Page {
         name: "bench",
         usage: " [NAME [-- ARGUMENTS]]",
         summary: "run a benchmark, or list them",

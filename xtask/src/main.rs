@@ -23,6 +23,7 @@ mod msrv;
 mod nearest;
 mod nginx;
 mod packages;
+mod prism;
 mod sizes;
 mod step;
 mod workspace;
@@ -78,6 +79,7 @@ fn run(command: Command) -> anyhow::Result<bool> {
         Command::McpConformance => mcp_conformance::run(&workspace),
         Command::McpInstances => mcp_clients::instances::run(&workspace),
         Command::McpServers => mcp_servers::run(&workspace),
+        Command::Prism => prism::run(&workspace),
         Command::ListBenches => {
             print!("{}", bench::list());
             return Ok(true);

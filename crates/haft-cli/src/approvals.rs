@@ -3,7 +3,8 @@ use crate::arguments::{
 };
 use crate::exit::{Exit, UsageError};
 use crate::kept_state::{KeptState, why};
-use crate::mcp::offered::{Wanted, offer};
+use crate::mcp::offered::Wanted;
+use crate::offered::{WantedTools, offer};
 use crate::outcome::{access_line, short};
 use crate::paint::{BAD, NAME, QUIET};
 use crate::task::{self, Task};
@@ -81,7 +82,8 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
             if let Ok(task) = Task::kept(&entry.host) {
                 let workdir = task.open_workdir(&pending.run)?;
                 let tools = setup::registry_of_runs(&workdir)?;
-                let wanted = if task.no_mcp { Wanted::Nothing } else { Wanted::Of(&pending.call.name) };
+                let wanted = Wanted::Of(&pending.call.name);
+                let wanted = WantedTools::new(wanted, task.no_mcp, task.no_openapi);
                 let (tools, servers) = offer(&workdir, tools, wanted).await?;
                 servers.stop().await;
                 if let Some(refusal) = editor::refusal(&tools, pending, &input) {

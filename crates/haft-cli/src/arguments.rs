@@ -1,4 +1,5 @@
 use crate::mcp::arguments::McpCommand;
+use crate::openapi::arguments::OpenApiCommand;
 use crate::policy::arguments::PolicyCommand;
 use crate::policy_setup::PolicyOptions;
 use crate::serve::ServeOptions;
@@ -101,6 +102,21 @@ Examples:
     Mcp {
         #[command(subcommand)]
         command: McpCommand,
+    },
+    /// Say what becomes of OpenAPI documents, list their operations and call them
+    #[command(
+        arg_required_else_help = true,
+        after_help = "\
+Documents of `openapi.toml` in your configuration are tools of `haft tools`, `haft call`, `haft run` and `haft serve`, too.
+
+Examples:
+  haft openapi check openapi.yaml
+  haft openapi list openapi.yaml
+  haft openapi call openapi.yaml getPetById --input '{\"petId\": 7}'"
+    )]
+    Openapi {
+        #[command(subcommand)]
+        command: OpenApiCommand,
     },
     /// Serve the tools to MCP clients: agents, editors and other hosts
     #[command(after_help = "\
@@ -307,6 +323,9 @@ pub(crate) struct ToolsOptions {
     /// Leave out the tools of MCP servers
     #[arg(long)]
     pub(crate) no_mcp: bool,
+    /// Leave out the tools of OpenAPI documents
+    #[arg(long)]
+    pub(crate) no_openapi: bool,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
 }
@@ -334,6 +353,9 @@ pub(crate) struct CallOptions {
     /// Leave out the tools of MCP servers
     #[arg(long)]
     pub(crate) no_mcp: bool,
+    /// Leave out the tools of OpenAPI documents
+    #[arg(long)]
+    pub(crate) no_openapi: bool,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
 }
@@ -364,6 +386,9 @@ pub(crate) struct RunOptions {
     /// Leave out the tools of MCP servers
     #[arg(long)]
     pub(crate) no_mcp: bool,
+    /// Leave out the tools of OpenAPI documents
+    #[arg(long)]
+    pub(crate) no_openapi: bool,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
 }

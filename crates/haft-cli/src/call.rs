@@ -4,7 +4,7 @@ use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
-use crate::mcp::offered::offer;
+use crate::offered::offer;
 use crate::policy_setup::PolicySetup;
 use crate::setup::Bench;
 use crate::task::{Task, What};
@@ -23,7 +23,8 @@ pub(crate) async fn call(options: CallOptions) -> Result<Exit> {
     let workdir = setup::workdir(options.workdir.as_deref())?;
     let mut task =
         Task::new(What::Call { tool: options.name.clone() }, workdir.root_path(), &options.policy)?;
-    (task.approve_all, task.json, task.no_mcp) = (options.yes, options.json, options.no_mcp);
+    (task.approve_all, task.json) = (options.yes, options.json);
+    (task.no_mcp, task.no_openapi) = (options.no_mcp, options.no_openapi);
     let scope = setup::scope()?;
     let keeper = Keeper::new(KeptState::from_environment()?, scope.run().clone(), &task)?;
     let (executor, bench) = set_up(&task, workdir, options.workdir.as_deref(), &keeper.state).await?;
@@ -50,7 +51,7 @@ pub(crate) async fn set_up(
     // What cannot be read must not be found out when it is needed, in the middle of the work.
     state.existing()?;
     let tools = setup::registry(&workdir)?;
-    let (tools, servers) = offer(&workdir, tools, task.servers()).await?;
+    let (tools, servers) = offer(&workdir, tools, task.wanted()).await?;
     let policy = PolicySetup::new(&workdir, given, &tools).in_force(&task.policy()?)?;
     policy.print_notes();
     let bench = Bench { workdir, tools, policy, state: Arc::clone(state), servers };

@@ -13,18 +13,22 @@ mod journal;
 mod keeper;
 mod kept_state;
 mod mcp;
+mod offered;
+mod openapi;
 mod outcome;
 mod paint;
 mod person;
 mod playing;
 mod policy;
 mod policy_setup;
+mod present;
 mod prompt;
 mod resume;
 mod run;
 mod scratch;
 mod serve;
 mod setup;
+mod small_file;
 mod task;
 mod timeline;
 mod tools;
@@ -59,6 +63,7 @@ fn main() -> ExitCode {
             Command::Run(options) => run::run(options).await,
             Command::Serve(options) => serve::serve(*options).await,
             Command::Mcp { command } => mcp::mcp(command).await,
+            Command::Openapi { command } => openapi::openapi(command).await,
             Command::Policy { command } => policy::policy(&command),
             Command::Resume(options) => resume::resume(options).await,
             Command::Approvals(command) => approvals::approvals(command).await,

@@ -7,7 +7,7 @@ mod trust;
 pub(crate) use trust::{TrustStore, WorkspaceFile};
 
 use crate::exit::UsageError;
-use crate::mcp::named::named_tool;
+use crate::offered::named_tool;
 use crate::paint::{ASKS, QUIET};
 use crate::timeline::visible;
 use crate::user_directories::{POLICY_FILE, UserDirectories};
@@ -76,7 +76,7 @@ pub(crate) struct PolicySetup<'a> {
     given: &'a Path,
     tools: &'a ToolRegistry,
     user: UserDirectories,
-    /// Stands for tools of MCP servers that are not among the tools.
+    /// Stands for tools of MCP servers and of OpenAPI documents that are not among the tools.
     named: Box<Named<'a>>,
 }
 
@@ -91,7 +91,7 @@ impl<'a> PolicySetup<'a> {
     /// Looks for the user's files where the environment says, and for the workspace's in the working directory.
     pub(crate) fn new(workdir: &'a Workdir, given: Option<&'a Path>, tools: &'a ToolRegistry) -> Self {
         let given = given.unwrap_or(Path::new(""));
-        let named = |name: &str| named_tool(workdir, name).map(|tool| Arc::new(tool) as Arc<dyn Tool>);
+        let named = |name: &str| named_tool(workdir, name);
         Self { workdir, given, tools, user: UserDirectories::from_environment(), named: Box::new(named) }
     }
 

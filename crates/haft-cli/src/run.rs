@@ -4,7 +4,7 @@ use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
-use crate::mcp::offered::offer;
+use crate::offered::offer;
 use crate::playing::{Playing, Stage};
 use crate::policy_setup::PolicySetup;
 use crate::setup::Bench;
@@ -37,7 +37,9 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     task.approve_all = options.yes || (place.is_scratch() && !decides);
     task.json = options.json;
     // What is approved unseen on a scratch copy must not reach beyond it, as tools of servers would.
-    task.no_mcp = options.no_mcp || (place.is_scratch() && !decides && !options.yes);
+    let is_played_alone = place.is_scratch() && !decides && !options.yes;
+    task.no_mcp = options.no_mcp || is_played_alone;
+    task.no_openapi = options.no_openapi || is_played_alone;
     let session = read_session(&source, &options.session)?;
     let prompt = source.prompt()?;
     let scope = setup::scope()?;
@@ -94,7 +96,7 @@ pub(crate) async fn set_up(set_up: SetUp<'_>) -> Result<(Playing, Bench)> {
     keeper.state.existing()?;
     let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
     let tools = setup::registry(&workdir)?.with(read_output(Arc::clone(&outputs)))?;
-    let (tools, servers) = offer(&workdir, tools, task.servers()).await?;
+    let (tools, servers) = offer(&workdir, tools, task.wanted()).await?;
     let policy = PolicySetup::new(&workdir, given, &tools).in_force(&task.policy()?)?;
     policy.print_notes();
     let bench = Bench { workdir, tools, policy, state: Arc::clone(&keeper.state), servers };

@@ -22,6 +22,7 @@ use clients::Clients;
 use directory::Directory;
 use ending::Ending;
 use haft::PrivateFiles;
+use place::LeftOut;
 use serving::{Serving, Way};
 use toolbox::{ServedBenches, Settings};
 
@@ -45,7 +46,7 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
             &workdir,
             options.workdir.is_some() || options.no_roots || options.http.is_some(),
         ),
-        no_mcp: options.no_mcp,
+        left_out: LeftOut { mcp: options.no_mcp, openapi: options.no_openapi },
         policy: options.policy.clone(),
         clients: Clients::of(options.clients.as_deref())?,
     };

@@ -1,5 +1,6 @@
 use crate::exit::UsageError;
 use crate::mcp::offered::Wanted;
+use crate::offered::WantedTools;
 use crate::policy_setup::PolicyOptions;
 use anyhow::{Context as _, Result};
 use haft::{RunId, Workdir};
@@ -29,6 +30,9 @@ pub(crate) struct Task {
     /// Whether it does without the tools of MCP servers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) no_mcp: bool,
+    /// Whether it does without the tools of OpenAPI documents.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) no_openapi: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     profile: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,6 +86,7 @@ impl Task {
             approve_all: false,
             json: false,
             no_mcp: false,
+            no_openapi: false,
             profile: policy.profile.map(|profile| profile.to_string()),
             policy: policy_file,
             mode: policy.mode.map(|mode| mode.to_string()),
@@ -122,14 +127,14 @@ impl Task {
         })
     }
 
-    /// The MCP servers that it needs.
-    pub(crate) fn servers(&self) -> Wanted<'_> {
-        match &self.work {
-            _ if self.no_mcp => Wanted::Nothing,
+    /// The tools that it needs beside those of this command.
+    pub(crate) fn wanted(&self) -> WantedTools<'_> {
+        let wanted = match &self.work {
             What::Serve { .. } => Wanted::Nothing,
             What::Session { .. } => Wanted::All,
             What::Call { tool } => Wanted::Of(tool),
-        }
+        };
+        WantedTools::new(wanted, self.no_mcp, self.no_openapi)
     }
 
     /// What it does, in a few words.

@@ -1,6 +1,7 @@
 use crate::arguments::ToolsOptions;
 use crate::exit::Exit;
-use crate::mcp::offered::{Wanted, offer};
+use crate::mcp::offered::Wanted;
+use crate::offered::{WantedTools, offer};
 use crate::paint::{BAD, NAME, QUIET};
 use crate::policy_setup::{Files, PolicySetup};
 use crate::setup;
@@ -11,7 +12,7 @@ use haft::{Accesses, Decision, Exposure, ToolRegistry, ToolSpec};
 /// Lists the tools.
 pub(crate) async fn tools(options: &ToolsOptions) -> Result<Exit> {
     let workdir = setup::workdir(None)?;
-    let wanted = if options.no_mcp { Wanted::Nothing } else { Wanted::All };
+    let wanted = WantedTools::new(Wanted::All, options.no_mcp, options.no_openapi);
     let (registry, servers) = offer(&workdir, setup::registry(&workdir)?, wanted).await?;
     servers.stop().await;
     let setup = PolicySetup::new(&workdir, None, &registry);

@@ -38,8 +38,8 @@ pub use answer::{
 };
 pub use auth::{CredentialFiles, CredentialStore, CredentialsInProcess, LoginConfig, RegisteredClient};
 pub use config::{
-    ConfigError, ConfigProblem, Era, HttpServer, Program, RefusedServer, ServerConfig, ServerLimits,
-    ServerName, ServerNameError, ServersFile, Start, Transport,
+    ConfigError, ConfigProblem, Era, ExpansionError, HttpServer, Program, RefusedServer, ServerConfig,
+    ServerLimits, ServerName, ServerNameError, ServersFile, Start, Transport, expand_variables,
 };
 #[cfg(feature = "server")]
 pub(crate) use content::read_block;

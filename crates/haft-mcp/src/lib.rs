@@ -25,13 +25,14 @@ pub use client::measured;
 #[cfg(feature = "client")]
 pub use client::{
     AcceptedTool, Completion, CompletionOf, ConfigError, ConfigProblem, CredentialFiles, CredentialStore,
-    CredentialsInProcess, Era, EraMemory, EraMemoryInProcess, FilePins, HttpServer, ListedPrompt,
-    ListedResource, ListedTemplate, LoginConfig, LoginError, McpEvent, McpEventKind, McpEvents, McpServer,
-    McpServers, McpServersBuilder, McpSource, MemoryPins, NamedTool, NoticeKind, PinError, PinStore, Program,
-    PromptArgument, PromptMessage, PromptText, QuarantinedTool, RefusedServer, RegisteredClient,
-    ResourceWatch, Root, Roots, SameServerName, Sampled, SampledStop, Sampler, SamplingRequest, ServerConfig,
-    ServerContent, ServerIdentity, ServerLimits, ServerList, ServerName, ServerNameError, ServerNotice,
-    ServerPins, ServerRequestError, ServerState, ServerStatus, ServersFile, Start, Transport, WaitingTool,
+    CredentialsInProcess, Era, EraMemory, EraMemoryInProcess, ExpansionError, FilePins, HttpServer,
+    ListedPrompt, ListedResource, ListedTemplate, LoginConfig, LoginError, McpEvent, McpEventKind, McpEvents,
+    McpServer, McpServers, McpServersBuilder, McpSource, MemoryPins, NamedTool, NoticeKind, PinError,
+    PinStore, Program, PromptArgument, PromptMessage, PromptText, QuarantinedTool, RefusedServer,
+    RegisteredClient, ResourceWatch, Root, Roots, SameServerName, Sampled, SampledStop, Sampler,
+    SamplingRequest, ServerConfig, ServerContent, ServerIdentity, ServerLimits, ServerList, ServerName,
+    ServerNameError, ServerNotice, ServerPins, ServerRequestError, ServerState, ServerStatus, ServersFile,
+    Start, Transport, WaitingTool, expand_variables,
 };
 #[cfg(all(feature = "client", feature = "server"))]
 pub use forwarding::{ClientRoots, ClientSampler};

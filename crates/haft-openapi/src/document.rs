@@ -1,9 +1,15 @@
-use crate::lower::{self, Servers};
+mod begun;
+mod fetched;
+#[cfg(feature = "openapiv3")]
+mod of_spec;
+
+use crate::lower::Servers;
 use crate::operation::Operation;
 use crate::plan::Place;
-use crate::read::{Read, adopt, read};
-use crate::store::{Store, load_from};
-use crate::{FormStyle, LoadError, LoadOptions, Problem, References, Selection, list};
+use crate::read::{adopt, read};
+use crate::store::Store;
+use crate::{FormStyle, LoadError, LoadOptions, Problem, References, Selection};
+use begun::Begun;
 use haft_core::ToolName;
 use http::Method;
 use serde_json::Value;
@@ -66,9 +72,9 @@ impl Document {
         let read = read(text, options.most_bytes, options.most_nodes)?;
         let folder = match &options.references {
             References::Directory(directory) => Some(directory.clone()),
-            References::None => None,
+            References::None | References::SameOrigin => None,
         };
-        Self::of_read(read, folder.as_deref(), options)
+        Ok(Begun::of(read)?.finished(folder.as_deref(), options))
     }
 
     /// Takes a document that was read already.
@@ -80,9 +86,9 @@ impl Document {
         let read = adopt(value, options.most_nodes)?;
         let folder = match &options.references {
             References::Directory(directory) => Some(directory.clone()),
-            References::None => None,
+            References::None | References::SameOrigin => None,
         };
-        Self::of_read(read, folder.as_deref(), options)
+        Ok(Begun::of(read)?.finished(folder.as_deref(), options))
     }
 
     /// Reads a document from a file; what it refers to is looked for from its own folder on. Blocks while it reads.
@@ -101,7 +107,7 @@ impl Document {
         let text = String::from_utf8(bytes).map_err(|_| LoadError::Syntax("it is not UTF-8".to_owned()))?;
         let read = read(&text, options.most_bytes, options.most_nodes)?;
         drop(text);
-        Self::of_read(read, path.parent(), options)
+        Ok(Begun::of(read)?.finished(path.parent(), options))
     }
 
     /// The name that the document gives the API; empty where it gives none.
@@ -141,52 +147,8 @@ impl Document {
         &self.0.problems
     }
 
-    fn of_read(read: Read, folder: Option<&Path>, options: &LoadOptions) -> Result<Self, LoadError> {
-        let Read { value, outward, repeated } = read;
-        let (version, guessed) = version(&value)?;
-        let mut problems: Vec<Problem> = guessed.into_iter().collect();
-        problems.extend(repeated.into_iter().map(|key| {
-            Problem::note(
-                "",
-                format!("the key `{}` stands twice in one object; the last one counts", shortened(&key)),
-            )
-        }));
-        let mut store = Store::new(value);
-        if let (References::Directory(directory), Some(folder)) = (&options.references, folder)
-            && !outward.is_empty()
-        {
-            problems.extend(load_from(&mut store, directory, folder, outward, options));
-        }
-        let secrets = list::secrets(&store);
-        let mut inner = Inner {
-            store,
-            version,
-            servers: Servers::new(options),
-            forms: options.forms,
-            most_schema_bytes: options.most_schema_bytes,
-            secrets,
-            entries: Vec::new(),
-            problems: Vec::new(),
-        };
-        let (candidates, more) = list::candidates(&inner);
-        problems.extend(more);
-        let mut entries = Vec::with_capacity(candidates.len());
-        for entry in candidates {
-            let told = |problem: Problem| problem.of(&entry.place());
-            match lower::lower(&inner, &entry) {
-                Ok(lowered) => {
-                    problems.extend(lowered.notes.into_iter().map(told));
-                    entries.push(entry);
-                }
-                Err(problem) => problems.push(told(problem)),
-            }
-        }
-        list::name(&inner, &mut entries);
-        entries.sort_by(|one, other| one.name.cmp(&other.name));
-        entries.shrink_to_fit();
-        inner.entries = entries;
-        inner.problems = problems;
-        Ok(Self(Arc::new(inner)))
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.0
     }
 }
 
@@ -212,35 +174,4 @@ impl fmt::Debug for Inner {
             .field("problems", &self.problems.len())
             .finish_non_exhaustive()
     }
-}
-
-/// Tells which rules a document follows; where it does not say so, what is most likely, and a word on that.
-fn version(value: &Value) -> Result<(Version, Option<Problem>), LoadError> {
-    let Value::Object(members) = value else { return Err(LoadError::NotOpenApi("it is no object")) };
-    let said = |name: &str| match members.get(name) {
-        Some(Value::String(text)) => Some(text.trim().to_owned()),
-        Some(Value::Number(number)) => Some(number.to_string()),
-        _ => None,
-    };
-    match (said("openapi"), said("swagger")) {
-        (Some(version), _) if version.starts_with("3.0") || version == "3" => Ok((Version::V30, None)),
-        (Some(version), _) if version.starts_with("3.") => Ok((Version::V31, None)),
-        (None, Some(version)) if version.starts_with('2') => Ok((Version::Swagger2, None)),
-        (None, Some(_)) if !members.contains_key("paths") => {
-            Err(LoadError::NotOpenApi("it is of Swagger 1, which had other files"))
-        }
-        _ if members.contains_key("paths") => {
-            let is_older = members.contains_key("swagger") || members.contains_key("definitions");
-            let version = if is_older { Version::Swagger2 } else { Version::V31 };
-            let word = if is_older { "2.0" } else { "3.1" };
-            let problem =
-                Problem::note("", format!("it does not say which version it is of; read as {word}"));
-            Ok((version, Some(problem)))
-        }
-        _ => Err(LoadError::NotOpenApi("it says neither a known version nor paths")),
-    }
-}
-
-fn shortened(text: &str) -> &str {
-    &text[..text.floor_char_boundary(100)]
 }

@@ -34,6 +34,9 @@ pub enum References {
     None,
     /// Those below a directory, symbolic links followed to where they really lead; read while the document is loaded.
     Directory(PathBuf),
+    /// Those on the document's own scheme, host and port, of a document that is read from there
+    /// ([`Document::from_url`](crate::Document::from_url)); at most 200.
+    SameOrigin,
 }
 
 /// Says how objects and lists within a form are written where the document does not say so.
@@ -60,6 +63,36 @@ pub enum LoadError {
         path: PathBuf,
         /// What went wrong.
         source: std::io::Error,
+    },
+    /// The address of a document cannot be asked.
+    #[error("cannot use the address of the document: {why}")]
+    Address {
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// There is no answer, or not the whole of it.
+    #[error("cannot read `{url}`")]
+    Fetch {
+        /// The address, without its query.
+        url: String,
+        /// What went wrong.
+        source: haft_http::Error,
+    },
+    /// The answer is none that has the document.
+    #[error("cannot read `{url}`: it was answered with the status {status}")]
+    Status {
+        /// The address, without its query.
+        url: String,
+        /// The status of HTTP.
+        status: u16,
+    },
+    /// The answer was not complete in time.
+    #[error("cannot read `{url}`: it was not answered in whole within {} s", within.as_secs())]
+    Slow {
+        /// The address, without its query.
+        url: String,
+        /// How long it was waited for.
+        within: std::time::Duration,
     },
     /// The text has more bytes than are read.
     #[error("the document has {bytes} bytes; at most {most} are read")]

@@ -8,6 +8,7 @@ mod server;
 mod swagger;
 mod template;
 
+pub(crate) use place::Pointed;
 pub(crate) use server::Servers;
 
 use crate::document::{Entry, Inner, Version};
@@ -16,7 +17,6 @@ use crate::store::At;
 use crate::{Problem, names};
 pub(crate) use template::is_same;
 
-use place::Pointed;
 use serde_json::Value;
 use std::borrow::Cow;
 

@@ -1,5 +1,6 @@
+use crate::auth::Requirement;
 use crate::document::{Entry, Inner};
-use crate::lower::{find, lower};
+use crate::lower::{Pointed, find, lower};
 use crate::plan::Plan;
 use crate::schema::{self, OperationSchema};
 use crate::selection::Candidate;
@@ -130,9 +131,12 @@ impl Operation {
 
     /// Describes it as a tool that comes from a document of this name.
     pub fn spec(&self, document: &str) -> ToolSpec {
+        self.spec_with(document, self.input_schema().into_schema())
+    }
+
+    pub(crate) fn spec_with(&self, document: &str, input: Schema) -> ToolSpec {
         let operation = self.id().map_or_else(|| self.entry().place(), str::to_owned);
         let origin = Origin::OpenApi { document: document.to_owned(), operation };
-        let input: Schema = self.input_schema().into_schema();
         let spec = ToolSpec::new(self.name().clone(), self.description(), input)
             .with_hints(self.hints())
             .with_origin(origin);
@@ -151,12 +155,7 @@ impl Operation {
     ///
     /// If an argument is missing or cannot be sent, or if it is not known which server the operation is on.
     pub fn encode(&self, arguments: &Value) -> Result<RequestParts, EncodeError> {
-        let prepared = self.prepared.get_or_init(|| Prepared {
-            plan: lower(&self.document, self.entry())
-                .map(|lowered| lowered.plan)
-                .map_err(|problem| problem.message().to_owned()),
-            renamed: OnceLock::new(),
-        });
+        let prepared = self.prepared();
         let plan = prepared.plan.as_ref().map_err(|why| EncodeError::Server(why.clone()))?;
         let Value::Object(arguments) = arguments else {
             return Err(EncodeError::argument("", "the arguments must be an object"));
@@ -168,6 +167,29 @@ impl Operation {
         let arguments: Map<String, Value> =
             arguments.iter().map(|(key, value)| (key.clone(), with_real_names(value, renamed))).collect();
         encode::encode(plan, &arguments)
+    }
+
+    /// What it takes to make requests; nothing where that is not known.
+    pub(crate) fn plan(&self) -> Option<&Plan> {
+        self.prepared().plan.as_ref().ok()
+    }
+
+    /// What it wants to be shown.
+    pub(crate) fn requirement(&self) -> Requirement {
+        match find(&self.document, self.entry()) {
+            Ok((_, operation)) => Requirement::of(&Pointed::root(&self.document), &operation),
+            // It was found when the document was loaded, and nothing has changed since.
+            Err(_) => Requirement::default(),
+        }
+    }
+
+    fn prepared(&self) -> &Prepared {
+        self.prepared.get_or_init(|| Prepared {
+            plan: lower(&self.document, self.entry())
+                .map(|lowered| lowered.plan)
+                .map_err(|problem| problem.message().to_owned()),
+            renamed: OnceLock::new(),
+        })
     }
 
     pub(crate) fn is_chosen_by(&self, selection: &Selection) -> bool {

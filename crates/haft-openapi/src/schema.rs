@@ -102,6 +102,9 @@ pub(crate) fn input(document: &Inner, lowered: &Lowered<'_>) -> OperationSchema 
                 schema = json!({ "type": "string" });
             }
             describe(&mut schema, described, converter.detail);
+            if parameter.required && parameter.media.is_none() {
+                require_something(document, described, &mut schema);
+            }
             properties.insert(parameter.key.clone(), schema);
             if parameter.required {
                 required.push(Value::from(parameter.key.as_str()));
@@ -205,6 +208,21 @@ fn add_body(
                     required.push(Value::from(property.key.as_str()));
                 }
             }
+        }
+    }
+}
+
+/// Requires an item of a list and a member of an object that must be sent: of an empty one, nothing would be.
+fn require_something(document: &Inner, described: &Described<'_>, schema: &mut Value) {
+    let (Some(source), Value::Object(members)) = (&described.schema, schema) else { return };
+    let Ok(at) = document.store.follow(At { file: source.file, value: &source.value }) else { return };
+    for (kind, keyword) in [("array", "minItems"), ("object", "minProperties")] {
+        let is_of_kind = match at.value.get("type") {
+            Some(Value::Array(kinds)) => kinds.iter().any(|one| one == kind),
+            one => one.is_some_and(|one| one == kind),
+        };
+        if is_of_kind && at.value.get(keyword).and_then(Value::as_u64).is_none_or(|least| least == 0) {
+            members.insert(keyword.to_owned(), 1.into());
         }
     }
 }

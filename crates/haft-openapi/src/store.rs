@@ -1,8 +1,10 @@
 //! The files of a document, and where the references in them lead.
 
 mod directory;
+mod same_origin;
 
 pub(crate) use directory::load_from;
+pub(crate) use same_origin::load_same_origin;
 
 use serde_json::Value;
 use std::borrow::Cow;
@@ -36,10 +38,10 @@ pub(crate) struct At<'d> {
 
 /// Is where a reference leads.
 #[derive(Debug, Clone)]
-pub(crate) struct Target<'d> {
+pub(crate) struct Target<'d, 'r> {
     pub(crate) at: At<'d>,
     /// The pointer in that file.
-    pub(crate) pointer: String,
+    pub(crate) pointer: Cow<'r, str>,
 }
 
 impl Store {
@@ -52,7 +54,7 @@ impl Store {
     }
 
     /// Finds where a reference that stands in a file leads, without going on from there.
-    pub(crate) fn resolve(&self, file: usize, reference: &str) -> Result<Target<'_>, String> {
+    pub(crate) fn resolve<'r>(&self, file: usize, reference: &'r str) -> Result<Target<'_, 'r>, String> {
         let (name, pointer) = reference.split_once('#').unwrap_or((reference, ""));
         let leads_nowhere = || format!("the reference `{}` leads nowhere", shortened(reference));
         let file = if name.is_empty() {
@@ -64,14 +66,12 @@ impl Store {
             })?
         };
         let root = &self.files.get(file).ok_or_else(leads_nowhere)?.root;
-        let pointer = match root.pointer(pointer) {
-            Some(value) => {
-                return Ok(Target { at: At { file, value }, pointer: pointer.to_owned() });
-            }
-            None => percent_decoded(pointer),
-        };
-        match root.pointer(&pointer) {
-            Some(value) => Ok(Target { at: At { file, value }, pointer }),
+        if let Some(value) = pointed(root, pointer) {
+            return Ok(Target { at: At { file, value }, pointer: Cow::Borrowed(pointer) });
+        }
+        let pointer = percent_decoded(pointer);
+        match pointed(root, &pointer) {
+            Some(value) => Ok(Target { at: At { file, value }, pointer: Cow::Owned(pointer) }),
             None => Err(leads_nowhere()),
         }
     }
@@ -102,6 +102,25 @@ impl Store {
     fn link(&mut self, from: usize, reference: String, to: usize) {
         self.links.insert((from, reference), to);
     }
+}
+
+/// Follows a JSON pointer as `Value::pointer` does, which makes a text of each step.
+fn pointed<'d>(root: &'d Value, pointer: &str) -> Option<&'d Value> {
+    if pointer.contains('~') {
+        return root.pointer(pointer);
+    }
+    if pointer.is_empty() {
+        return Some(root);
+    }
+    pointer.strip_prefix('/')?.split('/').try_fold(root, |value, step| match value {
+        Value::Object(members) => members.get(step),
+        Value::Array(items) => {
+            let is_index =
+                step.bytes().all(|digit| digit.is_ascii_digit()) && (step == "0" || !step.starts_with('0'));
+            items.get(step.parse::<usize>().ok().filter(|_| is_index)?)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    })
 }
 
 /// Borrows the target of an object that is a reference.
@@ -156,6 +175,17 @@ mod tests {
         let found = store.resolve(0, reference).and_then(|target| store.follow(target.at));
         let shown = found.map_or_else(|error| error, |at| at.value.to_string());
         expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn pointers_are_followed_as_serde_json_does() {
+        let root = json!({ "a": [1, { "": "x", "01": 2 }], "": { "": 3 }, "0": 4 });
+        for pointer in [
+            "", "/", "//", "/a", "/a/0", "/a/00", "/a/01", "/a/+1", "/a/1", "/a/1/", "/a/1/01", "/a/2",
+            "/a/", "/0", "a", "/a/0/x",
+        ] {
+            assert_eq!(super::pointed(&root, pointer), root.pointer(pointer), "{pointer}");
+        }
     }
 
     #[test]

@@ -43,10 +43,14 @@ pub use default_tools::{FILE, default_tools, default_tools_with};
 pub use haft_agent as agent;
 #[cfg(feature = "hooks")]
 pub use haft_hooks as hooks;
+#[cfg(feature = "openapi")]
+pub use haft_http as http;
 #[cfg(any(feature = "mcp", feature = "serve"))]
 pub use haft_mcp as mcp;
 #[cfg(feature = "model")]
 pub use haft_model as model;
+#[cfg(feature = "openapi")]
+pub use haft_openapi as openapi;
 #[cfg(feature = "policy")]
 pub use haft_policy as policy;
 #[cfg(feature = "store")]

@@ -1,7 +1,8 @@
 use super::arguments::AddOptions;
-use super::files::{USER_FILE, text_of, unwritable, user_file};
+use super::files::{USER_FILE, unwritable, user_file};
 use crate::exit::{Exit, UsageError};
 use crate::paint::{GOOD, NAME};
+use crate::small_file::text_of;
 use crate::timeline::visible;
 use anyhow::{Context as _, Result, bail};
 use haft::PrivateFiles;

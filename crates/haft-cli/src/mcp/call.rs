@@ -3,15 +3,11 @@ use super::servers::Running;
 use crate::call::read_input;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
-use crate::person::{Person, Terminal, at_terminal};
 use crate::policy_setup::PolicySetup;
+use crate::present::Present;
 use crate::{outcome, setup};
 use anyhow::{Context as _, Result, bail};
-use async_trait::async_trait;
-use haft::{
-    Approval, Approver, AskedQuestion, Batch, CollisionPolicy, LocalExecutor, Origin, PendingCall, Response,
-    ToolCall, ToolExecutor as _, ToolRegistry,
-};
+use haft::{Batch, CollisionPolicy, LocalExecutor, Origin, ToolCall, ToolExecutor as _, ToolRegistry};
 
 /// Calls a tool of a server.
 pub(super) async fn call(options: CallOptions) -> Result<Exit> {
@@ -30,12 +26,7 @@ async fn run(options: &CallOptions, running: &Running, input: serde_json::Value)
     let setup = PolicySetup::new(&running.workdir, options.workdir.as_deref(), &tools);
     let policy = setup.in_force(&options.policy)?;
     policy.print_notes();
-    let terminal = at_terminal().then(|| Terminal {
-        policy: policy.loaded.policy.clone(),
-        mode: policy.loaded.mode,
-        tools: tools.clone(),
-    });
-    let present = Present { person: Person::new(options.yes), approves_all: options.yes, terminal };
+    let present = Present::new(options.yes, &policy, &tools);
     let executor = policy.apply(LocalExecutor::builder(tools.clone()))?.approver(present).build();
     let (token, _watch) = cancel_on_interrupt();
     let call = ToolCall::new("cli".parse()?, name, input);
@@ -68,26 +59,4 @@ fn name_of(tools: &ToolRegistry, options: &CallOptions, running: &Running) -> Re
         format!("did you mean {near}?")
     };
     Err(UsageError(format!("the server `{server}` has no tool `{wanted}`; {instead}")).into())
-}
-
-/// Answers for the person who called: at once, since a server does not wait for a later answer.
-struct Present {
-    person: Person,
-    approves_all: bool,
-    terminal: Option<Terminal>,
-}
-
-#[async_trait]
-impl Approver for Present {
-    async fn approve(&self, call: &PendingCall) -> Approval {
-        match &self.terminal {
-            Some(terminal) if !self.approves_all => terminal.ask(call).await,
-            None if !self.approves_all => Approval::Nobody,
-            _ => self.person.approve(call).await,
-        }
-    }
-
-    async fn answer(&self, question: &AskedQuestion) -> Response {
-        self.person.answer(question).await
-    }
 }

@@ -1,13 +1,12 @@
 use crate::exit::UsageError;
 use crate::paint::ASKS;
+use crate::small_file::text_of;
 use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
 use haft::mcp::{FilePins, ServerConfig, ServersFile};
 use haft::{Digest, PrivateFileError, PrivateFiles, Workdir};
 use serde_json::{Value, json};
-use std::fs;
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 /// The file of a workspace's servers.
@@ -15,9 +14,6 @@ pub(super) const WORKSPACE_FILE: &str = ".mcp.json";
 
 /// The file of the user's servers, in haft's configuration directory.
 pub(super) const USER_FILE: &str = "mcp.toml";
-
-/// The most bytes of a file of servers.
-const MOST_BYTES: u64 = 1 << 20;
 
 /// Holds the servers that are configured here.
 pub(super) struct McpFiles {
@@ -157,23 +153,6 @@ pub(super) fn unwritable(error: PrivateFileError) -> anyhow::Error {
         }
         error => error.into(),
     }
-}
-
-pub(super) fn text_of(path: &Path) -> Result<Option<String>> {
-    let unreadable =
-        || UsageError(format!("cannot read `{}`; make it a text file of your own", path.display()));
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        // A pipe would be waited for.
-        return Err(anyhow::anyhow!("it is no file")).with_context(unreadable);
-    }
-    let file = match fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error).with_context(unreadable),
-    };
-    let mut text = String::new();
-    file.take(MOST_BYTES + 1).read_to_string(&mut text).with_context(unreadable)?;
-    Ok(Some(text))
 }
 
 /// Is the file of a workspace's servers, as it is now.

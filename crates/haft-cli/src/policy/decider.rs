@@ -1,5 +1,5 @@
 use crate::exit::UsageError;
-use crate::mcp::named::named_tool;
+use crate::offered::named_tool;
 use crate::policy_setup::PolicyInForce;
 use anyhow::Result;
 use haft::{
@@ -112,7 +112,7 @@ impl<'a> Decider<'a> {
     fn declared(&self, tool: &str, input: Value) -> (Decision, Vec<Explanation>, Option<String>) {
         let other = match self.tools.get(tool) {
             Some(_) => None,
-            None => named_tool(self.workdir, tool).and_then(|tool| ToolRegistry::new().with(tool).ok()),
+            None => named_tool(self.workdir, tool).and_then(|tool| ToolRegistry::of([tool]).ok()),
         };
         match other.as_ref().unwrap_or(self.tools).declare(tool, input, &self.scope) {
             Ok(call) => {

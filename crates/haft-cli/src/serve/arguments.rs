@@ -4,6 +4,7 @@ use haft::mcp::{AllowedHost, AllowedOrigin, Mode};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ServeOptions {
     /// Serve one client over standard input and output, as is done without --http and --unix
@@ -24,6 +25,9 @@ pub(crate) struct ServeOptions {
     /// Leave out the tools of MCP servers
     #[arg(long)]
     pub(crate) no_mcp: bool,
+    /// Leave out the tools of OpenAPI documents
+    #[arg(long)]
+    pub(crate) no_openapi: bool,
     /// The tools that are served: `full`, `search` (three tools that find, describe and call the others), or a selector
     #[arg(long, value_name = "full|search|TOOLS", default_value = "full")]
     pub(crate) tools: Mode,

@@ -1,4 +1,5 @@
 use crate::mcp::offered::{Offered, offer_live};
+use crate::openapi;
 use crate::setup;
 use anyhow::{Context as _, Result};
 use haft::{
@@ -18,6 +19,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// What the tools of this command are called as a source; no server can have the name.
 const OWN: &str = "haft's own";
 
+/// Says which tools are left out that a person has configured.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LeftOut {
+    pub(super) mcp: bool,
+    pub(super) openapi: bool,
+}
+
 /// Is a directory that is worked in, with its tools as they come and go.
 pub(super) struct Place {
     pub(super) workdir: Workdir,
@@ -32,7 +40,11 @@ pub(super) struct Place {
 
 impl Place {
     /// Opens a directory, and begins to gather its tools; changes of these are counted.
-    pub(super) fn open(path: &Path, no_mcp: bool, changes: &Arc<watch::Sender<u64>>) -> Result<Arc<Self>> {
+    pub(super) fn open(
+        path: &Path,
+        left_out: LeftOut,
+        changes: &Arc<watch::Sender<u64>>,
+    ) -> Result<Arc<Self>> {
         let workdir = setup::workdir(Some(path))?;
         let spilled = tempfile::tempdir().context("cannot make a directory for large outputs")?;
         let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::spilling_into(spilled.path()));
@@ -47,7 +59,11 @@ impl Place {
         let scope = CallScope::new("catalog".parse()?);
         // What is first keeps its names.
         let catalog = Catalog::builder().source(FixedSource::new(OWN, own)).events(events, scope).build()?;
-        let servers = Arc::new(if no_mcp { Offered::default() } else { offer_live(&workdir, &catalog) });
+        let servers =
+            Arc::new(if left_out.mcp { Offered::default() } else { offer_live(&workdir, &catalog) });
+        if !left_out.openapi {
+            openapi::offered::offer_live(&catalog);
+        }
         let (said, ready) = watch::channel(false);
         let (followed, started) = (catalog.clone(), Arc::clone(&servers));
         let following = tokio::spawn(async move {
@@ -55,6 +71,7 @@ impl Place {
             followed.refresh_source(OWN).await;
             followed.refresh().await;
             started.print_notes();
+            openapi::offered::print_notes(&followed);
             said.send_replace(true);
             followed.follow().await;
         });

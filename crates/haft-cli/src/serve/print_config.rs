@@ -117,7 +117,11 @@ fn arguments(client: Client, options: &ServeOptions) -> Result<Vec<String>> {
     if let Some(mode) = options.policy.mode {
         add("--mode", mode.to_string());
     }
-    let flags = [("--no-roots", options.no_roots), ("--no-mcp", options.no_mcp)];
+    let flags = [
+        ("--no-roots", options.no_roots),
+        ("--no-mcp", options.no_mcp),
+        ("--no-openapi", options.no_openapi),
+    ];
     arguments.extend(flags.iter().filter(|(_, is_given)| *is_given).map(|(name, _)| (*name).to_owned()));
     Ok(arguments)
 }

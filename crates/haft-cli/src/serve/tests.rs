@@ -1,5 +1,6 @@
 use super::clients::Clients;
 use super::directory::Directory;
+use super::place::LeftOut;
 use super::toolbox::{ServedBenches, Settings};
 use crate::kept_state::KeptState;
 use crate::policy_setup::PolicyOptions;
@@ -20,7 +21,7 @@ fn served(tree: &Tree, clients: &str) -> (ServedBenches, Arc<KeptState>) {
     std::fs::write(tree.path().join("clients.toml"), clients).unwrap();
     let settings = Settings {
         directory: Directory::of(&Workdir::open(tree.path().join("work")).unwrap(), false),
-        no_mcp: true,
+        left_out: LeftOut { mcp: true, openapi: true },
         policy: PolicyOptions::default(),
         clients: Clients::of(Some(&tree.path().join("clients.toml"))).unwrap(),
     };

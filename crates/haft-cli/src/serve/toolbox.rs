@@ -1,7 +1,7 @@
 use super::clients::{ClientSettings, Clients};
 use super::directory::Directory;
 use super::instructions::instructions;
-use super::place::Place;
+use super::place::{LeftOut, Place};
 use super::waiting_calls::WaitingCalls;
 use crate::exit;
 use crate::kept_state::KeptState;
@@ -35,7 +35,7 @@ const MOST_PLACES: usize = 16;
 /// Says what is served.
 pub(super) struct Settings {
     pub(super) directory: Directory,
-    pub(super) no_mcp: bool,
+    pub(super) left_out: LeftOut,
     /// What the command line says of the policy.
     pub(super) policy: PolicyOptions,
     pub(super) clients: Clients,
@@ -147,7 +147,7 @@ impl Inner {
                 None => bail!("{MOST_PLACES} directories are worked in already"),
             }
         }
-        let place = Place::open(directory, self.settings.no_mcp, &self.changes)?;
+        let place = Place::open(directory, self.settings.left_out, &self.changes)?;
         places.insert(directory.to_owned(), Arc::clone(&place));
         Ok(place)
     }

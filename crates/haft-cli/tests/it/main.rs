@@ -10,6 +10,7 @@ mod interrupted;
 mod journal;
 mod mcp;
 mod mcp_login;
+mod openapi;
 mod policy;
 mod policy_files;
 mod run;

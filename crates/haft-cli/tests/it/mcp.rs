@@ -39,12 +39,17 @@ impl User {
     }
 
     pub(crate) fn check(&self, arguments: &[&str], expected: &Expect) {
+        expected.assert_eq(&self.shown(arguments));
+    }
+
+    /// Writes what came of a command, with its paths in words.
+    pub(crate) fn shown(&self, arguments: &[&str]) -> String {
         let shown = shown(&self.command(arguments).output().unwrap());
         let path = |path: &Path| path.canonicalize().unwrap().display().to_string();
         let shown =
             shown.replace(&path(self.home.path()), "HOME").replace(&path(self.workspace.path()), "WORKSPACE");
         assert!(!shown.contains("s3cret"), "{shown}");
-        expected.assert_eq(&shown);
+        shown
     }
 
     /// Adds the server `echo`, which notes each of its starts.
@@ -70,6 +75,23 @@ impl User {
 
     pub(crate) fn starts(&self) -> usize {
         std::fs::read_to_string(self.home.path().join("starts")).unwrap_or_default().lines().count()
+    }
+
+    /// Where a file of the workspace is.
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.workspace.path().join(name).display().to_string()
+    }
+
+    /// Writes a file of the workspace.
+    pub(crate) fn write_file(&self, name: &str, text: &str) {
+        std::fs::write(self.workspace.path().join(name), text).unwrap();
+    }
+
+    /// Writes a file of the user's configuration.
+    pub(crate) fn write_config(&self, name: &str, text: &str) {
+        let folder = self.home.path().join("config/haft");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(name), text).unwrap();
     }
 
     pub(crate) fn write(&self, text: &str) {

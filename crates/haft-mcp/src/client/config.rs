@@ -6,6 +6,7 @@ mod quantity;
 mod server_name;
 mod servers_file;
 
+pub use expansion::{ExpansionError, expand_variables};
 pub use problem::{ConfigError, ConfigProblem};
 pub use server_name::{ServerName, ServerNameError};
 pub use servers_file::{RefusedServer, ServersFile};

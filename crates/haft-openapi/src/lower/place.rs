@@ -2,18 +2,38 @@ use crate::Problem;
 use crate::document::Inner;
 use crate::store::{At, reference, step};
 use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// How many steps are kept as they are.
+const MOST_STEPS: usize = 10;
 
 /// Is a value of a document together with where it stands.
+///
+/// Where it stands is written out only where something is wrong: most values are looked at once and nothing is said of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Pointed<'d> {
     document: &'d Inner,
     pub(crate) at: At<'d>,
-    pointer: String,
+    /// The pointer that the steps begin at.
+    base: Cow<'d, str>,
+    steps: [Step<'d>; MOST_STEPS],
+    count: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step<'d> {
+    Name(&'d str),
+    Index(usize),
 }
 
 impl<'d> Pointed<'d> {
     pub(crate) fn root(document: &'d Inner) -> Self {
-        Self { document, at: document.store.root(), pointer: String::new() }
+        Self::new(document, document.store.root(), Cow::Borrowed(""))
+    }
+
+    fn new(document: &'d Inner, at: At<'d>, base: Cow<'d, str>) -> Self {
+        Self { document, at, base, steps: [Step::Index(0); MOST_STEPS], count: 0 }
     }
 
     pub(crate) fn value(&self) -> &'d Value {
@@ -33,19 +53,20 @@ impl<'d> Pointed<'d> {
     }
 
     pub(crate) fn member(&self, name: &str) -> Option<Self> {
-        Some(self.below(self.get(name)?, &step(name)))
+        let (name, member) = self.at.value.as_object()?.get_key_value(name)?;
+        Some(self.below(member, Step::Name(name)))
     }
 
     /// The items of a list, or nothing where there is none.
     pub(crate) fn items(&self) -> impl Iterator<Item = Self> + '_ {
         let items = self.at.value.as_array().into_iter().flatten();
-        items.enumerate().map(|(index, item)| self.below(item, &index.to_string()))
+        items.enumerate().map(|(index, item)| self.below(item, Step::Index(index)))
     }
 
     /// The members of an object, or nothing where there is none.
     pub(crate) fn members(&self) -> impl Iterator<Item = (&'d str, Self)> + '_ {
         let members = self.at.value.as_object().into_iter().flatten();
-        members.map(|(name, member)| (name.as_str(), self.below(member, &step(name))))
+        members.map(|(name, member)| (name.as_str(), self.below(member, Step::Name(name))))
     }
 
     /// Goes where a reference leads; stays where there is none.
@@ -53,16 +74,13 @@ impl<'d> Pointed<'d> {
         let Some(target) = reference(self.at.value) else { return Ok(self.clone()) };
         let store = &self.document.store;
         // The pointer is that of the first place, since one that is reached by several steps has many.
-        let pointer = store
-            .resolve(self.at.file, target)
-            .map(|target| target.pointer)
-            .map_err(|why| self.skipped(why))?;
-        let at = store.follow(self.at).map_err(|why| self.skipped(why))?;
-        Ok(Self { at, pointer, document: self.document })
+        let target = store.resolve(self.at.file, target).map_err(|why| self.skipped(why))?;
+        let at = store.follow(target.at).map_err(|why| self.skipped(why))?;
+        Ok(Self::new(self.document, at, target.pointer))
     }
 
     pub(crate) fn pointer(&self) -> String {
-        self.document.store.place(self.at.file, &self.pointer)
+        self.document.store.place(self.at.file, &self.written())
     }
 
     pub(crate) fn note(&self, message: impl AsRef<str>) -> Problem {
@@ -73,12 +91,28 @@ impl<'d> Pointed<'d> {
         Problem::skipped(self.pointer(), message)
     }
 
-    fn below(&self, value: &'d Value, step: &str) -> Self {
-        Self {
-            document: self.document,
-            at: At { file: self.at.file, value },
-            pointer: format!("{}/{step}", self.pointer),
+    fn written(&self) -> String {
+        let mut pointer = self.base.clone().into_owned();
+        for one in &self.steps[..self.count] {
+            // Writing to a string cannot fail.
+            let _ = match one {
+                Step::Name(name) => write!(pointer, "/{}", step(name)),
+                Step::Index(index) => write!(pointer, "/{index}"),
+            };
         }
+        pointer
+    }
+
+    fn below(&self, value: &'d Value, step: Step<'d>) -> Self {
+        let at = At { file: self.at.file, value };
+        let mut below = if self.count < MOST_STEPS {
+            Self { at, ..self.clone() }
+        } else {
+            Self::new(self.document, at, Cow::Owned(self.written()))
+        };
+        below.steps[below.count] = step;
+        below.count += 1;
+        below
     }
 }
 

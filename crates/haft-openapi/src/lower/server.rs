@@ -23,6 +23,11 @@ impl Servers {
         }
     }
 
+    /// The addresses that the host itself has said: that of the server, and where the document was found.
+    pub(crate) fn named_by_host(&self) -> impl Iterator<Item = &str> {
+        self.fixed.as_deref().into_iter().chain(self.base.as_deref())
+    }
+
     /// Finds the server of an operation: without a path behind it that ends in `/`, without query and fragment.
     pub(crate) fn of(
         &self,

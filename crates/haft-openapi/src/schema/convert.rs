@@ -351,7 +351,7 @@ impl<'d> Converter<'d> {
         if let Err(why) = store.follow(at) {
             return self.note(file, format!("{why}; everything fits there"));
         }
-        let place = (at.file, pointer);
+        let place = (at.file, pointer.into_owned());
         let known = self.names.get(&place).cloned();
         let name = known.unwrap_or_else(|| {
             let name = self.name_of(&place.1);

@@ -178,6 +178,25 @@ fn descriptions_are_clean_and_bounded() {
 }
 
 #[test]
+fn what_is_required_outside_of_the_body_cannot_be_empty_since_nothing_would_be_sent() {
+    let value = json!({
+        "openapi": "3.1.0",
+        "paths": { "/a/{path}": { "get": { "operationId": "op", "parameters": [
+            { "name": "path", "in": "path", "required": true, "schema": { "$ref": "#/components/schemas/List" } },
+            { "name": "query", "in": "query", "required": true, "schema": { "type": "object", "minProperties": 2 } },
+            { "name": "header", "in": "header", "required": true, "schema": { "type": ["array", "null"], "minItems": 0 } },
+            { "name": "free", "in": "query", "schema": { "type": "array" } },
+            { "name": "json", "in": "query", "required": true,
+              "content": { "application/json": { "schema": { "type": "array" } } } },
+        ] } } },
+        "components": { "schemas": { "List": { "type": "array" } } },
+    });
+    let document = Document::from_value(value, &LoadOptions::default()).unwrap();
+    let schema = document.operation("op").unwrap().input_schema().into_schema();
+    expect![[r##"{"free":{"type":"array"},"header":{"minItems":1,"type":["array","null"]},"json":{"type":"array"},"path":{"$ref":"#/$defs/List","minItems":1},"query":{"minProperties":2,"type":"object"}}"##]].assert_eq(&schema.as_value()["properties"].to_string());
+}
+
+#[test]
 fn patterns_that_nobody_can_compile_can_be_taken_away() {
     let body = json!({ "properties": { "pattern": { "pattern": "(" }, "b": { "items": { "patternProperties": { "[": {} } } } } });
     let made = document("3.1.0", &body, &json!({})).operation("op").unwrap().input_schema();

@@ -5,7 +5,7 @@ mod reach;
 mod values;
 
 use super::document::{Node, NodeValue};
-use super::expansion::{ExpansionError, expand};
+use super::expansion::{ExpansionError, expand_variables};
 use super::problem::ConfigProblem;
 use super::servers_file::Source;
 use super::{Era, ServerConfig, ServerName, Start};
@@ -28,7 +28,7 @@ pub(super) fn read_entry(
     name: &ServerName,
     value: &Node,
 ) -> Entry {
-    let replaced = |text: &str| expand(text, variable);
+    let replaced = |text: &str| expand_variables(text, variable);
     let reader =
         EntryReader { source, expand: &replaced, written, problems: Vec::new(), warnings: Vec::new() };
     reader.read(name, value)

@@ -5,17 +5,36 @@ const MOST_BYTES: usize = 64 * 1024;
 
 /// Why a text cannot be expanded: names the variable and never a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ExpansionError {
+#[non_exhaustive]
+pub enum ExpansionError {
+    /// The variable is not set, and no default is written.
     Unset(String),
+    /// A `${` has no `}`.
     Unclosed,
+    /// What stands in the braces is no name of a variable.
     NotAName(String),
+    /// The text is longer than 64 KiB once its variables are replaced.
     TooLong,
 }
 
+impl std::error::Error for ExpansionError {}
+
 /// Replaces `${VAR}` by the variable's value and `${VAR:-default}` by the default if the variable is unset or empty.
 ///
-/// `${env:VAR}`, as some editors write it, is `${VAR}`; `$${` stands for `${` itself. Values are not expanded again.
-pub(super) fn expand(
+/// `${env:VAR}`, as some editors write it, is `${VAR}`; `$${` stands for `${` itself. Values are not expanded again. This is how
+/// files of servers are read; it is here for other files of the same host.
+///
+/// ```
+/// let variable = |name: &str| (name == "KEY").then(|| "k-123".to_owned());
+/// assert_eq!(haft_mcp::expand_variables("Bearer ${KEY}", &variable)?, "Bearer k-123");
+/// assert_eq!(haft_mcp::expand_variables("${ZONE:-UTC}", &variable)?, "UTC");
+/// # Ok::<(), haft_mcp::ExpansionError>(())
+/// ```
+///
+/// # Errors
+///
+/// If a variable is not set and has no default, or if it is written in another way.
+pub fn expand_variables(
     text: &str,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<String, ExpansionError> {
@@ -100,7 +119,7 @@ mod tests {
             "EMPTY" => Some(String::new()),
             _ => None,
         };
-        expand(text, &variable).map_err(|error| error.to_string())
+        expand_variables(text, &variable).map_err(|error| error.to_string())
     }
 
     #[test]

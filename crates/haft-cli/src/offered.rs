@@ -1,0 +1,40 @@
+//! Tools that a person has configured, beside those of this command.
+
+use crate::mcp::offered::{Offered, Wanted};
+use crate::{mcp, openapi};
+use anyhow::Result;
+use haft::{Tool, ToolRegistry, Workdir};
+use std::sync::Arc;
+
+/// Says which tools are wanted beside those of this command.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WantedTools<'a> {
+    /// Those of MCP servers.
+    pub(crate) mcp: Wanted<'a>,
+    /// Those of OpenAPI documents.
+    pub(crate) openapi: Wanted<'a>,
+}
+
+impl<'a> WantedTools<'a> {
+    /// Wants the same of both, but for what is left out.
+    pub(crate) fn new(wanted: Wanted<'a>, no_mcp: bool, no_openapi: bool) -> Self {
+        let unless = |left_out: bool| if left_out { Wanted::Nothing } else { wanted };
+        Self { mcp: unless(no_mcp), openapi: unless(no_openapi) }
+    }
+}
+
+/// Adds the tools that are wanted to those of this command, which keep their names.
+pub(crate) async fn offer(
+    workdir: &Workdir,
+    tools: ToolRegistry,
+    wanted: WantedTools<'_>,
+) -> Result<(ToolRegistry, Offered)> {
+    let (tools, servers) = mcp::offered::offer(workdir, tools, wanted.mcp).await?;
+    Ok((openapi::offered::offer(tools, wanted.openapi).await?, servers))
+}
+
+/// Gives what stands for a tool that is configured, by its name.
+pub(crate) fn named_tool(workdir: &Workdir, name: &str) -> Option<Arc<dyn Tool>> {
+    let of_server = mcp::named::named_tool(workdir, name).map(|tool| Arc::new(tool) as Arc<dyn Tool>);
+    of_server.or_else(|| openapi::named::named_tool(name))
+}

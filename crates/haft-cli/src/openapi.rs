@@ -1,0 +1,28 @@
+//! `haft openapi`: says what becomes of OpenAPI documents, and calls their operations.
+
+pub(crate) mod arguments;
+mod call;
+mod check;
+mod chosen;
+mod credential;
+mod files;
+mod list;
+pub(crate) mod named;
+pub(crate) mod offered;
+mod open;
+mod report;
+mod settings;
+mod source;
+
+use crate::exit::Exit;
+use anyhow::Result;
+use arguments::OpenApiCommand;
+
+/// Does what one of the subcommands says.
+pub(crate) async fn openapi(command: OpenApiCommand) -> Result<Exit> {
+    match command {
+        OpenApiCommand::Check(options) => check::check(&options).await,
+        OpenApiCommand::List(options) => list::list(&options).await,
+        OpenApiCommand::Call(options) => call::call(options).await,
+    }
+}

@@ -1,0 +1,62 @@
+use super::arguments::ChosenOptions;
+use super::files::{FILE, OpenApiFile};
+use super::open::{Configured, Opened};
+use super::settings::{Select, Settings};
+use crate::exit::UsageError;
+use anyhow::{Context as _, Result};
+use std::path::{Path, PathBuf};
+
+/// Reads the document that the command line names: one of the configuration, an address, or a file.
+pub(super) async fn open(document: &str, options: &ChosenOptions) -> Result<(Configured, Opened)> {
+    let file = OpenApiFile::read()?;
+    file.print_notes();
+    let mut configured = find(file, document)?;
+    let ChosenOptions { server, tag, method, path, no_deprecated } = options;
+    let Settings { server: known, select, .. } = &mut configured.settings;
+    if let Some(server) = server {
+        *known = Some(server.clone());
+    }
+    let Select { tags, methods, paths, without_deprecated, .. } = select;
+    for (given, known) in [(tag, tags), (method, methods), (path, paths)] {
+        if !given.is_empty() {
+            known.clone_from(given);
+        }
+    }
+    *without_deprecated |= no_deprecated;
+    // Whether a pattern can be read is told of the command line, and not of the document.
+    let _ = select.selection().map_err(|error| UsageError(format!("{error:#}")))?;
+    let opened = configured.open().await.with_context(|| {
+        UsageError(format!(
+            "cannot use the document `{document}`; name a file, an address, or a document of `{FILE}`"
+        ))
+    })?;
+    Ok((configured, opened))
+}
+
+fn find(file: OpenApiFile, document: &str) -> Result<Configured> {
+    let refused = |why: &str| Err(UsageError(format!("the document `{document}` {why}")).into());
+    if file.refused.iter().any(|name| name == document) {
+        return refused("cannot be used; mend it as the note says");
+    }
+    if file.disabled.iter().any(|name| name == document) {
+        return refused("is disabled; remove `disabled` from its configuration");
+    }
+    let path = Path::new(document);
+    let mut documents = file.documents;
+    if let Some(index) = documents.iter().position(|known| known.name == document) {
+        return Ok(documents.swap_remove(index));
+    }
+    let settings = Settings::of(document);
+    if !settings.is_remote() && !path.exists() {
+        let near =
+            haft::listed(haft::nearest(document, documents.iter().map(|known| known.name.as_str())), "or");
+        let instead = if near.is_empty() {
+            format!("name a file, an address, or a document of `{FILE}`")
+        } else {
+            format!("did you mean {near}?")
+        };
+        return Err(UsageError(format!("there is no document `{document}`; {instead}")).into());
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Configured { name: stem, settings, folder: PathBuf::new() })
+}

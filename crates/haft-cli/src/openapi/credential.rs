@@ -1,0 +1,119 @@
+use anyhow::{Context as _, Result};
+use haft::openapi::{ClientCredentials, Credential, Secret};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// Says what is shown for a security scheme of a document, and where it is kept.
+#[derive(Deserialize)]
+#[serde(try_from = "toml::Value")]
+pub(super) enum CredentialSettings {
+    Secret(Kept),
+    Basic { user: String, password: Kept },
+    Client { id: String, secret: Kept, token_url: Option<String>, scopes: Option<Vec<String>> },
+}
+
+/// Is a secret, or the file that has it.
+pub(super) enum Kept {
+    Here(Secret),
+    In(PathBuf),
+}
+
+/// The most bytes of a file with a secret.
+const MOST_BYTES: u64 = 64 * 1024;
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Fields {
+    secret: Option<String>,
+    secret_file: Option<PathBuf>,
+    user: Option<String>,
+    password: Option<String>,
+    password_file: Option<PathBuf>,
+    client_id: Option<String>,
+    client_secret: Option<String>,
+    client_secret_file: Option<PathBuf>,
+    token_url: Option<String>,
+    scopes: Option<Vec<String>>,
+}
+
+impl TryFrom<toml::Value> for CredentialSettings {
+    type Error = String;
+
+    fn try_from(value: toml::Value) -> Result<Self, String> {
+        if let toml::Value::String(secret) = value {
+            return Ok(Self::Secret(Kept::Here(Secret::new(secret))));
+        }
+        let fields: Fields = value.try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
+        let Fields { secret, secret_file, user, password, password_file, .. } = fields;
+        let secret = kept(secret, secret_file, "secret")?;
+        let password = kept(password, password_file, "password")?;
+        let client_secret = kept(fields.client_secret, fields.client_secret_file, "client_secret")?;
+        let is_of_client = fields.token_url.is_some() || fields.scopes.is_some();
+        match (secret, (user, password), (fields.client_id, client_secret)) {
+            (Some(secret), (None, None), (None, None)) if !is_of_client => Ok(Self::Secret(secret)),
+            (None, (Some(user), Some(password)), (None, None)) if !is_of_client => {
+                Ok(Self::Basic { user, password })
+            }
+            (None, (None, None), (Some(id), Some(secret))) => {
+                Ok(Self::Client { id, secret, token_url: fields.token_url, scopes: fields.scopes })
+            }
+            _ => Err("a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of \
+                      `client_id` and `client_secret`"
+                .to_owned()),
+        }
+    }
+}
+
+fn kept(here: Option<String>, file: Option<PathBuf>, name: &str) -> Result<Option<Kept>, String> {
+    match (here, file) {
+        (Some(_), Some(_)) => Err(format!("there is `{name}` and `{name}_file`; write one of them")),
+        (Some(here), None) => Ok(Some(Kept::Here(Secret::new(here)))),
+        (None, Some(file)) => Ok(Some(Kept::In(file))),
+        (None, None) => Ok(None),
+    }
+}
+
+impl CredentialSettings {
+    /// The address where tokens are fetched, if the configuration names it.
+    pub(super) fn token_url(&self) -> Option<&str> {
+        match self {
+            Self::Client { token_url, .. } => token_url.as_deref(),
+            Self::Secret(_) | Self::Basic { .. } => None,
+        }
+    }
+
+    /// Reads the files that secrets are in; `found` says where a path leads.
+    pub(super) fn credential(&self, found: &dyn Fn(&Path) -> PathBuf) -> Result<Credential> {
+        Ok(match self {
+            Self::Secret(secret) => Credential::secret(secret.read(found)?),
+            Self::Basic { user, password } => Credential::basic(user.clone(), password.read(found)?),
+            Self::Client { id, secret, token_url, scopes } => {
+                let mut client = ClientCredentials::new(id.clone(), secret.read(found)?);
+                if let Some(url) = token_url {
+                    client = client.token_url(url)?;
+                }
+                if let Some(scopes) = scopes {
+                    client = client.scopes(scopes.clone());
+                }
+                client.into()
+            }
+        })
+    }
+}
+
+impl Kept {
+    fn read(&self, found: &dyn Fn(&Path) -> PathBuf) -> Result<Secret> {
+        use std::io::Read as _;
+        match self {
+            Self::Here(secret) => Ok(secret.clone()),
+            Self::In(path) => {
+                let path = found(path);
+                let unreadable = || format!("cannot read the secret in `{}`", path.display());
+                let mut text = String::new();
+                let file = std::fs::File::open(&path).with_context(unreadable)?;
+                file.take(MOST_BYTES).read_to_string(&mut text).with_context(unreadable)?;
+                Ok(Secret::new(text))
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+use super::arguments::ListOptions;
+use super::chosen;
+use super::files::{FILE, OpenApiFile};
+use super::report::{pairs, place};
+use crate::exit::{Exit, UsageError};
+use crate::paint::{ASKS, NAME, QUIET};
+use crate::timeline::visible;
+use anyhow::Result;
+use haft::ToolSpec;
+use serde_json::{Value, json};
+
+/// Lists the operations of a document, or the documents that are configured.
+pub(super) async fn list(options: &ListOptions) -> Result<Exit> {
+    let Some(document) = &options.document else { return documents(options) };
+    let (_, opened) = chosen::open(document, &options.chosen).await?;
+    let pairs: Vec<_> = pairs(&opened).collect();
+    if options.json {
+        let specs: Vec<&ToolSpec> = pairs.iter().map(|(tool, _)| tool.spec()).collect();
+        anstream::println!("{}", serde_json::to_string_pretty(&specs)?);
+        return Ok(Exit::Done);
+    }
+    let width = pairs.iter().map(|(_, operation)| operation.name().as_str().len()).max().unwrap_or_default();
+    for (_, operation) in &pairs {
+        let (name, place) = (operation.name().as_str(), visible(&place(operation)));
+        let title = operation.title().map(|title| format!("  {QUIET}{}{QUIET:#}", visible(&title)));
+        let deprecated =
+            if operation.is_deprecated() { format!("  {ASKS}deprecated{ASKS:#}") } else { String::new() };
+        anstream::println!("{NAME}{name:width$}{NAME:#}  {place}{}{deprecated}", title.unwrap_or_default());
+    }
+    if pairs.is_empty() {
+        anstream::println!("No operation is chosen; `haft openapi check` says what is left out.");
+    }
+    Ok(Exit::Done)
+}
+
+fn documents(options: &ListOptions) -> Result<Exit> {
+    let file = OpenApiFile::read()?;
+    let chosen = &options.chosen;
+    if chosen.server.is_some()
+        || chosen.no_deprecated
+        || [&chosen.tag, &chosen.method, &chosen.path].iter().any(|given| !given.is_empty())
+    {
+        return Err(
+            UsageError("name the document that is meant before what to choose of it".to_owned()).into()
+        );
+    }
+    if options.json {
+        let told = |document: &super::open::Configured| -> Value {
+            json!({ "name": document.name, "document": shown(&document.settings.document) })
+        };
+        let documents: Vec<Value> = file.documents.iter().map(told).collect();
+        let list = json!({
+            "documents": documents, "disabled": file.disabled, "refused": file.refused, "notes": file.notes,
+        });
+        anstream::println!("{list:#}");
+        return Ok(Exit::Done);
+    }
+    file.print_notes();
+    let names = file.documents.iter().map(|document| document.name.as_str());
+    let width = names.chain(file.disabled.iter().map(String::as_str)).map(str::len).max().unwrap_or_default();
+    for document in &file.documents {
+        let place = visible(shown(&document.settings.document));
+        anstream::println!("{NAME}{:width$}{NAME:#}  {place}", document.name);
+    }
+    for name in &file.disabled {
+        anstream::println!("{:width$}  {QUIET}disabled{QUIET:#}", visible(name));
+    }
+    if file.documents.is_empty() && file.disabled.is_empty() {
+        anstream::println!(
+            "There are no documents; add one to `{FILE}` in haft's configuration, as in\n\n  [openapi.petstore]\n  document = \
+             \"https://petstore3.swagger.io/api/v3/openapi.json\""
+        );
+    }
+    Ok(Exit::Done)
+}
+
+/// Says where a document is: what stands behind a `?` may be a secret that a variable was replaced by.
+fn shown(document: &str) -> &str {
+    document.split(['?', '#']).next().unwrap_or_default()
+}

@@ -1,0 +1,46 @@
+use super::settings::Settings;
+use crate::user_directories::UserDirectories;
+use anyhow::{Context as _, Result};
+use haft::openapi::{Document, OpenApiTools};
+use std::path::{Path, PathBuf};
+
+/// Is a document with what is said of it, not read yet.
+pub(super) struct Configured {
+    pub(super) name: String,
+    pub(super) settings: Settings,
+    /// Where relative paths begin.
+    pub(super) folder: PathBuf,
+}
+
+/// Is a document that was read, with its tools.
+pub(super) struct Opened {
+    pub(super) document: Document,
+    pub(super) tools: OpenApiTools,
+}
+
+impl Configured {
+    /// Reads the document, and makes tools of it.
+    pub(super) async fn open(&self) -> Result<Opened> {
+        let (settings, found) = (&self.settings, |path: &Path| self.found(path));
+        let client = settings.client(&found)?;
+        let document = if settings.is_remote() {
+            let options = settings.load_options(None);
+            Document::from_url(&settings.document, &client, &options).await?
+        } else {
+            let path = self.found(Path::new(&settings.document));
+            let options = settings.load_options(Some(path.parent().unwrap_or(Path::new(""))));
+            let reading = tokio::task::spawn_blocking(move || Document::from_file(path, &options));
+            reading.await.context("cannot read the document")??
+        };
+        let tools = settings.tools(&self.name, document.clone(), client, &found)?;
+        Ok(Opened { document, tools })
+    }
+
+    /// Finds a path that is written relative to a file of configuration or to the home directory.
+    fn found(&self, path: &Path) -> PathBuf {
+        match (path.strip_prefix("~"), UserDirectories::from_environment().home()) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            _ => self.folder.join(path),
+        }
+    }
+}

@@ -1,0 +1,195 @@
+use super::credential::CredentialSettings;
+use anyhow::{Context as _, Result};
+use haft::http::{AddressPolicy, HttpClient};
+use haft::openapi::{
+    Credential, Document, FormStyle, LoadOptions, OpenApiTools, References, Selection, ServerOrigin,
+};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use url::Url;
+
+/// Is what the configuration, or the command line, says of a document.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the configuration")]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Settings {
+    /// A path, or an address of HTTP.
+    pub(super) document: String,
+    pub(super) disabled: bool,
+    pub(super) server: Option<String>,
+    variables: BTreeMap<String, String>,
+    /// Whether files beside the document are read that it refers to.
+    references: bool,
+    forms: Forms,
+    headers: BTreeMap<String, String>,
+    credentials: BTreeMap<String, CredentialSettings>,
+    allow_origins: Vec<String>,
+    ca: Option<PathBuf>,
+    pub(super) select: Select,
+    output_schemas: bool,
+    orders_itself: bool,
+    defer_above: Option<usize>,
+}
+
+/// Says which operations become tools.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Select {
+    pub(super) tags: Vec<String>,
+    without_tags: Vec<String>,
+    pub(super) methods: Vec<String>,
+    pub(super) paths: Vec<String>,
+    without_paths: Vec<String>,
+    operations: Vec<String>,
+    without_operations: Vec<String>,
+    pub(super) without_deprecated: bool,
+    switches: Switches,
+}
+
+/// Says what is made of `x-mcp` and the like.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Switches {
+    #[default]
+    Honoured,
+    Required,
+    Ignored,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Forms {
+    #[default]
+    Spec,
+    Brackets,
+    Indexed,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            document: String::new(),
+            disabled: false,
+            server: None,
+            variables: BTreeMap::new(),
+            references: true,
+            forms: Forms::default(),
+            headers: BTreeMap::new(),
+            credentials: BTreeMap::new(),
+            allow_origins: Vec::new(),
+            ca: None,
+            select: Select::default(),
+            output_schemas: false,
+            orders_itself: false,
+            defer_above: None,
+        }
+    }
+}
+
+impl Settings {
+    /// Says nothing of a document but where it is.
+    pub(super) fn of(document: &str) -> Self {
+        Self { document: document.to_owned(), ..Self::default() }
+    }
+
+    /// Tells whether the document is asked for over HTTP.
+    pub(super) fn is_remote(&self) -> bool {
+        self.document.starts_with("http://") || self.document.starts_with("https://")
+    }
+
+    /// Makes the client that the document is read and its operations are called with.
+    ///
+    /// The hosts that a person has named may be on this machine or in their own network; what the document names may not.
+    pub(super) fn client(&self, found: &dyn Fn(&Path) -> PathBuf) -> Result<HttpClient> {
+        let token_urls = self.credentials.values().filter_map(CredentialSettings::token_url);
+        let named = self.server.iter().chain(&self.allow_origins).map(String::as_str).chain(token_urls);
+        let named = named.chain(self.is_remote().then_some(self.document.as_str()));
+        let hosts = named.filter_map(|url| Url::parse(url).ok()?.host_str()?.parse().ok());
+        let mut builder = HttpClient::builder(hosts.fold(AddressPolicy::public(), AddressPolicy::host));
+        if let Some(ca) = &self.ca {
+            let path = found(ca);
+            let pem = std::fs::read(&path)
+                .with_context(|| format!("cannot read the certificates in `{}`", path.display()))?;
+            builder = builder.authorities(pem);
+        }
+        Ok(builder.build()?)
+    }
+
+    /// Says how the document is read; `folder` is where it is, if it is a file.
+    pub(super) fn load_options(&self, folder: Option<&Path>) -> LoadOptions {
+        let mut options = LoadOptions::default().forms(match self.forms {
+            Forms::Spec => FormStyle::Spec,
+            Forms::Brackets => FormStyle::Brackets,
+            Forms::Indexed => FormStyle::Indexed,
+        });
+        if let Some(server) = &self.server {
+            options = options.server(server);
+        }
+        for (name, value) in &self.variables {
+            options = options.server_variable(name, value);
+        }
+        match folder {
+            _ if !self.references => options,
+            None => options.references(References::SameOrigin),
+            Some(folder) => options.references(References::Directory(folder.to_owned())),
+        }
+    }
+
+    /// Makes tools of a document.
+    pub(super) fn tools(
+        &self,
+        name: &str,
+        document: Document,
+        client: HttpClient,
+        found: &dyn Fn(&Path) -> PathBuf,
+    ) -> Result<OpenApiTools> {
+        let mut credentials: BTreeMap<String, Credential> = BTreeMap::new();
+        for (scheme, settings) in &self.credentials {
+            let credential = settings.credential(found);
+            credentials
+                .insert(scheme.clone(), credential.with_context(|| format!("in `credentials.{scheme}`"))?);
+        }
+        let mut builder = OpenApiTools::builder(name, document, client)
+            .selection(self.select.selection()?)
+            .credentials(credentials)
+            .output_schemas(self.output_schemas)
+            .orders_itself(self.orders_itself);
+        for origin in &self.allow_origins {
+            let origin: ServerOrigin = origin.parse().context("in `allow_origins`")?;
+            builder = builder.allow_origin(origin);
+        }
+        for (name, value) in &self.headers {
+            let header = name.parse().with_context(|| format!("no header can be called `{name}`"))?;
+            builder = builder.header(header, value.as_str());
+        }
+        if let Some(count) = self.defer_above {
+            builder = builder.defer_above(count);
+        }
+        Ok(builder.build())
+    }
+}
+
+impl Select {
+    pub(super) fn selection(&self) -> Result<Selection> {
+        let mut methods = Vec::new();
+        for method in &self.methods {
+            let parsed = method.to_ascii_uppercase().parse();
+            methods.push(parsed.with_context(|| format!("`{method}` is no method of HTTP"))?);
+        }
+        let selection = Selection::default()
+            .tags(self.tags.iter().cloned())
+            .without_tags(self.without_tags.iter().cloned())
+            .methods(methods)
+            .paths(self.paths.iter().map(String::as_str))?
+            .without_paths(self.without_paths.iter().map(String::as_str))?
+            .operations(self.operations.iter().cloned())
+            .without_operations(self.without_operations.iter().cloned());
+        let selection = match self.switches {
+            Switches::Honoured => selection,
+            Switches::Required => selection.only_switched_on(),
+            Switches::Ignored => selection.ignoring_switches(),
+        };
+        Ok(if self.without_deprecated { selection.without_deprecated() } else { selection })
+    }
+}

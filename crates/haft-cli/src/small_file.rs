@@ -1,0 +1,26 @@
+use crate::exit::UsageError;
+use anyhow::{Context as _, Result};
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// The most bytes of a file of the user's configuration.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Reads a file of configuration, if there is one.
+pub(crate) fn text_of(path: &Path) -> Result<Option<String>> {
+    let unreadable =
+        || UsageError(format!("cannot read `{}`; make it a text file of your own", path.display()));
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        // A pipe would be waited for.
+        return Err(anyhow::anyhow!("it is no file")).with_context(unreadable);
+    }
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).with_context(unreadable),
+    };
+    let mut text = String::new();
+    file.take(MOST_BYTES + 1).read_to_string(&mut text).with_context(unreadable)?;
+    Ok(Some(text))
+}

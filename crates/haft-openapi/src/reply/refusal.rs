@@ -1,0 +1,104 @@
+use super::body::collect;
+use super::{Asked, Kind, charset, text};
+use crate::reply::kind::essence;
+use haft_core::{ToolError, ToolErrorKind};
+use haft_http::{Body, retry_after};
+use http::StatusCode;
+use http::header::{CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
+
+/// The most bytes of an error's body that are read: more than is shown, so that what is left out can be counted.
+const MOST_READ: usize = 64 << 10;
+
+/// Says that an API answered with an error; the source of a tool's error, for the host.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("HTTP {status}")]
+pub struct StatusError {
+    status: StatusCode,
+    body: String,
+}
+
+impl StatusError {
+    /// The status, from 400 to 599.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// What the API says, up to 64 KiB of it, with registered secrets replaced; empty where it is no text.
+    pub fn body(&self) -> &str {
+        &self.body
+    }
+}
+
+/// Makes an error of an answer that is one.
+pub(super) async fn refusal(
+    asked: &Asked<'_>,
+    status: StatusCode,
+    headers: &HeaderMap,
+    mut body: Body,
+) -> ToolError {
+    let content_type = text(headers, CONTENT_TYPE.as_str());
+    let taken = collect(&mut body, MOST_READ, asked.tool.shared.limits.idle, |_| {}).await.ok();
+    let said = taken.and_then(|taken| match Kind::of(&content_type) {
+        Kind::Json | Kind::Plain | Kind::Text | Kind::Events => {
+            Some(charset::text(taken.bytes, &content_type))
+        }
+        Kind::Unknown | Kind::Binary => charset::utf8(taken.bytes).ok(),
+    });
+    let said = said.unwrap_or_default();
+    let said = asked.tool.shared.redactor.redact(said.trim()).into_owned();
+    let challenge = match status {
+        StatusCode::UNAUTHORIZED => asked.shown(&text(headers, WWW_AUTHENTICATE.as_str()), 200),
+        _ => String::new(),
+    };
+    let message = message(asked, status, &challenge, &content_type, &said);
+    let wait = retry_after(headers);
+    let error = match status.as_u16() {
+        400 | 411 | 413 | 414 | 415 | 416 | 422 => ToolError::invalid_input(message),
+        401 => ToolError::unauthenticated("", message),
+        403 => ToolError::denied(message),
+        404 | 410 => ToolError::not_found(message),
+        429 | 502 | 503 | 504 => match wait {
+            Some(wait) => ToolError::unavailable(message).with_retry_after(wait),
+            None => ToolError::unavailable(message),
+        },
+        408 | 425 => ToolError::unavailable(message),
+        _ => ToolError::new(ToolErrorKind::Failed, message),
+    };
+    error.with_source(StatusError { status, body: said })
+}
+
+fn message(asked: &Asked<'_>, status: StatusCode, challenge: &str, content_type: &str, said: &str) -> String {
+    let name = &asked.tool.name;
+    let code = status.as_u16();
+    let reason = match status.canonical_reason() {
+        Some(_) if !challenge.is_empty() => format!(" ({challenge})"),
+        Some(reason) => format!(" ({reason})"),
+        None => String::new(),
+    };
+    let next = match code {
+        400 | 411 | 413 | 414 | 415 | 416 | 422 => "correct the arguments and call it again",
+        409 | 412 => "what it is about may have changed; look at it before you call it again",
+        401 => "ask the person who set this API up to look at its credentials, or go on without it",
+        403 => "go on without it, unless the API says what is missing",
+        404 | 410 => "look up what there is, or go on without it",
+        429 => "wait before you call it again",
+        408 | 425 | 502 | 503 | 504 if asked.tool.operation.hints().idempotent => "try again later",
+        408 | 425 | 502 | 503 | 504 => {
+            "it may have been done all the same; see what has been done before you repeat it"
+        }
+        500..=599 if !asked.tool.operation.hints().read_only => {
+            "it may have been done in part; see what has been done before you go on"
+        }
+        _ => "go on without it",
+    };
+    let shown = if essence(content_type) == "text/html" {
+        // A page for people says little for all its bytes.
+        asked.shown(said, asked.tool.shared.limits.most_error_bytes.min(500))
+    } else {
+        asked.shown(said, asked.tool.shared.limits.most_error_bytes)
+    };
+    if shown.is_empty() {
+        return format!("the API answered `{name}` with HTTP {code}{reason} and nothing else; {next}");
+    }
+    format!("the API answered `{name}` with HTTP {code}{reason}; {next}. It says:\n{shown}")
+}

@@ -1,0 +1,48 @@
+//! What a call touches.
+
+use crate::Operation;
+use crate::auth::{Grant, With};
+use crate::tools::Shared;
+use haft_core::ToolError;
+use haft_http::Endpoint;
+use haft_tools_core::{Access, Accesses, Resource, Scheme};
+use url::Url;
+
+const NET: Scheme = Scheme::new("net");
+
+/// The scheme of operations: `openapi:document/operation`.
+const OPENAPI: Scheme = Scheme::new("openapi");
+
+pub(super) fn accesses(
+    shared: &Shared,
+    operation: &Operation,
+    url: &Url,
+    grant: &Grant,
+) -> Result<Accesses, ToolError> {
+    let mut accesses = vec![connect(url)?];
+    for shown in &grant.shown {
+        if let With::Client(client) = &shown.with {
+            let connect = connect(&client.token_url)?;
+            if !accesses.contains(&connect) {
+                accesses.push(connect);
+            }
+        }
+    }
+    let call = Resource::exact(OPENAPI, format!("{}/{}", shared.name, operation.name()));
+    let call = Access::call(call).within(&Resource::exact(OPENAPI, shared.name.as_str()));
+    // What a method says of itself counts for the order alone: whether it may be called is decided by its resource.
+    accesses.push(if shared.orders_itself || operation.hints().read_only { call.unordered() } else { call });
+    Ok(accesses.into())
+}
+
+fn connect(url: &Url) -> Result<Access, ToolError> {
+    let host = url.host_str().and_then(|host| host.parse().ok());
+    match host.zip(url.port_or_known_default()) {
+        Some((host, port)) => {
+            Ok(Access::connect(Resource::exact(NET, Endpoint::new(host, port).to_string())))
+        }
+        None => Err(ToolError::failed(
+            "the operation is on a server that no connection can be made to; go on without it",
+        )),
+    }
+}
