@@ -28,11 +28,20 @@
 //! ```
 
 mod agent;
+mod budget;
+mod compaction;
 mod effect;
+mod log;
 mod phase;
+mod queue;
+mod repeats;
 mod state;
 
-pub use agent::{Agent, ResumeError, StateKeeper};
+pub use agent::{Agent, NotAtWork, ResumeError, StateKeeper};
+pub use budget::{Account, Budget, Price, Prices, Purse, Reservation, Spent};
+pub use compaction::{CompactError, Compacted, Compaction, Context, CutOutputs, Told};
 pub use effect::{Effect, RunEvent};
+pub use log::LogEntry;
 pub use phase::{Phase, RunEnd};
-pub use state::{RunState, StepError};
+pub use queue::{Queued, When};
+pub use state::{RestoreError, RunHead, RunState, StepError};

@@ -64,6 +64,8 @@ impl Timeline {
             Some(RunEnd::CutOff) => (BAD, "cut off by the model's limit of tokens"),
             Some(RunEnd::Refused) => (BAD, "refused by the model"),
             Some(RunEnd::Cancelled) => (BAD, "cancelled"),
+            Some(RunEnd::BudgetSpent { .. }) => (BAD, "stopped, its budget is spent,"),
+            Some(RunEnd::Looping) => (BAD, "stopped in a loop"),
             Some(_) => (BAD, "failed"),
             None => (ASKS, "waiting for an approval"),
         };

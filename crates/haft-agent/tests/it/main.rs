@@ -2,5 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
 
+mod budgets;
 mod driver;
+mod fixture;
+mod guiding;
+mod looping;
 mod machine;
+mod steering;
+mod stored;
+mod telling;
