@@ -36,6 +36,7 @@ mod phase;
 mod queue;
 mod repeats;
 mod state;
+mod tools;
 
 pub use agent::{Agent, NotAtWork, ResumeError, StateKeeper};
 pub use budget::{Account, Budget, Price, Prices, Purse, Reservation, Spent};
@@ -45,3 +46,4 @@ pub use log::LogEntry;
 pub use phase::{Phase, RunEnd};
 pub use queue::{Queued, When};
 pub use state::{RestoreError, RunHead, RunState, StepError};
+pub use tools::{Plan, PlanStep, StepStatus, ask_user, update_plan};

@@ -188,7 +188,9 @@ impl RunState {
             (Phase::Thinking, RunEvent::ModelAnswered { turn }) if pause != Pause::Held => {
                 Ok(self.answered(turn))
             }
-            (Phase::Thinking, RunEvent::ModelFailed { reason }) => Ok(self.finish(RunEnd::Failed { reason })),
+            (Phase::Thinking, RunEvent::ModelFailed { reason }) if pause != Pause::Held => {
+                Ok(self.finish(RunEnd::Failed { reason }))
+            }
             (Phase::Thinking, RunEvent::TimedOut) if pause != Pause::Held => Ok(self.timed_out()),
             (Phase::Thinking, RunEvent::Compacted { told }) => self.compacted(told),
             (Phase::Acting { calls, skipped }, RunEvent::BatchExecuted { mut outcomes })
@@ -284,6 +286,8 @@ impl RunState {
         if self.head.pause == Pause::Asked {
             self.head.pause = Pause::Held;
         }
+        // The budget may have been spent since the model was asked.
+        let is_over = self.offers_tools() && self.head.account.exhausted().is_some();
         match &mut self.head.phase {
             Phase::Acting { calls, skipped } if !is_held => {
                 let lost = calls.iter().map(CallOutcome::lost);
@@ -302,6 +306,7 @@ impl RunState {
                 let outcomes = std::mem::take(outcomes);
                 self.settle(outcomes, Vec::new())
             }
+            Phase::Thinking if is_over => self.think(),
             _ => self.outstanding(),
         }
     }
