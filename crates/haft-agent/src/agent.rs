@@ -11,7 +11,9 @@ use crate::{Budget, Compaction, Effect, Prices, RunEvent, RunState, StepError, W
 use controls::AtWork;
 use haft_core::{CallId, RunId, ToolSpec};
 use haft_model::Model;
-use haft_tools_core::{Approval, CallScope, Events, LocalExecutor, ToolExecutor, estimate_tokens};
+use haft_tools_core::{
+    Approval, CallContext, CallScope, Events, LocalExecutor, ToolExecutor, estimate_tokens,
+};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
@@ -34,6 +36,7 @@ pub struct Agent {
     /// What the system prompt and the tools take up, in estimated tokens, once somebody wants to know.
     around: OnceLock<u64>,
     at_work: AtWork,
+    caller: Option<CallContext>,
 }
 
 impl Agent {
@@ -73,6 +76,7 @@ impl Agent {
             window,
             around: OnceLock::new(),
             at_work: AtWork::default(),
+            caller: None,
         }
     }
 
@@ -95,13 +99,22 @@ impl Agent {
         self
     }
 
+    /// Says which call the runs of this agent are part of, for a tool that runs an agent of its own.
+    ///
+    /// Their calls take its place in the order, and people are asked about them as they are about that call; see
+    /// [`Batch::made_by`](haft_tools_core::Batch::made_by).
+    pub fn made_by(mut self, call: &CallContext) -> Self {
+        self.caller = Some(call.clone());
+        self
+    }
+
     /// Has every run kept as it goes; without a keeper nothing is kept but what is returned.
     pub fn kept_by(mut self, keeper: Arc<dyn StateKeeper>) -> Self {
         self.keeper = Some(keeper);
         self
     }
 
-    /// Limits what each run that is started from now on may spend; nothing by default.
+    /// Limits what each run may spend that [`Agent::run`] starts; nothing by default.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
         self

@@ -17,11 +17,26 @@ const REMEMBERED: usize = 32;
 pub(crate) struct Repeats(Vec<Seen>);
 
 /// Names a call by where its reply is in the transcript, where both can be compared.
+///
+/// Written as three numbers, since it is written with every turn.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(from = "(usize, usize, u32)", into = "(usize, usize, u32)")]
 struct Seen {
     message: usize,
     place: usize,
     count: u32,
+}
+
+impl From<(usize, usize, u32)> for Seen {
+    fn from((message, place, count): (usize, usize, u32)) -> Self {
+        Self { message, place, count }
+    }
+}
+
+impl From<Seen> for (usize, usize, u32) {
+    fn from(Seen { message, place, count }: Seen) -> Self {
+        (message, place, count)
+    }
 }
 
 /// Says that calls repeat.

@@ -60,7 +60,7 @@ pub enum StepError {
         detail: String,
     },
     /// What the model is to be told cannot be told.
-    #[error("the compacted transcript cannot be told: {detail}")]
+    #[error("the transcript cannot be told so: {detail}")]
     Untellable {
         /// What is wrong with it.
         detail: String,
@@ -79,6 +79,37 @@ impl RunState {
     pub fn with_budget(mut self, budget: Budget) -> Self {
         self.head.account.budget = budget;
         self
+    }
+
+    /// Makes a run that begins with what was said in another.
+    ///
+    /// ```
+    /// use haft_agent::RunState;
+    /// use haft_core::Message;
+    /// use std::sync::Arc;
+    ///
+    /// let said = [Arc::new(Message::user("The build fails on Windows."))];
+    /// let state = RunState::with_transcript(said)?;
+    /// assert_eq!(state.messages().len(), 1);
+    /// # Ok::<(), haft_agent::StepError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When calls and replies do not stand together, or the last calls have no replies.
+    pub fn with_transcript(messages: impl IntoIterator<Item = Arc<Message>>) -> Result<Self, StepError> {
+        let messages: Vec<Arc<Message>> = messages.into_iter().collect();
+        let unanswered = messages.last().is_some_and(|last| last.tool_calls().next().is_some());
+        let detail = crate::compaction::mismatch(&messages)
+            .or_else(|| unanswered.then(|| "the calls of the last message have no replies".to_owned()));
+        if let Some(detail) = detail {
+            return Err(StepError::Untellable { detail });
+        }
+        let mut state = Self::new();
+        state.head.context = messages.iter().map(|message| crate::compaction::estimate(message)).sum();
+        state.head.entries = messages.len();
+        state.messages = messages;
+        Ok(state)
     }
 
     /// The transcript, oldest first.

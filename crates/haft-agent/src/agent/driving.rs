@@ -59,7 +59,10 @@ impl Agent {
     ) -> Result<RunState, ResumeError> {
         let mut run = Run::begin(self, scope, state);
         let token = run.controls().token.clone();
-        let resumption = Resumption::new(run.scope.clone(), pending, approval).cancelled_by(token);
+        let mut resumption = Resumption::new(run.scope.clone(), pending, approval).cancelled_by(token);
+        if let Some(caller) = &self.caller {
+            resumption = resumption.made_by(caller);
+        }
         let outcome = run.attend(self.executor.resume(resumption)).await?;
         run.meter(&Usage::default());
         let effects = run.advance(RunEvent::CallAnswered { outcome });
@@ -92,13 +95,12 @@ impl<'a> Run<'a> {
         let mut effects = VecDeque::from(effects);
         loop {
             while let Some(effect) = effects.pop_front() {
-                let event = self.perform(effect).await;
+                if let Some(event) = self.perform(effect).await {
+                    effects.extend(self.advance(event));
+                }
                 if let Some(reason) = self.fault.take() {
                     self.state.fail(reason);
                     return;
-                }
-                if let Some(event) = event {
-                    effects.extend(self.advance(event));
                 }
             }
             // What was said while nothing was under way any more must not be lost with the controls.
@@ -196,7 +198,10 @@ impl<'a> Run<'a> {
         let steered = Arc::clone(&controls);
         let steering =
             move |_: &ToolCall| if steered.skips() { Steer::skip(STEERED) } else { Steer::Continue };
-        let batch = batch.cancelled_by(token.clone()).steered_by(steering);
+        let mut batch = batch.cancelled_by(token.clone()).steered_by(steering);
+        if let Some(caller) = &self.agent.caller {
+            batch = batch.made_by(caller);
+        }
         let time_left = self.time_left();
         let executor = &self.agent.executor;
         let executed = async {

@@ -1,7 +1,9 @@
 use crate::fixture::{prompted, turn};
+use expect_test::expect;
 use haft_agent::{LogEntry, RunEvent, RunState, StepError, Told};
 use haft_core::{Message, ReplyStatus, StopReason, ToolOutput, ToolReply};
 use haft_tools_core::CallOutcome;
+use std::sync::Arc;
 
 fn answered(id: &str, text: &str) -> CallOutcome {
     CallOutcome::Replied(ToolReply::new(id.parse().unwrap(), "look", ReplyStatus::Ok, ToolOutput::text(text)))
@@ -87,6 +89,20 @@ fn what_cannot_be_told_is_refused_and_changes_nothing() {
     refused(vec![Told::instead_of(2, Message::user("cut"))]);
     refused(vec![Told::nothing(0), Told::nothing(1)]);
     refused(vec![Told::nothing(9)]);
+}
+
+#[test]
+fn a_run_begins_with_what_was_said_in_another_if_that_is_whole() {
+    let whole = state().messages().to_vec();
+    let begun = RunState::with_transcript(whole.clone()).unwrap();
+    assert_eq!((begun.messages(), begun.log_from(0).count()), (whole.as_slice(), 5));
+    let refused =
+        |messages: &[Arc<Message>]| RunState::with_transcript(messages.to_vec()).unwrap_err().to_string();
+    let said = [refused(&whole[..2]), refused(&whole[2..]), refused(&[whole[0].clone(), whole[4].clone()])];
+    expect![[r"
+        the transcript cannot be told so: the calls of the last message have no replies
+        the transcript cannot be told so: the view begins with replies to calls that are not in it
+        the transcript cannot be told so: the message 0 of the view has other calls than those that follow it answer"]].assert_eq(&said.join("\n"));
 }
 
 #[test]
