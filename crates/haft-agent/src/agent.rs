@@ -2,18 +2,20 @@ mod controls;
 mod driving;
 mod errors;
 mod keeper;
+mod purses;
 mod told;
 
 pub use errors::{NotAtWork, ResumeError};
 pub use keeper::StateKeeper;
 
-use crate::{Budget, Compaction, Effect, Prices, RunEvent, RunState, StepError, When};
+use crate::{Budget, Compaction, Prices, RunEvent, RunState, StepError, When};
 use controls::AtWork;
 use haft_core::{CallId, RunId, ToolSpec};
 use haft_model::Model;
 use haft_tools_core::{
     Approval, CallContext, CallScope, Events, LocalExecutor, ToolExecutor, estimate_tokens,
 };
+use purses::Purses;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
@@ -36,7 +38,9 @@ pub struct Agent {
     /// What the system prompt and the tools take up, in estimated tokens, once somebody wants to know.
     around: OnceLock<u64>,
     at_work: AtWork,
+    purses: Purses,
     caller: Option<CallContext>,
+    may_repeat: Vec<String>,
 }
 
 impl Agent {
@@ -76,7 +80,9 @@ impl Agent {
             window,
             around: OnceLock::new(),
             at_work: AtWork::default(),
+            purses: Purses::default(),
             caller: None,
+            may_repeat: Vec::new(),
         }
     }
 
@@ -117,6 +123,14 @@ impl Agent {
     /// Limits what each run may spend that [`Agent::run`] starts; nothing by default.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
+        self
+    }
+
+    /// Names tools whose calls are no loop when they give the same again and again, in each run that [`Agent::run`] starts.
+    ///
+    /// A tool that waits for something, or looks whether it is there, is one of them.
+    pub fn may_repeat(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.may_repeat.extend(tools.into_iter().map(Into::into));
         self
     }
 
@@ -187,9 +201,10 @@ impl Agent {
     /// Dropping the future abandons the run and what it is doing. Cancel the agent's token to get a state in which
     /// every call is answered.
     pub async fn run(&self, scope: CallScope, prompt: impl Into<String>) -> RunState {
-        let mut state = RunState::new().with_budget(self.budget);
-        let effects = state.advance(RunEvent::Prompted { text: prompt.into() });
-        self.drive(&scope, state, effects).await
+        let state = RunState::new().with_budget(self.budget).with_repeatable(self.may_repeat.iter().cloned());
+        let prompted = RunEvent::Prompted { text: prompt.into() };
+        // A run that is new can be prompted.
+        self.drive(&scope, state.clone(), [prompted]).await.unwrap_or(state)
     }
 
     /// Goes on with a run that was completed, with another prompt.
@@ -222,11 +237,10 @@ impl Agent {
     pub async fn step(
         &self,
         scope: CallScope,
-        mut state: RunState,
+        state: RunState,
         event: RunEvent,
     ) -> Result<RunState, StepError> {
-        let effects = state.step(event)?;
-        Ok(self.drive(&scope, state, effects).await)
+        self.drive(&scope, state, [event]).await
     }
 
     /// Goes on with a run that was paused.
@@ -238,15 +252,12 @@ impl Agent {
     /// # Cancel safety
     ///
     /// As for [`Agent::run`].
-    pub async fn unpause(&self, scope: CallScope, mut state: RunState) -> Result<RunState, StepError> {
+    pub async fn unpause(&self, scope: CallScope, state: RunState) -> Result<RunState, StepError> {
         if !state.is_paused() {
             return Err(StepError::OutOfPlace { phase: "not paused", event: RunEvent::Unpaused.name() });
         }
         // Nothing is under way any more, also where the process ended before the run stood still.
-        let mut effects = state.step(RunEvent::Interrupted)?;
-        effects.retain(|effect| !matches!(effect, Effect::AwaitApproval));
-        effects.extend(state.step(RunEvent::Unpaused)?);
-        Ok(self.drive(&scope, state, effects).await)
+        self.drive(&scope, state, [RunEvent::Interrupted, RunEvent::Unpaused]).await
     }
 
     /// Answers a call that waits in a run, and drives the run on if it was the last that waited.
@@ -279,9 +290,9 @@ impl Agent {
     /// # Cancel safety
     ///
     /// As for [`Agent::run`].
-    pub async fn go_on(&self, scope: CallScope, mut state: RunState) -> RunState {
-        let effects = state.advance(RunEvent::Interrupted);
-        self.drive(&scope, state, effects).await
+    pub async fn go_on(&self, scope: CallScope, state: RunState) -> RunState {
+        // Every run can be interrupted.
+        self.drive(&scope, state.clone(), [RunEvent::Interrupted]).await.unwrap_or(state)
     }
 }
 

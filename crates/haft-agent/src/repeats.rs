@@ -1,5 +1,6 @@
 use haft_core::{Message, ReplyStatus, ToolCall, ToolReply};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// How often a call gives the same before the model is told; at the next time the run ends.
@@ -53,11 +54,17 @@ impl Repeats {
 
     /// Takes note of the replies that stand last in the transcript; gives the call that was repeated most often, if one was
     /// often enough to be told.
-    pub(crate) fn note(&mut self, messages: &[Arc<Message>]) -> Option<Repeated> {
+    ///
+    /// Calls of the tools named in `may_repeat` are not counted.
+    pub(crate) fn note(
+        &mut self,
+        messages: &[Arc<Message>],
+        may_repeat: &BTreeSet<String>,
+    ) -> Option<Repeated> {
         let message = messages.len().checked_sub(1)?;
         let replies = replies(messages, message);
         let (mut again, mut news) = (Vec::new(), Vec::new());
-        for (place, reply) in replies.iter().enumerate().filter(|(_, reply)| counts(reply.status)) {
+        for (place, reply) in replies.iter().enumerate().filter(|(_, reply)| counts(reply, may_repeat)) {
             let call = call(messages, message, place)?;
             let is_same = |seen: &Seen| {
                 let before = replies_at(messages, seen);
@@ -94,8 +101,9 @@ impl Repeats {
 }
 
 /// Tells whether a reply says what the call gives; one that was not made says nothing.
-fn counts(status: ReplyStatus) -> bool {
-    !matches!(status, ReplyStatus::Cancelled | ReplyStatus::Skipped)
+fn counts(reply: &ToolReply, may_repeat: &BTreeSet<String>) -> bool {
+    !matches!(reply.status, ReplyStatus::Cancelled | ReplyStatus::Skipped)
+        && !may_repeat.contains(&reply.name)
 }
 
 fn is_same_result(one: &ToolReply, other: &ToolReply) -> bool {

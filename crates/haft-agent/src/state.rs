@@ -1,4 +1,5 @@
 mod acting;
+mod beginning;
 mod head;
 mod notices;
 mod outcomes;
@@ -10,7 +11,7 @@ pub use head::RunHead;
 pub(crate) use notices::STEERED;
 pub use stored::RestoreError;
 
-use crate::{Account, Budget, Effect, LogEntry, Phase, Queued, RunEnd, RunEvent, Spent};
+use crate::{Account, Effect, LogEntry, Phase, Queued, RunEnd, RunEvent, Spent};
 use haft_core::{EventKind, Message, ToolReply, Usage};
 use haft_tools_core::{CallOutcome, PendingCall};
 use head::Pause;
@@ -68,50 +69,6 @@ pub enum StepError {
 }
 
 impl RunState {
-    /// Makes a run that nothing was asked of yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Limits what the run may spend from now on, what it has spent included.
-    ///
-    /// A run that ended because a budget was spent can be prompted again once it has more.
-    pub fn with_budget(mut self, budget: Budget) -> Self {
-        self.head.account.budget = budget;
-        self
-    }
-
-    /// Makes a run that begins with what was said in another.
-    ///
-    /// ```
-    /// use haft_agent::RunState;
-    /// use haft_core::Message;
-    /// use std::sync::Arc;
-    ///
-    /// let said = [Arc::new(Message::user("The build fails on Windows."))];
-    /// let state = RunState::with_transcript(said)?;
-    /// assert_eq!(state.messages().len(), 1);
-    /// # Ok::<(), haft_agent::StepError>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// When calls and replies do not stand together, or the last calls have no replies.
-    pub fn with_transcript(messages: impl IntoIterator<Item = Arc<Message>>) -> Result<Self, StepError> {
-        let messages: Vec<Arc<Message>> = messages.into_iter().collect();
-        let unanswered = messages.last().is_some_and(|last| last.tool_calls().next().is_some());
-        let detail = crate::compaction::mismatch(&messages)
-            .or_else(|| unanswered.then(|| "the calls of the last message have no replies".to_owned()));
-        if let Some(detail) = detail {
-            return Err(StepError::Untellable { detail });
-        }
-        let mut state = Self::new();
-        state.head.context = messages.iter().map(|message| crate::compaction::estimate(message)).sum();
-        state.head.entries = messages.len();
-        state.messages = messages;
-        Ok(state)
-    }
-
     /// The transcript, oldest first.
     pub fn messages(&self) -> &[Arc<Message>] {
         &self.messages

@@ -5,7 +5,7 @@ use super::errors::with_causes;
 use super::told::Told;
 use super::{Agent, ResumeError};
 use crate::state::STEERED;
-use crate::{Effect, Purse, RunEvent, RunState, Spent, When};
+use crate::{Effect, Purse, RunEvent, RunState, Spent, StepError, When};
 use haft_core::{BudgetKind, EventKind, ToolCall, Usage};
 use haft_model::{ModelError, ModelRequest, ModelTurn, assemble};
 use haft_tools_core::{Approval, Batch, CallScope, PendingCall, Resumption, Steer};
@@ -42,11 +42,23 @@ struct Run<'a> {
 }
 
 impl Agent {
-    /// Does what a run needs done until it ends, waits for a person, or is paused.
-    pub(super) async fn drive(&self, scope: &CallScope, state: RunState, effects: Vec<Effect>) -> RunState {
+    /// Takes note of events, and does what a run needs done until it ends, waits for a person, or is paused.
+    pub(super) async fn drive<const N: usize>(
+        &self,
+        scope: &CallScope,
+        state: RunState,
+        events: [RunEvent; N],
+    ) -> Result<RunState, StepError> {
         let mut run = Run::begin(self, scope, state);
+        let mut effects = Vec::new();
+        for event in events {
+            // What one event leaves to be done, the next one may have changed.
+            effects.retain(|effect| matches!(effect, Effect::Persist | Effect::Emit(_)));
+            effects.extend(run.state.step(event)?);
+        }
+        run.purse.follow(run.state.account());
         run.drive(effects).await;
-        run.state
+        Ok(run.state)
     }
 
     /// Goes on with a call that waited, and with its run.
@@ -73,8 +85,8 @@ impl Agent {
 
 impl<'a> Run<'a> {
     fn begin(agent: &'a Agent, scope: &CallScope, state: RunState) -> Self {
-        let purse = Purse::new(*state.account());
-        Self {
+        let purse = agent.purses.of(scope.run(), state.account());
+        let mut run = Self {
             agent,
             scope: scope.clone().with_extension(purse.clone()),
             driven: agent.at_work.begin(scope.run(), &agent.cancellation),
@@ -84,7 +96,10 @@ impl<'a> Run<'a> {
             metered_ms: 0,
             compacted_at: 0,
             fault: None,
-        }
+        };
+        // What is set aside may be otherwise than when the run was stored.
+        run.meter(&Usage::default());
+        run
     }
 
     fn controls(&self) -> Arc<Controls> {

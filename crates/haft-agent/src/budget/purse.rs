@@ -61,6 +61,11 @@ impl Purse {
         Ok(Reservation { purse: self.clone(), budget, spent: Spent::default() })
     }
 
+    /// Whether anybody else has it, or the run has not taken note of all that was spent.
+    pub(crate) fn is_in_use(&self) -> bool {
+        Arc::strong_count(&self.0) > 1 || self.lock().news != Spent::default()
+    }
+
     /// Takes what was spent of parts since this was last asked, and what is set aside now.
     pub(crate) fn collect(&self) -> (Spent, Spent) {
         let mut held = self.lock();

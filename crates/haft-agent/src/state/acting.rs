@@ -65,7 +65,7 @@ impl RunState {
 
     /// Goes on after the calls of a turn were answered, unless it goes round in circles.
     fn acted(&mut self) -> Vec<Effect> {
-        let Some(repeated) = self.head.repeats.note(&self.messages) else {
+        let Some(repeated) = self.head.repeats.note(&self.messages, &self.head.may_repeat) else {
             return self.persist_and_think();
         };
         let told = EventKind::Looping { name: repeated.name.clone(), times: repeated.times };

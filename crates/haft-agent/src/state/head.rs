@@ -2,6 +2,7 @@ use crate::repeats::Repeats;
 use crate::{Account, Phase, Queued};
 use haft_core::{BudgetKind, Usage};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The version of the serialised form.
 ///
@@ -30,6 +31,9 @@ pub struct RunHead {
     pub(super) pause: Pause,
     #[serde(default, skip_serializing_if = "Repeats::is_empty")]
     pub(super) repeats: Repeats,
+    /// The tools whose calls are no loop when they give the same again.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) may_repeat: BTreeSet<String>,
     /// What the model is told next, in tokens.
     #[serde(default)]
     pub(super) context: u64,
@@ -68,6 +72,7 @@ impl Default for RunHead {
             queue: Vec::new(),
             pause: Pause::No,
             repeats: Repeats::default(),
+            may_repeat: BTreeSet::new(),
             context: 0,
         }
     }

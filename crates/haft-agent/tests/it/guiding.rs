@@ -4,8 +4,8 @@ use crate::driver::{model, scope, transcript};
 use async_trait::async_trait;
 use expect_test::expect;
 use haft_agent::{
-    Agent, Budget, CompactError, Compaction, Context, CutOutputs, Price, Prices, Purse, RunEnd, RunState,
-    Spent, Told, When,
+    Agent, Budget, CompactError, Compaction, Context, CutOutputs, Price, Prices, Purse, Reservation, RunEnd,
+    RunState, Spent, Told, When,
 };
 use haft_core::{Event, EventKind, RunId, StopReason, ToolError, Usage};
 use haft_model::{Delta, DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest, ScriptedModel};
@@ -190,6 +190,68 @@ async fn what_runs_spend_that_a_call_starts_is_counted() {
     let limited = |agent: Agent| agent.budget(Budget::default().turns(10));
     let state = agent(session(&["draw"]), limited).run(scope(), "go").await;
     assert_eq!((state.turns(), state.spent().turns, state.account().reserved.turns), (2, 4, 0));
+}
+
+#[tokio::test]
+async fn what_is_drawn_beyond_the_end_of_a_run_is_counted_when_it_goes_on() {
+    let kept: Arc<Mutex<Option<Reservation>>> = Arc::default();
+    let keep = Arc::clone(&kept);
+    let draw = tool_fn("draw", "Draws.", Accesses::none(), move |_: Input, cx: CallContext| {
+        let purse = cx.scope().extension::<Purse>().unwrap();
+        *keep.lock().unwrap() = Some(purse.reserve(&Budget::default().turns(5)).unwrap());
+        async { Ok::<_, ToolError>("drawn") }
+    });
+    let model = model(concat!(
+        r#"{"calls":[{"id":"c1","name":"draw","input":{"what":"it"}}]}"#,
+        "\n{\"text\":\"It is drawn.\"}\n{\"text\":\"It goes on.\"}\n{\"text\":\"That is all.\"}",
+    ));
+    let executor =
+        LocalExecutor::builder(ToolRegistry::new().with(draw.unwrap()).unwrap()).approver(AllowAll).build();
+    let agent = Agent::new(model, executor).budget(Budget::default().turns(20));
+    let state = agent.run(scope(), "go").await;
+    let stands = |state: &RunState| (state.spent().turns, state.account().reserved.turns);
+    assert_eq!(stands(&state), (2, 5));
+    let state = agent.prompt(scope(), state, "go on").await.unwrap();
+    assert_eq!(stands(&state), (3, 5));
+    let mut part = kept.lock().unwrap().take().unwrap();
+    let mut spent = Spent::default();
+    spent.turns = 4;
+    part.record(spent);
+    drop(part);
+    let state = agent.prompt(scope(), state, "go on").await.unwrap();
+    assert_eq!(stands(&state), (3 + 4 + 1, 0));
+}
+
+#[tokio::test]
+async fn a_run_that_a_call_makes_does_not_wait_for_that_call() {
+    let outer: Arc<OnceLock<LocalExecutor>> = Arc::default();
+    let tree = Arc::clone(&outer);
+    let touches = |_: &Input| Ok(Accesses::from(Access::write(Resource::exact(STEP, "all"))));
+    let nest = tool_fn("nest", "Runs an agent.", touches, move |_: Input, cx: CallContext| {
+        let tree = Arc::clone(&tree);
+        async move {
+            let executor = LocalExecutor::builder(act(&Hand::default()))
+                .approver(AllowAll)
+                .in_tree_of(tree.get().unwrap())
+                .build();
+            let inner = Agent::new(session(&["look"]), executor).made_by(&cx);
+            let state = inner.run(cx.scope().child("run-2".parse().unwrap()), "go").await;
+            Ok::<_, ToolError>(state.last_text())
+        }
+    });
+    let executor =
+        LocalExecutor::builder(ToolRegistry::new().with(nest.unwrap()).unwrap()).approver(AllowAll).build();
+    assert!(outer.set(executor.clone()).is_ok());
+    let calls = r#"{"calls":[{"id":"c1","name":"nest","input":{"what":"it"}}]}"#;
+    let agent = Agent::new(model(&format!("{calls}\n{{\"text\":\"Nested.\"}}")), executor);
+    let state = agent.run(scope(), "go").await;
+    expect![[r"
+        person
+        model: 
+        c1 ok: Done.
+        model: Nested.
+        Some(Completed)"]]
+    .assert_eq(&short(&state));
 }
 
 /// Calls `act` with something new in each turn, until it is offered no tools; each turn reads 1,000 tokens.

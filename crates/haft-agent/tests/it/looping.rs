@@ -7,7 +7,10 @@ use serde_json::{Value, json};
 
 /// Plays turns of one call each, `input=result`, until the run ends; says after which turns it was told, and the end.
 fn check(turns: &[&str]) -> (Vec<usize>, Option<RunEnd>) {
-    let mut state = RunState::new();
+    check_from(RunState::new(), turns)
+}
+
+fn check_from(mut state: RunState, turns: &[&str]) -> (Vec<usize>, Option<RunEnd>) {
     state.step(prompted()).unwrap();
     let mut told = Vec::new();
     for (number, turn) in turns.iter().enumerate() {
@@ -82,6 +85,12 @@ fn a_run_that_gets_on_meanwhile_is_no_loop() {
 #[test]
 fn a_model_that_tries_something_else_is_told_again_before_it_is_stopped() {
     assert_eq!(check(&["a=1", "a=1", "a=1", "b=1", "a=1", "a=1", "a=1", "a=1"]), (vec![3, 7], LOOPS));
+}
+
+#[test]
+fn a_tool_that_may_repeat_itself_does_so_without_end() {
+    let state = RunState::new().with_repeatable(["look"]);
+    assert_eq!(check_from(state, &["a=1"; 9]), (vec![], None));
 }
 
 #[test]

@@ -82,7 +82,8 @@ fn a_run_that_is_interrupted_again_and_again_does_nothing_twice() {
     };
     let turns = ["w1", "w2", "w3"].map(waits).join("\n");
     let first = r#"{"calls":[{"id":"c1","name":"bash","input":{"command":"echo ran >> log.txt"}}]}"#;
-    let tree = tree().file("play/session.jsonl", format!("{first}\n{turns}\n{{\"text\":\"It is done.\"}}\n"));
+    let session = format!("{first}\n{turns}\n{{\"text\":\"It is done.\"}}\n");
+    let tree = tree().file("play/session.jsonl", &session);
     kill_at_work(&tree, &["run", "play", "--workdir", "work", "--yes"]);
     for kills in 2..=3 {
         let runs = json(&tree, &["resume", "--json"]);
