@@ -1,26 +1,25 @@
-//! Runs that are steered, paused, cancelled, limited and compacted while they are driven.
+//! Runs that are steered, paused, cancelled and limited while they are driven.
 
+use crate::compacting::observed;
 use crate::driver::{model, scope, transcript};
 use async_trait::async_trait;
 use expect_test::expect;
-use haft_agent::{
-    Agent, Budget, CompactError, Compaction, Context, CutOutputs, Price, Prices, Purse, Reservation, RunEnd,
-    RunState, Spent, Told, When,
-};
-use haft_core::{Event, EventKind, RunId, StopReason, ToolError, Usage};
-use haft_model::{Delta, DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest, ScriptedModel};
+use haft_agent::{Agent, Budget, Purse, Reservation, RunState, Spent, StateKeeper, When};
+use haft_core::{EventKind, RunId, ToolError};
+use haft_model::{DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest, ScriptedModel};
 use haft_tools_core::{
-    Access, Accesses, AllowAll, CallContext, Events, LocalExecutor, LocalOutputs, Observer, OutputStore,
-    Resource, Scheme, ToolRegistry, read_output, tool_fn,
+    Access, Accesses, AllowAll, CallContext, CallScope, LocalExecutor, Resource, Scheme, ToolRegistry,
+    tool_fn,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::error::Error;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Is set to the agent that drives the run, for tools that act as a person would meanwhile.
-type Hand = Arc<OnceLock<Arc<Agent>>>;
+pub(crate) type Hand = Arc<OnceLock<Arc<Agent>>>;
 
 #[derive(Deserialize, JsonSchema)]
 struct Input {
@@ -31,7 +30,7 @@ struct Input {
 const STEP: Scheme = Scheme::new("step");
 
 /// Makes a tool that does to its run what its input says, one call after the other.
-fn act(hand: &Hand) -> ToolRegistry {
+pub(crate) fn act(hand: &Hand) -> ToolRegistry {
     let hand = Arc::clone(hand);
     let touches = |_: &Input| Ok(Accesses::from(Access::write(Resource::exact(STEP, "all"))));
     let act = tool_fn("act", "Acts.", touches, move |input: Input, cx: CallContext| {
@@ -44,6 +43,7 @@ fn act(hand: &Hand) -> ToolRegistry {
                 "steer after" => agent().steer(&run, "One more thing.", When::AfterTurn).unwrap(),
                 "pause" => agent().pause(&run).unwrap(),
                 "cancel" => agent().cancel(&run).unwrap(),
+                "wait" => tokio::task::yield_now().await,
                 "hang" => cx.cancellation().cancelled().await,
                 "draw" => {
                     let purse = cx.scope().extension::<Purse>().unwrap();
@@ -69,7 +69,7 @@ fn session(acts: &[&str]) -> Arc<ScriptedModel> {
     model(&format!("{{\"calls\":[{}]}}\n{{\"text\":\"Done.\"}}", calls.join(",")))
 }
 
-fn agent(model: impl Model, change: impl FnOnce(Agent) -> Agent) -> Arc<Agent> {
+pub(crate) fn agent(model: impl Model, change: impl FnOnce(Agent) -> Agent) -> Arc<Agent> {
     let hand = Hand::default();
     let executor = LocalExecutor::builder(act(&hand)).approver(AllowAll).build();
     let agent = Arc::new(change(Agent::new(model, executor)));
@@ -78,7 +78,7 @@ fn agent(model: impl Model, change: impl FnOnce(Agent) -> Agent) -> Arc<Agent> {
 }
 
 /// Cuts replies, which are long, to what they begin with.
-fn short(state: &RunState) -> String {
+pub(crate) fn short(state: &RunState) -> String {
     let cut = |line: &str| line.chars().take(72).collect::<String>();
     transcript(state).lines().map(cut).collect::<Vec<_>>().join("\n")
 }
@@ -116,6 +116,54 @@ async fn what_is_said_for_after_the_turn_skips_nothing() {
         person
         model: Done.
         Some(Completed)"]]
+    .assert_eq(&short(&state));
+}
+
+/// Writes down where a run stood each time that it was kept, and fails from some time on.
+struct Kept {
+    stood: Mutex<Vec<String>>,
+    most: usize,
+}
+
+#[async_trait]
+impl StateKeeper for Kept {
+    async fn keep(&self, _: &CallScope, state: &RunState) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let mut stood = self.stood.lock().unwrap();
+        if stood.len() == self.most {
+            return Err("the disk is full".into());
+        }
+        let queue: Vec<&str> = state.queue().iter().map(|queued| queued.text.as_str()).collect();
+        stood.push(format!("{} {queue:?}", serde_json::to_value(state.phase())?["phase"]));
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn what_is_said_is_kept_while_calls_run() {
+    let keeper = Arc::new(Kept { stood: Mutex::default(), most: usize::MAX });
+    let kept = Arc::clone(&keeper) as Arc<dyn StateKeeper>;
+    agent(session(&["steer after", "wait"]), |agent| agent.kept_by(kept)).run(scope(), "go").await;
+    expect![[r#"
+        "acting" []
+        "acting" ["One more thing."]
+        "thinking" []
+        "ended" []"#]]
+    .assert_eq(&keeper.stood.lock().unwrap().join("\n"));
+}
+
+#[tokio::test]
+async fn calls_that_were_made_are_answered_as_they_ended_when_the_run_can_no_more_be_kept() {
+    let keeper = Arc::new(Kept { stood: Mutex::default(), most: 1 });
+    let state =
+        agent(session(&["steer after", "wait"]), |agent| agent.kept_by(keeper)).run(scope(), "go").await;
+    expect![[r#"
+        person
+        model: 
+        c0 ok: steer aftersteer aftersteer aftersteer aftersteer aftersteer afte
+        [lines over 2000 bytes are cut within: ask for less at once to see them]
+        c1 ok: waitwaitwaitwaitwaitwaitwaitwaitwaitwaitwaitwaitwaitwaitwaitwaitw
+        person
+        Some(Failed { reason: "the run cannot be kept: the disk is full" })"#]]
     .assert_eq(&short(&state));
 }
 
@@ -252,153 +300,6 @@ async fn a_run_that_a_call_makes_does_not_wait_for_that_call() {
         model: Nested.
         Some(Completed)"]]
     .assert_eq(&short(&state));
-}
-
-/// Calls `act` with something new in each turn, until it is offered no tools; each turn reads 1,000 tokens.
-struct Busy {
-    capabilities: ModelCapabilities,
-    requests: Mutex<Vec<ModelRequest>>,
-    counts: bool,
-}
-
-impl Busy {
-    fn new(counts: bool) -> Arc<Self> {
-        let capabilities = ModelCapabilities::new("busy").with_context_window(4_000);
-        Arc::new(Self { capabilities, requests: Mutex::default(), counts })
-    }
-
-    fn requests(&self) -> Vec<ModelRequest> {
-        self.requests.lock().unwrap().clone()
-    }
-}
-
-#[async_trait]
-impl Model for Busy {
-    fn capabilities(&self) -> &ModelCapabilities {
-        &self.capabilities
-    }
-
-    async fn stream(&self, request: ModelRequest, _: CancellationToken) -> Result<DeltaStream, ModelError> {
-        let mut requests = self.requests.lock().unwrap();
-        requests.push(request.clone());
-        let number = requests.len();
-        let end = if request.tools.is_empty() || number == 30 {
-            vec![Delta::Text("Enough.".to_owned()), Delta::Stop(StopReason::EndTurn)]
-        } else {
-            let (id, name) = (format!("c{number}").parse().unwrap(), "act".to_owned());
-            let fragment = format!(r#"{{"what":"{number}"}}"#);
-            vec![
-                Delta::ToolCallStart { index: 0, id, name },
-                Delta::ToolCallArguments { index: 0, fragment },
-                Delta::Stop(StopReason::ToolCalls),
-            ]
-        };
-        let input = if self.counts { 1_000 } else { 0 };
-        let usage = Delta::Usage(Usage { input, ..Usage::default() });
-        Ok(DeltaStream::from_deltas([usage].into_iter().chain(end)))
-    }
-}
-
-#[tokio::test]
-async fn money_is_spent_by_the_price_of_the_model() {
-    let costs = |agent: Agent| agent.budget(Budget::default().cost(0.01));
-    let priced = |agent| costs(agent).prices(Prices::new().with("busy", Price::new(3.0, 15.0)));
-    let state = agent(Busy::new(true), priced).run(scope(), "go").await;
-    // 3 thousandths a turn: the fourth is over it, the fifth closes.
-    assert_eq!((state.turns(), state.spent().cost_nanos), (5, 15_000_000));
-    let state = agent(Busy::new(true), costs).run(scope(), "go").await;
-    expect![[r#"
-        person
-        Some(Failed { reason: "the run has a budget of money, and there is no pr"#]]
-    .assert_eq(&short(&state));
-}
-
-fn observed() -> (Events, Arc<Mutex<Vec<Event>>>) {
-    let seen: Arc<Mutex<Vec<Event>>> = Arc::default();
-    let sink = Arc::clone(&seen);
-    let observer: Arc<dyn Observer> = Arc::new(move |event: &Event| sink.lock().unwrap().push(event.clone()));
-    (Events::new([observer]), seen)
-}
-
-#[tokio::test]
-async fn old_outputs_are_told_by_their_handles_and_can_be_read() {
-    let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
-    let registry = act(&Hand::default()).with(read_output(Arc::clone(&outputs))).unwrap();
-    let executor = LocalExecutor::builder(registry).approver(AllowAll).outputs(Arc::clone(&outputs)).build();
-    let (model, (events, seen)) = (Busy::new(false), observed());
-    let agent = Agent::new(Arc::clone(&model), executor).events(events);
-    let state = agent.run(scope(), "go").await;
-    assert_eq!(state.end(), Some(&RunEnd::Completed));
-
-    let requests = model.requests();
-    let size = |request: &ModelRequest| {
-        let bytes: usize =
-            request.messages.iter().map(|message| serde_json::to_string(message).unwrap().len()).sum();
-        bytes / 4
-    };
-    let largest = requests.iter().map(size).max().unwrap();
-    assert!((2_500..4_000).contains(&largest), "{largest}");
-    let whole: usize =
-        state.messages().iter().map(|message| serde_json::to_string(message).unwrap().len()).sum();
-    assert!(whole / 4 > 6_000, "{whole}");
-
-    let told = serde_json::to_value(&*requests.last().unwrap().messages[2]).unwrap();
-    let told = told["replies"][0]["output"]["content"][0]["text"].as_str().unwrap().to_owned();
-    expect![[
-        r#"[500 bytes of output are left out here, to make room: read_output gives them, with output "o1"]"#
-    ]]
-    .assert_eq(&told);
-    let kept = serde_json::to_value(&*state.messages()[2]).unwrap();
-    let id = "o1".parse().unwrap();
-    let chunk = outputs.read(&scope(), &id, 0..10_000).await.unwrap();
-    assert_eq!(
-        kept["replies"][0]["output"]["content"][0]["text"],
-        String::from_utf8_lossy(&chunk.bytes).as_ref()
-    );
-    let compacted =
-        seen.lock().unwrap().iter().filter(|event| matches!(event.kind, EventKind::Compacted { .. })).count();
-    assert!((1..=8).contains(&compacted), "{compacted}");
-    // The tools and what was told last are as before.
-    assert!(requests.windows(2).all(|pair| Arc::ptr_eq(&pair[0].tools, &pair[1].tools)));
-}
-
-/// Cannot do it.
-struct Unable;
-
-#[async_trait]
-impl Compaction for Unable {
-    async fn compact(&self, _: Context<'_>) -> Result<Vec<Told>, CompactError> {
-        Err("the summariser is out".into())
-    }
-}
-
-#[tokio::test]
-async fn a_run_that_cannot_be_compacted_goes_on_and_says_so_now_and_then() {
-    let (events, seen) = observed();
-    let state =
-        agent(Busy::new(false), |agent| agent.compacted_by(Unable).events(events)).run(scope(), "go").await;
-    assert_eq!(state.end(), Some(&RunEnd::Completed));
-    let failed: Vec<String> = seen
-        .lock()
-        .unwrap()
-        .iter()
-        .filter_map(|event| match &event.kind {
-            EventKind::CompactionFailed { reason } => Some(reason.clone()),
-            _ => None,
-        })
-        .collect();
-    assert!((1..=20).contains(&failed.len()), "{}", failed.len());
-    assert_eq!(failed[0], "the summariser is out");
-}
-
-#[tokio::test]
-async fn where_little_is_left_to_cut_the_last_turns_are_cut_as_well() {
-    let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
-    let model = Busy::new(false);
-    let compaction = CutOutputs::new(outputs).keep_turns(100);
-    let state = agent(Arc::clone(&model), |agent| agent.compacted_by(compaction)).run(scope(), "go").await;
-    assert_eq!(state.end(), Some(&RunEnd::Completed));
-    assert!(state.context_tokens() < 4_000, "{}", state.context_tokens());
 }
 
 #[tokio::test]

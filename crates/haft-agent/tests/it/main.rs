@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
 
 mod budgets;
+mod compacting;
 mod driver;
 mod fixture;
 mod guiding;
