@@ -103,7 +103,7 @@ impl Complaint {
             (false, true) => format!("the service said {}", name.join(" ")),
             (false, false) => format!("the service said {}: {}", name.join(" "), self.message),
         };
-        let said = redaction.show(&said);
+        let said = redaction.show(said.trim_end_matches('.'));
         let refused = |next: &str| Fault::last(ModelError::Refused { reason: format!("{said}; {next}") });
         match class {
             Class::Rate => Fault::passing(ModelError::RateLimited { retry_after: self.retry_after }),

@@ -78,7 +78,7 @@ mod tests {
             assert_eq!(aliases.read(&written), tool.name().as_str());
         }
         assert_eq!(NameRule::Any.written("3d_view"), "3d_view");
-        assert_eq!(NameRule::Any.written("no name"), "no_name_4ccc4e8bb8c3");
+        assert_eq!(NameRule::Any.written("no name"), "no_name_f208e82414ce");
         assert_eq!(aliases.read("unknown"), "unknown");
     }
 }

@@ -1,0 +1,103 @@
+//! Answers that no service would give.
+
+use crate::server::{Answer, Server};
+use crate::wire::{ALL, Wire, ask, quick, take_turn, told};
+use expect_test::expect;
+use haft_core::Message;
+use haft_model::{ModelError, ModelRequest, ProtocolError};
+use proptest::prelude::*;
+
+async fn error_of(wire: Wire, answer: Answer) -> ModelError {
+    let server = Server::start([answer]).await;
+    let model = wire.patient_model(server.address, quick().retries(0));
+    take_turn(&*model, ModelRequest::new([Message::user("Go on.")])).await.1.unwrap_err()
+}
+
+#[tokio::test]
+async fn a_line_without_end_is_not_kept() {
+    for wire in ALL {
+        let giant = [b"data: ".as_slice(), &vec![b'x'; 17 * 1024 * 1024]].concat();
+        let error = error_of(wire, Answer::events(giant).in_pieces(1 << 20)).await;
+        assert!(matches!(error, ModelError::Protocol(ProtocolError::TooLarge { .. })), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_text_or_no_event_is_told() {
+    for wire in ALL {
+        let told_of = async |body: &[u8]| told(&error_of(wire, Answer::events(body)).await);
+        expect!["the model's answer is malformed: it is no stream of events: utf8 parse error: invalid utf-8 sequence of 1 bytes from index 0: invalid utf-8 sequence of 1 bytes from index 0"]
+            .assert_eq(&told_of(b"data: \xff\xfe\n\n").await);
+        expect!["the model's answer is malformed: it is no stream of events: invalid line"]
+            .assert_eq(&told_of(b"<html>\n\n").await);
+        expect!["the model's answer is malformed: an event is not JSON"]
+            .assert_eq(&told_of(b"data: {\"type\":\n\n").await);
+        let deep = format!("data: {}\n\n", "[".repeat(100_000));
+        expect!["the model's answer is malformed: an event is not JSON"]
+            .assert_eq(&told_of(deep.as_bytes()).await);
+    }
+}
+
+/// Puts other values in places of a JSON value.
+fn changed(value: &serde_json::Value, place: usize, with: &serde_json::Value) -> serde_json::Value {
+    fn walk(value: &mut serde_json::Value, left: &mut usize, with: &serde_json::Value) -> bool {
+        if *left == 0 {
+            *value = with.clone();
+            return true;
+        }
+        *left -= 1;
+        match value {
+            serde_json::Value::Object(members) => members.values_mut().any(|member| walk(member, left, with)),
+            serde_json::Value::Array(items) => items.iter_mut().any(|item| walk(item, left, with)),
+            _ => false,
+        }
+    }
+    let mut value = value.clone();
+    walk(&mut value, &mut { place }, with);
+    value
+}
+
+fn odd_value() -> impl Strategy<Value = serde_json::Value> {
+    use serde_json::json;
+    prop::sample::select(vec![
+        json!(null),
+        json!(true),
+        json!(-1),
+        json!(u64::MAX),
+        json!(1.5e300),
+        json!(""),
+        json!("\u{0}\u{202e}"),
+        json!([]),
+        json!([[], {}]),
+        json!({}),
+        json!({ "error": { "message": 1 } }),
+    ])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever is in the place of what an event should say, there is a turn or an error, and never a panic.
+    #[test]
+    fn any_value_in_any_place_is_survived(event in 0_usize..30, place in 0_usize..40, with in odd_value()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            for wire in ALL {
+                let transcript = wire.transcript("tools");
+                let events: Vec<&str> = transcript.split("\n\n").filter(|event| !event.is_empty()).collect();
+                let mut body = String::new();
+                for (at, text) in events.iter().enumerate() {
+                    let data = text.rsplit("data: ").next().unwrap();
+                    match serde_json::from_str(data) {
+                        Ok(value) if at == event % events.len() => {
+                            body.push_str(&format!("data: {}\n\n", changed(&value, place, &with)));
+                        }
+                        _ => body.push_str(&format!("{text}\n\n")),
+                    }
+                }
+                let server = Server::start([Answer::events(body)]).await;
+                let _ = ask(&server, wire).await;
+            }
+        });
+    }
+}
