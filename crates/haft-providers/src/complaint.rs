@@ -25,9 +25,14 @@ impl Fault {
         Self { again: error.can_retry(), error }
     }
 
-    /// Says that an answer cannot be read.
-    pub(crate) fn unreadable(what: impl Into<String>) -> Self {
-        Self::last(ProtocolError::Unreadable { what: what.into(), source: None })
+    /// Says that an answer cannot be read; the next step is to ask again.
+    pub(crate) fn unreadable(what: impl std::fmt::Display) -> Self {
+        Self::malformed(format!("{what}; ask again, or choose another model or service if it stays so"))
+    }
+
+    /// Says that an answer cannot be read, and what can be done about it.
+    pub(crate) fn malformed(what: String) -> Self {
+        Self::last(ProtocolError::Unreadable { what, source: None })
     }
 }
 
@@ -89,7 +94,9 @@ impl Complaint {
         let kinds = kinds.into_iter().filter_map(Value::as_str).filter(|kind| *kind != "error");
         let code = inner["code"].as_u64().and_then(|code| u16::try_from(code).ok());
         let status = code.and_then(|code| StatusCode::from_u16(code).ok());
-        Self { kinds: kinds.map(str::to_owned).collect(), message, status, retry_after: None }
+        let mut kinds: Vec<String> = kinds.map(str::to_owned).collect();
+        kinds.dedup();
+        Self { kinds, message, status, retry_after: None }
     }
 
     /// Says what follows from it.

@@ -171,7 +171,7 @@ impl Asking<'_> {
         match kind {
             Some(kind) if !kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream") => {
                 let kind = self.service.redaction().show(kind.split(';').next().unwrap_or_default());
-                Err(Fault::unreadable(format!(
+                Err(Fault::malformed(format!(
                     "it is `{kind}` and no stream of events; check the base URL, and that the service can stream"
                 )))
             }

@@ -105,7 +105,7 @@ async fn what_may_pass_is_asked_again_and_what_may_not_is_told_with_the_next_ste
         ],
         &expect![[r#"
             429 asked 1 times, again: false
-            the model's provider refused the request: the service said 429 insufficient_quota insufficient_quota: You exceeded your current quota; add credit or raise the limit at the provider, or choose another model
+            the model's provider refused the request: the service said 429 insufficient_quota: You exceeded your current quota; add credit or raise the limit at the provider, or choose another model
             429 asked 3 times, again: true
             the model's provider limits the rate of requests
             400 asked 1 times, again: false

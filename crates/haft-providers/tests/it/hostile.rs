@@ -26,14 +26,14 @@ async fn a_line_without_end_is_not_kept() {
 async fn what_is_not_text_or_no_event_is_told() {
     for wire in ALL {
         let told_of = async |body: &[u8]| told(&error_of(wire, Answer::events(body)).await);
-        expect!["the model's answer is malformed: it is no stream of events: utf8 parse error: invalid utf-8 sequence of 1 bytes from index 0: invalid utf-8 sequence of 1 bytes from index 0"]
+        expect!["the model's answer is malformed: it is no stream of events; check the base URL, and ask again: utf8 parse error: invalid utf-8 sequence of 1 bytes from index 0: invalid utf-8 sequence of 1 bytes from index 0"8 sequence of 1 bytes from index 0"8 sequence of 1 bytes from index 0"]
             .assert_eq(&told_of(b"data: \xff\xfe\n\n").await);
-        expect!["the model's answer is malformed: it is no stream of events: invalid line"]
+        expect!["the model's answer is malformed: it is no stream of events; check the base URL, and ask again: invalid line"e URL, and ask again: invalid line"e URL, and ask again: invalid line"]
             .assert_eq(&told_of(b"<html>\n\n").await);
-        expect!["the model's answer is malformed: an event is not JSON"]
+        expect!["the model's answer is malformed: an event is not JSON; ask again, or choose another model or service if it stays so" ask again, or choose another model or service if it stays so" ask again, or choose another model or service if it stays so"]
             .assert_eq(&told_of(b"data: {\"type\":\n\n").await);
         let deep = format!("data: {}\n\n", "[".repeat(100_000));
-        expect!["the model's answer is malformed: an event is not JSON"]
+        expect!["the model's answer is malformed: an event is not JSON; ask again, or choose another model or service if it stays so" ask again, or choose another model or service if it stays so" ask again, or choose another model or service if it stays so"]
             .assert_eq(&told_of(deep.as_bytes()).await);
     }
 }
