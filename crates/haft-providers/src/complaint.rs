@@ -113,7 +113,10 @@ impl Complaint {
         let said = redaction.show(said.trim_end_matches('.'));
         let refused = |next: &str| Fault::last(ModelError::Refused { reason: format!("{said}; {next}") });
         match class {
-            Class::Rate => Fault::passing(ModelError::RateLimited { retry_after: self.retry_after }),
+            Class::Rate => {
+                tracing::debug!(said, "a service limits the rate of requests");
+                Fault::passing(ModelError::RateLimited { retry_after: self.retry_after })
+            }
             Class::Quota => refused("add credit or raise the limit at the provider, or choose another model"),
             Class::Passing => Fault::passing(ModelError::Unavailable {
                 retry_after: self.retry_after,

@@ -50,7 +50,11 @@ pub(crate) struct Deltas<'a> {
 
 impl Deltas<'_> {
     pub(crate) fn push(&mut self, delta: Delta) {
-        self.queue.push_back(delta);
+        match (self.queue.back_mut(), delta) {
+            // A later one takes the place of an earlier one, so that however many come, one is kept.
+            (Some(Delta::Usage(last)), Delta::Usage(usage)) => *last = usage,
+            (_, delta) => self.queue.push_back(delta),
+        }
     }
 
     /// Adds text, if there is any.

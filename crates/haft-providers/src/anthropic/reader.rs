@@ -13,6 +13,9 @@ use std::collections::HashMap;
 /// How many bytes blocks may have that are kept until they are whole.
 const MOST_KEPT: usize = 16 * 1024 * 1024;
 
+/// What a block counts as in addition, in bytes, so that many that say nothing are bounded as well.
+const BLOCK_BYTES: usize = 128;
+
 /// Reads one message.
 pub(super) struct MessageReader {
     aliases: Aliases,
@@ -64,6 +67,7 @@ impl MessageReader {
     }
 
     fn begin_block(&mut self, index: u32, block: &Value, out: &mut Deltas<'_>) -> Result<(), Fault> {
+        self.keep(BLOCK_BYTES)?;
         let opened = match block["type"].as_str() {
             Some("text") => {
                 out.text(block["text"].as_str().unwrap_or_default());
@@ -71,7 +75,7 @@ impl MessageReader {
             }
             Some("thinking") => {
                 out.reasoning(block["thinking"].as_str().unwrap_or_default());
-                Self::keep(block)?
+                self.keep_block(block)?
             }
             Some("tool_use") => {
                 let call = self.calls;
@@ -82,7 +86,7 @@ impl MessageReader {
                 let whole = block["input"].as_object().is_some_and(|input| !input.is_empty());
                 Block::Call { call, whole: whole.then(|| block["input"].clone()) }
             }
-            Some(_) => Self::keep(block)?,
+            Some(_) => self.keep_block(block)?,
             None => return Err(Fault::unreadable("a block has no type")),
         };
         match self.open.insert(index, opened) {
@@ -91,9 +95,19 @@ impl MessageReader {
         }
     }
 
-    fn keep(block: &Value) -> Result<Block, Fault> {
-        let Value::Object(block) = block else { return Err(Fault::unreadable("a block is no object")) };
-        let mut block = block.clone();
+    /// Counts what is kept until it is whole.
+    fn keep(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.kept = self.kept.saturating_add(bytes);
+        if self.kept > MOST_KEPT {
+            return Err(Fault::last(ProtocolError::TooLarge { limit: MOST_KEPT }));
+        }
+        Ok(())
+    }
+
+    fn keep_block(&mut self, block: &Value) -> Result<Block, Fault> {
+        let Value::Object(members) = block else { return Err(Fault::unreadable("a block is no object")) };
+        self.keep(block.to_string().len())?;
+        let mut block = members.clone();
         if block.get("type").is_some_and(|kind| kind == "thinking") {
             block.remove("thinking");
         }
@@ -101,6 +115,9 @@ impl MessageReader {
     }
 
     fn go_on(&mut self, index: u32, delta: &Value, out: &mut Deltas<'_>) -> Result<(), Fault> {
+        if matches!(self.open.get(&index), Some(Block::Kept { .. })) {
+            self.keep(delta.to_string().len())?;
+        }
         let unknown = || Fault::unreadable(format!("a piece of block number {index}, which was not started"));
         let block = self.open.get_mut(&index).ok_or_else(unknown)?;
         let text = |member: &str| delta[member].as_str().unwrap_or_default();
@@ -114,18 +131,9 @@ impl MessageReader {
                 }
             }
             (Block::Kept { .. }, "thinking_delta") => out.reasoning(text("thinking")),
-            (Block::Kept { block, json }, kind) => {
-                self.kept += delta.to_string().len();
-                if self.kept > MOST_KEPT {
-                    return Err(Fault::last(ProtocolError::TooLarge { limit: MOST_KEPT }));
-                }
-                match kind {
-                    "signature_delta" => append(block, "signature", text("signature")),
-                    "text_delta" => append(block, "text", text("text")),
-                    "input_json_delta" => json.push_str(text("partial_json")),
-                    _ => tracing::debug!(kind, "a piece of a block is of an unknown kind"),
-                }
-            }
+            (Block::Kept { block, .. }, "signature_delta") => append(block, "signature", text("signature")),
+            (Block::Kept { block, .. }, "text_delta") => append(block, "text", text("text")),
+            (Block::Kept { json, .. }, "input_json_delta") => json.push_str(text("partial_json")),
             // Citations are asked for by nobody, and what is not known is no content that could be told.
             (_, kind) => tracing::debug!(kind, "a piece of a block is of an unknown kind"),
         }

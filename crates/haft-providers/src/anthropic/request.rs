@@ -105,7 +105,13 @@ fn messages(messages: &[impl AsRef<Message>], takes: Takes) -> Vec<(&'static str
     for message in messages {
         let (role, mut blocks) = match message.as_ref() {
             Message::User { content } => (USER, contents(content, takes)),
-            Message::Tool { replies } => (USER, replies.iter().map(|reply| result(reply, takes)).collect()),
+            Message::Tool { replies } => {
+                let mut after = Vec::new();
+                let mut blocks: Vec<Value> =
+                    replies.iter().map(|reply| result(reply, takes, &mut after)).collect();
+                blocks.append(&mut after);
+                (USER, blocks)
+            }
             Message::Assistant { parts } => (ASSISTANT, parts.iter().filter_map(part).collect()),
             // A message of a kind that is not known here has nothing that could be read out of it.
             other => (USER, vec![text(&format!("[a message that cannot be shown: {other:?}]"))]),
@@ -148,16 +154,28 @@ fn part(part: &AssistantPart) -> Option<Value> {
     }
 }
 
-fn result(reply: &ToolReply, takes: Takes) -> Value {
-    let mut block = json!({
-        "type": "tool_result",
-        "tool_use_id": written_id(reply.call_id.as_str()),
-        "content": contents(&reply.output.content, takes),
-    });
-    if !reply.status.is_ok() {
-        block["is_error"] = json!(true);
+/// Writes the reply to a call; what it cannot hold goes to `after`, with a word on whose it is.
+fn result(reply: &ToolReply, takes: Takes, after: &mut Vec<Value>) -> Value {
+    let id = written_id(reply.call_id.as_str());
+    if reply.status.is_ok() {
+        let content = contents(&reply.output.content, takes);
+        return json!({ "type": "tool_result", "tool_use_id": id, "content": content });
     }
-    block
+    // What a failed call says has to be text, and some of it.
+    let mut content = Vec::new();
+    for piece in pieces(&reply.output.content, takes) {
+        if piece.is_text() {
+            content.extend(self::content(piece));
+        } else {
+            content.push(text(&format!("[{}: shown after the replies]", piece.name())));
+            after.push(text(&format!("[{} of the reply to {id}]", piece.name())));
+            after.extend(self::content(piece));
+        }
+    }
+    if content.is_empty() {
+        content.push(text(&format!("[{}]", reply.status)));
+    }
+    json!({ "type": "tool_result", "tool_use_id": id, "content": content, "is_error": true })
 }
 
 fn contents(contents: &[Content], takes: Takes) -> Vec<Value> {

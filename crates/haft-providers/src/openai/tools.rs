@@ -20,6 +20,7 @@ pub(super) fn function(dialect: Dialect, rule: NameRule, tool: &ToolSpec) -> Map
     let mut function = Map::new();
     function.insert("name".into(), json!(rule.written(tool.name().as_str())));
     function.insert("description".into(), json!(tool.description()));
+    let schema = if dialect == Dialect::Gemini { lower(schema) } else { schema };
     let is_empty = schema["properties"].as_object().is_none_or(Map::is_empty);
     if !(dialect == Dialect::Gemini && is_empty) {
         function.insert("parameters".into(), schema);
@@ -28,6 +29,30 @@ pub(super) fn function(dialect: Dialect, rule: NameRule, tool: &ToolSpec) -> Map
         function.insert("strict".into(), json!(strict));
     }
     function
+}
+
+/// Writes the names of types as JSON Schema has them, which Gemini takes here as well as its own.
+fn lower(mut schema: Value) -> Value {
+    if let Value::Object(members) = &mut schema {
+        for (name, member) in members.iter_mut() {
+            match (name.as_str(), &mut *member) {
+                ("type", Value::String(kind)) => *kind = kind.to_ascii_lowercase(),
+                ("properties", Value::Object(properties)) => {
+                    for property in properties.values_mut() {
+                        *property = lower(property.take());
+                    }
+                }
+                ("items", _) => *member = lower(member.take()),
+                ("anyOf", Value::Array(branches)) => {
+                    for branch in branches {
+                        *branch = lower(branch.take());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    schema
 }
 
 /// Writes the word for a choice; `named` writes the choice of one tool.

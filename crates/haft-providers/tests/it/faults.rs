@@ -178,8 +178,10 @@ async fn an_answer_that_stands_still_ends() {
         let model = wire.patient_model(server.address, patience);
         let (_, turn) = take_turn(&*model, go_on()).await;
         let error = turn.unwrap_err();
-        expect!["the model is not available: the service sent nothing for 0.05 s; try again, or wait longer for this model"]
-            .assert_eq(&told(&error));
+        assert_eq!(
+            told(&error),
+            "the model is not available: the service sent nothing for 0.05 s; try again, or wait longer for this model"
+        );
     }
 }
 
@@ -189,8 +191,10 @@ async fn an_answer_of_another_kind_is_told() {
         let server =
             Server::start([Answer::new(200, "content-type: text/html; charset=utf-8\r\n", "<html>")]).await;
         let (_, turn) = ask(&server, wire).await;
-        expect!["the model's answer is malformed: it is `text/html` and no stream of events; check the base URL, and that the service can stream"]
-            .assert_eq(&told(&turn.unwrap_err()));
+        assert_eq!(
+            told(&turn.unwrap_err()),
+            "the model's answer is malformed: it is `text/html` and no stream of events; check the base URL, and that the service can stream"
+        );
     }
 }
 

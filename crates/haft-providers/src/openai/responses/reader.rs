@@ -10,11 +10,15 @@ use haft_model::{Delta, ModelError};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
+/// How many items an answer may have, so that many that say nothing are bounded as well.
+const MOST_ITEMS: usize = 100_000;
+
 /// Reads one response.
 pub(super) struct ResponseReader {
     aliases: Aliases,
     first_id: usize,
     open: HashMap<u64, Item>,
+    items: usize,
     calls: u32,
     has_refusal: bool,
 }
@@ -29,10 +33,14 @@ enum Item {
 
 impl ResponseReader {
     pub(super) fn new(aliases: Aliases, first_id: usize) -> Self {
-        Self { aliases, first_id, open: HashMap::new(), calls: 0, has_refusal: false }
+        Self { aliases, first_id, open: HashMap::new(), items: 0, calls: 0, has_refusal: false }
     }
 
     fn begin_item(&mut self, index: u64, item: &Value, out: &mut Deltas<'_>) -> Result<(), Fault> {
+        self.items += 1;
+        if self.items > MOST_ITEMS {
+            return Err(Fault::unreadable(format!("it has more than {MOST_ITEMS} items")));
+        }
         let begun = match item["type"].as_str() {
             Some("function_call") => {
                 let call = self.calls;
