@@ -14,7 +14,7 @@ use std::collections::HashMap;
 const MOST_KEPT: usize = 16 * 1024 * 1024;
 
 /// What a block counts as in addition, in bytes, so that many that say nothing are bounded as well.
-const BLOCK_BYTES: usize = 128;
+const BLOCK_BYTES: usize = 1024;
 
 /// Reads one message.
 pub(super) struct MessageReader {

@@ -131,9 +131,9 @@ async fn what_is_not_known_is_kept_and_what_was_cut_off_is_handed_on() {
 
 #[tokio::test]
 async fn a_turn_that_was_paused_is_refused() {
-    check(Wire::Anthropic, "paused", &expect![[r#"
+    check(Wire::Anthropic, "paused", &expect![[r"
         the model's provider refused the request: it paused the turn (`pause_turn`), which only tools do that the provider runs itself; take them out of the extra members
-        again: false"#]]).await;
+        again: false"]]).await;
 }
 
 #[tokio::test]
@@ -158,15 +158,15 @@ async fn reasoning_of_others_than_openai_is_read_with_what_they_want_back() {
 
 #[tokio::test]
 async fn an_error_within_an_answer_ends_it() {
-    check(Wire::Anthropic, "overloaded", &expect![[r#"
+    check(Wire::Anthropic, "overloaded", &expect![[r"
         the model is not available: the service said overloaded_error: Overloaded; try again later, or choose another model
-        again: true"#]]).await;
-    check(Wire::Chat, "overloaded", &expect![[r#"
+        again: true"]]).await;
+    check(Wire::Chat, "overloaded", &expect![[r"
         the model is not available: the service said 500 InternalServerError: the engine is dead; try again later, or choose another model
-        again: true"#]]).await;
-    check(Wire::Responses, "overloaded", &expect![[r#"
+        again: true"]]).await;
+    check(Wire::Responses, "overloaded", &expect![[r"
         the model is not available: the service said server_error: The server had an error while processing your request; try again later, or choose another model
-        again: true"#]]).await;
+        again: true"]]).await;
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use crate::wire::{ALL, Wire, ask, quick, take_turn, told};
 use haft_core::Message;
 use haft_model::{ModelError, ModelRequest, ProtocolError};
 use proptest::prelude::*;
+use std::fmt::Write as _;
 
 async fn error_of(wire: Wire, answer: Answer) -> ModelError {
     let server = Server::start([answer]).await;
@@ -39,6 +40,31 @@ async fn what_is_not_text_or_no_event_is_told() {
             let expected = format!("the model's answer is malformed: {expected}");
             assert!(told.starts_with(&expected), "{wire:?}: {told}");
         }
+    }
+}
+
+#[tokio::test]
+async fn parts_without_number_are_not_kept() {
+    for wire in ALL {
+        let (first, part, count) = match wire {
+            Wire::Anthropic => (
+                r#"{"type":"message_start","message":{}}"#,
+                r#"{"type":"content_block_start","index":N,"content_block":{"type":"x"}}"#,
+                17_000,
+            ),
+            Wire::Chat => {
+                (r#"{"choices":[]}"#, r#"{"choices":[{"delta":{"tool_calls":[{"index":N}]}}]}"#, 17_000)
+            }
+            Wire::Responses => (
+                r#"{"type":"response.created"}"#,
+                r#"{"type":"response.output_item.added","output_index":N,"item":{"type":"x"}}"#,
+                10_100,
+            ),
+        };
+        let parts = (0..count).map(|number| format!("data: {}\n\n", part.replace('N', &number.to_string())));
+        let body: String = std::iter::once(format!("data: {first}\n\n")).chain(parts).collect();
+        let error = error_of(wire, Answer::events(body)).await;
+        assert!(matches!(error, ModelError::Protocol(_)), "{wire:?}: {error:?}");
     }
 }
 
@@ -94,9 +120,9 @@ proptest! {
                     let data = text.rsplit("data: ").next().unwrap();
                     match serde_json::from_str(data) {
                         Ok(value) if at == event % events.len() => {
-                            body.push_str(&format!("data: {}\n\n", changed(&value, place, &with)));
+                            write!(body, "data: {}\n\n", changed(&value, place, &with)).unwrap();
                         }
-                        _ => body.push_str(&format!("{text}\n\n")),
+                        _ => write!(body, "{text}\n\n").unwrap(),
                     }
                 }
                 let server = Server::start([Answer::events(body)]).await;

@@ -5,6 +5,7 @@
 mod answers;
 mod faults;
 mod hostile;
+mod interleaving;
 mod requests;
 mod round_trip;
 mod secrets;

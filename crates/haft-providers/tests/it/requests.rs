@@ -2,7 +2,7 @@
 
 use crate::server::{Answer, Server};
 use crate::wire::{ALL, KEY, Wire, capabilities, quick, service, take_turn};
-use expect_test::{Expect, expect};
+use expect_test::{Expect, ExpectFile, expect, expect_file};
 use haft_core::{
     AssistantPart, Content, ErrorKind, Message, ReplyStatus, Schema, ToolCall, ToolName, ToolOutput,
     ToolReply, ToolSpec,
@@ -24,16 +24,16 @@ async fn sent(
     let mut server = Server::start([Answer::events(wire.transcript("text"))]).await;
     let (_, turn) = take_turn(&*model(server.address), request).await;
     turn.unwrap();
-    let heard = server.requests().remove(0);
-    let head = heard.head.replace(&server.address.to_string(), "ADDRESS").replace(KEY, "KEY");
-    (head.replace("\r\n", "\n"), serde_json::from_str(&heard.body).unwrap())
+    let request = server.requests().remove(0);
+    let head = request.head.replace(&server.address.to_string(), "ADDRESS").replace(KEY, "KEY");
+    (head.replace("\r\n", "\n"), serde_json::from_str(&request.body).unwrap())
 }
 
 fn call(id: &str, name: &str, input: Value) -> AssistantPart {
     AssistantPart::ToolCall { call: ToolCall::new(id.parse().unwrap(), name, input) }
 }
 
-fn reply(id: &str, name: &str, status: ReplyStatus, content: Vec<Content>) -> ToolReply {
+fn answered(id: &str, name: &str, status: ReplyStatus, content: Vec<Content>) -> ToolReply {
     ToolReply::new(id.parse().unwrap(), name, status, ToolOutput::new(content))
 }
 
@@ -79,7 +79,7 @@ fn transcript() -> Vec<Message> {
         },
         Message::Tool {
             replies: vec![
-                reply(
+                answered(
                     "toolu_01",
                     "read_file",
                     ReplyStatus::Ok,
@@ -89,7 +89,7 @@ fn transcript() -> Vec<Message> {
                         Content::json(json!({ "lines": 2 })),
                     ],
                 ),
-                reply(
+                answered(
                     "call.with.dots",
                     "no such tool",
                     ReplyStatus::Error(ErrorKind::UnknownTool),
@@ -104,7 +104,7 @@ fn transcript() -> Vec<Message> {
     ]
 }
 
-async fn check_whole(wire: Wire, expected: &Expect) {
+async fn check_whole(wire: Wire, expected: &ExpectFile) {
     let request = ModelRequest::new(transcript())
         .with_system("You read files.")
         .with_tools(tools(&["read_file", "write_file"]))
@@ -117,557 +117,17 @@ async fn check_whole(wire: Wire, expected: &Expect) {
 
 #[tokio::test]
 async fn a_transcript_with_everything_is_sent_to_anthropic() {
-    check_whole(
-        Wire::Anthropic,
-        &expect![[r#"
-            POST /v1/messages HTTP/1.1
-            content-type: application/json
-            accept: text/event-stream
-            anthropic-version: 2023-06-01
-            x-api-key: KEY
-            user-agent: haft/0.1.0
-            host: ADDRESS
-
-            {
-              "max_tokens": 1000,
-              "messages": [
-                {
-                  "content": [
-                    {
-                      "text": "What is on this picture, and in the document?",
-                      "type": "text"
-                    },
-                    {
-                      "source": {
-                        "data": "cG5n",
-                        "media_type": "image/png",
-                        "type": "base64"
-                      },
-                      "type": "image"
-                    },
-                    {
-                      "text": "[document file:///a.pdf, application/pdf]",
-                      "type": "text"
-                    },
-                    {
-                      "source": {
-                        "data": "cGRm",
-                        "media_type": "application/pdf",
-                        "type": "base64"
-                      },
-                      "title": "a.pdf",
-                      "type": "document"
-                    },
-                    {
-                      "cache_control": {
-                        "type": "ephemeral"
-                      },
-                      "text": "[sound, audio/wav, 3 bytes: not shown, since this model cannot read it]",
-                      "type": "text"
-                    }
-                  ],
-                  "role": "user"
-                },
-                {
-                  "content": [
-                    {
-                      "text": "[earlier reasoning]\nOf another provider.\n[end of reasoning]",
-                      "type": "text"
-                    },
-                    {
-                      "text": "I look.",
-                      "type": "text"
-                    },
-                    {
-                      "id": "toolu_01",
-                      "input": {
-                        "path": "a"
-                      },
-                      "name": "read_file",
-                      "type": "tool_use"
-                    },
-                    {
-                      "id": "call_with_dots_59f1e3df0720",
-                      "input": {
-                        "unparsed_arguments": "{\"path\": cut"
-                      },
-                      "name": "no_such_tool_4748c4582f4b",
-                      "type": "tool_use"
-                    }
-                  ],
-                  "role": "assistant"
-                },
-                {
-                  "content": [
-                    {
-                      "content": [
-                        {
-                          "text": "two parts",
-                          "type": "text"
-                        },
-                        {
-                          "source": {
-                            "data": "Z2lm",
-                            "media_type": "image/gif",
-                            "type": "base64"
-                          },
-                          "type": "image"
-                        },
-                        {
-                          "text": "{\"lines\":2}",
-                          "type": "text"
-                        }
-                      ],
-                      "tool_use_id": "toolu_01",
-                      "type": "tool_result"
-                    },
-                    {
-                      "content": [
-                        {
-                          "text": "there is no tool `no such tool`; did you mean `read_file`?",
-                          "type": "text"
-                        },
-                        {
-                          "text": "[image, image/webp, 4 bytes: shown after the replies]",
-                          "type": "text"
-                        }
-                      ],
-                      "is_error": true,
-                      "tool_use_id": "call_with_dots_59f1e3df0720",
-                      "type": "tool_result"
-                    },
-                    {
-                      "text": "[image, image/webp, 4 bytes of the reply to call_with_dots_59f1e3df0720]",
-                      "type": "text"
-                    },
-                    {
-                      "source": {
-                        "data": "d2VicA==",
-                        "media_type": "image/webp",
-                        "type": "base64"
-                      },
-                      "type": "image"
-                    },
-                    {
-                      "cache_control": {
-                        "type": "ephemeral"
-                      },
-                      "text": "Go on.",
-                      "type": "text"
-                    }
-                  ],
-                  "role": "user"
-                }
-              ],
-              "model": "test-model",
-              "stream": true,
-              "system": [
-                {
-                  "cache_control": {
-                    "type": "ephemeral"
-                  },
-                  "text": "You read files.",
-                  "type": "text"
-                }
-              ],
-              "temperature": 0.5,
-              "tools": [
-                {
-                  "description": "Reads a file.",
-                  "input_schema": {
-                    "properties": {
-                      "limit": {
-                        "type": "integer"
-                      },
-                      "path": {
-                        "minLength": 1,
-                        "type": "string"
-                      }
-                    },
-                    "required": [
-                      "path"
-                    ],
-                    "type": "object"
-                  },
-                  "name": "read_file"
-                },
-                {
-                  "cache_control": {
-                    "type": "ephemeral"
-                  },
-                  "description": "Reads a file.",
-                  "input_schema": {
-                    "properties": {
-                      "limit": {
-                        "type": "integer"
-                      },
-                      "path": {
-                        "minLength": 1,
-                        "type": "string"
-                      }
-                    },
-                    "required": [
-                      "path"
-                    ],
-                    "type": "object"
-                  },
-                  "name": "write_file"
-                }
-              ]
-            }
-        "#]],
-    )
-    .await;
+    check_whole(Wire::Anthropic, &expect_file!["requests/anthropic.http"]).await;
 }
 
 #[tokio::test]
 async fn a_transcript_with_everything_is_sent_as_a_chat() {
-    check_whole(
-        Wire::Chat,
-        &expect![[r#"
-            POST /v1/chat/completions HTTP/1.1
-            content-type: application/json
-            accept: text/event-stream
-            x-api-key: KEY
-            user-agent: haft/0.1.0
-            host: ADDRESS
-
-            {
-              "max_completion_tokens": 1000,
-              "messages": [
-                {
-                  "content": "You read files.",
-                  "role": "system"
-                },
-                {
-                  "content": [
-                    {
-                      "text": "What is on this picture, and in the document?",
-                      "type": "text"
-                    },
-                    {
-                      "image_url": {
-                        "url": "data:image/png;base64,cG5n"
-                      },
-                      "type": "image_url"
-                    },
-                    {
-                      "text": "[document file:///a.pdf, application/pdf]",
-                      "type": "text"
-                    },
-                    {
-                      "text": "[document, application/pdf, 3 bytes: not shown, since this model cannot read it]",
-                      "type": "text"
-                    },
-                    {
-                      "text": "[sound, audio/wav, 3 bytes: not shown, since this model cannot read it]",
-                      "type": "text"
-                    }
-                  ],
-                  "role": "user"
-                },
-                {
-                  "content": "[earlier reasoning]\nOf another provider.\n[end of reasoning]\n\nI look.",
-                  "role": "assistant",
-                  "tool_calls": [
-                    {
-                      "function": {
-                        "arguments": "{\"path\":\"a\"}",
-                        "name": "read_file"
-                      },
-                      "id": "toolu_01",
-                      "type": "function"
-                    },
-                    {
-                      "function": {
-                        "arguments": "{\"unparsed_arguments\":\"{\\\"path\\\": cut\"}",
-                        "name": "no_such_tool_4748c4582f4b"
-                      },
-                      "id": "call_with_dots_59f1e3df0720",
-                      "type": "function"
-                    }
-                  ]
-                },
-                {
-                  "content": "two parts\n[image, image/gif, 3 bytes: shown after the replies]\n{\"lines\":2}",
-                  "role": "tool",
-                  "tool_call_id": "toolu_01"
-                },
-                {
-                  "content": "[error: unknown tool]\nthere is no tool `no such tool`; did you mean `read_file`?\n[image, image/webp, 4 bytes: shown after the replies]",
-                  "role": "tool",
-                  "tool_call_id": "call_with_dots_59f1e3df0720"
-                },
-                {
-                  "content": [
-                    {
-                      "text": "[image, image/gif, 3 bytes of the reply to toolu_01]",
-                      "type": "text"
-                    },
-                    {
-                      "image_url": {
-                        "url": "data:image/gif;base64,Z2lm"
-                      },
-                      "type": "image_url"
-                    },
-                    {
-                      "text": "[image, image/webp, 4 bytes of the reply to call_with_dots_59f1e3df0720]",
-                      "type": "text"
-                    },
-                    {
-                      "image_url": {
-                        "url": "data:image/webp;base64,d2VicA=="
-                      },
-                      "type": "image_url"
-                    }
-                  ],
-                  "role": "user"
-                },
-                {
-                  "content": "Go on.",
-                  "role": "user"
-                }
-              ],
-              "model": "test-model",
-              "stream": true,
-              "stream_options": {
-                "include_usage": true
-              },
-              "temperature": 0.5,
-              "tools": [
-                {
-                  "function": {
-                    "description": "Reads a file.",
-                    "name": "read_file",
-                    "parameters": {
-                      "properties": {
-                        "limit": {
-                          "type": "integer"
-                        },
-                        "path": {
-                          "minLength": 1,
-                          "type": "string"
-                        }
-                      },
-                      "required": [
-                        "path"
-                      ],
-                      "type": "object"
-                    },
-                    "strict": false
-                  },
-                  "type": "function"
-                },
-                {
-                  "function": {
-                    "description": "Reads a file.",
-                    "name": "write_file",
-                    "parameters": {
-                      "properties": {
-                        "limit": {
-                          "type": "integer"
-                        },
-                        "path": {
-                          "minLength": 1,
-                          "type": "string"
-                        }
-                      },
-                      "required": [
-                        "path"
-                      ],
-                      "type": "object"
-                    },
-                    "strict": false
-                  },
-                  "type": "function"
-                }
-              ]
-            }
-        "#]],
-    )
-    .await;
+    check_whole(Wire::Chat, &expect_file!["requests/chat.http"]).await;
 }
 
 #[tokio::test]
 async fn a_transcript_with_everything_is_sent_as_items() {
-    check_whole(
-        Wire::Responses,
-        &expect![[r#"
-            POST /v1/responses HTTP/1.1
-            content-type: application/json
-            accept: text/event-stream
-            x-api-key: KEY
-            user-agent: haft/0.1.0
-            host: ADDRESS
-
-            {
-              "include": [
-                "reasoning.encrypted_content"
-              ],
-              "input": [
-                {
-                  "content": [
-                    {
-                      "text": "What is on this picture, and in the document?",
-                      "type": "input_text"
-                    },
-                    {
-                      "detail": "auto",
-                      "image_url": "data:image/png;base64,cG5n",
-                      "type": "input_image"
-                    },
-                    {
-                      "text": "[document file:///a.pdf, application/pdf]",
-                      "type": "input_text"
-                    },
-                    {
-                      "file_data": "data:application/pdf;base64,cGRm",
-                      "filename": "a.pdf",
-                      "type": "input_file"
-                    },
-                    {
-                      "text": "[sound, audio/wav, 3 bytes: not shown, since this model cannot read it]",
-                      "type": "input_text"
-                    }
-                  ],
-                  "role": "user",
-                  "type": "message"
-                },
-                {
-                  "content": [
-                    {
-                      "text": "[earlier reasoning]\nOf another provider.\n[end of reasoning]",
-                      "type": "output_text"
-                    }
-                  ],
-                  "role": "assistant",
-                  "type": "message"
-                },
-                {
-                  "content": [
-                    {
-                      "text": "I look.",
-                      "type": "output_text"
-                    }
-                  ],
-                  "role": "assistant",
-                  "type": "message"
-                },
-                {
-                  "arguments": "{\"path\":\"a\"}",
-                  "call_id": "toolu_01",
-                  "name": "read_file",
-                  "type": "function_call"
-                },
-                {
-                  "arguments": "{\"unparsed_arguments\":\"{\\\"path\\\": cut\"}",
-                  "call_id": "call_with_dots_59f1e3df0720",
-                  "name": "no_such_tool_4748c4582f4b",
-                  "type": "function_call"
-                },
-                {
-                  "call_id": "toolu_01",
-                  "output": [
-                    {
-                      "text": "two parts",
-                      "type": "input_text"
-                    },
-                    {
-                      "detail": "auto",
-                      "image_url": "data:image/gif;base64,Z2lm",
-                      "type": "input_image"
-                    },
-                    {
-                      "text": "{\"lines\":2}",
-                      "type": "input_text"
-                    }
-                  ],
-                  "type": "function_call_output"
-                },
-                {
-                  "call_id": "call_with_dots_59f1e3df0720",
-                  "output": [
-                    {
-                      "text": "[error: unknown tool]",
-                      "type": "input_text"
-                    },
-                    {
-                      "text": "there is no tool `no such tool`; did you mean `read_file`?",
-                      "type": "input_text"
-                    },
-                    {
-                      "detail": "auto",
-                      "image_url": "data:image/webp;base64,d2VicA==",
-                      "type": "input_image"
-                    }
-                  ],
-                  "type": "function_call_output"
-                },
-                {
-                  "content": [
-                    {
-                      "text": "Go on.",
-                      "type": "input_text"
-                    }
-                  ],
-                  "role": "user",
-                  "type": "message"
-                }
-              ],
-              "instructions": "You read files.",
-              "max_output_tokens": 1000,
-              "model": "test-model",
-              "store": false,
-              "stream": true,
-              "temperature": 0.5,
-              "tools": [
-                {
-                  "description": "Reads a file.",
-                  "name": "read_file",
-                  "parameters": {
-                    "properties": {
-                      "limit": {
-                        "type": "integer"
-                      },
-                      "path": {
-                        "minLength": 1,
-                        "type": "string"
-                      }
-                    },
-                    "required": [
-                      "path"
-                    ],
-                    "type": "object"
-                  },
-                  "strict": false,
-                  "type": "function"
-                },
-                {
-                  "description": "Reads a file.",
-                  "name": "write_file",
-                  "parameters": {
-                    "properties": {
-                      "limit": {
-                        "type": "integer"
-                      },
-                      "path": {
-                        "minLength": 1,
-                        "type": "string"
-                      }
-                    },
-                    "required": [
-                      "path"
-                    ],
-                    "type": "object"
-                  },
-                  "strict": false,
-                  "type": "function"
-                }
-              ]
-            }
-        "#]],
-    )
-    .await;
+    check_whole(Wire::Responses, &expect_file!["requests/responses.http"]).await;
 }
 
 /// Compares the members of a request beside those that are always there.
@@ -775,7 +235,8 @@ async fn sent_back(wire: Wire, transcript: &str) -> Value {
 #[tokio::test]
 async fn what_a_model_said_is_given_back_word_for_word() {
     let lines = |messages: Value| {
-        messages.as_array().unwrap().iter().map(|line| format!("{line}\n")).collect::<String>()
+        let lines: Vec<String> = messages.as_array().unwrap().iter().map(Value::to_string).collect();
+        lines.join("\n") + "\n"
     };
     expect![[r#"
         {"content":[{"cache_control":{"type":"ephemeral"},"text":"Go on.","type":"text"}],"role":"user"}

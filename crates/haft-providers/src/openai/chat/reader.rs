@@ -16,6 +16,9 @@ const END: &str = "[DONE]";
 /// How many bytes may be kept until they can be passed on.
 const MOST_KEPT: usize = 16 * 1024 * 1024;
 
+/// What a call counts as in addition, in bytes, so that many that say nothing are bounded as well.
+const CALL_BYTES: usize = 1024;
+
 /// The members in which services put reasoning that can be read.
 const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
 
@@ -147,7 +150,7 @@ impl ChunkReader {
             // Some services give every call the same number, and tell them apart by the id alone.
             Some(position) if id.is_empty() || name.is_empty() || self.calls[*position].id == id => *position,
             _ => {
-                self.keep(64)?;
+                self.keep(CALL_BYTES)?;
                 self.calls.push(Call::default());
                 self.numbers.insert(number, self.calls.len() - 1);
                 self.calls.len() - 1
