@@ -49,6 +49,7 @@ pub(crate) fn pieces(contents: &[Content], takes: Takes) -> Vec<Piece<'_>> {
 }
 
 /// Joins the text of pieces, one piece a line.
+#[cfg(feature = "openai")]
 pub(crate) fn joined(pieces: &[Piece<'_>]) -> String {
     let texts = pieces.iter().filter_map(|piece| match piece {
         Piece::Text(text) => Some(text.as_str()),

@@ -7,6 +7,9 @@ use std::fmt;
 use std::sync::Arc;
 use url::Url;
 
+/// How long a key is at least that is a secret, in bytes.
+const SHORTEST_SECRET: usize = 8;
+
 /// Says where a service of models is, and as whom it is asked.
 ///
 /// The [`HttpClient`] comes from the host and decides which addresses may be reached: a server on this machine needs
@@ -155,7 +158,9 @@ impl Service {
 
     /// What takes the keys out of a text.
     pub(crate) fn redaction(&self) -> Redaction {
-        Redaction::new(self.keys.iter().map(|key| Arc::from(key.expose())).collect())
+        // What is shorter is what a server without keys is given, and a word that may well be in what it says.
+        let secrets = self.keys.iter().map(ApiKey::expose).filter(|key| key.len() >= SHORTEST_SECRET);
+        Redaction::new(secrets.map(Arc::from).collect())
     }
 }
 

@@ -169,9 +169,8 @@ impl MessageReader {
             ("cache_read_input_tokens", &mut counts.cache_read),
             ("cache_creation_input_tokens", &mut counts.cache_write),
         ] {
-            if let Some(tokens) = usage[member].as_u64() {
-                *count = tokens;
-            }
+            // The counts only grow; a service that tells of one of them once says nothing of it later, or zero.
+            *count = usage[member].as_u64().unwrap_or(0).max(*count);
         }
         let Counts { input, output, cache_read, cache_write } = *counts;
         let input = input.saturating_add(cache_read).saturating_add(cache_write);

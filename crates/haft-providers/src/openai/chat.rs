@@ -32,6 +32,8 @@ use tokio_util::sync::CancellationToken;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// An answer ends with `[DONE]`; a service that does not say so gives no whole turn.
+///
 /// # What this API cannot carry
 ///
 /// - The reply to a call is text. Images and documents of it follow in a message of the person's, which says whose they are.

@@ -92,7 +92,8 @@ impl ChunkReader {
         }
         if let Some(reason) = choice["finish_reason"].as_str().filter(|reason| !reason.is_empty()) {
             self.stop = Some(match reason {
-                "stop" | "tool_calls" | "function_call" => Ending::Whole,
+                "stop" | "tool_calls" | "function_call" | "eos" | "eos_token" | "stop_sequence"
+                | "end_turn" => Ending::Whole,
                 "length" => Ending::Cut(StopReason::MaxTokens),
                 "content_filter" => Ending::Cut(StopReason::Refused),
                 _ => return Err(out.unknown_stop(reason)),
