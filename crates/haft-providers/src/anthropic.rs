@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 /// use haft_providers::{AnthropicModel, ApiKey, Service, Thinking};
 ///
 /// let http = HttpClient::new(AddressPolicy::public())?;
-/// let service = Service::anthropic(http, ApiKey::new("secret")?)?;
+/// let service = Service::anthropic(http, ApiKey::new("secret")?);
 /// let capabilities = ModelCapabilities::new("claude-sonnet-4-5").with_images().with_parallel_tool_calls();
 /// let model = AnthropicModel::new(service, capabilities).thinking(Thinking::Budget(4096));
 /// # let _ = model;

@@ -17,7 +17,7 @@
 //!
 //! let key = "…"; // The host knows where its keys are: nothing here reads the environment or a file.
 //! let http = HttpClient::new(AddressPolicy::public())?;
-//! let service = Service::anthropic(http, ApiKey::new(key)?)?;
+//! let service = Service::anthropic(http, ApiKey::new(key)?);
 //! let capabilities = ModelCapabilities::new("claude-sonnet-4-5").with_images().with_parallel_tool_calls();
 //! let model = AnthropicModel::new(service, capabilities);
 //!

@@ -80,31 +80,25 @@ impl Service {
         Ok(Self { http, base, headers: HeaderMap::new(), keys: Vec::new(), query: Vec::new() })
     }
 
-    /// Anthropic's own service.
-    ///
-    /// # Errors
-    ///
-    /// None, as things are: its address is known to be one.
+    /// Anthropic's own service, `https://api.anthropic.com/v1`.
     #[cfg(feature = "anthropic")]
-    pub fn anthropic(http: HttpClient, key: ApiKey) -> Result<Self, ServiceError> {
-        Self::new(http, "https://api.anthropic.com/v1")?.key_header("x-api-key", key)
+    pub fn anthropic(http: HttpClient, key: ApiKey) -> Self {
+        Self::known(http, "https://api.anthropic.com/v1").key(HeaderName::from_static("x-api-key"), "", key)
     }
 
-    /// OpenAI's own service.
-    ///
-    /// # Errors
-    ///
-    /// None, as things are: its address is known to be one.
+    /// OpenAI's own service, `https://api.openai.com/v1`.
     #[cfg(feature = "openai")]
-    pub fn openai(http: HttpClient, key: ApiKey) -> Result<Self, ServiceError> {
-        Ok(Self::new(http, "https://api.openai.com/v1")?.bearer(key))
+    pub fn openai(http: HttpClient, key: ApiKey) -> Self {
+        Self::known(http, "https://api.openai.com/v1").bearer(key)
+    }
+
+    fn known(http: HttpClient, base_url: &str) -> Self {
+        Self::new(http, base_url).expect("the address of a known service is a base URL")
     }
 
     /// Sends a key as `Authorization: Bearer`.
-    pub fn bearer(mut self, key: ApiKey) -> Self {
-        self.headers.insert(AUTHORIZATION, key.header("Bearer "));
-        self.keys.push(key);
-        self
+    pub fn bearer(self, key: ApiKey) -> Self {
+        self.key(AUTHORIZATION, "Bearer ", key)
     }
 
     /// Sends a key in a header of its own, such as `x-api-key` or `api-key`.
@@ -112,11 +106,15 @@ impl Service {
     /// # Errors
     ///
     /// [`ServiceError::Header`] if that is no header's name.
-    pub fn key_header(mut self, name: &str, key: ApiKey) -> Result<Self, ServiceError> {
+    pub fn key_header(self, name: &str, key: ApiKey) -> Result<Self, ServiceError> {
         let header = HeaderName::try_from(name).map_err(|_| unfit(name))?;
-        self.headers.insert(header, key.header(""));
+        Ok(self.key(header, "", key))
+    }
+
+    fn key(mut self, name: HeaderName, before: &str, key: ApiKey) -> Self {
+        self.headers.insert(name, key.header(before));
         self.keys.push(key);
-        Ok(self)
+        self
     }
 
     /// Sends a header with every request, such as `anthropic-beta` or `OpenAI-Organization`; not for keys, since its value may

@@ -274,3 +274,17 @@ impl<R: Reader> Turn<R> {
         }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_shortened_by_a_quarter_at_most() {
+        let wait = Duration::from_secs(4);
+        for _ in 0..1000 {
+            let shorter = jittered(wait);
+            assert!(shorter <= wait && shorter >= Duration::from_secs(3), "{shorter:?}");
+        }
+    }
+}

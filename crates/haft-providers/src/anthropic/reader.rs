@@ -135,7 +135,7 @@ impl MessageReader {
             (Block::Kept { block, .. }, "text_delta") => append(block, "text", text("text")),
             (Block::Kept { json, .. }, "input_json_delta") => json.push_str(text("partial_json")),
             // Citations are asked for by nobody, and what is not known is no content that could be told.
-            (_, kind) => tracing::debug!(kind, "a piece of a block is of an unknown kind"),
+            _ => tracing::debug!("a piece of a block is of an unknown kind"),
         }
         Ok(())
     }

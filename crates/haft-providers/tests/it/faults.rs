@@ -61,7 +61,7 @@ async fn what_may_pass_is_asked_again_and_what_may_not_is_told_with_the_next_ste
             (529, "", &anthropic("overloaded_error", "Overloaded")),
             (301, "location: https://elsewhere.example/\r\n", ""),
         ],
-        &expect![[r#"
+        &expect![[r"
             400 asked 1 times, again: false
             the model's provider refused the request: the service said 400 invalid_request_error: messages.0: roles must alternate; change the request or the settings of the model as it says
             400 asked 1 times, again: false
@@ -88,7 +88,7 @@ async fn what_may_pass_is_asked_again_and_what_may_not_is_told_with_the_next_ste
             the model is not available: the service said 529 overloaded_error: Overloaded; try again later, or choose another model
             301 asked 1 times, again: false
             the model's provider refused the request: the service said 301; set the base URL to where the service is
-        "#]],
+        "]],
     )
     .await;
     check(
@@ -103,7 +103,7 @@ async fn what_may_pass_is_asked_again_and_what_may_not_is_told_with_the_next_ste
             (402, "", "<html>pay</html>"),
             (502, "", "<html><body>Bad Gateway</body></html>"),
         ],
-        &expect![[r#"
+        &expect![[r"
             429 asked 1 times, again: false
             the model's provider refused the request: the service said 429 insufficient_quota: You exceeded your current quota; add credit or raise the limit at the provider, or choose another model
             429 asked 3 times, again: true
@@ -120,7 +120,7 @@ async fn what_may_pass_is_asked_again_and_what_may_not_is_told_with_the_next_ste
             the model's provider refused the request: the service said 402: <html>pay</html>; add credit or raise the limit at the provider, or choose another model
             502 asked 3 times, again: true
             the model is not available: the service said 502: <html><body>Bad Gateway</body></html>; try again later, or choose another model
-        "#]],
+        "]],
     )
     .await;
 }

@@ -62,22 +62,39 @@ pub(super) fn body(model: &OpenAiChatModel, request: &ModelRequest) -> Value {
 
 fn add(message: &Message, takes: Takes, rule: NameRule, messages: &mut Vec<Value>) {
     match message {
-        Message::User { content } => {
-            messages.push(json!({ "role": "user", "content": user_content(content, takes) }));
-        }
+        Message::User { content } => add_user(user_content(content, takes), messages),
         Message::Assistant { parts } => messages.push(assistant(parts, rule)),
         Message::Tool { replies } => {
             let mut shown = Vec::new();
             messages.extend(replies.iter().map(|reply| result(reply, takes, &mut shown)));
             if !shown.is_empty() {
-                messages.push(json!({ "role": "user", "content": shown }));
+                add_user(shown.into(), messages);
             }
         }
         // A message of a kind that is not known here has nothing that could be read out of it.
-        other => messages.push(json!({
-            "role": "user", "content": format!("[a message that cannot be shown: {other:?}]"),
-        })),
+        other => add_user(format!("[a message that cannot be shown: {other:?}]").into(), messages),
     }
+}
+
+/// Adds what a person says; what follows something of theirs goes on with it, since the templates of many models that
+/// services run take no two messages of theirs in a row.
+fn add_user(content: Value, messages: &mut Vec<Value>) {
+    let last = messages.last_mut().filter(|last| last["role"] == "user");
+    let Some(last) = last else {
+        messages.push(json!({ "role": "user", "content": content }));
+        return;
+    };
+    let before = last["content"].take();
+    last["content"] = match (before, content) {
+        (Value::String(before), Value::String(after)) => format!("{before}\n\n{after}").into(),
+        (before, after) => {
+            let parts = [before, after].into_iter().flat_map(|content| match content {
+                Value::Array(parts) => parts,
+                text => vec![json!({ "type": "text", "text": text })],
+            });
+            parts.collect()
+        }
+    };
 }
 
 /// Writes what a person says: as one text if it is all text, which every service takes.
