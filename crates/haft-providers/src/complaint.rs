@@ -4,6 +4,8 @@ use crate::redaction::Redaction;
 use haft_model::{ModelError, ProtocolError};
 use http::StatusCode;
 use serde_json::Value;
+use std::error::Error;
+use std::fmt;
 use std::time::Duration;
 
 /// An error, and whether the request can be made again at once.
@@ -26,7 +28,7 @@ impl Fault {
     }
 
     /// Says that an answer cannot be read; the next step is to ask again.
-    pub(crate) fn unreadable(what: impl std::fmt::Display) -> Self {
+    pub(crate) fn unreadable(what: impl fmt::Display) -> Self {
         Self::malformed(format!("{what}; ask again, or choose another model or service if it stays so"))
     }
 
@@ -189,26 +191,45 @@ impl Complaint {
 /// Says what follows from a request that brought no answer.
 pub(crate) fn unanswered(error: haft_http::Error) -> Fault {
     use haft_http::Error as E;
-    match error {
-        E::Connect { .. } | E::Interrupted { .. } => Fault::passing(ModelError::unavailable(error)),
+    let (next, makes): (_, fn(Beside) -> Fault) = match &error {
+        E::Connect { .. } => ("check that the service runs, and the base URL", passing),
+        E::Interrupted { .. } => ("ask again", passing),
         // It was waited for long enough, and may be billed all the same.
-        E::Silent { .. } => Fault::last(ModelError::unavailable(error)),
-        E::Address { .. } => Fault::last(ModelError::other(Beside {
-            next: "permit it in the client's address policy, or change the base URL",
-            source: error,
-        })),
-        E::Certificate { .. } => Fault::last(ModelError::other(Beside {
-            next: "give the client the authority that signed it, or change the base URL",
-            source: error,
-        })),
-        _ => Fault::last(ModelError::other(Beside { next: "check the base URL", source: error })),
-    }
+        E::Silent { .. } => {
+            ("ask again, or wait longer for this model", |error| Fault::last(ModelError::unavailable(error)))
+        }
+        E::Address { .. } => ("permit it in the client's address policy, or change the base URL", last),
+        E::Certificate { .. } => {
+            ("give the client the authority that signed it, or change the base URL", last)
+        }
+        _ => ("check the base URL", last),
+    };
+    makes(Beside { error, next })
+}
+
+fn passing(error: Beside) -> Fault {
+    Fault::passing(ModelError::unavailable(error))
+}
+
+fn last(error: Beside) -> Fault {
+    Fault::last(ModelError::other(error))
 }
 
 /// An error of the client's, with what can be done about it.
-#[derive(Debug, thiserror::Error)]
-#[error("{source}; {next}")]
+#[derive(Debug)]
 struct Beside {
+    error: haft_http::Error,
     next: &'static str,
-    source: haft_http::Error,
+}
+
+impl fmt::Display for Beside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.error, self.next)
+    }
+}
+
+impl Error for Beside {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.error.source()
+    }
 }

@@ -1,4 +1,6 @@
 //! What a provider wants back word for word, marked with the wire format it belongs to.
+//!
+//! It is kept with transcripts, so that its form stays: what cannot be read any more is sent as text.
 
 use serde_json::{Map, Value, json};
 

@@ -65,8 +65,8 @@
 //!
 //! - It knows no list of models: the host says what a model can by `ModelCapabilities`, and what a provider charges for is
 //!   the host's to know.
-//! - Tools that a provider runs itself are not offered. Where a host adds them by `extra`, their blocks are kept and given
-//!   back; a turn that Anthropic pauses for them (`pause_turn`) is refused.
+//! - Tools that a provider runs itself are not offered. Where a service runs some all the same, their blocks are kept and
+//!   given back; a turn that is paused for them (`pause_turn`) is refused.
 //! - There is no feature `genai` for the crate of that name. It has its own wire formats for more providers, but with it in a
 //!   program every JSON object of that program keeps its members in another order (`serde_json/preserve_order`), and every
 //!   client of `reqwest` decompresses, that of `haft-http` too; its tool results are text without a mark for failures, and an

@@ -184,8 +184,8 @@ impl MessageReader {
             "max_tokens" | "model_context_window_exceeded" => StopReason::MaxTokens,
             "refusal" => StopReason::Refused,
             "pause_turn" => {
-                let reason = "it paused the turn (`pause_turn`), which only tools do that the provider runs itself; take \
-                              them out of the extra members";
+                let reason = "it paused the turn (`pause_turn`), which only tools do that the provider runs itself; \
+                              choose a service that runs none";
                 return Err(Fault::last(ModelError::Refused { reason: reason.to_owned() }));
             }
             _ => return Err(out.unknown_stop(reason)),

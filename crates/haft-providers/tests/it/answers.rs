@@ -132,7 +132,7 @@ async fn what_is_not_known_is_kept_and_what_was_cut_off_is_handed_on() {
 #[tokio::test]
 async fn a_turn_that_was_paused_is_refused() {
     check(Wire::Anthropic, "paused", &expect![[r"
-        the model's provider refused the request: it paused the turn (`pause_turn`), which only tools do that the provider runs itself; take them out of the extra members
+        the model's provider refused the request: it paused the turn (`pause_turn`), which only tools do that the provider runs itself; choose a service that runs none
         again: false"]]).await;
 }
 

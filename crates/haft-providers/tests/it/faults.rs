@@ -1,10 +1,12 @@
 //! What is done when a service fails, and what is told of it.
 
 use crate::server::{Answer, Server};
-use crate::wire::{ALL, Wire, ask, quick, take_turn, told};
+use crate::wire::{ALL, Wire, ask, capabilities, quick, take_turn, told};
 use expect_test::{Expect, expect};
 use haft_core::Message;
+use haft_http::{AddressPolicy, HttpClient};
 use haft_model::{Delta, ModelError, ModelRequest};
+use haft_providers::{OpenAiChatModel, Service};
 use std::fmt::Write as _;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -208,7 +210,36 @@ async fn nobody_listening_is_told() {
         let (_, turn) = take_turn(&*wire.model(address), go_on()).await;
         let error = turn.unwrap_err();
         assert!(matches!(error, ModelError::Unavailable { .. }) && error.can_retry(), "{error:?}");
-        assert!(told(&error).contains("cannot connect to `127.0.0.1`"), "{}", told(&error));
+        let expected = "the model is not available: cannot connect to `127.0.0.1`; check that the service runs, and the base URL";
+        assert!(told(&error).starts_with(expected), "{}", told(&error));
+    }
+}
+
+#[tokio::test]
+async fn what_the_client_refuses_is_told_with_the_next_step() {
+    let server = Server::start([Answer::events("")]).await;
+    let http = HttpClient::new(AddressPolicy::public()).unwrap();
+    let service = Service::new(http, &format!("http://{}/v1", server.address)).unwrap();
+    let model = OpenAiChatModel::new(service, capabilities());
+    let error = take_turn(&model, go_on()).await.1.unwrap_err();
+    expect![[r"
+        the model request failed: refused to connect to `127.0.0.1`: 127.0.0.1 is no address of the public internet, and is not permitted; permit it in the client's address policy, or change the base URL"]]
+    .assert_eq(&told(&error));
+    assert!(!error.can_retry());
+}
+
+#[tokio::test]
+async fn a_service_that_does_not_begin_to_answer_is_asked_once() {
+    for wire in ALL {
+        let mut server = Server::start([Answer::silence()]).await;
+        let patience = quick().answer(Duration::from_millis(50));
+        let model = wire.patient_model(server.address, patience);
+        let error = take_turn(&*model, go_on()).await.1.unwrap_err();
+        assert_eq!(
+            told(&error),
+            "the model is not available: `127.0.0.1` did not answer within 0.05 s; ask again, or wait longer for this model"
+        );
+        assert!(server.requests().len() <= 1 && error.can_retry());
     }
 }
 

@@ -38,6 +38,11 @@ impl Answer {
         Self { head, body: body.as_ref().to_vec(), piece: usize::MAX, end: End::Whole }
     }
 
+    /// Says nothing at all.
+    pub(crate) fn silence() -> Self {
+        Self { head: String::new(), body: Vec::new(), piece: 1, end: End::Still }
+    }
+
     /// Sends the body in pieces of so many bytes.
     pub(crate) fn in_pieces(self, piece: usize) -> Self {
         Self { piece, ..self }
