@@ -21,11 +21,17 @@ use tokio_util::sync::CancellationToken;
 ///
 /// let http = HttpClient::new(AddressPolicy::public())?;
 /// let service = Service::anthropic(http, ApiKey::new("secret")?);
-/// let capabilities = ModelCapabilities::new("claude-sonnet-4-5").with_images().with_parallel_tool_calls();
-/// let model = AnthropicModel::new(service, capabilities).thinking(Thinking::Budget(4096));
+/// let capabilities = ModelCapabilities::new("claude-opus-5-5").with_images().with_parallel_tool_calls();
+/// let model = AnthropicModel::new(service, capabilities).thinking(Thinking::Adaptive).effort("medium");
 /// # let _ = model;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// # Which version is spoken
+///
+/// That of 2023-06-01, which other services know that speak like Anthropic's. `Service::header` asks for another one, with
+/// `anthropic-version` and `2026-10-21`. With that, and with any model since Claude Opus 4.7, the service refuses requests
+/// that set a temperature.
 ///
 /// # What is cached
 ///
@@ -42,6 +48,7 @@ pub struct AnthropicModel {
     max_tokens: u32,
     cache: CacheLifetime,
     thinking: Thinking,
+    effort: Option<String>,
     extra: Map<String, Value>,
 }
 
@@ -65,9 +72,11 @@ pub enum Thinking {
     /// As the model does it by default.
     #[default]
     Unsaid,
-    /// The model decides; older models refuse this.
+    /// It does not.
+    Off,
+    /// The model decides; models before Claude 4.6 refuse this.
     Adaptive,
-    /// At most so many tokens, at least 1,024 and less than the turn may have; newer models refuse this.
+    /// At most so many tokens, at least 1,024 and less than the turn may have; models since Claude Opus 4.7 refuse this.
     Budget(u32),
 }
 
@@ -89,6 +98,7 @@ impl AnthropicModel {
             max_tokens: MAX_TOKENS,
             cache: CacheLifetime::default(),
             thinking: Thinking::default(),
+            effort: None,
             extra: Map::new(),
         }
     }
@@ -126,6 +136,12 @@ impl AnthropicModel {
     /// Whether the model thinks before it answers.
     pub fn thinking(mut self, thinking: Thinking) -> Self {
         self.thinking = thinking;
+        self
+    }
+
+    /// How much effort the model makes, as the service calls it (`low`, `medium`, `high` …); unsaid by default.
+    pub fn effort(mut self, effort: impl Into<String>) -> Self {
+        self.effort = Some(effort.into());
         self
     }
 

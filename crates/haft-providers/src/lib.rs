@@ -18,7 +18,7 @@
 //! let key = "…"; // The host knows where its keys are: nothing here reads the environment or a file.
 //! let http = HttpClient::new(AddressPolicy::public())?;
 //! let service = Service::anthropic(http, ApiKey::new(key)?);
-//! let capabilities = ModelCapabilities::new("claude-sonnet-4-5").with_images().with_parallel_tool_calls();
+//! let capabilities = ModelCapabilities::new("claude-opus-5-5").with_images().with_parallel_tool_calls();
 //! let model = AnthropicModel::new(service, capabilities);
 //!
 //! let request = ModelRequest::new([Message::user("What is a haft?")]).with_max_output_tokens(1000);
@@ -56,10 +56,12 @@
 //!
 //! Nothing of this was tried against a live service. It is written from the documentation of the services, and tested
 //! against a server on this machine that sends answers in the documented form: in pieces of any size, cut off at every event,
-//! standing still, breaking off, with errors ahead of an answer and within it. What the tests therefore cannot tell is where
-//! a service differs from its documentation, or has changed. None of vLLM, Ollama, llama.cpp, Azure, `OpenRouter`, `DeepSeek`
-//! or Gemini was run either: what is theirs (`reasoning_content`, `reasoning_details`, thought signatures, the number 0 for
-//! every call) is read and given back as they document it.
+//! standing still, breaking off, with errors ahead of an answer and within it. The requests and the answers of these tests
+//! were held against the types of the services' own Python libraries, `anthropic` 2.12 and `openai` 3.54: they fit, but for
+//! `temperature`, which Anthropic's newest version no longer has, and for the answers that are odd on purpose. What the tests
+//! cannot tell is where a service differs from its documentation. None of vLLM, Ollama, llama.cpp, Azure, `OpenRouter`,
+//! `DeepSeek` or Gemini was run either: what is theirs (`reasoning_content`, `reasoning_details`, thought signatures, the
+//! number 0 for every call) is read and given back as they document it.
 //!
 //! # What it does not do
 //!

@@ -233,6 +233,10 @@ impl Reader for MessageReader {
                 if let Some(reason) = event["delta"]["stop_reason"].as_str() {
                     self.stopped(reason, out)?;
                 }
+                // Nothing else says to a person why there is no answer.
+                if let Some(why) = event["delta"]["stop_details"]["explanation"].as_str() {
+                    out.text(&format!("\n[the provider refused: {why}]"));
+                }
             }
             "message_stop" => return self.end(out),
             // The service may add kinds of events; those that are not known are to be passed over.

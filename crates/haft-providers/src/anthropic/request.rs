@@ -56,12 +56,18 @@ pub(super) fn body(model: &AnthropicModel, request: &ModelRequest) -> Value {
     }
     match model.thinking {
         Thinking::Unsaid => {}
+        Thinking::Off => {
+            body.insert("thinking".into(), json!({ "type": "disabled" }));
+        }
         Thinking::Adaptive => {
             body.insert("thinking".into(), json!({ "type": "adaptive" }));
         }
         Thinking::Budget(tokens) => {
             body.insert("thinking".into(), json!({ "type": "enabled", "budget_tokens": tokens }));
         }
+    }
+    if let Some(effort) = &model.effort {
+        body.insert("output_config".into(), json!({ "effort": effort }));
     }
     add_extra(&mut body, &model.extra, &FIXED);
     body.into()

@@ -92,8 +92,8 @@ async fn a_refusal_is_read_as_one() {
         Wire::Anthropic,
         "refusal",
         &expect![[r#"
-        text "I"
-        Refused Usage { input: 9, output: 2, cache_read: 0, cache_write: 0 }"#]],
+            text "I\n[the provider refused: The request could enable harm.]"
+            Refused Usage { input: 9, output: 2, cache_read: 0, cache_write: 0 }"#]],
     )
     .await;
     check(

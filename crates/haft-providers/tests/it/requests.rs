@@ -166,10 +166,23 @@ async fn settings_are_said_in_anthropics_words() {
             .stop_sequences(["END"])
             .max_tokens(99)
             .thinking(Thinking::Budget(2048))
+            .effort("low")
             .extra("metadata", json!({ "user_id": "u" }))
             .extra("stream", json!(false))
     };
-    check_settings(|at| Box::new(full(at)), wire, go_on(), &expect![[r#"{"max_tokens":99,"metadata":{"user_id":"u"},"model":"test-model","stop_sequences":["END"],"thinking":{"budget_tokens":2048,"type":"enabled"},"tool_choice":{"name":"read","type":"tool"},"tools":[{"cache_control":{"ttl":"1h","type":"ephemeral"},"description":"Reads a file.","input_schema":{"properties":{"limit":{"type":"integer"},"path":{"minLength":1,"type":"string"}},"required":["path"],"type":"object"},"name":"read"}]}"#]]).await;
+    check_settings(|at| Box::new(full(at)), wire, go_on(), &expect![[r#"{"max_tokens":99,"metadata":{"user_id":"u"},"model":"test-model","output_config":{"effort":"low"},"stop_sequences":["END"],"thinking":{"budget_tokens":2048,"type":"enabled"},"tool_choice":{"name":"read","type":"tool"},"tools":[{"cache_control":{"ttl":"1h","type":"ephemeral"},"description":"Reads a file.","input_schema":{"properties":{"limit":{"type":"integer"},"path":{"minLength":1,"type":"string"}},"required":["path"],"type":"object"},"name":"read"}]}"#]]).await;
+}
+
+#[tokio::test]
+async fn a_host_says_which_version_is_spoken_and_what_is_asked_for() {
+    let model = |address| -> Box<dyn Model> {
+        let service = service(address).header("anthropic-version", "2026-10-21").unwrap();
+        Box::new(AnthropicModel::new(service.query("api-version", "a&b"), alone()).patience(quick()))
+    };
+    let (head, _) = sent(model, Wire::Anthropic, go_on()).await;
+    assert!(head.starts_with("POST /v1/messages?api-version=a%26b HTTP/1.1\n"), "{head}");
+    let versions: Vec<&str> = head.lines().filter(|line| line.starts_with("anthropic-version")).collect();
+    assert_eq!(versions, ["anthropic-version: 2026-10-21"]);
 }
 
 #[tokio::test]
@@ -262,7 +275,7 @@ async fn what_a_model_said_is_given_back_word_for_word() {
     expect![[r#"
         {"content":[{"text":"Go on.","type":"input_text"}],"role":"user","type":"message"}
         {"encrypted_content":"gAAAAABoISQ24OyVRYbk","id":"rs_1","summary":[{"text":"Two files, both at once.","type":"summary_text"},{"text":"Then answer.","type":"summary_text"}],"type":"reasoning"}
-        {"content":[{"text":"Grüße 👋, I read both.","type":"output_text"}],"phase":"commentary","role":"assistant","type":"message"}
+        {"content":"Grüße 👋, I read both.","phase":"commentary","role":"assistant","type":"message"}
         {"arguments":"{\"path\":\"src/lib.rs\"}","call_id":"call_a","name":"read_file","type":"function_call"}
         {"arguments":"{\"path\":\"ü.rs\"}","call_id":"call_b","name":"read_file","type":"function_call"}
         {"call_id":"call_a","output":"ok","type":"function_call_output"}

@@ -250,6 +250,6 @@ fn usage(usage: &Value) -> Option<Usage> {
         output: count(&usage["completion_tokens"]).unwrap_or(0),
         // DeepSeek's member for the same.
         cache_read: cached.or_else(|| count(&usage["prompt_cache_hit_tokens"])).unwrap_or(0),
-        cache_write: 0,
+        cache_write: count(&usage["prompt_tokens_details"]["cache_write_tokens"]).unwrap_or(0),
     })
 }

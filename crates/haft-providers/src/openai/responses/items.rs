@@ -56,7 +56,7 @@ fn said(text: &str, phase: Option<Value>) -> Value {
     let mut item = json!({
         "type": "message",
         "role": "assistant",
-        "content": [{ "type": "output_text", "text": text }],
+        "content": text,
     });
     if let Some(phase) = phase {
         item["phase"] = phase;

@@ -198,6 +198,6 @@ fn usage(usage: &Value) -> Option<Usage> {
         input: usage["input_tokens"].as_u64()?,
         output: usage["output_tokens"].as_u64().unwrap_or(0),
         cache_read: usage["input_tokens_details"]["cached_tokens"].as_u64().unwrap_or(0),
-        cache_write: 0,
+        cache_write: usage["input_tokens_details"]["cache_write_tokens"].as_u64().unwrap_or(0),
     })
 }
