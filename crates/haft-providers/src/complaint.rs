@@ -74,7 +74,9 @@ const LATER: &str = "try again later, or choose another model";
 impl Complaint {
     /// Reads an answer that has a status of failure.
     pub(crate) fn of_answer(status: StatusCode, body: &str, retry_after: Option<Duration>) -> Self {
-        let mut complaint = match serde_json::from_str::<Value>(body) {
+        // A service may fail in the form of a stream.
+        let first = body.strip_prefix("data:").map_or(body, |body| body.lines().next().unwrap_or(body));
+        let mut complaint = match serde_json::from_str::<Value>(first) {
             Ok(value) => Self::of_json(&value),
             Err(_) => Self { message: body.trim().to_owned(), ..Self::default() },
         };

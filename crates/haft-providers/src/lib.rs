@@ -58,8 +58,9 @@
 //! against a server on this machine that sends answers in the documented form: in pieces of any size, cut off at every event,
 //! standing still, breaking off, with errors ahead of an answer and within it. The requests and the answers of these tests
 //! were held against the types of the services' own Python libraries, `anthropic` 2.12 and `openai` 3.54: they fit, but for
-//! `temperature`, which Anthropic's newest version no longer has, and for the answers that are odd on purpose. What the tests
-//! cannot tell is where a service differs from its documentation. None of vLLM, Ollama, llama.cpp, Azure, `OpenRouter`,
+//! `temperature`, which Anthropic's newest version no longer has, and for the answers that are odd on purpose. By
+//! hand, all three models took turns with text, reasoning and calls through the gateway `LiteLLM` 1.106, ahead of a server with
+//! fixed answers. What this cannot tell is where a service differs from its documentation. None of vLLM, Ollama, llama.cpp, Azure, `OpenRouter`,
 //! `DeepSeek` or Gemini was run either: what is theirs (`reasoning_content`, `reasoning_details`, thought signatures, the
 //! number 0 for every call) is read and given back as they document it.
 //!

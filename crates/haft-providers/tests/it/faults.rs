@@ -104,6 +104,7 @@ async fn what_may_pass_is_asked_again_and_what_may_not_is_told_with_the_next_ste
             (422, "", r#"{"detail":"field required"}"#),
             (402, "", "<html>pay</html>"),
             (502, "", "<html><body>Bad Gateway</body></html>"),
+            (500, "", "data: {\"error\": {\"message\": \"the stream did not start\"}}\n\ndata: [DONE]\n\n"),
         ],
         &expect![[r"
             429 asked 1 times, again: false
@@ -122,6 +123,8 @@ async fn what_may_pass_is_asked_again_and_what_may_not_is_told_with_the_next_ste
             the model's provider refused the request: the service said 402: <html>pay</html>; add credit or raise the limit at the provider, or choose another model
             502 asked 3 times, again: true
             the model is not available: the service said 502: <html><body>Bad Gateway</body></html>; try again later, or choose another model
+            500 asked 3 times, again: true
+            the model is not available: the service said 500: the stream did not start; try again later, or choose another model
         "]],
     )
     .await;
