@@ -58,11 +58,11 @@
 //! against a server on this machine that sends answers in the documented form: in pieces of any size, cut off at every event,
 //! standing still, breaking off, with errors ahead of an answer and within it. The requests and the answers of these tests
 //! were held against the types of the services' own Python libraries, `anthropic` 2.12 and `openai` 3.54: they fit, but for
-//! `temperature`, which Anthropic's newest version no longer has, and for the answers that are odd on purpose. By
-//! hand, all three models took turns with text, reasoning and calls through the gateway `LiteLLM` 1.106, ahead of a server with
-//! fixed answers. What this cannot tell is where a service differs from its documentation. None of vLLM, Ollama, llama.cpp, Azure, `OpenRouter`,
-//! `DeepSeek` or Gemini was run either: what is theirs (`reasoning_content`, `reasoning_details`, thought signatures, the
-//! number 0 for every call) is read and given back as they document it.
+//! `temperature`, which Anthropic's newest version no longer has, and for the answers that are odd on purpose. By hand, all
+//! three models took turns with text and calls through the gateway `LiteLLM` 1.106, ahead of a server with fixed answers, the
+//! one for Responses with reasoning, too. What this cannot tell is where a service differs from its documentation. None of
+//! vLLM, Ollama, llama.cpp, Azure, `OpenRouter`, `DeepSeek` or Gemini was run: what is theirs (`reasoning_content`,
+//! `reasoning_details`, thought signatures, the number 0 for every call) is read and given back as they document it.
 //!
 //! # What it does not do
 //!
@@ -73,7 +73,7 @@
 //! - There is no feature `genai` for the crate of that name. It has its own wire formats for more providers, but with it in a
 //!   program every JSON object of that program keeps its members in another order (`serde_json/preserve_order`), and every
 //!   client of `reqwest` decompresses, that of `haft-http` too; its tool results are text without a mark for failures, and an
-//!   Anthropic stream that breaks off ends there like one that is whole. A host that wants it writes a `Model` around it.
+//!   Anthropic stream that breaks off ends without an error. A host that wants it writes a `Model` around it.
 //! - It does not take types from `async-openai`: they refuse events and lose members that they do not know, such as
 //!   `reasoning_content`, and what a provider wants back has to come back whole.
 //!
