@@ -18,7 +18,7 @@ pub(crate) struct Page {
 }
 
 /// Every command, in the order in which they are listed.
-pub(crate) const PAGES: [Page; 13] = [
+pub(crate) const PAGES: [Page; 14] = [
     Page {
         name: "ci",
         usage: " [--quick] [--keep-going]",
