@@ -24,6 +24,7 @@ pub(crate) enum Command {
     Corpus(Extent),
     McpClients,
     McpConformance,
+    McpInstances,
     McpServers,
     Prism,
     ListBenches,
@@ -81,6 +82,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, UsageError> {
         "corpus" => Command::Corpus(Extent::All),
         "mcp-clients" => Command::McpClients,
         "mcp-conformance" => Command::McpConformance,
+        "mcp-instances" => Command::McpInstances,
         "mcp-servers" => Command::McpServers,
         "prism" => Command::Prism,
         // Every page has its command: a test parses each name.
@@ -189,13 +191,14 @@ mod tests {
         check("msrv", Command::Msrv);
         check("mcp-clients", Command::McpClients);
         check("mcp-conformance", Command::McpConformance);
+        check("mcp-instances", Command::McpInstances);
         check("mcp-servers", Command::McpServers);
         check("prism", Command::Prism);
         check("bench", Command::ListBenches);
-        check("bench executor", Command::Bench { bench: &BENCHES[0], arguments: vec![] });
+        check("bench executor", Command::Bench { bench: &BENCHES[1], arguments: vec![] });
         check(
             "bench executor -- --help -- x",
-            Command::Bench { bench: &BENCHES[0], arguments: ["--help", "--", "x"].map(str::to_owned).into() },
+            Command::Bench { bench: &BENCHES[1], arguments: ["--help", "--", "x"].map(str::to_owned).into() },
         );
     }
 

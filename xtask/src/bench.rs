@@ -17,7 +17,14 @@ pub(crate) struct Bench {
 }
 
 /// Every benchmark there is.
-pub(crate) const BENCHES: [Bench; 8] = [
+pub(crate) const BENCHES: [Bench; 9] = [
+    Bench {
+        name: "agent",
+        package: "haft-agent",
+        target: "agent",
+        features: "",
+        about: "a turn of a run beyond its model and tools, at its beginning and after a thousand",
+    },
     Bench {
         name: "executor",
         package: "haft-tools-core",
@@ -108,7 +115,9 @@ mod tests {
     fn lists_every_benchmark_with_what_it_measures() {
         assert_eq!(
             super::list(),
-            "executor       one call through the whole pipeline, calls that overlap, and calls that queue \
+            "agent          a turn of a run beyond its model and tools, at its beginning and after a thousand \
+             (haft-agent)\n\
+             executor       one call through the whole pipeline, calls that overlap, and calls that queue \
              (haft-tools-core)\n\
              host_patterns  a host and port looked up among the patterns of rules (haft-http)\n\
              mcp            calls of an MCP server over standard streams, against the client of rmcp (haft-mcp)\n\

@@ -36,7 +36,7 @@ struct Step<C> {
     run: fn(&C) -> StepResult,
 }
 
-const STEPS: [Step<Workspace>; 16] = [
+const STEPS: [Step<Workspace>; 17] = [
     Step { name: "fmt", claim: "the code is laid out by rustfmt", is_quick: true, run: fmt },
     Step { name: "clippy", claim: "no lint has anything to say", is_quick: true, run: clippy },
     Step { name: "msrv", claim: "the promised Rust version is checked", is_quick: false, run: msrv::run },
@@ -62,6 +62,12 @@ const STEPS: [Step<Workspace>; 16] = [
         claim: "real MCP clients work with the server",
         is_quick: false,
         run: mcp_clients::run,
+    },
+    Step {
+        name: "instances",
+        claim: "instances behind nginx go on when one dies",
+        is_quick: false,
+        run: mcp_clients::instances::run,
     },
     Step {
         name: "protocol",

@@ -18,7 +18,7 @@ pub(crate) struct Page {
 }
 
 /// Every command, in the order in which they are listed.
-pub(crate) const PAGES: [Page; 13] = [
+pub(crate) const PAGES: [Page; 14] = [
     Page {
         name: "ci",
         usage: " [--quick] [--keep-going]",
@@ -108,6 +108,16 @@ pub(crate) const PAGES: [Page; 13] = [
                   skipped, and fails with CI=true in the environment.",
         options: &[],
         examples: &[("cargo xtask mcp-conformance", "after a change to how servers are spoken to over HTTP")],
+    },
+    Page {
+        name: "mcp-instances",
+        usage: "",
+        summary: "try two instances of `haft serve` behind nginx",
+        details: "Takes the nginx that is installed, or fetches that of Debian below target/nginx once, and configures it as\n\
+                  docs/reference/serve.md says. A client works with both instances, then one is killed. Without nginx\n\
+                  it is skipped, and fails with CI=true in the environment.",
+        options: &[],
+        examples: &[("cargo xtask mcp-instances", "after a change to what instances share")],
     },
     Page {
         name: "mcp-servers",

@@ -21,6 +21,7 @@ mod mcp_servers;
 mod metadata;
 mod msrv;
 mod nearest;
+mod nginx;
 mod packages;
 mod prism;
 mod sizes;
@@ -76,6 +77,7 @@ fn run(command: Command) -> anyhow::Result<bool> {
         Command::Corpus(extent) => corpus::run(&workspace, extent),
         Command::McpClients => mcp_clients::run(&workspace),
         Command::McpConformance => mcp_conformance::run(&workspace),
+        Command::McpInstances => mcp_clients::instances::run(&workspace),
         Command::McpServers => mcp_servers::run(&workspace),
         Command::Prism => prism::run(&workspace),
         Command::ListBenches => {

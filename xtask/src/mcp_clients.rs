@@ -4,6 +4,7 @@
 //! fetched afterwards. What each of them does is said in `crates/haft-cli/tests/clients/`.
 
 mod installed;
+pub(crate) mod instances;
 mod served;
 
 use std::path::PathBuf;

@@ -1,18 +1,24 @@
+mod controls;
+mod driving;
+mod errors;
+mod keeper;
+mod purses;
 mod told;
 
-use crate::{Effect, RunEvent, RunState, StepError};
-use async_trait::async_trait;
-use haft_core::{CallId, ToolSpec};
-use haft_model::{Model, ModelError, ModelRequest, ModelTurn, assemble};
+pub use errors::{NotAtWork, ResumeError};
+pub use keeper::StateKeeper;
+
+use crate::{Budget, Compaction, Prices, RunEvent, RunState, StepError, When};
+use controls::AtWork;
+use haft_core::{CallId, RunId, ToolSpec};
+use haft_model::Model;
 use haft_tools_core::{
-    Approval, Batch, CallScope, Events, LocalExecutor, ResumeRefused, Resumption, ToolExecutor,
+    Approval, CallContext, CallScope, Events, LocalExecutor, ToolExecutor, estimate_tokens,
 };
-use std::collections::VecDeque;
+use purses::Purses;
 use std::fmt;
-use std::sync::Arc;
-use tokio_util::future::FutureExt as _;
+use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
-use told::Told;
 
 /// Drives runs: has a model answer and an executor execute, until a run ends or waits for a person.
 ///
@@ -25,45 +31,32 @@ pub struct Agent {
     events: Events,
     cancellation: CancellationToken,
     keeper: Option<Arc<dyn StateKeeper>>,
-}
-
-/// Keeps where runs stand, so that another process can go on with them.
-#[async_trait]
-pub trait StateKeeper: Send + Sync {
-    /// Keeps the state of a run in place of what was kept of it before; the run goes on when this is done.
-    ///
-    /// Called before calls are executed, whenever one of them is answered, and when the run ends.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be kept: the run ends as failed, for the reason given.
-    async fn keep(
-        &self,
-        scope: &CallScope,
-        state: &RunState,
-    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
-}
-
-/// Says why an answer to a call was not used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ResumeError {
-    /// The call does not wait.
-    #[error("no call `{call}` waits in this run; it was answered before, or it never asked")]
-    NotWaiting {
-        /// The call.
-        call: CallId,
-    },
-    /// The call is not gone on with.
-    #[error(transparent)]
-    Refused(#[from] ResumeRefused),
+    budget: Budget,
+    prices: Prices,
+    compaction: Option<Arc<dyn Compaction>>,
+    window: Option<u64>,
+    /// What the system prompt and the tools take up, in estimated tokens, once somebody wants to know.
+    around: OnceLock<u64>,
+    at_work: AtWork,
+    purses: Purses,
+    caller: Option<CallContext>,
+    may_repeat: Vec<String>,
 }
 
 impl Agent {
     /// Makes an agent of a model and of the tools of a local executor.
+    ///
+    /// Where the executor keeps outputs that are cut, and the model can read them, what the model is told is compacted by
+    /// [`CutOutputs`](crate::CutOutputs).
     pub fn new(model: impl Model, executor: LocalExecutor) -> Self {
         let tools = executor.registry().direct_specs();
-        Self::with_executor(model, Arc::new(executor), tools)
+        let outputs =
+            executor.outputs().filter(|_| executor.registry().get("read_output").is_some()).cloned();
+        let agent = Self::with_executor(model, Arc::new(executor), tools);
+        match outputs {
+            Some(outputs) => agent.compacted_by(crate::CutOutputs::new(outputs)),
+            None => agent,
+        }
     }
 
     /// Makes an agent of a model and any executor, with the tools that the model is told of.
@@ -72,6 +65,7 @@ impl Agent {
         executor: Arc<dyn ToolExecutor>,
         tools: Arc<[Arc<ToolSpec>]>,
     ) -> Self {
+        let window = model.capabilities().context_window;
         Self {
             model: Arc::new(model),
             executor,
@@ -80,6 +74,15 @@ impl Agent {
             events: Events::default(),
             cancellation: CancellationToken::new(),
             keeper: None,
+            budget: Budget::default(),
+            prices: Prices::default(),
+            compaction: None,
+            window,
+            around: OnceLock::new(),
+            at_work: AtWork::default(),
+            purses: Purses::default(),
+            caller: None,
+            may_repeat: Vec::new(),
         }
     }
 
@@ -102,10 +105,93 @@ impl Agent {
         self
     }
 
+    /// Says which call the runs of this agent are part of, for a tool that runs an agent of its own.
+    ///
+    /// Their calls take its place in the order, and people are asked about them as they are about that call; see
+    /// [`Batch::made_by`](haft_tools_core::Batch::made_by).
+    pub fn made_by(mut self, call: &CallContext) -> Self {
+        self.caller = Some(call.clone());
+        self
+    }
+
     /// Has every run kept as it goes; without a keeper nothing is kept but what is returned.
     pub fn kept_by(mut self, keeper: Arc<dyn StateKeeper>) -> Self {
         self.keeper = Some(keeper);
         self
+    }
+
+    /// Limits what each run may spend that [`Agent::run`] starts; nothing by default.
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Names tools whose calls are no loop when they give the same again and again, in each run that [`Agent::run`] starts.
+    ///
+    /// A tool that waits for something, or looks whether it is there, is one of them.
+    pub fn may_repeat(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.may_repeat.extend(tools.into_iter().map(Into::into));
+        self
+    }
+
+    /// Says what models cost; needed for a budget of money, and otherwise to know what was spent.
+    pub fn prices(mut self, prices: Prices) -> Self {
+        self.prices = prices;
+        self
+    }
+
+    /// Has made less of what the model is told, when a request takes up 80 % of what it can hold.
+    pub fn compacted_by(mut self, compaction: impl Compaction) -> Self {
+        self.compaction = Some(Arc::new(compaction));
+        self
+    }
+
+    /// Says how much a request and its answer may hold together, in tokens, where the model does not say it, or to keep
+    /// below that.
+    pub fn context_window(mut self, tokens: u64) -> Self {
+        self.window = Some(tokens);
+        self
+    }
+
+    /// Says something to a run that this agent drives: the model is told, at once or after its turn.
+    ///
+    /// A run that nobody drives takes [`RunEvent::Steered`] by [`Agent::step`]; one that has ended is
+    /// [prompted](Agent::prompt).
+    ///
+    /// # Errors
+    ///
+    /// When the agent does not drive that run, or it has just ended.
+    pub fn steer(&self, run: &RunId, text: impl Into<String>, when: When) -> Result<(), NotAtWork> {
+        self.send(run, RunEvent::Steered { text: text.into(), when })
+    }
+
+    /// Has a run that this agent drives stand still as soon as nothing is under way: the model's turn or the calls that run
+    /// are finished, and the run is given back as it stands then.
+    ///
+    /// It goes on by [`Agent::unpause`], in this process or another.
+    ///
+    /// # Errors
+    ///
+    /// When the agent does not drive that run.
+    pub fn pause(&self, run: &RunId) -> Result<(), NotAtWork> {
+        self.send(run, RunEvent::Paused)
+    }
+
+    /// Stops a run that this agent drives: each call gets its reply and the run ends.
+    ///
+    /// # Errors
+    ///
+    /// When the agent does not drive that run.
+    pub fn cancel(&self, run: &RunId) -> Result<(), NotAtWork> {
+        let controls = self.at_work.get(run).ok_or_else(|| NotAtWork { run: run.clone() })?;
+        controls.token.cancel();
+        Ok(())
+    }
+
+    fn send(&self, run: &RunId, event: RunEvent) -> Result<(), NotAtWork> {
+        let controls = self.at_work.get(run).ok_or_else(|| NotAtWork { run: run.clone() })?;
+        controls.send(event);
+        Ok(())
     }
 
     /// Starts a run with a prompt and drives it until it ends or waits for a person.
@@ -115,9 +201,10 @@ impl Agent {
     /// Dropping the future abandons the run and what it is doing. Cancel the agent's token to get a state in which
     /// every call is answered.
     pub async fn run(&self, scope: CallScope, prompt: impl Into<String>) -> RunState {
-        let mut state = RunState::new();
-        let effects = state.advance(RunEvent::Prompted { text: prompt.into() });
-        self.drive(&scope, state, effects).await
+        let state = RunState::new().with_budget(self.budget).with_repeatable(self.may_repeat.iter().cloned());
+        let prompted = RunEvent::Prompted { text: prompt.into() };
+        // A run that is new can be prompted.
+        self.drive(&scope, state.clone(), [prompted]).await.unwrap_or(state)
     }
 
     /// Goes on with a run that was completed, with another prompt.
@@ -150,11 +237,27 @@ impl Agent {
     pub async fn step(
         &self,
         scope: CallScope,
-        mut state: RunState,
+        state: RunState,
         event: RunEvent,
     ) -> Result<RunState, StepError> {
-        let effects = state.step(event)?;
-        Ok(self.drive(&scope, state, effects).await)
+        self.drive(&scope, state, [event]).await
+    }
+
+    /// Goes on with a run that was paused.
+    ///
+    /// # Errors
+    ///
+    /// When the run is not paused.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`Agent::run`].
+    pub async fn unpause(&self, scope: CallScope, state: RunState) -> Result<RunState, StepError> {
+        if !state.is_paused() {
+            return Err(StepError::OutOfPlace { phase: "not paused", event: RunEvent::Unpaused.name() });
+        }
+        // Nothing is under way any more, also where the process ended before the run stood still.
+        self.drive(&scope, state, [RunEvent::Interrupted, RunEvent::Unpaused]).await
     }
 
     /// Answers a call that waits in a run, and drives the run on if it was the last that waited.
@@ -169,18 +272,14 @@ impl Agent {
     pub async fn resume(
         &self,
         scope: CallScope,
-        mut state: RunState,
+        state: RunState,
         call: &CallId,
         approval: Approval,
     ) -> Result<RunState, ResumeError> {
         let Some(pending) = state.pending().find(|pending| &pending.call.id == call).cloned() else {
             return Err(ResumeError::NotWaiting { call: call.clone() });
         };
-        let resumption =
-            Resumption::new(scope.clone(), pending, approval).cancelled_by(self.cancellation.clone());
-        let outcome = self.executor.resume(resumption).await?;
-        let effects = state.advance(RunEvent::CallAnswered { outcome });
-        Ok(self.drive(&scope, state, effects).await)
+        self.drive_answer(&scope, state, pending, approval).await
     }
 
     /// Goes on with a run that was stored by a process that ended.
@@ -191,88 +290,21 @@ impl Agent {
     /// # Cancel safety
     ///
     /// As for [`Agent::run`].
-    pub async fn go_on(&self, scope: CallScope, mut state: RunState) -> RunState {
-        let effects = state.advance(RunEvent::Interrupted);
-        self.drive(&scope, state, effects).await
-    }
-
-    async fn drive(&self, scope: &CallScope, mut state: RunState, effects: Vec<Effect>) -> RunState {
-        let mut effects = VecDeque::from(effects);
-        while let Some(effect) = effects.pop_front() {
-            if matches!(effect, Effect::Persist) {
-                if let Err(reason) = self.keep(scope, &state).await {
-                    state.fail(reason);
-                    break;
-                }
-            } else if let Some(event) = self.perform(scope, &state, effect).await {
-                effects.extend(state.advance(event));
-            }
-        }
-        state
-    }
-
-    async fn keep(&self, scope: &CallScope, state: &RunState) -> Result<(), String> {
-        let Some(keeper) = &self.keeper else { return Ok(()) };
-        let kept = keeper.keep(scope, state).await;
-        kept.map_err(|error| format!("the run cannot be kept: {}", with_causes(&*error)))
-    }
-
-    async fn perform(&self, scope: &CallScope, state: &RunState, effect: Effect) -> Option<RunEvent> {
-        match effect {
-            Effect::CallModel => Some(self.call_model(scope, state).await),
-            Effect::ExecuteBatch { calls } => {
-                let batch = Batch::new(scope.clone(), calls).cancelled_by(self.cancellation.clone());
-                let outcomes = self.executor.execute_batch(batch).await.into_outcomes();
-                Some(RunEvent::BatchExecuted { outcomes })
-            }
-            Effect::ExecuteHeld { calls } => {
-                let batch = Batch::of_held(scope.clone(), calls).cancelled_by(self.cancellation.clone());
-                let outcomes = self.executor.execute_batch(batch).await.into_outcomes();
-                Some(RunEvent::BatchExecuted { outcomes })
-            }
-            Effect::Emit(kind) => {
-                self.events.emit(scope, None, || kind);
-                None
-            }
-            Effect::AwaitApproval | Effect::Persist | Effect::Done => None,
-        }
-    }
-
-    async fn call_model(&self, scope: &CallScope, state: &RunState) -> RunEvent {
-        if self.cancellation.is_cancelled() {
-            return RunEvent::Cancelled;
-        }
-        let mut told = Told::new(&self.events, scope);
-        let answer = self.answer(state, &mut told).with_cancellation_token(&self.cancellation).await;
-        told.finish();
-        match answer {
-            None | Some(Err(ModelError::Cancelled)) => RunEvent::Cancelled,
-            Some(Ok(turn)) => RunEvent::ModelAnswered { turn },
-            Some(Err(error)) => RunEvent::ModelFailed { reason: with_causes(&error) },
-        }
-    }
-
-    async fn answer(&self, state: &RunState, told: &mut Told<'_>) -> Result<ModelTurn, ModelError> {
-        let mut request =
-            ModelRequest::new(state.messages().iter().cloned()).with_tools(Arc::clone(&self.tools));
-        if let Some(system) = &self.system {
-            request = request.with_system(Arc::clone(system));
-        }
-        let stream = self.model.stream(request, self.cancellation.clone()).await?;
-        assemble(stream, |delta| told.delta(delta)).await
+    pub async fn go_on(&self, scope: CallScope, state: RunState) -> RunState {
+        // Every run can be interrupted.
+        self.drive(&scope, state.clone(), [RunEvent::Interrupted]).await.unwrap_or(state)
     }
 }
 
-/// Writes an error with its causes, one after the other, for people.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
+impl Agent {
+    /// What a request holds beside the messages, in estimated tokens.
+    fn around(&self) -> u64 {
+        *self.around.get_or_init(|| {
+            let system = self.system.as_deref().map_or(0, str::len) as u64;
+            let tools: u64 = self.tools.iter().map(|spec| estimate_tokens(spec)).sum();
+            system.div_ceil(crate::compaction::BYTES_A_TOKEN) + tools
+        })
     }
-    text
 }
 
 impl fmt::Debug for Agent {

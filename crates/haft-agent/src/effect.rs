@@ -1,3 +1,4 @@
+use crate::{Spent, Told, When};
 use haft_core::{EventKind, ToolCall};
 use haft_model::ModelTurn;
 use haft_tools_core::{CallOutcome, HeldCall};
@@ -21,6 +22,8 @@ pub enum RunEvent {
         /// Why, for people.
         reason: String,
     },
+    /// The model had not answered when the run's time was over, and is not waited for.
+    TimedOut,
     /// The calls of the last turn were executed.
     BatchExecuted {
         /// What became of each, in the order of the calls.
@@ -30,6 +33,31 @@ pub enum RunEvent {
     CallAnswered {
         /// What became of it; it can wait again.
         outcome: CallOutcome,
+    },
+    /// Something was spent that the run cannot know of: time, money, and what runs spent that this one started.
+    ///
+    /// Turns, calls and tokens of the run's own are counted by itself.
+    Metered {
+        /// What was spent since the last time.
+        spent: Spent,
+        /// What is set aside now for the runs that this one started.
+        reserved: Spent,
+    },
+    /// Somebody says something to the run while it is at work or waits.
+    Steered {
+        /// What they say.
+        text: String,
+        /// When the model is told.
+        when: When,
+    },
+    /// Somebody wants the run to stand still: what is under way is finished, and nothing is begun.
+    Paused,
+    /// The run is to go on after a pause.
+    Unpaused,
+    /// The model is to be told less of what was said before; the transcript stays as it is.
+    Compacted {
+        /// What it is told in the place of which message.
+        told: Vec<Told>,
     },
     /// The run is to stop.
     Cancelled,
@@ -42,7 +70,9 @@ pub enum RunEvent {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Effect {
-    /// Have the model answer the transcript; comes back as `ModelAnswered` or `ModelFailed`.
+    /// Have the model answer what [`RunState::told`](crate::RunState::told) gives, with tools if
+    /// [`RunState::offers_tools`](crate::RunState::offers_tools); comes back as `ModelAnswered`, `ModelFailed` or
+    /// `TimedOut`.
     CallModel,
     /// Execute these calls; comes back as `BatchExecuted`.
     ExecuteBatch {
@@ -63,4 +93,24 @@ pub enum Effect {
     Emit(EventKind),
     /// The run is over; see [`RunState::end`](crate::RunState::end).
     Done,
+}
+
+impl RunEvent {
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Prompted { .. } => "prompted",
+            Self::ModelAnswered { .. } => "model answered",
+            Self::ModelFailed { .. } => "model failed",
+            Self::TimedOut => "timed out",
+            Self::BatchExecuted { .. } => "batch executed",
+            Self::CallAnswered { .. } => "call answered",
+            Self::Metered { .. } => "metered",
+            Self::Steered { .. } => "steered",
+            Self::Paused => "paused",
+            Self::Unpaused => "unpaused",
+            Self::Compacted { .. } => "compacted",
+            Self::Cancelled => "cancelled",
+            Self::Interrupted => "interrupted",
+        }
+    }
 }

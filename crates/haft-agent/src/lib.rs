@@ -26,13 +26,42 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # What a run may spend
+//!
+//! A [`Budget`] limits turns, calls, tokens, time and money. When one is spent the model is told once and gets one more turn,
+//! without tools; then the run ends as [`RunEnd::BudgetSpent`]. A run that a call of another starts draws on that one's
+//! budget: the calls find a [`Purse`] in their scope. A run that makes the same call with the same result three times is told
+//! so, and ends as [`RunEnd::Looping`] if it makes it once more.
+//!
+//! # While it is at work
+//!
+//! [`Agent::steer`] says something to a run, [`Agent::pause`] has it stand still, and [`Agent::cancel`] stops it. What was said
+//! is part of the state until the model is told, and so is a pause: a paused run is plain data like any other.
+//!
+//! # What the model is told
+//!
+//! The transcript only ever grows, and is kept by adding to it ([`StateKeeper`]). What the model is told of it is a view, of
+//! which a [`Compaction`] makes less when it comes near to what a request can hold; [`CutOutputs`] tells old outputs by
+//! their handles in an output store.
 
 mod agent;
+mod budget;
+mod compaction;
 mod effect;
+mod log;
 mod phase;
+mod queue;
+mod repeats;
 mod state;
+mod tools;
 
-pub use agent::{Agent, ResumeError, StateKeeper};
+pub use agent::{Agent, NotAtWork, ResumeError, StateKeeper};
+pub use budget::{Account, Budget, Price, Prices, Purse, Reservation, Spent};
+pub use compaction::{CompactError, Compacted, Compaction, Context, CutOutputs, Told};
 pub use effect::{Effect, RunEvent};
+pub use log::LogEntry;
 pub use phase::{Phase, RunEnd};
-pub use state::{RunState, StepError};
+pub use queue::{Queued, When};
+pub use state::{RestoreError, RunHead, RunState, StepError};
+pub use tools::{Plan, PlanStep, StepStatus, ask_user, update_plan};

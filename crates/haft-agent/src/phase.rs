@@ -1,4 +1,4 @@
-use haft_core::{CallId, ToolCall};
+use haft_core::{BudgetKind, CallId, ToolCall};
 use haft_tools_core::CallOutcome;
 use serde::{Deserialize, Serialize};
 
@@ -13,8 +13,11 @@ pub enum Phase {
     Thinking,
     /// Calls are to be executed.
     Acting {
-        /// The calls of the last model turn.
+        /// The calls of the last model turn, but for those that the budget does not let be made.
         calls: Vec<ToolCall>,
+        /// The calls after them, which are answered as skipped.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        skipped: Vec<ToolCall>,
     },
     /// Some calls wait for a person, or for those that do; the others are done.
     Waiting {
@@ -61,4 +64,11 @@ pub enum RunEnd {
     },
     /// Somebody stopped it.
     Cancelled,
+    /// A budget was spent; the model was told, and had one more turn to say where it stands.
+    BudgetSpent {
+        /// Which budget.
+        which: BudgetKind,
+    },
+    /// The model made the same call with the same result again, after it was told that it does.
+    Looping,
 }

@@ -1,18 +1,30 @@
-use crate::{Effect, Phase, RunEnd, RunEvent};
-use haft_core::{
-    CallId, EventKind, Message, ReplyStatus, StopReason, ToolCall, ToolOutput, ToolReply, Usage,
-};
-use haft_model::ModelTurn;
-use haft_tools_core::{CallOutcome, HeldCall, PendingCall};
-use serde::{Deserialize, Deserializer, Serialize};
-use std::sync::Arc;
+mod acting;
+mod beginning;
+mod head;
+mod notices;
+mod outcomes;
+mod stored;
+mod telling;
+mod thinking;
 
-/// The version of the serialised form; a state of another version is refused by name.
-const VERSION: u32 = 1;
+pub use head::RunHead;
+pub(crate) use notices::STEERED;
+pub use stored::RestoreError;
+
+use crate::{Account, Effect, LogEntry, Phase, Queued, RunEnd, RunEvent, Spent};
+use haft_core::{EventKind, Message, ToolReply, Usage};
+use haft_tools_core::{CallOutcome, PendingCall};
+use head::Pause;
+use outcomes::{cancelled, check_executed, check_outcomes, held, pending_of, reply_or_cancelled};
+use std::sync::Arc;
+use telling::Telling;
 
 /// Holds one run as plain data: its transcript, where it stands, and what it has cost.
 ///
-/// The serde form is versioned; a state that was written by another version is refused.
+/// A run is kept in two parts: the [log](Self::log_from), to which each turn adds a few entries, and the
+/// [head](Self::head), which is small and written anew each time. [`RunState::restore`] puts them together again. The serde
+/// form has both in one. Both forms are versioned: one of an older version is read, and one of an unknown version is
+/// refused.
 ///
 /// ```
 /// use haft_agent::{Effect, RunEvent, RunState};
@@ -23,14 +35,11 @@ const VERSION: u32 = 1;
 /// assert_eq!(effects, [Effect::Emit(EventKind::TurnStarted { turn: 1 }), Effect::CallModel]);
 /// # Ok::<(), haft_agent::StepError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunState {
-    #[serde(deserialize_with = "known_version")]
-    version: u32,
     messages: Vec<Arc<Message>>,
-    phase: Phase,
-    turns: u32,
-    usage: Usage,
+    telling: Telling,
+    head: RunHead,
 }
 
 /// Says that an event does not fit where the run stands; the state is unchanged.
@@ -51,41 +60,63 @@ pub enum StepError {
         /// What differs.
         detail: String,
     },
-}
-
-impl Default for RunState {
-    fn default() -> Self {
-        Self::new()
-    }
+    /// What the model is to be told cannot be told.
+    #[error("the transcript cannot be told so: {detail}")]
+    Untellable {
+        /// What is wrong with it.
+        detail: String,
+    },
 }
 
 impl RunState {
-    /// Makes a run that nothing was asked of yet.
-    pub fn new() -> Self {
-        Self { version: VERSION, messages: Vec::new(), phase: Phase::New, turns: 0, usage: Usage::default() }
-    }
-
     /// The transcript, oldest first.
     pub fn messages(&self) -> &[Arc<Message>] {
         &self.messages
     }
 
+    /// What the model is told: the transcript, or what compaction left of it.
+    pub fn told(&self) -> &[Arc<Message>] {
+        self.telling.view().unwrap_or(&self.messages)
+    }
+
+    /// Whether the model is told of the tools with its next turn; it is not in the one that closes the run.
+    pub fn offers_tools(&self) -> bool {
+        self.head.closing.is_none()
+    }
+
+    /// What a request takes up, in tokens: what the provider counted last, and an estimate of what came since.
+    ///
+    /// Where the provider does not count, it is an estimate of the messages alone, without the system prompt and the tools.
+    pub fn context_tokens(&self) -> u64 {
+        self.head.context
+    }
+
     /// Where the run stands.
     pub fn phase(&self) -> &Phase {
-        &self.phase
+        &self.head.phase
     }
 
     /// How the run ended, once it has.
     pub fn end(&self) -> Option<&RunEnd> {
-        match &self.phase {
+        match &self.head.phase {
             Phase::Ended { end } => Some(end),
             _ => None,
         }
     }
 
+    /// Whether the run stands still, or will as soon as nothing is under way.
+    pub fn is_paused(&self) -> bool {
+        self.head.pause != Pause::No
+    }
+
+    /// The messages that the model was not told yet, oldest first.
+    pub fn queue(&self) -> &[Queued] {
+        &self.head.queue
+    }
+
     /// The calls that wait for a person, in the order in which the model made them.
     pub fn pending(&self) -> impl Iterator<Item = &PendingCall> {
-        let outcomes = match &self.phase {
+        let outcomes = match &self.head.phase {
             Phase::Waiting { outcomes, .. } => outcomes.as_slice(),
             _ => &[],
         };
@@ -94,12 +125,22 @@ impl RunState {
 
     /// How many turns the model has taken.
     pub fn turns(&self) -> u32 {
-        self.turns
+        self.head.turns
     }
 
     /// What the turns have cost together.
     pub fn usage(&self) -> Usage {
-        self.usage
+        self.head.usage
+    }
+
+    /// What the run may spend, has spent, and has set aside.
+    pub fn account(&self) -> &Account {
+        &self.head.account
+    }
+
+    /// What the run has spent, and those it started.
+    pub fn spent(&self) -> &Spent {
+        &self.head.account.spent
     }
 
     /// What the model said last; empty if it said nothing yet.
@@ -108,21 +149,43 @@ impl RunState {
         last.map(|message| message.assistant_text()).unwrap_or_default()
     }
 
+    /// The part that is written anew each time the run is kept; its size does not grow with the run.
+    pub fn head(&self) -> &RunHead {
+        &self.head
+    }
+
+    /// The entries to be kept beside the head, from this one on, counted from 0.
+    pub fn log_from(&self, entry: usize) -> impl Iterator<Item = LogEntry> + '_ {
+        self.telling.log_from(&self.messages, entry)
+    }
+
     /// Takes note of what happened and says what has to be done next.
     ///
     /// # Errors
     ///
     /// When the event does not fit where the run stands; nothing has changed then.
     pub fn step(&mut self, event: RunEvent) -> Result<Vec<Effect>, StepError> {
-        match (&mut self.phase, event) {
-            (Phase::New | Phase::Ended { .. }, RunEvent::Prompted { text }) => {
-                self.messages.push(Arc::new(Message::user(text)));
-                Ok(self.think())
+        let pause = self.head.pause;
+        match (&mut self.head.phase, event) {
+            (_, RunEvent::Metered { spent, reserved }) => {
+                self.head.account.spent += spent;
+                self.head.account.reserved = reserved;
+                Ok(Vec::new())
             }
-            (Phase::Thinking, RunEvent::ModelAnswered { turn }) => Ok(self.answered(turn)),
-            (Phase::Thinking, RunEvent::ModelFailed { reason }) => Ok(self.finish(RunEnd::Failed { reason })),
-            (Phase::Acting { calls }, RunEvent::BatchExecuted { outcomes }) => {
+            (Phase::New | Phase::Ended { .. }, RunEvent::Prompted { text }) => Ok(self.prompted(text)),
+            (Phase::Thinking, RunEvent::ModelAnswered { turn }) if pause != Pause::Held => {
+                Ok(self.answered(turn))
+            }
+            (Phase::Thinking, RunEvent::ModelFailed { reason }) if pause != Pause::Held => {
+                Ok(self.finish(RunEnd::Failed { reason }))
+            }
+            (Phase::Thinking, RunEvent::TimedOut) if pause != Pause::Held => Ok(self.timed_out()),
+            (Phase::Thinking, RunEvent::Compacted { told }) => self.compacted(told),
+            (Phase::Acting { calls, skipped }, RunEvent::BatchExecuted { mut outcomes })
+                if pause != Pause::Held =>
+            {
                 check_outcomes(calls, &outcomes)?;
+                outcomes.extend(skipped.iter().map(|call| CallOutcome::Replied(notices::over_budget(call))));
                 Ok(self.settle(outcomes, Vec::new()))
             }
             (Phase::Waiting { outcomes, executing }, RunEvent::BatchExecuted { outcomes: executed }) => {
@@ -150,46 +213,41 @@ impl RunState {
                 let (outcomes, executing) = (std::mem::take(outcomes), std::mem::take(executing));
                 Ok(self.settle(outcomes, executing))
             }
+            (phase, RunEvent::Steered { text, when }) if *phase != Phase::New => Ok(self.steered(text, when)),
+            (Phase::Thinking | Phase::Acting { .. } | Phase::Waiting { .. }, RunEvent::Paused)
+                if pause == Pause::No =>
+            {
+                self.head.pause = Pause::Asked;
+                Ok(vec![Effect::Persist, Effect::Emit(EventKind::Paused)])
+            }
+            (Phase::Thinking | Phase::Acting { .. } | Phase::Waiting { .. }, RunEvent::Unpaused)
+                if pause != Pause::No =>
+            {
+                Ok(self.unpaused())
+            }
             (Phase::New | Phase::Thinking, RunEvent::Cancelled) => Ok(self.finish(RunEnd::Cancelled)),
-            (Phase::Acting { calls }, RunEvent::Cancelled) => {
-                let replies = calls.iter().map(cancelled).collect();
-                Ok(self.stop(replies))
+            (Phase::Acting { .. } | Phase::Waiting { .. }, RunEvent::Cancelled) => {
+                self.answer_all();
+                Ok(self.finish(RunEnd::Cancelled))
             }
-            (Phase::Waiting { outcomes, .. }, RunEvent::Cancelled) => {
-                let replies = std::mem::take(outcomes).into_iter().map(reply_or_cancelled).collect();
-                Ok(self.stop(replies))
-            }
-            (Phase::Acting { calls }, RunEvent::Interrupted) => {
-                let lost = calls.iter().map(CallOutcome::lost).collect();
-                Ok(self.settle(lost, Vec::new()))
-            }
-            (Phase::Waiting { outcomes, executing }, RunEvent::Interrupted) => {
-                for outcome in outcomes.iter_mut() {
-                    if let CallOutcome::Held(held) = outcome
-                        && executing.contains(&held.call.id)
-                    {
-                        *outcome = CallOutcome::lost(&held.call);
-                    }
-                }
-                let outcomes = std::mem::take(outcomes);
-                Ok(self.settle(outcomes, Vec::new()))
-            }
-            (Phase::New | Phase::Thinking | Phase::Ended { .. }, RunEvent::Interrupted) => {
-                Ok(self.outstanding())
-            }
-            (phase, event) => Err(StepError::OutOfPlace { phase: phase.name(), event: event_name(&event) }),
+            (_, RunEvent::Interrupted) => Ok(self.interrupted()),
+            (phase, event) => Err(StepError::OutOfPlace { phase: phase.name(), event: event.name() }),
         }
     }
 
     /// Says what has to be done where the run stands, for going on after it was stored.
     ///
     /// Calls that were being executed are to be executed again, which is right where the executor itself keeps what became
-    /// of them. Elsewhere nobody knows: take note of [`RunEvent::Interrupted`] instead.
+    /// of them. Elsewhere nobody knows: take note of [`RunEvent::Interrupted`] instead. Nothing has to be done for a run
+    /// that is paused.
     pub fn outstanding(&self) -> Vec<Effect> {
-        match &self.phase {
+        if self.head.pause == Pause::Held {
+            return Vec::new();
+        }
+        match &self.head.phase {
             Phase::New => Vec::new(),
             Phase::Thinking => vec![Effect::CallModel],
-            Phase::Acting { calls } => vec![Effect::ExecuteBatch { calls: calls.clone() }],
+            Phase::Acting { calls, .. } => vec![Effect::ExecuteBatch { calls: calls.clone() }],
             Phase::Waiting { executing, .. } if executing.is_empty() => vec![Effect::AwaitApproval],
             Phase::Waiting { outcomes, executing } => {
                 let held = held(outcomes).filter(|held| executing.contains(&held.call.id));
@@ -206,171 +264,83 @@ impl RunState {
 
     /// Ends the run because of a fault outside it; every call has a reply all the same.
     pub(crate) fn fail(&mut self, reason: String) -> Vec<Effect> {
-        let replies: Vec<ToolReply> = match std::mem::replace(&mut self.phase, Phase::New) {
-            Phase::Acting { calls } => calls.iter().map(cancelled).collect(),
-            Phase::Waiting { outcomes, .. } => outcomes.into_iter().map(reply_or_cancelled).collect(),
-            Phase::New | Phase::Thinking | Phase::Ended { .. } => Vec::new(),
-        };
-        if !replies.is_empty() {
-            self.messages.push(Arc::new(Message::Tool { replies }));
-        }
+        self.answer_all();
         self.finish(RunEnd::Failed { reason })
     }
 
-    fn think(&mut self) -> Vec<Effect> {
-        self.phase = Phase::Thinking;
-        vec![Effect::Emit(EventKind::TurnStarted { turn: self.turns + 1 }), Effect::CallModel]
-    }
-
-    fn answered(&mut self, turn: ModelTurn) -> Vec<Effect> {
-        let ModelTurn { message, usage, stop, .. } = turn;
-        self.turns += 1;
-        self.usage += usage;
-        let calls: Vec<ToolCall> = message.tool_calls().cloned().collect();
-        self.messages.push(Arc::new(message));
-        let mut effects = vec![Effect::Emit(EventKind::TurnFinished { turn: self.turns, stop, usage })];
-        if calls.is_empty() || !matches!(stop, StopReason::ToolCalls | StopReason::EndTurn) {
-            // The arguments of a call that was cut off cannot be trusted, and each call needs a reply all the same.
-            let replies: Vec<ToolReply> = calls.iter().map(cut_off).collect();
-            if !replies.is_empty() {
-                self.messages.push(Arc::new(Message::Tool { replies }));
+    /// Takes note that whoever drove the run has ended.
+    fn interrupted(&mut self) -> Vec<Effect> {
+        let is_held = self.head.pause == Pause::Held;
+        if self.head.pause == Pause::Asked {
+            self.head.pause = Pause::Held;
+        }
+        // The budget may have been spent since the model was asked.
+        let is_over = self.offers_tools() && self.head.account.exhausted().is_some();
+        match &mut self.head.phase {
+            Phase::Acting { calls, skipped } if !is_held => {
+                let lost = calls.iter().map(CallOutcome::lost);
+                let skipped = skipped.iter().map(|call| CallOutcome::Replied(notices::over_budget(call)));
+                let outcomes = lost.chain(skipped).collect();
+                self.settle(outcomes, Vec::new())
             }
-            effects.extend(self.finish(end_of(stop)));
-        } else {
-            effects.extend([Effect::Persist, Effect::ExecuteBatch { calls: calls.clone() }]);
-            self.phase = Phase::Acting { calls };
+            Phase::Waiting { outcomes, executing } => {
+                for outcome in outcomes.iter_mut() {
+                    if let CallOutcome::Held(held) = outcome
+                        && executing.contains(&held.call.id)
+                    {
+                        *outcome = CallOutcome::lost(&held.call);
+                    }
+                }
+                let outcomes = std::mem::take(outcomes);
+                self.settle(outcomes, Vec::new())
+            }
+            Phase::Thinking if is_over => self.think(),
+            _ => self.outstanding(),
+        }
+    }
+
+    /// Goes on with what was held back.
+    fn unpaused(&mut self) -> Vec<Effect> {
+        let mut effects = vec![Effect::Persist, Effect::Emit(EventKind::Unpaused)];
+        if std::mem::take(&mut self.head.pause) == Pause::Held {
+            effects.extend(match &mut self.head.phase {
+                Phase::Thinking => self.think(),
+                Phase::Waiting { outcomes, executing } => {
+                    let (outcomes, executing) = (std::mem::take(outcomes), std::mem::take(executing));
+                    self.settle(outcomes, executing)
+                }
+                _ => self.outstanding(),
+            });
         }
         effects
     }
 
-    /// Goes on when every call is answered, and waits for a person otherwise.
-    ///
-    /// Calls that were held back and no longer are go on; `executing` names those that do so already.
-    fn settle(&mut self, outcomes: Vec<CallOutcome>, mut executing: Vec<CallId>) -> Vec<Effect> {
-        if outcomes.iter().all(|outcome| matches!(outcome, CallOutcome::Replied(_))) {
-            let replies = outcomes.into_iter().map(reply_or_cancelled).collect();
-            self.messages.push(Arc::new(Message::Tool { replies }));
-            let think = self.think();
-            return [Effect::Persist].into_iter().chain(think).collect();
-        }
-        let ready: Vec<HeldCall> =
-            ready(&outcomes).filter(|held| !executing.contains(&held.call.id)).cloned().collect();
-        executing.extend(ready.iter().map(|held| held.call.id.clone()));
-        let mut effects = vec![Effect::Persist];
-        if !ready.is_empty() {
-            effects.push(Effect::ExecuteHeld { calls: ready });
-        } else if executing.is_empty() {
-            effects.push(Effect::AwaitApproval);
-        }
-        self.phase = Phase::Waiting { outcomes, executing };
-        effects
+    /// Answers each call that has no reply as cancelled.
+    fn answer_all(&mut self) {
+        let replies: Vec<ToolReply> = match std::mem::replace(&mut self.head.phase, Phase::New) {
+            Phase::Acting { calls, skipped } => calls.iter().chain(&skipped).map(cancelled).collect(),
+            Phase::Waiting { outcomes, .. } => outcomes.into_iter().map(reply_or_cancelled).collect(),
+            Phase::New | Phase::Thinking | Phase::Ended { .. } => return,
+        };
+        self.push(Message::Tool { replies });
     }
 
-    fn stop(&mut self, replies: Vec<ToolReply>) -> Vec<Effect> {
-        self.messages.push(Arc::new(Message::Tool { replies }));
-        self.finish(RunEnd::Cancelled)
+    fn push(&mut self, message: Message) {
+        self.head.context = self.head.context.saturating_add(crate::compaction::estimate(&message));
+        self.push_counted(message);
+    }
+
+    /// Adds a message whose tokens are counted already.
+    fn push_counted(&mut self, message: Message) {
+        let message = Arc::new(message);
+        self.telling.push(&message);
+        self.messages.push(message);
+        self.head.entries += 1;
     }
 
     fn finish(&mut self, end: RunEnd) -> Vec<Effect> {
-        self.phase = Phase::Ended { end };
+        self.head.phase = Phase::Ended { end };
+        self.head.pause = Pause::No;
         vec![Effect::Persist, Effect::Done]
-    }
-}
-
-fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
-    match u32::deserialize(deserializer)? {
-        VERSION => Ok(VERSION),
-        other => Err(serde::de::Error::custom(format!(
-            "this run was stored in version {other} of the run state; this program reads version {VERSION}"
-        ))),
-    }
-}
-
-fn end_of(stop: StopReason) -> RunEnd {
-    match stop {
-        StopReason::MaxTokens => RunEnd::CutOff,
-        StopReason::Refused => RunEnd::Refused,
-        _ => RunEnd::Completed,
-    }
-}
-
-fn check_outcomes(calls: &[ToolCall], outcomes: &[CallOutcome]) -> Result<(), StepError> {
-    if calls.len() != outcomes.len() {
-        let detail = format!("{} calls, {} outcomes", calls.len(), outcomes.len());
-        return Err(StepError::Mismatch { detail });
-    }
-    match calls.iter().zip(outcomes).find(|(call, outcome)| &call.id != outcome.call_id()) {
-        None => Ok(()),
-        Some((call, outcome)) => {
-            let detail = format!("`{}` where `{}` was due", outcome.call_id(), call.id);
-            Err(StepError::Mismatch { detail })
-        }
-    }
-}
-
-/// Lists the calls that are held back.
-fn held(outcomes: &[CallOutcome]) -> impl Iterator<Item = &HeldCall> {
-    outcomes.iter().filter_map(|outcome| match outcome {
-        CallOutcome::Held(held) => Some(&**held),
-        CallOutcome::Replied(_) | CallOutcome::Pending(_) => None,
-    })
-}
-
-/// Lists the calls that were held back by others which are answered now.
-fn ready(outcomes: &[CallOutcome]) -> impl Iterator<Item = &HeldCall> {
-    // An id can stand twice: a call that repeats it is answered with an error at once.
-    let is_answered = |call: &CallId| {
-        outcomes.iter().all(|known| known.call_id() != call || matches!(known, CallOutcome::Replied(_)))
-    };
-    held(outcomes).filter(move |held| held.behind.iter().all(is_answered))
-}
-
-fn check_executed(executing: &[CallId], executed: &[CallOutcome]) -> Result<(), StepError> {
-    let mut left: Vec<&CallId> = executing.iter().collect();
-    for outcome in executed {
-        let Some(place) = left.iter().position(|call| *call == outcome.call_id()) else {
-            return Err(StepError::Mismatch {
-                detail: format!("`{}` is not being executed", outcome.call_id()),
-            });
-        };
-        left.swap_remove(place);
-    }
-    Ok(())
-}
-
-fn pending_of(outcome: &CallOutcome) -> Option<&PendingCall> {
-    match outcome {
-        CallOutcome::Pending(pending) => Some(pending),
-        CallOutcome::Replied(_) | CallOutcome::Held(_) => None,
-    }
-}
-
-fn reply_or_cancelled(outcome: CallOutcome) -> ToolReply {
-    match outcome {
-        CallOutcome::Replied(reply) => reply,
-        CallOutcome::Pending(pending) => cancelled(&pending.call),
-        CallOutcome::Held(held) => cancelled(&held.call),
-    }
-}
-
-fn cancelled(call: &ToolCall) -> ToolReply {
-    let output = ToolOutput::text("the run was cancelled before this call was done");
-    ToolReply::new(call.id.clone(), call.name.clone(), ReplyStatus::Cancelled, output)
-}
-
-fn cut_off(call: &ToolCall) -> ToolReply {
-    let output = ToolOutput::text("this call was not made: the message that holds it was cut off");
-    ToolReply::new(call.id.clone(), call.name.clone(), ReplyStatus::Skipped, output)
-}
-
-fn event_name(event: &RunEvent) -> &'static str {
-    match event {
-        RunEvent::Prompted { .. } => "prompted",
-        RunEvent::ModelAnswered { .. } => "model answered",
-        RunEvent::ModelFailed { .. } => "model failed",
-        RunEvent::BatchExecuted { .. } => "batch executed",
-        RunEvent::CallAnswered { .. } => "call answered",
-        RunEvent::Cancelled => "cancelled",
-        RunEvent::Interrupted => "interrupted",
     }
 }

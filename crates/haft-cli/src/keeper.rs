@@ -28,6 +28,15 @@ struct Kept {
     has_waited: bool,
 }
 
+/// Is what is written anew each time, and what is added to the log.
+pub(crate) type InParts = (Value, Vec<Value>);
+
+/// Divides a run into its head and the entries of its log that are not kept yet.
+pub(crate) fn in_parts(state: &RunState, entries: usize) -> Result<InParts> {
+    let log = state.log_from(entries).map(serde_json::to_value).collect::<Result<_, _>>()?;
+    Ok((serde_json::to_value(state.head())?, log))
+}
+
 impl Keeper {
     /// Begins a run that is not kept yet.
     pub(crate) fn new(state: Arc<KeptState>, run: RunId, task: &Task) -> Result<Arc<Self>> {
@@ -53,10 +62,11 @@ impl Keeper {
     /// Keeps where the run stands, unless it has ended without ever having been worth keeping.
     pub(crate) async fn keep(&self, work: &Work) -> Result<()> {
         let status = if work.waiting().is_empty() { RunStatus::Ended } else { RunStatus::Waiting };
-        self.save(status, || work.state()).await
+        self.save(status, |entries| work.kept_from(entries)).await
     }
 
-    async fn save(&self, status: RunStatus, state: impl FnOnce() -> Result<Value>) -> Result<()> {
+    /// Keeps what the work gives, which is told how many entries of its log are kept already.
+    async fn save(&self, status: RunStatus, work: impl FnOnce(usize) -> Result<InParts>) -> Result<()> {
         let mut kept = self.kept.lock().await;
         if kept.lease.is_none() && status == RunStatus::Ended {
             return Ok(());
@@ -72,8 +82,9 @@ impl Keeper {
                 kept.lease = None;
                 return Ok(());
             }
-            (kept.run.state, kept.run.status) = (state()?, status);
-            store.save(&mut kept.run).await?;
+            let (state, entries) = work(usize::try_from(kept.run.entries)?)?;
+            (kept.run.state, kept.run.status) = (state, status);
+            store.append(&mut kept.run, entries).await?;
             Ok(())
         };
         let saved: Result<()> = saved.await;
@@ -99,6 +110,6 @@ impl StateKeeper for Keeper {
             Phase::Waiting { executing, .. } if executing.is_empty() => RunStatus::Waiting,
             _ => RunStatus::Running,
         };
-        Ok(self.save(status, || Ok(serde_json::to_value(state)?)).await?)
+        Ok(self.save(status, |entries| in_parts(state, entries)).await?)
     }
 }

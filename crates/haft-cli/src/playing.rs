@@ -65,7 +65,7 @@ impl Playing {
             );
         };
         let event = match self.state.phase() {
-            Phase::Acting { calls } => {
+            Phase::Acting { calls, .. } => {
                 let outcome = |call: &ToolCall| {
                     if let Some(pending) = waiting.iter().find(|pending| pending.call.id == call.id) {
                         return CallOutcome::Pending(Box::new(pending.clone()));

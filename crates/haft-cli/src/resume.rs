@@ -12,6 +12,7 @@ use crate::when::ago;
 use crate::work::{OneCall, Work};
 use crate::{call, ids, run, scratch};
 use anyhow::{Context as _, Result};
+use haft::agent::RunState;
 use haft::store::{GivenUp, RunStatus, RunStore as _, SqliteStore, StoredRun};
 use haft::{CallOutcome, CallScope, PendingCall, RunId};
 use serde_json::{Value, json};
@@ -55,6 +56,7 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
     let workdir = task.open_workdir(&run)?;
     let scope = CallScope::new(run.clone());
     let kept = stored.state.clone();
+    let log = store.log(&run).await.with_context(unreadable)?;
     let keeper = Keeper::of(Arc::clone(&state), stored, lease);
     let (token, _watch) = cancel_on_interrupt();
     let start = Instant::now();
@@ -71,7 +73,7 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
                 keeper: Arc::clone(&keeper),
                 scope,
                 session: read_session(&source, session)?,
-                stands: serde_json::from_value(kept).with_context(unreadable)?,
+                stands: RunState::restore(kept, log).with_context(unreadable)?,
                 token: token.clone(),
             })
             .await?;

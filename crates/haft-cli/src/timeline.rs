@@ -64,6 +64,8 @@ impl Timeline {
             Some(RunEnd::CutOff) => (BAD, "cut off by the model's limit of tokens"),
             Some(RunEnd::Refused) => (BAD, "refused by the model"),
             Some(RunEnd::Cancelled) => (BAD, "cancelled"),
+            Some(RunEnd::BudgetSpent { .. }) => (BAD, "stopped, its budget is spent,"),
+            Some(RunEnd::Looping) => (BAD, "stopped in a loop"),
             Some(_) => (BAD, "failed"),
             None => (ASKS, "waiting for an approval"),
         };
@@ -72,13 +74,13 @@ impl Timeline {
         let calls: Vec<&ToolReply> = replies(state).collect();
         let bad = calls.iter().filter(|reply| !reply.status.is_ok()).count();
         let bad = if bad == 0 { String::new() } else { format!(" ({bad} failed)") };
-        let (turns, calls) = (counted(state.turns() as usize, "turn"), counted(calls.len(), "call"));
+        let (turns, calls) = (counted(state.turns().into(), "turn"), counted(calls.len() as u64, "call"));
         let elapsed = call_line::spoken(elapsed);
         anstream::println!("\n{paint}{end}{paint:#} after {turns} and {calls}{bad}, {elapsed}");
     }
 }
 
-fn counted(count: usize, noun: &str) -> String {
+fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -113,6 +115,19 @@ impl Screen {
                 self.in_text = true;
             }
             EventKind::TurnFinished { .. } => self.end_text(),
+            EventKind::BudgetSpent { which } => self.note(&format!("the budget of {which} is spent")),
+            EventKind::Looping { name, times } => {
+                self.note(&format!("`{name}` was called {times} times with the same result"));
+            }
+            EventKind::Compacted { messages, .. } => {
+                self.note(&format!(
+                    "the model is told less of {} from now on",
+                    counted(*messages, "message")
+                ));
+            }
+            EventKind::CompactionFailed { reason } => {
+                self.note(&format!("what the model is told could not be made less: {reason}"));
+            }
             EventKind::Started { name, input } => {
                 if let Some(id) = &event.call {
                     self.calls.push_back(CallLine::new(id.clone(), name.clone(), input));
@@ -126,6 +141,12 @@ impl Screen {
             }
             _ => {}
         }
+    }
+
+    /// Says something about the run between its turns.
+    fn note(&mut self, text: &str) {
+        self.end_text();
+        anstream::println!("{QUIET}{}{QUIET:#}", visible(text));
     }
 
     fn end_text(&mut self) {

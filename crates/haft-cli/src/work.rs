@@ -1,3 +1,4 @@
+use crate::keeper::{InParts, in_parts};
 use crate::playing::Playing;
 use anyhow::Result;
 use haft::agent::ResumeError;
@@ -5,7 +6,6 @@ use haft::{
     Approval, CallOutcome, CallScope, LocalExecutor, PendingCall, ResumeRefused, Resumption,
     ToolExecutor as _,
 };
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 /// Is something that can come to wait for a person: a session that is played, or one call.
@@ -34,12 +34,12 @@ impl Work {
         }
     }
 
-    /// What is to be kept of it.
-    pub(crate) fn state(&self) -> Result<Value> {
-        Ok(match self {
-            Self::Session(playing) => serde_json::to_value(&playing.state)?,
-            Self::Call(call) => serde_json::to_value(&call.outcome)?,
-        })
+    /// What is to be kept of it, beside so many entries of its log.
+    pub(crate) fn kept_from(&self, entries: usize) -> Result<InParts> {
+        match self {
+            Self::Session(playing) => in_parts(&playing.state, entries),
+            Self::Call(call) => Ok((serde_json::to_value(&call.outcome)?, Vec::new())),
+        }
     }
 
     /// Goes on with a call that waited, as far as it gets.

@@ -34,9 +34,35 @@ impl Digest {
         Self(hasher.finalize().into())
     }
 
+    /// Digests an object of these members, which need not be put together for it; no two may have the same name.
+    ///
+    /// ```
+    /// use haft_core::Digest;
+    /// use serde_json::json;
+    ///
+    /// let input = json!({ "path": "a" });
+    /// let whole = Digest::of(&json!({ "tool": "read_file", "input": { "path": "a" } }));
+    /// assert_eq!(Digest::of_members([("tool", &json!("read_file")), ("input", &input)]), whole);
+    /// ```
+    pub fn of_members<'a>(members: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Self {
+        let mut hasher = Sha256::new();
+        feed_members(&mut hasher, members.into_iter().collect());
+        Self(hasher.finalize().into())
+    }
+
     /// Borrows the 32 bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
+    }
+
+    /// Writes the digits; each call has two digests in its records, so they are written at once.
+    fn digits<'a>(&self, into: &'a mut [u8; 64]) -> &'a str {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        for (pair, byte) in into.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        std::str::from_utf8(into).unwrap_or_default()
     }
 }
 
@@ -67,15 +93,19 @@ fn feed(hasher: &mut Sha256, value: &Value) {
             }
         }
         Value::Object(members) => {
-            sized(b'{', members.len());
-            let mut sorted: Vec<_> = members.iter().collect();
-            sorted.sort_unstable_by_key(|(key, _)| key.as_str());
-            for (key, member) in sorted {
-                hasher.update((key.len() as u64).to_le_bytes());
-                hasher.update(key.as_bytes());
-                feed(hasher, member);
-            }
+            feed_members(hasher, members.iter().map(|(key, member)| (key.as_str(), member)).collect());
         }
+    }
+}
+
+fn feed_members(hasher: &mut Sha256, mut members: Vec<(&str, &Value)>) {
+    hasher.update([b'{']);
+    hasher.update((members.len() as u64).to_le_bytes());
+    members.sort_unstable_by_key(|(key, _)| *key);
+    for (key, member) in members {
+        hasher.update((key.len() as u64).to_le_bytes());
+        hasher.update(key.as_bytes());
+        feed(hasher, member);
     }
 }
 
@@ -98,22 +128,20 @@ impl FromStr for Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(self.digits(&mut [0; 64]))
     }
 }
 
 /// Shows the first eight digits, enough to tell digests apart in a log.
 impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Digest(")?;
-        self.0[..4].iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
-        f.write_str("…)")
+        write!(f, "Digest({}…)", &self.digits(&mut [0; 64])[..8])
     }
 }
 
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(self.digits(&mut [0; 64]))
     }
 }
 

@@ -1,6 +1,7 @@
 use crate::{CallId, Decision, RunId, ToolName, ToolOutput, ToolReply, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::fmt;
 
 /// Tells an observer one thing that happened in a run.
 ///
@@ -68,6 +69,15 @@ pub enum EventKind {
         /// The text.
         text: String,
     },
+    /// The model wrote a piece of a call; what the call is in the end is told when it is taken up.
+    CallDelta {
+        /// The call's id.
+        id: CallId,
+        /// The tool's name as the model wrote it.
+        name: String,
+        /// The next piece of the arguments' JSON text; empty when the call begins.
+        arguments: String,
+    },
     /// A model turn ended.
     TurnFinished {
         /// Counts turns of the run from 1.
@@ -77,6 +87,41 @@ pub enum EventKind {
         /// What the turn cost.
         usage: Usage,
     },
+    /// A budget of the run is spent: the model gets one more turn, without tools, and the run ends.
+    BudgetSpent {
+        /// What was spent.
+        which: BudgetKind,
+    },
+    /// Somebody said something to the run while it was at work.
+    Steered {
+        /// What they said.
+        text: String,
+        /// Whether the calls that had not begun are skipped for it.
+        now: bool,
+    },
+    /// The run makes the same call with the same result again and again.
+    Looping {
+        /// The tool's name as the call has it.
+        name: String,
+        /// How often it was made.
+        times: u32,
+    },
+    /// The model is told less of what was said before; the transcript has all of it.
+    Compacted {
+        /// Messages that are told otherwise than they are, or not at all.
+        messages: u64,
+        /// What a request takes up without them, in estimated tokens.
+        tokens: u64,
+    },
+    /// What the model is told could not be made less, though it takes up much of what a request can hold.
+    CompactionFailed {
+        /// Why, for people.
+        reason: String,
+    },
+    /// The run stops at the next place where nothing is under way.
+    Paused,
+    /// The run goes on after a pause.
+    Unpaused,
     /// A call was taken up.
     Started {
         /// The tool's name as the call has it.
@@ -187,6 +232,41 @@ impl From<String> for Progress {
 impl From<f64> for Progress {
     fn from(fraction: f64) -> Self {
         Self { message: None, fraction: (!fraction.is_nan()).then(|| fraction.clamp(0.0, 1.0)) }
+    }
+}
+
+/// Names what a run can have a budget of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BudgetKind {
+    /// Turns of the model.
+    Turns,
+    /// Calls of tools.
+    Calls,
+    /// Tokens that the model reads and writes.
+    Tokens,
+    /// Time in which the run is at work.
+    WallTime,
+    /// Money.
+    Cost,
+}
+
+impl BudgetKind {
+    /// All kinds, in the order in which they are looked at.
+    pub const ALL: [Self; 5] = [Self::Turns, Self::Calls, Self::Tokens, Self::WallTime, Self::Cost];
+}
+
+/// Writes the kind as people call it, as in `model turns`.
+impl fmt::Display for BudgetKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Turns => "model turns",
+            Self::Calls => "tool calls",
+            Self::Tokens => "tokens",
+            Self::WallTime => "time",
+            Self::Cost => "money",
+        })
     }
 }
 

@@ -51,7 +51,7 @@ pub use content::Content;
 pub use decision::Decision;
 pub use digest::{Digest, DigestError};
 pub use error::{ToolError, ToolErrorKind};
-pub use event::{Event, EventKind, Progress, StopReason};
+pub use event::{BudgetKind, Event, EventKind, Progress, StopReason};
 pub use id::{CallId, IdError, OutputId, RunId};
 pub use message::{AssistantPart, Message};
 pub use name::{NameError, ToolName};

@@ -41,8 +41,8 @@ pub use config::{
     ConfigError, ConfigProblem, Era, ExpansionError, HttpServer, Program, RefusedServer, ServerConfig,
     ServerLimits, ServerName, ServerNameError, ServersFile, Start, Transport, expand_variables,
 };
-#[cfg(all(test, feature = "server"))]
-pub(crate) use content::block as read_block;
+#[cfg(feature = "server")]
+pub(crate) use content::read_block;
 pub use era_memory::{EraMemory, EraMemoryInProcess};
 pub use host::{
     Completion, CompletionOf, ListedPrompt, ListedResource, ListedTemplate, PromptArgument, PromptMessage,

@@ -6,6 +6,8 @@
 
 #[cfg(feature = "client")]
 mod client;
+#[cfg(all(feature = "client", feature = "server"))]
+mod forwarding;
 #[cfg(any(feature = "client", feature = "server"))]
 mod lines;
 #[cfg(any(feature = "client", feature = "server"))]
@@ -32,6 +34,8 @@ pub use client::{
     ServerNameError, ServerNotice, ServerPins, ServerRequestError, ServerState, ServerStatus, ServersFile,
     Start, Transport, WaitingTool, expand_variables,
 };
+#[cfg(all(feature = "client", feature = "server"))]
+pub use forwarding::{ClientRoots, ClientSampler};
 #[cfg(any(feature = "client", feature = "server"))]
 pub use log_level::LogLevel;
 #[cfg(all(feature = "server", unix))]
@@ -39,8 +43,8 @@ pub use server::SocketError;
 #[cfg(feature = "server")]
 pub use server::{
     Abilities, Ability, Ask, AskKind, Authenticator, Bench, Caller, CallingClient, Denied, Ended, McpServe,
-    McpServeBuilder, Mode, ModeError, Principal, PromptRole, Prompts, Resources, ServedPrompt, Toolbox,
-    Unasked,
+    McpServeBuilder, Mode, ModeError, Principal, PromptRole, Prompts, Resources, ServeLimits, ServedPrompt,
+    Toolbox, Unasked,
 };
 #[cfg(feature = "server-http")]
 pub use server::{

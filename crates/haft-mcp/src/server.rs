@@ -13,6 +13,7 @@ mod catalog;
 mod content;
 #[cfg(feature = "server-http")]
 mod front;
+mod limits;
 mod line;
 mod offers;
 mod rmcp_service;
@@ -31,12 +32,17 @@ pub use auth::{AuthorizationServer, AuthorizationServerError, Introspection, Jwt
 pub use auth::{StaticTokens, StaticTokensError};
 pub use authenticator::{Authenticator, Denied};
 pub use caller::{Abilities, Ability, Caller, Principal};
+#[cfg(all(test, feature = "client"))]
+pub(crate) use calls::fixture::{Probe, able, in_both_eras};
 pub use catalog::{Mode, ModeError};
+#[cfg(feature = "client")]
+pub(crate) use content::Block;
 #[cfg(feature = "server-http")]
 pub use front::{
     AccessEntry, AccessLog, AllowedHost, AllowedOrigin, DoorError, HttpConfig, HttpLimits, HttpListener,
     JsonLinesLog, Rate, ServeError,
 };
+pub use limits::ServeLimits;
 pub use offers::{PromptRole, Prompts, Resources, ServedPrompt};
 #[cfg(unix)]
 pub use serve::SocketError;

@@ -16,13 +16,13 @@ pub enum ModelError {
         source: Option<Box<dyn Error + Send + Sync>>,
     },
     /// The provider was asked too much in too short a time.
-    #[error("the model's provider limits the rate of requests")]
+    #[error("the model's provider limits the rate of requests; wait, then ask again")]
     RateLimited {
         /// How long to wait before a retry, where the provider said so.
         retry_after: Option<Duration>,
     },
     /// The stream ended before the turn did.
-    #[error("the model's answer broke off before it was finished")]
+    #[error("the model's answer broke off before it was finished; ask again")]
     Truncated,
     /// The stream contradicts itself.
     #[error(transparent)]

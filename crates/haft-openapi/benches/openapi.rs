@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     match std::fs::read_to_string(root.join(GITHUB)) {
         Ok(text) => loading(&text),
         Err(_) => {
-            println!("`cargo xtask corpus --examples` installs the document that reading is measured with")
+            println!("`cargo xtask corpus --examples` installs the document that reading is measured with");
         }
     }
     Ok(())

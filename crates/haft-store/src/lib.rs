@@ -42,7 +42,7 @@
 //!   an approval lets run. A secret that the model wrote into an input is therefore in the file for as long as the call
 //!   waits. Once the call is claimed, input and answer are overwritten, in the file and in its log; only the call's id,
 //!   run, digest and times stay. If another process is reading just then, the log keeps a copy until it is next emptied.
-//! - A **run** holds what its host puts into it: with a transcript in it, all of that.
+//! - A **run** holds what its host puts into it, and its log: with a transcript in it, all of that.
 //! - A **record of the journal** holds neither arguments nor outputs, and the executor redacts it before it gets here.
 //!
 //! The file, and the `-wal` and `-shm` files that SQLite puts beside it, are readable and writable by their owner alone

@@ -3,6 +3,7 @@ use async_trait::async_trait;
 use haft_core::RunId;
 use haft_tools_core::StoreError;
 use haft_tools_core::now_ms;
+use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,6 +17,7 @@ pub struct MemoryRuns(Arc<Mutex<Kept>>);
 #[derive(Debug, Default)]
 struct Kept {
     runs: BTreeMap<RunId, StoredRun>,
+    logs: BTreeMap<RunId, Vec<Value>>,
     taken: Taken,
 }
 
@@ -62,7 +64,7 @@ impl Drop for Held {
 
 #[async_trait]
 impl RunStore for MemoryRuns {
-    async fn save(&self, run: &mut StoredRun) -> Result<(), SaveError> {
+    async fn append(&self, run: &mut StoredRun, entries: Vec<Value>) -> Result<(), SaveError> {
         let mut kept = self.lock();
         let held = run.revision;
         match kept.runs.get(&run.run).map(|stored| stored.revision) {
@@ -73,8 +75,14 @@ impl RunStore for MemoryRuns {
             _ => {}
         }
         (run.revision, run.updated_at_ms) = (held + 1, now_ms());
+        run.entries += entries.len() as u64;
         kept.runs.insert(run.run.clone(), run.clone());
+        kept.logs.entry(run.run.clone()).or_default().extend(entries);
         Ok(())
+    }
+
+    async fn log(&self, run: &RunId) -> Result<Vec<Value>, StoreError> {
+        Ok(self.lock().logs.get(run).cloned().unwrap_or_default())
     }
 
     async fn load(&self, run: &RunId) -> Result<Option<StoredRun>, StoreError> {
@@ -88,7 +96,9 @@ impl RunStore for MemoryRuns {
     }
 
     async fn delete(&self, run: &RunId) -> Result<bool, StoreError> {
-        Ok(self.lock().runs.remove(run).is_some())
+        let mut kept = self.lock();
+        kept.logs.remove(run);
+        Ok(kept.runs.remove(run).is_some())
     }
 
     async fn take(&self, run: &RunId) -> Result<RunLease, TakeError> {

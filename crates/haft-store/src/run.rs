@@ -31,7 +31,12 @@ pub struct StoredRun {
     ///
     /// A run is only saved over the revision that was loaded: who comes second has to load what the first one saved.
     pub revision: u64,
-    /// Where it stands: the state of the agent's loop, as JSON.
+    /// How many entries its log has; set by [`RunStore::append`](crate::RunStore::append).
+    #[serde(default)]
+    pub entries: u64,
+    /// Where it stands: the state of the agent's loop without its log, as JSON.
+    ///
+    /// It is written anew each time, so what grows with the run belongs into the log.
     pub state: Value,
     /// What the host needs to go on with it: its own settings.
     pub host: Value,
@@ -80,6 +85,7 @@ impl StoredRun {
             updated_at_ms: now,
             status: RunStatus::Running,
             revision: 0,
+            entries: 0,
             state: Value::Null,
             host: Value::Null,
         }

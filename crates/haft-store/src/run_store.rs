@@ -2,14 +2,46 @@ use crate::{RunLease, RunSummary, StoredRun};
 use async_trait::async_trait;
 use haft_core::RunId;
 use haft_tools_core::StoreError;
+use serde_json::Value;
 
 /// Keeps runs, so that another process can go on with them.
 ///
 /// Who goes on with a run [takes](Self::take) it first, so that nobody else does at the same time, then
-/// [loads](Self::load) it, and [saves](Self::save) it after each step.
+/// [loads](Self::load) it with its [log](Self::log), and [appends](Self::append) to it after each step.
+///
+/// ```
+/// use haft_store::{MemoryRuns, RunStore as _, StoredRun};
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = MemoryRuns::new();
+/// let mut run = StoredRun::new("run-1".parse()?);
+/// run.state = json!({ "turns": 1 });
+/// store.append(&mut run, vec![json!("go"), json!("gone")]).await?;
+/// assert_eq!(run.entries, 2);
+/// assert_eq!(store.log(&run.run).await?, [json!("go"), json!("gone")]);
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait RunStore: Send + Sync + 'static {
-    /// Keeps a run in place of what was kept of it, and sets its revision and the time.
+    /// Keeps a run in place of what was kept of it, and adds entries to its log; sets its revision, the number of its
+    /// entries, and the time.
+    ///
+    /// Both are kept together or not at all. What was in the log before is not touched, so this costs no more after a
+    /// thousand entries than after one.
+    ///
+    /// # Errors
+    ///
+    /// When it was saved or deleted since it was loaded, and when it cannot be kept; nothing has changed then.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`RunStore::save`].
+    async fn append(&self, run: &mut StoredRun, entries: Vec<Value>) -> Result<(), SaveError>;
+
+    /// Keeps a run in place of what was kept of it, and sets its revision and the time; its log stays as it is.
     ///
     /// # Errors
     ///
@@ -18,9 +50,22 @@ pub trait RunStore: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// The run is kept or not kept. If it is dropped half-way, the run has to be loaded before it is saved again.
-    async fn save(&self, run: &mut StoredRun) -> Result<(), SaveError>;
+    async fn save(&self, run: &mut StoredRun) -> Result<(), SaveError> {
+        self.append(run, Vec::new()).await
+    }
 
-    /// Reads a run.
+    /// Reads the log of a run, in the order in which it was written; one that is not there has none.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    async fn log(&self, run: &RunId) -> Result<Vec<Value>, StoreError>;
+
+    /// Reads a run without its log.
     ///
     /// # Errors
     ///
@@ -42,7 +87,7 @@ pub trait RunStore: Send + Sync + 'static {
     /// Cancel safe.
     async fn list(&self) -> Result<Vec<RunSummary>, StoreError>;
 
-    /// Forgets a run; gives whether it was there.
+    /// Forgets a run with its log; gives whether it was there.
     ///
     /// # Errors
     ///

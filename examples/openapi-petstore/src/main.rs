@@ -72,7 +72,8 @@ async fn reply(executor: &LocalExecutor, name: &str, input: Value) -> Result<Str
     let call = ToolCall::new("c1".parse()?, name, input);
     let batch = Batch::new(CallScope::new("visit".parse()?), vec![call]);
     let replies = executor.execute_batch(batch).await.into_replies()?;
-    Ok(replies.iter().map(|reply| format!("{}: {}", reply.status, reply.output.to_text())).collect())
+    let reply = replies.first().ok_or("there is no reply")?;
+    Ok(format!("{}: {}", reply.status, reply.output.to_text()))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
-use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
+use std::fs::OpenOptions;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -25,6 +27,20 @@ impl Directory {
         }
         std::fs::write(project.join("notes.txt"), "three apples\n").context("cannot write the notes")?;
         Ok(Self { folder, project })
+    }
+
+    /// Where all of it is.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Writes a file beside what is served, that only its owner can read.
+    pub(super) fn private_file(&self, name: &str, text: &str) -> anyhow::Result<PathBuf> {
+        let path = self.folder.join(name);
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+        written.with_context(|| format!("cannot write `{}`", path.display()))?;
+        Ok(path)
     }
 
     /// Has a program run in it, and know nothing of the person who runs this.
@@ -57,9 +73,22 @@ pub(super) struct Served {
 
 impl Served {
     pub(super) fn start(program: &str, directory: &Directory) -> anyhow::Result<Self> {
+        Self::start_with(program, directory, &[])
+    }
+
+    /// Starts one that is told more.
+    pub(super) fn start_with(
+        program: &str,
+        directory: &Directory,
+        arguments: &[&str],
+    ) -> anyhow::Result<Self> {
         let mut command = Command::new(program);
         directory.prepare(&mut command);
-        command.args(["serve", "--http", "127.0.0.1:0"]).stdin(Stdio::null()).stderr(Stdio::piped());
+        command
+            .args(["serve", "--http", "127.0.0.1:0"])
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().with_context(|| format!("cannot start `{program}`"))?;
         let mut said = BufReader::new(child.stderr.take().context("what it says is read")?);
         let mut line = String::new();
@@ -73,6 +102,16 @@ impl Served {
 
     pub(super) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The address that it listens at, with the port.
+    pub(super) fn address(&self) -> &str {
+        self.url.trim_start_matches("http://").trim_end_matches("/mcp")
+    }
+
+    /// The id of its process.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
     }
 }
 

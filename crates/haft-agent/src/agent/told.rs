@@ -1,4 +1,4 @@
-use haft_core::EventKind;
+use haft_core::{CallId, EventKind};
 use haft_model::Delta;
 use haft_tools_core::{CallScope, Events, RedactedStream};
 
@@ -8,11 +8,21 @@ pub(super) struct Told<'a> {
     scope: &'a CallScope,
     text: RedactedStream,
     reasoning: RedactedStream,
+    calls: Vec<Call>,
+}
+
+/// Is a call that the model writes.
+struct Call {
+    index: u32,
+    id: CallId,
+    name: String,
+    arguments: RedactedStream,
 }
 
 impl<'a> Told<'a> {
     pub(super) fn new(events: &'a Events, scope: &'a CallScope) -> Self {
-        Self { events, scope, text: events.redacted_stream(), reasoning: events.redacted_stream() }
+        let (text, reasoning) = (events.redacted_stream(), events.redacted_stream());
+        Self { events, scope, text, reasoning, calls: Vec::new() }
     }
 
     pub(super) fn delta(&mut self, delta: &Delta) {
@@ -28,13 +38,24 @@ impl<'a> Told<'a> {
                 let text = self.reasoning.push(text.clone());
                 self.tell(text, |text| EventKind::ReasoningDelta { text });
             }
+            Delta::ToolCallStart { index, id, name } => {
+                let arguments = self.events.redacted_stream();
+                let call = Call { index: *index, id: id.clone(), name: name.clone(), arguments };
+                self.events.emit(self.scope, None, || call.delta(String::new()));
+                self.calls.push(call);
+            }
+            Delta::ToolCallArguments { index, fragment } => {
+                let Some(place) = self.calls.iter().position(|call| call.index == *index) else { return };
+                let arguments = self.calls[place].arguments.push(fragment.clone());
+                self.tell(arguments, |arguments| self.calls[place].delta(arguments));
+            }
             _ => {}
         }
     }
 
     /// Tells what was held back, now that nothing follows.
     pub(super) fn finish(self) {
-        let Self { events, scope, text, reasoning } = self;
+        let Self { events, scope, text, reasoning, calls } = self;
         for (text, kind) in [
             (reasoning.finish(), (|text| EventKind::ReasoningDelta { text }) as fn(String) -> EventKind),
             (text.finish(), |text| EventKind::TextDelta { text }),
@@ -43,11 +64,23 @@ impl<'a> Told<'a> {
                 events.emit(scope, None, || kind(text));
             }
         }
+        for mut call in calls {
+            let arguments = std::mem::replace(&mut call.arguments, events.redacted_stream()).finish();
+            if !arguments.is_empty() {
+                events.emit(scope, None, || call.delta(arguments));
+            }
+        }
     }
 
     fn tell(&self, text: String, kind: impl FnOnce(String) -> EventKind) {
         if !text.is_empty() {
             self.events.emit(self.scope, None, || kind(text));
         }
+    }
+}
+
+impl Call {
+    fn delta(&self, arguments: String) -> EventKind {
+        EventKind::CallDelta { id: self.id.clone(), name: self.name.clone(), arguments }
     }
 }

@@ -47,15 +47,15 @@ fn executor(events: Events) -> LocalExecutor {
         .build()
 }
 
-fn model(session: &str) -> Arc<ScriptedModel> {
+pub(crate) fn model(session: &str) -> Arc<ScriptedModel> {
     Arc::new(ScriptedModel::new(Session::parse(session, "test.jsonl").unwrap()))
 }
 
-fn scope() -> CallScope {
+pub(crate) fn scope() -> CallScope {
     CallScope::new("run-1".parse().unwrap())
 }
 
-fn transcript(state: &RunState) -> String {
+pub(crate) fn transcript(state: &RunState) -> String {
     let mut lines = Vec::new();
     for message in state.messages() {
         match &**message {

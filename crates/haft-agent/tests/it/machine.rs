@@ -1,111 +1,8 @@
-use expect_test::{Expect, expect};
-use haft_agent::{Effect, Phase, RunEnd, RunEvent, RunState, StepError};
-use haft_core::{AssistantPart, Message, ReplyStatus, StopReason, ToolCall, ToolOutput, ToolReply, Usage};
-use haft_model::ModelTurn;
-use haft_tools_core::CallOutcome;
+use crate::fixture::{check, executed, held, last_replies, name, pending, prompted, reply, turn};
+use expect_test::expect;
+use haft_agent::{RunEnd, RunEvent, RunState, StepError};
+use haft_core::StopReason;
 use serde_json::json;
-
-fn call(id: &str) -> ToolCall {
-    ToolCall::new(id.parse().unwrap(), "look", json!({}))
-}
-
-fn turn(text: &str, calls: &[&str], stop: StopReason) -> RunEvent {
-    let mut parts = vec![AssistantPart::Text { text: text.to_owned() }];
-    parts.extend(calls.iter().map(|id| AssistantPart::ToolCall { call: call(id) }));
-    RunEvent::ModelAnswered {
-        turn: ModelTurn::new(parts, Usage { input: 10, output: 2, ..Usage::default() }, stop),
-    }
-}
-
-fn reply(id: &str) -> CallOutcome {
-    CallOutcome::Replied(ToolReply::new(
-        id.parse().unwrap(),
-        "look",
-        ReplyStatus::Ok,
-        ToolOutput::text("seen"),
-    ))
-}
-
-fn executed(ids: &[&str]) -> RunEvent {
-    RunEvent::BatchExecuted { outcomes: ids.iter().map(|id| reply(id)).collect() }
-}
-
-fn pending(id: &str) -> CallOutcome {
-    let pending = json!({
-        "outcome": "pending",
-        "version": 1,
-        "id": format!("pending-{id}"),
-        "asked_at_ms": 0,
-        "call": { "id": id, "name": "look", "input": {} },
-        "run": "run-1",
-        "accesses": [],
-        "unmet": [],
-        "preview": { "kind": "arguments" },
-        "digest": "0".repeat(64),
-    });
-    serde_json::from_value(pending).unwrap()
-}
-
-fn held(id: &str, behind: &[&str]) -> CallOutcome {
-    let held = json!({
-        "outcome": "held",
-        "call": { "id": id, "name": "look", "input": {} },
-        "behind": behind,
-    });
-    serde_json::from_value(held).unwrap()
-}
-
-fn prompted() -> RunEvent {
-    RunEvent::Prompted { text: "go".to_owned() }
-}
-
-/// Feeds the events one after the other and compares the effects of each, and where the run then stands.
-fn check(events: Vec<RunEvent>, expected: &Expect) -> RunState {
-    let mut state = RunState::new();
-    let mut seen = Vec::new();
-    for event in events {
-        seen.push(match state.step(event) {
-            Ok(effects) => {
-                let names: Vec<String> = effects.iter().map(name).collect();
-                format!("{} -> {}\n", names.join(", "), phase(&state))
-            }
-            Err(error) => format!("refused: {error}\n"),
-        });
-    }
-    expected.assert_eq(&seen.concat());
-    state
-}
-
-fn name(effect: &Effect) -> String {
-    match effect {
-        Effect::CallModel => "call the model".to_owned(),
-        Effect::ExecuteBatch { calls } => format!("execute {}", calls.len()),
-        Effect::ExecuteHeld { calls } => {
-            let calls: Vec<&str> = calls.iter().map(|held| held.call.id.as_str()).collect();
-            format!("execute held {}", calls.join(" "))
-        }
-        Effect::AwaitApproval => "await approval".to_owned(),
-        Effect::Persist => "persist".to_owned(),
-        Effect::Done => "done".to_owned(),
-        other => format!("{other:?}").split_whitespace().next().unwrap_or_default().to_owned(),
-    }
-}
-
-fn phase(state: &RunState) -> String {
-    match state.phase() {
-        Phase::Ended { end } => format!("ended {end:?}"),
-        phase => serde_json::to_value(phase).unwrap()["phase"].as_str().unwrap().to_owned(),
-    }
-}
-
-/// The calls that were answered last, with how.
-fn last_replies(state: &RunState) -> Vec<String> {
-    let answered = state.messages().iter().rev().find_map(|message| match &**message {
-        Message::Tool { replies } => Some(replies),
-        _ => None,
-    });
-    answered.unwrap().iter().map(|reply| format!("{} {}", reply.call_id, reply.status)).collect()
-}
 
 #[test]
 fn a_run_goes_from_turn_to_turn_until_the_model_ends_it() {
@@ -443,7 +340,7 @@ fn a_state_of_another_version_is_refused_by_name() {
     let mut stored = serde_json::to_value(RunState::new()).unwrap();
     stored["version"] = json!(7);
     let error = serde_json::from_value::<RunState>(stored).unwrap_err();
-    expect!["this run was stored in version 7 of the run state; this program reads version 1"]
+    expect!["this run was stored in version 7 of the run state; this program reads versions 1 to 2: use a newer one"]
         .assert_eq(&error.to_string());
 }
 

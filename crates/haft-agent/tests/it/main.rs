@@ -2,5 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
 
+mod budgets;
+mod compacting;
 mod driver;
+mod fixture;
+mod guiding;
+mod killing;
+mod loop_tools;
+mod looping;
 mod machine;
+mod properties;
+mod steering;
+mod stored;
+mod telling;

@@ -5,7 +5,7 @@ use crate::paint::ASKS;
 use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
-use haft::mcp::{McpServers, ServerState, ServerStatus};
+use haft::mcp::{ClientSampler, McpServers, ServerState, ServerStatus};
 use haft::{Catalog, CollisionPolicy, ToolRegistry, Workdir};
 
 /// Says which MCP servers' tools are wanted beside those of this command.
@@ -39,15 +39,19 @@ impl Offered {
 
 /// Adds the tools of all servers that may be started behind those of a catalog, which come as it is refreshed.
 ///
+/// The turns of a model that they want are taken by the clients that are served. Servers are told of the directory that is
+/// worked in whatever directories a client tells of, since some servers work wherever they are told to.
+///
 /// What is wrong with a server is said on standard error, and stands in the way of nothing else.
 pub(crate) fn offer_live(workdir: &Workdir, catalog: &Catalog) -> Offered {
     if !has_a_place() {
         return Offered::default();
     }
+    let builder = McpServers::builder().sampler(ClientSampler::new());
     let attached = McpFiles::read(workdir).and_then(|files| {
         files.print_notes();
         let mut startable = files.startable().peekable();
-        startable.peek().is_some().then(|| attach(workdir, startable, catalog)).transpose()
+        startable.peek().is_some().then(|| attach(workdir, builder, startable, catalog)).transpose()
     });
     match attached {
         Ok(servers) => Offered(servers),

@@ -4,7 +4,7 @@ use crate::exit::UsageError;
 use crate::setup;
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
-use haft::mcp::{CredentialFiles, McpServers, Root};
+use haft::mcp::{CredentialFiles, McpServers, McpServersBuilder, Root};
 use haft::{Catalog, Workdir};
 use std::path::Path;
 
@@ -45,19 +45,20 @@ pub(super) fn set_up<'a>(
     chosen: impl Iterator<Item = &'a Known>,
 ) -> Result<(McpServers, Catalog)> {
     let catalog = Catalog::builder().build()?;
-    Ok((attach(workdir, chosen, &catalog)?, catalog))
+    Ok((attach(workdir, McpServers::builder(), chosen, &catalog)?, catalog))
 }
 
 /// Makes servers, and adds their tools behind those of a catalog.
 pub(super) fn attach<'a>(
     workdir: &Workdir,
+    builder: McpServersBuilder,
     chosen: impl Iterator<Item = &'a Known>,
     catalog: &Catalog,
 ) -> Result<McpServers> {
     let roots: Vec<Root> = Root::directory(workdir.root_path()).into_iter().collect();
     let directories = UserDirectories::from_environment();
     let state = directories.state()?;
-    let builder = McpServers::builder()
+    let builder = builder
         .environment(setup::environment())
         .pins(pins()?)
         .credentials(CredentialFiles::new(state.join("mcp-logins")))

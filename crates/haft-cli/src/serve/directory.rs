@@ -3,6 +3,7 @@ use crate::user_directories::UserDirectories;
 use anyhow::{Result, bail};
 use haft::Workdir;
 use haft::mcp::Principal;
+use percent_encoding::percent_decode_str;
 use std::path::{Path, PathBuf};
 
 /// The most of a client's roots that are looked at.
@@ -69,18 +70,8 @@ fn path_of(root: &str) -> Option<PathBuf> {
     if !rest.starts_with('/') || rest.contains(['?', '#']) {
         return None;
     }
-    let mut bytes = Vec::with_capacity(rest.len());
-    let mut left = rest.bytes();
-    while let Some(byte) = left.next() {
-        let digit =
-            |byte: Option<u8>| char::from(byte?).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        match byte {
-            b'%' => bytes.push(digit(left.next())? << 4 | digit(left.next())?),
-            byte => bytes.push(byte),
-        }
-    }
-    let path = String::from_utf8(bytes).ok().filter(|path| !path.contains('\0'))?;
-    Some(PathBuf::from(path))
+    let path = percent_decode_str(rest).decode_utf8().ok().filter(|path| !path.contains('\0'))?;
+    Some(PathBuf::from(&*path))
 }
 
 #[cfg(test)]

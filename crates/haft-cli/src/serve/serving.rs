@@ -7,6 +7,7 @@ use haft::mcp::{
     JwtBearer, McpServe, Mode, Principal, Rate, StaticTokens,
 };
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::fs::OpenOptions;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -14,6 +15,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// The variable with the secret of the client that asks an issuer about tokens.
@@ -21,6 +23,9 @@ const INTROSPECTION_SECRET: &str = "HAFT_INTROSPECTION_SECRET";
 
 /// How long requests may go on that are being served when the process is to end.
 const ENDING: Duration = Duration::from_millis(300);
+
+/// How long calls that are cancelled are waited for: a little longer than each is given to end.
+const CANCELLING: Duration = Duration::from_millis(450);
 
 /// Says how clients reach this server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +81,30 @@ pub(super) async fn run(serving: Serving, stop: CancellationToken) -> Result<()>
         server = server.state_key(key);
     }
     let server = server.build();
+    let ended = tokio::select! {
+        ended = serve(&server, way, &rates, &options, stop.clone()) => ended,
+        never = stop_calls(&server, &stop) => match never {},
+    };
+    // When the client is gone, nobody has said so before.
+    let _ = timeout(CANCELLING, server.stop()).await;
+    ended
+}
+
+/// Ends what no request waits for as soon as the process is to end: it need not wait for what is being answered.
+async fn stop_calls(server: &McpServe, stop: &CancellationToken) -> Infallible {
+    stop.cancelled().await;
+    server.stop().await;
+    std::future::pending().await
+}
+
+/// Serves clients in this way, until they are gone or the token is cancelled.
+async fn serve(
+    server: &McpServe,
+    way: Way,
+    rates: &BTreeMap<Principal, NonZeroU32>,
+    options: &ServeOptions,
+    stop: CancellationToken,
+) -> Result<()> {
     match way {
         Way::Stdio => {
             server.serve_stdio(stop).await;
@@ -88,7 +117,7 @@ pub(super) async fn run(serving: Serving, stop: CancellationToken) -> Result<()>
             })?;
         }
         Way::Http(address) => {
-            let listener = HttpListener::bind(config(address, &rates, &options)?).await.map_err(|error| {
+            let listener = HttpListener::bind(config(address, rates, options)?).await.map_err(|error| {
                 anyhow!(error)
                     .context(UsageError("nothing is served; name another address with --http".to_owned()))
             })?;

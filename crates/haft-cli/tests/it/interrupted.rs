@@ -23,10 +23,17 @@ fn tree() -> Tree {
 
 /// Runs a command until the third turn is at work, and kills it.
 fn kill_at_work(tree: &Tree, arguments: &[&str]) {
+    kill_at_work_for(tree, arguments, 1);
+}
+
+/// Does so once as many calls have begun to wait.
+fn kill_at_work_for(tree: &Tree, arguments: &[&str], waits: usize) {
     let mut child = haft(tree.path(), arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_mins(1);
-    let is_at_work =
-        || std::fs::read_to_string(tree.path().join("work/log.txt")).is_ok_and(|log| log.contains("waits"));
+    let is_at_work = || {
+        std::fs::read_to_string(tree.path().join("work/log.txt"))
+            .is_ok_and(|log| log.matches("waits").count() >= waits)
+    };
     while !is_at_work() {
         assert!(Instant::now() < deadline, "the third turn did not come");
         assert!(child.try_wait().unwrap().is_none(), "it ended before the third turn");
@@ -65,6 +72,27 @@ fn what_was_done_before_a_run_was_interrupted_is_not_done_again() {
     let tree = tree();
     kill_at_work(&tree, &["run", "play", "--workdir", "work", "--yes"]);
     go_on(&tree);
+}
+
+#[test]
+fn a_run_that_is_interrupted_again_and_again_does_nothing_twice() {
+    let waits = |turn: &str| {
+        let script = format!("echo waits >> log.txt; sleep 60 # {turn}");
+        format!(r#"{{"calls":[{{"id":"{turn}","name":"bash","input":{{"command":"{script}"}}}}]}}"#)
+    };
+    let turns = ["w1", "w2", "w3"].map(waits).join("\n");
+    let first = r#"{"calls":[{"id":"c1","name":"bash","input":{"command":"echo ran >> log.txt"}}]}"#;
+    let session = format!("{first}\n{turns}\n{{\"text\":\"It is done.\"}}\n");
+    let tree = tree().file("play/session.jsonl", &session);
+    kill_at_work(&tree, &["run", "play", "--workdir", "work", "--yes"]);
+    for kills in 2..=3 {
+        let runs = json(&tree, &["resume", "--json"]);
+        kill_at_work_for(&tree, &["resume", runs[0]["run"].as_str().unwrap()], kills);
+    }
+    let runs = json(&tree, &["resume", "--json"]);
+    say(&tree, 0, &["resume", runs[0]["run"].as_str().unwrap()]);
+    assert_eq!(tree.read("work/log.txt"), "ran\nwaits\nwaits\nwaits\n");
+    assert_eq!(json(&tree, &["resume", "--json"]), json!([]));
 }
 
 #[test]

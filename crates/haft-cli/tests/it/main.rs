@@ -4,6 +4,7 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
 mod call;
+mod gateway;
 mod interrupt;
 mod interrupted;
 mod journal;
@@ -14,6 +15,8 @@ mod policy;
 mod policy_files;
 mod run;
 mod serve;
+mod serve_ending;
+mod served;
 mod state;
 mod tools;
 mod unreadable;

@@ -2,6 +2,8 @@
 
 use crate::{haft, shown};
 use expect_test::{Expect, expect};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
@@ -15,6 +17,18 @@ pub(crate) struct User {
 impl User {
     pub(crate) fn new() -> Self {
         Self { home: tempfile::tempdir().unwrap(), workspace: tempfile::tempdir().unwrap() }
+    }
+
+    /// Where the user's own files are.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// Writes a file that only the user can read.
+    pub(crate) fn private(&self, name: &str, text: &str) {
+        let path = self.home.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {

@@ -1,8 +1,8 @@
 use expect_test::{Expect, expect};
 use haft_core::{
-    AssistantPart, Blob, CallId, Content, Decision, Digest, ErrorKind, Event, EventKind, Exposure, Message,
-    Origin, Progress, Repair, ReplyStatus, RunId, Schema, StopReason, ToolCall, ToolErrorKind, ToolHints,
-    ToolName, ToolOutput, ToolReply, ToolSpec, Truncation, Usage,
+    AssistantPart, Blob, BudgetKind, CallId, Content, Decision, Digest, ErrorKind, Event, EventKind,
+    Exposure, Message, Origin, Progress, Repair, ReplyStatus, RunId, Schema, StopReason, ToolCall,
+    ToolErrorKind, ToolHints, ToolName, ToolOutput, ToolReply, ToolSpec, Truncation, Usage,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -291,7 +291,19 @@ fn events_are_flat() {
             event(EventKind::TurnStarted { turn: 1 }),
             event(EventKind::TextDelta { text: "Hi".into() }),
             event(EventKind::ReasoningDelta { text: "Hm".into() }),
+            event(EventKind::CallDelta {
+                id: "c1".parse().unwrap(),
+                name: "bash".into(),
+                arguments: "{\"com".into(),
+            }),
             event(EventKind::TurnFinished { turn: 1, stop: StopReason::EndTurn, usage: Usage::default() }),
+            event(EventKind::BudgetSpent { which: BudgetKind::WallTime }),
+            event(EventKind::Steered { text: "Stop that.".into(), now: true }),
+            event(EventKind::Looping { name: "bash".into(), times: 3 }),
+            event(EventKind::Compacted { messages: 12, tokens: 4000 }),
+            event(EventKind::CompactionFailed { reason: "no room".into() }),
+            event(EventKind::Paused),
+            event(EventKind::Unpaused),
             of_call(EventKind::Started { name: "bash".into(), input: json!({ "command": "ls" }) }),
             of_call(EventKind::Decided { decision: Decision::Ask, reason: "no rule".into() }),
             of_call(EventKind::ApprovalRequested {
@@ -313,7 +325,15 @@ fn events_are_flat() {
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"turn_started","turn":1}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"text_delta","text":"Hi"}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"reasoning_delta","text":"Hm"}
+            {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"call_delta","id":"c1","name":"bash","arguments":"{\"com"}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"turn_finished","turn":1,"stop":"end_turn","usage":{"input":0,"output":0}}
+            {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"budget_spent","which":"wall_time"}
+            {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"steered","text":"Stop that.","now":true}
+            {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"looping","name":"bash","times":3}
+            {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"compacted","messages":12,"tokens":4000}
+            {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"compaction_failed","reason":"no room"}
+            {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"paused"}
+            {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"unpaused"}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","parent_run":"run-0","call":"c1","event":"started","name":"bash","input":{"command":"ls"}}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","parent_run":"run-0","call":"c1","event":"decided","decision":"ask","reason":"no rule"}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","parent_run":"run-0","call":"c1","event":"approval_requested","accesses":["exec:ls"],"preview":"$ ls"}

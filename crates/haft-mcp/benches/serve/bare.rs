@@ -76,7 +76,14 @@ pub(crate) async fn over_http() -> Result<(), Fault> {
 }
 
 pub(crate) async fn over_lines() -> Result<(), Fault> {
-    let running = Echo::new().serve((tokio::io::stdin(), tokio::io::stdout())).await?;
+    let running = Echo::new().serve(rmcp::transport::stdio()).await?;
+    running.waiting().await?;
+    Ok(())
+}
+
+/// Serves over the same streams by the library's faster way, which it has on Linux alone.
+pub(crate) async fn over_pipes() -> Result<(), Fault> {
+    let running = Echo::new().serve(rmcp::transport::stdio_pipes()).await?;
     running.waiting().await?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The client of all servers: it writes what is ready and reads no more than it has to.
 
-use crate::{Fault, IN_FLIGHT};
+use crate::Fault;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -144,9 +144,8 @@ impl Lines {
     pub(crate) fn echo(&mut self, calls: u32, at_once: u32) -> Result<(), Fault> {
         let head = call().replace("\"id\":1", "\"id\":");
         let (before, after) = head.split_once("\"id\":").ok_or("no id")?;
-        let lines: Vec<String> =
-            (0..IN_FLIGHT * 2).map(|id| format!("{before}\"id\":{id}{after}\n")).collect();
-        let mut next = lines.iter().cycle();
+        let lines: Vec<String> = (0..calls).map(|id| format!("{before}\"id\":{id}{after}\n")).collect();
+        let mut next = lines.iter();
         let mut answer = String::new();
         for _ in 0..at_once {
             self.to.write_all(next.next().ok_or("no line")?.as_bytes())?;

@@ -22,9 +22,11 @@ type Fault = Box<dyn std::error::Error>;
 /// Says to this program which server it is.
 const SERVER: &str = "HAFT_BENCH_SERVER";
 
-/// How often each is measured; the least counts, since all else is the machine's.
-const ROUNDS: usize = 7;
-const CALLS: u32 = 1_000;
+/// How often both are measured in turn, each time for so short that what else the machine does hits both or neither.
+const ROUNDS: usize = 41;
+const CALLS: u32 = 250;
+/// How many calls are made of those that are in flight together.
+const MANY: u32 = 1_024;
 const IN_FLIGHT: u32 = 64;
 const TOOLS: usize = 1_000;
 const LISTENERS: usize = 10_000;
@@ -54,6 +56,7 @@ fn serve(server: &str) -> Result<(), Fault> {
         "ours over HTTP, many tools" => runtime.spawn(async { ours::over_http(TOOLS).await.ok() }),
         "rmcp over HTTP" => runtime.spawn(async { bare::over_http().await.ok() }),
         "ours over lines" => return runtime.block_on(ours::over_lines()),
+        "rmcp over pipes" => return runtime.block_on(bare::over_pipes()),
         _ => return runtime.block_on(bare::over_lines()),
     };
     std::io::stdin().read_to_end(&mut Vec::new())?;
@@ -98,26 +101,23 @@ impl Drop for Process {
 }
 
 fn measure() -> Result<(), Fault> {
-    println!("{:<36} {:>12} {:>12} {:>7} {:>9}", "", "haft", "without", "ratio", "at most");
+    let head = ["haft", "without", "ratio", "median", "at most"].map(|name| format!("{name:>10}"));
+    println!("{:<40} {}", "", head.join(" "));
     let (_ours, ours) = Process::at_address("ours over HTTP")?;
     let (_bare, bare) = Process::at_address("rmcp over HTTP")?;
     let (mut one, mut other) = (Web::connect(ours)?, Web::connect(bare)?);
     row("echo over HTTP, one at a time, each", 1.15, CALLS, || one.echo(CALLS), || other.echo(CALLS))?;
-    let together = |at| client::together(at, IN_FLIGHT, CALLS);
-    row("echo over HTTP, 64 in flight, each", 1.11, CALLS, || together(ours), || together(bare))?;
+    let together = |at| client::together(at, IN_FLIGHT, MANY);
+    row("echo over HTTP, 64 in flight, each", 1.11, MANY, || together(ours), || together(bare))?;
 
-    let (mut ours, mut bare) = (Process::start("ours over lines")?, Process::start("rmcp over lines")?);
-    let (mut one, mut other) = (ours.lines()?, bare.lines()?);
-    row("echo over lines, one at a time, each", 1.15, CALLS, || one.echo(CALLS, 1), || other.echo(CALLS, 1))?;
-    let (one, other) = (&mut one, &mut other);
-    let many = CALLS * 4;
-    row(
-        "echo over lines, 64 in flight, each",
-        1.11,
-        many,
-        || one.echo(many, IN_FLIGHT),
-        || other.echo(many, IN_FLIGHT),
-    )?;
+    for (server, how) in [("rmcp over lines", ""), ("rmcp over pipes", ", its pipes")] {
+        let (mut ours, mut bare) = (Process::start("ours over lines")?, Process::start(server)?);
+        let (mut one, mut other) = (ours.lines()?, bare.lines()?);
+        let name = format!("echo over lines, one at a time{how}, each");
+        row(&name, 1.15, CALLS, || one.echo(CALLS, 1), || other.echo(CALLS, 1))?;
+        let (one, other) = (|| one.echo(MANY, IN_FLIGHT), || other.echo(MANY, IN_FLIGHT));
+        row(&format!("echo over lines, 64 in flight{how}, each"), 1.11, MANY, one, other)?;
+    }
 
     let (_ours, ours) = Process::at_address("ours over HTTP, many tools")?;
     let (_bytes, bytes) = Process::at_address("bytes")?;
@@ -129,7 +129,7 @@ fn measure() -> Result<(), Fault> {
     listeners()
 }
 
-/// Measures both in turn, and prints the least time of each.
+/// Measures both in turn, and prints the least time of each, their ratio, and the median of the ratios of all rounds.
 fn row(
     name: &str,
     most: f64,
@@ -137,18 +137,21 @@ fn row(
     mut ours: impl FnMut() -> Result<(), Fault>,
     mut theirs: impl FnMut() -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    let mut best = [Duration::MAX; 2];
+    let (mut best, mut ratios) = ([Duration::MAX; 2], Vec::with_capacity(ROUNDS));
     for _ in 0..ROUNDS {
         let start = Instant::now();
         ours()?;
-        best[0] = best[0].min(start.elapsed() / calls);
+        let one = start.elapsed() / calls;
         let start = Instant::now();
         theirs()?;
-        best[1] = best[1].min(start.elapsed() / calls);
+        let other = start.elapsed() / calls;
+        best = [best[0].min(one), best[1].min(other)];
+        ratios.push(one.as_secs_f64() / other.as_secs_f64());
     }
-    let ratio = best[0].as_secs_f64() / best[1].as_secs_f64();
+    ratios.sort_by(f64::total_cmp);
+    let (ratio, median) = (best[0].as_secs_f64() / best[1].as_secs_f64(), ratios[ROUNDS / 2]);
     let [ours, theirs] = best.map(|time| format!("{time:.1?}"));
-    println!("{name:<36} {ours:>12} {theirs:>12} {ratio:>7.3} {most:>9}");
+    println!("{name:<40} {ours:>10} {theirs:>10} {ratio:>10.3} {median:>10.3} {most:>10}");
     Ok(())
 }
 

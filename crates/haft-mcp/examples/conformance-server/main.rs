@@ -11,7 +11,7 @@ mod tool;
 mod tools;
 
 use async_trait::async_trait;
-use haft_mcp::{Bench, Caller, HttpConfig, HttpListener, McpServe, Toolbox};
+use haft_mcp::{Bench, Caller, HttpConfig, HttpListener, McpServe, ServeLimits, Toolbox};
 use haft_tools_core::{CallScope, Limits, LocalExecutor, MemoryPending, Policy, Rule, ToolRegistry};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -25,10 +25,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let changing = Changing::new()?;
     let prompts = prompts::Fixture::new(changing.prompts.clone());
     let toolbox = Fixture::new(&changing)?;
+    let mut limits = ServeLimits::default();
+    limits.tasks_after = Duration::from_millis(20);
     let server = McpServe::builder(toolbox)
         .prompts(prompts)
         .resources(resources::Fixture::new())
-        .tasks_after(Duration::from_millis(20))
+        .limits(limits)
         .build();
     let port = std::env::args().nth(1).and_then(|port| port.parse().ok()).unwrap_or(0);
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));

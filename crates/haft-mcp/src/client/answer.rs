@@ -32,6 +32,9 @@ const INTERNAL: i32 = -32_603;
 /// The code of the protocol for what a person does not want.
 const REJECTED: i32 = -1;
 
+/// The most bytes of a reason that a server is told.
+const MOST_REASON_BYTES: usize = 500;
+
 fn refused(code: i32, message: impl Into<String>) -> AskRefused {
     AskRefused { code, message: message.into() }
 }

@@ -5,7 +5,7 @@ mod answers;
 mod approval_form;
 mod approver;
 #[cfg(test)]
-mod fixture;
+pub(super) mod fixture;
 mod parked;
 mod question_form;
 mod random;
@@ -21,6 +21,7 @@ mod tests;
 mod watch;
 
 pub(crate) use answers::read_answer;
+pub(crate) use parked::ParkedLimits;
 pub(crate) use random::random;
 pub(crate) use refusal::refusal;
 pub(crate) use rounds::{RoundEnd, Rounds};
@@ -35,7 +36,7 @@ use approver::{ClientApprover, Given};
 use async_trait::async_trait;
 use haft_core::{CallId, ErrorKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use haft_tools_core::{Approver, Batch, CallOutcome, Observer, PendingCall};
-use parked::{Parked, ParkedLimits};
+use parked::Parked;
 use random::random_name;
 use relay::Relay;
 use rounds::{APPROVAL, Asking, MOST_ROUNDS, Opened, Stopped, asked_too_often};
@@ -90,12 +91,8 @@ pub(crate) struct ServedCalls {
 }
 
 impl ServedCalls {
-    /// Serves calls whose states are sealed by this, each of which counts once.
-    pub(crate) fn new(seal: Arc<dyn Seal>, spent: Arc<dyn Spent>, names: Arc<dyn Names>) -> Self {
-        Self::within(seal, spent, names, ParkedLimits::default())
-    }
-
-    fn within(
+    /// Serves calls whose states are sealed by this, each of which counts once; those that wait between rounds are bounded.
+    pub(crate) fn new(
         seal: Arc<dyn Seal>,
         spent: Arc<dyn Spent>,
         names: Arc<dyn Names>,
@@ -120,6 +117,11 @@ impl ServedCalls {
         &self.tasks
     }
 
+    /// Cancels the calls that no request waits for, and waits until they have ended.
+    pub(crate) async fn stop(&self) {
+        tokio::join!(self.parked.stop(), self.tasks.stop());
+    }
+
     /// The rounds of requests that are no calls.
     pub(crate) fn rounds(&self) -> &Rounds {
         &self.rounds
@@ -131,27 +133,14 @@ impl ServedCalls {
     /// back those of others that conflict with it, for as long as a person thinks.
     async fn call_in_session(&self, bench: &Bench, call: Call, line: Arc<dyn Line>) -> Served {
         let relay = Relay::new(line, Answers::new());
-        let mut given = None;
-        for _ in 0..MOST_ROUNDS {
-            let Running { approver, work, .. } = start(bench, call.clone(), Arc::clone(&relay), given.take());
-            let outcome = work.await;
-            let Some(asked) = approver.asks() else { return served(&relay, outcome) };
-            let Some(CallOutcome::Pending(pending)) = outcome else { return served(&relay, outcome) };
-            let approval = tokio::select! {
-                biased;
-                () = relay.cancellation().cancelled() => return cancelled(&call.tool),
-                approval = approver.ask_at_once(&pending, asked) => approval,
-            };
-            let PendingCall { id, digest, .. } = *pending;
-            given = Some(Given { id, digest, approval: Some(approval) });
-        }
-        failed(&call.tool, asked_too_often())
+        let running = start(bench, call.clone(), relay, None);
+        to_the_end(bench, call, running).await
     }
 
     /// Serves one round of a call.
     async fn call_in_rounds(
         &self,
-        bench: &Bench,
+        bench: &Arc<Bench>,
         request: Request,
         line: Arc<dyn Line>,
     ) -> Result<Served, Fault> {
@@ -170,6 +159,7 @@ impl ServedCalls {
             Err(Stopped::Told(message)) => return Ok(failed(&served, message)),
         };
         let given = std::mem::take(&mut opened.given);
+        let again = line.caller().can.tasks.then(|| Again { bench: Arc::clone(bench), call: call.clone() });
         let running = if let Some(parked) = opened.parked.take() {
             if let Some(running) = self.parked.take(&parked, &principal) {
                 running.relay.go_on(Arc::clone(&line), given);
@@ -187,13 +177,14 @@ impl ServedCalls {
             let answered = asked.map(|(id, digest)| Given { id, digest, approval });
             start(bench, call, Relay::new(Arc::clone(&line), given), answered)
         };
-        Ok(self.go_on(running, &opened, &binding, line).await)
+        Ok(self.go_on(running, again, &opened, &binding, line).await)
     }
 
-    /// Goes on with a call until it is done or asks.
+    /// Goes on with a call until it is done or asks, or is a task.
     async fn go_on(
         &self,
         running: Running,
+        mut again: Option<Again>,
         opened: &Opened,
         binding: &Binding<'_>,
         line: Arc<dyn Line>,
@@ -201,7 +192,6 @@ impl ServedCalls {
         let Running { relay, approver, mut work } = running;
         let gone = line.cancellation();
         let mut long = pin!(tokio::time::sleep(self.tasks.after()));
-        let mut may_be_task = line.caller().can.tasks;
         let (outcome, asks) = loop {
             tokio::select! {
                 biased;
@@ -215,13 +205,13 @@ impl ServedCalls {
                         break (None, Some(asks));
                     }
                 }
-                () = &mut long, if may_be_task => {
+                () = &mut long, if again.is_some() => {
+                    let Some(again) = again.take() else { continue };
                     let running = Running { relay: Arc::clone(&relay), approver: Arc::clone(&approver), work };
-                    work = match self.tasks.put(binding.principal, running) {
+                    work = match self.tasks.put(binding.principal, running, again) {
                         Ok(name) => return Served::Task(name),
                         Err(running) => running.work,
                     };
-                    may_be_task = false;
                 }
             }
         };
@@ -265,9 +255,16 @@ type Answers = std::collections::BTreeMap<String, Value>;
 /// Is a call with its tool found.
 #[derive(Clone)]
 struct Call {
+    id: CallId,
     tool: String,
     input: Value,
     is_watched: bool,
+}
+
+/// Is what a call is begun anew with, once it was answered whether it may run.
+struct Again {
+    bench: Arc<Bench>,
+    call: Call,
 }
 
 /// Is what a round of a call brings.
@@ -292,11 +289,12 @@ impl Calls for ServedCalls {
         let in_rounds = line.asks_in_rounds();
         // Only what comes in rounds is bound to what was sent.
         let sent = if in_rounds { input.clone() } else { Value::Null };
-        let (tool, input) = match self.names.resolve(bench, &call_id(), &served, input).await {
+        let id = call_id();
+        let (tool, input) = match self.names.resolve(bench, &id, &served, input).await {
             Ok(resolved) => resolved,
             Err(reply) => return Ok(Served::Reply(reply)),
         };
-        let call = Call { tool, input, is_watched };
+        let call = Call { id, tool, input, is_watched };
         if !in_rounds {
             return Ok(self.call_in_session(bench, call, line).await);
         }
@@ -306,21 +304,40 @@ impl Calls for ServedCalls {
 
 /// Begins to execute a call.
 fn start(bench: &Bench, call: Call, relay: Arc<Relay>, given: Option<Given>) -> Running {
-    let id = call_id();
+    let Call { id, tool, input, is_watched } = call;
     let approver =
         Arc::new(ClientApprover::new(id.clone(), Arc::clone(&relay), Arc::clone(&bench.pending), given));
     let scope = bench.scope.clone().with_extension(CallingClient(Arc::clone(&relay) as Arc<dyn Line>));
-    let mut batch = Batch::new(scope, vec![ToolCall::new(id.clone(), call.tool, call.input)])
+    let mut batch = Batch::new(scope, vec![ToolCall::new(id.clone(), tool, input)])
         .with_registry((bench.tools)())
         .cancelled_by(relay.cancellation().clone())
         .asked_through(Arc::clone(&approver) as Arc<dyn Approver>);
-    if call.is_watched {
+    if is_watched {
         let watch = Watch { call: id, relay: Arc::downgrade(&relay) };
         batch = batch.observed_by(Arc::new(watch) as Arc<dyn Observer>);
     }
     let executor = Arc::clone(&bench.executor);
     let work = async move { executor.execute_batch(batch).await.into_outcomes().pop() };
     Running { relay, approver, work: Work::Here(Box::pin(work)) }
+}
+
+/// Goes on with a call that needs no other request: whether it may run is asked when the executor has left it to wait.
+async fn to_the_end(bench: &Bench, call: Call, running: Running) -> Served {
+    let Running { relay, mut approver, mut work } = running;
+    for _ in 0..MOST_ROUNDS {
+        let outcome = work.await;
+        let Some(asked) = approver.asks() else { return served(&relay, outcome) };
+        let Some(CallOutcome::Pending(pending)) = outcome else { return served(&relay, outcome) };
+        let approval = tokio::select! {
+            biased;
+            () = relay.cancellation().cancelled() => return cancelled(&call.tool),
+            approval = approver.ask_at_once(&pending, asked) => approval,
+        };
+        let PendingCall { id, digest, .. } = *pending;
+        let given = Given { id, digest, approval: Some(approval) };
+        Running { approver, work, .. } = start(bench, call.clone(), Arc::clone(&relay), Some(given));
+    }
+    failed(&call.tool, asked_too_often())
 }
 
 /// Tells whether a call may be begun anew, of which nobody knows how far it got.

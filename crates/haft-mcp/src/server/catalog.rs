@@ -14,6 +14,7 @@ pub use mode::{Mode, ModeError};
 pub(crate) use pages::{Page, Pages};
 pub(crate) use resolved::Resolved;
 pub(crate) use served_tool::ServedTool;
+pub(crate) use served_tools::ServedTools;
 pub(crate) use shelf::Shelf;
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod http_service;
 mod http_session;
 mod legacy_line;
 mod line_transport;
+mod line_writer;
 mod list_changes;
 mod listening;
 mod message;
@@ -25,12 +26,17 @@ mod session;
 mod sessions;
 #[expect(deprecated, reason = "clients of the older era have logs, roots and samples")]
 mod speaker;
+mod streams;
 mod tasks;
+mod tool_list;
+#[cfg(feature = "server-http")]
+mod written_page;
 
 #[cfg(feature = "server-http")]
 pub(crate) use http_service::http_service;
 pub(crate) use line_transport::{LineEnd, serve_lines};
 pub(crate) use serving::{Serving, Shared};
+pub(crate) use streams::standard_streams;
 
 #[cfg(test)]
 mod tests;

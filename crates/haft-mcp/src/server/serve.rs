@@ -1,9 +1,10 @@
 use super::caller::Principal;
-use super::calls::{ServedCalls, SpentNonces, TaskLimits, random};
+use super::calls::{ServedCalls, SpentNonces, random};
 use super::catalog::{Mode, Shelf};
+use super::limits::ServeLimits;
 use super::offers::{Prompts, Resources};
 use super::rmcp_service::seal::HmacSeal;
-use super::rmcp_service::{LineEnd, Serving, Shared, serve_lines};
+use super::rmcp_service::{LineEnd, Serving, Shared, serve_lines, standard_streams};
 use super::round::Seal;
 use super::toolbox::Toolbox;
 use std::fmt;
@@ -12,7 +13,6 @@ use std::io;
 #[cfg(unix)]
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +33,7 @@ pub struct McpServeBuilder {
     version: String,
     mode: Mode,
     key: Option<[u8; 32]>,
-    tasks: TaskLimits,
+    limits: ServeLimits,
     prompts: Option<Arc<dyn Prompts>>,
     resources: Option<Arc<dyn Resources>>,
 }
@@ -78,7 +78,7 @@ impl McpServe {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mode: Mode::default(),
             key: None,
-            tasks: TaskLimits::default(),
+            limits: ServeLimits::default(),
             prompts: None,
             resources: None,
         }
@@ -93,7 +93,18 @@ impl McpServe {
     ///
     /// Dropping the future cancels what is running; a line that is being written may be left unfinished.
     pub async fn serve_stdio(&self, stop: CancellationToken) -> Ended {
-        self.serve_over(tokio::io::stdin(), tokio::io::stdout(), stop).await
+        let (read, write) = standard_streams();
+        self.serve_over(read, write, stop).await
+    }
+
+    /// Cancels the calls that go on without a request: those that wait for an answer between two of them, and those that are
+    /// tasks. It ends when they have ended and are recorded. The calls of requests end with what they are served over.
+    ///
+    /// # Cancel safety
+    ///
+    /// All are cancelled at once, whoever waits for that.
+    pub async fn stop(&self) {
+        self.shared.calls.stop().await;
     }
 
     /// Serves one client over lines of JSON, which it reads and writes as over standard streams; it is the process's owner.
@@ -165,9 +176,9 @@ impl McpServeBuilder {
         self
     }
 
-    /// Says after how long a call goes on as a task, where its client can be answered so; 10 seconds by default.
-    pub fn tasks_after(mut self, after: Duration) -> Self {
-        self.tasks.after = after;
+    /// Bounds the calls that go on without a request, otherwise than by default.
+    pub fn limits(mut self, limits: ServeLimits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -190,8 +201,9 @@ impl McpServeBuilder {
             None => Arc::new(HmacSeal::of_this_process()),
         };
         let tools = Arc::new(Shelf::new(self.mode.clone()));
-        let calls = ServedCalls::new(seal, Arc::new(SpentNonces::default()), tools.clone());
-        let calls = Arc::new(calls.with_tasks(self.tasks));
+        let spent = Arc::new(SpentNonces::default());
+        let calls = ServedCalls::new(seal, spent, tools.clone(), self.limits.parked());
+        let calls = Arc::new(calls.with_tasks(self.limits.tasks()));
         McpServe {
             shared: Arc::new(Shared {
                 name: self.name,

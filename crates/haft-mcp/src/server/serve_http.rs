@@ -8,7 +8,8 @@ impl McpServe {
     ///
     /// Clients of the older era have sessions here, 10,000 of them at most, each of which ends after 30 minutes without use;
     /// those of the newer era have none, so that any instance can answer any request of theirs. What is being answered when
-    /// it is to end may go on for as long as the listener's limits say; whoever only listens is let go at once.
+    /// it is to end may go on for as long as the listener's limits say, and is then cancelled; whoever only listens is let go
+    /// at once.
     ///
     /// # Cancel safety
     ///
@@ -25,7 +26,7 @@ impl McpServe {
             std::future::pending::<()>().await;
         };
         tokio::select! {
-            () = listener.serve(service.clone(), stop.clone()) => {}
+            () = listener.serve(service.clone(), stop.clone(), serving.cancel_calls()) => {}
             () = service.keep() => {}
             () = until_stop => {}
         }

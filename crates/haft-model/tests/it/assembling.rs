@@ -157,13 +157,13 @@ fn refuses_an_end_without_a_stop() {
     check(
         [],
         expect![[r#"
-            the model's answer broke off before it was finished
+            the model's answer broke off before it was finished; ask again
         "#]],
     );
     check(
         [text("I will n")],
         expect![[r#"
-            the model's answer broke off before it was finished
+            the model's answer broke off before it was finished; ask again
         "#]],
     );
 }

@@ -192,7 +192,7 @@ fn leaves_out_turns_that_failed() {
             good([text("good"), END]),
         ],
         expect![[r#"
-            the model's answer broke off before it was finished
+            the model's answer broke off before it was finished; ask again
             the model request was cancelled
             the model's answer is malformed: it went on after its end
             the model is not available
@@ -317,8 +317,8 @@ fn tells_what_a_retry_can_help() {
     let shown = lines.collect::<Vec<_>>().join("\n") + "\n";
     expect![[r#"
         true  the model is not available
-        true  the model's provider limits the rate of requests
-        true  the model's answer broke off before it was finished
+        true  the model's provider limits the rate of requests; wait, then ask again
+        true  the model's answer broke off before it was finished; ask again
         false the model's answer is malformed: it went on after its end
         false the model request was cancelled
         false the model's provider refused the request: too long

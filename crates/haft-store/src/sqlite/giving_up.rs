@@ -39,10 +39,13 @@ impl SqliteStore {
                 params![name, now],
             )?;
             let ended = transaction.execute(
-                "UPDATE runs SET status = 'ended', state = 'null', host = 'null', updated_at_ms = ?2, \
+                "UPDATE runs SET status = 'ended', state = 'null', host = 'null', entries = 0, updated_at_ms = ?2, \
                  revision = revision + 1 WHERE run = ?1 AND status <> 'ended'",
                 params![name, now],
             )?;
+            if ended > 0 {
+                transaction.execute("DELETE FROM run_log WHERE run = ?1", [name])?;
+            }
             let place = to_json(&GrantPlace::Run(run.clone()))?;
             transaction.execute("DELETE FROM grants WHERE place = ?1", [place])?;
             transaction.commit()?;

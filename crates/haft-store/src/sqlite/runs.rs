@@ -5,16 +5,20 @@ use haft_core::RunId;
 use haft_tools_core::StoreError;
 use haft_tools_core::now_ms;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde_json::Value;
 
 #[async_trait]
 impl RunStore for SqliteStore {
-    async fn save(&self, run: &mut StoredRun) -> Result<(), SaveError> {
+    async fn append(&self, run: &mut StoredRun, entries: Vec<Value>) -> Result<(), SaveError> {
         let next = StoredRun { revision: run.revision + 1, updated_at_ms: now_ms(), ..run.clone() };
         let (revision, updated_at_ms) = (next.revision, next.updated_at_ms);
-        let saved = self.durably("keep the run", move |connection| save(connection, &next)).await?;
+        let added = entries.len() as u64;
+        let saved =
+            self.durably("keep the run", move |connection| append(connection, &next, &entries)).await?;
         match saved {
             Saved::Kept => {
                 (run.revision, run.updated_at_ms) = (revision, updated_at_ms);
+                run.entries += added;
                 Ok(())
             }
             Saved::Outdated { stored } => {
@@ -24,11 +28,27 @@ impl RunStore for SqliteStore {
         }
     }
 
+    async fn log(&self, run: &RunId) -> Result<Vec<Value>, StoreError> {
+        let run = run.clone();
+        self.durably("read the run", move |connection| {
+            let mut select =
+                connection.prepare_cached("SELECT body FROM run_log WHERE run = ?1 ORDER BY seq")?;
+            let mut rows = select.query([run.as_str()])?;
+            let mut log = Vec::new();
+            while let Some(row) = rows.next()? {
+                let body = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+                log.push(from_json("run", run.as_str(), body)?);
+            }
+            Ok(log)
+        })
+        .await
+    }
+
     async fn load(&self, run: &RunId) -> Result<Option<StoredRun>, StoreError> {
         let run = run.clone();
         self.durably("read the run", move |connection| {
             let mut select = connection.prepare_cached(
-                "SELECT run, agent, started_at_ms, updated_at_ms, status, revision, state, host FROM runs \
+                "SELECT run, agent, started_at_ms, updated_at_ms, status, revision, state, host, entries FROM runs \
                  WHERE run = ?1",
             )?;
             let mut rows = select.query([run.as_str()])?;
@@ -86,8 +106,8 @@ enum Saved {
     Deleted,
 }
 
-/// Saves a run over the revision before its own.
-fn save(connection: &mut Connection, run: &StoredRun) -> Result<Saved, Trouble> {
+/// Saves a run over the revision before its own, and adds to its log.
+fn append(connection: &mut Connection, run: &StoredRun, entries: &[Value]) -> Result<Saved, Trouble> {
     let (state, host) = (to_json(&run.state)?, to_json(&run.host)?);
     let held = run.revision.saturating_sub(1);
     let transaction = writing(connection)?;
@@ -102,11 +122,11 @@ fn save(connection: &mut Connection, run: &StoredRun) -> Result<Saved, Trouble> 
     }
     transaction
         .prepare_cached(
-            "INSERT INTO runs (run, revision, agent, started_at_ms, updated_at_ms, status, state, host) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
+            "INSERT INTO runs (run, revision, agent, started_at_ms, updated_at_ms, status, state, host, entries) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \
              ON CONFLICT (run) DO UPDATE SET revision = excluded.revision, agent = excluded.agent, \
              started_at_ms = excluded.started_at_ms, updated_at_ms = excluded.updated_at_ms, \
-             status = excluded.status, state = excluded.state, host = excluded.host",
+             status = excluded.status, state = excluded.state, host = excluded.host, entries = excluded.entries",
         )?
         .execute(params![
             run.run.as_str(),
@@ -117,7 +137,13 @@ fn save(connection: &mut Connection, run: &StoredRun) -> Result<Saved, Trouble> 
             run.status.as_str(),
             state,
             host,
+            integer(run.entries + entries.len() as u64),
         ])?;
+    for (seq, entry) in (run.entries..).zip(entries) {
+        transaction
+            .prepare_cached("INSERT INTO run_log (run, seq, body) VALUES (?1, ?2, ?3)")?
+            .execute(params![run.run.as_str(), integer(seq), to_json(entry)?])?;
+    }
     transaction.commit()?;
     Ok(Saved::Kept)
 }
@@ -139,5 +165,6 @@ fn stored(row: &Row<'_>) -> Result<StoredRun, Trouble> {
     let RunSummary { run, agent, started_at_ms, updated_at_ms, status, revision } = summary(row)?;
     let (state, host): (String, String) = (row.get(6)?, row.get(7)?);
     let (state, host) = (from_json("run", run.as_str(), &state)?, from_json("run", run.as_str(), &host)?);
-    Ok(StoredRun { run, agent, started_at_ms, updated_at_ms, status, revision, state, host })
+    let entries = number(row.get(8)?);
+    Ok(StoredRun { run, agent, started_at_ms, updated_at_ms, status, revision, entries, state, host })
 }

@@ -131,18 +131,18 @@ fn a_file_that_is_not_ours_is_refused_and_left_alone() {
         ],
     );
     drop(open(&place.file("newer")).unwrap());
-    change("newer", "PRAGMA user_version = 4");
+    change("newer", "PRAGMA user_version = 5");
     check(
         "newer",
         expect![
-            "cannot open the database `/newer`, because it has version 4 of its form, and this program knows versions up to 3; use the newer program, or name another file"
+            "cannot open the database `/newer`, because it has version 5 of its form, and this program knows versions up to 4; use the newer program, or name another file"
         ],
     );
     change("newer", "PRAGMA user_version = -1");
     check(
         "newer",
         expect![
-            "cannot open the database `/newer`, because it has version 4294967295 of its form, and this program knows versions up to 3; use the newer program, or name another file"
+            "cannot open the database `/newer`, because it has version 4294967295 of its form, and this program knows versions up to 4; use the newer program, or name another file"
         ],
     );
 }
@@ -151,11 +151,18 @@ fn a_file_that_is_not_ours_is_refused_and_left_alone() {
 async fn a_file_of_an_older_version_is_brought_up_to_date() {
     let place = Place::new();
     place.store().add(&grant()).await.unwrap();
+    let mut kept = StoredRun::new("run-0".parse().unwrap());
+    kept.state = json!({ "messages": ["all in one"] });
+    place.store().save(&mut kept).await.unwrap();
     let change = |sql: &str| Connection::open(place.path()).unwrap().execute_batch(sql).unwrap();
     change(
-        "DROP TABLE upkeep; DROP INDEX pending_of_run; DROP INDEX pending_by_digest; PRAGMA user_version = 1",
+        "DROP TABLE run_log; ALTER TABLE runs DROP COLUMN entries; DROP TABLE upkeep; DROP INDEX pending_of_run; \
+         DROP INDEX pending_by_digest; PRAGMA user_version = 1",
     );
     let store = place.store();
+    assert_eq!(store.load(&kept.run).await.unwrap(), Some(kept.clone()));
+    store.append(&mut kept, vec![json!("one more")]).await.unwrap();
+    assert_eq!(store.log(&kept.run).await.unwrap(), [json!("one more")]);
     assert_eq!(do_all(&store).await.len(), 0);
     assert_eq!(GrantStore::list(&store).await.unwrap().len(), 2);
 }
@@ -182,6 +189,7 @@ async fn do_all(store: &SqliteStore) -> Vec<StoreError> {
         store.claim(&call).await.map(drop),
         saved,
         store.load(&"run-1".parse().unwrap()).await.map(drop),
+        store.log(&"run-1".parse().unwrap()).await.map(drop),
         RunStore::list(store).await.map(drop),
         store.delete(&"run-1".parse().unwrap()).await.map(drop),
         store.records(&RecordFilter::new()).await.map(drop),

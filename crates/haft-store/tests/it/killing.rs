@@ -4,7 +4,7 @@ use haft_core::{Decision, ReplyStatus, RunId, ToolCall, ToolReply};
 use haft_store::{RecordFilter, RunStore, SqliteStore, StoredRun};
 use haft_tools_core::{CallScope, Claim, Grant, GrantPlace, GrantStore, Journal, PendingStore as _};
 use rusqlite::Connection;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(crate) async fn write(path: PathBuf, name: String) {
         store.add(&grant).await.unwrap();
         say(&format!("grant {}", grant.id));
         run.state = json!({ "round": round });
-        store.save(&mut run).await.unwrap();
+        store.append(&mut run, vec![json!(round), json!("x".repeat(3000))]).await.unwrap();
         say(&format!("run {}", run.revision));
         let call = ToolCall::new(format!("c{round}").parse().unwrap(), "note", json!({}));
         let reply = ToolReply::new(call.id.clone(), "note", ReplyStatus::Denied, "no".into());
@@ -79,6 +79,13 @@ async fn check(store: &SqliteStore, name: &str, said: &Said) {
     let id: RunId = name.parse().unwrap();
     let acknowledged: u64 = said.of("run").last().map_or(0, |revision| revision.parse().unwrap());
     let revision = store.load(&id).await.unwrap().map_or(0, |run| run.revision);
+    // What was kept of a round and what was added to the log in it are there together.
+    let log = store.log(&id).await.unwrap();
+    assert_eq!(
+        log.iter().step_by(2).filter_map(Value::as_u64).collect::<Vec<_>>(),
+        (0..revision).collect::<Vec<_>>()
+    );
+    assert_eq!(log.len() as u64, 2 * revision);
     assert!((acknowledged..=acknowledged + 1).contains(&revision), "{revision} of {acknowledged}");
 
     let records = store.records(&RecordFilter::new().run(id).most(u32::MAX)).await.unwrap();

@@ -2,7 +2,7 @@ use crate::fixture::{Place, pending, pending_with, run};
 use haft_core::Decision;
 use haft_store::{GivenUp, MemoryRuns, RunStatus, RunStore, SaveError, SqliteStore, StoredRun, TakeError};
 use haft_tools_core::{Claim, Grant, GrantPlace, GrantStore, PendingStore as _};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
 
 /// Does the same with each form.
@@ -28,6 +28,32 @@ async fn a_run_is_loaded_as_it_was_saved() {
         assert!(store.delete(&saved.run).await.unwrap());
         assert!(!store.delete(&saved.run).await.unwrap());
         assert_eq!(store.list().await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_added_to_the_log_of_a_run_stays_in_its_order() {
+    check(async |store| {
+        let (mut one, mut other) = (StoredRun::new(run("run-1")), StoredRun::new(run("run-2")));
+        assert_eq!(store.log(&one.run).await.unwrap(), Vec::<Value>::new());
+        store.append(&mut one, vec![json!({ "a": 1 }), json!("ü\u{0}")]).await.unwrap();
+        store.append(&mut other, vec![json!(null)]).await.unwrap();
+        let mut outdated = one.clone();
+        store.save(&mut one).await.unwrap();
+        store.append(&mut one, vec![json!([u64::MAX])]).await.unwrap();
+        assert_eq!((one.revision, one.entries, other.entries), (3, 3, 1));
+        assert_eq!(store.load(&one.run).await.unwrap(), Some(one.clone()));
+        let log = [json!({ "a": 1 }), json!("ü\u{0}"), json!([u64::MAX])];
+        // Who comes second adds nothing.
+        store.append(&mut outdated, vec![json!("late")]).await.unwrap_err();
+        assert_eq!((outdated.entries, store.log(&one.run).await.unwrap()), (2, log.to_vec()));
+        store.delete(&one.run).await.unwrap();
+        assert_eq!(store.log(&one.run).await.unwrap(), Vec::<Value>::new());
+        assert_eq!(store.log(&other.run).await.unwrap(), [json!(null)]);
+        let mut anew = StoredRun::new(one.run);
+        store.append(&mut anew, vec![json!("anew")]).await.unwrap();
+        assert_eq!(store.log(&anew.run).await.unwrap(), [json!("anew")]);
     })
     .await;
 }
@@ -115,7 +141,7 @@ async fn a_run_that_is_given_up_has_ended_and_its_calls_do_not_run() {
     let store = place.store();
     let mut given_up = StoredRun::new(run("run-1"));
     given_up.state = json!("where it stands");
-    store.save(&mut given_up).await.unwrap();
+    store.append(&mut given_up, vec![json!("what was said")]).await.unwrap();
     let (call, other) =
         (pending("1", &json!({ "a": 1 })), pending_with("2", &json!({}), &json!({ "run": "run-2" })));
     store.put(&call).await.unwrap();
@@ -129,6 +155,7 @@ async fn a_run_that_is_given_up_has_ended_and_its_calls_do_not_run() {
     assert_eq!((was_kept, calls), (true, 1));
     let ended = store.load(&run("run-1")).await.unwrap().unwrap();
     assert_eq!((ended.status, ended.state, ended.revision), (RunStatus::Ended, json!(null), 2));
+    assert_eq!((ended.entries, store.log(&ended.run).await.unwrap().len()), (0, 0));
     // Who still has it cannot save it, nor make the call.
     assert!(matches!(store.save(&mut given_up).await, Err(SaveError::Outdated { .. })));
     assert_eq!(store.claim(&call).await.unwrap(), Claim::TakenBefore);

@@ -205,5 +205,6 @@ fn is_droppable(kind: &EventKind) -> bool {
             | EventKind::Progressed { .. }
             | EventKind::TextDelta { .. }
             | EventKind::ReasoningDelta { .. }
+            | EventKind::CallDelta { .. }
     )
 }

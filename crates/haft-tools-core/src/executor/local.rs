@@ -85,6 +85,11 @@ impl LocalExecutor {
         &self.0.registry
     }
 
+    /// Where outputs are stored that a reply cannot hold whole, if they are.
+    pub fn outputs(&self) -> Option<&Arc<dyn OutputStore>> {
+        self.0.outputs.as_ref()
+    }
+
     /// Tells whether the two share order and widths.
     pub fn is_in_tree_of(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0.admission, &other.0.admission)

@@ -227,10 +227,8 @@ pub(crate) fn call_digest(
     accesses: &Accesses,
     scope: &CallScope,
 ) -> Digest {
-    Digest::of(&json!({
-        "tool": tool_version,
-        "input": call.input,
-        "accesses": accesses,
-        "scope": scope.chain().map(|link| (link.run(), link.agent())).collect::<Vec<_>>(),
-    }))
+    let (tool, accesses) = (json!(tool_version), json!(accesses));
+    let scope = json!(scope.chain().map(|link| (link.run(), link.agent())).collect::<Vec<_>>());
+    // The input may be large, and is read where it is.
+    Digest::of_members([("tool", &tool), ("input", &call.input), ("accesses", &accesses), ("scope", &scope)])
 }

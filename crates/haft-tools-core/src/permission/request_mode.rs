@@ -49,7 +49,7 @@ impl From<Wanted> for Mode {
 /// Makes the tool `request_mode`, by which a model asks for another mode of the executor that has this switch.
 ///
 /// A stricter mode is set at once. A wider one is set only if a person confirms it: the tool
-/// [asks](CallContext::ask) them, whatever the policy says of the tool itself.
+/// [asks](CallContext::ask) them, whatever the policy says of the tool itself. It is explicit only: no wildcard chooses it.
 ///
 /// ```
 /// use haft_tools_core::{LocalExecutor, ModeSwitch, ToolRegistry, request_mode};
@@ -65,7 +65,8 @@ pub fn request_mode(mode: &ModeSwitch) -> impl Tool {
     let spec = ToolSpec::new(ToolName::project("request_mode"), DESCRIPTION, input_schema::<Input>())
         .with_title("Request a mode")
         .with_origin(Origin::Builtin)
-        .with_hints(ToolHints { idempotent: true, ..ToolHints::default() });
+        .with_hints(ToolHints { idempotent: true, ..ToolHints::default() })
+        .explicit_only();
     RequestMode { spec, mode: mode.clone() }
 }
 

@@ -59,9 +59,17 @@ pub(super) fn to_event(kind: &mut EventKind, secrets: &Secrets) {
             rewrite::text(&mut reply.name, secrets);
             to_reply(reply, secrets);
         }
+        EventKind::CallDelta { name, arguments, .. } => {
+            rewrite::text(name, secrets);
+            rewrite::text(arguments, secrets);
+        }
         // These say nothing in words, but for names of tools, which a placeholder could not be.
         EventKind::TurnStarted { .. }
         | EventKind::TurnFinished { .. }
+        | EventKind::BudgetSpent { .. }
+        | EventKind::Compacted { .. }
+        | EventKind::Paused
+        | EventKind::Unpaused
         | EventKind::ToolsChanged { .. }
         | EventKind::ToolsOverBudget { .. } => {}
         other => to_any(other, secrets),

@@ -28,7 +28,7 @@ impl Approver for Confirms {
 async fn check(from: Mode, input: Value, approver: impl Approver, expect: Expect) -> Mode {
     let switch = ModeSwitch::new(from);
     let tools = ToolRegistry::of([Arc::new(request_mode(&switch)) as _]).unwrap();
-    let policy = Policy::new().allow(Rule::tools("*".parse().unwrap()));
+    let policy = Policy::new().allow(Rule::tools("request_mode".parse().unwrap()));
     let executor = LocalExecutor::builder(tools).mode(&switch).policy(policy).approver(approver).build();
     expect.assert_eq(&outline(&reply(&executor, "request_mode", input).await));
     switch.get()

@@ -6,6 +6,7 @@ use crate::client::answers::Answers;
 use crate::client::session::{Ask, AskRefused, News, Watch};
 use crate::shown::line;
 use async_trait::async_trait;
+use haft_core::ToolError;
 use haft_tools_core::Tool;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -129,12 +130,17 @@ impl Answers for HostAnswers {
         let call = || of.as_ref().and_then(|watch| watch.call());
         match (method.as_str(), &self.roots) {
             ("ping", _) => Ok(json!({})),
-            ("roots/list", Some(roots)) => Ok(roots::answer(&**roots)),
+            ("roots/list", Some(roots)) => roots::answer(&**roots, call()).await,
             ("elicitation/create", _) if self.asks_people => {
                 elicitation::answer(server, &params, call()).await
             }
             ("sampling/createMessage", _) if self.sampler.is_some() => match call() {
-                Some(call) => sampling_tool::answer(server, params, call).await,
+                Some(call) => {
+                    let can = self.sampler.iter().try_for_each(|sampler| sampler.check(call));
+                    let told = |error: ToolError| line(error.message(), super::MOST_REASON_BYTES);
+                    can.map_err(|error| refused(super::REJECTED, told(error)))?;
+                    sampling_tool::answer(server, params, call).await
+                }
                 None => Err(refused(
                     super::REJECTED,
                     "it is asked for outside of any call, so nobody can allow it",

@@ -1,3 +1,9 @@
+use super::{MOST_REASON_BYTES, REJECTED, refused};
+use crate::client::session::AskRefused;
+use crate::shown::line;
+use async_trait::async_trait;
+use haft_core::ToolError;
+use haft_tools_core::CallContext;
 use serde_json::{Value, json};
 use std::path::Path;
 use url::Url;
@@ -26,6 +32,18 @@ impl Root {
         Some(Self { uri, name })
     }
 
+    /// Tells of the directory at an address, called by its last name; `None` if that is not one of a file of this machine.
+    pub fn at(uri: &str) -> Option<Self> {
+        let url = Url::parse(uri).ok()?;
+        Self::directory(url.to_file_path().ok()?)
+    }
+
+    /// Says what people call it.
+    pub fn called(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
     /// The address, `file:///…`.
     pub fn uri(&self) -> &str {
         &self.uri
@@ -38,9 +56,24 @@ impl Root {
 }
 
 /// Knows which directories servers are told of; asked each time that one wants to know.
+#[async_trait]
 pub trait Roots: Send + Sync + 'static {
     /// The directories there are now.
     fn roots(&self) -> Vec<Root>;
+
+    /// The directories that a server is told of which asks while it works on a call; by default the same ones.
+    ///
+    /// # Errors
+    ///
+    /// Why it is told of none; the text goes to the server.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped when the call has ended.
+    async fn of_call(&self, cx: &CallContext) -> Result<Vec<Root>, ToolError> {
+        let _ = cx;
+        Ok(self.roots())
+    }
 }
 
 impl Roots for Vec<Root> {
@@ -49,11 +82,18 @@ impl Roots for Vec<Root> {
     }
 }
 
-/// Writes the answer to `roots/list`.
-pub(super) fn answer(roots: &dyn Roots) -> Value {
+/// Answers `roots/list`.
+pub(super) async fn answer(roots: &dyn Roots, call: Option<&CallContext>) -> Result<Value, AskRefused> {
+    let told = match call {
+        Some(call) => {
+            let told = roots.of_call(call).await;
+            told.map_err(|error| refused(REJECTED, line(error.message(), MOST_REASON_BYTES)))?
+        }
+        None => roots.roots(),
+    };
     let entry = |root: Root| match root.name() {
         "" => json!({ "uri": root.uri }),
         name => json!({ "uri": root.uri, "name": name }),
     };
-    json!({ "roots": roots.roots().into_iter().map(entry).collect::<Vec<_>>() })
+    Ok(json!({ "roots": told.into_iter().map(entry).collect::<Vec<_>>() }))
 }

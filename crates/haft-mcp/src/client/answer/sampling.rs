@@ -19,6 +19,16 @@ const MOST_TOKENS: u32 = 16_384;
 /// Takes a model's turn for a server, once it was permitted.
 #[async_trait]
 pub trait Sampler: Send + Sync + 'static {
+    /// Says whether a turn can be taken for a call at all, before anybody is asked to permit it; by default it can.
+    ///
+    /// # Errors
+    ///
+    /// Why not; the text goes to the server.
+    fn check(&self, cx: &CallContext) -> Result<(), ToolError> {
+        let _ = cx;
+        Ok(())
+    }
+
     /// Takes the turn; `cx` is that of the call which it was permitted as.
     ///
     /// # Errors
@@ -99,7 +109,7 @@ impl Sampled {
 
 impl SamplingRequest {
     /// Reads the params of `sampling/createMessage`; says what is wrong with them otherwise.
-    pub(super) fn read(server: &ServerName, params: &Value) -> Result<Self, String> {
+    pub(crate) fn read(server: &ServerName, params: &Value) -> Result<Self, String> {
         if params.get("tools").is_some_and(|tools| !tools.is_null()) {
             return Err("a model's turn cannot have tools here".to_owned());
         }

@@ -1,5 +1,5 @@
 use super::sampling::{Sampler, SamplingRequest};
-use super::{BAD_PARAMS, INTERNAL, REJECTED, refused};
+use super::{BAD_PARAMS, INTERNAL, MOST_REASON_BYTES, REJECTED, refused};
 use crate::ServerName;
 use crate::client::session::AskRefused;
 use crate::shown::line;
@@ -86,6 +86,9 @@ pub(super) async fn answer(
     match (reply.status, reply.output.structured.clone()) {
         (ReplyStatus::Ok, Some(result)) => Ok(result),
         (ReplyStatus::Denied, _) => Err(refused(REJECTED, "the user does not allow it")),
-        _ => Err(refused(INTERNAL, format!("there is no answer: {}", line(&reply.output.to_text(), 500)))),
+        _ => Err(refused(
+            INTERNAL,
+            format!("there is no answer: {}", line(&reply.output.to_text(), MOST_REASON_BYTES)),
+        )),
     }
 }

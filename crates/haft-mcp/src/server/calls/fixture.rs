@@ -64,13 +64,13 @@ type Run = dyn Fn(Value, CallContext) -> BoxFuture<'static, Result<ToolOutput, T
 
 /// Is a tool that touches the `path` of its input, if there is one.
 #[derive(Clone)]
-pub(super) struct Probe {
+pub(crate) struct Probe {
     spec: ToolSpec,
     run: Arc<Run>,
 }
 
 impl Probe {
-    pub(super) fn new<F>(name: &str, run: impl Fn(Value, CallContext) -> F + Send + Sync + 'static) -> Self
+    pub(crate) fn new<F>(name: &str, run: impl Fn(Value, CallContext) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<ToolOutput, ToolError>> + Send + 'static,
     {
@@ -144,8 +144,7 @@ pub(super) struct Paper {
 impl Paper {
     /// Is a request of a client of the newer era.
     pub(super) fn modern(principal: &str) -> Self {
-        let can = Abilities { forms: true, addresses: true, sampling: true, roots: true, tasks: false };
-        let caller = Caller { principal: Principal::new(principal), client: None, session: None, can };
+        let caller = Caller::new(Principal::new(principal)).who_can(able());
         let nobody = |_: &Ask| unreachable!("a client of the newer era is not asked by request");
         Self {
             caller,
@@ -173,8 +172,12 @@ impl Paper {
     }
 
     /// Cannot be asked anything.
-    pub(super) fn mute(mut self) -> Self {
-        self.caller.can = Abilities::default();
+    pub(super) fn mute(self) -> Self {
+        self.who_can(Abilities::default())
+    }
+
+    fn who_can(mut self, can: Abilities) -> Self {
+        self.caller.can = can;
         self
     }
 
@@ -275,7 +278,7 @@ impl Stage {
             instructions: None,
         };
         let seal = Arc::new(HmacSeal::new([3; 32]));
-        let calls = ServedCalls::within(seal, Arc::new(SpentNonces::default()), Arc::new(OwnNames), limits);
+        let calls = ServedCalls::new(seal, Arc::new(SpentNonces::default()), Arc::new(OwnNames), limits);
         Self { calls, bench: Arc::new(bench), store, ran }
     }
 
@@ -314,7 +317,7 @@ impl Stage {
 
 /// Is what a client is told.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Told {
+pub(crate) enum Told {
     Reply(String),
     Asks(Vec<Ask>, String),
     Waits(String),
@@ -336,7 +339,7 @@ impl From<Result<Served, Fault>> for Told {
 }
 
 impl Told {
-    pub(super) fn reply(&self) -> &str {
+    pub(crate) fn reply(&self) -> &str {
         match self {
             Self::Reply(reply) => reply,
             other => panic!("no reply: {other:?}"),
@@ -350,6 +353,36 @@ impl Told {
             other => panic!("nothing is asked: {other:?}"),
         }
     }
+}
+
+/// Calls a tool in each era, by a client that gives one answer; gives what it was told, and what it was asked.
+#[cfg(feature = "client")]
+pub(crate) async fn in_both_eras(probe: Probe, can: Abilities, answer: Value) -> Vec<(Told, Vec<AskKind>)> {
+    let name = probe.spec.name().to_string();
+    let server = Stage::new([probe]);
+    let call = async |line: &Arc<Paper>, state: Option<&str>, answers: Value| -> Told {
+        server.call(Arc::clone(line), &name, json!({}), (state, answers)).await.into()
+    };
+    let answered = answer.clone();
+    let legacy = Arc::new(Paper::legacy(move |_| Some(Ok(answered.clone()))).who_can(can));
+    let told = call(&legacy, None, Value::Null).await;
+    let asked = legacy.asked.lock().unwrap().iter().map(|ask| ask.kind.clone()).collect();
+    let mut both = vec![(told, asked)];
+    let modern = Arc::new(Paper::modern("ada").who_can(can));
+    both.push(match call(&modern, None, Value::Null).await {
+        Told::Asks(asks, state) => {
+            let answers: BTreeMap<_, _> = asks.iter().map(|ask| (&ask.key, &answer)).collect();
+            let told = call(&modern, Some(&state), json!(answers)).await;
+            (told, asks.into_iter().map(|ask| ask.kind).collect())
+        }
+        told => (told, Vec::new()),
+    });
+    both
+}
+
+/// Says that a client can be asked everything.
+pub(crate) fn able() -> Abilities {
+    Abilities { forms: true, addresses: true, sampling: true, roots: true, tasks: false }
 }
 
 /// Is what a person answers to a form.

@@ -1,5 +1,7 @@
 use super::running::Running;
 use crate::server::caller::Principal;
+use crate::server::line::Line as _;
+use futures_util::future::join_all;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -7,10 +9,10 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// Bounds the calls that wait between two rounds.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ParkedLimits {
-    pub(super) all: usize,
-    pub(super) of_principal: usize,
-    pub(super) time: Duration,
+pub(crate) struct ParkedLimits {
+    pub(crate) all: usize,
+    pub(crate) of_principal: usize,
+    pub(crate) time: Duration,
 }
 
 impl Default for ParkedLimits {
@@ -70,6 +72,16 @@ impl Parked {
             return None;
         }
         calls.remove(name).map(|entry| entry.running)
+    }
+
+    /// Cancels all calls that wait, and waits until they have ended.
+    pub(super) async fn stop(&self) {
+        let calls = std::mem::take(&mut *self.calls());
+        let ended = calls.into_values().map(|Entry { running, .. }| {
+            running.relay.cancellation().cancel();
+            running.work
+        });
+        join_all(ended).await;
     }
 
     #[cfg(test)]

@@ -11,5 +11,7 @@ pub(crate) fn random<const N: usize>() -> [u8; N] {
 
 /// Makes a name that nobody can guess: 32 hexadecimal digits.
 pub(super) fn random_name() -> String {
-    format!("{:032x}", u128::from_le_bytes(random()))
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = random::<16>().into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }

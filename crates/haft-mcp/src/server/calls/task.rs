@@ -1,6 +1,6 @@
 use super::random::random_name;
 use super::running::Running;
-use super::{relay::Relay, served};
+use super::{Again, relay::Relay, to_the_end};
 use crate::server::ask::Ask;
 use crate::server::caller::Principal;
 use crate::server::line::{Line as _, Served};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio_util::task::AbortOnDropHandle;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 /// Bounds the calls that go on as tasks.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +57,9 @@ pub(crate) struct Task {
 #[derive(Default)]
 pub(crate) struct Tasks {
     limits: TaskLimits,
-    tasks: Mutex<HashMap<String, Entry>>,
+    known: Mutex<HashMap<String, Entry>>,
+    /// Those that have not ended.
+    running: TaskTracker,
 }
 
 struct Entry {
@@ -70,7 +72,7 @@ struct Entry {
 
 impl Tasks {
     pub(super) fn within(limits: TaskLimits) -> Self {
-        Self { limits, tasks: Mutex::default() }
+        Self { limits, ..Self::default() }
     }
 
     pub(super) fn after(&self) -> Duration {
@@ -78,27 +80,32 @@ impl Tasks {
     }
 
     /// Takes over a call; gives it back if its principal has too many.
-    pub(super) fn put(self: &Arc<Self>, principal: &Principal, running: Running) -> Result<String, Running> {
+    pub(super) fn put(
+        self: &Arc<Self>,
+        principal: &Principal,
+        running: Running,
+        again: Again,
+    ) -> Result<String, Running> {
         let mut tasks = self.tasks();
         let of_principal = tasks.values().filter(|entry| entry.principal == *principal).count();
         if of_principal >= self.limits.of_principal {
             return Err(running);
         }
         let name = random_name();
-        let Running { relay, approver, work } = running;
+        let relay = Arc::clone(&running.relay);
         relay.leave();
         let (owner, of, kept) = (Arc::downgrade(self), name.clone(), self.limits.kept);
-        let told = Arc::clone(&relay);
+        let is_running = self.running.token();
         let work = tokio::spawn(async move {
-            let outcome = work.await;
-            drop(approver);
-            let status = match served(&told, outcome) {
+            let Again { bench, call } = again;
+            let status = match to_the_end(&bench, call, running).await {
                 Served::Reply(reply) if reply.status == ReplyStatus::Cancelled => TaskStatus::Cancelled,
                 served => TaskStatus::Done(Arc::new(served)),
             };
             if let Some(tasks) = owner.upgrade() {
                 tasks.end(&of, status);
             }
+            drop(is_running);
             tokio::time::sleep(kept).await;
             let over = owner.upgrade().and_then(|tasks| tasks.tasks().remove(&of));
             drop(over);
@@ -146,6 +153,15 @@ impl Tasks {
         Some(())
     }
 
+    /// Cancels all tasks, and waits until they have ended.
+    pub(super) async fn stop(&self) {
+        for entry in self.tasks().values() {
+            entry.relay.cancellation().cancel();
+        }
+        self.running.close();
+        self.running.wait().await;
+    }
+
     fn relay(&self, name: &str, principal: &Principal) -> Option<Arc<Relay>> {
         let tasks = self.tasks();
         let entry = tasks.get(name).filter(|entry| entry.principal == *principal)?;
@@ -159,6 +175,6 @@ impl Tasks {
     }
 
     fn tasks(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -65,6 +65,12 @@ impl<T> Pages<T> {
         Pages { mark: self.mark, pages }
     }
 
+    /// Makes one thing of each page, under the same cursors.
+    pub(crate) fn whole<U>(&self, make: impl Fn(&[T]) -> U) -> Pages<U> {
+        let pages = self.pages.iter().map(|page| Arc::from([make(page)])).collect();
+        Pages { mark: self.mark, pages }
+    }
+
     /// Gives the page that a cursor leads to, or the first; costs a reference count and the next cursor.
     pub(crate) fn at(&self, cursor: Option<&str>) -> Result<Page<T>, StaleCursor> {
         let place = match cursor {

@@ -1,5 +1,7 @@
 use haft_core::{OutputId, RunId};
-use std::fmt::{self, Write as _};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_decode_str, utf8_percent_encode};
+use std::borrow::Cow;
+use std::fmt;
 
 const SCHEME: &str = "haft-output://";
 
@@ -97,31 +99,13 @@ impl fmt::Display for OutputAddress {
     }
 }
 
-/// Writes what would end a part of an address otherwise, as RFC 3986 has it.
-fn encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
-            encoded.push(char::from(byte));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
+/// What has to be written otherwise in an address: all but what RFC 3986 calls unreserved.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+fn encoded(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, RESERVED)
 }
 
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut left = text.bytes();
-    while let Some(byte) = left.next() {
-        if byte == b'%' {
-            let digit =
-                |byte: Option<u8>| char::from(byte?).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-            bytes.push(digit(left.next())? << 4 | digit(left.next())?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
+fn decoded(text: &str) -> Option<Cow<'_, str>> {
+    percent_decode_str(text).decode_utf8().ok()
 }

@@ -427,6 +427,6 @@ proptest! {
             _ => Content::ResourceLink { uri, name: text, mime_type: None, size: Some(data.len() as u64) },
         };
         let block = serde_json::to_value(Block::from(content.clone())).unwrap();
-        prop_assert_eq!(crate::client::read_block(block), content);
+        prop_assert_eq!(crate::client::read_block(block).unwrap(), content);
     }
 }

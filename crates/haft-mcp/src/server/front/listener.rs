@@ -5,11 +5,13 @@ use super::stalling::Stalling;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// How many bytes of a connection are kept in memory, in each direction, and how long the head of a request may be.
@@ -17,6 +19,10 @@ const BUFFER: usize = 16 << 10;
 
 /// How long is waited after the system refused a connection, as it does when too many files are open.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// How long calls that are cancelled may take to end, and what is written then to be read.
+const CANCELLING: Duration = Duration::from_millis(400);
+const LAST_WORDS: Duration = Duration::from_millis(50);
 
 /// What is answered where there is no room for a connection.
 const FULL: &[u8] =
@@ -78,9 +84,14 @@ impl HttpListener {
         self.address
     }
 
-    /// Serves until it is stopped, and then for as long as what is being served may go on. Dropping the future ends
-    /// everything at once.
-    pub(crate) async fn serve<S: Inner>(self, inner: S, stop: CancellationToken) {
+    /// Serves until it is stopped, and then for as long as what is being served may go on; what still does is cancelled by
+    /// `cancel`, which ends when it has ended. Dropping the future ends everything at once.
+    pub(crate) async fn serve<S: Inner>(
+        self,
+        inner: S,
+        stop: CancellationToken,
+        cancel: impl Future<Output = ()>,
+    ) {
         let Self { listener, address, config } = self;
         let limits = config.limits.clone();
         let most = open_files::room_for(limits.connections);
@@ -109,7 +120,7 @@ impl HttpListener {
             let stream = TokioIo::new(Stalling::new(stream, limits.unread));
             let (served, stop) = (protocol.serve_connection(stream, service), stop.clone());
             connections.spawn(async move {
-                let mut served = std::pin::pin!(served);
+                let mut served = pin!(served);
                 let ended = tokio::select! {
                     ended = served.as_mut() => Some(ended),
                     () = stop.cancelled() => None,
@@ -122,8 +133,14 @@ impl HttpListener {
             });
         }
         drop(listener);
-        let all = async { while connections.join_next().await.is_some() {} };
-        if tokio::time::timeout(limits.ending, all).await.is_err() {
+        let is_over = {
+            let mut all = pin!(async { while connections.join_next().await.is_some() {} });
+            let is_over = timeout(limits.ending, &mut all).await.is_ok();
+            // A call may go on behind a client that is gone.
+            let _ = timeout(CANCELLING, cancel).await;
+            is_over || timeout(LAST_WORDS, all).await.is_ok()
+        };
+        if !is_over {
             connections.shutdown().await;
         }
     }

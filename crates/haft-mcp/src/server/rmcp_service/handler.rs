@@ -7,6 +7,7 @@ use super::serving::{Serving, Shared, Whose};
 use super::session::Session;
 use super::speaker::log_level;
 use super::tasks;
+use super::tool_list::ToolList;
 use crate::server::calls::RoundEnd;
 use crate::server::catalog::instructions;
 use crate::server::content;
@@ -96,20 +97,26 @@ impl ServerHandler for Handler {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        context.peer.set_peer_info(request.clone());
-        let mut info = self.negotiate_initialize(&request)?;
-        let caller = self.caller(&context)?;
-        let bench = self.shared().toolbox.bench(&caller, None).await.map_err(unserved)?;
-        info.instructions = instructions(&self.shared().mode, &bench);
-        Ok(info)
+        Box::pin(async move {
+            context.peer.set_peer_info(request.clone());
+            let mut info = self.negotiate_initialize(&request)?;
+            let caller = self.caller(&context)?;
+            let bench = self.shared().toolbox.bench(&caller, None).await.map_err(unserved)?;
+            info.instructions = instructions(&self.shared().mode, &bench);
+            Ok(info)
+        })
+        .await
     }
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
-        let caller = self.caller(&context)?;
-        let bench = self.shared().toolbox.bench(&caller, None).await.map_err(unserved)?;
-        let mut info = self.get_info();
-        info.instructions = instructions(&self.shared().mode, &bench);
-        Ok(DiscoverResult::from_server_info(self.supported_protocol_versions().into_owned(), info))
+        Box::pin(async move {
+            let caller = self.caller(&context)?;
+            let bench = self.shared().toolbox.bench(&caller, None).await.map_err(unserved)?;
+            let mut info = self.get_info();
+            info.instructions = instructions(&self.shared().mode, &bench);
+            Ok(DiscoverResult::from_server_info(self.supported_protocol_versions().into_owned(), info))
+        })
+        .await
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
@@ -121,7 +128,7 @@ impl ServerHandler for Handler {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.shared().shelf.with(name)?.listed(name).map(message::tool)
+        self.shared().shelf.with(name)?.ready(ToolList::of).find(name).cloned()
     }
 
     async fn list_tools(
@@ -129,11 +136,14 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let asked = self.asked(&context).await?;
-        let tools = self.shared().shelf.of(&asked.bench);
-        let ready = tools.ready(|tools| tools.pages().map(message::tool));
-        let (items, next) = page(&ready, request.as_ref())?;
-        Ok(listed!(ListToolsResult, items, next, asked.is_modern))
+        Box::pin(async move {
+            let asked = self.asked(&context).await?;
+            let tools = self.shared().shelf.of(&asked.bench);
+            let room = self.whose.room_for_page(&context.extensions).filter(|_| asked.is_modern);
+            let (items, next) = tools.ready(ToolList::of).page(request.as_ref(), room)?;
+            Ok(listed!(ListToolsResult, items, next, asked.is_modern))
+        })
+        .await
     }
 
     async fn call_tool(
@@ -141,26 +151,29 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let asked = self.asked(&context).await?;
-        let is_watched = asked.line.speaker().token.is_some()
-            || if asked.is_modern {
-                asked.line.speaker().least.is_some()
-            } else {
-                self.session.least().is_some()
+        Box::pin(async move {
+            let asked = self.asked(&context).await?;
+            let is_watched = asked.line.speaker().token.is_some()
+                || if asked.is_modern {
+                    asked.line.speaker().least.is_some()
+                } else {
+                    self.session.least().is_some()
+                };
+            let name = request.name.into_owned();
+            let call = CallRequest {
+                tool: name.clone(),
+                input: Value::Object(request.arguments.unwrap_or_default()),
+                answers: request.input_responses.unwrap_or_default(),
+                state: request.request_state,
+                is_watched,
             };
-        let name = request.name.into_owned();
-        let call = CallRequest {
-            tool: name.clone(),
-            input: Value::Object(request.arguments.unwrap_or_default()),
-            answers: request.input_responses.unwrap_or_default(),
-            state: request.request_state,
-            is_watched,
-        };
-        let calls = &self.shared().calls;
-        let call =
-            async { calls.call(&asked.bench, call, asked.line.shared()).await.map_err(message::error) };
-        let served = asked.during(&context, call).await?;
-        call_response(self.shared(), &asked, &name, served)
+            let calls = &self.shared().calls;
+            let call =
+                async { calls.call(&asked.bench, call, asked.line.shared()).await.map_err(message::error) };
+            let served = asked.during(&context, self.serving.answering(&context.ct, call)).await?;
+            call_response(self.shared(), &asked, &name, served)
+        })
+        .await
     }
 
     async fn list_prompts(
@@ -179,42 +192,45 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let invalid = |text: &str| ErrorData::invalid_params(crate::shown::line(text, MOST_TEXT), None);
-        let Some(prompts) = &self.shared().prompts else { return Err(invalid("there are no prompts")) };
-        let asked = self.asked(&context).await?;
-        let input = Value::Object(request.arguments.unwrap_or_default());
-        let mut arguments = BTreeMap::new();
-        for (name, value) in input.as_object().into_iter().flatten() {
-            let Some(value) = value.as_str() else {
-                return Err(invalid("the arguments of prompts are texts"));
-            };
-            arguments.insert(name.clone(), value.to_owned());
-        }
-        let name = request.name;
-        let description = content::prompts(Some(&**prompts), &asked.caller)
-            .iter()
-            .find(|prompt| prompt.name == name)
-            .and_then(|prompt| prompt.description.clone());
-        let state = request.request_state.as_deref();
-        let sent = (state, request.input_responses.unwrap_or_default());
-        let binding = asked.binding("prompts/get", &name, &input);
-        let (name, arguments) = (&name, &arguments);
-        let begin = |line| async move { prompts.get(name, arguments, &CallingClient(line)).await };
-        let rounds = self.shared().calls.rounds();
-        let play = async {
-            rounds.replayed(sent, &binding, asked.line.shared(), begin).await.map_err(message::error)
-        };
-        match asked.while_waited_for(&context, play).await? {
-            RoundEnd::Done(Ok(messages)) => {
-                let messages = messages.into_iter().map(message::prompt_message).collect();
-                let mut result = GetPromptResult::new(messages);
-                result.description = description;
-                Ok(result.into())
+        Box::pin(async move {
+            let invalid = |text: &str| ErrorData::invalid_params(crate::shown::line(text, MOST_TEXT), None);
+            let Some(prompts) = &self.shared().prompts else { return Err(invalid("there are no prompts")) };
+            let asked = self.asked(&context).await?;
+            let input = Value::Object(request.arguments.unwrap_or_default());
+            let mut arguments = BTreeMap::new();
+            for (name, value) in input.as_object().into_iter().flatten() {
+                let Some(value) = value.as_str() else {
+                    return Err(invalid("the arguments of prompts are texts"));
+                };
+                arguments.insert(name.clone(), value.to_owned());
             }
-            RoundEnd::Done(Err(text)) => Err(invalid(&text)),
-            RoundEnd::Asks { asks, state } => Ok(message::input_required(&asks, Some(state))?.into()),
-            RoundEnd::Needs(ability) => Err(message::missing(ability)),
-        }
+            let name = request.name;
+            let description = content::prompts(Some(&**prompts), &asked.caller)
+                .iter()
+                .find(|prompt| prompt.name == name)
+                .and_then(|prompt| prompt.description.clone());
+            let state = request.request_state.as_deref();
+            let sent = (state, request.input_responses.unwrap_or_default());
+            let binding = asked.binding("prompts/get", &name, &input);
+            let (name, arguments) = (&name, &arguments);
+            let begin = |line| async move { prompts.get(name, arguments, &CallingClient(line)).await };
+            let rounds = self.shared().calls.rounds();
+            let play = async {
+                rounds.replayed(sent, &binding, asked.line.shared(), begin).await.map_err(message::error)
+            };
+            match asked.while_waited_for(&context, play).await? {
+                RoundEnd::Done(Ok(messages)) => {
+                    let messages = messages.into_iter().map(message::prompt_message).collect();
+                    let mut result = GetPromptResult::new(messages);
+                    result.description = description;
+                    Ok(result.into())
+                }
+                RoundEnd::Done(Err(text)) => Err(invalid(&text)),
+                RoundEnd::Asks { asks, state } => Ok(message::input_required(&asks, Some(state))?.into()),
+                RoundEnd::Needs(ability) => Err(message::missing(ability)),
+            }
+        })
+        .await
     }
 
     async fn list_resources(
@@ -233,11 +249,14 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let asked = self.asked(&context).await?;
-        let host = self.shared().resources.as_deref();
-        let pages = content::templates(host, &asked.caller, &asked.bench).map(message::template);
-        let (items, next) = page(&pages, request.as_ref())?;
-        Ok(listed!(ListResourceTemplatesResult, items, next, asked.is_modern))
+        Box::pin(async move {
+            let asked = self.asked(&context).await?;
+            let host = self.shared().resources.as_deref();
+            let pages = content::templates(host, &asked.caller, &asked.bench).map(message::template);
+            let (items, next) = page(&pages, request.as_ref())?;
+            Ok(listed!(ListResourceTemplatesResult, items, next, asked.is_modern))
+        })
+        .await
     }
 
     async fn read_resource(
@@ -245,32 +264,36 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let asked = self.asked(&context).await?;
-        let host = self.shared().resources.as_deref();
-        let (uri, nothing) = (request.uri, Value::Null);
-        let state = request.request_state.as_deref();
-        let sent = (state, request.input_responses.unwrap_or_default());
-        let binding = asked.binding("resources/read", &uri, &nothing);
-        let (uri, bench) = (&uri, &asked.bench);
-        let begin = |line| async move { content::read(uri, bench, host, &CallingClient(line)).await };
-        let rounds = self.shared().calls.rounds();
-        let play = async {
-            rounds.replayed(sent, &binding, asked.line.shared(), begin).await.map_err(message::error)
-        };
-        match asked.while_waited_for(&context, play).await? {
-            RoundEnd::Done(Ok(parts)) => {
-                let mut result = ReadResourceResult::new(parts.into_iter().map(message::read_part).collect());
-                if asked.is_modern {
-                    // Each may become another at any time, and only those who follow it are told.
-                    result.ttl_ms = Some(0);
-                    result.cache_scope = Some(CacheScope::Private);
+        Box::pin(async move {
+            let asked = self.asked(&context).await?;
+            let host = self.shared().resources.as_deref();
+            let (uri, nothing) = (request.uri, Value::Null);
+            let state = request.request_state.as_deref();
+            let sent = (state, request.input_responses.unwrap_or_default());
+            let binding = asked.binding("resources/read", &uri, &nothing);
+            let (uri, bench) = (&uri, &asked.bench);
+            let begin = |line| async move { content::read(uri, bench, host, &CallingClient(line)).await };
+            let rounds = self.shared().calls.rounds();
+            let play = async {
+                rounds.replayed(sent, &binding, asked.line.shared(), begin).await.map_err(message::error)
+            };
+            match asked.while_waited_for(&context, play).await? {
+                RoundEnd::Done(Ok(parts)) => {
+                    let mut result =
+                        ReadResourceResult::new(parts.into_iter().map(message::read_part).collect());
+                    if asked.is_modern {
+                        // Each may become another at any time, and only those who follow it are told.
+                        result.ttl_ms = Some(0);
+                        result.cache_scope = Some(CacheScope::Private);
+                    }
+                    Ok(result.into())
                 }
-                Ok(result.into())
+                RoundEnd::Done(Err(fault)) => Err(message::error(fault)),
+                RoundEnd::Asks { asks, state } => Ok(message::input_required(&asks, Some(state))?.into()),
+                RoundEnd::Needs(ability) => Err(message::missing(ability)),
             }
-            RoundEnd::Done(Err(fault)) => Err(message::error(fault)),
-            RoundEnd::Asks { asks, state } => Ok(message::input_required(&asks, Some(state))?.into()),
-            RoundEnd::Needs(ability) => Err(message::missing(ability)),
-        }
+        })
+        .await
     }
 
     async fn complete(
@@ -326,10 +349,13 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let changes = self.session.accepted();
-        let changes = changes.unwrap_or_else(|| ListChanges::of(self.shared()));
-        listening::listen(&context, changes, &self.serving.stopping).await;
-        Ok(())
+        Box::pin(async move {
+            let changes = self.session.accepted();
+            let changes = changes.unwrap_or_else(|| ListChanges::of(self.shared()));
+            listening::listen(&context, changes, &self.serving.stopping).await;
+            Ok(())
+        })
+        .await
     }
 
     async fn get_task(
@@ -337,10 +363,13 @@ impl ServerHandler for Handler {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        let asked = self.asked(&context).await?;
-        let task = self.shared().calls.tasks().get(&request.task_id, &asked.caller.principal);
-        let task = task.ok_or_else(tasks::unknown)?;
-        Ok(GetTaskResult::new(tasks::detailed(&task, &asked)?))
+        Box::pin(async move {
+            let asked = self.asked(&context).await?;
+            let task = self.shared().calls.tasks().get(&request.task_id, &asked.caller.principal);
+            let task = task.ok_or_else(tasks::unknown)?;
+            Ok(GetTaskResult::new(tasks::detailed(&task, &asked)?))
+        })
+        .await
     }
 
     async fn update_task(

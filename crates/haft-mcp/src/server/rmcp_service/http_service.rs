@@ -1,12 +1,14 @@
 use super::handler::Handler;
 use super::serving::{Serving, Whose};
 use super::sessions::{SENDER, Sessions};
+use super::written_page::WrittenPage;
 use crate::server::caller::{Caller, Principal};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::{Request, Response};
+use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full};
 use rmcp::model::Extensions;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use std::convert::Infallible;
@@ -37,6 +39,8 @@ pub(crate) fn http_service(serving: &Arc<Serving>, over: CancellationToken) -> H
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_max_request_body_bytes(usize::MAX)
+        // A stream is begun only where something is told before the answer.
+        .with_json_response(true)
         // Each event of a stream that can be resumed says so itself.
         .with_sse_retry(None)
         .with_cancellation_token(over);
@@ -84,17 +88,37 @@ where
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<B>) -> Self::Future {
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
         let mut service = self.clone();
         Box::pin(async move {
             let sender = request.extensions().get::<Principal>().cloned();
             let Some(sender) = sender else { return service.inner.call(request).await };
             let tool = request.headers().get("mcp-name").and_then(|name| name.to_str().ok());
-            let is_call = request.headers().get("mcp-method").is_some_and(|method| method == "tools/call");
+            let method = request.headers().get("mcp-method").map(HeaderValue::as_bytes);
+            let (is_call, is_list) = (method == Some(b"tools/call"), method == Some(b"tools/list"));
             service.look(&sender, tool.filter(|_| is_call)).await;
-            SENDER.scope(sender, service.inner.call(request)).await
+            // What is answered in a session goes other ways.
+            if !is_list || request.headers().contains_key("mcp-session-id") {
+                return SENDER.scope(sender, service.inner.call(request)).await;
+            }
+            let page = WrittenPage::default();
+            request.extensions_mut().insert(page.clone());
+            let response = SENDER.scope(sender, service.inner.call(request)).await?;
+            Ok(if page.is_taken() { with_page(response, &page).await } else { response })
         })
     }
+}
+
+/// Puts a page into the answer that was made for it.
+async fn with_page(response: Response<HttpBody>, page: &WrittenPage) -> Response<HttpBody> {
+    let (mut head, body) = response.into_parts();
+    let Ok(answer) = body.collect().await;
+    let body = page.within(&answer.to_bytes()).unwrap_or_else(|| {
+        tracing::error!("the answer to a request for tools has no list of them");
+        head.status = StatusCode::INTERNAL_SERVER_ERROR;
+        Bytes::new()
+    });
+    Response::from_parts(head, Full::new(body).boxed())
 }
 
 /// Finds the sender in what was found out of a request before.

@@ -1,6 +1,7 @@
 use super::outgoing::Outgoing;
 use super::serving::SessionName;
 use super::sessions::SENDER;
+use super::speaker::Origin;
 use crate::server::caller::Principal;
 use futures_util::Stream;
 use rmcp::RoleServer;
@@ -8,7 +9,6 @@ use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification, ErrorData,
     GetExtensions as _, RequestId, ServerJsonRpcMessage,
 };
-use rmcp::service::OriginatingRequestId;
 use rmcp::transport::Transport;
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId};
 use std::collections::{HashMap, VecDeque};
@@ -248,7 +248,7 @@ impl State {
 }
 
 fn origin(extensions: &rmcp::model::Extensions) -> Option<&RequestId> {
-    extensions.get::<OriginatingRequestId>().map(|origin| &origin.0)
+    extensions.get::<Origin>().map(|origin| &origin.0)
 }
 
 /// The request that a client does not want answered any more.

@@ -1,4 +1,5 @@
 use super::handler::Handler;
+use super::line_writer::LineWriter;
 use super::serving::{Serving, Whose};
 use crate::lines::{Found, Lines, TopLevel};
 use crate::server::caller::Principal;
@@ -16,8 +17,8 @@ use std::io;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -30,9 +31,6 @@ const MOST_IN_FLIGHT: usize = 256;
 
 /// How much is read while no more is answered, in bytes: as much as tells that the input has ended.
 const MOST_AHEAD: usize = 64 * 1024;
-
-/// How many lines wait to be written; whoever has more to say waits.
-const MOST_UNWRITTEN: usize = 64;
 
 /// After how many lines in a row that are passed over whoever else shares the task has a turn.
 const PATIENCE: u32 = 32;
@@ -70,24 +68,21 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let (to_write, unwritten) = mpsc::channel(MOST_UNWRITTEN);
     let over = CancellationToken::new();
     // Whoever drops this cancels what is running.
     let _over = over.clone().drop_guard();
-    let transport = LineTransport::new(read, to_write, over.clone());
+    let transport = LineTransport::new(read, write, over.clone());
     let handler = Handler::new(serving.clone(), Whose::Known(principal, session));
     // What it waits with is large, and is let go of when the connection is open.
-    let serve = Box::pin(async {
+    let mut run = Box::pin(async {
         match handler.serve_with_ct(transport, over.clone()).await {
             Ok(running) => drop(running.waiting().await),
             Err(error) => told(&error),
         }
     });
-    let run = async { tokio::join!(serve, write_lines(write, unwritten)) };
-    let mut run = pin!(run);
     tokio::select! {
         biased;
-        _ = &mut run => return LineEnd::Closed,
+        () = &mut run => return LineEnd::Closed,
         () = over.cancelled() => {
             // Its input has ended, and what was asked before is answered as far as it is ready soon.
             let _ = timeout(GRACE, &mut run).await;
@@ -114,26 +109,13 @@ fn told(error: &ServerInitializeError) {
     tracing::warn!(reason, "a connection was not opened");
 }
 
-/// Writes lines as they come, several at once where they come fast.
-async fn write_lines(mut write: impl AsyncWrite + Unpin, mut unwritten: mpsc::Receiver<Vec<u8>>) {
-    let mut lines = Vec::new();
-    while unwritten.recv_many(&mut lines, MOST_UNWRITTEN).await > 0 {
-        let text = if lines.len() == 1 { lines.swap_remove(0) } else { lines.concat() };
-        lines.clear();
-        if write.write_all(&text).await.is_err() || write.flush().await.is_err() {
-            // The client has closed its side; that its other side is closed is noticed by whoever reads.
-            return;
-        }
-    }
-}
-
 /// Carries messages as lines of JSON, and answers what is no message itself.
-struct LineTransport<R> {
+struct LineTransport<R, W> {
     read: R,
     lines: Lines,
-    to_write: mpsc::Sender<Vec<u8>>,
-    /// What has to be written before more is read.
-    unsent: Option<Vec<u8>>,
+    writer: Arc<LineWriter<W>>,
+    /// Whether something has to be written before more is read.
+    has_unsent: bool,
     /// What waits for room.
     held: Option<ClientJsonRpcMessage>,
     room: Arc<Semaphore>,
@@ -160,13 +142,13 @@ impl Drop for Flight {
     }
 }
 
-impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
-    fn new(read: R, to_write: mpsc::Sender<Vec<u8>>, over: CancellationToken) -> Self {
+impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin> LineTransport<R, W> {
+    fn new(read: R, write: W, over: CancellationToken) -> Self {
         Self {
             read,
             lines: Lines::new(MOST_LINE),
-            to_write,
-            unsent: None,
+            writer: Arc::new(LineWriter::new(write)),
+            has_unsent: false,
             held: None,
             room: Arc::new(Semaphore::new(MOST_IN_FLIGHT)),
             in_flight: Arc::default(),
@@ -179,7 +161,8 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
 
     fn refuse(&mut self, id: Option<&Value>, code: i32, text: &str) {
         let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": text } });
-        self.unsent = Some(format!("{error}\n").into_bytes());
+        self.writer.put(error.to_string().as_bytes());
+        self.has_unsent = true;
     }
 
     /// What a line says, if it is a message for whoever serves.
@@ -275,18 +258,21 @@ fn opens(request: &ClientRequest) -> bool {
     }
 }
 
-impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for LineTransport<R> {
+impl<R, W> Transport<RoleServer> for LineTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     type Error = io::Error;
 
     fn send(
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        let to_write = self.to_write.clone();
+        let writer = self.writer.clone();
         async move {
-            let mut line = serde_json::to_vec(&message)?;
-            line.push(b'\n');
-            to_write.send(line).await.map_err(|_| io::ErrorKind::BrokenPipe.into())
+            writer.put(&serde_json::to_vec(&message)?);
+            writer.flush().await
         }
     }
 
@@ -294,12 +280,10 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for LineTransp
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         let mut passed = 0_u32;
         loop {
-            if self.unsent.is_some() {
-                // Whoever does not read what is wrong is not read any more.
-                let room = self.to_write.reserve().await;
-                if let (Ok(room), Some(unsent)) = (room, self.unsent.take()) {
-                    room.send(unsent);
-                }
+            if self.has_unsent {
+                // Whoever does not read what is wrong is not read any more; that it is gone is noticed below.
+                let _ = self.writer.flush().await;
+                self.has_unsent = false;
             }
             if self.held.is_some() {
                 return self.with_flight().await;

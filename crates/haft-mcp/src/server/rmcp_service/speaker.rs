@@ -6,7 +6,6 @@ use rmcp::model::{
     LoggingLevel, LoggingMessageNotification, LoggingMessageNotificationParam, ProgressNotification,
     ProgressNotificationParam, ProgressToken, RequestId, ServerNotification,
 };
-use rmcp::service::OriginatingRequestId;
 use serde_json::Value;
 use std::sync::{Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -28,6 +27,13 @@ pub(super) struct Speaker {
     pub(super) outbox: Outbox,
     told: Mutex<f64>,
 }
+
+/// Marks a message of ours with the request that it belongs to.
+///
+/// rmcp's own mark is that of whichever request is being answered in the task that sends, which can be one of another
+/// connection: what a server asks for is passed on while that request of the server's is being answered.
+#[derive(Debug, Clone)]
+pub(super) struct Origin(pub(super) RequestId);
 
 impl Speaker {
     pub(super) fn new(
@@ -83,8 +89,8 @@ impl Speaker {
     }
 
     /// Marks what belongs to the request, so that it goes the way of its answer.
-    pub(super) fn origin(&self) -> OriginatingRequestId {
-        OriginatingRequestId(self.request.clone())
+    pub(super) fn origin(&self) -> Origin {
+        Origin(self.request.clone())
     }
 }
 

@@ -9,7 +9,12 @@ use std::io;
 pub(super) fn line(record: &JournalRecord) -> io::Result<Vec<u8>> {
     let mut line = Vec::with_capacity(512);
     line.push(b'\n');
-    record.serialize(&mut serde_json::Serializer::with_formatter(&mut line, Visible))?;
+    serde_json::to_writer(&mut line, record)?;
+    // Most records are plain, which is seen at once.
+    if !line[1..].iter().all(|byte| is_plain(*byte)) {
+        line.truncate(1);
+        record.serialize(&mut serde_json::Serializer::with_formatter(&mut line, Visible))?;
+    }
     line.push(b'\n');
     let (bytes, most) = (line.len() - 2, JsonlJournal::MAX_LINE_BYTES);
     if bytes > most {
@@ -17,6 +22,11 @@ pub(super) fn line(record: &JournalRecord) -> io::Result<Vec<u8>> {
         return Err(io::Error::new(io::ErrorKind::InvalidData, message));
     }
     Ok(line)
+}
+
+/// Tells whether a byte is a character by itself that can be seen.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~')
 }
 
 /// Writes compact JSON in which everything can be seen.
@@ -30,7 +40,7 @@ impl Formatter for Visible {
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        if fragment.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        if fragment.bytes().all(is_plain) {
             return writer.write_all(fragment.as_bytes());
         }
         for character in fragment.chars() {

@@ -1,4 +1,4 @@
-use super::super::fixture::{Dropped, Paper, Probe, Stage, Told, accept};
+use super::super::fixture::{Dropped, Paper, Probe, Stage, Told, accept, approval};
 use super::super::{TaskLimits, TaskStatus};
 use crate::server::caller::Principal;
 use crate::server::line::Served;
@@ -93,6 +93,49 @@ async fn a_task_asks_and_is_answered() {
     update(json!({ "well": accept(json!({ "answer": "yes" })) }));
     sleep(Duration::from_secs(1)).await;
     assert_eq!(status(&server, &task), "ok: Ok(String(\"yes\"))");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_whose_turn_comes_late_asks_whether_it_may_run() {
+    let server = Stage::new([takes(&Arc::default())]);
+    let before = begin(&server, json!({ "seconds": 30, "path": "a" }));
+    let line = Arc::new(Paper::modern("ada").with_tasks());
+    let write = async {
+        sleep(Duration::from_secs(1)).await;
+        server.call(line, "write", json!({ "path": "a" }), (None, Value::Null)).await.into()
+    };
+    let (_, waits): (_, Told) = tokio::join!(before, write);
+    let task = name(&waits);
+    assert_eq!(status(&server, &task), "working");
+    sleep(Duration::from_secs(30)).await;
+    assert_eq!(status(&server, &task), "asks approval");
+    // Nobody waits for the person meanwhile.
+    assert_eq!(begin(&server, json!({ "seconds": 1, "path": "a" })).await.reply(), "ok: done");
+    assert!(server.ran.all().is_empty());
+    server.calls.tasks().update(&task, &ada(), serde_json::from_value(approval("once")).unwrap()).unwrap();
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(status(&server, &task), "ok: written");
+    assert_eq!(server.ran.all(), [json!({ "path": "a" })]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_asks_whether_it_may_run_can_be_refused_and_cancelled() {
+    let server = Stage::new([takes(&Arc::default())]);
+    let before = begin(&server, json!({ "seconds": 30, "path": "a" }));
+    let write = async || -> Told {
+        let line = Arc::new(Paper::modern("ada").with_tasks());
+        sleep(Duration::from_secs(1)).await;
+        server.call(line, "write", json!({ "path": "a" }), (None, Value::Null)).await.into()
+    };
+    let (_, one, two) = tokio::join!(before, write(), write());
+    sleep(Duration::from_secs(30)).await;
+    let answers = serde_json::from_value(approval("deny")).unwrap();
+    server.calls.tasks().update(&name(&one), &ada(), answers).unwrap();
+    server.calls.tasks().cancel(&name(&two), &ada()).unwrap();
+    sleep(Duration::from_secs(1)).await;
+    assert!(status(&server, &name(&one)).starts_with("denied: "), "{}", status(&server, &name(&one)));
+    assert_eq!(status(&server, &name(&two)), "cancelled");
+    assert!(server.ran.all().is_empty());
 }
 
 #[tokio::test(start_paused = true)]

@@ -98,7 +98,7 @@ impl Stage {
         let script = Script { release: Arc::default(), waiting: Arc::default(), calls: Arc::default() };
         let (release, waiting, calls) =
             (Arc::clone(&script.release), Arc::clone(&script.waiting), Arc::clone(&script.calls));
-        let served = tokio::spawn(listener.serve(script, stop.clone()));
+        let served = tokio::spawn(listener.serve(script, stop.clone(), std::future::ready(())));
         Self { address, stop, release, waiting, calls, served, kept }
     }
 

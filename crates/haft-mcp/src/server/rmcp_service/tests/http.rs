@@ -157,6 +157,71 @@ async fn a_question_goes_on_the_stream_of_its_call_and_changes_on_the_other() {
 }
 
 #[tokio::test]
+async fn a_question_is_answered_once_and_in_its_own_session() {
+    let stage = Stage::new();
+    let (session, other) = (stage.session("ada").await, stage.session("ada").await);
+    let (_, mut body) = stage.within("ada", &session, &call(1, "ask")).await;
+    let (_, question) = event(&mut body).await;
+    let answer = |name: &str| json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": "accept", "content": { "name": name } } });
+    // It is a question of another session, where it answers nothing.
+    assert_eq!(stage.within("ada", &other, &answer("Eve")).await.0, StatusCode::ACCEPTED);
+    assert_eq!(stage.within("ada", &session, &answer("Ada")).await.0, StatusCode::ACCEPTED);
+    // What was answered is not asked any more.
+    assert_eq!(stage.within("ada", &session, &answer("Bob")).await.0, StatusCode::ACCEPTED);
+    assert_eq!(event(&mut body).await.1["result"]["content"][0]["text"], "it is \"Ada\"");
+    assert_eq!(read(body).await, "");
+    let (_, body) = stage.within("ada", &session, &call(2, "echo")).await;
+    assert!(read(body).await.contains("\"text\":\"x\""));
+}
+
+/// Sends a request of the newer era, and gives what it is answered with.
+async fn modern(stage: &Stage, version: &str, method: &str, params: Value) -> String {
+    let mut params = params;
+    params["_meta"] = meta(json!({}));
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = version.into();
+    let name = params["name"].as_str().unwrap_or_default().to_owned();
+    let mut headers = vec![("mcp-protocol-version", version), ("mcp-method", method)];
+    headers.extend((!name.is_empty()).then_some(("mcp-name", &*name)));
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let (status, _, body) = stage.ask("ada", Method::POST, &headers, &body).await;
+    format!("{} {}", status.as_u16(), read(body).await.trim())
+}
+
+#[tokio::test]
+async fn what_is_not_known_is_refused_in_both_eras() {
+    let stage = Stage::new();
+    let session = stage.session("ada").await;
+    let unknown = json!({ "jsonrpc": "2.0", "id": 1, "method": "no/such" });
+    let (_, body) = stage.within("ada", &session, &unknown).await;
+    assert!(read(body).await.contains("-32601"));
+    let told = modern(&stage, "2026-07-28", "no/such", json!({})).await;
+    assert!(told.starts_with("404 ") && told.contains("-32601"), "{told}");
+    let told = modern(&stage, "2099-01-01", "tools/list", json!({})).await;
+    assert!(told.starts_with("400 ") && told.contains("2026-07-28"), "{told}");
+    let headers = [("mcp-session-id", &*session), ("mcp-protocol-version", "1999-01-01")];
+    let (status, ..) = stage.ask("ada", Method::POST, &headers, &call(2, "echo")).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+    // Who begins with a version that is not known is offered one that is.
+    let params = json!({ "protocolVersion": "1999-01-01", "capabilities": {}, "clientInfo": { "name": "a", "version": "1" } });
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
+    let (_, _, body) = stage.ask("ada", Method::POST, &[], &hello).await;
+    assert!(read(body).await.contains("\"protocolVersion\":\"2025-11-25\""));
+}
+
+#[tokio::test]
+async fn arguments_that_do_not_fit_are_answered_for_correction() {
+    let stage = Stage::new();
+    let session = stage.session("ada").await;
+    let arguments = json!({ "name": "echo", "arguments": { "text": { "a": 1 } } });
+    let legacy = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments });
+    let (_, body) = stage.within("ada", &session, &legacy).await;
+    for told in [read(body).await, modern(&stage, "2026-07-28", "tools/call", arguments).await] {
+        assert!(told.contains("\"isError\":true") && told.contains("/text"), "{told}");
+        assert!(!told.contains("\"error\""), "{told}");
+    }
+}
+
+#[tokio::test]
 async fn whoever_comes_back_in_time_gets_the_answer() {
     let stage = Stage::new();
     let session = stage.session("ada").await;

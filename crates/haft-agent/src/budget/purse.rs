@@ -1,0 +1,108 @@
+use super::{Account, Budget, Spent};
+use haft_core::BudgetKind;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Lets what a run starts draw on the run's budget while the run is at work.
+///
+/// An [`Agent`](crate::Agent) puts one into the [scope](haft_tools_core::CallScope::extension) of the calls that it
+/// executes. A tool that runs an agent of its own reserves a part for it; the run takes note of what was spent of it, and
+/// of what is set aside, before its next turn. Clones are the same purse.
+///
+/// ```
+/// use haft_agent::{Account, Budget, Purse, Spent};
+///
+/// let purse = Purse::new(Account::new(Budget::default().tokens(1_000)));
+/// let mut part = purse.reserve(&Budget::default().tokens(300))?;
+/// assert_eq!(purse.rest().tokens, Some(700));
+/// let mut spent = Spent::default();
+/// spent.tokens = 120;
+/// part.record(spent);
+/// drop(part);
+/// assert_eq!(purse.rest().tokens, Some(880));
+/// # Ok::<(), haft_core::BudgetKind>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Purse(Arc<Mutex<Held>>);
+
+#[derive(Debug, Default)]
+struct Held {
+    account: Account,
+    /// What those who drew on it have spent and the run has not taken note of; the account counts it.
+    news: Spent,
+}
+
+/// Is a part of a budget that was set aside; what was not spent of it goes back when it is dropped.
+#[derive(Debug)]
+pub struct Reservation {
+    purse: Purse,
+    budget: Budget,
+    spent: Spent,
+}
+
+impl Purse {
+    /// Makes a purse of what an account holds, of which nothing is set aside.
+    pub fn new(account: Account) -> Self {
+        let account = Account { reserved: Spent::default(), ..account };
+        Self(Arc::new(Mutex::new(Held { account, news: Spent::default() })))
+    }
+
+    /// What is neither spent nor set aside.
+    pub fn rest(&self) -> Budget {
+        self.lock().account.rest()
+    }
+
+    /// Sets a part aside, as [`Account::reserve`] does.
+    ///
+    /// # Errors
+    ///
+    /// The kind of which nothing is left.
+    pub fn reserve(&self, wish: &Budget) -> Result<Reservation, BudgetKind> {
+        let budget = self.lock().account.reserve(wish)?;
+        Ok(Reservation { purse: self.clone(), budget, spent: Spent::default() })
+    }
+
+    /// Whether anybody else has it, or the run has not taken note of all that was spent.
+    pub(crate) fn is_in_use(&self) -> bool {
+        Arc::strong_count(&self.0) > 1 || self.lock().news != Spent::default()
+    }
+
+    /// Takes what was spent of parts since this was last asked, and what is set aside now.
+    pub(crate) fn collect(&self) -> (Spent, Spent) {
+        let mut held = self.lock();
+        (std::mem::take(&mut held.news), held.account.reserved)
+    }
+
+    /// Takes over what the run knows it may spend and has spent; what it has not collected yet comes on top.
+    pub(crate) fn follow(&self, account: &Account) {
+        let mut held = self.lock();
+        held.account.budget = account.budget;
+        held.account.spent = account.spent;
+        let news = held.news;
+        held.account.spent += news;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        // Nothing that is called under the lock panics.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Reservation {
+    /// What may be spent.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// Says what was spent so far, in all.
+    pub fn record(&mut self, spent: Spent) {
+        self.spent = spent;
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let mut held = self.purse.lock();
+        held.account.settle(&self.budget, &self.spent);
+        held.news += Spent { wall_ms: 0, ..self.spent };
+    }
+}

@@ -1,0 +1,17 @@
+use crate::Compacted;
+use haft_core::Message;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Is one entry of what a run has to keep; entries are only ever added, so each is written once.
+///
+/// Cheap to clone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum LogEntry {
+    /// A message of the transcript.
+    Message(Arc<Message>),
+    /// From here on the model is told less of the messages before.
+    Compacted(Arc<Compacted>),
+}

@@ -1,0 +1,86 @@
+use crate::repeats::Repeats;
+use crate::{Account, Phase, Queued};
+use haft_core::{BudgetKind, Usage};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// The version of the serialised form.
+///
+/// 1 had no log, no budget, no queue and no pause; its transcript was written whole each time.
+pub(super) const VERSION: u32 = 2;
+
+/// Holds all of a run but its log: where it stands, and what it has cost.
+///
+/// It is read again by [`RunState::restore`](crate::RunState::restore).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunHead {
+    pub(super) version: u32,
+    /// How many entries of the log belong to it.
+    pub(super) entries: usize,
+    pub(super) phase: Phase,
+    pub(super) turns: u32,
+    pub(super) usage: Usage,
+    #[serde(default)]
+    pub(super) account: Account,
+    /// The budget that was spent, once the model was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) closing: Option<BudgetKind>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) queue: Vec<Queued>,
+    #[serde(default, skip_serializing_if = "Pause::is_no")]
+    pub(super) pause: Pause,
+    #[serde(default, skip_serializing_if = "Repeats::is_empty")]
+    pub(super) repeats: Repeats,
+    /// The tools whose calls are no loop when they give the same again.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) may_repeat: BTreeSet<String>,
+    /// What the model is told next, in tokens.
+    #[serde(default)]
+    pub(super) context: u64,
+}
+
+/// Says whether a run stands still.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Pause {
+    /// It goes on.
+    #[default]
+    No,
+    /// It is to; what is under way is finished first.
+    Asked,
+    /// It does: what would be next was not begun.
+    Held,
+}
+
+impl Pause {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field by reference")]
+    fn is_no(&self) -> bool {
+        *self == Self::No
+    }
+}
+
+impl Default for RunHead {
+    fn default() -> Self {
+        Self {
+            version: VERSION,
+            entries: 0,
+            phase: Phase::New,
+            turns: 0,
+            usage: Usage::default(),
+            account: Account::default(),
+            closing: None,
+            queue: Vec::new(),
+            pause: Pause::No,
+            repeats: Repeats::default(),
+            may_repeat: BTreeSet::new(),
+            context: 0,
+        }
+    }
+}
+
+impl RunHead {
+    /// How many entries of the log belong to it.
+    pub fn entries(&self) -> usize {
+        self.entries
+    }
+}

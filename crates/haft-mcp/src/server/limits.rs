@@ -1,0 +1,46 @@
+use super::calls::{ParkedLimits, TaskLimits};
+use std::time::Duration;
+
+/// Bounds the calls of an [`McpServe`](crate::McpServe) that go on without a request, whatever they are served over.
+///
+/// What a connection may take is bounded where it comes from, as over HTTP by `HttpLimits`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServeLimits {
+    /// How many running calls wait at once for what clients of the newer era answer in their next requests; 1,000 by default.
+    pub waiting: usize,
+    /// How many of these are one caller's; 100 by default.
+    pub waiting_of_one: usize,
+    /// How long such a call waits before it is cancelled; 10 minutes by default.
+    pub waiting_for: Duration,
+    /// After how long a call goes on as a task, where its client can be answered so; 10 seconds by default.
+    pub tasks_after: Duration,
+    /// How many tasks one caller has; 100 by default. Beyond them a call is waited for.
+    pub tasks_of_one: usize,
+    /// How long it is told how a task has ended; 5 minutes by default.
+    pub tasks_kept: Duration,
+}
+
+impl Default for ServeLimits {
+    fn default() -> Self {
+        let (parked, tasks) = (ParkedLimits::default(), TaskLimits::default());
+        Self {
+            waiting: parked.all,
+            waiting_of_one: parked.of_principal,
+            waiting_for: parked.time,
+            tasks_after: tasks.after,
+            tasks_of_one: tasks.of_principal,
+            tasks_kept: tasks.kept,
+        }
+    }
+}
+
+impl ServeLimits {
+    pub(super) fn parked(&self) -> ParkedLimits {
+        ParkedLimits { all: self.waiting, of_principal: self.waiting_of_one, time: self.waiting_for }
+    }
+
+    pub(super) fn tasks(&self) -> TaskLimits {
+        TaskLimits { after: self.tasks_after, of_principal: self.tasks_of_one, kept: self.tasks_kept }
+    }
+}

@@ -1,0 +1,127 @@
+//! Models of providers: Anthropic's Messages API, OpenAI's Chat Completions and Responses APIs, and what speaks like them.
+//!
+//! A [`Service`] says where a service is and as whom it is asked. An [`AnthropicModel`], [`OpenAiChatModel`] or
+//! [`OpenAiResponsesModel`] is a `haft_model::Model` that asks it: it writes the transcript as the service takes it, and
+//! gives the answer as deltas while the model still writes. With a base URL and headers, the second of them serves vLLM,
+//! Ollama, llama.cpp, `OpenRouter`, `DeepSeek`, Groq, Mistral, xAI, Azure and Gemini's compatible endpoint.
+//!
+//! ```no_run
+//! # // Not run: it would ask a service of the internet, and be billed.
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use haft_core::Message;
+//! use haft_http::{AddressPolicy, HttpClient};
+//! use haft_model::{Delta, Model as _, ModelCapabilities, ModelRequest, assemble};
+//! use haft_providers::{AnthropicModel, ApiKey, Service};
+//! use tokio_util::sync::CancellationToken;
+//!
+//! let key = "…"; // The host knows where its keys are: nothing here reads the environment or a file.
+//! let http = HttpClient::new(AddressPolicy::public())?;
+//! let service = Service::anthropic(http, ApiKey::new(key)?);
+//! let capabilities = ModelCapabilities::new("claude-opus-5-5").with_images().with_parallel_tool_calls();
+//! let model = AnthropicModel::new(service, capabilities);
+//!
+//! let request = ModelRequest::new([Message::user("What is a haft?")]).with_max_output_tokens(1000);
+//! let stream = model.stream(request, CancellationToken::new()).await?;
+//! let turn = assemble(stream, |delta| {
+//!     if let Delta::Text(text) = delta {
+//!         // Shown while the model writes.
+//!         let _ = text;
+//!     }
+//! })
+//! .await?;
+//! assert!(turn.usage.output > 0);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What holds for all of them
+//!
+//! - **Nothing of a transcript is dropped.** What a wire format cannot carry is written in another place of the request, or
+//!   is a note such as `[sound, audio/wav, 812 bytes: not shown, since this model cannot read it]`. Arguments that were not
+//!   JSON are given back as `{"unparsed_arguments": "…"}`, and names and ids that a service refuses are written otherwise,
+//!   the same way every time, and read back.
+//! - **Reasoning goes back word for word** to the wire format it came from, with its signature or encrypted as it came. To
+//!   another one it goes as text that says what it is.
+//! - **Half a turn is no turn.** An answer that ends without the event that ends it is `ModelError::Truncated`; one that
+//!   contradicts itself is `ModelError::Protocol`. Errors that come within an answer end it.
+//! - **Requests are repeated** as a [`Patience`] says, and only while nothing of an answer has come. `Retry-After` is kept to.
+//!   What is not repeated, or was in vain, tells whether and when it can be.
+//! - **Keys stay where they are.** No `Debug`, error or log shows an [`ApiKey`], not even one that a service repeats. What a
+//!   service says when it fails is told in at most 600 bytes, with the next step.
+//! - **Everything is bounded**: what one event and one answer may have, how long an answer may stand still, how often and how
+//!   long is waited.
+//!
+//! # What was tried, and what was not
+//!
+//! Nothing of this was tried against a live service. It is written from the documentation of the services, and tested
+//! against a server on this machine that sends answers in the documented form: in pieces of any size, cut off at every event,
+//! standing still, breaking off, with errors ahead of an answer and within it. The requests and the answers of these tests
+//! were held against the types of the services' own Python libraries, `anthropic` 2.12 and `openai` 3.54: they fit, but for
+//! `temperature`, which Anthropic's newest version no longer has, and for the answers that are odd on purpose. By hand, all
+//! three models took turns with text and calls through the gateway `LiteLLM` 1.106, ahead of a server with fixed answers, the
+//! one for Responses with reasoning, too. What this cannot tell is where a service differs from its documentation. None of
+//! vLLM, Ollama, llama.cpp, Azure, `OpenRouter`, `DeepSeek` or Gemini was run: what is theirs (`reasoning_content`,
+//! `reasoning_details`, thought signatures, the number 0 for every call) is read and given back as they document it.
+//!
+//! # What it does not do
+//!
+//! - It knows no list of models: the host says what a model can by `ModelCapabilities`, and what a provider charges for is
+//!   the host's to know.
+//! - Tools that a provider runs itself are not offered. Where a service runs some all the same, their blocks are kept and
+//!   given back; a turn that is paused for them (`pause_turn`) is refused.
+//! - There is no feature `genai` for the crate of that name. It has its own wire formats for more providers, but with it in a
+//!   program every JSON object of that program keeps its members in another order (`serde_json/preserve_order`), and every
+//!   client of `reqwest` decompresses, that of `haft-http` too; its tool results are text without a mark for failures, and an
+//!   Anthropic stream that breaks off ends without an error. A host that wants it writes a `Model` around it.
+//! - It does not take types from `async-openai`: they refuse events and lose members that they do not know, such as
+//!   `reasoning_content`, and what a provider wants back has to come back whole.
+//!
+//! # Features
+//!
+//! None is on by default. `anthropic` has [`AnthropicModel`], `openai` has [`OpenAiChatModel`] and
+//! [`OpenAiResponsesModel`].
+
+#[cfg(feature = "anthropic")]
+mod anthropic;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod calls;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod complaint;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod events;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod kept;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod key;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod names;
+#[cfg(feature = "openai")]
+mod openai;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod patience;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod piece;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod redaction;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod retry_after;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod service;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod tool_choice;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod turn;
+
+#[cfg(feature = "anthropic")]
+pub use anthropic::{AnthropicModel, CacheLifetime, Thinking};
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+pub use key::ApiKey;
+#[cfg(feature = "openai")]
+pub use openai::{OpenAiChatModel, OpenAiResponsesModel, TokenLimit};
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+pub use patience::Patience;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+pub use service::{Service, ServiceError};
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+pub use tool_choice::ToolChoice;

@@ -1,0 +1,70 @@
+//! The offered tools, as both of OpenAI's ways take them.
+
+use crate::ToolChoice;
+use crate::names::NameRule;
+use haft_core::ToolSpec;
+use haft_model::Dialect;
+use serde_json::{Map, Value, json};
+
+/// Writes a tool's name, description, parameters and whether they are strict.
+///
+/// A tool whose schema cannot be strict is offered without that promise. `strict` is left out for dialects that do not
+/// know it.
+pub(super) fn function(dialect: Dialect, rule: NameRule, tool: &ToolSpec) -> Map<String, Value> {
+    let (schema, strict) = if let Ok(projection) = dialect.project(tool.input_schema()) {
+        (projection.schema, dialect == Dialect::OpenAiStrict)
+    } else {
+        let loose = Dialect::OpenAi.project(tool.input_schema());
+        (loose.map_or_else(|_| tool.input_schema().as_value().clone(), |loose| loose.schema), false)
+    };
+    let mut function = Map::new();
+    function.insert("name".into(), json!(rule.written(tool.name().as_str())));
+    function.insert("description".into(), json!(tool.description()));
+    let schema = if dialect == Dialect::Gemini { lower(schema) } else { schema };
+    let is_empty = schema["properties"].as_object().is_none_or(Map::is_empty);
+    if !(dialect == Dialect::Gemini && is_empty) {
+        function.insert("parameters".into(), schema);
+    }
+    if matches!(dialect, Dialect::OpenAi | Dialect::OpenAiStrict) {
+        function.insert("strict".into(), json!(strict));
+    }
+    function
+}
+
+/// Writes the names of types as JSON Schema has them, which Gemini takes here as well as its own.
+fn lower(mut schema: Value) -> Value {
+    if let Value::Object(members) = &mut schema {
+        for (name, member) in members.iter_mut() {
+            match (name.as_str(), &mut *member) {
+                ("type", Value::String(kind)) => *kind = kind.to_ascii_lowercase(),
+                ("properties", Value::Object(properties)) => {
+                    for property in properties.values_mut() {
+                        *property = lower(property.take());
+                    }
+                }
+                ("items", _) => *member = lower(member.take()),
+                ("anyOf", Value::Array(branches)) => {
+                    for branch in branches {
+                        *branch = lower(branch.take());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    schema
+}
+
+/// Writes the word for a choice; `named` writes the choice of one tool.
+pub(super) fn choice(
+    choice: &ToolChoice,
+    rule: NameRule,
+    named: impl FnOnce(&str) -> Value,
+) -> Option<Value> {
+    match choice {
+        ToolChoice::Auto => None,
+        ToolChoice::Required => Some(json!("required")),
+        ToolChoice::None => Some(json!("none")),
+        ToolChoice::Tool(name) => Some(named(&rule.written(name.as_str()))),
+    }
+}

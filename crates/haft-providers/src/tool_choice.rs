@@ -1,0 +1,16 @@
+use haft_core::ToolName;
+
+/// Says whether a model may, must or must not call tools in a turn that offers some.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum ToolChoice {
+    /// The model decides.
+    #[default]
+    Auto,
+    /// It calls at least one.
+    Required,
+    /// It calls none; they stay in the request, so that what is cached of it stays valid.
+    None,
+    /// It calls this one.
+    Tool(ToolName),
+}
