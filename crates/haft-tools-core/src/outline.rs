@@ -73,7 +73,7 @@ pub fn outline(spec: &ToolSpec, from: Option<&str>) -> String {
 ///
 /// let spec = ToolSpec::new("send".parse()?, "Sends a mail.", Schema::empty());
 /// assert_eq!(origins([&spec]), "host (1)");
-/// # Ok::<(), haft_core::ToolNameError>(())
+/// # Ok::<(), haft_core::NameError>(())
 /// ```
 pub fn origins<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> String {
     let mut origins: BTreeMap<String, usize> = BTreeMap::new();
