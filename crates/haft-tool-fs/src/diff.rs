@@ -2,6 +2,7 @@ use crate::words::size;
 use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// How many unchanged lines stand around a change.
@@ -24,13 +25,16 @@ pub(crate) struct Diff {
 impl Diff {
     /// Finds what differs; a file that was not there is an empty text.
     pub(crate) fn new(old: Option<&str>, new: &str) -> Self {
-        let is_new = old.is_none();
-        let old = old.unwrap_or_default();
+        Self { is_new: old.is_none(), ..Self::within(0, old.unwrap_or_default(), new) }
+    }
+
+    /// Finds what differs in parts of two files, before which so many lines are the same.
+    pub(crate) fn within(lines_before: usize, old: &str, new: &str) -> Self {
         let (old, new) = match (without_crlf(old), without_crlf(new)) {
             (Some(old), Some(new)) => (Cow::Owned(old), Cow::Owned(new)),
             _ => (Cow::Borrowed(old), Cow::Borrowed(new)),
         };
-        Self { hunks: hunks(&old, &new), is_new }
+        Self { hunks: hunks(lines_before, &old, &new), is_new: false }
     }
 
     /// Writes the whole diff with its head, for people.
@@ -61,8 +65,9 @@ fn cut(hunks: &str, most_bytes: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{head}[… {} more of the diff]\n", size(left)))
 }
 
-fn hunks(old: &str, new: &str) -> String {
+fn hunks(lines_before: usize, old: &str, new: &str) -> String {
     let Changed { first_line, old, new } = changed(old, new);
+    let first_line = lines_before + first_line;
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
     let deadline = Instant::now().checked_add(PATIENCE);
@@ -130,6 +135,17 @@ fn changed<'a>(old: &'a str, new: &'a str) -> Changed<'a> {
     }
     let kept = old.len() - end;
     Changed { first_line, old: &old[..end], new: &new[..new.len() - kept] }
+}
+
+/// Finds the part of a text that holds a place, with the lines around it that a difference shows.
+pub(crate) fn around(text: &str, place: &Range<usize>) -> Range<usize> {
+    let mut start = line_start(text, place.start);
+    let mut end = next_line(text, place.end);
+    for _ in 0..CONTEXT {
+        start = line_start(text, start.saturating_sub(1));
+        end = next_line(text, end);
+    }
+    start..end
 }
 
 /// Finds the start of the line that `place` is in.

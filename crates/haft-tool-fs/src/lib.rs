@@ -48,8 +48,11 @@
 #![cfg(unix)]
 
 mod blocking;
+mod commit;
 mod diff;
+mod digest;
 mod edit_file;
+mod encoding;
 mod failure;
 mod file_tools;
 mod hints;
@@ -59,6 +62,8 @@ mod path_patterns;
 mod read_file;
 mod resource;
 mod same;
+mod turns;
+mod whole;
 mod words;
 mod write_file;
 

@@ -6,6 +6,9 @@ use std::ops::RangeInclusive;
 /// How many lines of a file are shown.
 const SHOWN_LINES: usize = 10;
 
+/// What blanks are shown as.
+const LEGEND: &str = "shown as → tab, · blank, ⍽ other blank, ␍ carriage return";
+
 /// How many characters of a line are shown.
 const SHOWN_CHARACTERS: usize = 160;
 
@@ -30,13 +33,15 @@ pub(super) fn nearest(content: &str, old: &str) -> String {
             .to_owned();
     };
     let shown = start..lines.len().min(start + old.lines().count().clamp(1, SHOWN_LINES));
-    let mut text =
-        format!("`old` does not occur in it; the nearest is {}:\n", line_range(shown.start, shown.len()));
+    let mut text = format!(
+        "`old` does not occur in it; the nearest is {} ({LEGEND}):\n",
+        line_range(shown.start, shown.len())
+    );
     for index in shown {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{}\t{}", index + 1, shortened(lines[index]));
+        let _ = writeln!(text, "{}\t{}", index + 1, visible_at_ends(lines[index]));
     }
-    text.push_str("copy `old` from there, or read the file around it, then call edit_file again");
+    text.push_str("write `old` as it is there, with blanks for ·, or read the file around it, then call edit_file again");
     text
 }
 
@@ -84,7 +89,7 @@ fn blanks_differ(lines: &[&str], found: &RangeInclusive<usize>, old: &str) -> St
         wanted.iter().zip(&lines[found.clone()]).take_while(|(old, line)| line.contains(**old)).count();
     let from = agree.saturating_sub(1).min(count - 1);
     let mut text = format!(
-        "`old` does not occur in it, but only blanks differ from {} (shown as → tab, · blank, ⍽ other blank, ␍ carriage return):\n",
+        "`old` does not occur in it, but only blanks differ from {} ({LEGEND}):\n",
         line_range(start, count)
     );
     for (index, line) in lines[found.clone()].iter().enumerate().skip(from).take(SHOWN_LINES) {
@@ -100,14 +105,28 @@ fn blanks_differ(lines: &[&str], found: &RangeInclusive<usize>, old: &str) -> St
 }
 
 fn visible(line: &str) -> String {
-    let visible = |character: char| match character {
+    shortened(&line.chars().map(visible_character).collect::<String>())
+}
+
+/// Makes the blanks at both ends of a line visible, and any in between that is not an ordinary one.
+fn visible_at_ends(line: &str) -> String {
+    let solid = line.trim_matches([' ', '\t']);
+    let start = line.len() - line.trim_start_matches([' ', '\t']).len();
+    let inside = start..start + solid.len();
+    let visible = |(place, character): (usize, char)| {
+        if character == ' ' && inside.contains(&place) { character } else { visible_character(character) }
+    };
+    shortened(&line.char_indices().map(visible).collect::<String>())
+}
+
+fn visible_character(character: char) -> char {
+    match character {
         '\t' => '→',
         ' ' => '·',
         '\r' => '␍',
         other if other.is_whitespace() => '⍽',
         other => other,
-    };
-    shortened(&line.chars().map(visible).collect::<String>())
+    }
 }
 
 /// Finds the line, 0-based, at which the lines most like a text start.

@@ -126,7 +126,7 @@ fn describes_edit_file() {
             {
               "name": "edit_file",
               "title": "Edit file",
-              "description": "Changes parts of a text file by replacing exact texts. Each `old` must be copied from the file as it is, blanks and indentation included and without the line numbers of read_file, and be unique in it: add lines around it if it is not. All edits are looked up in the file as it is before the call; either all of them are made or none. The file keeps its line endings. The reply shows what has changed.",
+              "description": "Changes parts of a text file by replacing exact texts. Each `old` must be copied from the file as it is, blanks and indentation included and without the line numbers of read_file, and be unique in it: add lines around it if it is not. All edits are looked up in the file as it is before the call; either all of them are made or none. The file keeps its encoding and line endings. The reply shows what has changed, and says so where `old` was found only without regard to line endings, blanks at the ends of lines, indentation or kinds of punctuation.",
               "input_schema": {
                 "$defs": {
                   "Edit": {
@@ -144,6 +144,16 @@ fn describes_edit_file() {
                         "format": "uint64",
                         "minimum": 1,
                         "type": "integer"
+                      },
+                      "near_line": {
+                        "default": null,
+                        "description": "Where `old` occurs more than once: the number of the line at which the one meant starts.",
+                        "format": "uint64",
+                        "minimum": 1,
+                        "type": [
+                          "integer",
+                          "null"
+                        ]
                       },
                       "new": {
                         "description": "The text to put in its place; empty to remove it.",

@@ -1,0 +1,139 @@
+use super::ladder::{Ladder, Level, Match, MatchKind, project, unified};
+use super::shift::Shift;
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// How long it is looked for what two texts have in common; with less of it found, more is written anew.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// One part of the content that changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Change {
+    pub(super) place: Range<usize>,
+    pub(super) new: String,
+}
+
+/// Finds what to put where, so that a place that is `old` becomes `new`; fails with what the new text lacks.
+///
+/// What the two have in common is left as it is in the file, and new lines end as those beside them do.
+pub(super) fn rewrite(
+    ladder: &Ladder<'_>,
+    level: Level,
+    found: &Match,
+    old: &str,
+    new: &str,
+) -> Result<Vec<Change>, String> {
+    let content = ladder.content();
+    match &found.kind {
+        // What is written out is taken at its word.
+        MatchKind::Projected(_) if level == Level::Exact && (old.contains('\r') || new.contains('\r')) => {
+            Ok(vec![Change { place: found.place.clone(), new: new.to_owned() }])
+        }
+        MatchKind::Projected(_) if level == Level::Exact => {
+            let (before, behind) = in_common(old, new);
+            let place = found.place.start + before..found.place.end - behind;
+            let new = with_line_ends(content, &place, &new[before..new.len() - behind]);
+            Ok(vec![Change { place, new: new.into_owned() }])
+        }
+        MatchKind::Projected(start) => Ok(projected(ladder, level, *start, old, new)),
+        MatchKind::Lines { starts, shifts } => by_lines(content, found, starts, shifts, old, new),
+        MatchKind::Unended(start) => {
+            let (old, new) = (unified(old), unified(new));
+            let unended = |text: &'_ str| text.strip_suffix('\n').unwrap_or(text).to_owned();
+            Ok(projected(ladder, level, *start, &unended(&old), &unended(&new)))
+        }
+    }
+}
+
+/// Finds what changes where a text is found by its projection.
+fn projected(ladder: &Ladder<'_>, level: Level, start: usize, old: &str, new: &str) -> Vec<Change> {
+    let (old, new) = (unified(old), unified(new));
+    let of_old = project(&old, level);
+    let of_content = ladder.projection(level);
+    let content = ladder.content();
+    let changes = line_changes(&old, &new).into_iter().map(|(from, to)| {
+        let (removed, added) = (&old[from.clone()], &new[to]);
+        let (before, behind) = in_common(removed, added);
+        let place =
+            start + of_old.projected(from.start + before)..start + of_old.projected(from.end - behind);
+        let place = of_content.place(&place);
+        let new = with_line_ends(content, &place, &added[before..added.len() - behind]);
+        Change { new: new.into_owned(), place }
+    });
+    changes.collect()
+}
+
+/// Finds what changes where whole lines are found that are shifted.
+fn by_lines(
+    content: &str,
+    found: &Match,
+    starts: &[usize],
+    shifts: &[Shift],
+    old: &str,
+    new: &str,
+) -> Result<Vec<Change>, String> {
+    let (old, new) = (unified(old), unified(new));
+    let line_starts: Vec<usize> =
+        std::iter::once(0).chain(old.match_indices('\n').map(|(end, _)| end + 1)).collect();
+    let in_content = |place: usize| {
+        let line = line_starts.binary_search(&place).ok().and_then(|line| starts.get(line));
+        line.copied().unwrap_or(found.place.end)
+    };
+    let mut changes = Vec::new();
+    for (from, to) in line_changes(&old, &new) {
+        let mut ways: Vec<String> = shifts.iter().filter_map(|shift| shift.lines(&new[to.clone()])).collect();
+        ways.sort_unstable();
+        ways.dedup();
+        let [new] = &ways[..] else {
+            return Err("the indentation of `old` differs from that of the file, in a way that does not tell how to indent `new`; \
+                        write both with the indentation of the file"
+                .to_owned());
+        };
+        let place = in_content(from.start)..in_content(from.end);
+        let new = with_line_ends(content, &place, new).into_owned();
+        changes.push(Change { place, new });
+    }
+    Ok(changes)
+}
+
+/// Finds the lines that differ, as places of both texts.
+fn line_changes(old: &str, new: &str) -> Vec<(Range<usize>, Range<usize>)> {
+    let old: Vec<&str> = old.split_inclusive('\n').collect();
+    let new: Vec<&str> = new.split_inclusive('\n').collect();
+    let deadline = Instant::now().checked_add(PATIENCE);
+    let ops = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline);
+    let place = |lines: &[&str], range: Range<usize>| {
+        let start: usize = lines[..range.start].iter().map(|line| line.len()).sum();
+        start..start + lines[range].iter().map(|line| line.len()).sum::<usize>()
+    };
+    let changed = ops.into_iter().filter(|op| !matches!(op, DiffOp::Equal { .. }));
+    changed.map(|op| (place(&old, op.old_range()), place(&new, op.new_range()))).collect()
+}
+
+/// Writes the lines of a text as those of its place end: the first of them, else the one behind, else the one before.
+fn with_line_ends<'t>(content: &str, place: &Range<usize>, new: &'t str) -> Cow<'t, str> {
+    if !new.contains('\n') {
+        return Cow::Borrowed(new);
+    }
+    let behind = content[place.start..].find(['\n', '\r']).map(|end| place.start + end);
+    let end = behind.or_else(|| {
+        let end = content[..place.start].rfind(['\n', '\r'])?;
+        Some(if content[..end].ends_with('\r') { end - 1 } else { end })
+    });
+    match end.map(|end| &content.as_bytes()[end..]) {
+        Some([b'\r', b'\n', ..]) => Cow::Owned(new.replace('\n', "\r\n")),
+        Some([b'\r', ..]) if !content.contains('\n') => Cow::Owned(new.replace('\n', "\r")),
+        _ => Cow::Borrowed(new),
+    }
+}
+
+/// Counts the bytes that two texts have in common at their start, and behind that at their end.
+fn in_common(one: &str, other: &str) -> (usize, usize) {
+    let same = |(one, other): &(char, char)| one == other;
+    let size = |(character, _): (char, char)| character.len_utf8();
+    let before: usize = one.chars().zip(other.chars()).take_while(same).map(size).sum();
+    let (one, other) = (one[before..].chars().rev(), other[before..].chars().rev());
+    (before, one.zip(other).take_while(same).map(size).sum())
+}
