@@ -189,10 +189,10 @@ mod tests {
         check("mcp-conformance", Command::McpConformance);
         check("mcp-servers", Command::McpServers);
         check("bench", Command::ListBenches);
-        check("bench executor", Command::Bench { bench: &BENCHES[0], arguments: vec![] });
+        check("bench executor", Command::Bench { bench: &BENCHES[1], arguments: vec![] });
         check(
             "bench executor -- --help -- x",
-            Command::Bench { bench: &BENCHES[0], arguments: ["--help", "--", "x"].map(str::to_owned).into() },
+            Command::Bench { bench: &BENCHES[1], arguments: ["--help", "--", "x"].map(str::to_owned).into() },
         );
     }
 

@@ -17,7 +17,14 @@ pub(crate) struct Bench {
 }
 
 /// Every benchmark there is.
-pub(crate) const BENCHES: [Bench; 7] = [
+pub(crate) const BENCHES: [Bench; 8] = [
+    Bench {
+        name: "edit",
+        package: "haft-tool-fs",
+        target: "edit",
+        features: "",
+        about: "edits derived from the sources of many crates and made wrong: made, refused, made wrongly",
+    },
     Bench {
         name: "executor",
         package: "haft-tools-core",
@@ -101,7 +108,9 @@ mod tests {
     fn lists_every_benchmark_with_what_it_measures() {
         assert_eq!(
             super::list(),
-            "executor       one call through the whole pipeline, calls that overlap, and calls that queue \
+            "edit           edits derived from the sources of many crates and made wrong: made, refused, made wrongly \
+             (haft-tool-fs)\n\
+             executor       one call through the whole pipeline, calls that overlap, and calls that queue \
              (haft-tools-core)\n\
              host_patterns  a host and port looked up among the patterns of rules (haft-http)\n\
              mcp            calls of an MCP server over standard streams, against the client of rmcp (haft-mcp)\n\

@@ -179,7 +179,7 @@ fn occurrences<'t>(content: &'t str, wanted: &'t str) -> impl Iterator<Item = us
 /// Finds whole lines that one shift of their indentation makes of a text.
 fn shifted(content: &str, old: &str) -> Vec<Match> {
     let wanted: Vec<&str> = old.lines().collect();
-    let bare = |line: &str| line.trim().len();
+    let bare = |line: &str| inner(line).len();
     let Some(anchor) = (0..wanted.len()).max_by_key(|index| bare(wanted[*index])) else {
         return Vec::new();
     };
@@ -194,7 +194,7 @@ fn shifted(content: &str, old: &str) -> Vec<Match> {
     }
     let matches_at = |first: usize| {
         let found = lines.get(first..first + wanted.len())?;
-        if found.iter().zip(&wanted).any(|(line, wanted)| line.trim() != wanted.trim()) {
+        if found.iter().zip(&wanted).any(|(line, wanted)| inner(line) != inner(wanted)) {
             return None;
         }
         let shifts = shifts(wanted.iter().copied().zip(found.iter().map(|line| ends_trimmed(line))));
@@ -210,11 +210,16 @@ fn shifted(content: &str, old: &str) -> Vec<Match> {
         let starts = starts[first..first + wanted.len()].to_vec();
         Some(Match { place: start..end, kind: MatchKind::Lines { starts, shifts } })
     };
-    let wanted_anchor = wanted[anchor].trim();
+    let wanted_anchor = inner(wanted[anchor]);
     (0..lines.len())
-        .filter(|index| lines[*index].trim() == wanted_anchor)
+        .filter(|index| inner(lines[*index]) == wanted_anchor)
         .filter_map(|index| matches_at(index.checked_sub(anchor)?))
         .collect()
+}
+
+/// Leaves out the indentation too; other blanks than those it is made of count.
+fn inner(line: &str) -> &str {
+    ends_trimmed(line).trim_start_matches([' ', '\t'])
 }
 
 /// Leaves out the line's end and the blanks before it.

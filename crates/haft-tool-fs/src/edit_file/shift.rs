@@ -19,7 +19,7 @@ pub(super) enum Shift {
 /// Finds every way in which lines can be shifted to become others; blank lines have no indentation.
 pub(super) fn shifts<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Shift> {
     let indents: Vec<(&str, &str)> = pairs
-        .filter(|(from, _)| !from.trim().is_empty())
+        .filter(|(from, _)| !from.trim_matches([' ', '\t']).is_empty())
         .map(|(from, to)| (indentation(from), indentation(to)))
         .collect();
     let Some((from, to)) = indents.first().copied() else {
@@ -45,7 +45,7 @@ impl Shift {
     /// Shifts every line of a text; nothing where one cannot be.
     pub(super) fn lines(&self, text: &str) -> Option<String> {
         let shifted = |line: &str| {
-            if line.trim().is_empty() {
+            if line.trim_matches([' ', '\t', '\n']).is_empty() {
                 return Some(line.to_owned());
             }
             let indent = indentation(line);

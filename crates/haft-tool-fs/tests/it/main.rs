@@ -9,6 +9,8 @@ mod cases;
 mod editing;
 mod fixture;
 mod listing;
+mod mutated_edits;
+mod mutation;
 mod reading;
 mod specs;
 mod writing;
