@@ -47,6 +47,10 @@
 
 #![cfg(unix)]
 
+#[cfg(test)]
+#[global_allocator]
+static ALLOCATOR: haft_testkit::counting::Counting = haft_testkit::counting::Counting;
+
 mod blocking;
 mod commit;
 mod diff;

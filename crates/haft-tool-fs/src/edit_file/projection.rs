@@ -91,16 +91,22 @@ impl<'a> Projection<'a> {
             let end = self.end(projected.end);
             return end..end;
         }
-        self.start(projected.start)..self.end(projected.end)
+        let start = projected.start;
+        let starts_line = start == 0 || self.text.as_bytes()[start - 1] == b'\n';
+        // What was left out of a line that starts here belongs to it.
+        let start = if starts_line { self.end(start) } else { self.start(start) };
+        start..self.end(projected.end)
     }
 
-    fn start(&self, projected: usize) -> usize {
+    /// Finds where the character at a place of the projection starts in the text.
+    pub(super) fn start(&self, projected: usize) -> usize {
         let before = self.steps.partition_point(|step| step.projected <= projected);
         let step = self.step_before(before);
         step.behind + (projected - step.projected)
     }
 
-    fn end(&self, projected: usize) -> usize {
+    /// Finds where the character before a place of the projection ends in the text.
+    pub(super) fn end(&self, projected: usize) -> usize {
         let before = self.steps.partition_point(|step| step.projected < projected);
         match self.steps.get(before) {
             Some(step) if step.projected == projected => step.before,
@@ -113,6 +119,11 @@ impl<'a> Projection<'a> {
 
     fn step_before(&self, index: usize) -> Step {
         index.checked_sub(1).and_then(|index| self.steps.get(index)).copied().unwrap_or_default()
+    }
+
+    /// Tells whether the character before a place of the text is left out.
+    pub(super) fn leaves_out_before(&self, place: usize) -> bool {
+        place > 0 && self.projected(place) == self.projected(place - 1)
     }
 
     /// Finds where a place of the text is in the projection; what is left out is where it would be.

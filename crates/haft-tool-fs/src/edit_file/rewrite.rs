@@ -53,12 +53,23 @@ fn projected(ladder: &Ladder<'_>, level: Level, start: usize, old: &str, new: &s
     let of_old = project(&old, level);
     let of_content = ladder.projection(level);
     let content = ladder.content();
+    let first = of_content.place(&(start..start + of_old.text.len())).start;
     let changes = line_changes(&old, &new).into_iter().map(|(from, to)| {
         let (removed, added) = (&old[from.clone()], &new[to]);
-        let (before, behind) = in_common(removed, added);
-        let place =
-            start + of_old.projected(from.start + before)..start + of_old.projected(from.end - behind);
-        let place = of_content.place(&place);
+        let (mut before, behind) = in_common(removed, added);
+        // A blank that is looked over need not be there, so it cannot be what the two have in common.
+        while before > 0 && of_old.leaves_out_before(from.start + before) {
+            before -= 1;
+        }
+        let (begin, end) = (from.start + before, from.end - behind);
+        let place_begin = if begin == 0 { first } else { of_content.end(start + of_old.projected(begin)) };
+        let place_end = start + of_old.projected(end);
+        let place_end = if of_old.leaves_out_before(end) {
+            of_content.start(place_end)
+        } else {
+            of_content.end(place_end)
+        };
+        let place = place_begin..place_end.max(place_begin);
         let new = with_line_ends(content, &place, &added[before..added.len() - behind]);
         Change { new: new.into_owned(), place }
     });

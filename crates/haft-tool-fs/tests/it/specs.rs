@@ -21,20 +21,91 @@ fn there_are_four() {
 fn describes_read_file() {
     check(
         "read_file",
-        &expect![[r#"
+        &expect![[r##"
             {
               "name": "read_file",
               "title": "Read file",
-              "description": "Reads a text file of the working directory. Each line is given with its number and a tab in front; neither is part of the file. Without `offset` and `limit` the first 2,000 lines are given; a long file is given up to about 30 KiB at a time, and the reply says how to go on. Lines over 2,000 bytes are cut and marked.",
+              "description": "Reads a text file of the working directory, or several with `more`. Each line is given with its number and a tab in front; neither is part of the file. Without `offset` and `limit` the first 2,000 lines are given; a long file is given up to about 30 KiB at a time, and the reply says how to go on. Lines over 2,000 bytes are cut and marked. A file is UTF-8 with LF line endings unless its head says otherwise. Of a directory the entries are listed, of a file that is no text the kind, the size and the first bytes are given.",
               "input_schema": {
+                "$defs": {
+                  "ByteRange": {
+                    "additionalProperties": false,
+                    "description": "Some bytes of a file.",
+                    "properties": {
+                      "end": {
+                        "description": "The place behind the last byte.",
+                        "format": "uint64",
+                        "minimum": 0,
+                        "type": "integer"
+                      },
+                      "start": {
+                        "description": "The place of the first byte, counted from 0.",
+                        "format": "uint64",
+                        "minimum": 0,
+                        "type": "integer"
+                      }
+                    },
+                    "required": [
+                      "start",
+                      "end"
+                    ],
+                    "type": "object"
+                  },
+                  "Further": {
+                    "additionalProperties": false,
+                    "description": "A further file to read.",
+                    "properties": {
+                      "limit": {
+                        "default": 2000,
+                        "description": "The most lines to give, up to 2,000.",
+                        "format": "uint64",
+                        "minimum": 1,
+                        "type": "integer"
+                      },
+                      "offset": {
+                        "default": 1,
+                        "description": "The line to start at, as for the first file.",
+                        "format": "int64",
+                        "type": "integer"
+                      },
+                      "path": {
+                        "description": "The file to read, relative to the working directory.",
+                        "type": "string"
+                      }
+                    },
+                    "required": [
+                      "path"
+                    ],
+                    "type": "object"
+                  }
+                },
                 "additionalProperties": false,
                 "properties": {
+                  "byte_range": {
+                    "anyOf": [
+                      {
+                        "$ref": "#/$defs/ByteRange"
+                      },
+                      {
+                        "type": "null"
+                      }
+                    ],
+                    "description": "Give these bytes of the file instead of lines: those from `start`, counted from 0, up to `end`."
+                  },
                   "limit": {
                     "default": 2000,
                     "description": "The most lines to give, up to 2,000.",
                     "format": "uint64",
                     "minimum": 1,
                     "type": "integer"
+                  },
+                  "more": {
+                    "description": "Further files to read in the same call.",
+                    "items": {
+                      "$ref": "#/$defs/Further"
+                    },
+                    "maxItems": 20,
+                    "type": "array"
                   },
                   "offset": {
                     "default": 1,
@@ -65,7 +136,7 @@ fn describes_read_file() {
               "exposure": "direct",
               "explicit": false
             }
-        "#]],
+        "##]],
     );
 }
 
