@@ -164,3 +164,70 @@ fn undo(
         format!("{}; could not be put back: {}; look at what is in there", error.message(), left.join(", "));
     Uncommitted::Failed(ToolError::new(error.kind(), text).with_source(error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{After, Before, Change, Uncommitted, commit};
+    use haft_testkit::Tree;
+    use haft_workdir::{Workdir, WorkdirPath};
+
+    fn change<'a>(path: &'a WorkdirPath, before: Before<'a>, after: After<'a>) -> Change<'a> {
+        Change { path, before, after, executable: None }
+    }
+
+    fn paths<const N: usize>(workdir: &Workdir, paths: [&str; N]) -> [WorkdirPath; N] {
+        paths.map(|path| workdir.resolve(path).unwrap())
+    }
+
+    #[test]
+    fn puts_everything_back_if_one_change_fails() {
+        let tree = Tree::new().file("a", "old a\n").executable("gone", "old\n").file("file", "");
+        let workdir = tree.workdir();
+        let [a, gone, new, bad] = paths(&workdir, ["a", "gone", "new/dir/b", "file"]);
+        let bad = bad.join_file_name("below").unwrap();
+        let before = tree.list();
+        let error = commit(
+            &workdir,
+            &[
+                change(&a, Before::Holds(b"old a\n"), After::Holds(vec![b"new a\n"])),
+                change(&gone, Before::Holds(b"old\n"), After::Absent),
+                change(&new, Before::Absent, After::Holds(vec![b"b\n"])),
+                change(&bad, Before::Whatever, After::Holds(vec![b""])),
+            ],
+        );
+        assert!(matches!(error, Err(Uncommitted::Failed(_))), "{error:?}");
+        assert_eq!(
+            (tree.list(), tree.read("a"), tree.read("gone")),
+            (before, "old a\n".into(), "old\n".into())
+        );
+    }
+
+    #[test]
+    fn changes_nothing_if_one_file_is_not_as_it_was() {
+        let tree = Tree::new().file("a", "a\n").file("b", "theirs\n");
+        let workdir = tree.workdir();
+        let [a, b, c] = paths(&workdir, ["a", "b", "c"]);
+        for stale in [Before::Holds(b"mine\n"), Before::Absent] {
+            let changes = [
+                change(&a, Before::Holds(b"a\n"), After::Holds(vec![b"new\n"])),
+                change(&b, stale, After::Holds(vec![b"new\n"])),
+            ];
+            assert!(matches!(commit(&workdir, &changes), Err(Uncommitted::Changed(path)) if path == b));
+        }
+        let missing = [change(&c, Before::Holds(b""), After::Absent)];
+        assert!(matches!(commit(&workdir, &missing), Err(Uncommitted::Changed(path)) if path == c));
+        assert_eq!((tree.read("a"), tree.read("b")), ("a\n".into(), "theirs\n".into()));
+    }
+
+    #[test]
+    fn tells_what_was_changed_meanwhile() {
+        let error = Uncommitted::Changed(Tree::new().workdir().resolve("a.txt").unwrap()).into_error();
+        assert_eq!(
+            (error.message(), error.can_retry()),
+            (
+                "`a.txt` was not changed: something else wrote to it during this call; read it again, then repeat the edit",
+                true
+            )
+        );
+    }
+}

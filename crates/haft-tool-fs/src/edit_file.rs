@@ -1,5 +1,5 @@
 mod ladder;
-mod nearest;
+pub(crate) mod nearest;
 mod places;
 mod plan;
 mod projection;
@@ -8,16 +8,16 @@ mod shift;
 
 use crate::blocking::{blocking, blocking_preview, go_on};
 use crate::commit::{self, After, Before, Uncommitted, commit};
-use crate::diff::{Diff, around};
+use crate::diff::Diff;
 use crate::digest::digest;
 use crate::encoding::{Decoded, TextEncoding};
 use crate::failure::{failure, failure_near, resolve};
 use crate::hints::Hints;
-use crate::lines::line_at;
 use crate::resource;
+use crate::text_change::{difference, in_file, spliced};
 use crate::turns::take_turn;
 use crate::whole::whole;
-use crate::words::{Count, Shown, counted, size};
+use crate::words::{Shown, counted, size};
 use async_trait::async_trait;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_tools_core::{
@@ -171,13 +171,7 @@ impl Change {
             ))
         })?;
         go_on(stop)?;
-        let mut parts: Vec<&[u8]> = Vec::with_capacity(edited.parts.len() * 2 + 1);
-        let mut kept = 0;
-        for (place, new) in &edited.parts {
-            parts.extend([&old[kept..place.start], new]);
-            kept = place.end;
-        }
-        parts.push(&old[kept..]);
+        let parts = spliced(&old, &edited.parts);
         let digest = digest(&parts);
         let (before, after) = (Before::Holds(&old), After::Holds(parts));
         let change = commit::Change { path: &self.path, before, after, executable: None };
@@ -244,63 +238,8 @@ fn edited(old: &[u8], edits: &[Edit]) -> Result<Edited, String> {
     };
     let Plan { changes, edits } = plan(&decoded.text, edits)?;
     let parts = in_file(&decoded, old, &changes)?;
-    let (lines_before, before, after) = window(&decoded.text, &changes);
-    let diff = Diff::within(lines_before, before, &after);
+    let diff = difference(&decoded.text, &changes);
     Ok(Edited { edits, diff, parts, encoding: decoded.encoding })
-}
-
-/// Turns changes of the text into those of the file, if they can be written in its encoding.
-fn in_file(
-    decoded: &Decoded<'_>,
-    old: &[u8],
-    changes: &[rewrite::Change],
-) -> Result<Vec<(Range<usize>, Vec<u8>)>, String> {
-    let encoding = decoded.encoding;
-    let written = changes.iter().map(|change| {
-        let line = Count(line_at(decoded.text.as_bytes(), change.place.start));
-        if change.new.contains(char::REPLACEMENT_CHARACTER) && encoding != TextEncoding::UTF_8 {
-            return Err(format!(
-                "the \u{fffd} that `new` has near line {line} stands for bytes that are no text and cannot be written; leave \
-                 them where they are by leaving them out of both `old` and `new`"
-            ));
-        }
-        let new = encoding.encode(&change.new).map_err(|character| {
-            format!(
-                "the file is in {}, which does not have the character {} that `new` has near line {line}; write it another \
-                 way, or convert the file with a command such as `iconv` first",
-                encoding.name(),
-                character.escape_unicode().to_string().replace(r"\u{", "U+").replace('}', "").to_uppercase()
-            )
-        })?;
-        Ok((decoded.in_file(&change.place), new.into_owned()))
-    });
-    let written: Vec<_> = written.collect::<Result<_, String>>()?;
-    if decoded.is_changed_so(changes.iter().map(|change| (&change.place, change.new.as_str())), old, &written)
-    {
-        return Ok(written);
-    }
-    Err(format!(
-        "in {} more of it would change than the edit says; convert it with a command such as `iconv`, then edit it",
-        encoding.name()
-    ))
-}
-
-/// Gives the lines around all changes, and what they become.
-fn window<'t>(text: &'t str, changes: &[rewrite::Change]) -> (usize, &'t str, String) {
-    let (Some(first), Some(last)) = (changes.first(), changes.last()) else {
-        return (0, "", String::new());
-    };
-    let around = around(text, &(first.place.start..last.place.end));
-    let mut after = String::new();
-    let mut kept = around.start;
-    for change in changes {
-        after.push_str(&text[kept..change.place.start]);
-        after.push_str(&change.new);
-        kept = change.place.end;
-    }
-    after.push_str(&text[kept..around.end]);
-    let lines_before = memchr::memchr_iter(b'\n', &text.as_bytes()[..around.start]).count();
-    (lines_before, &text[around], after)
 }
 
 /// Ends a text so that a sentence can follow.

@@ -1,8 +1,9 @@
 use super::ladder::{Ladder, Level, Match};
 use super::nearest::nearest;
 use super::places::{Wanted, choose, line_list};
-use super::rewrite::{Change, rewrite};
+use super::rewrite::rewrite;
 use crate::lines::line_at;
+use crate::text_change::TextChange;
 use crate::words::Count;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -44,7 +45,7 @@ fn once() -> u64 {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     /// In the order of their places, none of them overlapping another.
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<TextChange>,
     /// How each edit was found.
     pub(super) edits: Vec<PlannedEdit>,
 }
@@ -60,7 +61,7 @@ pub(super) struct PlannedEdit {
 /// The changes of one edit at one place.
 struct Replacement {
     place: Range<usize>,
-    changes: Vec<Change>,
+    changes: Vec<TextChange>,
     edit: usize,
 }
 
@@ -85,7 +86,8 @@ pub(super) fn plan(content: &str, edits: &[Edit]) -> Result<Plan, String> {
     replacements.sort_by_key(|replacement| replacement.place.start);
     refuse_overlaps(content, &replacements)?;
     let changes = replacements.into_iter().flat_map(|replacement| replacement.changes);
-    let changes: Vec<Change> = changes.filter(|change| content[change.place.clone()] != change.new).collect();
+    let changes: Vec<TextChange> =
+        changes.filter(|change| content[change.place.clone()] != change.new).collect();
     if changes.is_empty() {
         return Err("it is already as these edits would make it; go on with the next step".to_owned());
     }
@@ -142,7 +144,7 @@ fn not_found(ladder: &Ladder<'_>, edits: &[Edit], index: usize) -> String {
             other + 1
         );
     }
-    nearest(ladder.content(), old)
+    nearest(ladder.content(), old, "`old`", "edit_file")
 }
 
 fn refuse_overlaps(content: &str, replacements: &[Replacement]) -> Result<(), String> {

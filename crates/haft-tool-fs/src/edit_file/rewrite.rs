@@ -1,19 +1,12 @@
 use super::ladder::{Ladder, Level, Match, MatchKind, project, unified};
 use super::shift::Shift;
+use crate::text_change::{TextChange, with_line_ends};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
-use std::borrow::Cow;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// How long it is looked for what two texts have in common; with less of it found, more is written anew.
 const PATIENCE: Duration = Duration::from_millis(200);
-
-/// One part of the content that changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Change {
-    pub(super) place: Range<usize>,
-    pub(super) new: String,
-}
 
 /// Finds what to put where, so that a place that is `old` becomes `new`; fails with what the new text lacks.
 ///
@@ -24,18 +17,18 @@ pub(super) fn rewrite(
     found: &Match,
     old: &str,
     new: &str,
-) -> Result<Vec<Change>, String> {
+) -> Result<Vec<TextChange>, String> {
     let content = ladder.content();
     match &found.kind {
         // What is written out is taken at its word.
         MatchKind::Projected(_) if level == Level::Exact && (old.contains('\r') || new.contains('\r')) => {
-            Ok(vec![Change { place: found.place.clone(), new: new.to_owned() }])
+            Ok(vec![TextChange { place: found.place.clone(), new: new.to_owned() }])
         }
         MatchKind::Projected(_) if level == Level::Exact => {
             let (before, behind) = in_common(old, new);
             let place = found.place.start + before..found.place.end - behind;
             let new = with_line_ends(content, &place, &new[before..new.len() - behind]);
-            Ok(vec![Change { place, new: new.into_owned() }])
+            Ok(vec![TextChange { place, new: new.into_owned() }])
         }
         MatchKind::Projected(start) => Ok(projected(ladder, level, *start, old, new)),
         MatchKind::Lines { starts, shifts } => by_lines(content, found, starts, shifts, old, new),
@@ -48,7 +41,7 @@ pub(super) fn rewrite(
 }
 
 /// Finds what changes where a text is found by its projection.
-fn projected(ladder: &Ladder<'_>, level: Level, start: usize, old: &str, new: &str) -> Vec<Change> {
+fn projected(ladder: &Ladder<'_>, level: Level, start: usize, old: &str, new: &str) -> Vec<TextChange> {
     let (old, new) = (unified(old), unified(new));
     let of_old = project(&old, level);
     let of_content = ladder.projection(level);
@@ -71,7 +64,7 @@ fn projected(ladder: &Ladder<'_>, level: Level, start: usize, old: &str, new: &s
         };
         let place = place_begin..place_end.max(place_begin);
         let new = with_line_ends(content, &place, &added[before..added.len() - behind]);
-        Change { new: new.into_owned(), place }
+        TextChange { new: new.into_owned(), place }
     });
     changes.collect()
 }
@@ -84,7 +77,7 @@ fn by_lines(
     shifts: &[Shift],
     old: &str,
     new: &str,
-) -> Result<Vec<Change>, String> {
+) -> Result<Vec<TextChange>, String> {
     let (old, new) = (unified(old), unified(new));
     let line_starts: Vec<usize> =
         std::iter::once(0).chain(old.match_indices('\n').map(|(end, _)| end + 1)).collect();
@@ -104,7 +97,7 @@ fn by_lines(
         };
         let place = in_content(from.start)..in_content(from.end);
         let new = with_line_ends(content, &place, new).into_owned();
-        changes.push(Change { place, new });
+        changes.push(TextChange { place, new });
     }
     Ok(changes)
 }
@@ -121,23 +114,6 @@ fn line_changes(old: &str, new: &str) -> Vec<(Range<usize>, Range<usize>)> {
     };
     let changed = ops.into_iter().filter(|op| !matches!(op, DiffOp::Equal { .. }));
     changed.map(|op| (place(&old, op.old_range()), place(&new, op.new_range()))).collect()
-}
-
-/// Writes the lines of a text as those of its place end: the first of them, else the one behind, else the one before.
-fn with_line_ends<'t>(content: &str, place: &Range<usize>, new: &'t str) -> Cow<'t, str> {
-    if !new.contains('\n') {
-        return Cow::Borrowed(new);
-    }
-    let behind = content[place.start..].find(['\n', '\r']).map(|end| place.start + end);
-    let end = behind.or_else(|| {
-        let end = content[..place.start].rfind(['\n', '\r'])?;
-        Some(if content[..end].ends_with('\r') { end - 1 } else { end })
-    });
-    match end.map(|end| &content.as_bytes()[end..]) {
-        Some([b'\r', b'\n', ..]) => Cow::Owned(new.replace('\n', "\r\n")),
-        Some([b'\r', ..]) if !content.contains('\n') => Cow::Owned(new.replace('\n', "\r")),
-        _ => Cow::Borrowed(new),
-    }
 }
 
 /// Counts the bytes that two texts have in common at their start, and behind that at their end.

@@ -210,7 +210,9 @@ impl Case {
             return None;
         }
         // What is there exactly, though in the middle of a line, is replaced as it is written.
-        if self.mutation == Mutation::EditDedented && parts[1].contains(&self.old) {
+        if matches!(self.mutation, Mutation::EditDedented | Mutation::FileTrailingBlanks)
+            && parts[1].contains(&self.old)
+        {
             self.expected = Some(normal(&text.replacen(&self.old, &self.new, 1)));
         }
         self.kept = (encode(&parts[0]).len(), encode(&parts[2]).len());

@@ -10,10 +10,10 @@ fn check(tool: &str, spec: &Expect) {
 }
 
 #[test]
-fn there_are_four() {
+fn there_are_five() {
     assert_eq!(
         registry(&Tree::new()).names().collect::<Vec<_>>(),
-        ["edit_file", "list_files", "read_file", "write_file"]
+        ["apply_patch", "edit_file", "list_files", "read_file", "write_file"]
     );
 }
 
@@ -278,6 +278,45 @@ fn describes_edit_file() {
               "explicit": false
             }
         "##]],
+    );
+}
+
+#[test]
+fn describes_apply_patch() {
+    check(
+        "apply_patch",
+        &expect![[r#"
+        {
+          "name": "apply_patch",
+          "title": "Apply patch",
+          "description": "Changes, creates, removes and renames files by a patch: either the form that starts with `*** Begin Patch` and ends with `*** End Patch`, or a unified diff as git or diff write it. Everything is looked up before anything is changed: either all files are changed or none. Each hunk has to fit in one place only, exactly but for blanks at the ends of lines; give it lines of context. For a few replacements in one file edit_file is simpler.",
+          "input_schema": {
+            "additionalProperties": false,
+            "properties": {
+              "patch": {
+                "description": "The patch, whole.",
+                "type": "string"
+              }
+            },
+            "required": [
+              "patch"
+            ],
+            "type": "object"
+          },
+          "hints": {
+            "read_only": false,
+            "destructive": true,
+            "idempotent": false,
+            "open_world": false,
+            "streaming": false
+          },
+          "origin": {
+            "kind": "builtin"
+          },
+          "exposure": "direct",
+          "explicit": false
+        }
+    "#]],
     );
 }
 

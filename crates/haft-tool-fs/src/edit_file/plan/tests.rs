@@ -1,6 +1,6 @@
 use super::{Edit, PlannedEdit, plan};
 use crate::edit_file::ladder::Level;
-use crate::edit_file::rewrite::Change;
+use crate::text_change::TextChange;
 use proptest::prelude::*;
 
 fn edit(old: &str, new: &str) -> Edit {
@@ -12,10 +12,10 @@ fn edited(content: &str, edits: &[Edit]) -> Option<String> {
     plan(content, edits).ok().map(|plan| replaced(content, &plan.changes))
 }
 
-fn replaced(content: &str, changes: &[Change]) -> String {
+fn replaced(content: &str, changes: &[TextChange]) -> String {
     let mut result = String::new();
     let mut kept = 0;
-    for Change { place, new } in changes {
+    for TextChange { place, new } in changes {
         result += &content[kept..place.start];
         result += new;
         kept = place.end;
@@ -57,6 +57,23 @@ fn an_insertion_between_lines_ends_as_they_do() {
     for (content, old, new, expected) in cases {
         let expected = (!expected.is_empty()).then_some(expected);
         assert_eq!(edited(content, &[edit(old, new)]).as_deref(), expected, "{content:?} {old:?} {new:?}");
+    }
+}
+
+#[test]
+fn what_is_looked_over_at_the_ends_of_lines_stays_where_it_is() {
+    let cases = [
+        ("a; \n \n  b \n", "\n  b\n", "if {\n}\n  b\n", "a; \nif {\n} \n  b \n"),
+        ("a \n\t\nb\n", "a\n\nb\n", "a\nb\n", "a \nb\n"),
+        ("///\n/// # S\n", "/// \n/// # S \n", "/// # S\n", "/// # S\n"),
+        ("a  \nb\n", "a\nb\n", "x\nb\n", "x  \nb\n"),
+    ];
+    for (content, old, new, expected) in cases {
+        assert_eq!(
+            edited(content, &[edit(old, new)]).as_deref(),
+            Some(expected),
+            "{content:?} {old:?} {new:?}"
+        );
     }
 }
 
