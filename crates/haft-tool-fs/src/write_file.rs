@@ -152,7 +152,7 @@ impl Change {
                     "replaces `{}` ({}) by {}",
                     Shown::new(self.path.as_str()),
                     before.measure(),
-                    measure(&self.content)
+                    measure(&self.content, bytes.len())
                 )),
             },
             Err(error) => Preview::Text(format!("this write would be refused: {}", error.message())),
@@ -195,8 +195,12 @@ impl Change {
         let path = Shown::new(self.path.as_str());
         let diff = self.diff(before);
         let mut text = match before {
-            Before::Nothing => format!("created `{path}`: {}", measure(&self.content)),
-            _ => format!("replaced `{path}`: {} (before: {})", measure(&self.content), before.measure()),
+            Before::Nothing => format!("created `{path}`: {}", measure(&self.content, bytes.len())),
+            _ => format!(
+                "replaced `{path}`: {} (before: {})",
+                measure(&self.content, bytes.len()),
+                before.measure()
+            ),
         };
         // Writing to a string cannot fail.
         let _ = write!(text, ", {}", digest(&[bytes]));
@@ -253,9 +257,10 @@ impl Change {
         let Before::Text { encoding, crlf, .. } = before else {
             return Ok(self.content.clone().into_bytes());
         };
-        let (mark, content) = match self.content.strip_prefix('\u{feff}') {
-            Some(content) => (encoding.mark(), content),
-            None => (encoding.mark(), self.content.as_str()),
+        let mark = encoding.mark();
+        let content = match self.content.strip_prefix('\u{feff}') {
+            Some(content) if !mark.is_empty() => content,
+            _ => self.content.as_str(),
         };
         let content = if *crlf && !content.contains('\r') {
             Cow::Owned(content.replace('\n', "\r\n"))
@@ -315,10 +320,7 @@ impl Before {
     fn measure(&self) -> String {
         match self {
             Self::Nothing => "nothing".to_owned(),
-            Self::Text { bytes, .. } if bytes.is_empty() => "empty".to_owned(),
-            Self::Text { text, bytes, .. } => {
-                format!("{}, {}", lines(lines_of(text.as_bytes())), size(bytes.len() as u64))
-            }
+            Self::Text { text, bytes, .. } => measure(text, bytes.len()),
             Self::Other { bytes } => size(*bytes),
         }
     }
@@ -357,10 +359,11 @@ fn cannot_be_shown(error: &Error) -> bool {
     }
 }
 
-fn measure(text: &str) -> String {
-    match text.len() as u64 {
+/// Says how much a text is that has so many bytes in its file.
+fn measure(text: &str, bytes: usize) -> String {
+    match bytes {
         0 => "empty".to_owned(),
-        bytes => format!("{}, {}", lines(lines_of(text.as_bytes())), size(bytes)),
+        bytes => format!("{}, {}", lines(lines_of(text.as_bytes())), size(bytes as u64)),
     }
 }
 

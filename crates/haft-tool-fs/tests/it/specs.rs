@@ -148,12 +148,12 @@ fn describes_write_file() {
             {
               "name": "write_file",
               "title": "Write file",
-              "description": "Writes a whole file: creates it, with the directories above it, or replaces all of its content. To change a part of an existing file use edit_file. The file holds either its old content or the new, never a part.",
+              "description": "Writes a whole file: creates it, with the directories above it, or replaces all of its content. To change a part of an existing file use edit_file. The file holds either its old content or the new, never a part. An existing file keeps its encoding, byte order mark, line endings and mode; a text that stands for something left out is refused.",
               "input_schema": {
                 "additionalProperties": false,
                 "properties": {
                   "content": {
-                    "description": "All of the file's new content, written exactly as given; end it with a line break.",
+                    "description": "All of the file's new content; end it with a line break.",
                     "type": "string"
                   },
                   "create_only": {
