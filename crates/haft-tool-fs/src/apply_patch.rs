@@ -178,7 +178,7 @@ impl Patch {
         let changes: Vec<_> = planned.iter().flat_map(Planned::changes).collect();
         match commit(&self.workdir, &changes) {
             Ok(_) => Ok(Ok(output(&planned))),
-            Err(changed @ Uncommitted::Changed(_)) => Ok(Err(changed)),
+            Err(refused @ Uncommitted::Changed(_)) => Ok(Err(refused)),
             Err(Uncommitted::Failed(error)) => Err(error),
         }
     }

@@ -117,7 +117,7 @@ struct Changed<'a> {
 
 /// Leaves out what two texts have in common at both ends, so that the cost is that of the change and not of the file.
 fn changed<'a>(old: &'a str, new: &'a str) -> Changed<'a> {
-    let common = old.bytes().zip(new.bytes()).take_while(|(old, new)| old == new).count();
+    let common = common_start(old.as_bytes(), new.as_bytes());
     let mut start = line_start(old, common);
     for _ in 0..CONTEXT {
         start = line_start(old, start.saturating_sub(1));
@@ -125,7 +125,7 @@ fn changed<'a>(old: &'a str, new: &'a str) -> Changed<'a> {
     let first_line = memchr::memchr_iter(b'\n', &old.as_bytes()[..start]).count();
     let (old, new) = (&old[start..], &new[start..]);
 
-    let common = old.bytes().rev().zip(new.bytes().rev()).take_while(|(old, new)| old == new).count();
+    let common = common_end(old.as_bytes(), new.as_bytes());
     let mut end = old.len() - common;
     if !starts_line(old, end) || !starts_line(new, new.len() - common) {
         end = next_line(old, end);
@@ -135,6 +135,22 @@ fn changed<'a>(old: &'a str, new: &'a str) -> Changed<'a> {
     }
     let kept = old.len() - end;
     Changed { first_line, old: &old[..end], new: &new[..new.len() - kept] }
+}
+
+/// How many bytes are compared at once.
+const BLOCK_BYTES: usize = 4096;
+
+fn common_start(one: &[u8], other: &[u8]) -> usize {
+    let blocks = one.chunks_exact(BLOCK_BYTES).zip(other.chunks_exact(BLOCK_BYTES));
+    let same = blocks.take_while(|(one, other)| one == other).count() * BLOCK_BYTES;
+    same + one[same..].iter().zip(&other[same..]).take_while(|(one, other)| one == other).count()
+}
+
+fn common_end(one: &[u8], other: &[u8]) -> usize {
+    let blocks = one.rchunks_exact(BLOCK_BYTES).zip(other.rchunks_exact(BLOCK_BYTES));
+    let same = blocks.take_while(|(one, other)| one == other).count() * BLOCK_BYTES;
+    let (one, other) = (&one[..one.len() - same], &other[..other.len() - same]);
+    same + one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count()
 }
 
 /// Finds the part of a text that holds a place, with the lines around it that a difference shows.

@@ -177,7 +177,7 @@ impl Change {
         let change = commit::Change { path: &self.path, before, after, executable: None };
         match commit(&self.workdir, &[change]) {
             Ok(_) => Ok(Ok(self.output(&edited, &digest))),
-            Err(changed @ Uncommitted::Changed(_)) => Ok(Err(changed)),
+            Err(refused @ Uncommitted::Changed(_)) => Ok(Err(refused)),
             Err(Uncommitted::Failed(error)) => Err(error),
         }
     }

@@ -64,6 +64,8 @@ mod file_tools;
 mod hints;
 mod lines;
 mod list_files;
+#[cfg(feature = "manage")]
+mod manage;
 mod path_patterns;
 mod read_file;
 mod resource;
@@ -78,6 +80,8 @@ pub use apply_patch::ApplyPatch;
 pub use edit_file::EditFile;
 pub use file_tools::tools;
 pub use list_files::ListFiles;
+#[cfg(feature = "manage")]
+pub use manage::{Copy, Delete, MakeDirectory, Move, manage_tools};
 pub use path_patterns::{PathPatterns, ProtectedPlace, protected_places};
 pub use read_file::ReadFile;
 pub use write_file::WriteFile;

@@ -22,6 +22,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use slice::Wanted;
+use std::fmt::Write as _;
 use std::iter;
 use std::sync::Arc;
 use survey::Surveys;
@@ -197,7 +198,8 @@ impl Read {
                     details.push(answer.details);
                 }
                 Err(error) => {
-                    text.push_str(&format!("{}: {}", Shown::new(asked.path.as_str()), error.message()));
+                    // Writing to a string cannot fail.
+                    let _ = write!(text, "{}: {}", Shown::new(asked.path.as_str()), error.message());
                     details.push(json!({ "path": asked.path.as_str(), "error": error.message() }));
                     failed = Some(error);
                 }

@@ -14,12 +14,15 @@ pub(crate) struct TextChange {
     pub(crate) new: String,
 }
 
+/// A part of a file, and the bytes that it becomes.
+pub(crate) type FileChange = (Range<usize>, Vec<u8>);
+
 /// Turns changes of the text into those of the file, if they can be written in its encoding.
 pub(crate) fn in_file(
     decoded: &Decoded<'_>,
     old: &[u8],
     changes: &[TextChange],
-) -> Result<Vec<(Range<usize>, Vec<u8>)>, String> {
+) -> Result<Vec<FileChange>, String> {
     let encoding = decoded.encoding;
     let written = changes.iter().map(|change| {
         let line = Count(line_at(decoded.text.as_bytes(), change.place.start));
@@ -57,7 +60,7 @@ pub(crate) fn difference(text: &str, changes: &[TextChange]) -> Diff {
 }
 
 /// Gives the parts of a file of which some have changed.
-pub(crate) fn spliced<'a>(file: &'a [u8], changed: &'a [(Range<usize>, Vec<u8>)]) -> Vec<&'a [u8]> {
+pub(crate) fn spliced<'a>(file: &'a [u8], changed: &'a [FileChange]) -> Vec<&'a [u8]> {
     let mut parts: Vec<&[u8]> = Vec::with_capacity(changed.len() * 2 + 1);
     let mut kept = 0;
     for (place, new) in changed {

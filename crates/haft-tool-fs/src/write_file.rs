@@ -186,7 +186,7 @@ impl Change {
         let change = commit::Change { path: &self.path, before: expected, after, executable: None };
         match commit::commit(&self.workdir, &[change]) {
             Ok(directories) => Ok(Ok(self.output(&before, &bytes, &directories))),
-            Err(changed @ Uncommitted::Changed(_)) => Ok(Err(changed)),
+            Err(refused @ Uncommitted::Changed(_)) => Ok(Err(refused)),
             Err(Uncommitted::Failed(error)) => Err(error),
         }
     }

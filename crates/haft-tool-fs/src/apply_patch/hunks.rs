@@ -120,13 +120,13 @@ mod tests {
     }
 
     fn check(text: &str, hunks: &str, expected: &str) {
-        for patch in [format!("--- a/x\n+++ b/x\n{hunks}")] {
-            assert_eq!(
-                apply(text, &patch).map(|(text, _)| text).as_deref(),
-                Ok(expected),
-                "{text:?} {hunks}"
-            );
-        }
+        let patch = format!("--- a/x\n+++ b/x\n{hunks}");
+        let result = apply(text, &patch).map(|(text, _)| text);
+        assert_eq!(result.as_deref(), Ok(expected), "{text:?} {hunks}");
+    }
+
+    fn joined(lines: &[String]) -> String {
+        lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
             old in prop::collection::vec("[ab ]{0,2}", 0..25), new in prop::collection::vec("[ab ]{0,2}", 0..25), ends in any::<(bool, bool)>()
         ) {
             let join = |lines: &[String], ends: bool| {
-                let text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+                let text = joined(lines);
                 if ends { text } else { text.strip_suffix('\n').unwrap_or(&text).to_owned() }
             };
             let (old, new) = (join(&old, ends.0), join(&new, ends.1));
@@ -172,11 +172,11 @@ mod tests {
         fn lines_put_above_do_not_matter(
             lines in prop::collection::vec("[a-z]{8}", 8..20), above in prop::collection::vec("[A-Z]{3}", 1..9), at in any::<prop::sample::Index>()
         ) {
-            let old = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+            let old = joined(&lines);
             let changed = at.index(lines.len());
             let new = old.replace(&lines[changed], "changed");
             let patch = Diff::new(Some(&old), &new).for_host("x");
-            let above = above.iter().map(|line| format!("{line}\n")).collect::<String>();
+            let above = joined(&above);
             let (result, notes) = apply(&format!("{above}{old}"), &patch).unwrap();
             prop_assert_eq!(result, format!("{above}{new}"));
             prop_assert_eq!(notes.len(), 1);

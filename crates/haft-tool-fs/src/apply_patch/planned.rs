@@ -11,6 +11,7 @@ use crate::whole::whole;
 use crate::words::{Shown, counted, lines, size};
 use haft_core::ToolError;
 use haft_workdir::{Error, Workdir, WorkdirPath};
+use std::fmt::Write as _;
 
 /// How many bytes the files of a patch may have together: they are held in memory, as they are and as they become.
 const PATCHED_BYTES: u64 = 64 * 1024 * 1024;
@@ -139,10 +140,11 @@ impl Planned<'_> {
             None => format!("{} `{path}`", self.change),
         };
         if self.hunks > 0 && self.after.is_some() {
-            text += &format!(", {}", counted(self.hunks as u64, "hunk", "hunks"));
+            // Writing to a string cannot fail.
+            let _ = write!(text, ", {}", counted(self.hunks as u64, "hunk", "hunks"));
         }
         if let (None, Some(after)) = (&self.before, &self.after) {
-            text += &format!(", {}", lines(lines_of(after)));
+            let _ = write!(text, ", {}", lines(lines_of(after)));
         }
         match self.file.patch.executable {
             Some(executable) if executable != self.was_executable => {

@@ -30,10 +30,10 @@ struct Step {
 
 impl<'a> Projection<'a> {
     pub(super) fn new(text: &'a str, blind: Blind) -> Self {
-        let is_plain = !text.contains('\r')
-            && !(blind.trailing && has_trailing_blanks(text))
-            && !(blind.punctuation && (!text.is_ascii() || text.contains("...")));
-        if is_plain {
+        let differs = text.contains('\r')
+            || blind.trailing && has_trailing_blanks(text)
+            || blind.punctuation && (!text.is_ascii() || text.contains("..."));
+        if !differs {
             return Self { text: Cow::Borrowed(text), steps: Vec::new() };
         }
         let mut projection = Self { text: Cow::Owned(String::with_capacity(text.len())), steps: Vec::new() };

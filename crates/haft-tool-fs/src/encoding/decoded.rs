@@ -195,7 +195,8 @@ mod tests {
 
     #[test]
     fn knows_the_bytes_of_each_character() {
-        let cases: [(&[u8], &[(char, &[u8])]); 5] = [
+        type Part = (char, &'static [u8]);
+        let cases: [(&[u8], &[Part]); 5] = [
             (b"\xef\xbb\xbfa\xc3\xa9", &[('a', b"a"), ('é', b"\xc3\xa9")]),
             (b"\xff\xfea\0\x3d\xd8\x00\xde", &[('a', b"a\0"), ('\u{1f600}', b"\x3d\xd8\x00\xde")]),
             (b"caf\xe9", &[('c', b"c"), ('a', b"a"), ('f', b"f"), ('é', b"\xe9")]),

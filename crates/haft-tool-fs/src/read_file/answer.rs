@@ -92,7 +92,7 @@ fn head(path: &WorkdirPath, slice: &Slice) -> String {
     let _ = write!(head, "{}, {}", lines(total.lines()), size(slice.size));
     match slice.encoding {
         TextEncoding::Utf8 { strays: true, .. } => {
-            head.push_str(", UTF-8 with bytes that are not, shown as \u{fffd}")
+            head.push_str(", UTF-8 with bytes that are not, shown as \u{fffd}");
         }
         TextEncoding::Utf8 { .. } => {}
         other => {

@@ -41,11 +41,11 @@ impl Chunks {
             return Ok(None);
         }
         let read = &self.buffer[..filled];
-        let Some((decoder, decoded)) = &mut self.decoder else {
+        let Some((decoder, text)) = &mut self.decoder else {
             return Ok(Some(read));
         };
-        let (_, _, written, _) = decoder.decode_to_utf8(read, decoded, self.left == 0);
-        Ok(Some(&decoded[..written]))
+        let (_, _, written, _) = decoder.decode_to_utf8(read, text, self.left == 0);
+        Ok(Some(&text[..written]))
     }
 
     /// Goes back to the start, behind the byte order mark of UTF-16.

@@ -110,28 +110,27 @@ fn read(file: File, wanted: Wanted, surveys: &Surveys, stop: &CancellationToken)
     // The places of characters in a file of UTF-16 are not those in what is read of it.
     let stamp = Stamp::of(&metadata).filter(|_| !matches!(encoding, TextEncoding::Utf16 { .. }));
     let known = stamp.and_then(|stamp| surveys.get(stamp));
-    let survey = match known {
-        Some(survey) => survey,
-        None => {
-            let mut survey = Survey::new(most);
-            let first = u64::try_from(wanted.offset).map(|offset| offset.max(1));
-            let mut collector = first.ok().map(|first| Collector::new(first, 1, encoding, wanted));
-            while let Some(chunk) = chunks.next()? {
-                go_on(stop).map_err(Stopped::Cancelled)?;
-                let newlines = survey.add(chunk);
-                if let Some(collector) = &mut collector {
-                    collector.take(chunk, newlines);
-                }
+    let survey = if let Some(survey) = known {
+        survey
+    } else {
+        let mut survey = Survey::new(most);
+        let first = u64::try_from(wanted.offset).map(|offset| offset.max(1));
+        let mut collector = first.ok().map(|first| Collector::new(first, 1, encoding, wanted));
+        while let Some(chunk) = chunks.next()? {
+            go_on(stop).map_err(Stopped::Cancelled)?;
+            let newlines = survey.add(chunk);
+            if let Some(collector) = &mut collector {
+                collector.take(chunk, newlines);
             }
-            let survey = Arc::new(survey);
-            if let Some(stamp) = stamp {
-                surveys.put(stamp, Arc::clone(&survey));
-            }
-            if let Some(collector) = collector {
-                return Ok(Content::Text(collector.finish(survey.total.clone(), size)));
-            }
-            survey
         }
+        let survey = Arc::new(survey);
+        if let Some(stamp) = stamp {
+            surveys.put(stamp, Arc::clone(&survey));
+        }
+        if let Some(collector) = collector {
+            return Ok(Content::Text(collector.finish(survey.total.clone(), size)));
+        }
+        survey
     };
     let first = match u64::try_from(wanted.offset) {
         Ok(offset) => offset.max(1),

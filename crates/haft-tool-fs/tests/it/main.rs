@@ -9,6 +9,8 @@ mod cases;
 mod editing;
 mod fixture;
 mod listing;
+#[cfg(feature = "manage")]
+mod managing;
 mod mutated_edits;
 mod mutation;
 mod reading;

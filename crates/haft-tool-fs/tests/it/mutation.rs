@@ -99,11 +99,12 @@ impl Case {
             kept: (0, 0),
             mutation,
         };
-        case.mutate([before, behind], random)?;
+        case.mutate(&[before, behind], random)?;
         Some(case)
     }
 
-    fn mutate(&mut self, around: [String; 2], random: &mut fastrand::Rng) -> Option<()> {
+    #[expect(clippy::too_many_lines, reason = "one arm for each mutation, each of a few lines")]
+    fn mutate(&mut self, around: &[String; 2], random: &mut fastrand::Rng) -> Option<()> {
         let target = self.old.clone();
         let mut parts = [around[0].clone(), target, around[1].clone()];
         let mut encode: fn(&str) -> Vec<u8> = |text| text.as_bytes().to_vec();
@@ -285,7 +286,8 @@ fn altered(lines: &[&str], random: &mut fastrand::Rng) -> Option<String> {
         }
         2 => lines.insert(at, format!("{:indent$}inserted(\"line\");\n", "")),
         _ => {
-            lines[at] = format!("{:indent$}if replaced {{\n{:indent$}    call();\n{:indent$}}}\n", "", "", "")
+            lines[at] =
+                format!("{:indent$}if replaced {{\n{:indent$}    call();\n{:indent$}}}\n", "", "", "");
         }
     }
     Some(lines.concat())

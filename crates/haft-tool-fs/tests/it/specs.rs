@@ -18,6 +18,7 @@ fn there_are_five() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one snapshot")]
 fn describes_read_file() {
     check(
         "read_file",

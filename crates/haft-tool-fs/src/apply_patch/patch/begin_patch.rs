@@ -52,9 +52,8 @@ pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, String> {
 fn unexpected(number: usize, line: &str) -> String {
     let line: String = line.chars().take(80).collect();
     format!(
-        "line {number}, `{line}`, is none of `{}path`, `{}path`, `{}path`, and no line of a hunk, which starts with a blank, \
-         `-`, `+` or `@@`",
-        ADD, UPDATE, DELETE
+        "line {number}, `{line}`, is none of `{ADD}path`, `{UPDATE}path`, `{DELETE}path`, and no line of a hunk, which starts with a blank, \
+         `-`, `+` or `@@`"
     )
 }
 
@@ -108,11 +107,10 @@ fn hunks(lines: &[&str], mut at: usize) -> Result<(Vec<Hunk>, usize), String> {
         at += 1;
     }
     // A blank line before the next file is not one of the hunk.
-    while hunk.lines.last().is_some_and(|line| *line == super::HunkLine::Keep(String::new()))
+    if hunk.lines.last().is_some_and(|line| *line == super::HunkLine::Keep(String::new()))
         && lines.get(at.wrapping_sub(1)).is_some_and(|line| line.is_empty())
     {
         hunk.lines.pop();
-        break;
     }
     if !hunk.lines.is_empty() {
         hunks.push(hunk);

@@ -75,25 +75,25 @@ fn reads_what_git_writes() {
 fn reads_plain_diffs() {
     check(
         "--- old.txt\t2020-01-01\n+++ old.txt\t2020-01-02\n@@ -3 +3 @@\n-a\n+b\n@@ -9,0 +10 @@\n+c\n",
-        &expect![[r#"
+        &expect![[r"
             update old.txt
               Some(3) [] a => b (false, false) false
               Some(9) []  => c (false, false) false
-        "#]],
+        "]],
     );
     check(
         "--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n--- sql comment\n+++ more\n-b\n",
-        &expect![[r#"
+        &expect![[r"
         update x
           Some(1) [] -- sql comment|b => ++ more (false, false) false
-    "#]],
+    "]],
     );
     check(
         "--- \"a/caf\\303\\251\"\n+++ \"b/caf\\303\\251\"\n@@ -1 +1 @@\n-a\n+b\n",
-        &expect![[r#"
+        &expect![[r"
         update café
           Some(1) [] a => b (false, false) false
-    "#]],
+    "]],
     );
 }
 
@@ -101,9 +101,9 @@ fn reads_plain_diffs() {
 fn reads_hunks_without_numbers() {
     check(
         "--- a/x\n+++ b/x\n@@ ... @@\n a\n\n-b\n+c\n@@ fn run() @@\n-d\n+e\n",
-        &expect![[r#"
+        &expect![[r"
         error: the hunk at line 3 changes nothing
-    "#]],
+    "]],
     );
 }
 
@@ -112,75 +112,75 @@ fn says_what_is_wrong() {
     for (patch, expected) in [
         (
             "",
-            expect![[r#"
+            expect![[r"
             error: there is no change in it; give a patch that starts with `*** Begin Patch`, or a unified diff with `--- a/path` and `+++ b/path` above its hunks
-        "#]],
+        "]],
         ),
         (
             "some words\n",
-            expect![[r#"
+            expect![[r"
             error: there is no change in it; give a patch that starts with `*** Begin Patch`, or a unified diff with `--- a/path` and `+++ b/path` above its hunks
-        "#]],
+        "]],
         ),
         (
             "*** Begin Patch\n*** Update File: a\n-x\n+y\n",
-            expect![[r#"
+            expect![[r"
             error: it does not end with `*** End Patch`, so it may be cut off; give it whole
-        "#]],
+        "]],
         ),
         (
             "*** Begin Patch\n*** Update File: a\nx\n*** End Patch",
-            expect![[r#"
+            expect![[r"
             error: line 3, `x`, is none of `*** Add File: path`, `*** Update File: path`, `*** Delete File: path`, and no line of a hunk, which starts with a blank, `-`, `+` or `@@`
-        "#]],
+        "]],
         ),
         (
             "*** Begin Patch\n*** Add File: a\nx\n*** End Patch",
-            expect![[r#"
+            expect![[r"
             error: line 3 of the patch is in a new file and does not start with `+`
-        "#]],
+        "]],
         ),
         (
             "*** Begin Patch\n*** Update File: a\n*** End Patch",
-            expect![[r#"
+            expect![[r"
             error: the file at line 2 has no hunk; give its lines with ` `, `-` or `+` in front
-        "#]],
+        "]],
         ),
         (
             "@@ -1 +1 @@\n-a\n+b\n",
-            expect![[r#"
+            expect![[r"
             error: the hunk at line 1 has no `--- path` and `+++ path` above it
-        "#]],
+        "]],
         ),
         (
             "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n-b\n",
-            expect![[r#"
+            expect![[r"
             error: the hunk at line 3 says that it has 3 old and 3 new lines but ends after 2 and 1, so the patch may be cut off; give it whole, with the right counts
-        "#]],
+        "]],
         ),
         (
             "--- a/x\n+++ b/x\n@@ nonsense\nwords\n",
-            expect![[r#"
+            expect![[r"
                 error: the hunk at line 3 has no lines
-            "#]],
+            "]],
         ),
         (
             "--- a/x\n+++ b/x\n@@ -1 +1 @@\n a\n",
-            expect![[r#"
+            expect![[r"
             error: the hunk at line 3 changes nothing
-        "#]],
+        "]],
         ),
         (
             "diff --git a/x b/x\nindex 1..2\nGIT binary patch\nliteral 3\n",
-            expect![[r#"
+            expect![[r"
             error: line 3 is of a binary patch, which is not made here; write the file another way
-        "#]],
+        "]],
         ),
         (
             "diff --git a/x b/x\nindex 1..2\nBinary files a/x and b/x differ\n",
-            expect![[r#"
+            expect![[r"
             error: line 3 is of a binary patch, which is not made here; write the file another way
-        "#]],
+        "]],
         ),
     ] {
         check(patch, &expected);

@@ -200,7 +200,8 @@ fn stripped(old: String, new: String, is_git: bool) -> (Option<String>, Option<S
     let prefixed = |path: &Option<String>, prefixes: [&str; 2]| {
         path.as_ref().is_none_or(|path| prefixes.iter().any(|prefix| path.starts_with(prefix)))
     };
-    if !(prefixed(&old, ["a/", "i/"]) && prefixed(&new, ["b/", "w/"])) && !is_git {
+    let is_prefixed = is_git || prefixed(&old, ["a/", "i/"]) && prefixed(&new, ["b/", "w/"]);
+    if !is_prefixed {
         return (old, new);
     }
     let strip = |path: Option<String>| {
@@ -232,9 +233,16 @@ fn hunk(lines: &[&str], start: usize) -> Result<(Hunk, usize), String> {
         if starts_other && (is_whole || !line.starts_with('-')) {
             break;
         }
-        if is_whole && !matches!(line.as_bytes().first(), Some(b' ' | b'+' | b'-' | b'\\'))
-            || *line == "-- " && is_whole
-        {
+        let goes_on = match line.as_bytes().first() {
+            Some(b'-') => *line != "-- ",
+            Some(b' ' | b'+' | b'\\') => true,
+            // An empty line that lost its sign, if the hunk goes on behind it.
+            None => {
+                lines.get(next + 1).is_some_and(|line| line.starts_with([' ', '+', '-']) && *line != "-- ")
+            }
+            Some(_) => false,
+        };
+        if is_whole && !goes_on {
             break;
         }
         if !hunk.take(line) {

@@ -26,7 +26,7 @@ fn slice(
 /// Says that a file was changed a while ago.
 fn settle(tree: &Tree) {
     let file = File::options().write(true).open(tree.path().join("a")).unwrap();
-    file.set_modified(SystemTime::now() - Duration::from_secs(60)).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_mins(1)).unwrap();
 }
 
 #[test]
