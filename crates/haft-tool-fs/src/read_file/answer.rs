@@ -56,7 +56,15 @@ impl Reader {
         match read_slice(file, path, wanted, &self.surveys, stop)? {
             Content::Text(slice) => Ok(of_slice(path, &slice)),
             Content::Data { size, head } => {
-                let text = describe(path, size, &head);
+                let mut text = describe(path, size, &head);
+                match super::image::answer(&self.workdir, path, &head) {
+                    Some(Ok(answer)) => return Ok(answer),
+                    Some(Err(why)) => {
+                        // Writing to a string cannot fail.
+                        let _ = write!(text, "\n[{why}]");
+                    }
+                    None => {}
+                }
                 Ok(Answer { text, image: None, details: json!({ "path": path.as_str(), "bytes": size }) })
             }
         }

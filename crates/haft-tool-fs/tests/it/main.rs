@@ -8,6 +8,8 @@ mod attacks;
 mod cases;
 mod editing;
 mod fixture;
+#[cfg(feature = "images")]
+mod images;
 mod listing;
 #[cfg(feature = "manage")]
 mod managing;

@@ -26,7 +26,9 @@ fn check_spec(tool: &str, spec: &Expect) {
 
 #[test]
 fn describes_its_tools() {
-    check_spec("move", &expect![[r#"
+    check_spec(
+        "move",
+        &expect![[r#"
         {
           "name": "move",
           "title": "Move",
@@ -62,8 +64,11 @@ fn describes_its_tools() {
           "exposure": "direct",
           "explicit": false
         }
-    "#]]);
-    check_spec("copy", &expect![[r#"
+    "#]],
+    );
+    check_spec(
+        "copy",
+        &expect![[r#"
         {
           "name": "copy",
           "title": "Copy",
@@ -99,8 +104,11 @@ fn describes_its_tools() {
           "exposure": "direct",
           "explicit": false
         }
-    "#]]);
-    check_spec("delete", &expect![[r#"
+    "#]],
+    );
+    check_spec(
+        "delete",
+        &expect![[r#"
         {
           "name": "delete",
           "title": "Delete",
@@ -136,8 +144,11 @@ fn describes_its_tools() {
           "exposure": "direct",
           "explicit": false
         }
-    "#]]);
-    check_spec("make_directory", &expect![[r#"
+    "#]],
+    );
+    check_spec(
+        "make_directory",
+        &expect![[r#"
         {
           "name": "make_directory",
           "title": "Make directory",
@@ -168,7 +179,8 @@ fn describes_its_tools() {
           "exposure": "direct",
           "explicit": false
         }
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -206,7 +218,8 @@ fn a_copy_can_be_executed_as_what_it_is_of() {
     expect![[r#"
         ok
         copied `bin` to `tools/bin`: 1 file, 5 bytes; left out: 1 link or other entry
-    "#]].assert_eq(&reply);
+    "#]]
+    .assert_eq(&reply);
     let mode = std::fs::metadata(tree.path().join("tools/bin/run.sh")).unwrap().permissions().mode();
     assert_eq!(mode & 0o111, 0o111);
 }
