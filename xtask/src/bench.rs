@@ -17,7 +17,7 @@ pub(crate) struct Bench {
 }
 
 /// Every benchmark there is.
-pub(crate) const BENCHES: [Bench; 8] = [
+pub(crate) const BENCHES: [Bench; 9] = [
     Bench {
         name: "edit",
         package: "haft-tool-fs",
@@ -31,6 +31,13 @@ pub(crate) const BENCHES: [Bench; 8] = [
         target: "executor",
         features: "",
         about: "one call through the whole pipeline, calls that overlap, and calls that queue",
+    },
+    Bench {
+        name: "files",
+        package: "haft-tool-fs",
+        target: "files",
+        features: "",
+        about: "slices of a large file and an edit of one, against what reading and writing it costs",
     },
     Bench {
         name: "host_patterns",
@@ -112,6 +119,8 @@ mod tests {
              (haft-tool-fs)\n\
              executor       one call through the whole pipeline, calls that overlap, and calls that queue \
              (haft-tools-core)\n\
+             files          slices of a large file and an edit of one, against what reading and writing it costs \
+             (haft-tool-fs)\n\
              host_patterns  a host and port looked up among the patterns of rules (haft-http)\n\
              mcp            calls of an MCP server over standard streams, against the client of rmcp (haft-mcp)\n\
              path_patterns  a file looked up among the patterns of rules (haft-tool-fs)\n\

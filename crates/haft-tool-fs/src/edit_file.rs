@@ -253,8 +253,24 @@ mod tests {
     use crate::edit_file::plan::Edit;
     use haft_core::ToolErrorKind;
     use haft_testkit::Tree;
+    use haft_testkit::counting::most_live;
     use serde_json::json;
     use tokio_util::sync::CancellationToken;
+
+    #[test]
+    fn holds_a_file_once() {
+        let line = "let value = compute(with, some, arguments);\n";
+        let text = line.repeat(200_000) + "let needle = 1;\n" + &line.repeat(200_000);
+        let tree = Tree::new().file("a.txt", &text);
+        let workdir = tree.workdir();
+        let path = workdir.resolve("a.txt").unwrap();
+        let edit: Edit = serde_json::from_value(json!({ "old": "needle = 1", "new": "pin = 2" })).unwrap();
+        let change = Change { workdir, path, hints: Hints::default(), edits: vec![edit] };
+        let (output, most) = most_live(|| change.edit(&CancellationToken::new()).unwrap());
+        assert!(output.to_text().contains("+let pin = 2;"));
+        let file = i64::try_from(text.len()).unwrap();
+        assert!(most * 10 <= file * 11, "{most} bytes are held for {file}");
+    }
 
     #[test]
     fn changes_nothing_once_it_is_told_to_stop() {
