@@ -2,12 +2,16 @@ mod answer;
 mod binary;
 mod bytes;
 mod chunks;
+mod decoders;
 #[cfg(feature = "images")]
 mod image;
-#[cfg(not(feature = "images"))]
-#[path = "read_file/no_image.rs"]
-mod image;
 mod indent;
+#[cfg(feature = "notebooks")]
+mod notebook;
+#[cfg(any(feature = "notebooks", feature = "pdf"))]
+mod parts;
+#[cfg(feature = "pdf")]
+mod pdf;
 mod slice;
 mod survey;
 
@@ -53,7 +57,8 @@ and the first bytes are given.";
 /// counts its lines, and two for an offset from the end. Of files from 1 MiB on it is remembered where their lines are, so
 /// that the next slice costs no pass while they stay as they are. Text is read in any common encoding: by its byte order
 /// mark, else by what it is most likely in. With the feature `images` an image comes with the reply once it has been decoded
-/// whole, scaled to 1,568 pixels on its longer side; a broken one is only described. A directory is answered with its entries, what is no text with its kind, size and
+/// whole, scaled to 1,568 pixels on its longer side; a broken one is only described. With `pdf` and `notebooks`, `offset` and `limit`
+/// count pages of PDF documents and cells of notebooks. A directory is answered with its entries, what is no text with its kind, size and
 /// first bytes; a path that does not exist is refused with the names near it. Of several files each is answered by itself, and
 /// the call fails only if all do.
 ///

@@ -34,6 +34,9 @@ fn prints_whole_specifications_as_json() {
     let output = haft(Tree::new().path(), &["tools", "--json"]).output().unwrap();
     let specs: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
     let names: Vec<&str> = specs.iter().filter_map(|spec| spec["name"].as_str()).collect();
-    assert_eq!(names, ["bash", "edit_file", "glob", "grep", "list_files", "read_file", "write_file"]);
+    assert_eq!(
+        names,
+        ["apply_patch", "bash", "edit_file", "glob", "grep", "list_files", "read_file", "write_file"]
+    );
     assert!(specs.iter().all(|spec| spec["input_schema"]["type"] == "object"));
 }

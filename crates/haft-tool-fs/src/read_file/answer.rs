@@ -1,16 +1,19 @@
 use super::Asked;
 use super::binary::describe;
 use super::bytes::read_bytes;
+use super::decoders;
 use super::slice::{Content, LINE_BYTES, Slice, Wanted, read_slice};
 use super::survey::Surveys;
 use crate::encoding::TextEncoding;
-use crate::failure::failure_near;
+use crate::failure::{failure, failure_near};
 use crate::list_files::list_entries;
 use crate::words::{Count, Shown, lines, size};
 use haft_core::ToolError;
 use haft_workdir::{Error, Workdir, WorkdirPath};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -53,11 +56,15 @@ impl Reader {
             return Ok(Answer { text, image: None, details });
         }
         let wanted = Wanted { bytes: asked.lines.bytes.min(most), ..asked.lines };
+        let head = start_of(&file, path)?;
+        if let Some(answer) = decoders::document(&self.workdir, path, &head, wanted, stop) {
+            return answer;
+        }
         match read_slice(file, path, wanted, &self.surveys, stop)? {
             Content::Text(slice) => Ok(of_slice(path, &slice)),
             Content::Data { size, head } => {
                 let mut text = describe(path, size, &head);
-                match super::image::answer(&self.workdir, path, &head) {
+                match decoders::image(&self.workdir, path, &head) {
                     Some(Ok(answer)) => return Ok(answer),
                     Some(Err(why)) => {
                         // Writing to a string cannot fail.
@@ -68,6 +75,15 @@ impl Reader {
                 Ok(Answer { text, image: None, details: json!({ "path": path.as_str(), "bytes": size }) })
             }
         }
+    }
+}
+
+/// Reads the bytes by which kinds of files are told apart.
+fn start_of(file: &File, path: &WorkdirPath) -> Result<[u8; 8], ToolError> {
+    let mut head = [0; 8];
+    match file.read_at(&mut head, 0) {
+        Ok(_) => Ok(head),
+        Err(source) => Err(failure(Error::Io { action: "read", path: path.clone(), source })),
     }
 }
 

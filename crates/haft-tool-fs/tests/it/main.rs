@@ -6,6 +6,8 @@
 mod accesses;
 mod attacks;
 mod cases;
+#[cfg(all(feature = "notebooks", feature = "pdf"))]
+mod documents;
 mod editing;
 mod fixture;
 #[cfg(feature = "images")]
