@@ -48,7 +48,7 @@ encoding, byte order mark, line endings and mode; a text that stands for somethi
 /// like stays: its encoding, byte order mark and mode, and CR LF at the ends of its lines if all of them have it and the content
 /// has none; content that its encoding does not have is refused. So is content with a line such as `// ... rest unchanged` that
 /// the file does not have. The host gets the
-/// change as a unified diff in the output's details (`{"path", "diff"}`; the diff is null where a side is larger than 4 MiB or
+/// change as a unified diff in the output's details (`{"path", "diff", "digest"}`; the diff is null where a side is larger than 4 MiB or
 /// not text), and a person who is asked sees the same.
 ///
 /// Declares that it writes exactly the file, and each directory above it that does not exist.
@@ -202,9 +202,8 @@ impl Change {
                 before.measure()
             ),
         };
-        // Writing to a string cannot fail.
-        let _ = write!(text, ", {}", digest(&[bytes]));
         if let Some(kept) = before.kept(&self.content) {
+            // Writing to a string cannot fail.
             let _ = write!(text, "; kept {kept}");
         }
         if !directories.is_empty() {
@@ -217,7 +216,8 @@ impl Change {
             text.push_str(diff.for_model(SHOWN_DIFF_BYTES).trim_end_matches('\n'));
         }
         let diff = diff.map(|diff| diff.for_host(self.path.as_str()));
-        ToolOutput::text(text).with_details(json!({ "path": self.path.as_str(), "diff": diff }))
+        let details = json!({ "path": self.path.as_str(), "diff": diff, "digest": digest(&[bytes]) });
+        ToolOutput::text(text).with_details(details)
     }
 
     /// Looks at what is there, and refuses what must not be replaced.

@@ -11,7 +11,11 @@ fn the_host_gets_the_diff() {
     let reply = run(&tree, "write_file", json!({ "path": "a", "content": "one\n2\n" }));
     assert_eq!(
         reply.output.details,
-        json!({ "path": "a", "diff": "--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n" })
+        json!({
+            "path": "a",
+            "diff": "--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n",
+            "digest": "sha256:b8c083898d90",
+        })
     );
 }
 
@@ -19,7 +23,7 @@ fn the_host_gets_the_diff() {
 fn a_file_that_is_not_text_has_no_diff() {
     let tree = Tree::new().bytes("a", &[0xff, 0]);
     let reply = run(&tree, "write_file", json!({ "path": "a", "content": "text\n" }));
-    assert_eq!(reply.output.details, json!({ "path": "a", "diff": null }));
+    assert_eq!(reply.output.details, json!({ "path": "a", "diff": null, "digest": "sha256:b9e68e1bea3e" }));
 }
 
 #[test]
@@ -31,8 +35,8 @@ fn a_large_file_is_replaced_without_a_diff() {
         "ok\n`a` holds exactly this content already; nothing was written\n"
     );
     let reply = run(&tree, "write_file", json!({ "path": "a", "content": "small\n" }));
-    assert_eq!(shown(&reply), "ok\nreplaced `a`: 1 line, 6 bytes (before: 5.0 MiB), sha256:4c47b3e816fb\n");
-    assert_eq!(reply.output.details, json!({ "path": "a", "diff": null }));
+    assert_eq!(shown(&reply), "ok\nreplaced `a`: 1 line, 6 bytes (before: 5.0 MiB)\n");
+    assert_eq!(reply.output.details, json!({ "path": "a", "diff": null, "digest": "sha256:4c47b3e816fb" }));
 }
 
 #[test]
