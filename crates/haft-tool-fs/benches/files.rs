@@ -50,11 +50,11 @@ fn main() {
 
     // A file that has just been written is not remembered, so each call passes over it.
     let middle = json!({ "path": "large.rs", "offset": lines / 2, "limit": 100 });
-    touch(&large, SystemTime::now() + Duration::from_secs(3600));
+    touch(&large, SystemTime::now() + Duration::from_hours(1));
     let count = least(|| scan(&large));
     let slice = least(|| bench.call("read_file", &middle));
     row("100 lines of the middle, with all lines counted", slice, "a count with memchr", count);
-    touch(&large, SystemTime::now() - Duration::from_secs(3600));
+    touch(&large, SystemTime::now() - Duration::from_hours(1));
     bench.call("read_file", &middle);
     let known = least(|| bench.call("read_file", &middle));
     row("the same of a file that was read before", known, "a count with memchr", count);

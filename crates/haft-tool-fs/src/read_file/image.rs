@@ -9,6 +9,7 @@ use image::codecs::jpeg::JpegEncoder;
 use image::imageops::FilterType;
 use image::{DynamicImage, ImageFormat, ImageReader, Limits};
 use serde_json::json;
+use std::fmt::Write as _;
 use std::io::Cursor;
 
 /// How large an image file may be, in bytes: it is held in memory.
@@ -64,16 +65,25 @@ fn decoded(workdir: &Workdir, path: &WorkdirPath, format: ImageFormat) -> Result
     let (shown, mime_type) = if fits {
         (bytes, format.to_mime_type())
     } else {
-        let (scaled, bytes, mime_type) = scaled(&image)?;
-        text.push_str(&format!(", shown as {} × {}", scaled.0, scaled.1));
+        let Scaled { width, height, bytes, mime_type } = scaled(&image)?;
+        // Writing to a string cannot fail.
+        let _ = write!(text, ", shown as {width} × {height}");
         (bytes, mime_type)
     };
     let details = json!({ "path": path.as_str(), "bytes": file_size, "width": width, "height": height });
     Ok(Answer { text, image: Some(Content::image(shown, mime_type)), details })
 }
 
-/// Makes an image small enough; says how many pixels it has then.
-fn scaled(image: &DynamicImage) -> Result<((u32, u32), Vec<u8>, &'static str), String> {
+/// An image that is small enough.
+struct Scaled {
+    width: u32,
+    height: u32,
+    bytes: Vec<u8>,
+    mime_type: &'static str,
+}
+
+/// Makes an image small enough.
+fn scaled(image: &DynamicImage) -> Result<Scaled, String> {
     let mut side = SHOWN_SIDE.min(image.width().max(image.height()));
     while side > 0 {
         let small = image.resize(side, side, FilterType::Triangle);
@@ -87,7 +97,7 @@ fn scaled(image: &DynamicImage) -> Result<((u32, u32), Vec<u8>, &'static str), S
         let mime_type =
             mime_type.map_err(|error| format!("it cannot be scaled: {}", short(&error.to_string())))?;
         if bytes.len() <= SHOWN_BYTES {
-            return Ok(((small.width(), small.height()), bytes, mime_type));
+            return Ok(Scaled { width: small.width(), height: small.height(), bytes, mime_type });
         }
         side /= 2;
     }
