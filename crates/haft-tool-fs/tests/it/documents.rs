@@ -25,7 +25,7 @@ fn a_notebook_is_read_by_its_cells() {
     });
     let tree = Tree::new().file("a.ipynb", &notebook.to_string()).file("broken.ipynb", "{\"cells\": ");
     let read = |input| shown(&run(&tree, "read_file", input));
-    expect![[r#"
+    expect![[r"
         ok
         a.ipynb: 364 bytes, a notebook of 3 cells
         --- cell 1
@@ -41,13 +41,13 @@ fn a_notebook_is_read_by_its_cells() {
         [image/png]
         ValueError: no
         [cells 1–2 of 3; continue with offset 3]
-    "#]]
+    "]]
     .assert_eq(&read(json!({ "path": "a.ipynb", "limit": 2 })));
-    expect![[r#"
+    expect![[r"
         ok
         a.ipynb: 364 bytes, a notebook of 3 cells
         [there is no cell 4; use an offset from 1 to 3]
-    "#]]
+    "]]
     .assert_eq(&read(json!({ "path": "a.ipynb", "offset": 4 })));
     expect![[r#"
         ok

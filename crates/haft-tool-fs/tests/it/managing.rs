@@ -25,6 +25,7 @@ fn check_spec(tool: &str, spec: &Expect) {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "snapshots")]
 fn describes_its_tools() {
     check_spec(
         "move",
@@ -215,10 +216,10 @@ fn no_path_leads_out() {
 fn a_copy_can_be_executed_as_what_it_is_of() {
     let tree = Tree::new().executable("bin/run.sh", "echo\n").link("bin/link", "run.sh");
     let reply = run(&tree, "copy", json!({ "from": "bin", "to": "tools/bin" }));
-    expect![[r#"
+    expect![[r"
         ok
         copied `bin` to `tools/bin`: 1 file, 5 bytes; left out: 1 link or other entry
-    "#]]
+    "]]
     .assert_eq(&reply);
     let mode = std::fs::metadata(tree.path().join("tools/bin/run.sh")).unwrap().permissions().mode();
     assert_eq!(mode & 0o111, 0o111);
