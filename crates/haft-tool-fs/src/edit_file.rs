@@ -19,7 +19,7 @@ use crate::turns::take_turn;
 use crate::whole::whole;
 use crate::words::{Shown, counted, size};
 use async_trait::async_trait;
-use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
+use haft_core::{Content, Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_tools_core::{
     Access, Accesses, Action, CallContext, CallScope, Prepared, Preview, Tool, input_schema, parse_input,
 };
@@ -38,6 +38,10 @@ const EDITED_BYTES: u64 = 64 * 1024 * 1024;
 
 /// How many bytes of the diff the model gets.
 const SHOWN_DIFF_BYTES: usize = 4 * 1024;
+
+/// What is said of a file that was changed elsewhere during the call.
+const DRIFTED: &str =
+    "[something else wrote to the file during this call; the edits were looked up in what it is now]";
 
 const DESCRIPTION: &str = "\
 Changes parts of a text file by replacing exact texts. Each `old` must be copied from the file as it is, blanks and \
@@ -158,7 +162,11 @@ impl Change {
         match self.try_once(stop)? {
             Ok(output) => Ok(output),
             // It has changed since it was read, which need not be where the edits are.
-            Err(_) => self.try_once(stop)?.map_err(Uncommitted::into_error),
+            Err(_) => {
+                let mut output = self.try_once(stop)?.map_err(Uncommitted::into_error)?;
+                output.content.push(Content::text(DRIFTED));
+                Ok(output)
+            }
         }
     }
 

@@ -100,10 +100,14 @@ fn reads_plain_diffs() {
 #[test]
 fn reads_hunks_without_numbers() {
     check(
-        "--- a/x\n+++ b/x\n@@ ... @@\n a\n\n-b\n+c\n@@ fn run() @@\n-d\n+e\n",
-        &expect![[r"
-        error: the hunk at line 3 changes nothing
-    "]],
+        "--- a/x\n+++ b/x\n@@ ... @@\n a\n\n-b\n+c\n@@ fn run() @@\n-d\n+e\n\n--- a/y\n+++ b/y\n@@ @@\n-f\n+g\n",
+        &expect![[r#"
+            update x
+              None [] a||b => a||c (false, false) false
+              None ["fn run()"] d => e (false, false) false
+            update y
+              None [] f => g (false, false) false
+        "#]],
     );
 }
 

@@ -222,9 +222,8 @@ fn hunk(lines: &[&str], start: usize) -> Result<(Hunk, usize), String> {
         None => (Hunk { line: number, anchors: anchor(lines[start]), ..Hunk::default() }, 0, 0),
     };
     let mut next = start + 1;
-    let counts = |hunk: &Hunk| (hunk.old().len() as u64, hunk.new_lines().len() as u64);
+    let (mut old, mut new) = (0, 0);
     while let Some(line) = lines.get(next) {
-        let (old, new) = counts(&hunk);
         let is_whole = old >= old_count && new >= new_count;
         let starts_other = line.starts_with("diff --git ")
             || line.starts_with("@@")
@@ -238,7 +237,8 @@ fn hunk(lines: &[&str], start: usize) -> Result<(Hunk, usize), String> {
             Some(b' ' | b'+' | b'\\') => true,
             // An empty line that lost its sign, if the hunk goes on behind it.
             None => {
-                lines.get(next + 1).is_some_and(|line| line.starts_with([' ', '+', '-']) && *line != "-- ")
+                let is_of_hunk = |line: &&str| line.starts_with([' ', '+', '-']) && !line.starts_with("--- ");
+                lines.get(next + 1).is_some_and(|line| is_of_hunk(line) && *line != "-- ")
             }
             Some(_) => false,
         };
@@ -248,9 +248,14 @@ fn hunk(lines: &[&str], start: usize) -> Result<(Hunk, usize), String> {
         if !hunk.take(line) {
             break;
         }
+        match line.as_bytes().first() {
+            Some(b'-') => old += 1,
+            Some(b'+') => new += 1,
+            Some(b'\\') => {}
+            _ => (old, new) = (old + 1, new + 1),
+        }
         next += 1;
     }
-    let (old, new) = counts(&hunk);
     if next == lines.len() && (old < old_count || new < new_count) {
         return Err(format!(
             "the hunk at line {number} says that it has {old_count} old and {new_count} new lines but ends after {old} and {new}, \
