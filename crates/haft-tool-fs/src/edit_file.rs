@@ -159,15 +159,13 @@ impl Change {
 
     fn edit(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let _turn = take_turn([&self.path]);
-        match self.try_once(stop)? {
-            Ok(output) => Ok(output),
-            // It has changed since it was read, which need not be where the edits are.
-            Err(_) => {
-                let mut output = self.try_once(stop)?.map_err(Uncommitted::into_error)?;
-                output.content.push(Content::text(DRIFTED));
-                Ok(output)
-            }
+        if let Ok(output) = self.try_once(stop)? {
+            return Ok(output);
         }
+        // It has changed since it was read, which need not be where the edits are.
+        let mut output = self.try_once(stop)?.map_err(Uncommitted::into_error)?;
+        output.content.push(Content::text(DRIFTED));
+        Ok(output)
     }
 
     fn try_once(&self, stop: &CancellationToken) -> Result<Result<ToolOutput, Uncommitted>, ToolError> {
