@@ -17,7 +17,7 @@ pub(crate) struct Bench {
 }
 
 /// Every benchmark there is.
-pub(crate) const BENCHES: [Bench; 9] = [
+pub(crate) const BENCHES: [Bench; 11] = [
     Bench {
         name: "agent",
         package: "haft-agent",
@@ -26,11 +26,25 @@ pub(crate) const BENCHES: [Bench; 9] = [
         about: "a turn of a run beyond its model and tools, at its beginning and after a thousand",
     },
     Bench {
+        name: "edit",
+        package: "haft-tool-fs",
+        target: "edit",
+        features: "",
+        about: "edits derived from the sources of many crates and made wrong: made, refused, made wrongly",
+    },
+    Bench {
         name: "executor",
         package: "haft-tools-core",
         target: "executor",
         features: "",
         about: "one call through the whole pipeline, calls that overlap, and calls that queue",
+    },
+    Bench {
+        name: "files",
+        package: "haft-tool-fs",
+        target: "files",
+        features: "",
+        about: "slices of a large file and an edit of one, against what reading and writing it costs",
     },
     Bench {
         name: "host_patterns",
@@ -117,8 +131,12 @@ mod tests {
             super::list(),
             "agent          a turn of a run beyond its model and tools, at its beginning and after a thousand \
              (haft-agent)\n\
+             edit           edits derived from the sources of many crates and made wrong: made, refused, made wrongly \
+             (haft-tool-fs)\n\
              executor       one call through the whole pipeline, calls that overlap, and calls that queue \
              (haft-tools-core)\n\
+             files          slices of a large file and an edit of one, against what reading and writing it costs \
+             (haft-tool-fs)\n\
              host_patterns  a host and port looked up among the patterns of rules (haft-http)\n\
              mcp            calls of an MCP server over standard streams, against the client of rmcp (haft-mcp)\n\
              openapi        reading a document beside reading its JSON, and making requests (haft-openapi)\n\

@@ -2,6 +2,7 @@ use crate::words::size;
 use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// How many unchanged lines stand around a change.
@@ -24,13 +25,16 @@ pub(crate) struct Diff {
 impl Diff {
     /// Finds what differs; a file that was not there is an empty text.
     pub(crate) fn new(old: Option<&str>, new: &str) -> Self {
-        let is_new = old.is_none();
-        let old = old.unwrap_or_default();
+        Self { is_new: old.is_none(), ..Self::within(0, old.unwrap_or_default(), new) }
+    }
+
+    /// Finds what differs in parts of two files, before which so many lines are the same.
+    pub(crate) fn within(lines_before: usize, old: &str, new: &str) -> Self {
         let (old, new) = match (without_crlf(old), without_crlf(new)) {
             (Some(old), Some(new)) => (Cow::Owned(old), Cow::Owned(new)),
             _ => (Cow::Borrowed(old), Cow::Borrowed(new)),
         };
-        Self { hunks: hunks(&old, &new), is_new }
+        Self { hunks: hunks(lines_before, &old, &new), is_new: false }
     }
 
     /// Writes the whole diff with its head, for people.
@@ -61,8 +65,9 @@ fn cut(hunks: &str, most_bytes: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{head}[… {} more of the diff]\n", size(left)))
 }
 
-fn hunks(old: &str, new: &str) -> String {
+fn hunks(lines_before: usize, old: &str, new: &str) -> String {
     let Changed { first_line, old, new } = changed(old, new);
+    let first_line = lines_before + first_line;
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
     let deadline = Instant::now().checked_add(PATIENCE);
@@ -112,7 +117,7 @@ struct Changed<'a> {
 
 /// Leaves out what two texts have in common at both ends, so that the cost is that of the change and not of the file.
 fn changed<'a>(old: &'a str, new: &'a str) -> Changed<'a> {
-    let common = old.bytes().zip(new.bytes()).take_while(|(old, new)| old == new).count();
+    let common = common_start(old.as_bytes(), new.as_bytes());
     let mut start = line_start(old, common);
     for _ in 0..CONTEXT {
         start = line_start(old, start.saturating_sub(1));
@@ -120,7 +125,7 @@ fn changed<'a>(old: &'a str, new: &'a str) -> Changed<'a> {
     let first_line = memchr::memchr_iter(b'\n', &old.as_bytes()[..start]).count();
     let (old, new) = (&old[start..], &new[start..]);
 
-    let common = old.bytes().rev().zip(new.bytes().rev()).take_while(|(old, new)| old == new).count();
+    let common = common_end(old.as_bytes(), new.as_bytes());
     let mut end = old.len() - common;
     if !starts_line(old, end) || !starts_line(new, new.len() - common) {
         end = next_line(old, end);
@@ -130,6 +135,33 @@ fn changed<'a>(old: &'a str, new: &'a str) -> Changed<'a> {
     }
     let kept = old.len() - end;
     Changed { first_line, old: &old[..end], new: &new[..new.len() - kept] }
+}
+
+/// How many bytes are compared at once.
+const BLOCK_BYTES: usize = 4096;
+
+fn common_start(one: &[u8], other: &[u8]) -> usize {
+    let blocks = one.chunks_exact(BLOCK_BYTES).zip(other.chunks_exact(BLOCK_BYTES));
+    let same = blocks.take_while(|(one, other)| one == other).count() * BLOCK_BYTES;
+    same + one[same..].iter().zip(&other[same..]).take_while(|(one, other)| one == other).count()
+}
+
+fn common_end(one: &[u8], other: &[u8]) -> usize {
+    let blocks = one.rchunks_exact(BLOCK_BYTES).zip(other.rchunks_exact(BLOCK_BYTES));
+    let same = blocks.take_while(|(one, other)| one == other).count() * BLOCK_BYTES;
+    let (one, other) = (&one[..one.len() - same], &other[..other.len() - same]);
+    same + one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count()
+}
+
+/// Finds the part of a text that holds a place, with the lines around it that a difference shows.
+pub(crate) fn around(text: &str, place: &Range<usize>) -> Range<usize> {
+    let mut start = line_start(text, place.start);
+    let mut end = next_line(text, place.end);
+    for _ in 0..CONTEXT {
+        start = line_start(text, start.saturating_sub(1));
+        end = next_line(text, end);
+    }
+    start..end
 }
 
 /// Finds the start of the line that `place` is in.

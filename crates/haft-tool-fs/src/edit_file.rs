@@ -1,50 +1,71 @@
-mod nearest;
+mod ladder;
+pub(crate) mod nearest;
+mod places;
 mod plan;
-mod search;
+mod projection;
+mod rewrite;
+mod shift;
 
 use crate::blocking::{blocking, blocking_preview, go_on};
+use crate::commit::{self, After, Before, Uncommitted, commit};
 use crate::diff::Diff;
+use crate::digest::digest;
+use crate::encoding::{Decoded, TextEncoding};
 use crate::failure::{failure, failure_near, resolve};
 use crate::hints::Hints;
-use crate::lines::line_at;
 use crate::resource;
-use crate::same::holds;
-use crate::words::{Count, Shown, counted, size};
+use crate::text_change::{difference, in_file, spliced};
+use crate::turns::take_turn;
+use crate::whole::whole;
+use crate::words::{Shown, counted, size};
 use async_trait::async_trait;
-use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
+use haft_core::{Content, Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_tools_core::{
     Access, Accesses, Action, CallContext, CallScope, Prepared, Preview, Tool, input_schema, parse_input,
 };
-use haft_workdir::{Error, Existing, Workdir, WorkdirPath};
-use plan::{Edit, plan};
+use haft_workdir::{Error, Workdir, WorkdirPath};
+use plan::{Edit, Plan, PlannedEdit, plan};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::ops::Range;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// How large a file may be, in bytes: it is held in memory twice.
+/// How large a file may be, in bytes: it is held in memory.
 const EDITED_BYTES: u64 = 64 * 1024 * 1024;
 
 /// How many bytes of the diff the model gets.
 const SHOWN_DIFF_BYTES: usize = 4 * 1024;
 
+/// What is said of a file that was changed elsewhere during the call.
+const DRIFTED: &str =
+    "[something else wrote to the file during this call; the edits were looked up in what it is now]";
+
 const DESCRIPTION: &str = "\
 Changes parts of a text file by replacing exact texts. Each `old` must be copied from the file as it is, blanks and \
 indentation included and without the line numbers of read_file, and be unique in it: add lines around it if it is not. \
 All edits are looked up in the file as it is before the call; either all of them are made or none. The file keeps its \
-line endings. The reply shows what has changed.";
+encoding and line endings. The reply shows what has changed, and says so where `old` was found only without regard to \
+line endings, blanks at the ends of lines, indentation or kinds of punctuation.";
 
 /// Replaces exact texts in a file: the tool `edit_file`.
 ///
 /// Every edit names a text that must occur exactly once, or as often as the edit says. All edits of a call are found
 /// in the file before any is made; if one fails, the file stays as it is and the reply tells, for each that failed, in
-/// which lines the text occurs or where in the file it was probably meant to be. Nothing is ever replaced by
-/// similarity. Where the model writes LF and the file has CR LF, the text matches and the file keeps its endings.
+/// which lines the text occurs or where in the file it was probably meant to be.
 ///
-/// The result goes into place in one step, after a look that the file is still what was read. A file that is not
-/// UTF-8 is refused untouched, and so is one over 64 MiB. The host gets the change in the output's details
-/// (`{"path", "diff", "replacements"}`), and a person who is asked sees the same diff.
+/// Nothing is ever replaced by similarity. A text that does not occur exactly is looked for without regard to line
+/// endings, then also to blanks at the ends of lines, then also to one shift of all its indentation (by which the new text
+/// is shifted too), and at last to which of several characters punctuation is written with; the first of these at which
+/// it is found decides, and it has to be unique there. What old and new text have in common stays as it is in the file.
+///
+/// Only the bytes of what is replaced change, whatever the encoding of the file; where the new text cannot be written in
+/// it, the edit is refused. The result goes into place in one step, after a look that the file is still what was read; if
+/// it is not, the edits are looked up once more. What is not text is refused, and so is a file over 64 MiB. The host gets
+/// the change in the output's details (`{"path", "diff", "replacements", "digest"}`), and a person who is asked sees the
+/// same diff.
 ///
 /// Declares that it reads and writes exactly the file; if that is missing, also that it reads the directory whose names
 /// are shown.
@@ -115,12 +136,21 @@ impl Action for EditAction {
     }
 }
 
+/// What an edit makes of a file.
+struct Edited {
+    edits: Vec<PlannedEdit>,
+    diff: Diff,
+    /// What each changed part of the file becomes.
+    parts: Vec<(Range<usize>, Vec<u8>)>,
+    encoding: TextEncoding,
+}
+
 impl Change {
     fn preview(&self) -> Preview {
         let refused = |reason: &str| Preview::Text(format!("this edit would be refused: {reason}"));
         match self.read() {
-            Ok(old) => match plan(&old, &self.edits) {
-                Ok(plan) => Preview::Diff(Diff::new(Some(&old), &plan.content).for_host(self.path.as_str())),
+            Ok(old) => match edited(&old, &self.edits) {
+                Ok(edited) => Preview::Diff(edited.diff.for_host(self.path.as_str())),
                 Err(reason) => refused(&reason),
             },
             Err(error) => refused(error.message()),
@@ -128,32 +158,69 @@ impl Change {
     }
 
     fn edit(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
+        let _turn = take_turn([&self.path]);
+        if let Ok(output) = self.try_once(stop)? {
+            return Ok(output);
+        }
+        // It has changed since it was read, which need not be where the edits are.
+        let mut output = self.try_once(stop)?.map_err(Uncommitted::into_error)?;
+        output.content.push(Content::text(DRIFTED));
+        Ok(output)
+    }
+
+    fn try_once(&self, stop: &CancellationToken) -> Result<Result<ToolOutput, Uncommitted>, ToolError> {
         let old = self.read()?;
-        let plan = plan(&old, &self.edits).map_err(|reason| {
+        let edited = edited(&old, &self.edits).map_err(|reason| {
             ToolError::invalid_input(format!(
                 "`{}` was not changed: {reason}",
                 Shown::new(self.path.as_str())
             ))
         })?;
         go_on(stop)?;
-        self.replace(&old, &plan.content)?;
-        let diff = Diff::new(Some(&old), &plan.content);
-        let total: u64 = plan.replacements.iter().sum();
-        let text = format!(
-            "edited `{}`: {}\n{}",
-            Shown::new(self.path.as_str()),
-            counted(total, "replacement", "replacements"),
-            diff.for_model(SHOWN_DIFF_BYTES).trim_end_matches('\n')
-        );
-        Ok(ToolOutput::text(text).with_details(json!({
-            "path": self.path.as_str(),
-            "diff": diff.for_host(self.path.as_str()),
-            "replacements": plan.replacements,
-        })))
+        let parts = spliced(&old, &edited.parts);
+        let digest = digest(&parts);
+        let (before, after) = (Before::Holds(&old), After::Holds(parts));
+        let change = commit::Change { path: &self.path, before, after, executable: None };
+        match commit(&self.workdir, &[change]) {
+            Ok(_) => Ok(Ok(self.output(&edited, &digest))),
+            Err(refused @ Uncommitted::Changed(_)) => Ok(Err(refused)),
+            Err(Uncommitted::Failed(error)) => Err(error),
+        }
     }
 
-    fn read(&self) -> Result<String, ToolError> {
-        let bytes = self.workdir.read(&self.path, EDITED_BYTES).map_err(|error| match error {
+    fn output(&self, edited: &Edited, digest: &str) -> ToolOutput {
+        let Edited { edits, diff, encoding, .. } = edited;
+        let total: u64 = edits.iter().map(|edit| edit.places).sum();
+        let mut text = format!(
+            "edited `{}`: {}, {digest}",
+            Shown::new(self.path.as_str()),
+            counted(total, "replacement", "replacements")
+        );
+        let written = edited.parts.iter().any(|(_, new)| !new.is_ascii());
+        if written && matches!(encoding, TextEncoding::Legacy(_)) {
+            // Writing to a string cannot fail.
+            let _ = write!(text, ", written as {}", encoding.name());
+        }
+        for (index, edit) in edits.iter().enumerate() {
+            if let Some(words) = edit.level.words() {
+                let _ = match edits.len() {
+                    1 => write!(text, "; found without regard to {words}"),
+                    _ => write!(text, "; edit {} found without regard to {words}", index + 1),
+                };
+            }
+        }
+        text.push('\n');
+        text.push_str(diff.for_model(SHOWN_DIFF_BYTES).trim_end_matches('\n'));
+        ToolOutput::text(text).with_details(json!({
+            "path": self.path.as_str(),
+            "diff": diff.for_host(self.path.as_str()),
+            "replacements": edits.iter().map(|edit| edit.places).collect::<Vec<_>>(),
+            "digest": digest,
+        }))
+    }
+
+    fn read(&self) -> Result<Vec<u8>, ToolError> {
+        whole(&self.workdir, &self.path, EDITED_BYTES).map_err(|error| match error {
             Error::TooLarge { .. } => ToolError::invalid_input(format!(
                 "`{}` is larger than {}, too large to edit here; change it with a command such as `sed`",
                 Shown::new(self.path.as_str()),
@@ -166,30 +233,19 @@ impl Change {
                 ToolError::not_found(text).with_source(error)
             }
             other => failure(other),
-        })?;
-        String::from_utf8(bytes).map_err(|error| {
-            let line = line_at(error.as_bytes(), error.utf8_error().valid_up_to());
-            ToolError::invalid_input(format!(
-                "`{}` was not changed: it is not UTF-8 text (see line {}); convert it with a command such as `iconv`, or change \
-                 it with one such as `sed`",
-                Shown::new(self.path.as_str()),
-                Count(line)
-            ))
-            .with_source(error)
         })
     }
+}
 
-    /// Puts the new content into the file's place, if that still holds the old.
-    fn replace(&self, old: &str, new: &str) -> Result<(), ToolError> {
-        if !holds(&self.workdir, &self.path, old.as_bytes()).map_err(failure)? {
-            return Err(ToolError::retry(format!(
-                "`{}` was not changed: something else wrote to it during this call; read it again, then repeat the edit",
-                Shown::new(self.path.as_str())
-            )));
-        }
-        self.workdir.write_atomic(&self.path, new.as_bytes(), Existing::Replace).map_err(failure)?;
-        Ok(())
-    }
+/// Works out what edits make of a file, or says in words for the model why they cannot be made.
+fn edited(old: &[u8], edits: &[Edit]) -> Result<Edited, String> {
+    let Some(decoded) = Decoded::new(old) else {
+        return Err("it is not text; change it with a program for this kind of file".to_owned());
+    };
+    let Plan { changes, edits } = plan(&decoded.text, edits)?;
+    let parts = in_file(&decoded, old, &changes)?;
+    let diff = difference(&decoded.text, &changes);
+    Ok(Edited { edits, diff, parts, encoding: decoded.encoding })
 }
 
 /// Ends a text so that a sentence can follow.
@@ -203,26 +259,23 @@ mod tests {
     use crate::edit_file::plan::Edit;
     use haft_core::ToolErrorKind;
     use haft_testkit::Tree;
+    use haft_testkit::counting::most_live;
     use serde_json::json;
     use tokio_util::sync::CancellationToken;
 
     #[test]
-    fn refuses_to_replace_a_file_that_changed_since_it_was_read() {
-        let tree = Tree::new().file("a.txt", "theirs\n");
+    fn holds_a_file_once() {
+        let line = "let value = compute(with, some, arguments);\n";
+        let text = line.repeat(200_000) + "let needle = 1;\n" + &line.repeat(200_000);
+        let tree = Tree::new().file("a.txt", &text);
         let workdir = tree.workdir();
         let path = workdir.resolve("a.txt").unwrap();
-        let change = Change { workdir, path, hints: Hints::default(), edits: Vec::new() };
-        let error = change.replace("old\n", "mine\n").unwrap_err();
-        assert_eq!(
-            (error.message(), error.can_retry()),
-            (
-                "`a.txt` was not changed: something else wrote to it during this call; read it again, then repeat the edit",
-                true
-            )
-        );
-        assert_eq!(tree.read("a.txt"), "theirs\n");
-        change.replace("theirs\n", "mine\n").unwrap();
-        assert_eq!(tree.read("a.txt"), "mine\n");
+        let edit: Edit = serde_json::from_value(json!({ "old": "needle = 1", "new": "pin = 2" })).unwrap();
+        let change = Change { workdir, path, hints: Hints::default(), edits: vec![edit] };
+        let (output, most) = most_live(|| change.edit(&CancellationToken::new()).unwrap());
+        assert!(output.to_text().contains("+let pin = 2;"));
+        let file = i64::try_from(text.len()).unwrap();
+        assert!(most * 10 <= file * 11, "{most} bytes are held for {file}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! File tools for models: [`ReadFile`], [`WriteFile`], [`EditFile`] and [`ListFiles`].
+//! File tools for models: [`ReadFile`], [`WriteFile`], [`EditFile`], [`ApplyPatch`] and [`ListFiles`].
 //!
 //! Each works in one [`Workdir`](haft_workdir::Workdir) and cannot leave it. Preparing a call resolves the path it
 //! names, symbolic links included, and declares what will be read or written: `read file:src/lib.rs`, `write
@@ -11,6 +11,7 @@
 //! | `read_file` | numbered lines of a text file, a slice at a time | fail because a file is large |
 //! | `write_file` | a whole file, atomically, with the directories above it | leave half a file |
 //! | `edit_file` | replacements of exact texts, all or none | guess which place was meant |
+//! | `apply_patch` | a patch of several files, all or none | apply a part of it |
 //! | `list_files` | a directory as a tree with sizes | leave something out without counting it |
 //!
 //! What a model reads in each case is written down in `tests/cases`, page by page. Texts name paths as the model
@@ -47,24 +48,40 @@
 
 #![cfg(unix)]
 
+#[cfg(test)]
+#[global_allocator]
+static ALLOCATOR: haft_testkit::counting::Counting = haft_testkit::counting::Counting;
+
+mod apply_patch;
 mod blocking;
+mod commit;
 mod diff;
+mod digest;
 mod edit_file;
+mod encoding;
 mod failure;
 mod file_tools;
 mod hints;
 mod lines;
 mod list_files;
+#[cfg(feature = "manage")]
+mod manage;
 mod path_patterns;
 mod read_file;
 mod resource;
 mod same;
+mod text_change;
+mod turns;
+mod whole;
 mod words;
 mod write_file;
 
+pub use apply_patch::ApplyPatch;
 pub use edit_file::EditFile;
 pub use file_tools::tools;
 pub use list_files::ListFiles;
+#[cfg(feature = "manage")]
+pub use manage::{Copy, Delete, MakeDirectory, Move, manage_tools};
 pub use path_patterns::{PathPatterns, ProtectedPlace, protected_places};
 pub use read_file::ReadFile;
 pub use write_file::WriteFile;

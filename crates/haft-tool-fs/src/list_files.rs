@@ -84,6 +84,23 @@ fn default_limit() -> u64 {
     500
 }
 
+/// How many entries are listed of a directory that is read like a file.
+const READ_ENTRIES: usize = 200;
+
+/// Lists the entries of a directory for somebody who wants to read it.
+pub(crate) fn list_entries(
+    workdir: &Workdir,
+    path: &WorkdirPath,
+    stop: &CancellationToken,
+) -> Result<String, ToolError> {
+    // Ignore files above it are not declared to be read, so none counts.
+    let options = WalkOptions::default().hidden(true).ignored(true);
+    let mut found = gather(workdir, path, 1, options, stop)?;
+    found.choose(READ_ENTRIES);
+    let listing = render(workdir, &found, stop)?;
+    Ok(format!("`{}` is a directory:\n{listing}", Shown::new(path.as_str())))
+}
+
 impl ListFiles {
     /// Makes the tool for a working directory.
     pub fn new(workdir: Workdir) -> Self {

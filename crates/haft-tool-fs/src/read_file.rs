@@ -1,48 +1,73 @@
+mod answer;
 mod binary;
+mod bytes;
+mod chunks;
+mod decoders;
+#[cfg(feature = "images")]
+mod image;
+mod indent;
+#[cfg(feature = "notebooks")]
+mod notebook;
+#[cfg(any(feature = "notebooks", feature = "pdf"))]
+mod parts;
+#[cfg(feature = "pdf")]
+mod pdf;
 mod slice;
+mod survey;
 
 use crate::blocking::blocking;
-use crate::failure::{failure, failure_near, resolve};
+use crate::failure::resolve;
 use crate::hints::Hints;
 use crate::resource;
-use crate::words::{Count, Shown, lines, size};
+use crate::words::Shown;
+use answer::{Answer, Reader};
 use async_trait::async_trait;
-use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
+use haft_core::{Content, Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_tools_core::{
     Access, Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input,
 };
-use haft_workdir::{EntryKind, Error, Workdir, WorkdirPath};
+use haft_workdir::{Workdir, WorkdirPath};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use slice::{Slice, Wanted, read_slice};
+use slice::Wanted;
 use std::fmt::Write as _;
 use std::iter;
+use std::sync::Arc;
+use survey::Surveys;
 use tokio_util::sync::CancellationToken;
 
-/// How many bytes of numbered lines a reply has: so much that, with its head and foot, the executor's default bounds of
+/// How many bytes of what is in files a reply has: so much that, with heads and feet, the executor's default bounds of
 /// 32 KiB and 2,000 lines never cut it and what is said about how to go on is true.
-const SLICE_BYTES: usize = 30 * 1024;
+const REPLY_BYTES: usize = 30 * 1024;
 
-/// How many entries are named when the path is a directory.
-const NAMED_ENTRIES: usize = 20;
+/// How few bytes of one of several files are given.
+const FEWEST_BYTES: usize = 1024;
 
 const DESCRIPTION: &str = "\
-Reads a text file of the working directory. Each line is given with its number and a tab in front; neither is part of \
-the file. Without `offset` and `limit` the first 2,000 lines are given; a long file is given up to about 30 KiB at a \
-time, and the reply says how to go on. Lines over 2,000 bytes are cut and marked.";
+Reads a text file of the working directory, or several with `more`. Each line is given with its number and a tab in front; \
+neither is part of the file. Without `offset` and `limit` the first 2,000 lines are given; a long file is given up to about \
+30 KiB at a time, and the reply says how to go on. Lines over 2,000 bytes are cut and marked. A file is UTF-8 with LF line \
+endings unless its head says otherwise. Of a directory the entries are listed, of a file that is no text the kind, the size \
+and the first bytes are given.";
 
-/// Reads a slice of a text file: the tool `read_file`.
+/// Reads slices of text files: the tool `read_file`.
 ///
-/// The file is read through a fixed buffer, so that memory does not grow with it; a call costs one pass over the file,
-/// which counts its lines, and two for an offset from the end. What is not UTF-8 text is refused with its kind, size and
-/// first bytes; a directory is refused with its first entries; a path that does not exist with the names near it.
+/// A file is read through a fixed buffer, so that memory does not grow with it; a call costs one pass over the file, which
+/// counts its lines, and two for an offset from the end. Of files from 1 MiB on it is remembered where their lines are, so
+/// that the next slice costs no pass while they stay as they are. Text is read in any common encoding: by its byte order
+/// mark, else by what it is most likely in. With the feature `images` an image comes with the reply once it has been decoded
+/// whole, scaled to 1,568 pixels on its longer side; a broken one is only described. With `pdf` and `notebooks`, `offset` and `limit`
+/// count pages of PDF documents and cells of notebooks. A directory is answered with its entries, what is no text with its kind, size and
+/// first bytes; a path that does not exist is refused with the names near it. Of several files each is answered by itself, and
+/// the call fails only if all do.
 ///
-/// Declares that it reads exactly the file; if that is missing or a directory, also the directory whose names are shown.
+/// Declares that it reads exactly the files; of one that is missing or a directory, also the directory whose names are shown.
 #[derive(Debug)]
 pub struct ReadFile {
     spec: ToolSpec,
     workdir: Workdir,
+    surveys: Arc<Surveys>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -51,6 +76,38 @@ struct Input {
     /// The file to read, relative to the working directory.
     path: String,
     /// The line to start at, counted from 1. A negative number counts from the end: -20 starts 20 lines before it.
+    #[serde(default = "first_line")]
+    offset: i64,
+    /// The most lines to give, up to 2,000.
+    #[serde(default = "default_lines")]
+    #[schemars(range(min = 1))]
+    limit: u64,
+    /// Give these bytes of the file instead of lines: those from `start`, counted from 0, up to `end`.
+    #[serde(default)]
+    byte_range: Option<ByteRange>,
+    /// Further files to read in the same call.
+    #[serde(default)]
+    #[schemars(length(max = 20))]
+    more: Vec<Further>,
+}
+
+/// Some bytes of a file.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ByteRange {
+    /// The place of the first byte, counted from 0.
+    start: u64,
+    /// The place behind the last byte.
+    end: u64,
+}
+
+/// A further file to read.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Further {
+    /// The file to read, relative to the working directory.
+    path: String,
+    /// The line to start at, as for the first file.
     #[serde(default = "first_line")]
     offset: i64,
     /// The most lines to give, up to 2,000.
@@ -76,7 +133,7 @@ impl ReadFile {
             .with_title("Read file")
             .with_origin(Origin::Builtin)
             .with_hints(ToolHints { read_only: true, idempotent: true, ..ToolHints::default() });
-        Self { spec, workdir }
+        Self { spec, workdir, surveys: Arc::default() }
     }
 }
 
@@ -86,22 +143,40 @@ impl Tool for ReadFile {
     }
 
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
-        let input: Input = parse_input(input)?;
-        let path = resolve(&self.workdir, &input.path)?;
-        let wanted =
-            Wanted { offset: input.offset, lines: input.limit.min(default_lines()), bytes: SLICE_BYTES };
-        let hints = Hints::where_no_file(&self.workdir, &path);
-        let accesses: Accesses =
-            iter::once(Access::read(resource::file(&path))).chain(hints.access()).collect();
-        Ok(Prepared::new(accesses, Read { workdir: self.workdir.clone(), path, hints, wanted }))
+        let Input { path, offset, limit, byte_range, more } = parse_input(input)?;
+        let first = iter::once((path, offset, limit, byte_range));
+        let further = more.into_iter().map(|Further { path, offset, limit }| (path, offset, limit, None));
+        let mut accesses: Vec<Access> = Vec::new();
+        let mut files = Vec::new();
+        for (path, offset, limit, bytes) in first.chain(further) {
+            let path = resolve(&self.workdir, &path)?;
+            let hints = Hints::where_no_file(&self.workdir, &path);
+            accesses.extend(iter::once(Access::read(resource::file(&path))).chain(hints.access()));
+            let lines = limit.min(default_lines());
+            files.push(Asked { path, hints, lines: Wanted { offset, lines, bytes: REPLY_BYTES }, bytes });
+        }
+        accesses = accesses.into_iter().fold(Vec::new(), |mut different, access| {
+            if !different.contains(&access) {
+                different.push(access);
+            }
+            different
+        });
+        let reader = Reader { workdir: self.workdir.clone(), surveys: Arc::clone(&self.surveys) };
+        Ok(Prepared::new(accesses.into_iter().collect::<Accesses>(), Read { reader, files }))
     }
 }
 
-struct Read {
-    workdir: Workdir,
+/// What is asked of one file.
+struct Asked {
     path: WorkdirPath,
     hints: Hints,
-    wanted: Wanted,
+    lines: Wanted,
+    bytes: Option<ByteRange>,
+}
+
+struct Read {
+    reader: Reader,
+    files: Vec<Asked>,
 }
 
 #[async_trait]
@@ -113,109 +188,41 @@ impl Action for Read {
 
 impl Read {
     fn read(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
-        let file = self.workdir.open_file(&self.path).map_err(|error| match error {
-            Error::IsADirectory { path } if self.hints.cover(&path) => directory(&self.workdir, &path),
-            other => failure_near(&self.workdir, &self.hints, other),
-        })?;
-        let slice = read_slice(file, &self.path, self.wanted, stop)?;
-        let mut text = head(&self.path, &slice);
-        text.push('\n');
-        text.push_str(&slice.text);
-        foot(&mut text, &slice);
-        text.truncate(text.trim_end_matches('\n').len());
-        Ok(ToolOutput::text(text).with_details(json!({
-            "path": self.path.as_str(),
-            "first_line": slice.first,
-            "last_line": slice.last,
-            "total_lines": slice.total.lines(),
-            "bytes": slice.total.bytes,
-        })))
-    }
-}
-
-/// Says what the file is: `src/lib.rs: 120 lines, 3.4 KiB, CRLF line endings, no final newline`.
-fn head(path: &WorkdirPath, slice: &Slice) -> String {
-    let total = &slice.total;
-    let mut head = format!("{}: ", Shown::new(path.as_str()));
-    if total.bytes == 0 {
-        head.push_str("empty file");
-        return head;
-    }
-    // Writing to a string cannot fail.
-    let _ = write!(head, "{}, {}", lines(total.lines()), size(total.bytes));
-    if total.crlf > 0 && total.crlf == total.newlines {
-        head.push_str(", CRLF line endings");
-    } else if total.crlf > 0 {
-        let _ = write!(head, ", mixed line endings ({} of them CRLF)", Count(total.crlf));
-    }
-    if slice.bom {
-        head.push_str(", UTF-8 byte order mark");
-    }
-    if !total.ends_in_newline {
-        head.push_str(", no final newline");
-    }
-    head
-}
-
-/// Says which lines were given, where that is not all of them, and how to go on.
-fn foot(text: &mut String, slice: &Slice) {
-    let total = slice.total.lines();
-    let mut note = |words: String| {
-        let _ = writeln!(text, "[{words}]");
-    };
-    if slice.cut_lines {
-        note(format!(
-            "lines over {} bytes are cut; the rest of one can be read with a command such as `cut -b`",
-            Count(slice::LINE_BYTES as u64)
-        ));
-    }
-    if slice.last < slice.first {
-        if total > 0 {
-            note(format!(
-                "there is no line {}: the file ends at line {total}; use an offset from 1 to {total}, or a negative one for \
-                 its last lines",
-                slice.first
-            ));
+        if let [asked] = &self.files[..] {
+            let Answer { text, image, details } = self.reader.answer(asked, REPLY_BYTES, stop)?;
+            let content = iter::once(Content::text(text)).chain(image).collect();
+            return Ok(ToolOutput::new(content).with_details(details));
         }
-    } else if slice.last < total {
-        note(format!("{}; continue with offset {}", range(slice, total), slice.last + 1));
-    } else if slice.first > 1 {
-        note(format!("{}, the end of the file", range(slice, total)));
+        let mut content: Vec<Content> = Vec::new();
+        let mut text = String::new();
+        let mut details = Vec::new();
+        let mut failed = None;
+        for (index, asked) in self.files.iter().enumerate() {
+            let left = REPLY_BYTES.saturating_sub(text.len()) / (self.files.len() - index);
+            if index > 0 {
+                text.push_str("\n\n");
+            }
+            match self.reader.answer(asked, left.max(FEWEST_BYTES), stop) {
+                Ok(answer) => {
+                    text.push_str(&answer.text);
+                    content.extend(answer.image);
+                    details.push(answer.details);
+                }
+                Err(error) => {
+                    // Writing to a string cannot fail.
+                    let _ = write!(text, "{}: {}", Shown::new(asked.path.as_str()), error.message());
+                    details.push(json!({ "path": asked.path.as_str(), "error": error.message() }));
+                    failed = Some(error);
+                }
+            }
+        }
+        let all_failed = details.iter().all(|each| each.get("error").is_some());
+        match failed {
+            Some(error) if all_failed => Err(ToolError::new(error.kind(), text).with_source(error)),
+            _ => {
+                content.insert(0, Content::text(text));
+                Ok(ToolOutput::new(content).with_details(json!({ "files": details })))
+            }
+        }
     }
-}
-
-fn range(slice: &Slice, total: u64) -> String {
-    if slice.first == slice.last {
-        return format!("line {} of {}", Count(slice.first), Count(total));
-    }
-    format!("lines {}–{} of {}", Count(slice.first), Count(slice.last), Count(total))
-}
-
-/// Answers for a directory, with what is in it.
-fn directory(workdir: &Workdir, path: &WorkdirPath) -> ToolError {
-    let entries = match workdir.read_dir(path) {
-        Ok(entries) => entries,
-        Err(error) => return failure(error),
-    };
-    let named: Vec<String> = entries
-        .iter()
-        .take(NAMED_ENTRIES)
-        .map(|entry| {
-            let slash = if entry.kind() == EntryKind::Directory { "/" } else { "" };
-            format!("{}{slash}", Shown::new(entry.name()))
-        })
-        .collect();
-    let more = match entries.len().saturating_sub(NAMED_ENTRIES) {
-        0 => String::new(),
-        more => format!(" and {} more", Count(more as u64)),
-    };
-    let path = Shown::new(path.as_str());
-    ToolError::invalid_input(if named.is_empty() {
-        format!("`{path}` is an empty directory, not a file; use the path of a file")
-    } else {
-        format!(
-            "`{path}` is a directory, not a file; it holds {}{more}; read one of its files, or call list_files for more",
-            named.join(", ")
-        )
-    })
 }

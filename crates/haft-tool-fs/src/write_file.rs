@@ -1,20 +1,29 @@
+mod elision;
+
 use crate::blocking::{blocking, blocking_preview, go_on};
+use crate::commit::{self, Uncommitted};
 use crate::diff::Diff;
+use crate::digest::digest;
+use crate::encoding::{Decoded, TextEncoding};
 use crate::failure::{failure, resolve};
 use crate::hints::missing_above;
-use crate::lines::lines_of;
+use crate::lines::{line_feeds, lines_of};
 use crate::resource;
 use crate::same::holds;
-use crate::words::{Shown, joined, lines, size};
+use crate::turns::take_turn;
+use crate::whole::whole;
+use crate::words::{Count, Shown, joined, lines, size};
 use async_trait::async_trait;
+use elision::elision;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_tools_core::{
     Access, Accesses, Action, CallContext, CallScope, Prepared, Preview, Tool, input_schema, parse_input,
 };
-use haft_workdir::{Error, Existing, Workdir, WorkdirPath, Written};
+use haft_workdir::{Error, Existing, Workdir, WorkdirPath};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io;
 use std::iter;
@@ -24,15 +33,22 @@ use tokio_util::sync::CancellationToken;
 /// How large a file may be, in bytes, for its change to be shown as a diff.
 const DIFFED_BYTES: u64 = 4 * 1024 * 1024;
 
+/// How many bytes of the diff the model gets.
+const SHOWN_DIFF_BYTES: usize = 4 * 1024;
+
 const DESCRIPTION: &str = "\
 Writes a whole file: creates it, with the directories above it, or replaces all of its content. To change a part of an \
-existing file use edit_file. The file holds either its old content or the new, never a part.";
+existing file use edit_file. The file holds either its old content or the new, never a part. An existing file keeps its \
+encoding, byte order mark, line endings and mode; a text that stands for something left out is refused.";
 
 /// Writes a whole file: the tool `write_file`.
 ///
 /// The content goes into place in one step, so that neither a reader nor a crash sees half of it; directories that do
-/// not exist are created and named in the reply. Content that is there already is not written again. The host gets the
-/// change as a unified diff in the output's details (`{"path", "diff"}`; the diff is null where a side is larger than 4 MiB or
+/// not exist are created and named in the reply. Content that is there already is not written again. What an existing file is
+/// like stays: its encoding, byte order mark and mode, and CR LF at the ends of its lines if all of them have it and the content
+/// has none; content that its encoding does not have is refused. So is content with a line such as `// ... rest unchanged` that
+/// the file does not have. The host gets the
+/// change as a unified diff in the output's details (`{"path", "diff", "digest"}`; the diff is null where a side is larger than 4 MiB or
 /// not text), and a person who is asked sees the same.
 ///
 /// Declares that it writes exactly the file, and each directory above it that does not exist.
@@ -47,7 +63,7 @@ pub struct WriteFile {
 struct Input {
     /// The file to write, relative to the working directory.
     path: String,
-    /// All of the file's new content, written exactly as given; end it with a line break.
+    /// All of the file's new content; end it with a line break.
     content: String,
     /// Refuse if the file exists, instead of replacing its content.
     #[serde(default)]
@@ -98,7 +114,13 @@ struct Change {
 /// What is in a file's place before it is written.
 enum Before {
     Nothing,
-    Text(String),
+    Text {
+        text: String,
+        encoding: TextEncoding,
+        /// Whether every line ends in CR LF.
+        crlf: bool,
+        bytes: Vec<u8>,
+    },
     /// Something that no diff can show: not text, or too large.
     Other {
         bytes: u64,
@@ -119,15 +141,18 @@ impl Action for Write {
 
 impl Change {
     fn preview(&self) -> Preview {
-        match self.before() {
-            Ok(before) => match self.diff(&before) {
-                Some(diff) if before.text() != Some(&self.content) => Preview::Diff(diff),
+        let written = self.before().and_then(|before| Ok((self.bytes(&before)?, before)));
+        match written {
+            Ok((bytes, before)) => match self.diff(&before) {
+                Some(diff) if before.bytes() != Some(&bytes) => {
+                    Preview::Diff(diff.for_host(self.path.as_str()))
+                }
                 Some(_) => Preview::Text(format!("{}; nothing would be written", self.unchanged())),
                 None => Preview::Text(format!(
                     "replaces `{}` ({}) by {}",
                     Shown::new(self.path.as_str()),
                     before.measure(),
-                    measure(&self.content)
+                    measure(&self.content, bytes.len())
                 )),
             },
             Err(error) => Preview::Text(format!("this write would be refused: {}", error.message())),
@@ -135,44 +160,70 @@ impl Change {
     }
 
     fn write(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
+        let _turn = take_turn([&self.path]);
+        match self.try_once(stop)? {
+            Ok(output) => Ok(output),
+            // Something else has written to it since it was read.
+            Err(_) => self.try_once(stop)?.map_err(Uncommitted::into_error),
+        }
+    }
+
+    fn try_once(&self, stop: &CancellationToken) -> Result<Result<ToolOutput, Uncommitted>, ToolError> {
         let before = self.before()?;
-        if !matches!(before, Before::Nothing) && self.is_there_already() {
+        let bytes = self.bytes(&before)?;
+        if !matches!(before, Before::Nothing) && self.is_there_already(&bytes) {
             let text = format!("{}; nothing was written", self.unchanged());
             let details = json!({ "path": self.path.as_str(), "diff": "" });
-            return Ok(ToolOutput::text(text).with_details(details));
+            return Ok(Ok(ToolOutput::text(text).with_details(details)));
         }
         go_on(stop)?;
-        let directories = self.create_directories()?;
-        let written = self.workdir.write_atomic(&self.path, self.content.as_bytes(), self.existing).map_err(
-            |error| {
-                let error = failure(error);
-                if directories.is_empty() {
-                    return error;
-                }
-                let text = format!("created {}, but: {}", joined(&directories, "and"), error.message());
-                ToolError::new(error.kind(), text).with_source(error)
-            },
-        )?;
-        let path = Shown::new(self.path.as_str());
-        let mut text = match written {
-            Written::Created => format!("created `{path}`: {}", measure(&self.content)),
-            Written::Replaced => {
-                format!("replaced `{path}`: {} (before: {})", measure(&self.content), before.measure())
-            }
+        let expected = match &before {
+            Before::Nothing => commit::Before::Absent,
+            Before::Text { bytes, .. } => commit::Before::Holds(bytes),
+            Before::Other { .. } => commit::Before::Whatever,
         };
-        if !directories.is_empty() {
+        let after = commit::After::Holds(vec![bytes.as_slice()]);
+        let change = commit::Change { path: &self.path, before: expected, after, executable: None };
+        match commit::commit(&self.workdir, &[change]) {
+            Ok(directories) => Ok(Ok(self.output(&before, &bytes, &directories))),
+            Err(refused @ Uncommitted::Changed(_)) => Ok(Err(refused)),
+            Err(Uncommitted::Failed(error)) => Err(error),
+        }
+    }
+
+    fn output(&self, before: &Before, bytes: &[u8], directories: &[WorkdirPath]) -> ToolOutput {
+        let path = Shown::new(self.path.as_str());
+        let diff = self.diff(before);
+        let mut text = match before {
+            Before::Nothing => format!("created `{path}`: {}", measure(&self.content, bytes.len())),
+            _ => format!(
+                "replaced `{path}`: {} (before: {})",
+                measure(&self.content, bytes.len()),
+                before.measure()
+            ),
+        };
+        if let Some(kept) = before.kept(&self.content) {
             // Writing to a string cannot fail.
+            let _ = write!(text, "; kept {kept}");
+        }
+        if !directories.is_empty() {
+            let directories: Vec<String> =
+                directories.iter().map(|path| format!("`{}`", Shown::new(path.as_str()))).collect();
             let _ = write!(text, "; new directories: {}", joined(&directories, "and"));
         }
-        let details = json!({ "path": self.path.as_str(), "diff": self.diff(&before) });
-        Ok(ToolOutput::text(text).with_details(details))
+        if let (Before::Text { .. }, Some(diff)) = (before, &diff) {
+            text.push('\n');
+            text.push_str(diff.for_model(SHOWN_DIFF_BYTES).trim_end_matches('\n'));
+        }
+        let diff = diff.map(|diff| diff.for_host(self.path.as_str()));
+        let details = json!({ "path": self.path.as_str(), "diff": diff, "digest": digest(&[bytes]) });
+        ToolOutput::text(text).with_details(details)
     }
 
     /// Looks at what is there, and refuses what must not be replaced.
     fn before(&self) -> Result<Before, ToolError> {
-        let before = match self.workdir.read(&self.path, DIFFED_BYTES) {
-            Ok(bytes) => String::from_utf8(bytes)
-                .map_or_else(|error| Before::Other { bytes: error.as_bytes().len() as u64 }, Before::Text),
+        let before = match whole(&self.workdir, &self.path, DIFFED_BYTES) {
+            Ok(bytes) => Before::of(bytes),
             Err(Error::NotFound { .. }) => return Ok(Before::Nothing),
             Err(error) if cannot_be_shown(&error) => {
                 let metadata = self.workdir.metadata(&self.path);
@@ -181,57 +232,119 @@ impl Change {
             }
             Err(error) => return Err(failure(error)),
         };
+        let path = Shown::new(self.path.as_str());
         if self.existing == Existing::Refuse {
             return Err(ToolError::invalid_input(format!(
-                "`{}` exists already ({}); change it with edit_file, or leave out `create_only` to replace all of it",
-                Shown::new(self.path.as_str()),
+                "`{path}` exists already ({}); change it with edit_file, or leave out `create_only` to replace all of it",
                 before.measure()
+            )));
+        }
+        if let Before::Text { text, .. } = &before
+            && let Some((line, placeholder)) = elision(&self.content, text)
+        {
+            return Err(ToolError::invalid_input(format!(
+                "`{path}` was not written: line {}, `{}`, stands for something left out, and the file would lose it; give all of \
+                 the content, or change a part of the file with edit_file",
+                Count(line),
+                Shown::new(placeholder)
             )));
         }
         Ok(before)
     }
 
-    fn is_there_already(&self) -> bool {
+    /// Writes the content in the encoding and with the line endings that the file has.
+    fn bytes(&self, before: &Before) -> Result<Vec<u8>, ToolError> {
+        let Before::Text { encoding, crlf, .. } = before else {
+            return Ok(self.content.clone().into_bytes());
+        };
+        let mark = encoding.mark();
+        let content = match self.content.strip_prefix('\u{feff}') {
+            Some(content) if !mark.is_empty() => content,
+            _ => self.content.as_str(),
+        };
+        let content = if *crlf && !content.contains('\r') {
+            Cow::Owned(content.replace('\n', "\r\n"))
+        } else {
+            Cow::Borrowed(content)
+        };
+        let bytes = encoding.encode(&content).map_err(|character| {
+            ToolError::invalid_input(format!(
+                "`{}` was not written: it is in {}, which does not have the character U+{:04X} of `content`; write it another \
+                 way, or convert the file with a command such as `iconv` first",
+                Shown::new(self.path.as_str()),
+                encoding.name(),
+                u32::from(character)
+            ))
+        })?;
+        Ok([mark, &bytes].concat())
+    }
+
+    fn is_there_already(&self, bytes: &[u8]) -> bool {
         // What cannot be read is not known to be the same, so it is written.
-        holds(&self.workdir, &self.path, self.content.as_bytes()).unwrap_or(false)
+        holds(&self.workdir, &self.path, bytes).unwrap_or(false)
     }
 
     fn unchanged(&self) -> String {
         format!("`{}` holds exactly this content already", Shown::new(self.path.as_str()))
     }
 
-    fn create_directories(&self) -> Result<Vec<String>, ToolError> {
-        let Some(parent) = self.path.parent() else {
-            return Ok(Vec::new());
-        };
-        let created = self.workdir.create_dir_all(&parent).map_err(failure)?;
-        Ok(created.iter().map(|path| format!("`{}`", Shown::new(path.as_str()))).collect())
-    }
-
-    fn diff(&self, before: &Before) -> Option<String> {
-        let old = match before {
-            Before::Nothing => None,
-            Before::Text(text) => Some(text.as_str()),
+    fn diff(&self, before: &Before) -> Option<Diff> {
+        let (old, crlf) = match before {
+            Before::Nothing => (None, false),
+            Before::Text { text, crlf, .. } => (Some(text.as_str()), *crlf),
             Before::Other { .. } => return None,
         };
         let is_small = u64::try_from(self.content.len()).is_ok_and(|bytes| bytes <= DIFFED_BYTES);
-        is_small.then(|| Diff::new(old, &self.content).for_host(self.path.as_str()))
+        let new = self.content.strip_prefix('\u{feff}').unwrap_or(&self.content);
+        let new = if crlf && !new.contains('\r') {
+            Cow::Owned(new.replace('\n', "\r\n"))
+        } else {
+            Cow::Borrowed(new)
+        };
+        is_small.then(|| Diff::new(old, &new))
     }
 }
 
 impl Before {
+    fn of(bytes: Vec<u8>) -> Self {
+        let Some(decoded) = Decoded::new(&bytes).filter(|decoded| !decoded.text.contains('\0')) else {
+            return Self::Other { bytes: bytes.len() as u64 };
+        };
+        let text = decoded.text.into_owned();
+        let newlines = line_feeds(text.as_bytes());
+        let crlf = newlines > 0 && text.matches("\r\n").count() as u64 == newlines;
+        Self::Text { text, encoding: decoded.encoding, crlf, bytes }
+    }
+
     /// Says what is there: `12 lines, 340 bytes`.
     fn measure(&self) -> String {
         match self {
             Self::Nothing => "nothing".to_owned(),
-            Self::Text(text) => measure(text),
+            Self::Text { text, bytes, .. } => measure(text, bytes.len()),
             Self::Other { bytes } => size(*bytes),
         }
     }
 
-    fn text(&self) -> Option<&str> {
+    /// Says what a file keeps that its new content does not have.
+    fn kept(&self, content: &str) -> Option<String> {
+        let Self::Text { encoding, crlf, .. } = self else { return None };
+        let mut kept = Vec::new();
+        match encoding {
+            TextEncoding::Utf8 { .. } => {}
+            other => kept.push(format!("the encoding {}", other.name())),
+        }
+        if !encoding.mark().is_empty() && !content.starts_with('\u{feff}') {
+            kept.push("the byte order mark".to_owned());
+        }
+        if *crlf && content.contains('\n') && !content.contains('\r') {
+            kept.push("CRLF line endings".to_owned());
+        }
+        (!kept.is_empty()).then(|| joined(&kept, "and"))
+    }
+
+    fn bytes(&self) -> Option<&Vec<u8>> {
         match self {
-            Self::Text(text) => Some(text),
+            Self::Text { bytes, .. } => Some(bytes),
             Self::Nothing | Self::Other { .. } => None,
         }
     }
@@ -246,10 +359,11 @@ fn cannot_be_shown(error: &Error) -> bool {
     }
 }
 
-fn measure(text: &str) -> String {
-    match text.len() as u64 {
+/// Says how much a text is that has so many bytes in its file.
+fn measure(text: &str, bytes: usize) -> String {
+    match bytes {
         0 => "empty".to_owned(),
-        bytes => format!("{}, {}", lines(lines_of(text.as_bytes())), size(bytes)),
+        bytes => format!("{}, {}", lines(lines_of(text.as_bytes())), size(bytes as u64)),
     }
 }
 

@@ -89,6 +89,7 @@ mod error;
 mod handle;
 mod ignore_rules;
 mod listing;
+mod manage;
 mod metadata;
 mod near;
 mod path;

@@ -75,12 +75,29 @@ impl Workdir {
         bytes: &[u8],
         existing: Existing,
     ) -> Result<Written, Error> {
+        self.write_atomic_parts(path, &[bytes], existing)
+    }
+
+    /// Writes a file whose content is in parts, one behind the other, as [`Workdir::write_atomic`] does.
+    ///
+    /// Saves whoever changes a little of a large file from putting the whole together in memory.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workdir::write_atomic`].
+    pub fn write_atomic_parts(
+        &self,
+        path: &WorkdirPath,
+        parts: &[&[u8]],
+        existing: Existing,
+    ) -> Result<Written, Error> {
         let failed = |errno| Error::of("write", path, errno);
         let (parent, name) = self.destination(path)?;
         let replaced = replaceable(&parent, name, path, existing)?;
         let temporary = TemporaryFile::create(parent.as_fd(), replaced).map_err(failed)?;
         let mut file = &temporary.file;
-        file.write_all(bytes).and_then(|()| file.sync_all()).map_err(|source| Error::Io {
+        let written = parts.iter().try_for_each(|part| file.write_all(part));
+        written.and_then(|()| file.sync_all()).map_err(|source| Error::Io {
             action: "write",
             path: path.clone(),
             source,

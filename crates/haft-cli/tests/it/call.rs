@@ -66,14 +66,15 @@ fn lists_everything_that_is_wrong_with_the_arguments() {
 }
 
 #[test]
-fn names_the_tool_for_a_directory() {
+fn lists_a_directory_that_is_read() {
     check(
         tree().path(),
         &["call", "read_file", r#"{"path":"src"}"#],
         expect![[r#"
-        stderr: error: invalid input: `src` is an empty directory, not a file; use the path of a file
-        exit 1
-    "#]],
+            `src` is a directory:
+            src/  (no entries to show)
+            exit 0
+        "#]],
     );
 }
 

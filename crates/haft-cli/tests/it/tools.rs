@@ -8,24 +8,26 @@ fn lists_the_tools_with_their_arguments() {
         Tree::new().path(),
         &["tools"],
         expect![[r#"
-        bash        Runs a bash script and returns what it prints, stdout and stderr together, followed by its exit code.
-                    command [description] [directory] [timeout]
-        edit_file   Changes parts of a text file by replacing exact texts.
-                    path edits
-        glob        Finds files by their names, in the whole working directory unless `path` says otherwise.
-                    pattern [hidden] [limit] [no_ignore] [path] [sort]
-        grep        Searches the text of files with a regular expression, in the whole working directory unless `path` says otherwise.
-                    pattern [after] [before] [context] [glob] [hidden] [ignore_case] [limit] [literal] [mode] [multiline] [no_ignore] [path]
-        list_files  Lists a directory of the working directory as a tree with file sizes.
-                    [depth] [hidden] [ignored] [limit] [path]
-        read_file   Reads a text file of the working directory.
-                    path [limit] [offset]
-        write_file  Writes a whole file: creates it, with the directories above it, or replaces all of its content.
-                    path content [create_only]
+            apply_patch  Changes, creates, removes and renames files by a patch: either the form that starts with `*** Begin Patch` and ends with `*** End Patch`, or a unified diff as git or diff write it.
+                         patch
+            bash         Runs a bash script and returns what it prints, stdout and stderr together, followed by its exit code.
+                         command [description] [directory] [timeout]
+            edit_file    Changes parts of a text file by replacing exact texts.
+                         path edits
+            glob         Finds files by their names, in the whole working directory unless `path` says otherwise.
+                         pattern [hidden] [limit] [no_ignore] [path] [sort]
+            grep         Searches the text of files with a regular expression, in the whole working directory unless `path` says otherwise.
+                         pattern [after] [before] [context] [glob] [hidden] [ignore_case] [limit] [literal] [mode] [multiline] [no_ignore] [path]
+            list_files   Lists a directory of the working directory as a tree with file sizes.
+                         [depth] [hidden] [ignored] [limit] [path]
+            read_file    Reads a text file of the working directory, or several with `more`.
+                         path [byte_range] [limit] [more] [offset]
+            write_file   Writes a whole file: creates it, with the directories above it, or replaces all of its content.
+                         path content [create_only]
 
-        Call one with `haft call NAME JSON`; `haft tools --json` prints everything a model is told.
-        exit 0
-    "#]],
+            Call one with `haft call NAME JSON`; `haft tools --json` prints everything a model is told.
+            exit 0
+        "#]],
     );
 }
 
@@ -34,6 +36,9 @@ fn prints_whole_specifications_as_json() {
     let output = haft(Tree::new().path(), &["tools", "--json"]).output().unwrap();
     let specs: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
     let names: Vec<&str> = specs.iter().filter_map(|spec| spec["name"].as_str()).collect();
-    assert_eq!(names, ["bash", "edit_file", "glob", "grep", "list_files", "read_file", "write_file"]);
+    assert_eq!(
+        names,
+        ["apply_patch", "bash", "edit_file", "glob", "grep", "list_files", "read_file", "write_file"]
+    );
     assert!(specs.iter().all(|spec| spec["input_schema"]["type"] == "object"));
 }

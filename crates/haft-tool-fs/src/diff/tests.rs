@@ -105,7 +105,7 @@ fn shows_line_ends_where_they_change() {
 
 #[test]
 fn is_empty_for_equal_texts() {
-    assert_eq!((hunks("a\nb", "a\nb"), hunks("", "")), (String::new(), String::new()));
+    assert_eq!((hunks(0, "a\nb", "a\nb"), hunks(0, "", "")), (String::new(), String::new()));
 }
 
 #[test]
@@ -170,12 +170,12 @@ proptest! {
         edit in "[abé]{0,2}\n?",
         place in any::<prop::sample::Index>(),
     ) {
-        prop_assert_eq!(apply(&old, &hunks(&old, &new)), Ok(new.clone()));
+        prop_assert_eq!(apply(&old, &hunks(0, &old, &new)), Ok(new.clone()));
         // Two texts that have most in common, as after an edit.
         let boundaries: Vec<usize> = (0..=old.len()).filter(|place| old.is_char_boundary(*place)).collect();
         let mut edited = old.clone();
         edited.insert_str(*place.get(&boundaries), &edit);
-        prop_assert_eq!(apply(&old, &hunks(&old, &edited)), Ok(edited.clone()));
-        prop_assert_eq!(apply(&edited, &hunks(&edited, &old)), Ok(old.clone()));
+        prop_assert_eq!(apply(&old, &hunks(0, &old, &edited)), Ok(edited.clone()));
+        prop_assert_eq!(apply(&edited, &hunks(0, &edited, &old)), Ok(old.clone()));
     }
 }

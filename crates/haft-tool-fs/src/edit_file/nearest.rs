@@ -6,6 +6,9 @@ use std::ops::RangeInclusive;
 /// How many lines of a file are shown.
 const SHOWN_LINES: usize = 10;
 
+/// What blanks are shown as.
+const LEGEND: &str = "shown as → tab, · blank, ⍽ other blank, ␍ carriage return";
+
 /// How many characters of a line are shown.
 const SHOWN_CHARACTERS: usize = 160;
 
@@ -19,24 +22,30 @@ const COMPARED_BYTES: usize = 400;
 const ALIKE: f64 = 0.5;
 
 /// Says that a text does not occur in a file, and what there is that comes near it.
-pub(super) fn nearest(content: &str, old: &str) -> String {
+pub(crate) fn nearest(content: &str, old: &str, name: &str, tool: &str) -> String {
     let searched = &content[..content.floor_char_boundary(SEARCHED_BYTES)];
     let lines: Vec<&str> = searched.lines().collect();
     if let Some(found) = but_for_blanks(searched, old) {
-        return blanks_differ(&lines, &found, old);
+        return blanks_differ(&lines, &found, old, name, tool);
     }
     let Some(start) = most_alike(&lines, old) else {
-        return "`old` does not occur in it, nor anything like it; read the file, then copy `old` from it"
-            .to_owned();
+        return format!(
+            "{name} does not occur in it, nor anything like it; read the file, then copy the old text from it"
+        );
     };
     let shown = start..lines.len().min(start + old.lines().count().clamp(1, SHOWN_LINES));
-    let mut text =
-        format!("`old` does not occur in it; the nearest is {}:\n", line_range(shown.start, shown.len()));
+    let mut text = format!(
+        "{name} does not occur in it; the nearest is {} ({LEGEND}):\n",
+        line_range(shown.start, shown.len())
+    );
     for index in shown {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{}\t{}", index + 1, shortened(lines[index]));
+        let _ = writeln!(text, "{}\t{}", index + 1, visible_at_ends(lines[index]));
     }
-    text.push_str("copy `old` from there, or read the file around it, then call edit_file again");
+    let _ = write!(
+        text,
+        "write the old text as it is there, with blanks for ·, or read the file around it, then call {tool} again"
+    );
     text
 }
 
@@ -76,7 +85,7 @@ fn but_for_blanks(content: &str, old: &str) -> Option<RangeInclusive<usize>> {
 }
 
 /// Shows a text beside the lines from which only blanks tell it apart, with the blanks made visible.
-fn blanks_differ(lines: &[&str], found: &RangeInclusive<usize>, old: &str) -> String {
+fn blanks_differ(lines: &[&str], found: &RangeInclusive<usize>, old: &str, name: &str, tool: &str) -> String {
     let (start, count) = (*found.start(), found.end() - found.start() + 1);
     let wanted: Vec<&str> = old.trim_end().split('\n').skip_while(|line| line.trim().is_empty()).collect();
     // Lines that agree are left out up to the last one before the first that does not.
@@ -84,30 +93,44 @@ fn blanks_differ(lines: &[&str], found: &RangeInclusive<usize>, old: &str) -> St
         wanted.iter().zip(&lines[found.clone()]).take_while(|(old, line)| line.contains(**old)).count();
     let from = agree.saturating_sub(1).min(count - 1);
     let mut text = format!(
-        "`old` does not occur in it, but only blanks differ from {} (shown as → tab, · blank, ⍽ other blank, ␍ carriage return):\n",
+        "{name} does not occur in it, but only blanks differ from {} ({LEGEND}):\n",
         line_range(start, count)
     );
     for (index, line) in lines[found.clone()].iter().enumerate().skip(from).take(SHOWN_LINES) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}\t{}", start + index + 1, visible(line));
     }
-    text.push_str("and `old` is:\n");
+    let _ = writeln!(text, "and {name} is:");
     for line in wanted.iter().skip(from).take(SHOWN_LINES) {
         let _ = writeln!(text, "\t{}", visible(line));
     }
-    text.push_str("write the blanks as they are in the file, then call edit_file again");
+    let _ = write!(text, "write the blanks as they are in the file, then call {tool} again");
     text
 }
 
 fn visible(line: &str) -> String {
-    let visible = |character: char| match character {
+    shortened(&line.chars().map(visible_character).collect::<String>())
+}
+
+/// Makes the blanks at both ends of a line visible, and any in between that is not an ordinary one.
+fn visible_at_ends(line: &str) -> String {
+    let solid = line.trim_matches([' ', '\t']);
+    let start = line.len() - line.trim_start_matches([' ', '\t']).len();
+    let inside = start..start + solid.len();
+    let visible = |(place, character): (usize, char)| {
+        if character == ' ' && inside.contains(&place) { character } else { visible_character(character) }
+    };
+    shortened(&line.char_indices().map(visible).collect::<String>())
+}
+
+fn visible_character(character: char) -> char {
+    match character {
         '\t' => '→',
         ' ' => '·',
         '\r' => '␍',
         other if other.is_whitespace() => '⍽',
         other => other,
-    };
-    shortened(&line.chars().map(visible).collect::<String>())
+    }
 }
 
 /// Finds the line, 0-based, at which the lines most like a text start.

@@ -1,18 +1,17 @@
+use super::ladder::{Ladder, Level, Match};
 use super::nearest::nearest;
-use super::search::Search;
-use crate::lines::{line_at, line_feeds};
-use crate::words::{Count, counted, joined};
+use super::places::{Wanted, choose, line_list};
+use super::rewrite::rewrite;
+use crate::lines::line_at;
+use crate::text_change::TextChange;
+use crate::words::Count;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::Range;
 
 /// How many failed edits are told in full.
 const TOLD_EDITS: usize = 3;
-
-/// How many of the lines in which a text occurs are named.
-const NAMED_LINES: usize = 10;
 
 /// How long a new text must be, in bytes, for it to be no coincidence that the file has it.
 const TELLING_BYTES: usize = 8;
@@ -22,55 +21,61 @@ const TELLING_BYTES: usize = 8;
 #[serde(deny_unknown_fields)]
 pub(super) struct Edit {
     /// The text to replace, exactly as it is in the file.
-    old: String,
+    pub(super) old: String,
     /// The text to put in its place; empty to remove it.
-    new: String,
+    pub(super) new: String,
     /// How many times `old` must occur; all of them are replaced.
     #[serde(default = "once")]
     #[schemars(range(min = 1))]
-    expected: u64,
+    pub(super) expected: u64,
     /// Replace `old` wherever it occurs, however often.
     #[serde(default)]
-    all: bool,
+    pub(super) all: bool,
+    /// Where `old` occurs more than once: the number of the line at which the one meant starts.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub(super) near_line: Option<u64>,
 }
 
 fn once() -> u64 {
     1
 }
 
-/// What a file becomes.
+/// What is to be changed in a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Plan {
-    pub(super) content: String,
-    /// How many places each edit replaced.
-    pub(super) replacements: Vec<u64>,
+    /// In the order of their places, none of them overlapping another.
+    pub(super) changes: Vec<TextChange>,
+    /// How each edit was found.
+    pub(super) edits: Vec<PlannedEdit>,
 }
 
-/// One place that is to be replaced.
-struct Replacement<'a> {
-    /// Where the edit's `old` is.
+/// How one edit was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PlannedEdit {
+    pub(super) level: Level,
+    /// How many places it replaces.
+    pub(super) places: u64,
+}
+
+/// The changes of one edit at one place.
+struct Replacement {
     place: Range<usize>,
-    /// The part of it that changes.
-    changed: Range<usize>,
-    new: Cow<'a, str>,
-    /// Which edit it is of.
+    changes: Vec<TextChange>,
     edit: usize,
 }
 
-/// Works out what a file becomes, or says in words for the model why it cannot be edited so.
+/// Works out what is to be changed in a file, or says in words for the model why it cannot be edited so.
 pub(super) fn plan(content: &str, edits: &[Edit]) -> Result<Plan, String> {
-    let search = Search::new(content);
+    let ladder = Ladder::new(content);
     let mut replacements = Vec::new();
-    let mut counts = Vec::with_capacity(edits.len());
+    let mut planned = Vec::with_capacity(edits.len());
     let mut failed = Vec::new();
-    for (index, edit) in edits.iter().enumerate() {
-        match places(&search, edits, index) {
-            Ok(places) => {
-                counts.push(places.len() as u64);
-                replacements.extend(places.into_iter().map(|place| {
-                    let (changed, new) = search.change(&place, &edit.old, &edit.new);
-                    Replacement { place, changed, new, edit: index }
-                }));
+    for index in 0..edits.len() {
+        match replace(&ladder, edits, index) {
+            Ok((level, found)) => {
+                planned.push(PlannedEdit { level, places: found.len() as u64 });
+                replacements.extend(found);
             }
             Err(reason) => failed.push((index, reason)),
         }
@@ -80,15 +85,17 @@ pub(super) fn plan(content: &str, edits: &[Edit]) -> Result<Plan, String> {
     }
     replacements.sort_by_key(|replacement| replacement.place.start);
     refuse_overlaps(content, &replacements)?;
-    let result = replaced(content, &replacements);
-    if result == content {
+    let changes = replacements.into_iter().flat_map(|replacement| replacement.changes);
+    let changes: Vec<TextChange> =
+        changes.filter(|change| content[change.place.clone()] != change.new).collect();
+    if changes.is_empty() {
         return Err("it is already as these edits would make it; go on with the next step".to_owned());
     }
-    Ok(Plan { content: result, replacements: counts })
+    Ok(Plan { changes, edits: planned })
 }
 
-/// Finds the places that one edit replaces.
-fn places(search: &Search<'_>, edits: &[Edit], index: usize) -> Result<Vec<Range<usize>>, String> {
+/// Finds the places that one edit replaces, and what becomes of each.
+fn replace(ladder: &Ladder<'_>, edits: &[Edit], index: usize) -> Result<(Level, Vec<Replacement>), String> {
     let edit = &edits[index];
     if edit.old.is_empty() {
         return Err("`old` is empty; to insert text, give the line beside it as `old` and repeat that line in `new`, or \
@@ -98,50 +105,35 @@ fn places(search: &Search<'_>, edits: &[Edit], index: usize) -> Result<Vec<Range
     if edit.old == edit.new {
         return Err("`old` and `new` are the same; give what is to change and what it becomes".to_owned());
     }
-    let mut places = search.find(&edit.old);
-    let found = places.len() as u64;
-    if found == 0 {
-        return Err(not_found(search, edits, index));
+    let wanted = Wanted::of(edit)?;
+    let content = ladder.content();
+    let Some((level, found)) = ladder.find(&edit.old, &edit.new) else {
+        return Err(not_found(ladder, edits, index));
+    };
+    let chosen = choose(content, level, found, wanted)?;
+    if level > Level::LineEnds && chosen.iter().any(|found| content[found.place.clone()] == edit.new) {
+        return Err(already_applied(content, &chosen));
     }
-    if edit.all {
-        return Ok(places);
-    }
-    let wanted = edit.expected;
-    if found != wanted {
-        let times = counted(found, "time", "times");
-        let lines = line_list(search.content(), &places);
-        return Err(if wanted == 1 {
-            format!(
-                "`old` occurs {times}, in {lines}; add lines around it so that it is unique, or set `all` to replace every one"
-            )
-        } else {
-            format!(
-                "`old` occurs {times}, in {lines}, and not {} as expected; correct `expected`, or set `all`",
-                Count(wanted)
-            )
-        });
-    }
-    if wanted == 1
-        && let Some(other) = search.find_overlapping(&edit.old)
-    {
-        places.push(other);
-        return Err(format!(
-            "`old` occurs twice, in places that overlap, in {}; add text around it so that it is unique",
-            line_list(search.content(), &places)
-        ));
-    }
-    Ok(places)
+    let rewritten = chosen.into_iter().map(|found| {
+        let changes = rewrite(ladder, level, &found, &edit.old, &edit.new)?;
+        Ok(Replacement { place: found.place, changes, edit: index })
+    });
+    Ok((level, rewritten.collect::<Result<_, String>>()?))
 }
 
-fn not_found(search: &Search<'_>, edits: &[Edit], index: usize) -> String {
+fn already_applied(content: &str, places: &[Match]) -> String {
+    format!(
+        "`old` does not occur in it, but `new` does, in {}: this edit is already applied, it seems; read the file there, then \
+         leave out this edit or correct it",
+        line_list(content, places)
+    )
+}
+
+fn not_found(ladder: &Ladder<'_>, edits: &[Edit], index: usize) -> String {
     let Edit { old, new, .. } = &edits[index];
-    let applied = if new.trim().len() < TELLING_BYTES { Vec::new() } else { search.find(new) };
+    let applied = if new.trim().len() < TELLING_BYTES { Vec::new() } else { ladder.find_plainly(new) };
     if applied.len() == 1 {
-        return format!(
-            "`old` does not occur in it, but `new` does, in {}: the edit may have been made before; read the file there, then \
-             leave out this edit or correct it",
-            line_list(search.content(), &applied)
-        );
+        return already_applied(ladder.content(), &applied);
     }
     let mut earlier =
         edits.iter().enumerate().filter(|(other, edit)| *other != index && edit.new.contains(old));
@@ -152,10 +144,10 @@ fn not_found(search: &Search<'_>, edits: &[Edit], index: usize) -> String {
             other + 1
         );
     }
-    nearest(search.content(), old)
+    nearest(ladder.content(), old, "`old`", "edit_file")
 }
 
-fn refuse_overlaps(content: &str, replacements: &[Replacement<'_>]) -> Result<(), String> {
+fn refuse_overlaps(content: &str, replacements: &[Replacement]) -> Result<(), String> {
     for pair in replacements.windows(2) {
         let [first, second] = pair else { continue };
         if first.place.end > second.place.start {
@@ -168,18 +160,6 @@ fn refuse_overlaps(content: &str, replacements: &[Replacement<'_>]) -> Result<()
         }
     }
     Ok(())
-}
-
-fn replaced(content: &str, replacements: &[Replacement<'_>]) -> String {
-    let mut result = String::with_capacity(content.len());
-    let mut kept = 0;
-    for Replacement { changed, new, .. } in replacements {
-        result.push_str(&content[kept..changed.start]);
-        result.push_str(new);
-        kept = changed.end;
-    }
-    result.push_str(&content[kept..]);
-    result
 }
 
 /// Tells why edits failed; which ones, where there is more than one.
@@ -196,24 +176,6 @@ fn told(failed: &[(usize, String)], edits: usize) -> String {
         let _ = write!(text, "\n… and {} more; correct these first", failed.len() - TOLD_EDITS);
     }
     text
-}
-
-/// Names the lines at which places start: `lines 4, 17 and 32`.
-fn line_list(content: &str, places: &[Range<usize>]) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    let (mut line, mut counted) = (1, 0);
-    for place in places.iter().take(NAMED_LINES) {
-        line += line_feeds(&content.as_bytes()[counted..place.start]);
-        counted = place.start;
-        lines.push(Count(line).to_string());
-    }
-    lines.dedup();
-    let more = places.len().saturating_sub(NAMED_LINES);
-    if more > 0 {
-        lines.push(format!("{} more", Count(more as u64)));
-    }
-    let noun = if lines.len() == 1 { "line" } else { "lines" };
-    format!("{noun} {}", joined(&lines, "and"))
 }
 
 #[cfg(test)]

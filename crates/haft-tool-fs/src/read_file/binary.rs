@@ -1,22 +1,9 @@
-use super::slice::HEAD_BYTES;
-use crate::lines::line_at;
-use crate::words::{Count, Shown, size};
-use haft_core::ToolError;
+use crate::words::{Shown, size};
 use haft_workdir::WorkdirPath;
 use std::fmt::Write as _;
-use std::str::Utf8Error;
 
 /// How many bytes of a file that is no text are shown.
 const SHOWN_BYTES: usize = 64;
-
-/// Why a file is not text.
-#[derive(Debug)]
-pub(super) enum NotText {
-    /// It has zero bytes near its start, or starts like a known kind of file.
-    Binary,
-    /// A line has bytes that are not UTF-8.
-    NotUtf8 { line: u64, byte: u8 },
-}
 
 /// Kinds of files by the bytes they start with.
 const KINDS: &[(&[u8], &str)] = &[
@@ -45,34 +32,12 @@ const KINDS: &[(&[u8], &str)] = &[
     (b"wOFF", "a font"),
     (b"wOF2", "a font"),
     (b"\0\x01\0\0", "a font"),
-    (b"\xff\xfe", "UTF-16 text"),
-    (b"\xfe\xff", "UTF-16 text"),
+    (b"\xff\xfe\0\0", "UTF-32 text"),
+    (b"\0\0\xfe\xff", "UTF-32 text"),
 ];
 
-/// Tells, by how a file starts, whether it is not text.
-pub(super) fn binary(start: &[u8]) -> Option<NotText> {
-    let head = &start[..start.len().min(HEAD_BYTES)];
-    if head.contains(&0) {
-        return Some(NotText::Binary);
-    }
-    let error = std::str::from_utf8(head).err()?;
-    // The last character may go on behind the head.
-    if error.error_len().is_none() && head.len() < start.len() {
-        return None;
-    }
-    if kind(head).is_some() {
-        return Some(NotText::Binary);
-    }
-    let line = line_at(head, error.valid_up_to());
-    Some(not_utf8(line, head, error))
-}
-
-/// Says which byte of a line is not UTF-8.
-pub(super) fn not_utf8(line: u64, bytes: &[u8], error: Utf8Error) -> NotText {
-    NotText::NotUtf8 { line, byte: bytes.get(error.valid_up_to()).copied().unwrap_or_default() }
-}
-
-fn kind(head: &[u8]) -> Option<&'static str> {
+/// Tells what kind of file starts so.
+pub(super) fn kind(head: &[u8]) -> Option<&'static str> {
     let container = |at: usize, mark: &[u8]| head.get(at..).is_some_and(|rest| rest.starts_with(mark));
     if head.starts_with(b"RIFF") && container(8, b"WEBP") {
         return Some("a WebP image");
@@ -89,40 +54,24 @@ fn kind(head: &[u8]) -> Option<&'static str> {
     KINDS.iter().find(|(mark, _)| head.starts_with(mark)).map(|(_, kind)| *kind)
 }
 
-/// Tells the model what the file is instead of text, and what to do with it.
-pub(super) fn refusal(path: &WorkdirPath, not_text: &NotText, bytes: u64, head: &[u8]) -> ToolError {
-    let path = Shown::new(path.as_str());
-    let kind = kind(head);
-    let (what, next) = match (not_text, kind) {
-        (_, Some(kind @ "UTF-16 text")) => (
-            format!("is not UTF-8 but {kind}"),
-            "convert it with a command such as `iconv -f UTF-16 -t UTF-8`, then read the result",
-        ),
-        (NotText::Binary, kind) => (
-            format!("is not text but {}", kind.unwrap_or("binary data")),
-            "look at it with a command such as `file` or `xxd`, or with a program for this kind of file",
-        ),
-        (NotText::NotUtf8 { line, byte }, _) => (
-            format!("is not UTF-8 text: line {} has the byte {byte:#04x}", Count(*line)),
-            "convert it with a command such as `iconv -f LATIN1 -t UTF-8`, then read the result",
-        ),
-    };
-    let mut text = format!("`{path}` {what}; {}", size(bytes));
-    // Of a text in another encoding the start says little, and nothing where the byte is far behind it.
-    if matches!(not_text, NotText::Binary) {
-        text.push_str(", starting with");
-        write_rows(&mut text, &head[..head.len().min(SHOWN_BYTES)]);
-    }
-    text.push('\n');
-    text.push_str(next);
-    ToolError::invalid_input(text)
+/// Tells the model what a file is that is no text, and what to do with it.
+pub(super) fn describe(path: &WorkdirPath, bytes: u64, head: &[u8]) -> String {
+    let mut text = format!(
+        "{}: {}, not text but {}; it starts with",
+        Shown::new(path.as_str()),
+        size(bytes),
+        kind(head).unwrap_or("binary data")
+    );
+    write_rows(&mut text, &head[..head.len().min(SHOWN_BYTES)], 0);
+    text.push_str("\n[look at more of it with `byte_range`, or with a program for this kind of file]");
+    text
 }
 
-/// Writes bytes in rows of 16, in hexadecimal and as characters.
-fn write_rows(text: &mut String, bytes: &[u8]) {
+/// Writes bytes in rows of 16, in hexadecimal and as characters, with their places.
+pub(super) fn write_rows(text: &mut String, bytes: &[u8], start: u64) {
     for (row, bytes) in bytes.chunks(16).enumerate() {
         // Writing to a string cannot fail.
-        let _ = write!(text, "\n{:04x} ", row * 16);
+        let _ = write!(text, "\n{:04x} ", start + row as u64 * 16);
         for byte in bytes {
             let _ = write!(text, " {byte:02x}");
         }

@@ -1,27 +1,27 @@
-use super::binary::{NotText, binary, not_utf8, refusal};
+use super::binary::kind;
+use super::chunks::{BUFFER_BYTES, Chunks};
+use super::indent::Indent;
+use super::survey::{Stamp, Survey, Surveys, Total};
 use crate::blocking::go_on;
-use crate::lines::line_feeds;
+use crate::encoding::{TextEncoding, detect};
 use crate::words::size;
 use haft_core::ToolError;
 use haft_workdir::{Error, WorkdirPath};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// How many bytes of one line are given.
 pub(super) const LINE_BYTES: usize = 2000;
 
-/// How many bytes are read at once.
-const BUFFER_BYTES: usize = 64 * 1024;
-
-/// How many bytes at the start of a file tell whether it is text.
-pub(super) const HEAD_BYTES: usize = 8 * 1024;
-
 /// How much of a file is read whose size is given as 0, as the kernel does for files that it makes up.
 const UNSIZED_BYTES: u64 = 16 * 1024 * 1024;
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// How many bytes at the start of a file tell whether it is text.
+const HEAD_BYTES: usize = 8 * 1024;
 
 /// What is wanted of a file.
 #[derive(Debug, Clone, Copy)]
@@ -45,41 +45,22 @@ pub(super) struct Slice {
     pub(super) last: u64,
     /// Whether a line was too long to be given whole.
     pub(super) cut_lines: bool,
-    /// Whether the file starts with a byte order mark, which is left out.
-    pub(super) bom: bool,
+    pub(super) encoding: TextEncoding,
+    pub(super) indent: Indent,
     pub(super) total: Total,
+    /// The size of the file.
+    pub(super) size: u64,
 }
 
-/// What the whole file is like.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Total {
-    pub(super) bytes: u64,
-    pub(super) newlines: u64,
-    /// Newlines with a carriage return before them.
-    pub(super) crlf: u64,
-    pub(super) ends_in_newline: bool,
-    ends_in_return: bool,
-}
-
-impl Total {
-    /// Counts lines; one without a newline at its end counts too.
-    pub(super) fn lines(&self) -> u64 {
-        self.newlines + u64::from(self.bytes > 0 && !self.ends_in_newline)
-    }
-
-    /// Takes the next bytes into account and says how many newlines they have.
-    fn add(&mut self, chunk: &[u8]) -> u64 {
-        let newlines = line_feeds(chunk);
-        let crlf =
-            memchr::memchr_iter(b'\r', chunk).filter(|place| chunk.get(place + 1) == Some(&b'\n')).count();
-        let across = self.ends_in_return && chunk.first() == Some(&b'\n');
-        self.bytes += chunk.len() as u64;
-        self.newlines += newlines;
-        self.crlf += crlf as u64 + u64::from(across);
-        self.ends_in_newline = chunk.last() == Some(&b'\n');
-        self.ends_in_return = chunk.last() == Some(&b'\r');
-        newlines
-    }
+/// What a file turns out to be.
+#[derive(Debug)]
+pub(super) enum Content {
+    Text(Slice),
+    /// No text: its size, and how it starts.
+    Data {
+        size: u64,
+        head: Vec<u8>,
+    },
 }
 
 /// Reads the wanted lines of a file as it was when it was opened: what is added meanwhile does not count.
@@ -87,36 +68,16 @@ pub(super) fn read_slice(
     file: File,
     path: &WorkdirPath,
     wanted: Wanted,
+    surveys: &Surveys,
     stop: &CancellationToken,
-) -> Result<Slice, ToolError> {
-    let unreadable = |source: io::Error| {
-        let error = Error::Io { action: "read", path: path.clone(), source };
-        ToolError::failed(error.model_text()).with_source(error)
-    };
-    let size = file.metadata().map_err(unreadable)?.len();
-    let most = if size == 0 { UNSIZED_BYTES } else { size };
-    let mut chunks = Chunks { file, left: most, buffer: vec![0; BUFFER_BYTES] };
-    let first = if let Ok(offset) = u64::try_from(wanted.offset) {
-        offset.max(1)
-    } else {
-        let mut total = Total::default();
-        while let Some(chunk) = chunks.next().map_err(unreadable)? {
-            go_on(stop)?;
-            total.add(chunk);
+) -> Result<Content, ToolError> {
+    read(file, wanted, surveys, stop).map_err(|stopped| match stopped {
+        Stopped::Unreadable(source) => {
+            let error = Error::Io { action: "read", path: path.clone(), source };
+            ToolError::failed(error.model_text()).with_source(error)
         }
-        chunks.rewind(most).map_err(unreadable)?;
-        total.lines().saturating_sub(wanted.offset.unsigned_abs()) + 1
-    };
-    let not_text = match collect(&mut chunks, first, wanted, stop).map_err(|stopped| match stopped {
-        Stopped::Unreadable(error) => unreadable(error),
         Stopped::Cancelled(error) => error,
-    })? {
-        Ok(slice) => return Ok(slice),
-        Err(not_text) => not_text,
-    };
-    chunks.rewind(HEAD_BYTES as u64).map_err(unreadable)?;
-    let head = chunks.next().map_err(unreadable)?.unwrap_or_default();
-    Err(refusal(path, &not_text, size, head))
+    })
 }
 
 /// Why a pass over a file ended before its end.
@@ -125,52 +86,77 @@ enum Stopped {
     Cancelled(ToolError),
 }
 
-/// Passes over a file once and picks the wanted lines.
-fn collect(
-    chunks: &mut Chunks,
-    first: u64,
-    wanted: Wanted,
-    stop: &CancellationToken,
-) -> Result<Result<Slice, NotText>, Stopped> {
-    let mut collector = Collector::new(first, wanted);
-    while let Some(chunk) = chunks.next().map_err(Stopped::Unreadable)? {
-        go_on(stop).map_err(Stopped::Cancelled)?;
-        let is_start = collector.slice.total.bytes == 0;
-        let not_text = if is_start { binary(chunk) } else { None };
-        if let Some(not_text) = not_text.or_else(|| collector.take(chunk).err()) {
-            return Ok(Err(not_text));
-        }
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Self {
+        Self::Unreadable(error)
     }
-    Ok(collector.finish())
 }
 
-/// Gives the bytes of a file in turn, full buffers except for the last.
-struct Chunks {
-    file: File,
-    left: u64,
-    buffer: Vec<u8>,
-}
-
-impl Chunks {
-    fn next(&mut self) -> io::Result<Option<&[u8]>> {
-        let wanted = usize::try_from(self.left).map_or(BUFFER_BYTES, |left| left.min(BUFFER_BYTES));
-        let mut filled = 0;
-        while filled < wanted {
-            match self.file.read(&mut self.buffer[filled..wanted]) {
-                Ok(0) => break,
-                Ok(read) => filled += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+fn read(file: File, wanted: Wanted, surveys: &Surveys, stop: &CancellationToken) -> Result<Content, Stopped> {
+    let metadata = file.metadata()?;
+    let size = metadata.len();
+    let most = if size == 0 { UNSIZED_BYTES } else { size };
+    let mut chunks = Chunks::new(file, most);
+    let (encoding, read) = {
+        let start = chunks.next()?.unwrap_or_default();
+        let encoding = detect(start, start.len() < BUFFER_BYTES);
+        match encoding.filter(|encoding| is_text(*encoding, start)) {
+            Some(encoding) => (encoding, start.len()),
+            None => return Ok(Content::Data { size, head: start.to_vec() }),
+        }
+    };
+    let size = if size == 0 { read as u64 } else { size };
+    chunks.rewind(encoding)?;
+    // The places of characters in a file of UTF-16 are not those in what is read of it.
+    let stamp = Stamp::of(&metadata).filter(|_| !matches!(encoding, TextEncoding::Utf16 { .. }));
+    let known = stamp.and_then(|stamp| surveys.get(stamp));
+    let survey = if let Some(survey) = known {
+        survey
+    } else {
+        let mut survey = Survey::new(most);
+        let first = u64::try_from(wanted.offset).map(|offset| offset.max(1));
+        let mut collector = first.ok().map(|first| Collector::new(first, 1, encoding, wanted));
+        while let Some(chunk) = chunks.next()? {
+            go_on(stop).map_err(Stopped::Cancelled)?;
+            let newlines = survey.add(chunk);
+            if let Some(collector) = &mut collector {
+                collector.take(chunk, newlines);
             }
         }
-        // A short buffer is the end, even if more is written by now.
-        self.left = if filled < wanted { 0 } else { self.left - filled as u64 };
-        Ok((filled > 0).then(|| &self.buffer[..filled]))
+        let survey = Arc::new(survey);
+        if let Some(stamp) = stamp {
+            surveys.put(stamp, Arc::clone(&survey));
+        }
+        if let Some(collector) = collector {
+            return Ok(Content::Text(collector.finish(survey.total.clone(), size)));
+        }
+        survey
+    };
+    let first = match u64::try_from(wanted.offset) {
+        Ok(offset) => offset.max(1),
+        Err(_) => survey.total.lines().saturating_sub(wanted.offset.unsigned_abs()) + 1,
+    };
+    let (place, line) = match encoding {
+        TextEncoding::Utf16 { .. } => (0, 1),
+        _ => survey.before(first),
+    };
+    chunks.seek(place, encoding)?;
+    let mut collector = Collector::new(first, line, encoding, wanted);
+    while !collector.done
+        && let Some(chunk) = chunks.next()?
+    {
+        go_on(stop).map_err(Stopped::Cancelled)?;
+        collector.take(chunk, crate::lines::line_feeds(chunk));
     }
+    Ok(Content::Text(collector.finish(survey.total.clone(), size)))
+}
 
-    fn rewind(&mut self, left: u64) -> io::Result<()> {
-        self.left = left;
-        self.file.seek(SeekFrom::Start(0)).map(|_| ())
+/// Tells whether what could be text in an encoding is some.
+fn is_text(encoding: TextEncoding, start: &[u8]) -> bool {
+    match encoding {
+        TextEncoding::Utf8 { strays: false, .. } => !start[..start.len().min(HEAD_BYTES)].contains(&0),
+        TextEncoding::Utf8 { .. } | TextEncoding::Legacy(_) => kind(start).is_none(),
+        TextEncoding::Utf16 { .. } => true,
     }
 }
 
@@ -185,48 +171,56 @@ struct Collector {
     /// Its length so far, in bytes.
     length: usize,
     ends_in_return: bool,
+    /// Whether a line that was given has other characters than ASCII.
+    has_others: bool,
     /// Whether no further line is wanted.
     done: bool,
 }
 
 impl Collector {
-    fn new(first: u64, wanted: Wanted) -> Self {
+    /// Wants lines from the first on, of bytes that start in a line.
+    fn new(first: u64, line: u64, encoding: TextEncoding, wanted: Wanted) -> Self {
         let slice = Slice {
             text: String::new(),
             first,
             last: first - 1,
             cut_lines: false,
-            bom: false,
+            encoding,
+            indent: Indent::default(),
             total: Total::default(),
+            size: 0,
         };
-        Self { slice, wanted, line: 1, kept: Vec::new(), length: 0, ends_in_return: false, done: false }
+        Self {
+            slice,
+            wanted,
+            line,
+            kept: Vec::new(),
+            length: 0,
+            ends_in_return: false,
+            has_others: false,
+            done: false,
+        }
     }
 
-    fn take(&mut self, chunk: &[u8]) -> Result<(), NotText> {
-        if self.slice.total.bytes == 0 {
-            self.slice.bom = chunk.starts_with(BYTE_ORDER_MARK);
-        }
-        let newlines = self.slice.total.add(chunk);
+    /// Takes the next bytes, which have so many newlines.
+    fn take(&mut self, chunk: &[u8], newlines: u64) {
         if self.done {
-            return Ok(());
+            return;
         }
         if self.line + newlines < self.slice.first {
             self.line += newlines;
-            return Ok(());
+            return;
         }
-        for piece in chunk.split_inclusive(|byte| *byte == b'\n') {
-            let text = piece.strip_suffix(b"\n").unwrap_or(piece);
+        let mut rest = chunk;
+        while !rest.is_empty() && !self.done {
+            let end = memchr::memchr(b'\n', rest);
             if self.line >= self.slice.first {
-                self.keep(text);
+                self.keep(&rest[..end.unwrap_or(rest.len())]);
             }
-            if text.len() < piece.len() {
-                self.end_line(true)?;
-            }
-            if self.done {
-                break;
-            }
+            let Some(end) = end else { break };
+            self.end_line(true);
+            rest = &rest[end + 1..];
         }
-        Ok(())
     }
 
     fn keep(&mut self, text: &[u8]) {
@@ -239,14 +233,14 @@ impl Collector {
     }
 
     /// Writes the line that has ended, if it is wanted, and starts the next.
-    fn end_line(&mut self, by_newline: bool) -> Result<(), NotText> {
+    fn end_line(&mut self, by_newline: bool) {
         if self.line >= self.slice.first {
             let before = self.slice.text.len();
-            let is_cut = self.write_line(by_newline)?;
+            let is_cut = self.write_line(by_newline);
             if self.slice.text.len() > self.wanted.bytes && before > 0 {
                 self.slice.text.truncate(before);
                 self.done = true;
-                return Ok(());
+                return;
             }
             self.slice.cut_lines |= is_cut;
             self.slice.last = self.line;
@@ -256,86 +250,63 @@ impl Collector {
         self.kept.clear();
         self.length = 0;
         self.ends_in_return = false;
-        Ok(())
     }
 
     /// Writes the current line and tells whether it had to be cut.
-    fn write_line(&mut self, by_newline: bool) -> Result<bool, NotText> {
+    fn write_line(&mut self, by_newline: bool) -> bool {
         if by_newline && self.ends_in_return {
             self.length -= 1;
             self.kept.truncate(self.length);
         }
-        let kept: &[u8] = match self.kept.strip_prefix(BYTE_ORDER_MARK) {
-            Some(rest) if self.line == 1 => rest,
+        let is_cut = self.length > self.kept.len();
+        if self.slice.encoding == TextEncoding::UTF_8 {
+            self.look_again();
+        }
+        let encoding = if matches!(self.slice.encoding, TextEncoding::Utf16 { .. }) {
+            TextEncoding::UTF_8
+        } else {
+            self.slice.encoding
+        };
+        let kept = match self.kept.strip_prefix(self.slice.encoding.mark()) {
+            Some(rest) if self.line == 1 && matches!(self.slice.encoding, TextEncoding::Utf8 { .. }) => rest,
             _ => &self.kept,
         };
-        let left_out = self.kept.len() - kept.len();
-        let text = match std::str::from_utf8(kept) {
-            Ok(text) => text,
-            // What was cut may end within a character.
-            Err(error) if error.error_len().is_none() && self.length > self.kept.len() => {
-                std::str::from_utf8(&kept[..error.valid_up_to()]).unwrap_or_default()
-            }
-            Err(error) => return Err(not_utf8(self.line, kept, error)),
-        };
-        let more = self.length - left_out - text.len();
+        let text = encoding.decode(kept);
+        // What was cut may end within a character.
+        let text =
+            if is_cut { Cow::Borrowed(text.trim_end_matches(char::REPLACEMENT_CHARACTER)) } else { text };
+        self.has_others |= !text.is_ascii();
+        self.slice.indent.add(&text);
         // Writing to a string cannot fail.
         let _ = write!(self.slice.text, "{}\t{text}", self.line);
-        if more > 0 {
+        if is_cut {
+            let given = if encoding == TextEncoding::UTF_8 { text.len() } else { kept.len() };
+            let more = self.length - (self.kept.len() - kept.len()) - given;
             let _ = write!(self.slice.text, "… [{} more in this line]", size(more as u64));
         }
         self.slice.text.push('\n');
-        Ok(more > 0)
+        is_cut
+    }
+
+    /// Finds out what a file is in that started as UTF-8 and does not go on so.
+    fn look_again(&mut self) {
+        let Err(error) = std::str::from_utf8(&self.kept) else { return };
+        if error.error_len().is_none() && self.length > self.kept.len() {
+            return;
+        }
+        let strays = TextEncoding::Utf8 { bom: false, strays: true };
+        self.slice.encoding =
+            if self.has_others { strays } else { detect(&self.kept, true).unwrap_or(strays) };
     }
 
     /// Ends the last line, if no newline did.
-    fn finish(mut self) -> Result<Slice, NotText> {
-        if !self.done && !self.slice.total.ends_in_newline && self.slice.total.bytes > 0 {
-            self.end_line(false)?;
+    fn finish(mut self, total: Total, size: u64) -> Slice {
+        if !self.done && !total.ends_in_newline && total.bytes > 0 {
+            self.end_line(false);
         }
-        Ok(self.slice)
+        Slice { total, size, ..self.slice }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{BUFFER_BYTES, Total, Wanted, read_slice};
-    use haft_core::ToolErrorKind;
-    use haft_testkit::Tree;
-    use tokio_util::sync::CancellationToken;
-
-    #[test]
-    fn counts_line_ends_that_two_buffers_share() {
-        let mut total = Total::default();
-        for chunk in [b"a\r".as_slice(), b"\nb\n\r", b"\n"] {
-            total.add(chunk);
-        }
-        assert_eq!((total.bytes, total.newlines, total.crlf, total.lines()), (7, 3, 2, 3));
-    }
-
-    #[test]
-    fn keeps_lines_and_characters_that_two_buffers_share() {
-        let head = "x".repeat(BUFFER_BYTES - 3);
-        let tree = Tree::new().file("a", &format!("{head}\né\r\nlast"));
-        let workdir = tree.workdir();
-        let path = workdir.resolve("a").unwrap();
-        let wanted = Wanted { offset: 2, lines: 9, bytes: 100 };
-        let file = workdir.open_file(&path).unwrap();
-        let slice = read_slice(file, &path, wanted, &CancellationToken::new()).unwrap();
-        assert_eq!((slice.text.as_str(), slice.last, slice.total.crlf), ("2\té\n3\tlast\n", 3, 1));
-    }
-
-    #[test]
-    fn stops_when_told_to() {
-        let tree = Tree::new().file("a", "text\n");
-        let workdir = tree.workdir();
-        let path = workdir.resolve("a").unwrap();
-        let stop = CancellationToken::new();
-        stop.cancel();
-        for offset in [1, -1] {
-            let wanted = Wanted { offset, lines: 9, bytes: 100 };
-            let error = read_slice(workdir.open_file(&path).unwrap(), &path, wanted, &stop).unwrap_err();
-            assert_eq!(error.kind(), ToolErrorKind::Cancelled);
-        }
-    }
-}
+mod tests;

@@ -170,7 +170,7 @@ fn an_edit_that_cannot_be_made_is_previewed_in_words() {
         json!({ "path": "src/main.rs", "edits": [{ "old": "fn run()", "new": "fn go()" }] }),
         &expect![[r#"
             Text(
-                "this edit would be refused: `old` does not occur in it; the nearest is line 1:\n1\tfn main() {}\ncopy `old` from there, or read the file around it, then call edit_file again",
+                "this edit would be refused: `old` does not occur in it; the nearest is line 1 (shown as → tab, · blank, ⍽ other blank, ␍ carriage return):\n1\tfn main() {}\nwrite the old text as it is there, with blanks for ·, or read the file around it, then call edit_file again",
             )
         "#]],
     );

@@ -281,3 +281,74 @@ fn a_written_file_keeps_its_mode_and_leaves_nothing_beside_it() {
         (0o755, vec!["run.sh".to_owned()], "echo three\n")
     );
 }
+
+#[test]
+fn no_edit_of_many_at_once_is_lost() {
+    let lines = (0..200).fold(String::new(), |text, line| text + &format!("line {line:03};\n"));
+    let tree = Tree::new().file("a", &lines);
+    let inputs: Vec<Value> = (0..200)
+        .map(|line| json!({ "path": "a", "edits": [{ "old": format!("line {line:03};"), "new": format!("LINE {line:03};") }] }))
+        .collect();
+    // Each call has a registry and an executor of its own, so that none of them waits for another but for the file's turn.
+    std::thread::scope(|scope| {
+        for inputs in inputs.chunks(25) {
+            let tree = &tree;
+            scope.spawn(move || {
+                for input in inputs {
+                    let reply = run(tree, "edit_file", input.clone());
+                    assert!(reply.status.is_ok(), "{}", shown(&reply));
+                }
+            });
+        }
+    });
+    assert_eq!(tree.read("a"), lines.to_uppercase());
+}
+
+#[test]
+fn a_huge_line_is_edited_in_place() {
+    let huge = "x,".repeat(17 << 20);
+    let tree = Tree::new().file("a", &format!("{huge}needle,{huge}"));
+    let reply = run(&tree, "edit_file", json!({ "path": "a", "edits": [{ "old": "needle", "new": "pin" }] }));
+    let text = reply.output.to_text();
+    assert!(text.contains("larger than 64.0 MiB"), "{}", &text[..text.len().min(500)]);
+    let tree = Tree::new().file("a", &format!("{huge}needle"));
+    let reply = run(&tree, "edit_file", json!({ "path": "a", "edits": [{ "old": "needle", "new": "pin" }] }));
+    let text = reply.output.to_text();
+    assert!(reply.status.is_ok() && text.len() < 6_000, "{}", &text[..text.len().min(500)]);
+    assert!(tree.read("a").ends_with("x,x,pin"));
+    let read = run(&tree, "read_file", json!({ "path": "a" })).output.to_text();
+    assert!(read.len() < 3_000, "{}", read.len());
+}
+
+#[test]
+fn a_file_of_the_kernel_is_read_to_its_end() {
+    if !Path::new("/proc/self/status").exists() {
+        return;
+    }
+    let root = haft_workdir::Workdir::open("/proc/self").unwrap();
+    let tools = haft_tools_core::ToolRegistry::of(haft_tool_fs::tools(&root)).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let reply =
+        runtime.block_on(haft_testkit::call(&tools, "read_file", json!({ "path": "status", "limit": 1 })));
+    assert!(reply.status.is_ok() && reply.output.to_text().contains("\n1\tName:"), "{}", shown(&reply));
+}
+
+#[test]
+fn a_patch_leads_nowhere_else() {
+    let outside = Tree::new().file("secret", "secret\n");
+    let tree = Tree::new().link("link", outside.path()).file("a", "a\n");
+    let name = outside.path().join("secret");
+    for path in ["../secret", "link/secret", name.to_str().unwrap(), "new/../../secret"] {
+        for patch in [
+            format!("*** Begin Patch\n*** Update File: {path}\n-secret\n+changed\n*** End Patch\n"),
+            format!("*** Begin Patch\n*** Delete File: {path}\n*** End Patch\n"),
+            format!("*** Begin Patch\n*** Add File: {path}2\n+new\n*** End Patch\n"),
+            format!("*** Begin Patch\n*** Update File: a\n*** Move to: {path}2\n-a\n+b\n*** End Patch\n"),
+        ] {
+            let reply = run(&tree, "apply_patch", json!({ "patch": patch }));
+            assert!(!reply.status.is_ok(), "{path}: {}", shown(&reply));
+        }
+    }
+    assert_eq!((outside.list(), outside.read("secret").as_str()), (vec!["secret".to_owned()], "secret\n"));
+    assert_eq!(tree.read("a"), "a\n");
+}

@@ -6,9 +6,17 @@
 mod accesses;
 mod attacks;
 mod cases;
+#[cfg(all(feature = "notebooks", feature = "pdf"))]
+mod documents;
 mod editing;
 mod fixture;
+#[cfg(feature = "images")]
+mod images;
 mod listing;
+#[cfg(feature = "manage")]
+mod managing;
+mod mutated_edits;
+mod mutation;
 mod reading;
 mod specs;
 mod writing;

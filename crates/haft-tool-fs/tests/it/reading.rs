@@ -39,7 +39,14 @@ fn gives_two_thousand_lines_and_says_how_to_go_on() {
     assert!(text.ends_with("\n[lines 1–2,000 of 2,310; continue with offset 2001]"), "{text}");
     assert_eq!(
         reply.output.details,
-        json!({ "path": "a.txt", "first_line": 1, "last_line": 2000, "total_lines": 2310, "bytes": 21_993 })
+        json!({
+            "path": "a.txt",
+            "first_line": 1,
+            "last_line": 2000,
+            "total_lines": 2310,
+            "bytes": 21_993,
+            "encoding": "UTF-8",
+        })
     );
 }
 
@@ -64,7 +71,7 @@ fn cuts_a_huge_line_and_marks_it() {
     let text = read(&tree, json!({ "path": "a.txt" })).output.to_text();
     let expected = format!(
         "a.txt: 3 lines, 9.5 MiB\n1\tshort\n2\t{}… [9.5 MiB more in this line]\n3\tlast\n\
-         [lines over 2,000 bytes are cut; the rest of one can be read with a command such as `cut -b`]",
+         [lines over 2,000 bytes are cut; the rest of one can be read with `byte_range`]",
         "é".repeat(1000)
     );
     assert_eq!(text, expected);
@@ -85,25 +92,32 @@ fn reads_the_end_of_a_long_file() {
 }
 
 #[test]
-fn refuses_a_slice_with_bytes_that_are_not_utf8_and_gives_the_others() {
+fn reads_on_in_the_encoding_that_a_line_turns_out_to_be_in() {
     let mut bytes = numbered(5000, "line").into_bytes();
     bytes.extend(b"caf\xe9\n");
     let tree = Tree::new().bytes("a.txt", &bytes);
-    let refused = run(&tree, "read_file", json!({ "path": "a.txt", "offset": 5000 }));
-    let text = refused.output.to_text();
-    assert!(
-        text.starts_with("`a.txt` is not UTF-8 text: line 5,001 has the byte 0xe9; 47.7 KiB\n"),
-        "{text}"
-    );
-    let given = read(&tree, json!({ "path": "a.txt", "offset": 4999, "limit": 2 })).output.to_text();
-    assert_eq!(lines_of(&given), [(4999, "line 4999"), (5000, "line 5000")]);
+    let text = read(&tree, json!({ "path": "a.txt", "offset": 5000 })).output.to_text();
+    assert!(text.starts_with("a.txt: 5,001 lines, 47.7 KiB, windows-1252\n"), "{text}");
+    assert_eq!(lines_of(&text), [(5000, "line 5000"), (5001, "café")]);
 }
 
 #[test]
-fn names_only_the_first_entries_of_a_large_directory() {
+fn lists_only_the_first_entries_of_a_large_directory() {
     let tree = (0..500).fold(Tree::new(), |tree, index| tree.file(&format!("many/{index:03}"), ""));
-    let text = run(&tree, "read_file", json!({ "path": "many" })).output.to_text();
-    assert!(text.contains("it holds 000, 001,") && text.contains("019 and 480 more; read one"), "{text}");
+    let text = read(&tree, json!({ "path": "many" })).output.to_text();
+    assert!(text.starts_with("`many` is a directory:\nmany/\n  000  0 bytes\n"), "{text}");
+    assert!(text.ends_with("\n[200 of 500 entries shown; list a directory by itself to see more]"), "{text}");
+}
+
+#[test]
+fn several_large_files_share_a_reply() {
+    let tree = ["a", "b", "c"]
+        .iter()
+        .fold(Tree::new(), |tree, name| tree.file(name, &numbered(5000, &"wide ".repeat(20))));
+    let reply = read(&tree, json!({ "path": "a", "more": [{ "path": "b" }, { "path": "c" }] }));
+    let text = reply.output.to_text();
+    assert!(reply.truncation.is_none() && text.len() > 28 * 1024, "{}", text.len());
+    assert_eq!(text.matches("continue with offset").count(), 3);
 }
 
 #[test]
@@ -175,10 +189,11 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_fail_but_as_text(bytes in prop::collection::vec(any::<u8>(), 0..300), offset in any::<i64>()) {
+    fn no_bytes_make_it_fail(bytes in prop::collection::vec(any::<u8>(), 0..300), offset in any::<i64>(), range in any::<(u8, u8)>()) {
         let tree = Tree::new().bytes("a", &bytes);
-        let reply = run(&tree, "read_file", json!({ "path": "a", "offset": offset }));
-        let is_text = std::str::from_utf8(&bytes).is_ok() && !bytes.contains(&0);
-        prop_assert_eq!(reply.status.is_ok(), is_text, "{}", reply.output.to_text());
+        read(&tree, json!({ "path": "a", "offset": offset }));
+        let reply = run(&tree, "read_file", json!({ "path": "a", "byte_range": { "start": range.0, "end": range.1 } }));
+        let is_there = range.0 < range.1 && (bytes.is_empty() || usize::from(range.0) < bytes.len());
+        prop_assert_eq!(reply.status.is_ok(), is_there, "{}", reply.output.to_text());
     }
 }

@@ -10,31 +10,103 @@ fn check(tool: &str, spec: &Expect) {
 }
 
 #[test]
-fn there_are_four() {
+fn there_are_five() {
     assert_eq!(
         registry(&Tree::new()).names().collect::<Vec<_>>(),
-        ["edit_file", "list_files", "read_file", "write_file"]
+        ["apply_patch", "edit_file", "list_files", "read_file", "write_file"]
     );
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one snapshot")]
 fn describes_read_file() {
     check(
         "read_file",
-        &expect![[r#"
+        &expect![[r##"
             {
               "name": "read_file",
               "title": "Read file",
-              "description": "Reads a text file of the working directory. Each line is given with its number and a tab in front; neither is part of the file. Without `offset` and `limit` the first 2,000 lines are given; a long file is given up to about 30 KiB at a time, and the reply says how to go on. Lines over 2,000 bytes are cut and marked.",
+              "description": "Reads a text file of the working directory, or several with `more`. Each line is given with its number and a tab in front; neither is part of the file. Without `offset` and `limit` the first 2,000 lines are given; a long file is given up to about 30 KiB at a time, and the reply says how to go on. Lines over 2,000 bytes are cut and marked. A file is UTF-8 with LF line endings unless its head says otherwise. Of a directory the entries are listed, of a file that is no text the kind, the size and the first bytes are given.",
               "input_schema": {
+                "$defs": {
+                  "ByteRange": {
+                    "additionalProperties": false,
+                    "description": "Some bytes of a file.",
+                    "properties": {
+                      "end": {
+                        "description": "The place behind the last byte.",
+                        "format": "uint64",
+                        "minimum": 0,
+                        "type": "integer"
+                      },
+                      "start": {
+                        "description": "The place of the first byte, counted from 0.",
+                        "format": "uint64",
+                        "minimum": 0,
+                        "type": "integer"
+                      }
+                    },
+                    "required": [
+                      "start",
+                      "end"
+                    ],
+                    "type": "object"
+                  },
+                  "Further": {
+                    "additionalProperties": false,
+                    "description": "A further file to read.",
+                    "properties": {
+                      "limit": {
+                        "default": 2000,
+                        "description": "The most lines to give, up to 2,000.",
+                        "format": "uint64",
+                        "minimum": 1,
+                        "type": "integer"
+                      },
+                      "offset": {
+                        "default": 1,
+                        "description": "The line to start at, as for the first file.",
+                        "format": "int64",
+                        "type": "integer"
+                      },
+                      "path": {
+                        "description": "The file to read, relative to the working directory.",
+                        "type": "string"
+                      }
+                    },
+                    "required": [
+                      "path"
+                    ],
+                    "type": "object"
+                  }
+                },
                 "additionalProperties": false,
                 "properties": {
+                  "byte_range": {
+                    "anyOf": [
+                      {
+                        "$ref": "#/$defs/ByteRange"
+                      },
+                      {
+                        "type": "null"
+                      }
+                    ],
+                    "description": "Give these bytes of the file instead of lines: those from `start`, counted from 0, up to `end`."
+                  },
                   "limit": {
                     "default": 2000,
                     "description": "The most lines to give, up to 2,000.",
                     "format": "uint64",
                     "minimum": 1,
                     "type": "integer"
+                  },
+                  "more": {
+                    "description": "Further files to read in the same call.",
+                    "items": {
+                      "$ref": "#/$defs/Further"
+                    },
+                    "maxItems": 20,
+                    "type": "array"
                   },
                   "offset": {
                     "default": 1,
@@ -65,7 +137,7 @@ fn describes_read_file() {
               "exposure": "direct",
               "explicit": false
             }
-        "#]],
+        "##]],
     );
 }
 
@@ -77,12 +149,12 @@ fn describes_write_file() {
             {
               "name": "write_file",
               "title": "Write file",
-              "description": "Writes a whole file: creates it, with the directories above it, or replaces all of its content. To change a part of an existing file use edit_file. The file holds either its old content or the new, never a part.",
+              "description": "Writes a whole file: creates it, with the directories above it, or replaces all of its content. To change a part of an existing file use edit_file. The file holds either its old content or the new, never a part. An existing file keeps its encoding, byte order mark, line endings and mode; a text that stands for something left out is refused.",
               "input_schema": {
                 "additionalProperties": false,
                 "properties": {
                   "content": {
-                    "description": "All of the file's new content, written exactly as given; end it with a line break.",
+                    "description": "All of the file's new content; end it with a line break.",
                     "type": "string"
                   },
                   "create_only": {
@@ -126,7 +198,7 @@ fn describes_edit_file() {
             {
               "name": "edit_file",
               "title": "Edit file",
-              "description": "Changes parts of a text file by replacing exact texts. Each `old` must be copied from the file as it is, blanks and indentation included and without the line numbers of read_file, and be unique in it: add lines around it if it is not. All edits are looked up in the file as it is before the call; either all of them are made or none. The file keeps its line endings. The reply shows what has changed.",
+              "description": "Changes parts of a text file by replacing exact texts. Each `old` must be copied from the file as it is, blanks and indentation included and without the line numbers of read_file, and be unique in it: add lines around it if it is not. All edits are looked up in the file as it is before the call; either all of them are made or none. The file keeps its encoding and line endings. The reply shows what has changed, and says so where `old` was found only without regard to line endings, blanks at the ends of lines, indentation or kinds of punctuation.",
               "input_schema": {
                 "$defs": {
                   "Edit": {
@@ -144,6 +216,16 @@ fn describes_edit_file() {
                         "format": "uint64",
                         "minimum": 1,
                         "type": "integer"
+                      },
+                      "near_line": {
+                        "default": null,
+                        "description": "Where `old` occurs more than once: the number of the line at which the one meant starts.",
+                        "format": "uint64",
+                        "minimum": 1,
+                        "type": [
+                          "integer",
+                          "null"
+                        ]
                       },
                       "new": {
                         "description": "The text to put in its place; empty to remove it.",
@@ -197,6 +279,45 @@ fn describes_edit_file() {
               "explicit": false
             }
         "##]],
+    );
+}
+
+#[test]
+fn describes_apply_patch() {
+    check(
+        "apply_patch",
+        &expect![[r#"
+        {
+          "name": "apply_patch",
+          "title": "Apply patch",
+          "description": "Changes, creates, removes and renames files by a patch: either the form that starts with `*** Begin Patch` and ends with `*** End Patch`, or a unified diff as git or diff write it. Everything is looked up before anything is changed: either all files are changed or none. Each hunk has to fit in one place only, exactly but for blanks at the ends of lines; give it lines of context. For a few replacements in one file edit_file is simpler.",
+          "input_schema": {
+            "additionalProperties": false,
+            "properties": {
+              "patch": {
+                "description": "The patch, whole.",
+                "type": "string"
+              }
+            },
+            "required": [
+              "patch"
+            ],
+            "type": "object"
+          },
+          "hints": {
+            "read_only": false,
+            "destructive": true,
+            "idempotent": false,
+            "open_world": false,
+            "streaming": false
+          },
+          "origin": {
+            "kind": "builtin"
+          },
+          "exposure": "direct",
+          "explicit": false
+        }
+    "#]],
     );
 }
 

@@ -11,7 +11,11 @@ fn the_host_gets_the_diff() {
     let reply = run(&tree, "write_file", json!({ "path": "a", "content": "one\n2\n" }));
     assert_eq!(
         reply.output.details,
-        json!({ "path": "a", "diff": "--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n" })
+        json!({
+            "path": "a",
+            "diff": "--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n",
+            "digest": "sha256:b8c083898d90",
+        })
     );
 }
 
@@ -19,7 +23,7 @@ fn the_host_gets_the_diff() {
 fn a_file_that_is_not_text_has_no_diff() {
     let tree = Tree::new().bytes("a", &[0xff, 0]);
     let reply = run(&tree, "write_file", json!({ "path": "a", "content": "text\n" }));
-    assert_eq!(reply.output.details, json!({ "path": "a", "diff": null }));
+    assert_eq!(reply.output.details, json!({ "path": "a", "diff": null, "digest": "sha256:b9e68e1bea3e" }));
 }
 
 #[test]
@@ -32,7 +36,7 @@ fn a_large_file_is_replaced_without_a_diff() {
     );
     let reply = run(&tree, "write_file", json!({ "path": "a", "content": "small\n" }));
     assert_eq!(shown(&reply), "ok\nreplaced `a`: 1 line, 6 bytes (before: 5.0 MiB)\n");
-    assert_eq!(reply.output.details, json!({ "path": "a", "diff": null }));
+    assert_eq!(reply.output.details, json!({ "path": "a", "diff": null, "digest": "sha256:4c47b3e816fb" }));
 }
 
 #[test]
@@ -80,14 +84,23 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_file_holds_exactly_what_was_written(old in proptest::option::of(any::<Vec<u8>>()), new in any::<String>()) {
+    fn a_file_holds_exactly_what_was_written(old in proptest::option::of("[a-zé\n]{0,30}"), new in any::<String>()) {
         let mut tree = Tree::new();
         if let Some(old) = &old {
-            tree = tree.bytes("deep/a", old);
+            tree = tree.file("deep/a", old);
         }
         let reply = run(&tree, "write_file", json!({ "path": "deep/a", "content": new }));
         prop_assert!(reply.status.is_ok(), "{}", shown(&reply));
         prop_assert_eq!(tree.read_bytes("deep/a"), new.into_bytes());
         prop_assert_eq!(tree.list(), ["deep/", "deep/a"]);
+    }
+
+    #[test]
+    fn a_write_that_is_refused_changes_nothing(old in any::<Vec<u8>>(), new in any::<String>()) {
+        let tree = Tree::new().bytes("a", &old);
+        let reply = run(&tree, "write_file", json!({ "path": "a", "content": new }));
+        if !reply.status.is_ok() {
+            prop_assert_eq!(tree.read_bytes("a"), old);
+        }
     }
 }

@@ -1,0 +1,27 @@
+//! Moving, copying and removing files, and making directories.
+
+mod copy;
+mod delete;
+mod doing;
+mod entry;
+mod make_directory;
+mod move_entry;
+
+pub use copy::Copy;
+pub use delete::Delete;
+pub use make_directory::MakeDirectory;
+pub use move_entry::Move;
+
+use haft_tools_core::Tool;
+use haft_workdir::Workdir;
+use std::sync::Arc;
+
+/// Makes every tool that manages files in a working directory: `move`, `copy`, `delete` and `make_directory`.
+pub fn manage_tools(workdir: &Workdir) -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(Move::new(workdir.clone())),
+        Arc::new(Copy::new(workdir.clone())),
+        Arc::new(Delete::new(workdir.clone())),
+        Arc::new(MakeDirectory::new(workdir.clone())),
+    ]
+}

@@ -1,0 +1,164 @@
+use super::doing::Doing;
+use super::entry::{not_inside, not_the_root, occupied};
+use crate::blocking::go_on;
+use crate::commit::{After, Before, Change, commit};
+use crate::failure::{failure, failure_near, resolve};
+use crate::hints::{Hints, missing_above};
+use crate::resource;
+use crate::turns::take_turn;
+use crate::whole::whole;
+use crate::words::{Count, Shown, counted, size};
+use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
+use haft_tools_core::{Access, Accesses, CallScope, Prepared, Tool, input_schema, parse_input};
+use haft_workdir::{EntryKind, Error, WalkOptions, Workdir, WorkdirPath};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+/// How many bytes a copied file may have: it is held in memory.
+const FILE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// How many entries of a directory are copied at most.
+const ENTRIES: usize = 5_000;
+
+const DESCRIPTION: &str = "\
+Copies a file, or a directory with everything in it. Nothing is replaced: if something is at the new path, the call is \
+refused. Directories above the new path are made. Symbolic links in a directory are left out and counted.";
+
+/// Copies a file or a directory: the tool `copy`.
+///
+/// Files keep whether they can be executed. A file over 64 MiB and a directory of more than 5,000 entries are refused before
+/// anything is copied. Declares that it reads everything at and below the one place and writes the other, with the
+/// directories that it makes.
+#[derive(Debug)]
+pub struct Copy {
+    spec: ToolSpec,
+    workdir: Workdir,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The file or directory to copy, relative to the working directory.
+    from: String,
+    /// The whole path of the copy, its name included.
+    to: String,
+}
+
+impl Copy {
+    /// Makes the tool for a working directory.
+    pub fn new(workdir: Workdir) -> Self {
+        let spec = ToolSpec::new(ToolName::project("copy"), DESCRIPTION, input_schema::<Input>())
+            .with_title("Copy")
+            .with_origin(Origin::Builtin)
+            .with_hints(ToolHints::default());
+        Self { spec, workdir }
+    }
+}
+
+impl Tool for Copy {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
+        let input: Input = parse_input(input)?;
+        let from = resolve(&self.workdir, &input.from)?;
+        let to = resolve(&self.workdir, &input.to)?;
+        not_the_root(&from, "copy")?;
+        not_inside(&from, &to)?;
+        let hints = Hints::where_missing(&self.workdir, &from);
+        let created = resource::created(&missing_above(&self.workdir, &to));
+        let written = std::iter::once(resource::tree(&to)).chain(created).map(Access::write);
+        let read = std::iter::once(Access::read(resource::tree(&from)));
+        let accesses: Accesses = read.chain(written).chain(hints.access()).collect();
+        let workdir = self.workdir.clone();
+        let shown = format!("copies `{}` to `{}`", Shown::new(from.as_str()), Shown::new(to.as_str()));
+        let doing = Doing::new(shown, move |stop| {
+            let _turn = take_turn([&to]);
+            copy(&workdir, &from, &to, &hints, stop)
+        });
+        Ok(Prepared::new(accesses, doing))
+    }
+}
+
+fn copy(
+    workdir: &Workdir,
+    from: &WorkdirPath,
+    to: &WorkdirPath,
+    hints: &Hints,
+    stop: &CancellationToken,
+) -> Result<ToolOutput, ToolError> {
+    let kind = workdir.metadata(from).map_err(|error| failure_near(workdir, hints, error))?.kind();
+    match workdir.kind(to) {
+        Err(Error::NotFound { .. }) => {}
+        Err(error) => return Err(failure(error)),
+        Ok(_) => return Err(occupied(to)),
+    }
+    let said = format!("`{}` to `{}`", Shown::new(from.as_str()), Shown::new(to.as_str()));
+    if kind == EntryKind::File {
+        let bytes = copy_file(workdir, from, to)?;
+        return Ok(ToolOutput::text(format!("copied {said}: {}", size(bytes))));
+    }
+    let options = WalkOptions::default().hidden(true).ignored(true);
+    let (mut files, mut directories, mut left_out) = (Vec::new(), Vec::new(), 0_u64);
+    for entry in workdir.walk(from, options).map_err(failure)? {
+        go_on(stop)?;
+        let Ok(entry) = entry else {
+            left_out += 1;
+            continue;
+        };
+        match entry.kind() {
+            EntryKind::File => files.push(entry.into_path()),
+            EntryKind::Directory => directories.push(entry.into_path()),
+            EntryKind::Symlink | EntryKind::Other(_) => left_out += 1,
+        }
+        if files.len() + directories.len() > ENTRIES {
+            return Err(ToolError::invalid_input(format!(
+                "nothing was copied: `{}` has more than {} entries; copy parts of it, or use a command such as `cp -r`",
+                Shown::new(from.as_str()),
+                Count(ENTRIES as u64)
+            )));
+        }
+    }
+    let place = |path: &WorkdirPath| {
+        let below = path.relative_to(from).unwrap_or_default();
+        below.split('/').try_fold(to.clone(), |place, name| place.join_file_name(name))
+    };
+    workdir.create_dir_all(to).map_err(failure)?;
+    for directory in directories.iter().filter_map(place) {
+        workdir.create_dir_all(&directory).map_err(failure)?;
+    }
+    let (mut copied, mut bytes) = (0_u64, 0);
+    for file in &files {
+        go_on(stop)?;
+        let Some(place) = place(file) else { continue };
+        bytes += copy_file(workdir, file, &place).map_err(|error| {
+            let text = format!("{} were copied, but: {}", counted(copied, "file", "files"), error.message());
+            ToolError::new(error.kind(), text).with_source(error)
+        })?;
+        copied += 1;
+    }
+    let mut text = format!("copied {said}: {}, {}", counted(copied, "file", "files"), size(bytes));
+    if left_out > 0 {
+        text += "; left out: ";
+        text += &counted(left_out, "link or other entry", "links and other entries");
+    }
+    Ok(ToolOutput::text(text))
+}
+
+fn copy_file(workdir: &Workdir, from: &WorkdirPath, to: &WorkdirPath) -> Result<u64, ToolError> {
+    let bytes = whole(workdir, from, FILE_BYTES).map_err(|error| match error {
+        Error::TooLarge { .. } => ToolError::invalid_input(format!(
+            "`{}` is larger than {}; copy it with a command such as `cp`",
+            Shown::new(from.as_str()),
+            size(FILE_BYTES)
+        )),
+        other => failure(other),
+    })?;
+    let executable = workdir.metadata(from).map_err(failure)?.is_executable().then_some(true);
+    let change = Change { path: to, before: Before::Absent, after: After::Holds(vec![&bytes]), executable };
+    commit(workdir, &[change]).map_err(crate::commit::Uncommitted::into_error)?;
+    Ok(bytes.len() as u64)
+}

@@ -1,0 +1,82 @@
+use super::doing::Doing;
+use super::entry::{not_inside, not_the_root, occupied, resolve_entry};
+use crate::failure::{failure, failure_near};
+use crate::hints::{Hints, missing_above};
+use crate::resource;
+use crate::turns::take_turn;
+use crate::words::Shown;
+use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
+use haft_tools_core::{Access, Accesses, CallScope, Prepared, Tool, input_schema, parse_input};
+use haft_workdir::{Error, Existing, Workdir};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+const DESCRIPTION: &str = "\
+Moves or renames a file or a directory. Nothing is replaced: if something is at the new path, the call is refused. \
+Directories above the new path are made.";
+
+/// Moves or renames an entry: the tool `move`.
+///
+/// It happens in one step; a symbolic link is itself moved. Declares that it writes everything at and below both places, and
+/// the directories that it makes.
+#[derive(Debug)]
+pub struct Move {
+    spec: ToolSpec,
+    workdir: Workdir,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The file or directory to move, relative to the working directory.
+    from: String,
+    /// Its whole new path, its name included.
+    to: String,
+}
+
+impl Move {
+    /// Makes the tool for a working directory.
+    pub fn new(workdir: Workdir) -> Self {
+        let spec = ToolSpec::new(ToolName::project("move"), DESCRIPTION, input_schema::<Input>())
+            .with_title("Move")
+            .with_origin(Origin::Builtin)
+            .with_hints(ToolHints { destructive: true, ..ToolHints::default() });
+        Self { spec, workdir }
+    }
+}
+
+impl Tool for Move {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
+        let input: Input = parse_input(input)?;
+        let from = resolve_entry(&self.workdir, &input.from)?;
+        let to = resolve_entry(&self.workdir, &input.to)?;
+        not_the_root(&from, "move")?;
+        not_inside(&from, &to)?;
+        let hints = Hints::where_missing(&self.workdir, &from);
+        let created = resource::created(&missing_above(&self.workdir, &to));
+        let written = [resource::tree(&from), resource::tree(&to)].into_iter().chain(created);
+        let accesses: Accesses = written.map(Access::write).chain(hints.access()).collect();
+        let workdir = self.workdir.clone();
+        let said = format!("`{}` to `{}`", Shown::new(from.as_str()), Shown::new(to.as_str()));
+        let doing = Doing::new(format!("moves {said}"), move |_| {
+            let _turn = take_turn([&from, &to]);
+            if let Err(error @ Error::NotFound { .. }) = workdir.kind(&from) {
+                return Err(failure_near(&workdir, &hints, error));
+            }
+            if let Some(parent) = to.parent() {
+                workdir.create_dir_all(&parent).map_err(failure)?;
+            }
+            workdir.rename(&from, &to, Existing::Refuse).map_err(|error| match error {
+                Error::Exists { .. } => occupied(&to).with_source(error),
+                other => failure(other),
+            })?;
+            Ok(ToolOutput::text(format!("moved {said}")))
+        });
+        Ok(Prepared::new(accesses, doing))
+    }
+}
