@@ -5,8 +5,10 @@
 
 #![expect(clippy::print_stdout, reason = "the table is what the benchmark is for")]
 
-use haft_openapi::{Document, LoadOptions};
+use haft_http::{AddressPolicy, HttpClient};
+use haft_openapi::{Document, LoadOptions, OpenApiTools};
 use haft_testkit::counting::{Counting, Spent};
+use haft_tools_core::{Tool as _, ToolRegistry};
 use serde_json::{Value, json};
 use std::hint::black_box;
 use std::path::Path;
@@ -52,7 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     match std::fs::read_to_string(root.join(GITHUB)) {
-        Ok(text) => loading(&text),
+        Ok(text) => loading(&text)?,
         Err(_) => {
             println!("`cargo xtask corpus --examples` installs the document that reading is measured with");
         }
@@ -98,25 +100,32 @@ fn requests() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn loading(text: &str) {
+fn loading(text: &str) -> Result<(), Box<dyn std::error::Error>> {
     let options = LoadOptions::default();
+    let client = HttpClient::new(AddressPolicy::public())?;
+    let tools_of = |document| OpenApiTools::builder("github", document, client.clone()).build();
     let floor = fastest(|| drop(black_box(serde_json::from_str::<Value>(text))));
     let before = Spent::so_far();
-    let document = Document::from_text(text, &options);
+    let document = Document::from_text(text, &options)?;
     let spent = Spent::so_far() - before;
-    let count = document.as_ref().map_or(0, Document::len);
-    let read = fastest(|| drop(black_box(Document::from_text(text, &options))));
-    let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
     println!("| GitHub's document | ms | to its JSON | MB held | allocations |");
     println!("|---|---:|---:|---:|---:|");
-    println!("| its JSON as a `Value` | {:.0} | 1.00 | | |", milliseconds(floor));
-    println!(
-        "| {count} operations | {:.0} | {:.2} | {} | {} |",
-        milliseconds(read),
-        read.as_secs_f64() / floor.as_secs_f64(),
-        spent.live / 1_000_000,
-        spent.allocations
-    );
+    let row = |what: &str, time: Duration| {
+        let ratio = time.as_secs_f64() / floor.as_secs_f64();
+        format!("| {what} | {:.0} | {ratio:.2}", time.as_secs_f64() * 1e3)
+    };
+    println!("{} | | |", row("its JSON as a `Value`", floor));
+    let listed = fastest(|| drop(black_box(Document::from_text(text, &options).map(tools_of))));
+    let listed = row(&format!("a tool for each of {} operations", document.len()), listed);
+    println!("{listed} | {} | {} |", spent.live / 1_000_000, spent.allocations);
+    let described = fastest(|| {
+        let tools = tools_of(document.clone()).tools();
+        black_box(tools.iter().map(|tool| tool.spec().description().len()).sum::<usize>());
+    });
+    println!("{} | | |", row("what a model is told of all of them, their schemas among it", described));
+    let checked = fastest(|| drop(black_box(ToolRegistry::admit(tools_of(document.clone()).tools()))));
+    println!("{} | | |", row("the same, and their schemas made ready to check calls", checked));
+    Ok(())
 }
 
 /// The fastest of several measurements, since noise only ever adds.
