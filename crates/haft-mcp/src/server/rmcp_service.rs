@@ -2,6 +2,8 @@
 
 mod answer;
 mod asked;
+#[cfg(feature = "server-http")]
+mod direct;
 mod followers;
 #[expect(deprecated, reason = "clients of the older era have logs, roots and samples")]
 mod handler;

@@ -18,7 +18,6 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, Method, Request, Response, StatusCode, request};
 use http_body::Body;
-use http_body_util::Full;
 use hyper::body::Incoming;
 use std::convert::Infallible;
 use std::error::Error;
@@ -57,7 +56,7 @@ pub(super) struct Connection<S> {
 
 /// Is a service of the protocol, which takes requests that are read already.
 pub(crate) trait Inner:
-    Service<Request<Full<Bytes>>, Response = Response<Self::Body>, Error = Infallible, Future: Send>
+    Service<Request<Bytes>, Response = Response<Self::Body>, Error = Infallible, Future: Send>
     + Clone
     + Send
     + Sync
@@ -68,7 +67,7 @@ pub(crate) trait Inner:
 
 impl<S, B> Inner for S
 where
-    S: Service<Request<Full<Bytes>>, Response = Response<B>, Error = Infallible, Future: Send>
+    S: Service<Request<Bytes>, Response = Response<B>, Error = Infallible, Future: Send>
         + Clone
         + Send
         + Sync
@@ -184,7 +183,7 @@ impl Gate {
         let is_end = head.method == Method::DELETE;
         strip(&mut head.headers);
         head.extensions.insert(principal.clone());
-        let mut response = call(inner, Request::from_parts(head, Full::new(body))).await;
+        let mut response = call(inner, Request::from_parts(head, body)).await;
         // The session is gone, and some clients take "accepted" for a failure.
         if is_end && response.status() == StatusCode::ACCEPTED {
             *response.status_mut() = StatusCode::OK;
@@ -287,7 +286,7 @@ impl Route {
     }
 }
 
-async fn call<S: Inner>(mut inner: S, request: Request<Full<Bytes>>) -> Response<S::Body> {
+async fn call<S: Inner>(mut inner: S, request: Request<Bytes>) -> Response<S::Body> {
     let Ok(()) = std::future::poll_fn(|cx| inner.poll_ready(cx)).await;
     let Ok(response) = inner.call(request).await;
     response

@@ -4,16 +4,16 @@ use super::message;
 use super::modern_line::ModernLine;
 #[cfg(feature = "server-http")]
 use super::serving::SessionName;
-use super::serving::Whose;
+use super::serving::{Serving, Whose};
 use super::speaker::{Speaker, log_level};
 use crate::LogLevel;
 use crate::server::ask::{Ask, AskKind};
-use crate::server::caller::Caller;
-use crate::server::line::Line;
+use crate::server::caller::{Caller, Principal};
+use crate::server::line::{CallRequest, Calls as _, Line, Served};
 use crate::server::round::Binding;
 use crate::server::toolbox::Bench;
 use rmcp::RoleServer;
-use rmcp::model::{ErrorData, ProtocolVersion};
+use rmcp::model::{CallToolRequestParams, ClientCapabilities, ErrorData, Implementation, ProtocolVersion};
 use rmcp::service::RequestContext;
 use serde_json::Value;
 use std::sync::Arc;
@@ -88,6 +88,24 @@ impl Asked {
         self.during(context, work).await
     }
 
+    /// Makes the call that is asked for, which is cancelled with the request.
+    pub(super) async fn called(
+        &self,
+        serving: &Serving,
+        params: CallToolRequestParams,
+        is_watched: bool,
+    ) -> Result<Served, ErrorData> {
+        let call = CallRequest {
+            tool: params.name.into_owned(),
+            input: Value::Object(params.arguments.unwrap_or_default()),
+            answers: params.input_responses.unwrap_or_default(),
+            state: params.request_state,
+            is_watched,
+        };
+        let call = serving.shared.calls.call(&self.bench, call, self.line.shared());
+        serving.answering(&self.line.speaker().cancellation, call).await.map_err(message::error)
+    }
+
     /// What the rounds of the request are bound to.
     pub(super) fn binding<'a>(
         &'a self,
@@ -110,14 +128,8 @@ impl Handler {
                 (find(&context.extensions).ok_or_else(unknown)?, session)
             }
         };
-        let mut caller = Caller::new(principal);
-        caller.session = session.filter(|_| !is_modern(context));
-        caller.client = context.client_info().map(|client| {
-            let kept = |text: String| crate::shown::line(&text, MOST_NAME);
-            (kept(client.name), kept(client.version))
-        });
-        caller.can = context.client_capabilities().as_ref().map(message::abilities).unwrap_or_default();
-        Ok(caller)
+        let session = session.filter(|_| !is_modern(context));
+        Ok(caller(principal, session, context.client_info(), context.client_capabilities().as_ref()))
     }
 
     /// Makes the way back to the client.
@@ -153,6 +165,23 @@ impl Handler {
         };
         cell.get_or_try_init(look).await.cloned()
     }
+}
+
+/// Says who asks, by what is known of them and what their client says of itself.
+pub(super) fn caller(
+    principal: Principal,
+    session: Option<Arc<str>>,
+    client: Option<Implementation>,
+    can: Option<&ClientCapabilities>,
+) -> Caller {
+    let mut caller = Caller::new(principal);
+    caller.session = session;
+    caller.client = client.map(|client| {
+        let kept = |text: String| crate::shown::line(&text, MOST_NAME);
+        (kept(client.name), kept(client.version))
+    });
+    caller.can = can.map(message::abilities).unwrap_or_default();
+    caller
 }
 
 /// Asks a client of the older era for its roots; `None` if it does not say.

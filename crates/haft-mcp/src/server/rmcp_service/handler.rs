@@ -11,7 +11,6 @@ use super::tool_list::ToolList;
 use crate::server::calls::RoundEnd;
 use crate::server::catalog::instructions;
 use crate::server::content;
-use crate::server::line::{CallRequest, Calls as _};
 use crate::server::toolbox::CallingClient;
 use rmcp::model::{
     ArgumentInfo, CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams,
@@ -159,18 +158,9 @@ impl ServerHandler for Handler {
                 } else {
                     self.session.least().is_some()
                 };
-            let name = request.name.into_owned();
-            let call = CallRequest {
-                tool: name.clone(),
-                input: Value::Object(request.arguments.unwrap_or_default()),
-                answers: request.input_responses.unwrap_or_default(),
-                state: request.request_state,
-                is_watched,
-            };
-            let calls = &self.shared().calls;
-            let call =
-                async { calls.call(&asked.bench, call, asked.line.shared()).await.map_err(message::error) };
-            let served = asked.during(&context, self.serving.answering(&context.ct, call)).await?;
+            let name = request.name.clone();
+            let called = asked.called(&self.serving, request, is_watched);
+            let served = asked.during(&context, called).await?;
             call_response(self.shared(), &asked, &name, served)
         })
         .await

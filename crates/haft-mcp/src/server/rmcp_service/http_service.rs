@@ -1,3 +1,4 @@
+use super::direct::{self, DirectCall};
 use super::handler::Handler;
 use super::serving::{Serving, Whose};
 use super::sessions::{SENDER, Sessions};
@@ -6,13 +7,11 @@ use crate::server::caller::{Caller, Principal};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::{HeaderValue, Request, Response, StatusCode};
-use http_body::Body;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
 use rmcp::model::Extensions;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use std::convert::Infallible;
-use std::fmt::Display;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio_util::sync::CancellationToken;
@@ -23,10 +22,15 @@ pub(crate) type HttpBody = BoxBody<Bytes, Infallible>;
 
 /// Answers requests whose sender is known: each carries its [`Principal`] as an extension.
 #[derive(Clone)]
-pub(crate) struct HttpService {
+pub(crate) struct HttpService(Arc<Answering>);
+
+struct Answering {
     serving: Arc<Serving>,
     inner: StreamableHttpService<Handler, Sessions>,
     sessions: Arc<Sessions>,
+    over: CancellationToken,
+    #[cfg(test)]
+    answers_directly: bool,
 }
 
 /// Serves the protocol over HTTP; hosts, origins, sizes and senders are looked at by whoever calls it.
@@ -43,24 +47,46 @@ pub(crate) fn http_service(serving: &Arc<Serving>, over: CancellationToken) -> H
         .with_json_response(true)
         // Each event of a stream that can be resumed says so itself.
         .with_sse_retry(None)
-        .with_cancellation_token(over);
+        .with_cancellation_token(over.clone());
     let made_of = serving.clone();
     let make = move || Ok(Handler::new(made_of.clone(), Whose::OfRequest(sender)));
     let inner = StreamableHttpService::new(make, sessions.clone(), config);
-    HttpService { serving: serving.clone(), inner, sessions }
+    HttpService(Arc::new(Answering {
+        serving: serving.clone(),
+        inner,
+        sessions,
+        over,
+        #[cfg(test)]
+        answers_directly: true,
+    }))
 }
 
 impl HttpService {
     /// Does what has to be done beside the requests, for as long as it is awaited.
     pub(crate) async fn keep(&self) {
-        tokio::join!(self.sessions.sweep(), self.serving.tell_of_changes());
+        tokio::join!(self.0.sessions.sweep(), self.0.serving.tell_of_changes());
     }
 
     /// Ends the streams on which clients only listen.
     pub(crate) fn let_listeners_go(&self) {
-        self.sessions.let_listeners_go();
+        self.0.sessions.let_listeners_go();
     }
 
+    /// Leaves all requests to the library.
+    #[cfg(test)]
+    pub(super) fn without_direct_calls(&self) -> Self {
+        let Answering { serving, inner, sessions, over, .. } = &*self.0;
+        Self(Arc::new(Answering {
+            serving: serving.clone(),
+            inner: inner.clone(),
+            sessions: sessions.clone(),
+            over: over.clone(),
+            answers_directly: false,
+        }))
+    }
+}
+
+impl Answering {
     /// Looks at the tools of whoever calls one that nobody has seen, so that the headers of the call can be checked.
     async fn look(&self, principal: &Principal, tool: Option<&str>) {
         let shared = &self.serving.shared;
@@ -74,12 +100,43 @@ impl HttpService {
     }
 }
 
-impl<B> Service<Request<B>> for HttpService
-where
-    B: Body + Send + 'static,
-    B::Error: Display,
-    B::Data: Send + 'static,
-{
+impl Answering {
+    /// Reads a call that can be answered without the library.
+    fn direct(&self, request: &Request<Bytes>) -> Option<DirectCall> {
+        #[cfg(test)]
+        if !self.answers_directly {
+            return None;
+        }
+        DirectCall::read(&self.serving, request)
+    }
+
+    async fn answer(&self, request: Request<Bytes>) -> Response<HttpBody> {
+        let sender = request.extensions().get::<Principal>().cloned();
+        let Some(sender) = sender else { return Box::pin(self.inner.handle(request.map(Full::new))).await };
+        let tool = request.headers().get("mcp-name").and_then(|name| name.to_str().ok());
+        let method = request.headers().get("mcp-method").map(HeaderValue::as_bytes);
+        let (is_call, is_list) = (method == Some(b"tools/call"), method == Some(b"tools/list"));
+        self.look(&sender, tool.filter(|_| is_call)).await;
+        if let Some(call) = self.direct(&request) {
+            return tokio::select! {
+                biased;
+                answer = call.answered(self.serving.clone(), sender) => answer,
+                () = self.over.cancelled() => direct::unanswered(),
+            };
+        }
+        let mut request = request.map(Full::new);
+        // What is answered in a session goes other ways.
+        if !is_list || request.headers().contains_key("mcp-session-id") {
+            return Box::pin(SENDER.scope(sender, self.inner.handle(request))).await;
+        }
+        let page = WrittenPage::default();
+        request.extensions_mut().insert(page.clone());
+        let response = Box::pin(SENDER.scope(sender, self.inner.handle(request))).await;
+        if page.is_taken() { with_page(response, &page).await } else { response }
+    }
+}
+
+impl Service<Request<Bytes>> for HttpService {
     type Response = Response<HttpBody>;
     type Error = Infallible;
     type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
@@ -88,24 +145,9 @@ where
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        let mut service = self.clone();
-        Box::pin(async move {
-            let sender = request.extensions().get::<Principal>().cloned();
-            let Some(sender) = sender else { return service.inner.call(request).await };
-            let tool = request.headers().get("mcp-name").and_then(|name| name.to_str().ok());
-            let method = request.headers().get("mcp-method").map(HeaderValue::as_bytes);
-            let (is_call, is_list) = (method == Some(b"tools/call"), method == Some(b"tools/list"));
-            service.look(&sender, tool.filter(|_| is_call)).await;
-            // What is answered in a session goes other ways.
-            if !is_list || request.headers().contains_key("mcp-session-id") {
-                return SENDER.scope(sender, service.inner.call(request)).await;
-            }
-            let page = WrittenPage::default();
-            request.extensions_mut().insert(page.clone());
-            let response = SENDER.scope(sender, service.inner.call(request)).await?;
-            Ok(if page.is_taken() { with_page(response, &page).await } else { response })
-        })
+    fn call(&mut self, request: Request<Bytes>) -> Self::Future {
+        let service = self.0.clone();
+        Box::pin(async move { Ok(service.answer(request).await) })
     }
 }
 

@@ -1,3 +1,7 @@
+#[cfg(feature = "server-http")]
+mod both_ways;
+#[cfg(feature = "server-http")]
+mod direct;
 mod eras;
 #[cfg(feature = "server-http")]
 mod http;

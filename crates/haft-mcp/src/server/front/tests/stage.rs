@@ -210,7 +210,7 @@ impl Answer {
     }
 }
 
-impl tower_service::Service<Request<Full<Bytes>>> for Script {
+impl tower_service::Service<Request<Bytes>> for Script {
     type Response = Response<BoxBody<Bytes, Infallible>>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
@@ -219,12 +219,11 @@ impl tower_service::Service<Request<Full<Bytes>>> for Script {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<Full<Bytes>>) -> Self::Future {
+    fn call(&mut self, request: Request<Bytes>) -> Self::Future {
         let script = self.clone();
         Box::pin(async move {
             let call = script.calls.fetch_add(1, Ordering::SeqCst);
             let (head, body) = request.into_parts();
-            let body = body.collect().await.unwrap_or_else(|never| match never {}).to_bytes();
             let body: Value = serde_json::from_slice(&body).unwrap_or_default();
             let full = |value: Value| Response::new(Full::new(Bytes::from(value.to_string())).boxed());
             let waiting = Waiting::new(&script.waiting);

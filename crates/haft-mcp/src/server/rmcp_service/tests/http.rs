@@ -6,7 +6,7 @@ use crate::server::rmcp_service::http_service::{HttpService, http_service};
 use crate::server::rmcp_service::serving::Serving;
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
@@ -47,7 +47,7 @@ impl Stage {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let mut request = request.body(Full::new(Bytes::from(body.to_string()))).unwrap();
+        let mut request = request.body(Bytes::from(body.to_string())).unwrap();
         request.extensions_mut().insert(Principal::new(who));
         let response = self.service.clone().call(request).await.unwrap();
         let session = response.headers().get("mcp-session-id").map(|id| id.to_str().unwrap().to_owned());

@@ -64,6 +64,13 @@ fn call(name: &str, more: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params })
 }
 
+/// Calls likewise, and wants to be told how it goes, which is the library's affair.
+fn told_call(name: &str, more: &Value) -> Value {
+    let mut message = call(name, more);
+    message["params"]["_meta"]["progressToken"] = 1.into();
+    message
+}
+
 #[tokio::test]
 async fn no_secret_is_logged_whatever_the_level() {
     let log = Log::default();
@@ -81,10 +88,11 @@ async fn no_secret_is_logged_whatever_the_level() {
     let (server, stop) = (Host::new().server(), CancellationToken::new());
     let until = stop.clone();
     let client = async {
-        assert!(post(&address, &call("echo", &json!({}))).await.contains(ARGUMENT));
+        for call in [call, told_call] {
+            assert!(post(&address, &call("echo", &json!({}))).await.contains(ARGUMENT));
+        }
         let told = post(&address, &call("ask", &json!({}))).await;
-        let (_, body) = told.split_once("\r\n\r\n").unwrap();
-        let told: Value = serde_json::from_str(body).unwrap();
+        let told: Value = serde_json::from_str(told.split_once("\r\n\r\n").unwrap().1).unwrap();
         let state = told["result"]["requestState"].as_str().unwrap().to_owned();
         let wrong = format!("{state}x");
         let answers: serde_json::Map<_, _> = told["result"]["inputRequests"]
@@ -94,7 +102,10 @@ async fn no_secret_is_logged_whatever_the_level() {
             .map(|key| (key.clone(), json!({ "action": "accept", "content": { "name": "Ada" } })))
             .collect();
         for state in [&wrong, &state, &state] {
-            post(&address, &call("ask", &json!({ "requestState": state, "inputResponses": answers }))).await;
+            for call in [call, told_call] {
+                let more = json!({ "requestState": state, "inputResponses": answers });
+                post(&address, &call("ask", &more)).await;
+            }
         }
         stop.cancel();
         state

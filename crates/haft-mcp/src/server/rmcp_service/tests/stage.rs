@@ -2,7 +2,7 @@
 
 use crate::server::serve::Ended;
 use crate::{
-    Ask, AskKind, Bench, Caller, CallingClient, LogLevel, McpServe, PromptRole, Prompts, Resources,
+    Ability, Ask, AskKind, Bench, Caller, CallingClient, LogLevel, McpServe, PromptRole, Prompts, Resources,
     ServedPrompt, Toolbox,
 };
 use async_trait::async_trait;
@@ -53,7 +53,10 @@ impl Host {
     }
 
     pub(super) fn tool(&self, name: &str) -> Arc<dyn Tool> {
-        let schema = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
+        let mut schema = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
+        if name == "headed" {
+            schema["properties"]["text"]["x-mcp-header"] = "Text".into();
+        }
         let spec = ToolSpec::new(name.parse().unwrap(), "Does it.", Schema::new(schema).unwrap());
         Arc::new(Does { spec, host: self.clone() })
     }
@@ -114,7 +117,10 @@ struct One {
 
 #[async_trait]
 impl Toolbox for One {
-    async fn bench(&self, _caller: &Caller, _roots: Option<&[String]>) -> Result<Arc<Bench>, String> {
+    async fn bench(&self, caller: &Caller, _roots: Option<&[String]>) -> Result<Arc<Bench>, String> {
+        if caller.principal.as_str() == "nobody" {
+            return Err("nothing is served to nobody".to_owned());
+        }
         Ok(self.bench.clone())
     }
 
@@ -208,6 +214,10 @@ impl Action for Doing {
         let client = cx.scope().extension::<CallingClient>().cloned().unwrap();
         match self.name.as_str() {
             "wait" => self.host.wait().await,
+            "need" => {
+                client.needs(Ability::Sampling);
+                Ok(ToolOutput::text("needed"))
+            }
             "ask" => {
                 let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] });
                 let form = AskKind::Form { message: "Who is it?".to_owned(), schema };
