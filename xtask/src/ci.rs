@@ -36,7 +36,7 @@ struct Step<C> {
     run: fn(&C) -> StepResult,
 }
 
-const STEPS: [Step<Workspace>; 17] = [
+const STEPS: &[Step<Workspace>] = &[
     Step { name: "fmt", claim: "the code is laid out by rustfmt", is_quick: true, run: fmt },
     Step { name: "clippy", claim: "no lint has anything to say", is_quick: true, run: clippy },
     Step { name: "msrv", claim: "the promised Rust version is checked", is_quick: false, run: msrv::run },
@@ -83,7 +83,7 @@ const STEPS: [Step<Workspace>; 17] = [
 
 /// Runs the steps and tells whether all of them passed.
 pub(crate) fn run(workspace: &Workspace, options: Options) -> bool {
-    play(&STEPS, options, workspace, &mut std::io::stderr())
+    play(STEPS, options, workspace, &mut std::io::stderr())
 }
 
 /// How one step ended.

@@ -18,7 +18,7 @@ pub(crate) struct Page {
 }
 
 /// Every command, in the order in which they are listed.
-pub(crate) const PAGES: [Page; 14] = [
+pub(crate) const PAGES: &[Page] = &[
     Page {
         name: "ci",
         usage: " [--quick] [--keep-going]",
@@ -174,7 +174,7 @@ pub(crate) fn page(topic: Option<&Page>) -> String {
 
 fn write_list(text: &mut String) -> std::fmt::Result {
     writeln!(text, "The repository's own commands.\n\nUsage: cargo xtask <COMMAND>\n\nCommands:")?;
-    for page in &PAGES {
+    for page in PAGES {
         writeln!(text, "  {:<17}{}", page.name, page.summary)?;
     }
     writeln!(text, "\nExamples:")?;
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn every_page_shows_an_example() {
-        for one in &PAGES {
+        for one in PAGES {
             let text = page(Some(one));
             assert!(text.contains(&format!("Examples:\n  {}", one.examples[0].0)), "{text}");
             assert!(page(None).contains(one.summary), "{}", one.name);

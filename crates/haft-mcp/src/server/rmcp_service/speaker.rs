@@ -33,7 +33,10 @@ pub(super) struct Speaker {
 /// rmcp's own mark is that of whichever request is being answered in the task that sends, which can be one of another
 /// connection: what a server asks for is passed on while that request of the server's is being answered.
 #[derive(Debug, Clone)]
-pub(super) struct Origin(pub(super) RequestId);
+pub(super) struct Origin(
+    #[cfg_attr(not(feature = "server-http"), expect(dead_code, reason = "only sessions over HTTP read it"))]
+    pub(super) RequestId,
+);
 
 impl Speaker {
     pub(super) fn new(
