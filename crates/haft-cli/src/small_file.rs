@@ -7,6 +7,14 @@ use std::path::Path;
 /// The most bytes of a file of the user's configuration.
 const MOST_BYTES: u64 = 1 << 20;
 
+/// Reads a file of at most so many bytes.
+pub(crate) fn bytes_of(path: &Path, most: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    anyhow::ensure!(bytes.len() as u64 <= most, "it has more than the {most} bytes that are read");
+    Ok(bytes)
+}
+
 /// Reads a file of configuration, if there is one.
 pub(crate) fn text_of(path: &Path) -> Result<Option<String>> {
     let unreadable =

@@ -1,5 +1,6 @@
 use crate::Host;
-use std::net::IpAddr;
+use crate::host::AZURE;
+use std::net::{IpAddr, Ipv4Addr};
 
 /// Says to which addresses a client may connect: to those of the public internet, and to what is named besides.
 ///
@@ -50,7 +51,10 @@ impl AddressPolicy {
         self
     }
 
-    /// Permits this host wherever it leads: for one that a person has named.
+    /// Permits this host on this machine and in private networks, too: for one that a person has named.
+    ///
+    /// A name does not lead to where clouds hand out credentials, nor to link-local addresses, since whoever answers for it
+    /// may let it lead anywhere. An address leads to itself, whatever it is.
     pub fn host(mut self, host: Host) -> Self {
         self.hosts.push(host);
         self
@@ -62,7 +66,7 @@ impl AddressPolicy {
         !Host::of_address(canonical).is_local()
             || (self.loopback && canonical.is_loopback())
             || (self.private && is_private(canonical) && !is_metadata(canonical))
-            || self.hosts.contains(host)
+            || (self.hosts.contains(host) && (host.address().is_some() || may_be_led_to(canonical)))
     }
 }
 
@@ -70,6 +74,22 @@ impl AddressPolicy {
 impl Default for AddressPolicy {
     fn default() -> Self {
         Self::public()
+    }
+}
+
+/// Tells whether a name that a person has named may lead to an address that is not public.
+fn may_be_led_to(address: IpAddr) -> bool {
+    match address {
+        // Oracle's machines find theirs at the last one.
+        IpAddr::V4(v4) => {
+            !v4.is_link_local() && v4 != AZURE && !is_metadata(address) && v4.octets() != [192, 0, 0, 192]
+        }
+        IpAddr::V6(v6) => match v6.segments() {
+            [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
+                may_be_led_to(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)).into())
+            }
+            _ => v6.is_loopback() || (is_private(address) && !is_metadata(address)),
+        },
     }
 }
 
@@ -133,6 +153,8 @@ mod tests {
     #[test]
     fn where_clouds_hand_out_credentials_is_permitted_to_nobody() {
         let (public, private) = (AddressPolicy::public(), AddressPolicy::public().private());
+        // Whoever answers for a name may let it lead there, whether a person has named it or not.
+        let named = AddressPolicy::public().host("a.example".parse().unwrap());
         for address in [
             "169.254.169.254",
             "169.254.170.2",
@@ -151,15 +173,25 @@ mod tests {
             "64:ff9b:1::169.254.169.254",
             "2002:a9fe:a9fe::1",
         ] {
-            check(&[&public, &private], address, false);
+            check(&[&public, &private, &named], address, false);
         }
     }
 
     #[test]
-    fn a_named_host_may_lead_anywhere_and_no_other() {
+    fn a_named_host_may_be_private_and_no_other() {
         let policy = AddressPolicy::public().host("a.example".parse().unwrap());
-        check(&[&policy], "10.0.0.1", true);
+        for address in ["127.0.0.1", "::1", "10.0.0.1", "fd00::1", "64:ff9b::10.0.0.1"] {
+            check(&[&policy], address, true);
+        }
         assert!(!policy.permits(&"b.example".parse().unwrap(), "10.0.0.1".parse().unwrap()));
+    }
+
+    #[test]
+    fn an_address_that_a_person_has_named_is_permitted_whatever_it_is() {
+        let (host, address) =
+            ("169.254.169.254".parse::<Host>().unwrap(), "169.254.169.254".parse().unwrap());
+        assert!(AddressPolicy::public().host(host.clone()).permits(&host, address));
+        assert!(!AddressPolicy::public().permits(&host, address));
     }
 
     proptest! {

@@ -8,7 +8,7 @@ const LONGEST_NAME: usize = 253;
 const LONGEST_LABEL: usize = 63;
 
 /// Where Azure's machines ask for their configuration, wherever they run.
-const AZURE: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
+pub(crate) const AZURE: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
 
 /// A host by its name or its address, in the one spelling that all others of it are brought into.
 ///

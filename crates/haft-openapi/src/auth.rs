@@ -17,7 +17,7 @@ pub use credential::Credential;
 pub use credentials::Credentials;
 pub(crate) use grant::{Grant, Keyring, Shown, With};
 pub(crate) use requirement::Requirement;
-pub(crate) use scheme::{Scheme, Schemes};
+pub(crate) use scheme::{Scheme, Schemes, stated, stated_schemes};
 pub use secret::Secret;
 pub use server_origin::{ServerOrigin, ServerOriginError};
 pub(crate) use sign::{Token, redact, sign};

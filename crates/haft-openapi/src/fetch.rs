@@ -9,9 +9,6 @@ use url::Url;
 /// How long one text may take, whatever comes of it meanwhile.
 const WHOLE: Duration = Duration::from_mins(1);
 
-/// The most redirects that are followed.
-const MOST_REDIRECTS: u8 = 5;
-
 const WANTED: &str = "application/json, application/yaml, application/vnd.oai.openapi, */*;q=0.5";
 
 /// Reads an address that may be asked.
@@ -40,7 +37,7 @@ pub(crate) async fn text(url: &Url, client: &HttpClient, most: usize) -> Result<
         let request = http::Request::get(url.as_str()).header(ACCEPT, WANTED).body(bytes::Bytes::new());
         let request = request.map_err(|_| LoadError::Address { why: "it cannot be asked" })?;
         let exchange =
-            Exchange::default().most_bytes(most as u64).redirects(Redirects::SameOrigin(MOST_REDIRECTS));
+            Exchange::default().most_bytes(most as u64).redirects(Redirects::SameOrigin(Redirects::MOST));
         let answer = client.send(request, exchange).await.map_err(unanswered)?;
         let status = answer.status().as_u16();
         if !answer.status().is_success() {

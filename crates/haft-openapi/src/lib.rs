@@ -62,7 +62,8 @@
 //! A document says which security schemes an operation wants, and the host has [`Credentials`] by their names. Of several ways
 //! that are enough, the first is taken for which the host has everything. Keys in headers, queries and cookies, users with
 //! passwords and bearer tokens are sent as they are; [`ClientCredentials`] fetch their tokens and keep them; a [`TokenSource`]
-//! gives those of a person, and has the call wait where that person has to log in first.
+//! gives those of a person, and has the call wait where that person has to log in first. Where an API takes requests without
+//! a credential, too, one is sent without if no token can be had.
 //!
 //! What a document says is not trusted with a secret. One is sent only to [origins](ServerOrigin) that the host has named, no
 //! redirect takes it elsewhere, and it is replaced in whatever comes back. No model is told of it and no argument can take its
@@ -72,7 +73,8 @@
 //!
 //! - It does not log anybody in: the authorization code flow of OAuth 2 and `OpenID` Connect are a host's [`TokenSource`].
 //! - Certificates of clients and digest authentication are not known; neither is anything else that signs requests.
-//! - A request that is not known to be repeatable by its method is never sent twice, unless the API refused it with 401.
+//! - A request that is not known to be repeatable by its method is never sent twice, unless the API refused it with 401:
+//!   one that was refused with 429 or 503 is not, although it has done nothing; the model is told when to call again.
 //! - Redirects are followed within one origin, and of requests that only read.
 //! - Callbacks, webhooks and links are passed over.
 //! - References to other files are followed only below a directory that the host names, or on the document's own origin.

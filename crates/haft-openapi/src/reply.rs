@@ -38,18 +38,19 @@ pub(crate) async fn reply(asked: &Asked<'_>, answer: Response<Body>) -> Result<T
     if status.is_client_error() || status.is_server_error() {
         return Err(refusal::refusal(asked, status, &headers, body).await);
     }
-    if *asked.tool.operation.method() == Method::HEAD {
-        return Ok(ToolOutput::text(format!("HTTP {}\n{}", status.as_u16(), listed(&headers))));
-    }
-    let content_type = text(&headers, CONTENT_TYPE.as_str());
+    let content_type = text(asked, &headers, CONTENT_TYPE.as_str());
     let details = json!({ "status": status.as_u16(), "content_type": content_type });
+    if *asked.tool.operation.method() == Method::HEAD {
+        let text = format!("HTTP {}\n{}", status.as_u16(), listed(asked, &headers));
+        return Ok(ToolOutput::text(text).with_details(details));
+    }
     let kind = Kind::of(&content_type);
     if kind == Kind::Events {
         return Ok(stream::listen(asked, body).await?.with_details(details));
     }
     let taken = take(asked, body).await?;
     if taken.bytes.trim_ascii().is_empty() && !taken.is_cut {
-        return Ok(ToolOutput::text(nothing(status, &headers)).with_details(details));
+        return Ok(ToolOutput::text(nothing(asked, status, &headers)).with_details(details));
     }
     let mut output = content(asked, kind, &content_type, taken).await?.with_details(details);
     if let (Some(value), Some(schema)) = (&output.structured, asked.tool.output())
@@ -100,7 +101,7 @@ async fn content(
         Ok(text) => text,
         Err(bytes) => return binary(asked, content_type, Taken { bytes, ..taken }),
     };
-    let mut parts = vec![Content::text(text)];
+    let mut parts = vec![Content::text(if taken.is_cut { asked.cut(text) } else { text })];
     if let (Kind::Json, Some(why)) = (kind, not_json) {
         parts.push(Content::text(format!("[the API says that this is JSON, and it is not: {why}]")));
     }
@@ -139,9 +140,9 @@ fn too_large(asked: &Asked<'_>, mime_type: &str) -> ToolError {
 }
 
 /// Says that a reply has no content.
-fn nothing(status: StatusCode, headers: &HeaderMap) -> String {
+fn nothing(asked: &Asked<'_>, status: StatusCode, headers: &HeaderMap) -> String {
     let code = status.as_u16();
-    let location = text(headers, LOCATION.as_str());
+    let location = text(asked, headers, LOCATION.as_str());
     let at = if location.is_empty() { String::new() } else { format!("; it is at {location}") };
     match status {
         StatusCode::ACCEPTED => {
@@ -154,7 +155,7 @@ fn nothing(status: StatusCode, headers: &HeaderMap) -> String {
 
 /// Says where an answer leads that was not followed.
 fn redirected(asked: &Asked<'_>, status: StatusCode, headers: &HeaderMap) -> ToolOutput {
-    let location = text(headers, LOCATION.as_str());
+    let location = text(asked, headers, LOCATION.as_str());
     let (name, code) = (&asked.tool.name, status.as_u16());
     let text = if location.is_empty() {
         format!("HTTP {code}: the API leads elsewhere and does not say where; go on without `{name}`")
@@ -168,10 +169,12 @@ fn redirected(asked: &Asked<'_>, status: StatusCode, headers: &HeaderMap) -> Too
 }
 
 /// Lists the headers of an answer.
-fn listed(headers: &HeaderMap) -> String {
+fn listed(asked: &Asked<'_>, headers: &HeaderMap) -> String {
     let mut list = String::new();
     for (name, value) in headers.iter().filter(|(name, _)| **name != SET_COOKIE) {
         let value = String::from_utf8_lossy(value.as_bytes());
+        // What is cut before would leave the beginning of a secret.
+        let value = asked.tool.shared.redactor.redact(&value);
         let value = &value[..value.floor_char_boundary(MOST_HEADER_BYTES)];
         let _ = writeln!(list, "{name}: {}", Visible::line(value));
         if list.len() > MOST_HEADERS_BYTES {
@@ -182,9 +185,10 @@ fn listed(headers: &HeaderMap) -> String {
     list
 }
 
-/// The value of a header on one line, bounded; empty where there is none.
-fn text(headers: &HeaderMap, name: &str) -> String {
+/// The value of a header on one line, bounded and without secrets; empty where there is none.
+fn text(asked: &Asked<'_>, headers: &HeaderMap, name: &str) -> String {
     let value = headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
     let value = value.unwrap_or_default();
+    let value = asked.tool.shared.redactor.redact(&value);
     Visible::line(value[..value.floor_char_boundary(MOST_HEADER_BYTES)].trim()).to_string()
 }

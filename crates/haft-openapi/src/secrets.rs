@@ -1,16 +1,10 @@
 //! Where the keys of an API are sent, which no model is to know.
 
+use crate::auth::{Requirement, stated, stated_schemes};
 use crate::lower::Pointed;
 use crate::plan::Place;
-use crate::store::{At, Store};
-use serde_json::Value;
+use crate::store::Store;
 use std::collections::HashMap;
-
-/// The most schemes of a document that are looked at.
-const MOST: usize = 10_000;
-
-/// The most ways to be let in that are looked at of an operation, and schemes of each.
-const MOST_WAYS: usize = 32;
 
 /// Holds where the keys of an API are sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,18 +18,14 @@ pub(crate) struct Secrets {
 impl Secrets {
     /// Reads the security schemes of a document.
     pub(crate) fn of(store: &Store) -> Self {
-        let root = store.root();
-        let schemes = root.value.get("components").and_then(|components| components.get("securitySchemes"));
-        let schemes = schemes.or_else(|| root.value.get("securityDefinitions")).and_then(Value::as_object);
         let mut secrets = Self::default();
-        for (scheme, stated) in schemes.into_iter().flatten().take(MOST) {
-            let Ok(at) = store.follow(At { file: root.file, value: stated }) else { continue };
-            let text = |member: &str| at.value.get(member).and_then(Value::as_str);
+        for (scheme_name, scheme) in stated_schemes(store) {
+            let text = |member: &str| stated(scheme?, member);
             if let (Some("apiKey"), Some(place), Some(name)) =
                 (text("type"), text("in").and_then(Place::parse), text("name"))
             {
                 secrets.folded.insert((place, same_name(name)), name.to_owned());
-                secrets.schemes.entry((place, exact(place, name))).or_default().push(scheme.clone());
+                secrets.schemes.entry((place, exact(place, name))).or_default().push(scheme_name.to_owned());
             }
         }
         secrets
@@ -50,9 +40,10 @@ impl Secrets {
         name: &str,
     ) -> bool {
         let Some(schemes) = self.schemes.get(&(place, exact(place, name))) else { return false };
-        let Some(security) = operation.get("security").or_else(|| root.get("security")) else { return true };
-        let mut ways = security.as_array().into_iter().flatten().take(MOST_WAYS).filter_map(Value::as_object);
-        ways.any(|way| way.keys().take(MOST_WAYS).any(|scheme| schemes.contains(scheme)))
+        if operation.get("security").or_else(|| root.get("security")).is_none() {
+            return true;
+        }
+        Requirement::of(root, operation).ways.iter().flatten().any(|wanted| schemes.contains(&wanted.scheme))
     }
 
     /// Tells whether a server may take a name for that of a key.

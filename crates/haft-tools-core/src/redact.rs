@@ -79,7 +79,7 @@ impl Redactor {
 
     /// Registers a secret; white space around it is no part of it.
     ///
-    /// Costs a pass over all secrets that are registered. One that is registered already changes nothing.
+    /// Costs a pass over all secrets that are registered. One that is registered already changes nothing and costs little.
     ///
     /// # Errors
     ///
@@ -90,6 +90,10 @@ impl Redactor {
             bytes @ ..LEAST_BYTES => return Err(SecretError::TooShort { bytes }),
             bytes if bytes > MOST_BYTES => return Err(SecretError::TooLong { bytes }),
             _ => {}
+        }
+        // Most are added again and again, with each request that they are sent in.
+        if self.secrets().is_some_and(|secrets| secrets.has(secret)) {
+            return Ok(());
         }
         let mut secrets = self.0.secrets.write().unwrap_or_else(PoisonError::into_inner);
         *secrets = Some(Arc::new(Secrets::with(secrets.as_deref(), secret)?));
@@ -137,7 +141,19 @@ impl Redactor {
     }
 
     /// Gives at most so many bytes from the end of a text, without secrets.
-    pub(crate) fn redact_tail(&self, text: &str, most: usize) -> String {
+    ///
+    /// Costs no more than what is given and the longest secret, however long the text is, so it is for one that grows while
+    /// its end is shown. A secret that is cut by where the tail begins is not in it, nor is a part of it.
+    ///
+    /// ```
+    /// use haft_tools_core::Redactor;
+    ///
+    /// let redactor = Redactor::new();
+    /// redactor.add("hunter2")?;
+    /// assert_eq!(redactor.redact_tail("it is hunter2, as ever", 9), ", as ever");
+    /// # Ok::<(), haft_tools_core::SecretError>(())
+    /// ```
+    pub fn redact_tail(&self, text: &str, most: usize) -> String {
         match self.secrets() {
             Some(secrets) => secrets.tail(text, most),
             None => text[text.ceil_char_boundary(text.len().saturating_sub(most))..].to_owned(),

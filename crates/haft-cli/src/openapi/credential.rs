@@ -1,4 +1,5 @@
-use anyhow::{Context as _, Result};
+use crate::small_file::bytes_of;
+use anyhow::{Context as _, Result, anyhow};
 use haft::openapi::{ClientCredentials, Credential, Secret};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub(super) enum CredentialSettings {
     Secret(Kept),
     Basic { user: String, password: Kept },
-    Client { id: String, secret: Kept, token_url: Option<String>, scopes: Option<Vec<String>> },
+    Client { id: String, secret: Kept, token_url: Option<String>, scopes: Option<Vec<String>>, in_body: bool },
 }
 
 /// Is a secret, or the file that has it.
@@ -34,6 +35,8 @@ struct Fields {
     client_secret_file: Option<PathBuf>,
     token_url: Option<String>,
     scopes: Option<Vec<String>>,
+    /// Whether the client names itself in the body (`client_secret_post`) and not in a header.
+    in_body: Option<bool>,
 }
 
 impl TryFrom<toml::Value> for CredentialSettings {
@@ -48,14 +51,15 @@ impl TryFrom<toml::Value> for CredentialSettings {
         let secret = kept(secret, secret_file, "secret")?;
         let password = kept(password, password_file, "password")?;
         let client_secret = kept(fields.client_secret, fields.client_secret_file, "client_secret")?;
-        let is_of_client = fields.token_url.is_some() || fields.scopes.is_some();
+        let is_of_client = fields.token_url.is_some() || fields.scopes.is_some() || fields.in_body.is_some();
         match (secret, (user, password), (fields.client_id, client_secret)) {
             (Some(secret), (None, None), (None, None)) if !is_of_client => Ok(Self::Secret(secret)),
             (None, (Some(user), Some(password)), (None, None)) if !is_of_client => {
                 Ok(Self::Basic { user, password })
             }
             (None, (None, None), (Some(id), Some(secret))) => {
-                Ok(Self::Client { id, secret, token_url: fields.token_url, scopes: fields.scopes })
+                let (token_url, scopes) = (fields.token_url, fields.scopes);
+                Ok(Self::Client { id, secret, token_url, scopes, in_body: fields.in_body.unwrap_or_default() })
             }
             _ => Err("a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of \
                       `client_id` and `client_secret`"
@@ -87,10 +91,17 @@ impl CredentialSettings {
         Ok(match self {
             Self::Secret(secret) => Credential::secret(secret.read(found)?),
             Self::Basic { user, password } => Credential::basic(user.clone(), password.read(found)?),
-            Self::Client { id, secret, token_url, scopes } => {
-                let mut client = ClientCredentials::new(id.clone(), secret.read(found)?);
+            Self::Client { id, secret, token_url, scopes, in_body } => {
+                let client = ClientCredentials::new(id.clone(), secret.read(found)?);
+                let mut client = client.in_body(*in_body);
                 if let Some(url) = token_url {
-                    client = client.token_url(url)?;
+                    // It may hold what a variable was replaced by, so it is not quoted.
+                    client = client.token_url(url).map_err(|_| {
+                        anyhow!(
+                            "`token_url` cannot be used; write an address of `https`, or of `http` on this machine, as in \
+                             `https://login.example.com/token`"
+                        )
+                    })?;
                 }
                 if let Some(scopes) = scopes {
                     client = client.scopes(scopes.clone());
@@ -103,16 +114,14 @@ impl CredentialSettings {
 
 impl Kept {
     fn read(&self, found: &dyn Fn(&Path) -> PathBuf) -> Result<Secret> {
-        use std::io::Read as _;
         match self {
             Self::Here(secret) => Ok(secret.clone()),
             Self::In(path) => {
                 let path = found(path);
                 let unreadable = || format!("cannot read the secret in `{}`", path.display());
-                let mut text = String::new();
-                let file = std::fs::File::open(&path).with_context(unreadable)?;
-                file.take(MOST_BYTES).read_to_string(&mut text).with_context(unreadable)?;
-                Ok(Secret::new(text))
+                let bytes = bytes_of(&path, MOST_BYTES).with_context(unreadable)?;
+                let text = String::from_utf8(bytes).map_err(|_| anyhow!("it is not UTF-8"));
+                Ok(Secret::new(text.with_context(unreadable)?))
             }
         }
     }

@@ -28,7 +28,9 @@ impl Configured {
             Document::from_url(&settings.document, &client, &options).await?
         } else {
             let path = self.found(Path::new(&settings.document));
-            let options = settings.load_options(Some(path.parent().unwrap_or(Path::new(""))));
+            // The parent of a bare name is empty.
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let options = settings.load_options(Some(folder.unwrap_or(Path::new("."))));
             let reading = tokio::task::spawn_blocking(move || Document::from_file(path, &options));
             reading.await.context("cannot read the document")??
         };

@@ -1,6 +1,6 @@
 use super::open::Opened;
 use haft::openapi::{EncodeError, Operation, Problem, Severity};
-use haft::{Tool, ToolSpec, estimate_tokens};
+use haft::{Tool, estimate_tokens};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -60,15 +60,7 @@ impl<'d> Report<'d> {
 
 /// Gives the tools of a document, each with its operation: both are in the order of the operations' names.
 pub(super) fn pairs(opened: &Opened) -> impl Iterator<Item = (Arc<dyn Tool>, Operation)> {
-    let of = |spec: &ToolSpec| {
-        let (_, name) = spec.name().as_str().split_once("__")?;
-        opened.document.operation(name)
-    };
-    let tools = opened.tools.tools().into_iter();
-    tools.filter_map(move |tool| {
-        let operation = of(tool.spec())?;
-        Some((tool, operation))
-    })
+    opened.tools.tools().into_iter().zip(opened.tools.operations().iter().cloned())
 }
 
 impl ToolReport {

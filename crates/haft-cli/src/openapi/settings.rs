@@ -1,5 +1,6 @@
 use super::credential::CredentialSettings;
-use anyhow::{Context as _, Result};
+use crate::small_file::bytes_of;
+use anyhow::{Context as _, Result, anyhow};
 use haft::http::{AddressPolicy, HttpClient};
 use haft::openapi::{
     Credential, Document, FormStyle, LoadOptions, OpenApiTools, References, Selection, ServerOrigin,
@@ -8,6 +9,9 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use url::Url;
+
+/// The most bytes of a file with certificates: all that browsers trust take a quarter of it.
+const MOST_CA_BYTES: u64 = 1 << 20;
 
 /// Is what the configuration, or the command line, says of a document.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the configuration")]
@@ -95,7 +99,7 @@ impl Settings {
 
     /// Tells whether the document is asked for over HTTP.
     pub(super) fn is_remote(&self) -> bool {
-        self.document.starts_with("http://") || self.document.starts_with("https://")
+        Url::parse(&self.document).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
     }
 
     /// Makes the client that the document is read and its operations are called with.
@@ -109,7 +113,7 @@ impl Settings {
         let mut builder = HttpClient::builder(hosts.fold(AddressPolicy::public(), AddressPolicy::host));
         if let Some(ca) = &self.ca {
             let path = found(ca);
-            let pem = std::fs::read(&path)
+            let pem = bytes_of(&path, MOST_CA_BYTES)
                 .with_context(|| format!("cannot read the certificates in `{}`", path.display()))?;
             builder = builder.authorities(pem);
         }
@@ -156,7 +160,13 @@ impl Settings {
             .output_schemas(self.output_schemas)
             .orders_itself(self.orders_itself);
         for origin in &self.allow_origins {
-            let origin: ServerOrigin = origin.parse().context("in `allow_origins`")?;
+            // What is written there may hold what a variable was replaced by, so it is not quoted.
+            let origin: ServerOrigin = origin.parse().map_err(|_| {
+                anyhow!(
+                    "in `allow_origins`: an entry is no origin; write one as `https://api.example.com` or \
+                     `http://127.0.0.1:8080`, without a user and a path"
+                )
+            })?;
             builder = builder.allow_origin(origin);
         }
         for (name, value) in &self.headers {

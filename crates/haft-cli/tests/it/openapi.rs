@@ -237,17 +237,17 @@ fn what_is_no_document_is_a_mistake_of_the_command_line() {
     "#]],
     );
     check(
-        &["openapi", "check", "http://127.0.0.1:1/openapi.json"],
+        &["openapi", "check", "HTTP://127.0.0.1:1/openapi.json"],
         &expect![[r#"
-        stderr: error: cannot use the document `http://127.0.0.1:1/openapi.json`; name a file, an address, or a document of `openapi.toml`
-        stderr:   because: cannot read `http://127.0.0.1:1/openapi.json`
-        stderr:   because: cannot connect to `127.0.0.1`
-        stderr:   because: error sending request
-        stderr:   because: client error (Connect)
-        stderr:   because: tcp connect error
-        stderr:   because: Connection refused (os error 111)
-        exit 2
-    "#]],
+            stderr: error: cannot use the document `HTTP://127.0.0.1:1/openapi.json`; name a file, an address, or a document of `openapi.toml`
+            stderr:   because: cannot read `http://127.0.0.1:1/openapi.json`
+            stderr:   because: cannot connect to `127.0.0.1`
+            stderr:   because: error sending request
+            stderr:   because: client error (Connect)
+            stderr:   because: tcp connect error
+            stderr:   because: Connection refused (os error 111)
+            exit 2
+        "#]],
     );
 }
 
@@ -583,6 +583,141 @@ fn what_is_wrong_with_one_document_of_the_configuration_keeps_no_other_from_bein
     user.check(&["call", "list_files", r#"{"path":"none"}"#], &expect![[r#"
         stderr: error: not found: `none` does not exist; list its directory or search for the name, then use the path you find
         exit 1
+    "#]]);
+}
+
+#[test]
+fn a_document_in_the_current_directory_may_refer_to_what_is_beside_it() {
+    let user = user();
+    user.write_file("parts.yaml", "things: { get: { operationId: listThings, summary: Lists things. } }\n");
+    let whole = "openapi: 3.1.0\npaths: { /things: { $ref: \"parts.yaml#/things\" } }\n";
+    user.write_file("whole.yaml", whole);
+    user.check(
+        &["openapi", "list", "whole.yaml"],
+        &expect![[r#"
+        listThings  GET /things  Lists things.
+        exit 0
+    "#]],
+    );
+    std::fs::create_dir(user.path("sub")).unwrap();
+    user.write_file("sub/whole.yaml", whole);
+    user.write_file("sub/parts.yaml", "things: { get: { operationId: others } }\n");
+    user.check(
+        &["openapi", "list", "sub/whole.yaml"],
+        &expect![[r#"
+        others  GET /things
+        exit 0
+    "#]],
+    );
+}
+
+#[test]
+fn operations_whose_tools_are_called_otherwise_are_shown_and_called() {
+    let (address, api) = api(2);
+    let user = user();
+    let long = "listEverythingThatThereIsInTheWarehouseOfTheNorthernRegion";
+    let operations = format!(
+        "openapi: 3.1.0\npaths:\n  /long: {{ get: {{ operationId: {long} }} }}\n  \
+         /like: {{ get: {{ operationId: build_0123456789ab }} }}\n"
+    );
+    user.write_file("names.yaml", &operations);
+    let server = ["--server", address.as_str()];
+    let with = |arguments: &[&'static str]| -> Vec<String> {
+        arguments.iter().chain(&server).map(|argument| (*argument).to_owned()).collect()
+    };
+    let check = |arguments: &[&'static str], expected: &Expect| {
+        let all = with(arguments);
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        check_at(&user, &address, &all, expected);
+    };
+    check(
+        &["openapi", "check", "names.yaml"],
+        &expect![[r#"
+        names.yaml: 2 tools, about 108 tokens
+          names__build_0123456789ab_f477aeb9d3d9_b3de6b161d05               GET /like  57 tokens
+          names__listEverythingThatThereIsInTheWarehouseOfThe_90fff70e4252  GET /long  51 tokens
+        exit 0
+    "#]],
+    );
+    check(
+        &["openapi", "list", "names.yaml"],
+        &expect![[r#"
+        build_0123456789ab_f477aeb9d3d9                             GET /like
+        listEverythingThatThereIsInTheWarehouseOfTheNorthernRegion  GET /long
+        exit 0
+    "#]],
+    );
+    check(
+        &["openapi", "call", "names.yaml", "GET /long", "--yes"],
+        &expect![[r#"
+        {"asked":"GET /long","body":"","with":"no key"}
+        exit 0
+    "#]],
+    );
+    check(
+        &["openapi", "call", "names.yaml", "build_0123456789ab", "--yes"],
+        &expect![[r#"
+        {"asked":"GET /like","body":"","with":"no key"}
+        exit 0
+    "#]],
+    );
+    api.join().unwrap();
+}
+
+#[test]
+fn what_a_variable_was_replaced_by_is_not_told() {
+    let user = user();
+    let pets = user.path("pets.yaml");
+    let check = |more: &str, expected: &Expect| {
+        user.write_config("openapi.toml", &format!("[openapi.pets]\ndocument = \"{pets}\"\n{more}\n"));
+        user.check(&["openapi", "check", "pets"], expected);
+        let listed = user.shown(&["tools"]);
+        assert!(
+            listed.contains("note: the document `pets` is left out") && !listed.contains("s3cret"),
+            "{listed}"
+        );
+    };
+    check(
+        "allow_origins = [\"https://user:${TOKEN}@a.example\"]",
+        &expect![[r#"
+        stderr: error: cannot use the document `pets`; name a file, an address, or a document of `openapi.toml`
+        stderr:   because: in `allow_origins`: an entry is no origin; write one as `https://api.example.com` or `http://127.0.0.1:8080`, without a user and a path
+        exit 2
+    "#]],
+    );
+    let client = "client_id = \"haft\", client_secret = \"${TOKEN}\", in_body = true";
+    check(
+        &format!("credentials.key = {{ {client}, token_url = \"http://a.example/?${{TOKEN}}\" }}"),
+        &expect![[r#"
+            stderr: error: cannot use the document `pets`; name a file, an address, or a document of `openapi.toml`
+            stderr:   because: in `credentials.key`
+            stderr:   because: `token_url` cannot be used; write an address of `https`, or of `http` on this machine, as in `https://login.example.com/token`
+            exit 2
+        "#]],
+    );
+}
+
+#[test]
+fn secrets_that_are_too_long_are_refused_and_not_cut() {
+    let user = user();
+    user.write_file("secret", &"x".repeat((64 << 10) + 1));
+    let (pets, secret) = (user.path("pets.yaml"), user.path("secret"));
+    let configuration = |key: &str| format!("[openapi.pets]\ndocument = \"{pets}\"\n{key} = \"{secret}\"\n");
+    user.write_config("openapi.toml", &configuration("credentials.key.secret_file"));
+    user.check(&["openapi", "check", "pets"], &expect![[r#"
+        stderr: error: cannot use the document `pets`; name a file, an address, or a document of `openapi.toml`
+        stderr:   because: in `credentials.key`
+        stderr:   because: cannot read the secret in `WORKSPACE/secret`
+        stderr:   because: it has more than the 65536 bytes that are read
+        exit 2
+    "#]]);
+    user.write_file("secret", &"x".repeat((1 << 20) + 1));
+    user.write_config("openapi.toml", &configuration("ca"));
+    user.check(&["openapi", "check", "pets"], &expect![[r#"
+        stderr: error: cannot use the document `pets`; name a file, an address, or a document of `openapi.toml`
+        stderr:   because: cannot read the certificates in `WORKSPACE/secret`
+        stderr:   because: it has more than the 1048576 bytes that are read
+        exit 2
     "#]]);
 }
 

@@ -2,7 +2,8 @@ mod fetch;
 
 pub(crate) use fetch::ClientUse;
 
-use crate::auth::{Secret, ServerOrigin, ServerOriginError};
+use crate::auth::server_origin::is_confidential;
+use crate::auth::{Secret, ServerOriginError};
 use haft_core::ToolError;
 use haft_http::HttpClient;
 use haft_tools_core::Redactor;
@@ -45,10 +46,10 @@ impl ClientCredentials {
     ///
     /// # Errors
     ///
-    /// If it is no address of HTTP.
+    /// If it is no address of `https`, nor one of `http` on this machine (RFC 6749, section 3.2).
     pub fn token_url(self, url: impl AsRef<str>) -> Result<Self, ServerOriginError> {
         let text = url.as_ref();
-        let url = Url::parse(text).ok().filter(|url| ServerOrigin::of(url).is_some());
+        let url = Url::parse(text).ok().filter(is_confidential);
         let url = url.ok_or_else(|| ServerOriginError::no_address(text))?;
         Ok(Self { token_url: Some(url), ..self })
     }
@@ -112,5 +113,24 @@ impl FetchedTokens {
 impl fmt::Debug for FetchedTokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("FetchedTokens(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ClientCredentials;
+
+    #[test]
+    fn tokens_are_fetched_where_nobody_listens() {
+        let takes = |url: &str| ClientCredentials::new("id", "s").token_url(url).is_ok();
+        for url in ["https://a.example/t", "http://127.0.0.1:8080/t", "http://[::1]/t", "http://localhost/t"]
+        {
+            assert!(takes(url), "{url}");
+        }
+        for url in
+            ["http://a.example/t", "http://localhost.example/t", "http://10.0.0.1/t", "ftp://a.example", "t"]
+        {
+            assert!(!takes(url), "{url}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 use crate::auth::client_credentials::ClientUse;
 use crate::auth::requirement::{Requirement, SchemeUse};
+use crate::auth::server_origin::is_confidential;
 use crate::auth::{Credential, Credentials, Scheme, Schemes, Secret, ServerOrigin, TokenSource};
 use crate::text::line;
 use haft_core::ToolError;
@@ -20,6 +21,8 @@ pub(crate) struct Keyring {
 #[derive(Debug, Default)]
 pub(crate) struct Grant {
     pub(crate) shown: Vec<Shown>,
+    /// Whether the request may be sent without it.
+    pub(crate) is_optional: bool,
 }
 
 /// Is what is shown of one scheme.
@@ -58,7 +61,7 @@ impl Keyring {
         for way in requirement.ways.iter().filter(|way| !way.is_empty()) {
             match way.iter().map(|wanted| self.shown(wanted)).collect::<Result<Vec<_>, _>>() {
                 Ok(shown) => {
-                    chosen = Some(Grant { shown });
+                    chosen = Some(Grant { shown, is_optional: requirement.is_optional() });
                     break;
                 }
                 Err(lack) => lacks.push(lack),
@@ -91,14 +94,14 @@ impl Keyring {
             (Scheme::Bearer { .. } | Scheme::OAuth { .. } | Scheme::OpenId, Credential::Tokens(source)) => {
                 With::Tokens(source)
             }
-            (Scheme::OAuth { token_url, .. }, Credential::Client(client)) => {
-                let said = token_url.as_deref().and_then(|url| Url::parse(url).ok());
+            (Scheme::OAuth { token_url }, Credential::Client(client)) => {
+                let said = token_url.as_deref().and_then(|url| Url::parse(url).ok()).filter(is_confidential);
                 let of_document =
                     said.filter(|url| ServerOrigin::of(url).is_some_and(|origin| self.allows(&origin)));
                 let Some(token_url) = client.token_url.clone().or(of_document) else {
                     return Err(unusable(
                         "it is not said by the host where its tokens are fetched, and where the document says is no \
-                         allowed origin",
+                         allowed origin, or is neither `https` nor on this machine",
                     ));
                 };
                 let mut scopes = client.scopes.clone().unwrap_or_else(|| wanted.scopes.clone());

@@ -1,10 +1,13 @@
 use crate::document::{Inner, Version};
 use crate::plan::Place;
-use crate::store::At;
+use crate::store::{At, Store};
 use http::HeaderName;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// The most schemes of a document that are looked at.
+const MOST: usize = 10_000;
 
 /// Holds the security schemes of a document by name, or why one of them cannot be used.
 #[derive(Debug, Default)]
@@ -27,7 +30,6 @@ pub(crate) enum Scheme {
     OAuth {
         /// Where a client gets tokens for itself, as the document says.
         token_url: Option<String>,
-        has_code_flow: bool,
     },
     OpenId,
 }
@@ -51,15 +53,9 @@ impl KeyPlace {
 
 impl Schemes {
     pub(crate) fn of(document: &Inner) -> Self {
-        let root = document.store.root();
-        let components = root.value.get("components").and_then(|members| members.get("securitySchemes"));
-        let listed = components.or_else(|| root.value.get("securityDefinitions")).and_then(Value::as_object);
-        let schemes = listed.into_iter().flatten().map(|(name, scheme)| {
-            let scheme = match document.store.follow(At { file: root.file, value: scheme }) {
-                Ok(at) => scheme_of(at.value, document.version).map(Arc::new),
-                Err(_) => Err("its reference leads nowhere"),
-            };
-            (name.clone(), scheme)
+        let schemes = stated_schemes(&document.store).map(|(name, scheme)| {
+            let scheme = scheme.ok_or("its reference leads nowhere");
+            (name.to_owned(), scheme.and_then(|scheme| scheme_of(scheme, document.version).map(Arc::new)))
         });
         Self(schemes.collect())
     }
@@ -73,8 +69,24 @@ impl Schemes {
     }
 }
 
+/// Gives the security schemes that a document states, by name; nothing of one whose reference leads nowhere.
+pub(crate) fn stated_schemes(store: &Store) -> impl Iterator<Item = (&str, Option<&Value>)> {
+    let root = store.root();
+    let components = root.value.get("components").and_then(|members| members.get("securitySchemes"));
+    let listed = components.or_else(|| root.value.get("securityDefinitions")).and_then(Value::as_object);
+    listed.into_iter().flatten().take(MOST).map(move |(name, scheme)| {
+        let at = store.follow(At { file: root.file, value: scheme });
+        (name.as_str(), at.ok().map(|at| at.value))
+    })
+}
+
+/// Reads a member of a security scheme; white space around it, which some leave, is no part of it.
+pub(crate) fn stated<'d>(scheme: &'d Value, member: &str) -> Option<&'d str> {
+    scheme.get(member).and_then(Value::as_str).map(str::trim)
+}
+
 fn scheme_of(scheme: &Value, version: Version) -> Result<Scheme, &'static str> {
-    let text = |member: &str| scheme.get(member).and_then(Value::as_str).map(str::trim);
+    let text = |member: &str| stated(scheme, member);
     match text("type").unwrap_or_default() {
         "apiKey" => {
             let name = text("name")
@@ -126,14 +138,8 @@ fn oauth(scheme: &Value, version: Version) -> Scheme {
     let url = |flow: &Value| flow.get("tokenUrl").and_then(Value::as_str).map(str::to_owned);
     if version == Version::Swagger2 {
         let flow = scheme.get("flow").and_then(Value::as_str).unwrap_or_default();
-        return Scheme::OAuth {
-            token_url: (flow == "application").then(|| url(scheme)).flatten(),
-            has_code_flow: flow == "accessCode",
-        };
+        return Scheme::OAuth { token_url: (flow == "application").then(|| url(scheme)).flatten() };
     }
-    let flow = |name: &str| scheme.get("flows").and_then(|flows| flows.get(name));
-    Scheme::OAuth {
-        token_url: flow("clientCredentials").and_then(url),
-        has_code_flow: flow("authorizationCode").is_some(),
-    }
+    let flow = scheme.get("flows").and_then(|flows| flows.get("clientCredentials"));
+    Scheme::OAuth { token_url: flow.and_then(url) }
 }

@@ -1,6 +1,6 @@
 use std::fmt;
 use std::str::FromStr;
-use url::{Origin, Url};
+use url::{Host, Origin, Url};
 
 /// Is a scheme, a host and a port: who gets a credential.
 ///
@@ -35,10 +35,21 @@ impl ServerOrigin {
     }
 }
 
+/// Tells whether secrets can be sent to an address unheard: by `https`, or to this machine (RFC 6749, section 3.2).
+pub(crate) fn is_confidential(url: &Url) -> bool {
+    match (url.scheme(), url.host()) {
+        ("https", Some(_)) => true,
+        ("http", Some(Host::Domain(name))) => name == "localhost" || name.ends_with(".localhost"),
+        ("http", Some(Host::Ipv4(address))) => address.is_loopback(),
+        ("http", Some(Host::Ipv6(address))) => address.is_loopback(),
+        _ => false,
+    }
+}
+
 impl ServerOriginError {
-    /// Says that a text is no address of HTTP.
+    /// Says that a text is no address that secrets can be sent to.
     pub(crate) fn no_address(text: &str) -> Self {
-        let wanted = "address of HTTP; write one as `https://login.example.com/token`";
+        let wanted = "address of `https`, or of `http` on this machine; write one as `https://login.example.com/token`";
         Self { text: text.chars().take(200).collect(), wanted }
     }
 }

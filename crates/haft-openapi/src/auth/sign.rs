@@ -3,7 +3,7 @@ use crate::auth::{Scheme, Secret};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use haft_core::ToolError;
-use haft_tools_core::Redactor;
+use haft_tools_core::{Redactor, SecretError};
 use http::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 use url::form_urlencoded::byte_serialize;
@@ -31,11 +31,11 @@ pub(crate) fn sign(
     match token {
         Token::Secret(secret) => {
             let text = secret.expose();
-            redact(redactor, text);
+            redact(redactor, text)?;
             match scheme {
                 Scheme::Key { place: KeyPlace::Query, name: key } => {
                     let encoded: String = byte_serialize(text.as_bytes()).collect();
-                    redact(redactor, &encoded);
+                    redact(redactor, &encoded)?;
                     // What stands there is kept to the byte, since it was written for this API.
                     let key: String = byte_serialize(key.as_bytes()).collect();
                     let pair = format!("{key}={encoded}");
@@ -79,8 +79,8 @@ pub(crate) fn sign(
                 return Err(unfit());
             }
             let both = STANDARD.encode(format!("{user}:{}", password.expose()));
-            redact(redactor, password.expose());
-            redact(redactor, &both);
+            redact(redactor, password.expose())?;
+            redact(redactor, &both)?;
             put(headers, name, AUTHORIZATION, secret_value(&format!("Basic {both}")).ok_or_else(unfit)?)?;
         }
     }
@@ -88,8 +88,16 @@ pub(crate) fn sign(
 }
 
 /// Has a secret redacted, unless it is so short that it would be found in ordinary text everywhere.
-pub(crate) fn redact(redactor: &Redactor, secret: &str) {
-    let _ = redactor.add(secret);
+///
+/// One that cannot be redacted is not to be sent.
+pub(crate) fn redact(redactor: &Redactor, secret: &str) -> Result<(), ToolError> {
+    match redactor.add(secret) {
+        Ok(()) | Err(SecretError::TooShort { .. }) => Ok(()),
+        Err(error) => Err(ToolError::failed(
+            "a credential of this API could not be kept out of what is shown, so it was not sent; go on without this call",
+        )
+        .with_source(error)),
+    }
 }
 
 fn put(headers: &mut HeaderMap, name: &str, header: HeaderName, value: HeaderValue) -> Result<(), ToolError> {
@@ -128,6 +136,16 @@ mod tests {
             Just(Scheme::Bearer { word: "Token".to_owned() }),
             Just(Scheme::OpenId),
         ]
+    }
+
+    #[test]
+    fn a_secret_that_cannot_be_redacted_is_not_sent() {
+        let (mut url, mut headers) = (Url::parse("https://api.example/").unwrap(), HeaderMap::new());
+        let token = Token::Secret(Secret::new("x".repeat(65_537)));
+        let error =
+            sign((&mut url, &mut headers), ("name", &Scheme::OpenId), &token, &Redactor::new()).unwrap_err();
+        let told = "a credential of this API could not be kept out of what is shown, so it was not sent; go on without this call";
+        assert_eq!((error.message(), headers.len()), (told, 0));
     }
 
     proptest! {

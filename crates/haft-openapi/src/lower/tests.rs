@@ -171,17 +171,20 @@ paths:
         - { name: ok, in: query }
   /b: { get: { security: [], parameters: [ { name: api_key, in: query, required: true } ] } }
   /c: { get: { security: [ { b: [] } ], parameters: [ { name: api_key, in: query }, { name: x-KEY, in: header } ] } }
+  /d: { get: { security: { a: [] }, parameters: [ { name: api_key, in: query } ] } }
 components: { securitySchemes: {
-  a: { type: apiKey, in: query, name: api_key }, b: { type: apiKey, in: header, name: x-key }, c: 5 } }
+  a: { type: " apiKey", in: query, name: "api_key " }, b: { type: apiKey, in: header, name: x-key }, c: 5 } }
 "##,
         &expect![[r#"
             get_a: GET https://x.example/a?ok=%3Cok%3E
             get_b: GET https://x.example/b?api_key=%3Capi_key%3E
             get_c: GET https://x.example/c?api_key=%3Capi_key%3E
+            get_d: GET https://x.example/d
             Note: GET /a: the client sends a key as `api_key`; it is no argument (at `/paths/~1a/get/parameters/4`)
             Note: GET /a: the client sends a key as `X-KEY`; it is no argument (at `/paths/~1a/get/parameters/5`)
             Note: GET /a: a parameter has a name that no header can have; it is left out (at `/paths/~1a/get/parameters/6`)
             Note: GET /c: the client sends a key as `x-KEY`; it is no argument (at `/paths/~1c/get/parameters/1`)
+            Note: GET /d: the client sends a key as `api_key`; it is no argument (at `/paths/~1d/get/parameters/0`)
         "#]],
     );
 }

@@ -12,6 +12,11 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
+    /// Gives what was read of a text that goes on, without secrets and without what may be the beginning of one at its end.
+    pub(super) fn cut(&self, text: String) -> String {
+        self.tool.shared.redactor.stream().push(text)
+    }
+
     /// Shows what the API says, cut to so many bytes, without hidden characters and without what was sent as a secret.
     pub(super) fn shown(&self, text: &str, most: usize) -> String {
         let redacted = self.tool.shared.redactor.redact(text);

@@ -263,7 +263,9 @@ impl Arguments<'_> {
                 .parameters
                 .iter()
                 .find(|parameter| parameter.place == Place::Query && parameter.name == name)?;
-            let value = value.parse::<u64>().map_or_else(|_| value.as_ref().into(), Value::from);
+            // What is written otherwise than a number is, such as `007`, is none.
+            let number = value.parse::<u64>().ok().filter(|number| number.to_string() == value);
+            let value = number.map_or_else(|| value.as_ref().into(), Value::from);
             Some((parameter.key.clone(), value))
         });
         arguments.collect()

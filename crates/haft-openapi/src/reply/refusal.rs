@@ -36,18 +36,19 @@ pub(super) async fn refusal(
     headers: &HeaderMap,
     mut body: Body,
 ) -> ToolError {
-    let content_type = text(headers, CONTENT_TYPE.as_str());
+    let content_type = text(asked, headers, CONTENT_TYPE.as_str());
     let taken = collect(&mut body, MOST_READ, asked.tool.shared.limits.idle, |_| {}).await.ok();
-    let said = taken.and_then(|taken| match Kind::of(&content_type) {
-        Kind::Json | Kind::Plain | Kind::Text | Kind::Events => {
-            Some(charset::text(taken.bytes, &content_type))
-        }
-        Kind::Unknown | Kind::Binary => charset::utf8(taken.bytes).ok(),
+    let said = taken.and_then(|taken| {
+        let said = match Kind::of(&content_type) {
+            Kind::Json | Kind::Plain | Kind::Text | Kind::Events => charset::text(taken.bytes, &content_type),
+            Kind::Unknown | Kind::Binary => charset::utf8(taken.bytes).ok()?,
+        };
+        Some(if taken.is_cut { asked.cut(said) } else { said })
     });
     let said = said.unwrap_or_default();
     let said = asked.tool.shared.redactor.redact(said.trim()).into_owned();
     let challenge = match status {
-        StatusCode::UNAUTHORIZED => asked.shown(&text(headers, WWW_AUTHENTICATE.as_str()), 200),
+        StatusCode::UNAUTHORIZED => asked.shown(&text(asked, headers, WWW_AUTHENTICATE.as_str()), 200),
         _ => String::new(),
     };
     let message = message(asked, status, &challenge, &content_type, &said);

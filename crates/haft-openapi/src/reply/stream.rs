@@ -37,11 +37,9 @@ pub(super) async fn listen(asked: &Asked<'_>, mut body: Body) -> Result<ToolOutp
             let _ = writeln!(text, "{named}{}", event.data);
         });
         if text.len() > before {
-            asked.cx.update(|| {
-                let redacted = asked.tool.shared.redactor.redact(&text);
-                let from = redacted.ceil_char_boundary(redacted.len().saturating_sub(MOST_SHOWN_BYTES));
-                ToolOutput::text(&redacted[from..])
-            });
+            asked
+                .cx
+                .update(|| ToolOutput::text(asked.tool.shared.redactor.redact_tail(&text, MOST_SHOWN_BYTES)));
         } else {
             asked.cx.progress(format!("{count} events"));
         }

@@ -32,6 +32,8 @@ pub(crate) fn load_from(
     options: &LoadOptions,
 ) -> Vec<Problem> {
     let mut problems = Problems::new(MOST_PROBLEMS);
+    // The parent of a bare name is empty, and means the current directory.
+    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let Ok(root) = directory.canonicalize() else {
         problems.push(Problem::note("", "the directory of references cannot be read; none is followed"));
         return problems.done();

@@ -6,6 +6,7 @@ use crate::{LoadOptions, Problem};
 use haft_http::HttpClient;
 use std::collections::{HashMap, VecDeque};
 use std::error::Error as _;
+use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 /// The most files that one document may be made of where each of them is asked for.
@@ -23,13 +24,13 @@ struct Open {
 
 /// Reads the files of the document's origin that it refers to, and those that these refer to, one after the other.
 ///
-/// What cannot be read is said and left out: only what needs it suffers.
+/// What cannot be read until then is said and left out: only what needs it suffers.
 pub(crate) async fn load_same_origin(
     store: &mut Store,
     document: &Url,
     outward: Vec<String>,
-    client: &HttpClient,
-    options: &LoadOptions,
+    (client, options): (&HttpClient, &LoadOptions),
+    until: Instant,
 ) -> Vec<Problem> {
     let mut problems = Problems::new(MOST_PROBLEMS);
     // What refers back to the document does not say the query that it was asked with.
@@ -62,7 +63,18 @@ pub(crate) async fn load_same_origin(
                 continue;
             }
             known.insert(target.clone(), None);
-            let text = text(&target, client, bytes_left).await;
+            let asked = async {
+                // What is asked for too late would be connected to all the same.
+                if Instant::now() < until {
+                    timeout_at(until, text(&target, client, bytes_left)).await.ok()
+                } else {
+                    None
+                }
+            };
+            let Some(text) = asked.await else {
+                problems.push(told(store, "is not read: all the files together take too long"));
+                continue;
+            };
             let (length, read) = match text {
                 Ok(text) => {
                     let length = text.len();

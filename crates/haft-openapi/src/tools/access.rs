@@ -36,13 +36,9 @@ pub(super) fn accesses(
 }
 
 fn connect(url: &Url) -> Result<Access, ToolError> {
-    let host = url.host_str().and_then(|host| host.parse().ok());
-    match host.zip(url.port_or_known_default()) {
-        Some((host, port)) => {
-            Ok(Access::connect(Resource::exact(NET, Endpoint::new(host, port).to_string())))
-        }
-        None => Err(ToolError::failed(
-            "the operation is on a server that no connection can be made to; go on without it",
-        )),
-    }
+    let endpoint = Endpoint::of_url(url.as_str()).map_err(|error| {
+        ToolError::failed("the operation is on a server that no connection can be made to; go on without it")
+            .with_source(error)
+    })?;
+    Ok(Access::connect(Resource::exact(NET, endpoint.to_string())))
 }

@@ -36,6 +36,7 @@ use std::sync::{Arc, Mutex};
 ///
 /// let tool = &tools.tools()[0];
 /// assert_eq!(tool.spec().name().as_str(), "pets__showPet");
+/// assert_eq!(tools.operations()[0].path(), "/pets/{id}");
 /// let prepared = tool.prepare(&json!({ "id": "a/b" }), &CallScope::new("run-1".parse()?))?;
 /// let accesses: Vec<String> = prepared.accesses().iter().map(ToString::to_string).collect();
 /// assert_eq!(accesses, ["connect net:pets.example:443", "call openapi:pets/showPet"]);
@@ -45,6 +46,8 @@ use std::sync::{Arc, Mutex};
 pub struct OpenApiTools {
     shared: Arc<Shared>,
     tools: Arc<[Arc<dyn Tool>]>,
+    /// In the order of the tools.
+    operations: Arc<[Operation]>,
 }
 
 /// Is what all tools of a document share.
@@ -78,9 +81,10 @@ impl OpenApiTools {
     pub(super) fn new(shared: Shared, operations: Vec<Operation>) -> Self {
         let shared = Arc::new(shared);
         let tools = operations
-            .into_iter()
+            .iter()
+            .cloned()
             .map(|operation| Arc::new(OperationTool::new(Arc::clone(&shared), operation)) as Arc<dyn Tool>);
-        Self { tools: tools.collect(), shared }
+        Self { tools: tools.collect(), operations: operations.into(), shared }
     }
 
     /// What the document is called here.
@@ -91,6 +95,13 @@ impl OpenApiTools {
     /// Gives a tool for each operation that was chosen, by the names of the operations.
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
         self.tools.to_vec()
+    }
+
+    /// The operations that the tools call, in the order of [`Self::tools`].
+    ///
+    /// The name of a tool does not tell which one it calls: one that is too long is shortened.
+    pub fn operations(&self) -> &[Operation] {
+        &self.operations
     }
 }
 

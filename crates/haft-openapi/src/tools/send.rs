@@ -4,13 +4,10 @@ use super::call::Call;
 use super::operation_tool::Inner;
 use crate::auth::{Secret, ServerOrigin, Shown, Token, TokenError, With, redact, sign};
 use haft_core::{ToolError, ToolErrorKind};
-use haft_http::{Body, Error, Exchange};
+use haft_http::{Body, Error, Exchange, Redirects};
 use http::header::LOCATION;
 use http::{HeaderValue, Method, Response, StatusCode};
 use url::Url;
-
-/// How many redirects are followed (the whatwg's fetch takes 20, and none that is honest needs more than a few).
-const MOST_REDIRECTS: usize = 5;
 
 /// Sends the request of a call and gives the answer, whatever its status.
 pub(super) async fn send(call: &Call) -> Result<Response<Body>, ToolError> {
@@ -18,7 +15,7 @@ pub(super) async fn send(call: &Call) -> Result<Response<Body>, ToolError> {
     let answer = follow(call, &tokens).await?;
     let can_renew =
         call.grant.shown.iter().any(|shown| matches!(shown.with, With::Client(_) | With::Tokens(_)));
-    if answer.status() != StatusCode::UNAUTHORIZED || !can_renew {
+    if answer.status() != StatusCode::UNAUTHORIZED || !can_renew || tokens.is_empty() {
         return Ok(answer);
     }
     // A request that was refused so has done nothing, so it may be sent again whatever it does.
@@ -28,7 +25,16 @@ pub(super) async fn send(call: &Call) -> Result<Response<Body>, ToolError> {
 }
 
 /// Gets what is shown for each scheme; `refused` is what was shown before.
+///
+/// Where nothing need be shown, nothing is if a token cannot be had. A login is waited for, since there is one to be had.
 async fn tokens(call: &Call, refused: &[Token]) -> Result<Vec<Token>, ToolError> {
+    match all_tokens(call, refused).await {
+        Err(error) if call.grant.is_optional && error.authentication_url().is_none() => Ok(Vec::new()),
+        tokens => tokens,
+    }
+}
+
+async fn all_tokens(call: &Call, refused: &[Token]) -> Result<Vec<Token>, ToolError> {
     let mut tokens = Vec::with_capacity(call.grant.shown.len());
     for (index, shown) in call.grant.shown.iter().enumerate() {
         let refused = match refused.get(index) {
@@ -46,7 +52,7 @@ async fn token(tool: &Inner, shown: &Shown, refused: Option<&Secret>) -> Result<
         With::Secret(secret) => Ok(Token::Secret(secret.clone())),
         With::Basic { user, password } => Ok(Token::Basic { user: user.clone(), password: password.clone() }),
         With::Client(client) => {
-            redact(&shared.redactor, client.client.secret.expose());
+            redact(&shared.redactor, client.client.secret.expose())?;
             let token = shared.tokens.token((&shared.client, &shared.redactor), client, refused).await;
             token.map(Token::Secret)
         }
@@ -75,7 +81,7 @@ async fn follow(call: &Call, tokens: &[Token]) -> Result<Response<Body>, ToolErr
     let may_follow = matches!(*call.parts.method(), Method::GET | Method::HEAD);
     let origin = call.url.origin();
     let mut url = call.url.clone();
-    let mut steps = 0;
+    let mut steps = 0_u8;
     loop {
         let request = request(call, tokens, url.clone())?;
         // Its body is bounded where it is read, since what is cut is no error.
@@ -85,7 +91,7 @@ async fn follow(call: &Call, tokens: &[Token]) -> Result<Response<Body>, ToolErr
         let answer = answer.map_err(|error| unanswered(error, &call.tool))?;
         let next = target(&answer, &url).filter(|next| next.origin() == origin);
         match next {
-            Some(next) if may_follow && steps < MOST_REDIRECTS => {
+            Some(next) if may_follow && steps < Redirects::MOST => {
                 steps += 1;
                 url = next;
             }
@@ -120,7 +126,7 @@ fn request(call: &Call, tokens: &[Token], mut url: Url) -> Result<http::Request<
                 ))
             })?;
             value.set_sensitive(true);
-            redact(&tool.shared.redactor, secret.expose());
+            redact(&tool.shared.redactor, secret.expose())?;
             headers.insert(name, value);
         }
     }

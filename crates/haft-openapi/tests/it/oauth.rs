@@ -109,6 +109,12 @@ async fn a_token_that_is_not_given_is_said_to_be_so() {
              nothing was done, ask the person who set this API up to look at the client's credentials",
         ),
         (
+            // What it was sent.
+            r#"{"error":"bXkraWQ6Y2xpZW50JTJGczNjcmV0"}"#,
+            "Error(Unauthenticated): the token for `oauth` was not given: its server answered 400; nothing was done, \
+             ask the person who set this API up to look at the client's credentials",
+        ),
+        (
             "<html>",
             "Error(Unauthenticated): the token for `oauth` was not given: its server answered 400; nothing was done, \
              ask the person who set this API up to look at the client's credentials",
@@ -167,6 +173,32 @@ async fn where_a_token_is_fetched_is_declared() {
         "call openapi:api/op".to_owned(),
     ];
     assert_eq!(accesses, expected);
+}
+
+#[tokio::test]
+async fn where_a_credential_is_optional_none_is_sent_if_no_token_can_be_had() {
+    let flows = json!({ "clientCredentials": { "tokenUrl": "https://a.example/", "scopes": {} } });
+    let members = json!({
+        "components": { "securitySchemes": { "oauth": { "type": "oauth2", "flows": flows } } },
+        "paths": { "/a": { "post": named(&json!({ "security": [{ "oauth": [] }, {}] })) } },
+    });
+    let told = async |token: fn(usize) -> Say, refused: &'static [&'static str]| {
+        let api = api(token, refused).await;
+        let client = client().token_url(format!("{}/token", api.origin())).unwrap();
+        let credentials = BTreeMap::from([("oauth".to_owned(), Credential::from(client))]);
+        let tools = api.tools(&members).credentials(credentials).allow_origin(api.origin().parse().unwrap());
+        let reply = read(&call(&tools.build(), json!({})).await);
+        (reply, asked(&api.heard()))
+    };
+    let done = "HTTP 204: it was done; the reply is empty".to_owned();
+    let (reply, asked) = told(|_| say(500, "", ""), &[]).await;
+    assert_eq!((reply, asked), (done.clone(), vec!["token".to_owned(), "nothing".to_owned()]));
+
+    // The first token is refused, and there is no other.
+    let once = |number| if number == 1 { numbered(1, &Value::Null) } else { say(500, "", "") };
+    let (reply, asked) = told(once, &["token-1"]).await;
+    assert_eq!(reply, done);
+    assert_eq!(asked, ["token", "Bearer token-1", "token", "nothing"]);
 }
 
 /// Gives these tokens, one after the other as they are refused, and then wants a login.

@@ -26,6 +26,16 @@ async fn links_lead_on_in_arguments() {
         expect![[r#"[there is more; to go on, call `api__op` again with the same arguments and {"page":3,"per_page":30}]"#]],
     )
     .await;
+    // What is no number stays as it is.
+    check(
+        &["cursor"],
+        "link: </a?cursor=007>; rel=next",
+        json!([]),
+        expect![[
+            r#"[there is more; to go on, call `api__op` again with the same arguments and {"cursor":"007"}]"#
+        ]],
+    )
+    .await;
     check(
         &["q"],
         "link: <https://elsewhere.example/a?page=2>; rel=next",

@@ -1,5 +1,5 @@
-use crate::fixture::{Api, Say, call, named, registry, say};
-use haft_openapi::{ClientCredentials, Credential, OpenApiTools};
+use crate::fixture::{Api, Say, call, named, read, registry, say};
+use haft_openapi::{CallLimits, ClientCredentials, Credential, OpenApiTools};
 use haft_testkit::LogCapture;
 use haft_tools_core::{CallContext, CallScope, Redactor};
 use serde_json::{Value, json};
@@ -134,8 +134,40 @@ async fn the_executor_knows_the_secrets_too() {
         "Secret-4/x",
         "TOKEN-Secret-5/x",
         "Secret-6/x",
+        "Secret-6%2Fx",
+        // The client with its secret, in base64.
+        "aWQ6U2VjcmV0LTYlMkZ4",
         "Secret-7/x",
     ] {
         assert_eq!(redactor.redact(secret), "[redacted]", "{secret}");
     }
+}
+
+/// Gives what a model reads of a reply that is cut, to a request with a secret.
+async fn cut(method: &str, answer: impl Fn() -> Say + Send + Sync + 'static) -> String {
+    let api = Api::start(move |_| answer()).await;
+    let tools = api
+        .operation(method, &json!({}))
+        .allow_origin(api.origin().parse().unwrap())
+        .header(http::HeaderName::from_static("x-mine"), "Secret-7/x")
+        .limits(CallLimits { most_bytes: 10, ..CallLimits::default() });
+    read(&call(&tools.build(), json!({})).await)
+}
+
+#[tokio::test]
+async fn what_is_cut_does_not_end_with_the_beginning_of_a_secret() {
+    let filling = "y".repeat((2 << 10) - 6);
+    let header = format!("x-echo: {filling}Secret-7/x");
+    let heads = cut("head", move || say(200, &header, "")).await;
+    assert!(heads.contains("x-echo: yyy") && !heads.contains("Sec"), "{heads}");
+    let location = format!("location: /{filling}Secret-7/x");
+    let made = cut("post", move || say(201, &location, "")).await;
+    assert!(made.contains("it is at /yyy") && !made.contains("Sec"), "{made}");
+    let text = cut("get", || say(200, "content-type: text/plain", "it: Secret-7/x")).await;
+    assert!(text.starts_with("it: \n[this is cut: the API goes on after these 10 bytes"), "{text}");
+    let refused = cut("get", || {
+        say(400, "content-type: text/plain", format!("{}Secret-7/x", "y".repeat((64 << 10) - 6)))
+    })
+    .await;
+    assert!(refused.contains("yyy") && !refused.contains("Sec"), "{refused}");
 }

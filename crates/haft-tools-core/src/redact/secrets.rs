@@ -33,6 +33,11 @@ impl Secrets {
         Ok(Self { sorted: sorted.into(), longest, any_digits, automaton })
     }
 
+    /// Tells whether a secret is among them, in every way in which it is found.
+    pub(super) fn has(&self, secret: &str) -> bool {
+        writings(secret).iter().all(|writing| self.sorted.binary_search(writing).is_ok())
+    }
+
     /// Finds the first secret at or behind a place.
     pub(super) fn find(&self, text: &str, from: usize) -> Option<Range<usize>> {
         self.automaton.find(Input::new(text).span(from..text.len())).map(|found| found.range())

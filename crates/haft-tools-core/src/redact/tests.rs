@@ -68,6 +68,17 @@ fn a_number_with_a_secret_is_replaced_as_a_whole() {
 }
 
 #[test]
+fn a_secret_that_is_known_changes_nothing() {
+    let redactor = redactor(["hunter2", "pass\"word"]);
+    let before = redactor.secrets().unwrap();
+    redactor.add(" hunter2\n").unwrap();
+    assert!(Arc::ptr_eq(&before, &redactor.secrets().unwrap()));
+    // One is how JSON writes the other, and is written otherwise itself.
+    redactor.add("pass\\\"word").unwrap();
+    assert!(!Arc::ptr_eq(&before, &redactor.secrets().unwrap()));
+}
+
+#[test]
 fn the_end_of_a_text_tells_no_end_of_a_secret() {
     let redactor = redactor(["hunter2", "sesame-sesame"]);
     let text = format!("{}hunter2, hunter2!", "x".repeat(100));

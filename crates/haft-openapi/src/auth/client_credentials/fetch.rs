@@ -1,5 +1,5 @@
 use super::Fetched;
-use crate::auth::{ClientCredentials, Secret};
+use crate::auth::{ClientCredentials, Secret, redact};
 use crate::text::line;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -55,7 +55,7 @@ pub(super) async fn fetch(
 ) -> Result<Fetched, ToolError> {
     let scheme = &of.scheme;
     let asked = Instant::now();
-    let answer = client.send(request(of)?, Exchange::default().most_bytes(MOST_BYTES)).await;
+    let answer = client.send(request(of, redactor)?, Exchange::default().most_bytes(MOST_BYTES)).await;
     let read = match answer {
         Ok(answer) => {
             let (head, body) = answer.into_parts();
@@ -82,8 +82,10 @@ pub(super) async fn fetch(
         )
     };
     if !status.is_success() {
-        // What a server says at length might repeat what it was sent.
+        // What a server says at length might repeat what it was sent; the codes are words (RFC 6749, section 5.2).
+        let is_code = |error: &&str| error.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
         let why = word("error")
+            .filter(is_code)
             .map(|error| format!(" and `{}`", line(&redactor.redact(error), 60)))
             .unwrap_or_default();
         let error = format!("its server answered {}{why}", status.as_u16());
@@ -110,8 +112,12 @@ pub(super) async fn fetch(
     Ok(Fetched { token, until })
 }
 
-fn request(of: &ClientUse) -> Result<http::Request<Bytes>, ToolError> {
+fn request(of: &ClientUse, redactor: &Redactor) -> Result<http::Request<Bytes>, ToolError> {
     let ClientUse { client, token_url, scopes, .. } = of;
+    // It may come back in any of the forms in which it is sent.
+    let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
+    let secret = encoded(client.secret.expose());
+    redact(redactor, &secret)?;
     let mut form = Serializer::new(String::new());
     form.append_pair("grant_type", "client_credentials");
     if !scopes.is_empty() {
@@ -125,9 +131,9 @@ fn request(of: &ClientUse) -> Result<http::Request<Bytes>, ToolError> {
         .header(CONTENT_TYPE, "application/x-www-form-urlencoded");
     if !client.in_body {
         // Both are written as in a form first (RFC 6749, section 2.3.1).
-        let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
-        let both = format!("{}:{}", encoded(&client.id), encoded(client.secret.expose()));
-        let value = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(both)));
+        let both = STANDARD.encode(format!("{}:{secret}", encoded(&client.id)));
+        redact(redactor, &both)?;
+        let value = HeaderValue::from_str(&format!("Basic {both}"));
         request = request.header(AUTHORIZATION, value.expect("base64 is made of what a header can have"));
     }
     request.body(form.finish().into()).map_err(|error| {

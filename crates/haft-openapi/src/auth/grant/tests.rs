@@ -43,6 +43,26 @@ fn subset(most: usize) -> impl Strategy<Value = BTreeSet<usize>> {
     prop::collection::btree_set(0..most, 0..=most)
 }
 
+#[test]
+fn no_token_is_fetched_where_others_listen() {
+    let document = |token_url: &str| {
+        let flows = json!({ "clientCredentials": { "tokenUrl": token_url, "scopes": {} } });
+        let schemes = json!({ "client": { "type": "oauth2", "flows": flows } });
+        let document =
+            json!({ "openapi": "3.1.0", "paths": {}, "components": { "securitySchemes": schemes } });
+        Document::from_value(document, &LoadOptions::default()).unwrap()
+    };
+    let uses = vec![SchemeUse { scheme: "client".to_owned(), scopes: Vec::new() }];
+    let requirement = Requirement { ways: vec![uses] };
+    let granted = |token_url: &str| {
+        let schemes = Schemes::of(document(token_url).inner());
+        let keyring = Keyring { schemes, ..keyring(&BTreeSet::from([3]), &BTreeSet::from([0, 2])) };
+        keyring.grant(&requirement, &Url::parse("https://a.example/v1").unwrap()).is_ok()
+    };
+    assert!(granted("https://a.example/t"));
+    assert!(!granted("http://a.example/t"));
+}
+
 proptest! {
     /// What is shown is the whole of one way, the host has all of it, and it goes where the host allows.
     #[test]

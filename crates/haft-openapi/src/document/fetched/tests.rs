@@ -1,5 +1,6 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
+use crate::store::{Store, load_same_origin};
 use crate::{Document, LoadOptions, References};
 use expect_test::{Expect, expect};
 use haft_http::{AddressPolicy, HttpClient};
@@ -109,6 +110,21 @@ async fn a_document_is_read_from_its_address_with_what_is_beside_it() {
         "#]],
     )
     .await;
+}
+
+#[tokio::test]
+async fn files_for_which_there_is_no_time_are_noted() {
+    let (origin, _tasks) = served(FILES).await;
+    let client = HttpClient::new(AddressPolicy::public().loopback()).unwrap();
+    let document = url::Url::parse(&format!("{origin}/a/openapi.json")).unwrap();
+    let outward = vec!["paths/there.yaml".to_owned(), "https://other.example/far.yaml".to_owned()];
+    let (mut store, options) = (Store::new(serde_json::Value::Null), LoadOptions::default());
+    let problems =
+        load_same_origin(&mut store, &document, outward, (&client, &options), tokio::time::Instant::now())
+            .await;
+    let told: Vec<&str> = problems.iter().map(crate::Problem::message).collect();
+    let late = "`paths/there.yaml` is not read: all the files together take too long";
+    assert_eq!(told, [late, "`https://other.example/far.yaml` is on another origin; it is not read"]);
 }
 
 #[tokio::test]
