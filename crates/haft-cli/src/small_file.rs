@@ -30,5 +30,7 @@ pub(crate) fn text_of(path: &Path) -> Result<Option<String>> {
     };
     let mut text = String::new();
     file.take(MOST_BYTES + 1).read_to_string(&mut text).with_context(unreadable)?;
+    let is_whole = text.len() as u64 <= MOST_BYTES;
+    anyhow::ensure!(is_whole, "`{}` has more than the {MOST_BYTES} bytes that are read", path.display());
     Ok(Some(text))
 }

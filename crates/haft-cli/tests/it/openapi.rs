@@ -121,16 +121,16 @@ fn check(arguments: &[&str], expected: &Expect) {
 fn what_becomes_of_a_document_is_said_with_what_is_left_out() {
     check(
         &["openapi", "check", "pets.yaml"],
-        &expect![[r#"
+        &expect![[r"
         Pets: 2 tools, about 101 tokens
           pets__pets_add  POST /pets  45 tokens
           pets__showPet   GET /pets/{id}  56 tokens
         exit 0
-    "#]],
+    "]],
     );
     check(
         &["openapi", "check", "broken.json"],
-        &expect![[r#"
+        &expect![[r"
         Half broken: 1 tool, about 31 tokens
           broken__good  GET /good  31 tokens
 
@@ -144,7 +144,7 @@ fn what_becomes_of_a_document_is_said_with_what_is_left_out() {
           POST /text: an operation must be an object
             at /paths/~1text/post
         exit 1
-    "#]],
+    "]],
     );
     check(
         &["openapi", "check", "broken.json", "--json"],
@@ -188,7 +188,7 @@ fn what_becomes_of_a_document_is_said_with_what_is_left_out() {
     );
     check(
         &["openapi", "check", "broken.json", "--strict", "--server", "https://a.example"],
-        &expect![[r#"
+        &expect![[r"
             Half broken: 1 tool, about 31 tokens
               broken__good  GET /good  31 tokens
 
@@ -200,15 +200,15 @@ fn what_becomes_of_a_document_is_said_with_what_is_left_out() {
               POST /text: an operation must be an object
                 at /paths/~1text/post
             exit 1
-        "#]],
+        "]],
     );
     check(
         &["openapi", "check", "pets.yaml", "--tag", "write"],
-        &expect![[r#"
+        &expect![[r"
         Pets: 0 tools, about 0 tokens
         2 operations not chosen
         exit 1
-    "#]],
+    "]],
     );
 }
 
@@ -216,18 +216,18 @@ fn what_becomes_of_a_document_is_said_with_what_is_left_out() {
 fn what_is_no_document_is_a_mistake_of_the_command_line() {
     check(
         &["openapi", "check", "nothing.yaml"],
-        &expect![[r#"
+        &expect![[r"
         stderr: error: there is no document `nothing.yaml`; name a file, an address, or a document of `openapi.toml`
         exit 2
-    "#]],
+    "]],
     );
     check(
         &["openapi", "check", "notes.txt"],
-        &expect![[r#"
+        &expect![[r"
             stderr: error: cannot use the document `notes.txt`; name a file, an address, or a document of `openapi.toml`
             stderr:   because: this is no OpenAPI document: it is no object
             exit 2
-        "#]],
+        "]],
     );
     check(
         &["openapi", "check", "pets.yaml", "--path", "[z-a]"],
@@ -238,7 +238,7 @@ fn what_is_no_document_is_a_mistake_of_the_command_line() {
     );
     check(
         &["openapi", "check", "HTTP://127.0.0.1:1/openapi.json"],
-        &expect![[r#"
+        &expect![[r"
             stderr: error: cannot use the document `HTTP://127.0.0.1:1/openapi.json`; name a file, an address, or a document of `openapi.toml`
             stderr:   because: cannot read `http://127.0.0.1:1/openapi.json`
             stderr:   because: cannot connect to `127.0.0.1`
@@ -247,7 +247,7 @@ fn what_is_no_document_is_a_mistake_of_the_command_line() {
             stderr:   because: tcp connect error
             stderr:   because: Connection refused (os error 111)
             exit 2
-        "#]],
+        "]],
     );
 }
 
@@ -255,25 +255,25 @@ fn what_is_no_document_is_a_mistake_of_the_command_line() {
 fn operations_are_listed() {
     check(
         &["openapi", "list", "pets.yaml"],
-        &expect![[r#"
+        &expect![[r"
         pets_add  POST /pets  Adds a pet.  deprecated
         showPet   GET /pets/{id}  Shows a pet.
         exit 0
-    "#]],
+    "]],
     );
     check(
         &["openapi", "list", "pets.yaml", "--no-deprecated"],
-        &expect![[r#"
+        &expect![[r"
         showPet  GET /pets/{id}  Shows a pet.
         exit 0
-    "#]],
+    "]],
     );
     check(
         &["openapi", "list", "pets.yaml", "--method", "put"],
-        &expect![[r#"
+        &expect![[r"
         No operation is chosen; `haft openapi check` says what is left out.
         exit 0
-    "#]],
+    "]],
     );
     check(
         &["openapi", "list"],
@@ -287,10 +287,10 @@ fn operations_are_listed() {
     );
     check(
         &["openapi", "list", "--tag", "a"],
-        &expect![[r#"
+        &expect![[r"
         stderr: error: name the document that is meant before what to choose of it
         exit 2
-    "#]],
+    "]],
     );
 }
 
@@ -299,10 +299,10 @@ fn operations_are_called_as_the_policy_says() {
     let (address, api) = api(1);
     let user = user();
     let show = ["openapi", "call", "broken.json", "good", "--server", &address];
-    user.check(&show, &expect![[r#"
+    user.check(&show, &expect![[r"
         stderr: denied: this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need
         exit 1
-    "#]]);
+    "]]);
     user.check(
         &[&show[..], &["--yes"]].concat(),
         &expect![[r#"
@@ -312,10 +312,10 @@ fn operations_are_called_as_the_policy_says() {
     );
     user.check(
         &["openapi", "call", "broken.json", "goood"],
-        &expect![[r#"
+        &expect![[r"
         stderr: error: the document `broken.json` has no operation `goood`; did you mean `good`?
         exit 2
-    "#]],
+    "]],
     );
     user.check(&["openapi", "call", "broken.json", "good", "--input", "x"], &expect![[r#"
         stderr: error: the arguments on the command line are not JSON; write one object, as in '{"path": "README.md"}'
@@ -324,10 +324,10 @@ fn operations_are_called_as_the_policy_says() {
     "#]]);
     user.check(
         &["openapi", "call", "pets.yaml", "GET /pets/{id}", "--input", r#"{"id":"1"}"#, "--yes"],
-        &expect![[r#"
+        &expect![[r"
             stderr: error: unauthenticated: the API `pets` wants a credential: `key`, for which there is none; nothing was sent, ask the person who set it up to give one
             exit 1
-        "#]],
+        "]],
     );
     api.join().unwrap();
 }
@@ -339,36 +339,38 @@ fn documents_of_the_configuration_are_tools_of_every_command() {
     let check = |arguments: &[&str], expected: &Expect| check_at(&user, &address, arguments, expected);
     check(
         &["openapi", "list"],
-        &expect![[r#"
+        &expect![[r"
         pets  WORKSPACE/pets.yaml
         exit 0
-    "#]],
+    "]],
     );
     check(
         &["tools"],
-        &expect![[r#"
-        bash            Runs a bash script and returns what it prints, stdout and stderr together, followed by its exit code.
-                        command [description] [directory] [timeout]
-        edit_file       Changes parts of a text file by replacing exact texts.
-                        path edits
-        glob            Finds files by their names, in the whole working directory unless `path` says otherwise.
-                        pattern [hidden] [limit] [no_ignore] [path] [sort]
-        grep            Searches the text of files with a regular expression, in the whole working directory unless `path` says otherwise.
-                        pattern [after] [before] [context] [glob] [hidden] [ignore_case] [limit] [literal] [mode] [multiline] [no_ignore] [path]
-        list_files      Lists a directory of the working directory as a tree with file sizes.
-                        [depth] [hidden] [ignored] [limit] [path]
-        pets__pets_add  Adds a pet.
-                        name
-        pets__showPet   Shows a pet.
-                        id [fields]
-        read_file       Reads a text file of the working directory.
-                        path [limit] [offset]
-        write_file      Writes a whole file: creates it, with the directories above it, or replaces all of its content.
-                        path content [create_only]
+        &expect![[r"
+            apply_patch     Changes, creates, removes and renames files by a patch: either the form that starts with `*** Begin Patch` and ends with `*** End Patch`, or a unified diff as git or diff write it.
+                            patch
+            bash            Runs a bash script and returns what it prints, stdout and stderr together, followed by its exit code.
+                            command [description] [directory] [timeout]
+            edit_file       Changes parts of a text file by replacing exact texts.
+                            path edits
+            glob            Finds files by their names, in the whole working directory unless `path` says otherwise.
+                            pattern [hidden] [limit] [no_ignore] [path] [sort]
+            grep            Searches the text of files with a regular expression, in the whole working directory unless `path` says otherwise.
+                            pattern [after] [before] [context] [glob] [hidden] [ignore_case] [limit] [literal] [mode] [multiline] [no_ignore] [path]
+            list_files      Lists a directory of the working directory as a tree with file sizes.
+                            [depth] [hidden] [ignored] [limit] [path]
+            pets__pets_add  Adds a pet.
+                            name
+            pets__showPet   Shows a pet.
+                            id [fields]
+            read_file       Reads a text file of the working directory, or several with `more`.
+                            path [byte_range] [limit] [more] [offset]
+            write_file      Writes a whole file: creates it, with the directories above it, or replaces all of its content.
+                            path content [create_only]
 
-        Call one with `haft call NAME JSON`; `haft tools --json` prints everything a model is told.
-        exit 0
-    "#]],
+            Call one with `haft call NAME JSON`; `haft tools --json` prints everything a model is told.
+            exit 0
+        "]],
     );
     let input = r#"{"id":"a/b","fields":["x","y"]}"#;
     check(
@@ -387,7 +389,7 @@ fn documents_of_the_configuration_are_tools_of_every_command() {
     );
     check(
         &["call", "pets__showPet", input],
-        &expect![[r#"
+        &expect![[r"
         stderr: waiting for an approval: `pets__showPet` wants to
         stderr:   connect net:ADDRESS
         stderr:   call openapi:pets/showPet
@@ -395,21 +397,21 @@ fn documents_of_the_configuration_are_tools_of_every_command() {
         stderr:   haft approvals approve ID
         stderr: Answer it, then go on with `haft resume RUN`.
         exit 3
-    "#]],
+    "]],
     );
     check(
         &["call", "pets__showPets", input],
-        &expect![[r#"
+        &expect![[r"
         stderr: error: unknown tool: there is no tool `pets__showPets`; did you mean `pets__showPet`?
         exit 1
-    "#]],
+    "]],
     );
     check(
         &["call", "pets__showPet", input, "--no-openapi"],
-        &expect![[r#"
-        stderr: error: unknown tool: there is no tool `pets__showPet`; the tools are `bash`, `edit_file`, `glob`, `grep`, `list_files`, `read_file` and `write_file`
-        exit 1
-    "#]],
+        &expect![[r"
+            stderr: error: unknown tool: there is no tool `pets__showPet`; the tools are `apply_patch`, `bash`, `edit_file`, `glob`, `grep`, `list_files`, `read_file` and `write_file`
+            exit 1
+        "]],
     );
     api.join().unwrap();
 }
@@ -486,7 +488,7 @@ headers = { "X-Team" = "${UNSET_VARIABLE}" }
 fn what_is_wrong_with_one_document_of_the_configuration_keeps_no_other_from_being_used() {
     let user = user();
     user.write_config("openapi.toml", &WRONG.replace("${PLACE:-nowhere}", &user.path("")));
-    user.check(&["openapi", "list"], &expect![[r#"
+    user.check(&["openapi", "list"], &expect![[r"
         gone  gone.yaml
         pets  WORKSPACE//pets.yaml
         old   disabled
@@ -497,7 +499,7 @@ fn what_is_wrong_with_one_document_of_the_configuration_keeps_no_other_from_bein
         stderr: note: the document `unset` of `openapi.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`
         stderr: note: `servers` of `openapi.toml` is not known, and has no effect; documents are tables `[openapi.NAME]`
         exit 0
-    "#]]);
+    "]]);
     user.check(&["openapi", "list", "--json"], &expect![[r#"
         {
           "disabled": [
@@ -531,7 +533,7 @@ fn what_is_wrong_with_one_document_of_the_configuration_keeps_no_other_from_bein
         }
         exit 0
     "#]]);
-    user.check(&["openapi", "check", "old"], &expect![[r#"
+    user.check(&["openapi", "check", "old"], &expect![[r"
         stderr: note: the document `a__b` of `openapi.toml` is left out: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it
         stderr: note: the document `empty` of `openapi.toml` is left out: it has no `document`; write a path or an address
         stderr: note: the document `key` of `openapi.toml` is left out: a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of `client_id` and `client_secret`
@@ -540,8 +542,8 @@ fn what_is_wrong_with_one_document_of_the_configuration_keeps_no_other_from_bein
         stderr: note: `servers` of `openapi.toml` is not known, and has no effect; documents are tables `[openapi.NAME]`
         stderr: error: the document `old` is disabled; remove `disabled` from its configuration
         exit 2
-    "#]]);
-    user.check(&["openapi", "check", "slip"], &expect![[r#"
+    "]]);
+    user.check(&["openapi", "check", "slip"], &expect![[r"
         stderr: note: the document `a__b` of `openapi.toml` is left out: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it
         stderr: note: the document `empty` of `openapi.toml` is left out: it has no `document`; write a path or an address
         stderr: note: the document `key` of `openapi.toml` is left out: a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of `client_id` and `client_secret`
@@ -550,8 +552,8 @@ fn what_is_wrong_with_one_document_of_the_configuration_keeps_no_other_from_bein
         stderr: note: `servers` of `openapi.toml` is not known, and has no effect; documents are tables `[openapi.NAME]`
         stderr: error: the document `slip` cannot be used; mend it as the note says
         exit 2
-    "#]]);
-    user.check(&["openapi", "check", "pet"], &expect![[r#"
+    "]]);
+    user.check(&["openapi", "check", "pet"], &expect![[r"
         stderr: note: the document `a__b` of `openapi.toml` is left out: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it
         stderr: note: the document `empty` of `openapi.toml` is left out: it has no `document`; write a path or an address
         stderr: note: the document `key` of `openapi.toml` is left out: a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of `client_id` and `client_secret`
@@ -560,8 +562,8 @@ fn what_is_wrong_with_one_document_of_the_configuration_keeps_no_other_from_bein
         stderr: note: `servers` of `openapi.toml` is not known, and has no effect; documents are tables `[openapi.NAME]`
         stderr: error: there is no document `pet`; did you mean `pets`?
         exit 2
-    "#]]);
-    user.check(&["call", "gone__it", "{}"], &expect![[r#"
+    "]]);
+    user.check(&["call", "gone__it", "{}"], &expect![[r"
         stderr: note: the document `a__b` of `openapi.toml` is left out: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it
         stderr: note: the document `empty` of `openapi.toml` is left out: it has no `document`; write a path or an address
         stderr: note: the document `key` of `openapi.toml` is left out: a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of `client_id` and `client_secret`
@@ -569,21 +571,21 @@ fn what_is_wrong_with_one_document_of_the_configuration_keeps_no_other_from_bein
         stderr: note: the document `unset` of `openapi.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`
         stderr: note: `servers` of `openapi.toml` is not known, and has no effect; documents are tables `[openapi.NAME]`
         stderr: note: the document `gone` is left out: cannot read `HOME/config/haft/gone.yaml`: No such file or directory (os error 2)
-        stderr: error: unknown tool: there is no tool `gone__it`; the tools are `bash`, `edit_file`, `glob`, `grep`, `list_files`, `read_file` and `write_file`
+        stderr: error: unknown tool: there is no tool `gone__it`; the tools are `apply_patch`, `bash`, `edit_file`, `glob`, `grep`, `list_files`, `read_file` and `write_file`
         exit 1
-    "#]]);
+    "]]);
     user.write_config("openapi.toml", "[openapi.a\n");
     user.check(
         &["openapi", "list"],
-        &expect![[r#"
+        &expect![[r"
         stderr: error: `HOME/config/haft/openapi.toml` is not TOML: unclosed table, expected `]` in line 1
         exit 2
-    "#]],
+    "]],
     );
-    user.check(&["call", "list_files", r#"{"path":"none"}"#], &expect![[r#"
+    user.check(&["call", "list_files", r#"{"path":"none"}"#], &expect![[r"
         stderr: error: not found: `none` does not exist; list its directory or search for the name, then use the path you find
         exit 1
-    "#]]);
+    "]]);
 }
 
 #[test]
@@ -594,20 +596,20 @@ fn a_document_in_the_current_directory_may_refer_to_what_is_beside_it() {
     user.write_file("whole.yaml", whole);
     user.check(
         &["openapi", "list", "whole.yaml"],
-        &expect![[r#"
+        &expect![[r"
         listThings  GET /things  Lists things.
         exit 0
-    "#]],
+    "]],
     );
     std::fs::create_dir(user.path("sub")).unwrap();
     user.write_file("sub/whole.yaml", whole);
     user.write_file("sub/parts.yaml", "things: { get: { operationId: others } }\n");
     user.check(
         &["openapi", "list", "sub/whole.yaml"],
-        &expect![[r#"
+        &expect![[r"
         others  GET /things
         exit 0
-    "#]],
+    "]],
     );
 }
 
@@ -632,20 +634,20 @@ fn operations_whose_tools_are_called_otherwise_are_shown_and_called() {
     };
     check(
         &["openapi", "check", "names.yaml"],
-        &expect![[r#"
+        &expect![[r"
         names.yaml: 2 tools, about 108 tokens
           names__build_0123456789ab_f477aeb9d3d9_b3de6b161d05               GET /like  57 tokens
           names__listEverythingThatThereIsInTheWarehouseOfThe_90fff70e4252  GET /long  51 tokens
         exit 0
-    "#]],
+    "]],
     );
     check(
         &["openapi", "list", "names.yaml"],
-        &expect![[r#"
+        &expect![[r"
         build_0123456789ab_f477aeb9d3d9                             GET /like
         listEverythingThatThereIsInTheWarehouseOfTheNorthernRegion  GET /long
         exit 0
-    "#]],
+    "]],
     );
     check(
         &["openapi", "call", "names.yaml", "GET /long", "--yes"],
@@ -679,21 +681,21 @@ fn what_a_variable_was_replaced_by_is_not_told() {
     };
     check(
         "allow_origins = [\"https://user:${TOKEN}@a.example\"]",
-        &expect![[r#"
+        &expect![[r"
         stderr: error: cannot use the document `pets`; name a file, an address, or a document of `openapi.toml`
         stderr:   because: in `allow_origins`: an entry is no origin; write one as `https://api.example.com` or `http://127.0.0.1:8080`, without a user and a path
         exit 2
-    "#]],
+    "]],
     );
     let client = "client_id = \"haft\", client_secret = \"${TOKEN}\", in_body = true";
     check(
         &format!("credentials.key = {{ {client}, token_url = \"http://a.example/?${{TOKEN}}\" }}"),
-        &expect![[r#"
+        &expect![[r"
             stderr: error: cannot use the document `pets`; name a file, an address, or a document of `openapi.toml`
             stderr:   because: in `credentials.key`
             stderr:   because: `token_url` cannot be used; write an address of `https`, or of `http` on this machine, as in `https://login.example.com/token`
             exit 2
-        "#]],
+        "]],
     );
 }
 
@@ -704,21 +706,21 @@ fn secrets_that_are_too_long_are_refused_and_not_cut() {
     let (pets, secret) = (user.path("pets.yaml"), user.path("secret"));
     let configuration = |key: &str| format!("[openapi.pets]\ndocument = \"{pets}\"\n{key} = \"{secret}\"\n");
     user.write_config("openapi.toml", &configuration("credentials.key.secret_file"));
-    user.check(&["openapi", "check", "pets"], &expect![[r#"
+    user.check(&["openapi", "check", "pets"], &expect![[r"
         stderr: error: cannot use the document `pets`; name a file, an address, or a document of `openapi.toml`
         stderr:   because: in `credentials.key`
         stderr:   because: cannot read the secret in `WORKSPACE/secret`
         stderr:   because: it has more than the 65536 bytes that are read
         exit 2
-    "#]]);
+    "]]);
     user.write_file("secret", &"x".repeat((1 << 20) + 1));
     user.write_config("openapi.toml", &configuration("ca"));
-    user.check(&["openapi", "check", "pets"], &expect![[r#"
+    user.check(&["openapi", "check", "pets"], &expect![[r"
         stderr: error: cannot use the document `pets`; name a file, an address, or a document of `openapi.toml`
         stderr:   because: cannot read the certificates in `WORKSPACE/secret`
         stderr:   because: it has more than the 1048576 bytes that are read
         exit 2
-    "#]]);
+    "]]);
 }
 
 #[test]
