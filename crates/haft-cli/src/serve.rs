@@ -62,8 +62,7 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
         rates: benches.rates(),
         options,
     };
-    let served = serving::run(serving, ending.token()).await;
-    ending.begin();
+    let served = serving::run(serving, &ending).await;
     benches.stop().await;
     served.map(|()| Exit::Done)
 }

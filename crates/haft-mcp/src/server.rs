@@ -33,7 +33,7 @@ pub use auth::{StaticTokens, StaticTokensError};
 pub use authenticator::{Authenticator, Denied};
 pub use caller::{Abilities, Ability, Caller, Principal};
 #[cfg(all(test, feature = "client"))]
-pub(crate) use calls::fixture::{Probe, able, in_both_eras};
+pub(crate) use calls::fixture::{Paper, Probe, able, in_both_eras};
 pub use catalog::{Mode, ModeError};
 #[cfg(feature = "client")]
 pub(crate) use content::Block;

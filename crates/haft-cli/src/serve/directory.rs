@@ -67,11 +67,17 @@ impl Directory {
 fn path_of(root: &str) -> Option<PathBuf> {
     let rest = root.strip_prefix("file://")?;
     let rest = rest.strip_prefix("localhost").unwrap_or(rest);
-    if !rest.starts_with('/') || rest.contains(['?', '#']) {
+    if !rest.starts_with('/') || rest.contains(['?', '#']) || !is_well_encoded(rest) {
         return None;
     }
     let path = percent_decode_str(rest).decode_utf8().ok().filter(|path| !path.contains('\0'))?;
     Some(PathBuf::from(&*path))
+}
+
+/// Tells whether each `%` stands before two hexadecimal digits.
+fn is_well_encoded(text: &str) -> bool {
+    let is_code = |rest: &str| rest.len() > 1 && rest.bytes().take(2).all(|digit| digit.is_ascii_hexdigit());
+    text.split('%').skip(1).all(is_code)
 }
 
 #[cfg(test)]
@@ -86,6 +92,7 @@ mod tests {
         let tree = Tree::new()
             .file("home/project one/a", "")
             .file("start/sub/a", "")
+            .file("start/sub%zz/a", "")
             .file("else/a", "")
             .link("start/out", "../else");
 
@@ -116,6 +123,7 @@ mod tests {
             "file://elsewhere/home".to_owned(),
             "file:///home%00".to_owned(),
             "file:///%".to_owned(),
+            format!("{}%zz", file("start/sub")),
             "https://example.org/".to_owned(),
             String::new(),
         ] {

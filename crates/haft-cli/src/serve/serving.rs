@@ -1,4 +1,5 @@
 use super::arguments::ServeOptions;
+use super::ending::Ending;
 use super::toolbox::ServedBenches;
 use crate::exit::UsageError;
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -24,8 +25,9 @@ const INTROSPECTION_SECRET: &str = "HAFT_INTROSPECTION_SECRET";
 /// How long requests may go on that are being served when the process is to end.
 const ENDING: Duration = Duration::from_millis(300);
 
-/// How long calls that are cancelled are waited for: a little longer than each is given to end.
-const CANCELLING: Duration = Duration::from_millis(450);
+/// How long calls that are cancelled are waited for: a little longer than each is given to end, and less than is left of
+/// the second when the last client has gone.
+const CANCELLING: Duration = Duration::from_millis(350);
 
 /// Says how clients reach this server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,8 +75,10 @@ pub(super) struct Serving {
     pub(super) options: ServeOptions,
 }
 
-/// Serves clients until they are gone or the token is cancelled. Standard output is the protocol's alone.
-pub(super) async fn run(serving: Serving, stop: CancellationToken) -> Result<()> {
+/// Serves clients until they are gone or the process is to end, which has begun then. Standard output is the protocol's
+/// alone.
+pub(super) async fn run(serving: Serving, ending: &Ending) -> Result<()> {
+    let stop = ending.token();
     let Serving { toolbox, way, tools, state_key, rates, options } = serving;
     let mut server = McpServe::builder(toolbox).mode(tools);
     if let Some(key) = state_key {
@@ -85,7 +89,8 @@ pub(super) async fn run(serving: Serving, stop: CancellationToken) -> Result<()>
         ended = serve(&server, way, &rates, &options, stop.clone()) => ended,
         never = stop_calls(&server, &stop) => match never {},
     };
-    // When the client is gone, nobody has said so before.
+    // When the client is gone, nobody has said so before: from here on the time is counted.
+    ending.begin();
     let _ = timeout(CANCELLING, server.stop()).await;
     ended
 }

@@ -24,6 +24,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 /// How long a call that is cancelled may take to end: the whole process has a second.
 const GRACE: Duration = Duration::from_millis(300);
@@ -107,12 +108,11 @@ impl ServedBenches {
         Ok(())
     }
 
-    /// Ends all servers, and waits for that.
+    /// Ends all servers at once, and waits for that.
     pub(super) async fn stop(&self) {
         let places: Vec<_> = std::mem::take(&mut *lock(&self.0.places)).into_values().collect();
-        for place in places {
-            place.stop().await;
-        }
+        let stops: JoinSet<()> = places.into_iter().map(|place| async move { place.stop().await }).collect();
+        stops.join_all().await;
     }
 }
 

@@ -1,5 +1,7 @@
+#[cfg(feature = "server")]
+use crate::CallingClient;
 use crate::client::session::Watch;
-use haft_core::RunId;
+use haft_tools_core::{CallContext, CallScope};
 use rmcp::model::RequestId;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -75,15 +77,14 @@ impl Flights {
         self.table().flights.get(&number(id)?)?.watch.clone()
     }
 
-    /// Whoever watches the newest request that is watched, as long as all of them are of one run.
+    /// Whoever watches the newest request that is watched, as long as all of them are of one run and one client.
     ///
-    /// What is asked for one of several runs must not be answered by who is behind another.
+    /// What is asked for one of several must not be answered by who is behind another.
     pub(super) fn newest_watch(&self) -> Option<Arc<dyn Watch>> {
         let table = self.table();
         let watched = || table.flights.iter().filter_map(|(id, flight)| Some((id, flight.watch.as_ref()?)));
         let (_, newest) = watched().max_by_key(|(id, _)| **id)?;
-        let run = run_of(newest);
-        watched().all(|(_, watch)| run_of(watch) == run).then(|| Arc::clone(newest))
+        watched().all(|(_, watch)| is_of_same(watch.call(), newest.call())).then(|| Arc::clone(newest))
     }
 
     /// Forgets all requests: their answers are late from now on.
@@ -107,8 +108,35 @@ impl Flights {
     }
 }
 
-fn run_of(watch: &Arc<dyn Watch>) -> Option<&RunId> {
-    watch.call().map(|call| call.scope().run())
+fn is_of_same(one: Option<&CallContext>, other: Option<&CallContext>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => {
+            let (one, other) = (one.scope(), other.scope());
+            one.run() == other.run() && has_same_client(one, other)
+        }
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// Tells whether two calls are surely of one client: those of the newer era may share a run, and have no session to tell
+/// them apart by.
+#[cfg(feature = "server")]
+fn has_same_client(one: &CallScope, other: &CallScope) -> bool {
+    match (one.extension::<CallingClient>(), other.extension::<CallingClient>()) {
+        (Some(one), Some(other)) => {
+            let (session, principal) = (&one.caller().session, &one.caller().principal);
+            let is_in_session = session.is_some() && *session == other.caller().session;
+            Arc::ptr_eq(&one.0, &other.0) || is_in_session && *principal == other.caller().principal
+        }
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+#[cfg(not(feature = "server"))]
+fn has_same_client(_: &CallScope, _: &CallScope) -> bool {
+    true
 }
 
 /// The number that an id is, or is written as: some servers answer with a text.
@@ -136,9 +164,50 @@ mod tests {
         }
     }
 
+    fn within(scope: CallScope) -> Arc<dyn Watch> {
+        Arc::new(Watched(Some(CallContext::detached("c1".parse().unwrap(), scope))))
+    }
+
     fn of(run: &str) -> Arc<dyn Watch> {
-        let call = CallContext::detached("c1".parse().unwrap(), CallScope::new(run.parse().unwrap()));
-        Arc::new(Watched(Some(call)))
+        within(CallScope::new(run.parse().unwrap()))
+    }
+
+    #[cfg(feature = "server")]
+    #[test]
+    fn what_is_asked_for_one_of_several_clients_of_a_run_is_asked_of_nobody() {
+        use crate::CallingClient;
+        use crate::server::Paper;
+
+        let call = |client: &Arc<Paper>| {
+            let scope = CallScope::new("shared".parse().unwrap());
+            within(scope.with_extension(CallingClient(Arc::clone(client) as _)))
+        };
+        let flights = Flights::default();
+        let [one, other] = [(); 2].map(|()| Arc::new(Paper::modern("token")));
+        flights.depart(1, None, Some(call(&one)), false);
+        flights.depart(2, None, Some(call(&one)), false);
+        assert!(flights.newest_watch().is_some());
+        flights.depart(3, None, Some(call(&other)), false);
+        assert!(flights.newest_watch().is_none());
+        flights.arrive(3);
+        assert!(flights.newest_watch().is_some());
+        flights.depart(4, None, Some(of("shared")), false);
+        assert!(flights.newest_watch().is_none());
+    }
+
+    #[cfg(feature = "server")]
+    #[test]
+    fn calls_of_one_session_are_of_one_client() {
+        use crate::CallingClient;
+        use crate::server::Paper;
+
+        let flights = Flights::default();
+        for id in 1..=2 {
+            let scope = CallScope::new("shared".parse().unwrap());
+            let client = CallingClient(Arc::new(Paper::legacy(|_| None)));
+            flights.depart(id, None, Some(within(scope.with_extension(client))), false);
+        }
+        assert!(flights.newest_watch().is_some());
     }
 
     #[test]

@@ -132,7 +132,7 @@ impl Drop for Dropped {
 type Answer = dyn Fn(&Ask) -> Option<Result<Value, Unasked>> + Send + Sync;
 
 /// Is one request of a client.
-pub(super) struct Paper {
+pub(crate) struct Paper {
     caller: Caller,
     in_rounds: bool,
     answer: Arc<Answer>,
@@ -143,7 +143,7 @@ pub(super) struct Paper {
 
 impl Paper {
     /// Is a request of a client of the newer era.
-    pub(super) fn modern(principal: &str) -> Self {
+    pub(crate) fn modern(principal: &str) -> Self {
         let caller = Caller::new(Principal::new(principal)).who_can(able());
         let nobody = |_: &Ask| unreachable!("a client of the newer era is not asked by request");
         Self {
@@ -157,7 +157,7 @@ impl Paper {
     }
 
     /// Is a request of a client of the older era, whose person answers like this; or never, with `None`.
-    pub(super) fn legacy(
+    pub(crate) fn legacy(
         answer: impl Fn(&Ask) -> Option<Result<Value, Unasked>> + Send + Sync + 'static,
     ) -> Self {
         let mut paper = Self::modern("ada");

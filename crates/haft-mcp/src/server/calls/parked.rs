@@ -1,11 +1,10 @@
 use super::running::Running;
 use crate::server::caller::Principal;
 use crate::server::line::Line as _;
-use futures_util::future::join_all;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio_util::task::AbortOnDropHandle;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 /// Bounds the calls that wait between two rounds.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +26,8 @@ impl Default for ParkedLimits {
 pub(super) struct Parked {
     limits: ParkedLimits,
     calls: Mutex<HashMap<String, Entry>>,
+    /// Those that were cancelled and have not ended.
+    ending: TaskTracker,
 }
 
 struct Entry {
@@ -38,7 +39,7 @@ struct Entry {
 
 impl Parked {
     pub(super) fn within(limits: ParkedLimits) -> Self {
-        Self { limits, calls: Mutex::default() }
+        Self { limits, ..Self::default() }
     }
 
     /// Keeps a call until it is taken or its time is over; gives it back if there is no room.
@@ -74,14 +75,15 @@ impl Parked {
         calls.remove(name).map(|entry| entry.running)
     }
 
-    /// Cancels all calls that wait, and waits until they have ended.
+    /// Cancels all calls that wait, and waits until they have ended; they go on ending when nobody waits for that.
     pub(super) async fn stop(&self) {
         let calls = std::mem::take(&mut *self.calls());
-        let ended = calls.into_values().map(|Entry { running, .. }| {
+        for Entry { running, .. } in calls.into_values() {
             running.relay.cancellation().cancel();
-            running.work
-        });
-        join_all(ended).await;
+            self.ending.spawn(running.work);
+        }
+        self.ending.close();
+        self.ending.wait().await;
     }
 
     #[cfg(test)]

@@ -105,7 +105,8 @@ impl Tasks {
             if let Some(tasks) = owner.upgrade() {
                 tasks.end(&of, status);
             }
-            drop(is_running);
+            // Only what is told of its end is kept.
+            drop((bench, is_running));
             tokio::time::sleep(kept).await;
             let over = owner.upgrade().and_then(|tasks| tasks.tasks().remove(&of));
             drop(over);

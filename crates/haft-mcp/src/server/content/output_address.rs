@@ -107,5 +107,7 @@ fn encoded(text: &str) -> PercentEncode<'_> {
 }
 
 fn decoded(text: &str) -> Option<Cow<'_, str>> {
-    percent_decode_str(text).decode_utf8().ok()
+    let is_code = |rest: &str| rest.len() > 1 && rest.bytes().take(2).all(|digit| digit.is_ascii_hexdigit());
+    let is_well_encoded = text.split('%').skip(1).all(is_code);
+    is_well_encoded.then(|| percent_decode_str(text).decode_utf8().ok())?
 }

@@ -211,8 +211,12 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin> LineTransport<R,
 
     /// Marks a request as being answered, once there is room.
     async fn with_flight(&mut self) -> Option<ClientJsonRpcMessage> {
-        let is_request = matches!(self.held, Some(ClientJsonRpcMessage::Request(_)));
-        let permit = if is_request { self.permit().await } else { None };
+        let permit = if matches!(self.held, Some(ClientJsonRpcMessage::Request(_))) {
+            let room = self.room.clone().acquire_owned();
+            self.read_ahead_while(room).await.ok()
+        } else {
+            None
+        };
         let mut message = self.held.take()?;
         if let (ClientJsonRpcMessage::Request(request), Some(permit)) = (&mut message, permit) {
             let flight = Flight { id: request.id.clone(), others: self.in_flight.clone(), _room: permit };
@@ -221,13 +225,21 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin> LineTransport<R,
         Some(message)
     }
 
-    /// Waits for room, and meanwhile reads a little ahead: what is being answered ends when the input does.
-    async fn permit(&mut self) -> Option<OwnedSemaphorePermit> {
-        let mut permit = pin!(self.room.clone().acquire_owned());
+    /// Writes what waits.
+    ///
+    /// Whoever does not read what is wrong is not read any more; that it is gone is noticed where it is read.
+    async fn write(&mut self) {
+        let writer = self.writer.clone();
+        let _ = self.read_ahead_while(async move { writer.flush().await }).await;
+    }
+
+    /// Waits, and meanwhile reads a little ahead: what is being answered ends when the input does.
+    async fn read_ahead_while<T>(&mut self, awaited: impl Future<Output = T>) -> T {
+        let mut awaited = pin!(awaited);
         loop {
             tokio::select! {
                 biased;
-                permit = &mut permit => return permit.ok(),
+                done = &mut awaited => return done,
                 read = self.read.read_buf(self.lines.room()), if self.ahead < MOST_AHEAD && !self.is_ended => {
                     match read {
                         Ok(read) if read > 0 => self.ahead += read,
@@ -269,9 +281,11 @@ where
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        // In the order in which they are sent, whoever is the first to write.
+        let put = serde_json::to_vec(&message).map(|line| self.writer.put(&line));
         let writer = self.writer.clone();
         async move {
-            writer.put(&serde_json::to_vec(&message)?);
+            put?;
             writer.flush().await
         }
     }
@@ -280,9 +294,8 @@ where
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         let mut passed = 0_u32;
         loop {
-            if self.has_unsent {
-                // Whoever does not read what is wrong is not read any more; that it is gone is noticed below.
-                let _ = self.writer.flush().await;
+            if self.has_unsent || self.writer.is_full() {
+                self.write().await;
                 self.has_unsent = false;
             }
             if self.held.is_some() {
@@ -311,5 +324,69 @@ where
     async fn close(&mut self) -> Result<(), io::Error> {
         // What is written is written by whoever holds the other end; this one is dropped with the rest.
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LineTransport;
+    use futures_util::FutureExt as _;
+    use rmcp::model::ServerJsonRpcMessage;
+    use rmcp::transport::Transport as _;
+    use tokio::io::{
+        AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf,
+        WriteHalf,
+    };
+    use tokio_util::sync::CancellationToken;
+
+    type Halves = LineTransport<ReadHalf<DuplexStream>, WriteHalf<DuplexStream>>;
+
+    fn transport() -> (Halves, CancellationToken, DuplexStream) {
+        let (near, far) = tokio::io::duplex(1024);
+        let (read, write) = tokio::io::split(near);
+        let over = CancellationToken::new();
+        (LineTransport::new(read, write, over.clone()), over, far)
+    }
+
+    #[tokio::test]
+    async fn who_does_not_read_is_read_no_more() {
+        let (mut transport, _, mut far) = transport();
+        far.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").await.unwrap();
+        let unread = vec![b'x'; 5 * 1024 * 1024];
+        transport.writer.put(&unread);
+        assert!(transport.receive().now_or_never().is_none());
+        let mut read = vec![0; unread.len() + 1];
+        let (message, _) =
+            tokio::join!(transport.receive(), async { far.read_exact(&mut read).await.unwrap() });
+        assert!(message.is_some());
+    }
+
+    #[tokio::test]
+    async fn the_end_of_the_input_is_seen_though_nobody_reads() {
+        let (mut transport, over, far) = transport();
+        let (_far, mut write) = tokio::io::split(far);
+        transport.writer.put(&[b'x'; 2048]);
+        transport.has_unsent = true;
+        write.shutdown().await.unwrap();
+        tokio::select! {
+            _ = transport.receive() => panic!("nobody reads"),
+            () = over.cancelled() => {}
+        }
+    }
+
+    #[tokio::test]
+    async fn lines_go_out_in_the_order_in_which_they_are_sent() {
+        let (mut transport, _, far) = transport();
+        let [one, two] = [1, 2].map(|id| {
+            let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
+            transport.send(serde_json::from_str::<ServerJsonRpcMessage>(&line).unwrap()).boxed()
+        });
+        two.await.unwrap();
+        one.await.unwrap();
+        let mut lines = BufReader::new(far).lines();
+        for id in ["\"id\":1", "\"id\":2"] {
+            let line = lines.next_line().await.unwrap().unwrap();
+            assert!(line.contains(id), "{line}");
+        }
     }
 }

@@ -86,6 +86,29 @@ async fn the_end_of_a_request_that_asked_does_not_cancel_the_call_and_that_of_th
 }
 
 #[tokio::test]
+async fn a_call_that_waits_ends_by_itself_though_nobody_waits_for_its_end() {
+    let ended = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&ended);
+    let tidy = Probe::new("tidy", move |_, cx| {
+        let count = Arc::clone(&count);
+        async move {
+            let _ = cx.ask(Question::text("Well?").keyed("well")).await;
+            for _ in 0..5 {
+                tokio::task::yield_now().await;
+            }
+            count.fetch_add(1, Ordering::SeqCst);
+            Err(ToolError::cancelled("stopped"))
+        }
+    });
+    let server = Stage::new([tidy]);
+    server.round("tidy", json!({}), FIRST).await.asks();
+    // Whoever stops it is gone at once, and another one waits.
+    assert!(server.calls.stop().now_or_never().is_none());
+    server.calls.stop().await;
+    assert_eq!(ended.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
 async fn an_unknown_tool_is_answered_with_those_that_are_near() {
     let server = Stage::new([]);
     let told = server.round("writ", json!({}), FIRST).await;

@@ -92,6 +92,14 @@ async fn a_flood_is_not_read_beyond_what_is_answered_at_once() {
 }
 
 #[tokio::test]
+async fn a_client_that_reads_no_answers_is_left_when_it_is_gone() {
+    let mut client = Client::legacy(&Host::new(), json!({})).await;
+    client.write(&b"{\n".repeat(4_000)).await;
+    client.close().await;
+    assert_eq!(client.ended().await, Ended::Closed);
+}
+
+#[tokio::test]
 async fn ten_thousand_requests_are_all_answered() {
     let host = Host::new();
     let mut client = Client::legacy(&host, json!({})).await;
