@@ -6,7 +6,7 @@ use crate::small_file::text_of;
 use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
-use haft::mcp::{ServerName, expand_variables};
+use haft::mcp::expand_variables;
 use std::path::Path;
 
 /// The file of the user's documents, in haft's configuration directory.
@@ -108,7 +108,7 @@ fn told(message: &str) -> String {
 /// Names of documents are parts of the names of tools, as those of servers are.
 fn named(name: &str) -> Result<()> {
     anyhow::ensure!(
-        name.parse::<ServerName>().is_ok(),
+        !name.is_empty() && haft::namespace(name) == name,
         "a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it"
     );
     Ok(())

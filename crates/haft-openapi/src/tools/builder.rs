@@ -1,7 +1,7 @@
 use super::open_api_tools::{OpenApiTools, Shared};
 use crate::auth::{Credentials, FetchedTokens, Keyring, Schemes, Secret, ServerOrigin};
 use crate::{CallLimits, Document, Selection};
-use haft_core::Exposure;
+use haft_core::{Exposure, namespace};
 use haft_http::HttpClient;
 use haft_tools_core::Redactor;
 use http::HeaderName;
@@ -159,21 +159,8 @@ impl fmt::Debug for OpenApiToolsBuilder {
 
 /// Makes a name that the names of tools can hold, and that selectors can name: the text itself if it is one.
 fn document_name(text: &str) -> String {
-    /// The names of tools hold it, and have 64 characters in all.
-    const MOST: usize = 32;
-    let mut name = String::new();
-    for character in text.chars() {
-        let allowed = character.is_ascii_alphanumeric() || character == '-';
-        match if allowed { character } else { '_' } {
-            '_' if name.is_empty() || name.ends_with('_') => {}
-            character => name.push(character),
-        }
-        if name.len() == MOST {
-            break;
-        }
-    }
-    let name = name.trim_end_matches('_');
-    if name.is_empty() { "api".to_owned() } else { name.to_owned() }
+    let name = namespace(text);
+    if name.is_empty() { "api".to_owned() } else { name }
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
+use haft_core::namespace;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The most characters of a server's name: the names of its tools hold it, and have 64 in all.
-const MOST: usize = 32;
+/// The most characters that are told of a text that is no name.
+const MOST_TOLD: usize = 64;
 
 /// Names a server in the configuration of this host: at most 32 letters, digits, `-` and `_`.
 ///
@@ -45,25 +46,14 @@ impl FromStr for ServerName {
 
 impl ServerNameError {
     fn of(text: &str, example: String) -> Self {
-        Self { text: text.chars().take(MOST * 2).collect(), example }
+        Self { text: text.chars().take(MOST_TOLD).collect(), example }
     }
 }
 
 /// The name that is most like a text; the text itself if it is one.
 fn nearest(text: &str) -> String {
-    let mut name = String::new();
-    for character in text.chars() {
-        let allowed = character.is_ascii_alphanumeric() || character == '-';
-        match if allowed { character } else { '_' } {
-            '_' if name.is_empty() || name.ends_with('_') => {}
-            character => name.push(character),
-        }
-        if name.len() == MOST {
-            break;
-        }
-    }
-    let name = name.trim_end_matches('_');
-    if name.is_empty() { "server".to_owned() } else { name.to_owned() }
+    let name = namespace(text);
+    if name.is_empty() { "server".to_owned() } else { name }
 }
 
 impl fmt::Display for ServerName {
