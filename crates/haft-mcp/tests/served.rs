@@ -3,22 +3,16 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "what cannot be measured fails the test")]
 
-use async_trait::async_trait;
-use haft_core::ToolError;
-use haft_mcp::{Bench, Caller, HttpConfig, HttpLimits, HttpListener, McpServe, Rate, Toolbox};
+#[path = "../benches/serve/echo.rs"]
+mod echo;
+
+use echo::{call, message, request, server};
+use haft_mcp::{HttpConfig, HttpLimits, HttpListener, Rate};
 use haft_testkit::counting::{Counting, Spent};
-use haft_tools_core::{
-    Accesses, CallContext, CallScope, Journal, JsonlJournal, LocalExecutor, MemoryPending, Policy, Rule,
-    ToolRegistry, tool_fn,
-};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Value, json};
-use std::sync::Arc;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpStream, UnixStream};
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 #[global_allocator]
@@ -35,68 +29,6 @@ const MOST_OVER_LINES: (u64, u64) = (200, 32 << 10);
 /// What a list of 500 tools costs at most, in allocations, of which none is for a tool: some 222.
 const MOST_OF_LIST: u64 = 240;
 
-struct One(Arc<Bench>, watch::Sender<u64>);
-
-#[async_trait]
-impl Toolbox for One {
-    async fn bench(&self, _caller: &Caller, _roots: Option<&[String]>) -> Result<Arc<Bench>, String> {
-        Ok(Arc::clone(&self.0))
-    }
-
-    fn changes(&self) -> watch::Receiver<u64> {
-        self.1.subscribe()
-    }
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Input {
-    /// What is said again.
-    text: String,
-}
-
-/// Serves so many tools, with permission, validation and a journal on.
-fn server(tools: usize) -> (McpServe, TempDir) {
-    let directory = tempfile::tempdir().unwrap();
-    let journal = Journal::new(Arc::new(JsonlJournal::open(directory.path().join("journal.jsonl")).unwrap()));
-    let mut registry = ToolRegistry::new();
-    for number in 0..tools {
-        let name = if number == 0 { "echo".to_owned() } else { format!("echo_{number}") };
-        let echo = |input: Input, _cx: CallContext| async move { Ok::<_, ToolError>(input.text) };
-        registry = registry.with(tool_fn(&name, "Says it again.", Accesses::none(), echo).unwrap()).unwrap();
-    }
-    let pending = Arc::new(MemoryPending::new());
-    let executor = LocalExecutor::builder(registry.clone())
-        .policy(Policy::new().allow(Rule::tools("*".parse().unwrap())))
-        .pending(Arc::clone(&pending) as _)
-        .journal(journal)
-        .build();
-    let scope = CallScope::new("test".parse().unwrap());
-    let bench = Bench::new(move || registry.clone(), Arc::new(executor), scope, pending);
-    (McpServe::builder(One(Arc::new(bench), watch::Sender::new(0))).build(), directory)
-}
-
-fn message(method: &str, mut params: Value) -> String {
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
-        "io.modelcontextprotocol/clientCapabilities": {},
-    });
-    json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string()
-}
-
-fn call() -> String {
-    message("tools/call", json!({ "name": "echo", "arguments": { "text": "hello world" } }))
-}
-
-fn request(method: &str, name: &str, body: &str) -> String {
-    format!(
-        "POST /mcp HTTP/1.1\r\nhost: localhost\r\naccept: application/json, text/event-stream\r\ncontent-type: \
-         application/json\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: {method}\r\n{name}content-length: \
-         {}\r\n\r\n{body}",
-        body.len()
-    )
-}
-
 /// Asks the same several times, and gives what each cost; all that is served is served by this thread.
 async fn counted(mut ask: impl AsyncFnMut()) -> (u64, u64) {
     for _ in 0..50 {
@@ -112,7 +44,7 @@ async fn counted(mut ask: impl AsyncFnMut()) -> (u64, u64) {
 
 /// Serves so many tools over HTTP, and connects to them.
 async fn over_http(tools: usize) -> (TcpStream, CancellationToken, TempDir) {
-    let (server, directory) = server(tools);
+    let (server, directory) = server(tools).unwrap();
     let mut limits = HttpLimits::default();
     limits.rate = Rate::new(1e9, 1e9);
     let listener =
@@ -142,7 +74,7 @@ async fn a_call_over_http_is_one_answer_and_costs_little() {
 
 #[tokio::test]
 async fn a_call_over_lines_costs_little() {
-    let (server, directory) = server(1);
+    let (server, directory) = server(1).unwrap();
     let (path, stop) = (directory.path().join("socket"), CancellationToken::new());
     let (at, until) = (path.clone(), stop.clone());
     let serving = tokio::spawn(async move { server.serve_unix(&at, until).await.unwrap() });

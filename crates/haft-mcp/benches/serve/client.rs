@@ -1,7 +1,8 @@
 //! The client of all servers: it writes what is ready and reads no more than it has to.
 
 use crate::Fault;
-use serde_json::{Value, json};
+use crate::echo::{call, message, request};
+use serde_json::json;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{ChildStdin, ChildStdout};
@@ -16,28 +17,6 @@ pub(crate) struct Web {
 pub(crate) struct Lines {
     to: ChildStdin,
     from: BufReader<ChildStdout>,
-}
-
-fn message(method: &str, mut params: Value) -> String {
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": { "name": "bench", "version": "1" },
-        "io.modelcontextprotocol/clientCapabilities": {},
-    });
-    json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string()
-}
-
-fn call() -> String {
-    message("tools/call", json!({ "name": "echo", "arguments": { "text": "hello world" } }))
-}
-
-fn request(method: &str, name: &str, body: &str) -> String {
-    format!(
-        "POST /mcp HTTP/1.1\r\nhost: localhost\r\naccept: application/json, text/event-stream\r\ncontent-type: \
-         application/json\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: {method}\r\n{name}content-length: \
-         {}\r\n\r\n{body}",
-        body.len()
-    )
 }
 
 impl Web {

@@ -9,6 +9,7 @@
 
 mod bare;
 mod client;
+mod echo;
 mod ours;
 
 use client::{Lines, Web};
