@@ -1,0 +1,8 @@
+//! Sub-agents: delegation to runs that cannot exceed their parent, over any agent loop.
+//!
+//! An [`AgentSpec`] says what an agent is there for, which tools it has, and what it may spend; it is written in code, or in
+//! Markdown with front matter.
+
+mod spec;
+
+pub use spec::{AgentSpec, Isolation, Share};
