@@ -1,6 +1,7 @@
 mod reader;
 mod request;
 
+use crate::calls::turn_number;
 use crate::names::NameRule;
 use crate::turn::{self, Asking};
 use crate::{Patience, Service, ToolChoice};
@@ -166,7 +167,7 @@ impl Model for AnthropicModel {
         cancel: CancellationToken,
     ) -> Result<DeltaStream, ModelError> {
         let aliases = NameRule::Any.aliases(&request.tools);
-        let first_id = request.messages.len();
+        let turn = turn_number(&request.messages);
         let asking = Asking {
             service: &self.service,
             path: &["messages"],
@@ -174,6 +175,6 @@ impl Model for AnthropicModel {
             body: request::body(self, &request),
             patience: &self.patience,
         };
-        turn::stream(asking, || reader::MessageReader::new(aliases.clone(), first_id), cancel).await
+        turn::stream(asking, || reader::MessageReader::new(aliases.clone(), turn), cancel).await
     }
 }

@@ -158,7 +158,8 @@ impl Complaint {
         if has(&["rate_limit", "resource_exhausted", "too_many_requests"]) || self.is(&[429]) {
             return Class::Rate;
         }
-        if self.is(&[408, 409, 500, 502, 503, 504, 529])
+        if self.is(&[408, 409])
+            || self.status.is_some_and(|status| status.is_server_error())
             || has(&[
                 "overloaded",
                 "server_error",
@@ -197,7 +198,7 @@ pub(crate) fn unanswered(error: haft_http::Error) -> Fault {
         E::Connect { .. } => ("check that the service runs, and the base URL", passing),
         E::Interrupted { .. } => ("ask again", passing),
         // It was waited for long enough, and may be billed all the same.
-        E::Silent { .. } => {
+        E::Silent { .. } | E::Stalled { .. } | E::Late { .. } => {
             ("ask again, or wait longer for this model", |error| Fault::last(ModelError::unavailable(error)))
         }
         E::Address { .. } => ("permit it in the client's address policy, or change the base URL", last),

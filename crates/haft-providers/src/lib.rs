@@ -91,6 +91,7 @@ mod complaint;
 #[cfg(any(feature = "anthropic", feature = "openai"))]
 mod events;
 #[cfg(any(feature = "anthropic", feature = "openai"))]
+mod held;
 mod kept;
 #[cfg(any(feature = "anthropic", feature = "openai"))]
 mod key;

@@ -1,7 +1,7 @@
 //! What a service says of when to come again.
 
 use http::HeaderMap;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// No service means more than this, in seconds.
 const MOST: f64 = 24.0 * 3600.0;
@@ -17,11 +17,8 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         return Some(wait);
     }
     let text = text("retry-after")?;
-    number(text, 1.0).or_else(|| {
-        let until = httpdate::parse_http_date(text).ok()?;
-        let wait = until.duration_since(SystemTime::now()).unwrap_or_default();
-        (wait.as_secs_f64() <= MOST).then_some(wait)
-    })
+    let dated = || haft_http::retry_after(headers).filter(|wait| wait.as_secs_f64() <= MOST);
+    number(text, 1.0).or_else(dated)
 }
 
 #[cfg(test)]

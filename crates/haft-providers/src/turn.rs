@@ -78,7 +78,7 @@ impl Deltas<'_> {
 
     /// Says that an answer stopped for a reason that is not known.
     pub(crate) fn unknown_stop(&self, reason: &str) -> Fault {
-        let reason = self.redaction.show(&reason.chars().take(64).collect::<String>());
+        let reason: String = self.redaction.show(reason).chars().take(64).collect();
         Fault::unreadable(format!("it stopped for `{reason}`, which is no reason that is known here"))
     }
 
@@ -166,7 +166,8 @@ impl Asking<'_> {
             Fault::last(ModelError::Refused { reason: "the base URL is too long; check it".into() })
         })?;
         *request.headers_mut() = headers;
-        let exchange = Exchange::default().first_byte(self.patience.answer).most_bytes(MOST_ANSWER);
+        // Between events it is waited as the reader of events says, and for all of them as long as they come.
+        let exchange = Exchange::default().endless().first_byte(self.patience.answer).most_bytes(MOST_ANSWER);
         let answer = self.service.http.send(request, exchange).await.map_err(unanswered)?;
         if !answer.status().is_success() {
             return Err(self.refusal(answer).await);

@@ -2,16 +2,14 @@
 
 use crate::calls::identified;
 use crate::complaint::Fault;
+use crate::held::Held;
 use crate::kept::Wire;
 use crate::names::Aliases;
 use crate::turn::{Deltas, Flow, Reader};
 use haft_core::{StopReason, Usage};
-use haft_model::{Delta, ModelError, ProtocolError};
+use haft_model::{Delta, ModelError};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
-
-/// How many bytes blocks may have that are kept until they are whole.
-const MOST_KEPT: usize = 16 * 1024 * 1024;
 
 /// What a block counts as in addition, in bytes, so that many that say nothing are bounded as well.
 const BLOCK_BYTES: usize = 1024;
@@ -19,11 +17,11 @@ const BLOCK_BYTES: usize = 1024;
 /// Reads one message.
 pub(super) struct MessageReader {
     aliases: Aliases,
-    first_id: usize,
+    turn: usize,
     has_begun: bool,
     open: HashMap<u32, Block>,
     calls: u32,
-    kept: usize,
+    kept: Held,
     counts: Counts,
     stop: Option<StopReason>,
 }
@@ -53,21 +51,21 @@ struct Counts {
 }
 
 impl MessageReader {
-    pub(super) fn new(aliases: Aliases, first_id: usize) -> Self {
+    pub(super) fn new(aliases: Aliases, turn: usize) -> Self {
         Self {
             aliases,
-            first_id,
+            turn,
             has_begun: false,
             open: HashMap::new(),
             calls: 0,
-            kept: 0,
+            kept: Held::default(),
             counts: Counts::default(),
             stop: None,
         }
     }
 
     fn begin_block(&mut self, index: u32, block: &Value, out: &mut Deltas<'_>) -> Result<(), Fault> {
-        self.keep(BLOCK_BYTES)?;
+        self.kept.add(BLOCK_BYTES)?;
         let opened = match block["type"].as_str() {
             Some("text") => {
                 out.text(block["text"].as_str().unwrap_or_default());
@@ -81,9 +79,12 @@ impl MessageReader {
                 let call = self.calls;
                 self.calls += 1;
                 let name = self.aliases.read(block["name"].as_str().unwrap_or_default());
-                let id = identified(block["id"].as_str(), self.first_id, call)?;
+                let id = identified(block["id"].as_str(), self.turn, call)?;
                 out.push(Delta::ToolCallStart { index: call, id, name });
                 let whole = block["input"].as_object().is_some_and(|input| !input.is_empty());
+                if whole {
+                    self.kept.add(block["input"].to_string().len())?;
+                }
                 Block::Call { call, whole: whole.then(|| block["input"].clone()) }
             }
             Some(_) => self.keep_block(block)?,
@@ -95,18 +96,9 @@ impl MessageReader {
         }
     }
 
-    /// Counts what is kept until it is whole.
-    fn keep(&mut self, bytes: usize) -> Result<(), Fault> {
-        self.kept = self.kept.saturating_add(bytes);
-        if self.kept > MOST_KEPT {
-            return Err(Fault::last(ProtocolError::TooLarge { limit: MOST_KEPT }));
-        }
-        Ok(())
-    }
-
     fn keep_block(&mut self, block: &Value) -> Result<Block, Fault> {
         let Value::Object(members) = block else { return Err(Fault::unreadable("a block is no object")) };
-        self.keep(block.to_string().len())?;
+        self.kept.add(block.to_string().len())?;
         let mut block = members.clone();
         if block.get("type").is_some_and(|kind| kind == "thinking") {
             block.remove("thinking");
@@ -116,7 +108,7 @@ impl MessageReader {
 
     fn go_on(&mut self, index: u32, delta: &Value, out: &mut Deltas<'_>) -> Result<(), Fault> {
         if matches!(self.open.get(&index), Some(Block::Kept { .. })) {
-            self.keep(delta.to_string().len())?;
+            self.kept.add(delta.to_string().len())?;
         }
         let unknown = || Fault::unreadable(format!("a piece of block number {index}, which was not started"));
         let block = self.open.get_mut(&index).ok_or_else(unknown)?;

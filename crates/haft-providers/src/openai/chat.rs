@@ -1,6 +1,7 @@
 mod reader;
 mod request;
 
+use crate::calls::turn_number;
 use crate::names::NameRule;
 use crate::turn::{self, Asking};
 use crate::{Patience, Service, ToolChoice};
@@ -158,7 +159,7 @@ impl Model for OpenAiChatModel {
         cancel: CancellationToken,
     ) -> Result<DeltaStream, ModelError> {
         let aliases = self.name_rule().aliases(&request.tools);
-        let first_id = request.messages.len();
+        let turn = turn_number(&request.messages);
         let asking = Asking {
             service: &self.service,
             path: &["chat", "completions"],
@@ -166,6 +167,6 @@ impl Model for OpenAiChatModel {
             body: request::body(self, &request),
             patience: &self.patience,
         };
-        turn::stream(asking, || reader::ChunkReader::new(aliases.clone(), first_id), cancel).await
+        turn::stream(asking, || reader::ChunkReader::new(aliases.clone(), turn), cancel).await
     }
 }

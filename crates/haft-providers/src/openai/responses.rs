@@ -2,6 +2,7 @@ mod items;
 mod reader;
 mod request;
 
+use crate::calls::turn_number;
 use crate::names::NameRule;
 use crate::turn::{self, Asking};
 use crate::{Patience, Service, ToolChoice};
@@ -107,7 +108,7 @@ impl Model for OpenAiResponsesModel {
         cancel: CancellationToken,
     ) -> Result<DeltaStream, ModelError> {
         let aliases = NameRule::Any.aliases(&request.tools);
-        let first_id = request.messages.len();
+        let turn = turn_number(&request.messages);
         let asking = Asking {
             service: &self.service,
             path: &["responses"],
@@ -115,6 +116,6 @@ impl Model for OpenAiResponsesModel {
             body: request::body(self, &request),
             patience: &self.patience,
         };
-        turn::stream(asking, || reader::ResponseReader::new(aliases.clone(), first_id), cancel).await
+        turn::stream(asking, || reader::ResponseReader::new(aliases.clone(), turn), cancel).await
     }
 }

@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use haft_core::Message;
 use haft_http::{AddressPolicy, HttpClient};
 use haft_model::{Delta, ModelError, ModelRequest};
-use haft_providers::{OpenAiChatModel, Service};
+use haft_providers::{OpenAiChatModel, Patience, Service};
 use std::fmt::Write as _;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -60,6 +60,7 @@ async fn what_may_pass_is_asked_again_and_what_may_not_is_told_with_the_next_ste
             (429, "x-should-retry: false\r\n", &anthropic("rate_limit_error", "slow down")),
             (500, "", &anthropic("api_error", "Internal server error")),
             (503, "retry-after-ms: 1\r\n", ""),
+            (524, "", ""),
             (529, "", &anthropic("overloaded_error", "Overloaded")),
             (301, "location: https://elsewhere.example/\r\n", ""),
         ],
@@ -86,6 +87,8 @@ async fn what_may_pass_is_asked_again_and_what_may_not_is_told_with_the_next_ste
             the model is not available: the service said 500 api_error: Internal server error; try again later, or choose another model
             503 asked 3 times, again: true, after 1ms
             the model is not available: the service said 503; try again later, or choose another model
+            524 asked 3 times, again: true
+            the model is not available: the service said 524; try again later, or choose another model
             529 asked 3 times, again: true
             the model is not available: the service said 529 overloaded_error: Overloaded; try again later, or choose another model
             301 asked 1 times, again: false
@@ -170,6 +173,20 @@ async fn an_answer_that_has_begun_is_never_asked_for_again() {
         assert!(deltas.contains(&Delta::Text("Half".into())), "{wire:?}: {deltas:?}");
         assert!(turn.unwrap_err().can_retry());
         assert_eq!(server.requests().len(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_may_take_its_time_between_events_and_in_all() {
+    for wire in ALL {
+        let transcript = wire.transcript("text");
+        let piece = transcript.len() / 8 + 1;
+        // Eight pauses of two minutes are shorter each than it is waited, and longer together than other answers may take.
+        let answer = Answer::events(&transcript).in_pieces(piece).pausing(Duration::from_mins(2));
+        let server = Server::start([answer]).await;
+        let model = wire.patient_model(server.address, Patience::default().retries(0));
+        let (_, turn) = take_turn(&*model, go_on()).await;
+        assert!(turn.is_ok(), "{wire:?}: {turn:?}");
     }
 }
 

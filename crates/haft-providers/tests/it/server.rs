@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio::time::sleep;
 
 /// What is answered to one request.
 #[derive(Debug, Clone)]
@@ -14,6 +16,7 @@ pub(crate) struct Answer {
     head: String,
     body: Vec<u8>,
     piece: usize,
+    pause: Duration,
     end: End,
 }
 
@@ -35,17 +38,22 @@ impl Answer {
 
     pub(crate) fn new(status: u16, headers: &str, body: impl AsRef<[u8]>) -> Self {
         let head = format!("HTTP/1.1 {status} Said\r\n{headers}transfer-encoding: chunked\r\n\r\n");
-        Self { head, body: body.as_ref().to_vec(), piece: usize::MAX, end: End::Whole }
+        Self { head, body: body.as_ref().to_vec(), piece: usize::MAX, pause: Duration::ZERO, end: End::Whole }
     }
 
     /// Says nothing at all.
     pub(crate) fn silence() -> Self {
-        Self { head: String::new(), body: Vec::new(), piece: 1, end: End::Still }
+        Self { head: String::new(), body: Vec::new(), piece: 1, pause: Duration::ZERO, end: End::Still }
     }
 
     /// Sends the body in pieces of so many bytes.
     pub(crate) fn in_pieces(self, piece: usize) -> Self {
         Self { piece, ..self }
+    }
+
+    /// Waits ahead of each piece.
+    pub(crate) fn pausing(self, pause: Duration) -> Self {
+        Self { pause, ..self }
     }
 
     /// Stays still after the body.
@@ -58,9 +66,13 @@ impl Answer {
         Self { end: End::Broken, ..self }
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    async fn write_to(&self, stream: &mut TcpStream) -> std::io::Result<()> {
         let mut bytes = self.head.clone().into_bytes();
         for piece in self.body.chunks(self.piece.min(self.body.len().max(1))) {
+            if !self.pause.is_zero() {
+                stream.write_all(&std::mem::take(&mut bytes)).await?;
+                sleep(self.pause).await;
+            }
             bytes.extend_from_slice(format!("{:x}\r\n", piece.len()).as_bytes());
             bytes.extend_from_slice(piece);
             bytes.extend_from_slice(b"\r\n");
@@ -68,7 +80,7 @@ impl Answer {
         if self.end == End::Whole {
             bytes.extend_from_slice(b"0\r\n\r\n");
         }
-        bytes
+        stream.write_all(&bytes).await
     }
 }
 
@@ -133,7 +145,7 @@ async fn serve(
             if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() }
         };
         let answer = answer.unwrap();
-        if stream.write_all(&answer.bytes()).await.is_err() || answer.end == End::Broken {
+        if answer.write_to(&mut stream).await.is_err() || answer.end == End::Broken {
             return;
         }
     }

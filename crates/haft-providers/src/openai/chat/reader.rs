@@ -2,19 +2,17 @@
 
 use crate::calls::identified;
 use crate::complaint::Fault;
+use crate::held::Held;
 use crate::kept::Wire;
 use crate::names::Aliases;
 use crate::turn::{Deltas, Flow, Reader};
 use haft_core::{CallId, StopReason, Usage};
-use haft_model::{Delta, ModelError, ProtocolError};
+use haft_model::{Delta, ModelError};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
 /// What the last event says.
 const END: &str = "[DONE]";
-
-/// How many bytes may be kept until they can be passed on.
-const MOST_KEPT: usize = 16 * 1024 * 1024;
 
 /// What a call counts as in addition, in bytes, so that many that say nothing are bounded as well.
 const CALL_BYTES: usize = 1024;
@@ -25,14 +23,14 @@ const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
 /// Reads one completion.
 pub(super) struct ChunkReader {
     aliases: Aliases,
-    first_id: usize,
+    turn: usize,
     /// The calls, in the order in which they began.
     calls: Vec<Call>,
     /// Which call the service's number stands for now.
     numbers: HashMap<u64, usize>,
     /// What is to be given back of the reasoning that is being read; empty where none is.
     reasoning: Map<String, Value>,
-    kept: usize,
+    kept: Held,
     has_refusal: bool,
     stop: Option<Ending>,
 }
@@ -53,14 +51,14 @@ enum Ending {
 }
 
 impl ChunkReader {
-    pub(super) fn new(aliases: Aliases, first_id: usize) -> Self {
+    pub(super) fn new(aliases: Aliases, turn: usize) -> Self {
         Self {
             aliases,
-            first_id,
+            turn,
             calls: Vec::new(),
             numbers: HashMap::new(),
             reasoning: Map::new(),
-            kept: 0,
+            kept: Held::default(),
             has_refusal: false,
             stop: None,
         }
@@ -125,7 +123,7 @@ impl ChunkReader {
             out.reasoning(text);
         }
         if let Some(details) = delta["reasoning_details"].as_array().filter(|details| !details.is_empty()) {
-            self.keep(details.iter().map(|detail| detail.to_string().len()).sum())?;
+            self.kept.add(details.iter().map(|detail| detail.to_string().len()).sum())?;
             let all = self.reasoning.entry("reasoning_details").or_insert_with(|| json!([]));
             if let Value::Array(all) = all {
                 all.extend(details.iter().cloned());
@@ -151,7 +149,7 @@ impl ChunkReader {
             // Some services give every call the same number, and tell them apart by the id alone.
             Some(position) if id.is_empty() || name.is_empty() || self.calls[*position].id == id => *position,
             _ => {
-                self.keep(CALL_BYTES)?;
+                self.kept.add(CALL_BYTES)?;
                 self.calls.push(Call::default());
                 self.numbers.insert(number, self.calls.len() - 1);
                 self.calls.len() - 1
@@ -163,9 +161,12 @@ impl ChunkReader {
             _ => String::new(),
         };
         if self.calls[position].started.is_none() {
-            self.keep(id.len() + name.len() + fragment.len())?;
+            self.kept.add(id.len() + name.len() + fragment.len())?;
         }
         let index = u32::try_from(position).map_err(|_| Fault::unreadable("it makes too many calls"))?;
+        if !piece["extra_content"].is_null() {
+            self.kept.add(piece["extra_content"].to_string().len())?;
+        }
         let call = &mut self.calls[position];
         if !piece["extra_content"].is_null() {
             call.extra_content = Some(piece["extra_content"].clone());
@@ -179,7 +180,7 @@ impl ChunkReader {
             if call.name.is_empty() {
                 return Ok(());
             }
-            let id = identified(Some(&call.id), self.first_id, index)?;
+            let id = identified(Some(&call.id), self.turn, index)?;
             call.started = Some(id.clone());
             out.push(Delta::ToolCallStart { index, id, name: self.aliases.read(&call.name) });
             let fragment = std::mem::take(&mut call.arguments);
@@ -188,14 +189,6 @@ impl ChunkReader {
             }
         } else if !fragment.is_empty() {
             out.push(Delta::ToolCallArguments { index, fragment });
-        }
-        Ok(())
-    }
-
-    fn keep(&mut self, bytes: usize) -> Result<(), Fault> {
-        self.kept = self.kept.saturating_add(bytes);
-        if self.kept > MOST_KEPT {
-            return Err(Fault::last(ProtocolError::TooLarge { limit: MOST_KEPT }));
         }
         Ok(())
     }

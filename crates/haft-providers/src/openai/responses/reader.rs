@@ -16,7 +16,7 @@ const MOST_ITEMS: usize = 10_000;
 /// Reads one response.
 pub(super) struct ResponseReader {
     aliases: Aliases,
-    first_id: usize,
+    turn: usize,
     open: HashMap<u64, Item>,
     items: usize,
     calls: u32,
@@ -32,8 +32,8 @@ enum Item {
 }
 
 impl ResponseReader {
-    pub(super) fn new(aliases: Aliases, first_id: usize) -> Self {
-        Self { aliases, first_id, open: HashMap::new(), items: 0, calls: 0, has_refusal: false }
+    pub(super) fn new(aliases: Aliases, turn: usize) -> Self {
+        Self { aliases, turn, open: HashMap::new(), items: 0, calls: 0, has_refusal: false }
     }
 
     fn begin_item(&mut self, index: u64, item: &Value, out: &mut Deltas<'_>) -> Result<(), Fault> {
@@ -46,7 +46,7 @@ impl ResponseReader {
                 let call = self.calls;
                 self.calls += 1;
                 let name = self.aliases.read(item["name"].as_str().unwrap_or_default());
-                let id = identified(item["call_id"].as_str(), self.first_id, call)?;
+                let id = identified(item["call_id"].as_str(), self.turn, call)?;
                 out.push(Delta::ToolCallStart { index: call, id, name });
                 Item::Call { call, has_pieces: false }
             }
