@@ -5,7 +5,7 @@ mod of_spec;
 
 use crate::lower::Servers;
 use crate::operation::{Operation, Prepared};
-use crate::read::{adopt, read};
+use crate::read::{Read, adopt, read};
 use crate::secrets::Secrets;
 use crate::store::Store;
 use crate::{FormStyle, LoadError, LoadOptions, Problem, References, Selection};
@@ -70,12 +70,7 @@ impl Document {
     /// If the text is too large, is neither JSON nor YAML, or is no OpenAPI document at all. What is wrong with one operation
     /// is no error: see [`problems`](Self::problems).
     pub fn from_text(text: &str, options: &LoadOptions) -> Result<Self, LoadError> {
-        let read = read(text, options.most_bytes, options.most_nodes)?;
-        let folder = match &options.references {
-            References::Directory(directory) => Some(directory.clone()),
-            References::None | References::SameOrigin => None,
-        };
-        Ok(Begun::of(read)?.finished(folder.as_deref(), options))
+        Self::of_read(read(text, options.most_bytes, options.most_nodes)?, options)
     }
 
     /// Takes a document that was read already.
@@ -84,12 +79,15 @@ impl Document {
     ///
     /// As [`from_text`](Self::from_text).
     pub fn from_value(value: Value, options: &LoadOptions) -> Result<Self, LoadError> {
-        let read = adopt(value, options.most_nodes)?;
+        Self::of_read(adopt(value, options.most_nodes)?, options)
+    }
+
+    fn of_read(read: Read, options: &LoadOptions) -> Result<Self, LoadError> {
         let folder = match &options.references {
-            References::Directory(directory) => Some(directory.clone()),
+            References::Directory(directory) => Some(directory.as_path()),
             References::None | References::SameOrigin => None,
         };
-        Ok(Begun::of(read)?.finished(folder.as_deref(), options))
+        Ok(Begun::of(read)?.finished(folder, options))
     }
 
     /// Reads a document from a file; what it refers to is looked for from its own folder on. Blocks while it reads.

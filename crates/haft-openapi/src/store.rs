@@ -7,6 +7,7 @@ pub(crate) use directory::load_from;
 pub(crate) use same_origin::load_same_origin;
 
 use crate::text::line;
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -140,21 +141,7 @@ pub(crate) fn step(name: &str) -> String {
 }
 
 pub(crate) fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        rest = after;
-        if byte == b'%'
-            && let [high, low, after @ ..] = after
-            && let (Some(high), Some(low)) = ((*high as char).to_digit(16), (*low as char).to_digit(16))
-        {
-            bytes.push(u8::try_from(high * 16 + low).unwrap_or(b'%'));
-            rest = after;
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::plan::{Place, Plan, Shape};
 use http::HeaderMap;
 use http::header::LINK;
 use serde_json::{Map, Value};
+use std::cell::OnceCell;
 use url::Url;
 
 /// The most bytes of a value that leads on.
@@ -159,6 +160,8 @@ fn lead(reply: &Map<String, Value>, arguments: &Arguments<'_>) -> Option<Lead> {
     }
     let mut unmatched = None;
     for (member, keys) in LEADS {
+        // A reply can say the same in many spellings, and there can be many arguments to look through.
+        let argument = OnceCell::new();
         for told in members.iter().filter(|told| told.plain == member) {
             let Some(value) = leading(told.value) else { continue };
             if let Value::String(text) = value
@@ -168,8 +171,8 @@ fn lead(reply: &Map<String, Value>, arguments: &Arguments<'_>) -> Option<Lead> {
             {
                 return Some(Lead::Address(text.clone()));
             }
-            match arguments.named(keys) {
-                Some(key) => return Some(Lead::Argument(key, value.clone())),
+            match argument.get_or_init(|| arguments.named(keys)) {
+                Some(key) => return Some(Lead::Argument(key.clone(), value.clone())),
                 // Much is called so that leads nowhere.
                 None if member.starts_with("next") && member != "next" && unmatched.is_none() => {
                     unmatched = Some(Lead::Unmatched(told.name.to_owned(), value.clone()));
@@ -220,9 +223,7 @@ fn leading(value: &Value) -> Option<&Value> {
     match value {
         Value::String(text) => (!text.is_empty() && text.len() <= MOST_VALUE_BYTES).then_some(value),
         Value::Number(_) => Some(value),
-        Value::Object(members) => {
-            members.get("href").filter(|href| href.as_str().is_some_and(|href| !href.is_empty()))
-        }
+        Value::Object(members) => members.get("href").filter(|href| href.is_string()).and_then(leading),
         Value::Null | Value::Bool(_) | Value::Array(_) => None,
     }
 }

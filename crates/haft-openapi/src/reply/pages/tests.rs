@@ -1,4 +1,4 @@
-use super::{MOST_VALUE_BYTES, link, telling};
+use super::{MOST_VALUE_BYTES, leading, link, telling};
 use http::{HeaderMap, HeaderValue};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -34,6 +34,21 @@ fn a_reply_is_looked_through_no_deeper_than_cursors_stand() {
     assert_eq!(found, ["has_more", "after"]);
     let wide: Map<String, Value> = (0..1000).map(|number| (format!("n{number}"), json!(1))).collect();
     assert_eq!(telling(&wide).len(), 0);
+}
+
+#[test]
+fn what_leads_on_is_as_short_in_an_object_as_outside_of_one() {
+    for (length, leads) in [(0, false), (1, true), (MOST_VALUE_BYTES, true), (MOST_VALUE_BYTES + 1, false)] {
+        let text = Value::from("x".repeat(length));
+        assert_eq!(leading(&text), leads.then_some(&text), "{length}");
+        let link = json!({ "href": text });
+        assert_eq!(leading(&link), leads.then_some(&text), "{length}");
+    }
+    for other in
+        [json!({ "href": 1 }), json!({ "href": { "href": "x" } }), json!({}), json!(["x"]), json!(true)]
+    {
+        assert_eq!(leading(&other), None);
+    }
 }
 
 proptest! {
