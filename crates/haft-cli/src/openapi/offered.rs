@@ -36,7 +36,11 @@ pub(crate) async fn offer(mut tools: ToolRegistry, wanted: Wanted<'_>) -> Result
         if let Some(found) = of_document.iter().position(|one| Some(one.spec().name().as_str()) == tool) {
             of_document = vec![of_document.swap_remove(found)];
         }
-        tools = tools.merge(&ToolRegistry::of(of_document)?, CollisionPolicy::KeepFirst)?;
+        let (of_document, refused) = ToolRegistry::admit(of_document);
+        for tool in refused {
+            exit::note(&tool.error);
+        }
+        tools = tools.merge(&of_document, CollisionPolicy::KeepFirst)?;
     }
     Ok(tools)
 }

@@ -89,8 +89,11 @@ pub(super) async fn run(serving: Serving, ending: &Ending) -> Result<()> {
         ended = serve(&server, way, &rates, &options, stop.clone()) => ended,
         never = stop_calls(&server, &stop) => match never {},
     };
-    // When the client is gone, nobody has said so before: from here on the time is counted.
-    ending.begin();
+    // When the client is gone, nobody has said so before: from here on the time is counted. Why nobody could be served has to
+    // be said first.
+    if ended.is_ok() {
+        ending.begin();
+    }
     let _ = timeout(CANCELLING, server.stop()).await;
     ended
 }

@@ -1,10 +1,12 @@
 //! How `haft serve` ends while calls are running: they are ended, recorded and leave nothing behind.
 
 use crate::haft;
+use crate::mcp::User;
 use crate::served::{Served, post, tool_call};
 use haft_testkit::Tree;
 use serde_json::json;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -14,6 +16,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Runs until it is killed, and says in the file `pid` what it is.
 const STUBBORN: &str = "trap '' TERM HUP INT; echo $$ > pid; while :; do sleep 1; done";
+
+/// Answers nothing, and stays when it is to end.
+const STUBBORN_SERVER: &str = "trap '' TERM HUP INT; while :; do sleep 1; done";
 
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
@@ -154,4 +159,17 @@ fn a_call_over_standard_streams_ends_with_the_server() {
         assert_eq!(serde_json::from_str::<serde_json::Value>(&line).unwrap()["jsonrpc"], "2.0");
         line.clear();
     }
+}
+
+#[test]
+fn why_nobody_could_be_served_is_said_though_a_server_behind_it_does_not_end() {
+    let user = User::new();
+    let stubborn = ["mcp", "add", "stubborn", "--", "/bin/sh", "-c", STUBBORN_SERVER];
+    let added = user.command(&stubborn).output().unwrap();
+    assert!(added.status.success(), "{added:?}");
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let served = user.command(&["serve", "--http", &address]).output().unwrap();
+    let said = String::from_utf8(served.stderr).unwrap();
+    assert!(!served.status.success() && said.contains(&address), "{:?}: {said}", served.status);
 }
