@@ -1,3 +1,4 @@
+use crate::agent::arguments::AgentOptions;
 use crate::mcp::arguments::McpCommand;
 use crate::openapi::arguments::OpenApiCommand;
 use crate::policy::arguments::PolicyCommand;
@@ -70,6 +71,24 @@ Examples:
   haft run session.jsonl --profile workspace_write
   haft run session.jsonl --json > events.jsonl")]
     Run(RunOptions),
+    /// Have a provider's model work on a task by the tools
+    #[command(after_help = "\
+The key comes from the environment: ANTHROPIC_API_KEY for `anthropic/NAME`, OPENAI_API_KEY for `openai/NAME`. With --base-url it is \
+sent to that service, which must be asked by `https` unless it is on this machine; a header such as --header 'api-key: \
+$AZURE_KEY' takes its place. Keys and the values of headers are shown nowhere and kept nowhere.
+
+A policy decides about each call as it does for `haft call`. The run is kept from its first call on: killed, or ended because it \
+waits for an approval, it goes on with `haft resume`. Ctrl-C ends it with every call answered, and a second time at once.
+
+When a budget is spent, the model is told and has one more turn, without tools. With --record, what the model says is written as a \
+session that `haft run FILE` plays.
+
+Examples:
+  haft agent --model anthropic/claude-sonnet-4-5 'Which tests are slow, and why?'
+  haft agent --model openai/gpt-5.1 --profile workspace_write --max-cost 0.50 --price in=1.25,out=10 'Mend the failing test.'
+  haft agent --model openai/qwen3 --base-url http://127.0.0.1:11434/v1 'What does this project do?'
+  git diff | haft agent --model anthropic/claude-sonnet-4-5 --record review.jsonl -")]
+    Agent(Box<AgentOptions>),
     /// Check, test, explain, show and trust the rules of what may be done
     #[command(
         arg_required_else_help = true,
@@ -204,6 +223,9 @@ pub(crate) struct ResumeOptions {
     /// Give the run up, with the calls that wait in it
     #[arg(long, requires = "run", conflicts_with = "wait")]
     pub(crate) drop: bool,
+    /// Send this header, where a model is asked with one whose value was not kept
+    #[arg(long, value_name = "NAME: VALUE", requires = "run")]
+    pub(crate) header: Vec<String>,
     /// Print events and a summary, or the list, as JSON
     #[arg(long)]
     pub(crate) json: bool,

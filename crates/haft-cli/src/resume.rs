@@ -1,20 +1,25 @@
+use crate::agent::Header;
+use crate::agent_run::AgentRun;
 use crate::arguments::ResumeOptions;
 use crate::attend::attend;
+use crate::conclude::conclude;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::{KeptState, why};
 use crate::paint::{BAD, NAME, QUIET};
-use crate::run::{SetUp, Source, read_session};
+use crate::run::{Source, read_session};
+use crate::set_up::SetUp;
+use crate::setup::Bench;
 use crate::task::{self, Task, What};
 use crate::timeline::visible;
 use crate::when::ago;
 use crate::work::{OneCall, Work};
-use crate::{call, ids, run, scratch};
+use crate::{agent, call, ids, run, scratch};
 use anyhow::{Context as _, Result};
 use haft::agent::RunState;
 use haft::store::{GivenUp, RunStatus, RunStore as _, SqliteStore, StoredRun};
-use haft::{CallOutcome, CallScope, PendingCall, RunId};
+use haft::{CallOutcome, CallScope, PendingCall, Redactor, RunId};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -60,32 +65,28 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
     let keeper = Keeper::of(Arc::clone(&state), stored, lease);
     let (token, _watch) = cancel_on_interrupt();
     let start = Instant::now();
+    let with = SetUp {
+        task: &task,
+        workdir: workdir.clone(),
+        given: Some(&task.workdir),
+        keeper: Arc::clone(&keeper),
+        scope: scope.clone(),
+        redactor: Redactor::new(),
+        token: token.clone(),
+    };
     match &task.work {
-        What::Session { session, .. } => {
-            let source = Source::locate(session)?;
-            if !task.json {
-                anstream::println!("{NAME}{}{NAME:#} {QUIET}goes on{QUIET:#}", visible(&source.name));
-            }
-            let (mut playing, bench) = run::set_up(SetUp {
-                task: &task,
-                workdir,
-                given: Some(&task.workdir),
-                keeper: Arc::clone(&keeper),
-                scope,
-                session: read_session(&source, session)?,
-                stands: RunState::restore(kept, log).with_context(unreadable)?,
-                token: token.clone(),
-            })
-            .await?;
+        What::Session { .. } | What::Agent(_) => {
+            let stands = RunState::restore(kept, log).with_context(unreadable)?;
+            let (mut agent_run, bench) = set_up(with, stands, &options).await?;
             let waiting = keeper.state.calls().await?.into_iter().filter(|entry| entry.run == run.as_str());
             let waiting: Vec<PendingCall> = waiting.filter_map(|entry| entry.call.ok()).collect();
-            playing.go_on(&waiting).await?;
-            let mut work = Work::Session(Box::new(playing));
+            agent_run.go_on(&waiting).await?;
+            let mut work = Work::Agent(Box::new(agent_run));
             let attended = attend(&mut work, &keeper, &bench.attended(options.wait), &token).await;
             bench.servers.stop().await;
             attended?;
             keeper.state.tidy().await;
-            run::conclude(&work, &keeper, &task, start)
+            conclude(&work, &keeper, &task, start)
         }
         What::Serve { .. } => Err(repeats(run.as_str())),
         What::Call { .. } => {
@@ -98,6 +99,32 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
             keeper.state.tidy().await;
             call::conclude(&work, &keeper, &task)
         }
+    }
+}
+
+/// Sets the stage for a run at the place that it has got to.
+async fn set_up(with: SetUp<'_>, stands: RunState, options: &ResumeOptions) -> Result<(AgentRun, Bench)> {
+    let task = with.task;
+    let goes_on = |name: &str| {
+        if !task.json {
+            anstream::println!("{NAME}{}{NAME:#} {QUIET}goes on{QUIET:#}", visible(name));
+        }
+    };
+    match &task.work {
+        What::Session { session, .. } => {
+            let source = Source::locate(session)?;
+            goes_on(&source.name);
+            let session = read_session(&source, session)?;
+            run::set_up(with, session, stands).await
+        }
+        What::Agent(settings) => {
+            let headers: Vec<Header> =
+                options.header.iter().map(|text| Header::parse(text)).collect::<Result<_>>()?;
+            let set_up = agent::set_up_again(with, settings, &headers, stands).await?;
+            goes_on(&settings.model.to_string());
+            Ok(set_up)
+        }
+        What::Serve { .. } | What::Call { .. } => anyhow::bail!("it is no run of an agent"),
     }
 }
 
