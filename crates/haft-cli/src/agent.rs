@@ -121,7 +121,7 @@ fn put_together(
 }
 
 /// Reads the prompt from where the command line says it is.
-fn read_prompt(prompt: &str) -> Result<String> {
+pub(crate) fn read_prompt(prompt: &str) -> Result<String> {
     let text = if prompt == "-" {
         let unreadable = || UsageError("cannot read the prompt from standard input; write UTF-8".to_owned());
         let mut text = String::new();
@@ -138,7 +138,7 @@ fn read_prompt(prompt: &str) -> Result<String> {
     };
     let text = text.trim();
     if text.is_empty() {
-        let message = "the prompt is empty; say what is to be done, as in `haft agent --model MODEL \"Mend the tests.\"`";
+        let message = "the prompt is empty; say what is to be done, as in `Mend the failing test.`";
         return Err(UsageError(message.to_owned()).into());
     }
     Ok(text.to_owned())

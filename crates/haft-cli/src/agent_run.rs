@@ -2,7 +2,7 @@ use crate::keeper::Keeper;
 use crate::setup::Bench;
 use crate::timeline::{JsonLines, Timeline};
 use anyhow::Result;
-use haft::agent::{Agent, Phase, ResumeError, RunEnd, RunEvent, RunState};
+use haft::agent::{Agent, Budget, Phase, ResumeError, RunEnd, RunEvent, RunState};
 use haft::model::{Model, ScriptedModel, Session};
 use haft::{
     Approval, CallId, CallOutcome, CallScope, Events, Observer, OutputStore, PendingCall, Redactor, ToolCall,
@@ -68,6 +68,13 @@ impl AgentRun {
     /// Goes from the prompt until it ends or waits for a person.
     pub(crate) async fn begin(&mut self, prompt: String) {
         self.state = self.agent.run(self.scope.clone(), prompt).await;
+    }
+
+    /// Goes on with another prompt when the run has ended, with a budget that counts what it has spent.
+    pub(crate) async fn prompt(&mut self, prompt: String, budget: Budget) -> Result<()> {
+        let state = self.state.clone().with_budget(budget);
+        self.state = self.agent.prompt(self.scope.clone(), state, prompt).await?;
+        Ok(())
     }
 
     /// Goes on from where a process ended that was interrupted.

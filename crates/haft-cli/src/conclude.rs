@@ -1,6 +1,7 @@
 use crate::agent_run::AgentRun;
 use crate::exit::Exit;
 use crate::keeper::Keeper;
+use crate::paint::QUIET;
 use crate::task::{Task, What};
 use crate::timeline::{JsonLines, Timeline, visible};
 use crate::work::Work;
@@ -33,6 +34,10 @@ pub(crate) fn conclude(work: &Work, keeper: &Keeper, task: &Task, start: Instant
         }
     }
     explain(run);
+    if task.can_be_prompted() && !task.json && state.end().is_some() && state.turns() > 0 {
+        let run = keeper.run();
+        anstream::eprintln!("{QUIET}say more with `haft resume {run} --prompt TEXT`{QUIET:#}");
+    }
     if state.end().is_none() {
         state.pending().for_each(outcome::waiting);
         outcome::how_to_go_on(keeper.run());

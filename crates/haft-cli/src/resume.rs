@@ -33,10 +33,10 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
     let Some(store) = state.existing()? else {
         return match &options.run {
             Some(run) => Err(unknown(run)),
-            None => list(None, options.json).await,
+            None => list(None, &options).await,
         };
     };
-    let Some(name) = &options.run else { return list(Some(store), options.json).await };
+    let Some(name) = &options.run else { return list(Some(store), &options).await };
     if options.drop {
         return drop_run(store, name, options.json).await;
     }
@@ -52,17 +52,16 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
         )
     };
     let stored = store.load(&run).await.with_context(unreadable)?.with_context(|| unknown(name))?;
-    if stored.status == RunStatus::Ended {
-        let message = format!("the run `{run}` has ended, and nothing of it waits; start it anew");
-        return Err(UsageError(message).into());
-    }
-    let mut task = Task::kept(&stored.host).with_context(unreadable)?;
+    let task = Task::kept(&stored.host).with_context(unreadable);
+    check_prompt(&run, stored.status, task.as_ref().ok(), options.prompt.is_some())?;
+    let prompt = options.prompt.as_deref().map(agent::read_prompt).transpose()?;
+    let mut task = task?;
     task.json |= options.json;
     let workdir = task.open_workdir(&run)?;
     let scope = CallScope::new(run.clone());
     let kept = stored.state.clone();
     let log = store.log(&run).await.with_context(unreadable)?;
-    let keeper = Keeper::of(Arc::clone(&state), stored, lease);
+    let keeper = Keeper::of(Arc::clone(&state), stored, &task, lease);
     let (token, _watch) = cancel_on_interrupt();
     let start = Instant::now();
     let with = SetUp {
@@ -78,9 +77,18 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
         What::Session { .. } | What::Agent(_) => {
             let stands = RunState::restore(kept, log).with_context(unreadable)?;
             let (mut agent_run, bench) = set_up(with, stands, &options).await?;
-            let waiting = keeper.state.calls().await?.into_iter().filter(|entry| entry.run == run.as_str());
-            let waiting: Vec<PendingCall> = waiting.filter_map(|entry| entry.call.ok()).collect();
-            agent_run.go_on(&waiting).await?;
+            match (prompt, &task.work) {
+                (Some(prompt), What::Agent(settings)) => {
+                    let budget = settings.budget_after(agent_run.state.spent());
+                    agent_run.prompt(prompt, budget).await?;
+                }
+                _ => {
+                    let calls = keeper.state.calls().await?.into_iter();
+                    let waiting = calls.filter(|entry| entry.run == run.as_str());
+                    let waiting: Vec<PendingCall> = waiting.filter_map(|entry| entry.call.ok()).collect();
+                    agent_run.go_on(&waiting).await?;
+                }
+            }
             let mut work = Work::Agent(Box::new(agent_run));
             let attended = attend(&mut work, &keeper, &bench.attended(options.wait), &token).await;
             bench.servers.stop().await;
@@ -100,6 +108,25 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
             call::conclude(&work, &keeper, &task)
         }
     }
+}
+
+/// Checks that a run can be gone on with, and whether a prompt is needed for that.
+fn check_prompt(run: &RunId, status: RunStatus, task: Option<&Task>, has_prompt: bool) -> Result<()> {
+    let message = match (status == RunStatus::Ended, has_prompt) {
+        (true, _) if !task.is_some_and(Task::can_be_prompted) => {
+            format!("the run `{run}` has ended, and nothing of it waits; start it anew")
+        }
+        (true, false) => {
+            format!(
+                "the run `{run}` has ended; say what is to be done next with `haft resume {run} --prompt TEXT`"
+            )
+        }
+        (false, true) => {
+            format!("the run `{run}` has not ended; go on with it without --prompt, and say more when it has")
+        }
+        (true, true) | (false, false) => return Ok(()),
+    };
+    Err(UsageError(message).into())
 }
 
 /// Sets the stage for a run at the place that it has got to.
@@ -132,12 +159,12 @@ async fn set_up(with: SetUp<'_>, stands: RunState, options: &ResumeOptions) -> R
 type Listed = Result<StoredRun, (String, String)>;
 
 /// Lists the runs that wait, and those that a process left behind which was interrupted.
-async fn list(store: Option<&SqliteStore>, json: bool) -> Result<Exit> {
+async fn list(store: Option<&SqliteStore>, options: &ResumeOptions) -> Result<Exit> {
     let mut waiting: Vec<Listed> = Vec::new();
     if let Some(store) = store {
         for entry in store.run_entries().await? {
             match entry.value {
-                Ok(summary) if summary.status == RunStatus::Ended => {}
+                Ok(summary) if summary.status == RunStatus::Ended && !options.ended => {}
                 // Whoever has it is at work.
                 Ok(summary)
                     if summary.status == RunStatus::Running && store.take(&summary.run).await.is_err() => {}
@@ -149,7 +176,7 @@ async fn list(store: Option<&SqliteStore>, json: bool) -> Result<Exit> {
             }
         }
     }
-    if json {
+    if options.json {
         let runs: Vec<Value> = waiting.iter().map(as_json).collect();
         anstream::println!("{}", serde_json::to_string_pretty(&runs)?);
         return Ok(Exit::Done);
@@ -173,6 +200,7 @@ async fn list(store: Option<&SqliteStore>, json: bool) -> Result<Exit> {
         );
         let stands = match run.status {
             RunStatus::Running => "interrupted ",
+            RunStatus::Ended => "ended ",
             _ => "",
         };
         let since = ago(run.updated_at_ms);

@@ -141,6 +141,11 @@ impl Task {
         WantedTools::new(wanted, self.no_mcp, self.no_openapi)
     }
 
+    /// Tells whether more can be said to its run when that has ended.
+    pub(crate) fn can_be_prompted(&self) -> bool {
+        matches!(self.work, What::Agent(_))
+    }
+
     /// What it does, in a few words.
     pub(crate) fn describe(&self) -> String {
         match &self.work {

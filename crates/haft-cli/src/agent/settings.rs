@@ -4,7 +4,7 @@ use super::model_settings::ModelSettings;
 use crate::exit::UsageError;
 use crate::small_file::bytes_of;
 use anyhow::{Context as _, Result};
-use haft::agent::{Agent, Budget, Price, Prices};
+use haft::agent::{Agent, Budget, Price, Prices, Spent};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf, absolute};
 
@@ -27,7 +27,7 @@ const MOST_SYSTEM: u64 = 1 << 20;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct AgentSettings {
     pub(crate) model: ModelSettings,
-    pub(super) budget: Budget,
+    budget: Budget,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     price: Option<Price>,
     /// What the model is told ahead of the prompt, where that is not what it is told by default.
@@ -48,6 +48,20 @@ impl AgentSettings {
             system: options.system.as_deref().map(read_system).transpose()?,
             record: record.context("cannot tell where the record is")?,
         })
+    }
+
+    /// What a run may spend in all that has spent so much, and is prompted again: as much anew with each prompt.
+    pub(crate) fn budget_after(&self, spent: &Spent) -> Budget {
+        let mut budget = self.budget;
+        let more = |limit: &mut Option<u64>, spent: u64| {
+            *limit = limit.map(|limit| limit.saturating_add(spent));
+        };
+        more(&mut budget.turns, spent.turns);
+        more(&mut budget.calls, spent.calls);
+        more(&mut budget.tokens, spent.tokens);
+        more(&mut budget.wall_ms, spent.wall_ms);
+        more(&mut budget.cost_nanos, spent.cost_nanos);
+        budget
     }
 
     /// Has an agent work under these terms.

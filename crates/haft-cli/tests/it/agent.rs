@@ -80,7 +80,28 @@ fn a_model_is_asked_by_each_wire_and_its_calls_are_made() {
         let output = agent(&tree, &service, wire, &["What do the notes say?"]).output().unwrap();
         let name = if wire == Wire::Anthropic { "anthropic" } else { "openai" };
         let shown = without_durations(&ended(&output, 0)).replacen(name, "PROVIDER", 1);
-        expect![[r#""#]].assert_eq(&shown);
+        expect![[r#"
+            PROVIDER/test-model in the current directory
+
+            > What do the notes say?
+
+            turn 1
+            Where to look?
+            Grüße 👋, I look.
+              ✓ read_file notes.md  (allowed, N ms)
+                  notes.md: 2 lines, 8 bytes
+                  1    one
+                  2    two
+
+            turn 2
+            It says one.
+
+            done after 2 turns and 1 call, N ms
+            2000 tokens read, 20 written
+            stderr: say more with `haft resume RUN`.
+            exit 0
+        "#]]
+        .assert_eq(&shown);
 
         let heard = service.heard();
         assert_eq!((heard.len(), service.left()), (2, 0));
@@ -205,8 +226,9 @@ fn a_key_that_a_tool_comes_upon_is_told_nobody() {
     for request in service.heard() {
         assert!(!request.body.to_string().contains("Topsecret"));
     }
-    for file in std::fs::read_dir(tree.path().join(".haft-state")).unwrap() {
-        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+    let kept = std::fs::read_dir(tree.path().join(".haft-state")).unwrap().map(|file| file.unwrap().path());
+    for file in kept.filter(|path| path.is_file()) {
+        let bytes = std::fs::read(file).unwrap();
         assert!(!bytes.windows(9).any(|window| window == b"Topsecret"));
     }
 }

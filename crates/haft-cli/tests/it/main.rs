@@ -60,6 +60,7 @@ fn without_ids(line: &str) -> String {
         ("  haft approvals show ", "ID"),
         ("  haft approvals approve ", "ID"),
         ("go on with `haft resume ", "RUN`."),
+        ("say more with `haft resume ", "RUN`."),
     ] {
         if let Some((start, _)) = line.split_once(before) {
             return format!("{start}{before}{name}");

@@ -102,3 +102,52 @@ fn an_interrupt_ends_an_answer_that_does_not_end() {
         assert!(shown.contains("cancelled after 0 turns"), "{shown}");
     }
 }
+
+/// The id of the one run that is kept, which has ended.
+fn ended_run(tree: &Tree) -> String {
+    assert_eq!(json(tree, &["resume", "--json"]), json!([]));
+    let runs = json(tree, &["resume", "--ended", "--json"]);
+    assert_eq!((runs.as_array().map(Vec::len), &runs[0]["status"]), (Some(1), &json!("ended")), "{runs}");
+    runs[0]["run"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn more_is_said_to_a_run_that_has_ended() {
+    for wire in Wire::ALL {
+        let turns = [reads("c1"), Turn::text("It says one."), reads("c2"), Turn::text("And two.")];
+        let (service, tree) = (Service::of(wire, &turns), tree());
+        let arguments = ["--max-turns", "2", "--record", "record.jsonl", "Read."];
+        ended(&agent(&tree, &service, wire, &arguments).output().unwrap(), 0);
+        let run = ended_run(&tree);
+        let refused = ended(&keyed(&tree, &["resume", &run]).output().unwrap(), 2);
+        assert!(refused.contains("--prompt TEXT"), "{refused}");
+        let output = keyed(&tree, &["resume", &run, "--prompt", "What else?", "--json"]).output().unwrap();
+        ended(&output, 0);
+        assert_eq!(summary(&output)["turns"], 4);
+        let body = service.heard()[2].body.to_string();
+        assert!(body.contains("It says one.") && body.contains("What else?"), "{body}");
+        assert_eq!(ended_run(&tree), run);
+        assert_eq!(tree.read("record.jsonl").lines().count(), 4);
+    }
+}
+
+#[test]
+fn a_run_that_failed_goes_on_when_its_service_is_there_again() {
+    let refusal = Answer::new(402, "", "{}");
+    let answers =
+        [Answer::turn(Wire::Chat, &reads("c1")), refusal, Answer::turn(Wire::Chat, &Turn::text("One."))];
+    let (service, tree) = (Service::answering(answers), tree());
+    let shown = ended(&agent(&tree, &service, Wire::Chat, &["Read."]).output().unwrap(), 1);
+    assert!(shown.contains("add credit"), "{shown}");
+    let run = ended_run(&tree);
+    let shown = ended(&keyed(&tree, &["resume", &run, "--prompt", "Go on."]).output().unwrap(), 0);
+    assert!(shown.contains("One."), "{shown}");
+    assert!(service.heard()[2].body.to_string().contains("notes.md: 2 lines"));
+}
+
+#[test]
+fn a_run_in_which_nothing_was_said_is_not_kept() {
+    let (service, tree) = (Service::answering([Answer::new(401, "", "{}")]), tree());
+    ended(&agent(&tree, &service, Wire::Chat, &["Read."]).output().unwrap(), 1);
+    assert_eq!(json(&tree, &["resume", "--ended", "--json"]), json!([]));
+}

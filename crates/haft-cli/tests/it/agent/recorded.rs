@@ -11,7 +11,11 @@ fn what_is_recorded_by_each_wire_is_played_without_a_service() {
         let (service, tree) = (Service::of(wire, &turns), tree());
         let arguments = ["--record", "record.jsonl", "--yes", "Write a."];
         ended(&agent(&tree, &service, wire, &arguments).output().unwrap(), 0);
-        expect![""].assert_eq(&tree.read("record.jsonl"));
+        expect![[r#"
+            {"text":"I look.","calls":[{"id":"c1","name":"read_file","input":{"path":"notes.md"}}],"usage":{"input":1000,"output":10}}
+            {"calls":[{"id":"c2","name":"write_file","input":{"content":"a\n","path":"a.txt"}}],"usage":{"input":1000,"output":10},"after":{"c1":"ok"}}
+            {"text":"Written.","usage":{"input":1000,"output":10},"after":{"c2":"ok"}}
+        "#]].assert_eq(&tree.read("record.jsonl"));
         std::fs::remove_file(tree.path().join("a.txt")).unwrap();
         let played = ended(&keyed(&tree, &["run", "record.jsonl", "--yes"]).output().unwrap(), 0);
         assert!(played.contains("Written."), "{played}");
@@ -24,7 +28,10 @@ fn a_record_is_written_over_only_if_that_is_said() {
     let (service, tree) =
         (Service::of(Wire::Chat, &[Turn::text("New.")]), tree().file("record.jsonl", "old\n"));
     let output = agent(&tree, &service, Wire::Chat, &["--record", "record.jsonl", "Go."]).output().unwrap();
-    expect![""].assert_eq(&ended(&output, 2).replace(&*tree.path().to_string_lossy(), "TREE"));
+    expect![[r#"
+        stderr: error: the record `TREE/record.jsonl` is there already; name another file, or write over it with --force
+        exit 2
+    "#]].assert_eq(&ended(&output, 2).replace(&*tree.path().to_string_lossy(), "TREE"));
     assert_eq!((tree.read("record.jsonl"), service.left()), ("old\n".to_owned(), 1));
     let arguments = ["--record", "record.jsonl", "--force", "Go."];
     ended(&agent(&tree, &service, Wire::Chat, &arguments).output().unwrap(), 0);
