@@ -98,6 +98,8 @@ pub(crate) async fn set_up(
 }
 
 /// Gathers what a run that was kept needs to go on; the keys come from the environment again.
+///
+/// A session is what follows one prompt, so a run that has ended is not recorded on.
 pub(crate) async fn set_up_again(
     with: SetUp<'_>,
     settings: &AgentSettings,
@@ -106,7 +108,8 @@ pub(crate) async fn set_up_again(
 ) -> Result<(AgentRun, Bench)> {
     let model = settings.model.connect(headers, &with.redactor)?;
     let turns = stands.turns();
-    let record = settings.record.clone().map(|path| Record::GoesOn { path, turns });
+    let record = settings.record.clone().filter(|_| stands.end().is_none());
+    let record = record.map(|path| Record::GoesOn { path, turns });
     set_up(with, settings, model, record, stands).await
 }
 

@@ -184,5 +184,23 @@ fn what_was_done_before_a_failure_stays() {
     let (service, tree) = (Service::answering([Answer::turn(Wire::Chat, &reads("c1"))]), tree());
     let output = agent(&tree, &service, Wire::Chat, &["Read."]).output().unwrap();
     let shown = without_durations(&ended(&output, 1));
-    expect![""].assert_eq(&shown);
+    expect![[r#"
+        openai/test-model in the current directory
+
+        > Read.
+
+        turn 1
+          ✓ read_file notes.md  (allowed, N ms)
+              notes.md: 2 lines, 8 bytes
+              1    one
+              2    two
+
+        turn 2
+
+        failed after 1 turn and 1 call, N ms
+        1000 tokens read, 10 written
+        stderr: the model's provider refused the request: the service said 400: no answer is left; change the request or the settings of the model as it says
+        stderr: say more with `haft resume RUN`.
+        exit 1
+    "#]].assert_eq(&shown);
 }

@@ -127,7 +127,7 @@ fn more_is_said_to_a_run_that_has_ended() {
         let body = service.heard()[2].body.to_string();
         assert!(body.contains("It says one.") && body.contains("What else?"), "{body}");
         assert_eq!(ended_run(&tree), run);
-        assert_eq!(tree.read("record.jsonl").lines().count(), 4);
+        assert_eq!(tree.read("record.jsonl").lines().count(), 2);
     }
 }
 
