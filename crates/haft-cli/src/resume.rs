@@ -77,17 +77,14 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
         What::Session { .. } | What::Agent(_) => {
             let stands = RunState::restore(kept, log).with_context(unreadable)?;
             let (mut agent_run, bench) = set_up(with, stands, &options).await?;
-            match (prompt, &task.work) {
-                (Some(prompt), What::Agent(settings)) => {
-                    let budget = settings.budget_after(agent_run.state.spent());
-                    agent_run.prompt(prompt, budget).await?;
-                }
-                _ => {
-                    let calls = keeper.state.calls().await?.into_iter();
-                    let waiting = calls.filter(|entry| entry.run == run.as_str());
-                    let waiting: Vec<PendingCall> = waiting.filter_map(|entry| entry.call.ok()).collect();
-                    agent_run.go_on(&waiting).await?;
-                }
+            if let (Some(prompt), What::Agent(settings)) = (prompt, &task.work) {
+                let budget = settings.budget_after(agent_run.state.spent());
+                agent_run.prompt(prompt, budget).await?;
+            } else {
+                let calls = keeper.state.calls().await?.into_iter();
+                let waiting = calls.filter(|entry| entry.run == run.as_str());
+                let waiting: Vec<PendingCall> = waiting.filter_map(|entry| entry.call.ok()).collect();
+                agent_run.go_on(&waiting).await?;
             }
             let mut work = Work::Agent(Box::new(agent_run));
             let attended = attend(&mut work, &keeper, &bench.attended(options.wait), &token).await;

@@ -73,10 +73,8 @@ pub(crate) fn summary(output: &Output) -> Value {
 #[test]
 fn a_model_is_asked_by_each_wire_and_its_calls_are_made() {
     for wire in Wire::ALL {
-        let (service, tree) = {
-            let first = reads("c1").thinking("Where to look?").saying("Grüße 👋, I look.");
-            (Service::of(wire, &[first, Turn::text("It says one.")]), tree())
-        };
+        let first = reads("c1").thinking("Where to look?").saying("Grüße 👋, I look.");
+        let (service, tree) = (Service::of(wire, &[first, Turn::text("It says one.")]), tree());
         let output = agent(&tree, &service, wire, &["What do the notes say?"]).output().unwrap();
         let name = if wire == Wire::Anthropic { "anthropic" } else { "openai" };
         let shown = without_durations(&ended(&output, 0)).replacen(name, "PROVIDER", 1);
@@ -149,15 +147,15 @@ fn a_spent_budget_leaves_one_turn_without_tools() {
     let cost = ["--max-cost", "0.003", "--price", "in=3,out=15"];
     for arguments in [&["--max-turns", "1"][..], &["--max-calls", "1"], &["--max-tokens", "1010"], &cost] {
         let (service, tree) = (Service::of(Wire::Chat, &turns), tree());
-        let output = agent(&tree, &service, Wire::Chat, &[&["--json"], arguments, &["Read on."]].concat());
-        let output = { output }.output().unwrap();
+        let arguments = [&["--json"], arguments, &["Read on."]].concat();
+        let output = agent(&tree, &service, Wire::Chat, &arguments).output().unwrap();
         ended(&output, 1);
         let summary = summary(&output);
         assert_eq!((&summary["end"]["end"], &summary["turns"]), (&json!("budget_spent"), &json!(2)));
         let heard = service.heard();
         assert_eq!(heard.len(), 2);
         assert!(heard[0].body["tools"].is_array() && heard[1].body["tools"].is_null());
-        if arguments == cost {
+        if arguments.contains(&"--max-cost") {
             assert_eq!(summary["cost"], json!(0.0063));
         }
     }
