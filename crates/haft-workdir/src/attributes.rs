@@ -15,11 +15,7 @@ const KEPT: Mode = Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO);
 /// Extended attributes, access control lists among them, are read from `handle`, the old file opened for reading. The
 /// owner is kept where the process may do that, which only the superuser may in general. Where the group cannot be kept,
 /// another group must not get what was meant for that one: the permissions of the group become those of everybody.
-pub(crate) fn keep(
-    old: &Stat,
-    handle: Option<BorrowedFd<'_>>,
-    new: BorrowedFd<'_>,
-) -> Result<(), Errno> {
+pub(crate) fn keep(old: &Stat, handle: Option<BorrowedFd<'_>>, new: BorrowedFd<'_>) -> Result<(), Errno> {
     if let Some(handle) = handle {
         platform::keep_extended_attributes(handle, new)?;
     }

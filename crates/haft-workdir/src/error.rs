@@ -87,10 +87,10 @@ pub enum Error {
         /// The path that was used.
         path: WorkdirPath,
     },
-    /// The file does not hold what was read from it any more.
-    #[error("`{}` changed since it was read", Shown::new(path.as_str()))]
-    Stale {
-        /// The file.
+    /// What is there is not what the caller expected.
+    #[error("`{}` is not as it was expected to be", Shown::new(path.as_str()))]
+    Differs {
+        /// Where it is.
         path: WorkdirPath,
     },
     /// Another process has locked the file, or its directory, for ten seconds.
@@ -179,8 +179,8 @@ impl Error {
                  repeat the call to use what is there now",
                 Shown::new(path.as_str())
             ),
-            Self::Stale { path } => format!(
-                "`{}` was not changed: something else wrote to it meanwhile; read it again, then repeat the change",
+            Self::Differs { path } => format!(
+                "`{}` is not what it was a moment ago; look at it again, then repeat the call",
                 Shown::new(path.as_str())
             ),
             Self::Busy { path } => format!(

@@ -55,7 +55,7 @@ pub(crate) fn write(
     if let Some(expected) = expected
         && !reads_as(&mut target, expected).map_err(failed_io)?
     {
-        return Err(Error::Stale { path: path.clone() });
+        return Err(Error::Differs { path: path.clone() });
     }
     let mut plan = TemporaryFile::create(parent, 0o600).map_err(failed)?;
     let old = write_plan(&plan.file, identity, &mut target, parts).map_err(failed_io)?;
@@ -97,12 +97,7 @@ struct Kept {
     length: u64,
 }
 
-fn write_plan(
-    mut plan: &File,
-    identity: Identity,
-    target: &mut File,
-    parts: &[&[u8]],
-) -> io::Result<Kept> {
+fn write_plan(mut plan: &File, identity: Identity, target: &mut File, parts: &[&[u8]]) -> io::Result<Kept> {
     let old = target.metadata()?.len();
     let new: u64 = parts.iter().map(|part| part.len() as u64).sum();
     let head = [MAGIC, &identity.to_bytes(), &old.to_le_bytes(), &new.to_le_bytes()].concat();
@@ -168,11 +163,7 @@ fn recover(parent: BorrowedFd<'_>, plan_name: &str, target: &mut File) -> io::Re
 }
 
 /// Ends what a plan that was left behind says, where `target` opens the file of a number in the same directory.
-pub(crate) fn recover_left(
-    parent: BorrowedFd<'_>,
-    plan_name: &str,
-    name: Option<&str>,
-) -> io::Result<()> {
+pub(crate) fn recover_left(parent: BorrowedFd<'_>, plan_name: &str, name: Option<&str>) -> io::Result<()> {
     let Some(name) = name else {
         // The file is gone from here, and nothing else says what it is by now.
         return Ok(unlinkat(parent, plan_name, AtFlags::empty())?);

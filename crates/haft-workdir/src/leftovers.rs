@@ -6,6 +6,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, openat, statat, unlinkat};
+use rustix::io::Errno;
 
 use crate::advisory_lock::{Locked, try_lock};
 use crate::identity::Identity;
@@ -21,25 +22,51 @@ static SWEPT: Mutex<BTreeSet<Identity>> = Mutex::new(BTreeSet::new());
 
 /// Removes from a directory what killed processes left behind, and ends writes in place that they began.
 ///
-/// A process looks through a directory once, before it first writes there. What a living process is at is locked by it and
-/// stays. Nothing here is an error: the worst is that a leftover stays.
+/// A process looks through a directory once, before it first writes there, and only while nobody else has locked it. What a
+/// living process is at is locked by it and stays. Nothing here is an error: the worst is that a leftover stays.
 pub(crate) fn sweep(directory: BorrowedFd<'_>) {
-    let Ok(stat) = fstat(directory) else { return };
-    {
-        let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
-        if swept.len() >= REMEMBERED {
-            swept.clear();
-        }
-        if !swept.insert(Identity::of(&stat)) {
-            return;
-        }
+    if is_swept(directory, Mark::No) {
+        return;
     }
-    let _ = sweep_now(directory);
+    if let Ok(handle) = open(directory)
+        && try_lock(&handle) != Locked::Held
+    {
+        sweep_locked(directory);
+    }
+}
+
+/// Does so where the caller has locked the directory.
+pub(crate) fn sweep_locked(directory: BorrowedFd<'_>) {
+    if !is_swept(directory, Mark::Yes) {
+        let _ = sweep_now(directory);
+    }
+}
+
+/// Whether a directory is remembered as looked through from now on.
+#[derive(Clone, Copy, PartialEq)]
+enum Mark {
+    Yes,
+    No,
+}
+
+fn is_swept(directory: BorrowedFd<'_>, mark: Mark) -> bool {
+    let Ok(stat) = fstat(directory) else { return true };
+    let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if mark == Mark::No {
+        return swept.contains(&Identity::of(&stat));
+    }
+    if swept.len() >= REMEMBERED {
+        swept.clear();
+    }
+    !swept.insert(Identity::of(&stat))
+}
+
+fn open(directory: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    openat(directory, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
 fn sweep_now(directory: BorrowedFd<'_>) -> io::Result<()> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let mut entries = Dir::new(openat(directory, ".", flags, Mode::empty())?)?;
+    let mut entries = Dir::new(open(directory)?)?;
     let mut plans: BTreeMap<u64, String> = BTreeMap::new();
     while let Some(entry) = entries.read() {
         let entry = entry?;
@@ -98,8 +125,7 @@ fn abandoned(directory: BorrowedFd<'_>, name: &str) -> io::Result<Option<OwnedFd
         return Ok(None);
     }
     let file = openat(directory, name, flags, Mode::empty())?;
-    let is_abandoned =
-        Identity::of(&fstat(&file)?) == Identity::of(&stat) && try_lock(&file) == Locked::Yes;
+    let is_abandoned = Identity::of(&fstat(&file)?) == Identity::of(&stat) && try_lock(&file) == Locked::Yes;
     Ok(is_abandoned.then_some(file))
 }
 

@@ -12,7 +12,7 @@ use crate::advisory_lock::{self, Locked};
 use crate::error::Error;
 use crate::handle::DirectoryHandle;
 use crate::identity::Identity;
-use crate::leftovers::sweep;
+use crate::leftovers::sweep_locked;
 use crate::path::WorkdirPath;
 use crate::workdir::Workdir;
 
@@ -80,7 +80,7 @@ impl Workdir {
             // A directory that was created meanwhile is the one to lock.
             if self.places(&paths)?.keys().eq(places.keys()) {
                 for place in places.values() {
-                    sweep(place.directory.as_fd());
+                    sweep_locked(place.directory.as_fd());
                 }
                 return Ok(locks);
             }

@@ -46,8 +46,8 @@ impl<'a> TemporaryFile<'a> {
             };
             let temporary = Self { parent, name, file: File::from(handle), published: false };
             // Whoever removes leftovers may have taken it for one before it was locked.
-            let is_ours = try_lock(&temporary.file) != Locked::Held
-                && i128::from(fstat(&temporary.file)?.st_nlink) > 0;
+            let is_ours =
+                try_lock(&temporary.file) != Locked::Held && i128::from(fstat(&temporary.file)?.st_nlink) > 0;
             if is_ours {
                 return Ok(temporary);
             }

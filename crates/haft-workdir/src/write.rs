@@ -130,7 +130,7 @@ impl Workdir {
     ///
     /// # Errors
     ///
-    /// [`Error::Stale`] when the file holds something else, or is gone; otherwise those of [`Workdir::write_atomic`].
+    /// [`Error::Differs`] when the file holds something else, or is gone; otherwise those of [`Workdir::write_atomic`].
     pub fn replace_parts(&self, path: &WorkdirPath, old: &[u8], parts: &[&[u8]]) -> Result<(), Error> {
         self.put(path, parts, Before::Holds(old)).map(|_| ())
     }
@@ -140,13 +140,13 @@ impl Workdir {
         let (parent, name) = self.destination(path)?;
         sweep(parent.as_fd());
         let replaced = Replaced::find(&parent, name, path)?;
-        let existing = match (&replaced, before) {
-            (Some(_), Before::Nothing) => return Err(Error::Exists { path: path.clone() }),
-            (None, Before::Holds(_)) => return Err(Error::Stale { path: path.clone() }),
-            (None, _) => Existing::Refuse,
-            (Some(_), _) => Existing::Replace,
+        let (old, existing) = match (before, &replaced) {
+            (Before::Nothing, Some(_)) => return Err(Error::Exists { path: path.clone() }),
+            (Before::Holds(_), None) => return Err(Error::Differs { path: path.clone() }),
+            (Before::Nothing, None) => (None, Existing::Refuse),
+            (Before::Holds(old), Some(_)) => (Some(old), Existing::Replace),
+            (Before::Whatever, _) => (None, Existing::Replace),
         };
-        let old = if let Before::Holds(old) = before { Some(old) } else { None };
         if let Some(replaced) = &replaced {
             replaced.check_writable(&parent, name).map_err(failed)?;
             if has_other_names(&replaced.stat) {
@@ -169,8 +169,7 @@ impl Workdir {
         if let Some(old) = old {
             still_holds(&parent, name, path, old)?;
         }
-        let replaces = if matches!(before, Before::Nothing) { Existing::Refuse } else { existing };
-        temporary.publish(name, replaces).map_err(failed)?;
+        temporary.publish(name, existing).map_err(failed)?;
         flush_directory(&parent)
             .map_err(|errno| Error::Unflushed { path: path.clone(), source: errno.into() })?;
         Ok(if replaced.is_some() { Written::Replaced } else { Written::Created })
@@ -313,11 +312,11 @@ fn still_holds(
     bytes: &[u8],
 ) -> Result<(), Error> {
     let Some(Replaced { handle: Some(handle), .. }) = Replaced::find(parent, name, path)? else {
-        return Err(Error::Stale { path: path.clone() });
+        return Err(Error::Differs { path: path.clone() });
     };
     match reads_as(&mut File::from(handle), bytes) {
         Ok(true) => Ok(()),
-        Ok(false) => Err(Error::Stale { path: path.clone() }),
+        Ok(false) => Err(Error::Differs { path: path.clone() }),
         Err(source) => Err(Error::Io { action: "read", path: path.clone(), source }),
     }
 }
