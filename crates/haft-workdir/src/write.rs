@@ -148,7 +148,7 @@ impl Workdir {
             (Before::Whatever, _) => (None, Existing::Replace),
         };
         if let Some(replaced) = &replaced {
-            replaced.check_writable(&parent, name).map_err(failed)?;
+            check_writable(&parent, name).map_err(failed)?;
             if has_other_names(&replaced.stat) {
                 in_place::write(parent.as_fd(), name, path, parts, old)?;
                 return Ok(Written::Replaced);
@@ -293,14 +293,14 @@ impl Replaced {
         is_file(&stat)?;
         Ok(Some(Self { stat, handle: Some(handle) }))
     }
+}
 
-    /// Refuses a file that the process may not write.
-    fn check_writable(&self, parent: &DirectoryHandle<'_>, name: &str) -> Result<(), Errno> {
-        // A system that cannot answer for the effective user does not forbid either.
-        match accessat(parent, name, Access::WRITE_OK, AtFlags::EACCESS) {
-            Err(errno @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => Err(errno),
-            _ => Ok(()),
-        }
+/// Refuses a file that the process may not write.
+fn check_writable(parent: &DirectoryHandle<'_>, name: &str) -> Result<(), Errno> {
+    // A system that cannot answer for the effective user does not forbid either.
+    match accessat(parent, name, Access::WRITE_OK, AtFlags::EACCESS) {
+        Err(errno @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => Err(errno),
+        _ => Ok(()),
     }
 }
 

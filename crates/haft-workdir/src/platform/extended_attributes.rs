@@ -34,11 +34,8 @@ pub(crate) fn keep_extended_attributes(from: BorrowedFd<'_>, to: BorrowedFd<'_>)
         let _ = fremovexattr(to, ACCESS_LIST);
     }
     for name in names().filter(|name| !NOT_KEPT.contains(name)) {
-        let value = match whole(|buffer| fgetxattr(from, name, buffer)) {
-            Ok(value) => value,
-            // It is gone by now, or not for everyone to read.
-            Err(_) => continue,
-        };
+        // It may be gone by now, or not for everyone to read.
+        let Ok(value) = whole(|buffer| fgetxattr(from, name, buffer)) else { continue };
         match fsetxattr(to, name, &value, XattrFlags::empty()) {
             Err(errno) if name == ACCESS_LIST || name.starts_with(OF_USERS) => return Err(errno),
             _ => {}
