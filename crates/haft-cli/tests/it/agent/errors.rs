@@ -65,6 +65,10 @@ fn what_is_wrong_with_the_command_line_is_said_before_anything_is_asked() {
         exit 2
     "#]],
     );
+}
+
+#[test]
+fn what_is_wrong_with_where_a_model_is_asked_is_said_before_anything_is_asked() {
     check(
         &["--model", "openai/m", "--base-url", "api.example.org", "Go."],
         expect![[r#"
