@@ -45,18 +45,17 @@ fn executor(left: &Arc<Mutex<Option<(RunHandle, Transcript)>>>) -> LocalExecutor
 
 /// One turn for each list of what is to be done, and one in which the model says that it is done.
 fn session(turns: &[&[&str]]) -> String {
-    let mut lines = String::new();
-    for (turn, acts) in turns.iter().enumerate() {
-        let calls: Vec<String> = acts
-            .iter()
-            .enumerate()
-            .map(|(place, what)| {
-                format!(r#"{{"id":"c{turn}-{place}","name":"reach","input":{{"what":"{what}"}}}}"#)
-            })
-            .collect();
-        lines.push_str(&format!("{{\"calls\":[{}]}}\n", calls.join(",")));
-    }
-    lines + r#"{"text":"Done."}"#
+    let call = |turn: usize, place: usize, what: &str| {
+        format!(r#"{{"id":"c{turn}-{place}","name":"reach","input":{{"what":"{what}"}}}}"#)
+    };
+    let turn = |(turn, acts): (usize, &&[&str])| {
+        let calls: Vec<String> =
+            acts.iter().enumerate().map(|(place, what)| call(turn, place, what)).collect();
+        format!("{{\"calls\":[{}]}}", calls.join(","))
+    };
+    let mut lines: Vec<String> = turns.iter().enumerate().map(turn).collect();
+    lines.push(r#"{"text":"Done."}"#.to_owned());
+    lines.join("\n")
 }
 
 async fn check(turns: &[&[&str]], expected: Expect) -> RunState {
