@@ -8,7 +8,8 @@ use crate::{
     AgentSpec, ChildMemory, ChildMeter, ChildOutcome, ChildRecord, ChildResult, ChildRun, ChildStatus, Share,
 };
 use futures_util::FutureExt as _;
-use haft_agent::{Account, Purse, RunHandle, RunLimits, Spent, When};
+use crate::shim::{RunHandle, RunLimits};
+use haft_agent::{Account, Purse, Spent, When};
 use haft_core::{EventKind, Message};
 use haft_tools_core::{CallContext, CallScope, StoreError};
 use std::panic::AssertUnwindSafe;

@@ -2,7 +2,7 @@ use super::live::Live;
 use super::orders::unreadable;
 use super::seats::{Seat, Seats};
 use crate::{AgentSpec, ChildRecord, ChildStore, Runner, SpawnLimits};
-use haft_agent::RunLimits;
+use crate::shim::RunLimits;
 use haft_core::{RunId, ToolError, ToolName};
 use haft_tools_core::{CallContext, CallScope, Events, StoreError, listed, nearest, one_line};
 use std::collections::BTreeMap;
