@@ -310,6 +310,7 @@ fn events_are_flat() {
                 accesses: vec!["exec:ls".into()],
                 preview: "$ ls".into(),
             }),
+            of_call(EventKind::WaitsBelow { calls: 2 }),
             of_call(EventKind::Updated { output: ToolOutput::text("half") }),
             of_call(EventKind::Progressed { progress: Progress::from(0.5) }),
             of_call(EventKind::Finished { reply: Box::new(reply()) }),
