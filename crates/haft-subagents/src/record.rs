@@ -20,6 +20,11 @@ pub struct ChildRecord {
     pub depth: u32,
     /// The call that started it.
     pub call: CallId,
+    /// Its place among the tasks of that call, from 0.
+    pub place: usize,
+    /// Names it within its tree by calls and places, as in `c1/0` or, two levels below, `c1/0/c7/2`: sessions that were
+    /// [recorded](haft_model::Session::of_run) do so.
+    pub path: String,
     /// How many messages the transcript of the parent had when the call was made, where that is known: a later call has more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_messages: Option<u64>,

@@ -69,6 +69,8 @@ pub struct ChildRun {
     pub spec: Arc<AgentSpec>,
     /// What it is asked to do.
     pub task: String,
+    /// Names it [within its tree](crate::ChildRecord::path), the same each time that the tree is played.
+    pub path: String,
     /// What it is told of its parent's run, oldest first, before its task.
     pub messages: Vec<Arc<Message>>,
     /// What was said to it while nobody drove it, oldest first. One that has ended is asked for more.

@@ -288,6 +288,8 @@ fn events_are_flat() {
     let of_call = |kind| event(kind).with_parent_run(Some(run_id("run-0"))).with_call(call_id("c1"));
     check(
         [
+            event(EventKind::RunStarted { agent: "explorer".into(), background: true }),
+            event(EventKind::RunEnded { agent: "explorer".into(), end: "done".into(), detail: None }),
             event(EventKind::TurnStarted { turn: 1 }),
             event(EventKind::TextDelta { text: "Hi".into() }),
             event(EventKind::ReasoningDelta { text: "Hm".into() }),

@@ -128,12 +128,12 @@ impl House {
             let agent = known.agent.clone();
             self.events.emit(&scope, None, || EventKind::RunStarted { agent, background: known.background });
         }
-        let messages = if began { self.shared(order, spec) } else { Vec::new() };
         let child = ChildRun {
             scope: scope.clone(),
             spec: Arc::clone(spec),
             task: known.task.clone(),
-            messages,
+            path: known.path.clone(),
+            messages: shared(order, spec),
             said: known.inbox.clone(),
             budget: part.budget,
             may_delegate: known.depth < self.limits.depth,
@@ -220,26 +220,26 @@ impl House {
         }
         scope
     }
+}
 
-    /// What a run is told of its parent's: whole turns, so that no call is told without its reply.
-    fn shared(&self, order: &Order, spec: &AgentSpec) -> Vec<Arc<Message>> {
-        let Some(handle) = &order.handle else { return Vec::new() };
-        let most = match spec.context {
-            Share::Fresh => return Vec::new(),
-            Share::Last(most) => most,
-            Share::All => usize::MAX,
-        };
-        let mut messages = handle.transcript();
-        // The last turn has the call that starts this run, which has no reply yet.
-        if messages.last().is_some_and(|last| last.tool_calls().next().is_some()) {
-            messages.pop();
-        }
-        let mut from = messages.len().saturating_sub(most);
-        while messages.get(from).is_some_and(|message| matches!(**message, Message::Tool { .. })) {
-            from += 1;
-        }
-        messages.split_off(from)
+/// What a run is told of its parent's: whole turns, so that no call is told without its reply.
+fn shared(order: &Order, spec: &AgentSpec) -> Vec<Arc<Message>> {
+    let Some(handle) = &order.handle else { return Vec::new() };
+    let most = match spec.context {
+        Share::Fresh => return Vec::new(),
+        Share::Last(most) => most,
+        Share::All => usize::MAX,
+    };
+    let mut messages = handle.transcript();
+    // The last turn has the call that starts this run, which has no reply yet.
+    if messages.last().is_some_and(|last| last.tool_calls().next().is_some()) {
+        messages.pop();
     }
+    let mut from = messages.len().saturating_sub(most);
+    while messages.get(from).is_some_and(|message| matches!(**message, Message::Tool { .. })) {
+        from += 1;
+    }
+    messages.split_off(from)
 }
 
 /// Writes an error with its causes, one after the other, for people.

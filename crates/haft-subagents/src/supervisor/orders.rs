@@ -68,6 +68,8 @@ impl House {
         let (scope, after_messages) = (cx.scope(), caller.after_messages());
         let known = self.children_of(scope).await.map_err(|error| unreadable(&error))?;
         let place = (scope.run(), cx.call_id(), after_messages);
+        let parent = self.store.get(scope.run()).await.map_err(|error| unreadable(&error))?;
+        let above = parent.map(|parent| format!("{}/", parent.path)).unwrap_or_default();
         let new: Vec<ChildRecord> = tasks
             .iter()
             .enumerate()
@@ -78,6 +80,8 @@ impl House {
                 root: root_of(scope).clone(),
                 depth: scope.depth() + 1,
                 call: cx.call_id().clone(),
+                place: index,
+                path: format!("{above}{}/{index}", cx.call_id()),
                 after_messages,
                 agent: spec.name.to_string(),
                 task: task.clone(),
