@@ -130,5 +130,6 @@ async fn a_run_that_was_given_a_mode_is_told_that_it_holds() {
     let replies = executor.execute_batch(batch).await.into_replies().unwrap();
     expect![[r#"
         ok
-        the mode is `default` now, but this run was given the mode `plan`, which goes on to hold for it"#]].assert_eq(&outline(&replies[0]));
+        the mode is `default` now, but this run was given the mode `plan`, which goes on to hold for it"#]]
+    .assert_eq(&outline(&replies[0]));
 }
