@@ -107,9 +107,8 @@ impl Supervisor {
     /// Drives a run in a task of its own, unless it is driven already.
     pub(crate) fn spawn(&self, mut order: Order) {
         let house = Arc::clone(&self.0.house);
-        let (run, parent) = (&order.record.run, &order.record.parent);
         // From now on it is driven, also before the task begins.
-        order.drive = house.live.try_enter(run, parent, &order.token);
+        order.drive = house.live.try_enter(&order.record.run, &order.token);
         if order.drive.is_none() {
             return;
         }

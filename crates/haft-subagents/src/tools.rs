@@ -33,7 +33,7 @@ pub(crate) fn registry(
     ToolRegistry::of(tools)
 }
 
-fn spec(name: &str, title: &str, description: impl Into<Arc<str>>, input: Schema) -> ToolSpec {
+fn spec(name: &str, title: &str, description: impl Into<String>, input: Schema) -> ToolSpec {
     ToolSpec::new(ToolName::project(name), description, input)
         .with_title(title)
         .with_origin(Origin::Builtin)

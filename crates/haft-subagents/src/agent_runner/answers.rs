@@ -39,10 +39,12 @@ impl AgentRunner {
         for pending in calls {
             if pending.waits_below() {
                 // It finds the answers itself, as soon as there is one.
+                let mut is_answered = false;
                 for leaf in pending.leaves() {
-                    if self.answer_to(leaf, &waiting).await?.is_some() {
-                        return Ok(Some((pending, Approval::Approve)));
-                    }
+                    is_answered |= self.answer_to(leaf, &waiting).await?.is_some();
+                }
+                if is_answered {
+                    return Ok(Some((pending, Approval::Approve)));
                 }
             } else if let Some(approval) = self.answer_to(&pending, &waiting).await? {
                 return Ok(Some((pending, approval)));

@@ -56,10 +56,9 @@ impl House {
     ///
     /// Dropping the future abandons the run where it stands.
     pub(crate) async fn drive(&self, mut order: Order) -> ChildRecord {
-        let (run, parent) = (&order.record.run, &order.record.parent);
         let drive = match order.drive.take() {
             Some(drive) => drive,
-            None => self.live.enter(run, parent, &order.token).await,
+            None => self.live.enter(&order.record.run, &order.token).await,
         };
         let driven = self.try_drive(&order).await;
         let record = driven.unwrap_or_else(|error| {

@@ -12,17 +12,11 @@ pub(crate) struct Live(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    runs: Mutex<HashMap<RunId, Driven>>,
+    runs: Mutex<HashMap<RunId, CancellationToken>>,
     /// How many calls wait for the end of which run.
     waited: Mutex<HashMap<RunId, usize>>,
     /// Grows with each change of where a run stands.
     changes: watch::Sender<u64>,
-}
-
-#[derive(Debug)]
-struct Driven {
-    parent: RunId,
-    token: CancellationToken,
 }
 
 /// Says until it is dropped that a call waits for the end of a run, and tells of it.
@@ -52,10 +46,10 @@ impl Live {
     /// # Cancel safety
     ///
     /// Cancel safe.
-    pub(crate) async fn enter(&self, run: &RunId, parent: &RunId, token: &CancellationToken) -> Drive {
+    pub(crate) async fn enter(&self, run: &RunId, token: &CancellationToken) -> Drive {
         let mut changes = self.changes();
         loop {
-            if let Some(drive) = self.try_enter(run, parent, token) {
+            if let Some(drive) = self.try_enter(run, token) {
                 return drive;
             }
             // The sender lives as long as this does.
@@ -64,17 +58,12 @@ impl Live {
     }
 
     /// Takes the one right to drive a run, if nobody else has it.
-    pub(crate) fn try_enter(
-        &self,
-        run: &RunId,
-        parent: &RunId,
-        token: &CancellationToken,
-    ) -> Option<Drive> {
+    pub(crate) fn try_enter(&self, run: &RunId, token: &CancellationToken) -> Option<Drive> {
         let mut runs = self.runs();
         if runs.contains_key(run) {
             return None;
         }
-        runs.insert(run.clone(), Driven { parent: parent.clone(), token: token.clone() });
+        runs.insert(run.clone(), token.clone());
         Some(Drive { live: self.clone(), run: run.clone() })
     }
 
@@ -84,13 +73,7 @@ impl Live {
 
     /// Cancels a run that is driven; gives whether it is.
     pub(crate) fn cancel(&self, run: &RunId) -> bool {
-        self.runs().get(run).map(|driven| driven.token.cancel()).is_some()
-    }
-
-    /// Cancels the runs that a run has started and that are driven.
-    pub(crate) fn cancel_below(&self, parent: &RunId) {
-        let runs = self.runs();
-        runs.values().filter(|driven| driven.parent == *parent).for_each(|driven| driven.token.cancel());
+        self.runs().get(run).map(CancellationToken::cancel).is_some()
     }
 
     /// Says that a call waits for the end of a run.
@@ -118,7 +101,7 @@ impl Live {
         self.0.waited.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn runs(&self) -> MutexGuard<'_, HashMap<RunId, Driven>> {
+    fn runs(&self) -> MutexGuard<'_, HashMap<RunId, CancellationToken>> {
         self.0.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

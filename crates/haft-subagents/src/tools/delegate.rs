@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use futures_util::future::join_all;
 use haft_core::{ToolError, ToolOutput, ToolSpec};
 use haft_tools_core::{
-    Access, Accesses, Action, CallContext, CallScope, PendingCall, Prepared, Preview, Resource, Scheme, Tool,
+    Access, Action, CallContext, CallScope, PendingCall, Prepared, Preview, Resource, Scheme, Tool,
     one_line, parse_input,
 };
 use serde::Deserialize;

@@ -1,0 +1,4 @@
+//! Delegation as a host and a model see it.
+
+mod delegating;
+mod fixture;
