@@ -5,7 +5,7 @@ use super::outcomes::{ready, reply_or_cancelled};
 use super::{RunState, notices};
 use crate::repeats::TOLD_AT;
 use crate::{Effect, Phase, RunEnd, When};
-use haft_core::{BudgetKind, CallId, EventKind, Message, ToolCall};
+use haft_core::{AssistantPart, BudgetKind, CallId, EventKind, Message, ToolCall};
 use haft_tools_core::{CallOutcome, HeldCall};
 
 impl RunState {
@@ -64,7 +64,16 @@ impl RunState {
     }
 
     /// Goes on after the calls of a turn were answered, unless it goes round in circles.
+    ///
+    /// A run that was concluded ends, unless somebody has said something meanwhile: then it goes on with that, as any run does
+    /// that would end.
     fn acted(&mut self) -> Vec<Effect> {
+        if let Some(text) = self.head.conclusion.take()
+            && self.head.queue.is_empty()
+        {
+            self.push(Message::Assistant { parts: vec![AssistantPart::Text { text }] });
+            return self.finish(RunEnd::Completed);
+        }
         let Some(repeated) = self.head.repeats.note(&self.messages, &self.head.may_repeat) else {
             return self.persist_and_think();
         };
