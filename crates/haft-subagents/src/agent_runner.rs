@@ -135,7 +135,9 @@ impl AgentRunner {
             .prices(self.prices.clone())
             .cancelled_by(child.cancellation.clone())
             .kept_by(Arc::new(keeper))
-            .may_repeat(["wait_agents", "list_agents"]);
+            .budget(child.budget)
+            .may_repeat(["wait_agents", "list_agents"])
+            .made_again(tools::MADE_AGAIN);
         if let Some(outputs) = self.outputs.as_ref().filter(|_| reads_outputs) {
             agent = agent.compacted_by(CutOutputs::new(Arc::clone(outputs)));
         }
@@ -189,21 +191,15 @@ impl AgentRunner {
         let _listed = Listed::new(&self.at_work, scope.run(), &agent);
         let state = match kept {
             Some(state) => go_on(&agent, &scope, &child, state).await?,
-            None => begin(&agent, &scope, &child).await?,
+            None => {
+                let prompt = said(std::iter::once(&child.task).chain(&child.said));
+                agent.run_from(scope.clone(), child.messages.iter().cloned(), prompt).await
+            }
         };
         let state = self.answered(&agent, &scope, state).await;
         child.meter.record(*state.spent());
         Ok(outcome(&state))
     }
-}
-
-/// Begins a run with what it is told of its parent's, and its task.
-async fn begin(agent: &Agent, scope: &CallScope, child: &ChildRun) -> Result<RunState, ChildResult> {
-    // What cannot be told as it stands is left out; the task is what counts.
-    let state = RunState::with_transcript(child.messages.iter().cloned()).unwrap_or_default();
-    let state = state.with_budget(child.budget).with_repeatable(["wait_agents", "list_agents"]);
-    let prompt = said(std::iter::once(&child.task).chain(&child.said));
-    agent.prompt(scope.clone(), state, prompt).await.map_err(|error| misstep(&error))
 }
 
 /// Goes on with a run from where it was kept.

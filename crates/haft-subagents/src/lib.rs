@@ -8,7 +8,6 @@ mod agent_runner;
 mod limits;
 mod record;
 mod runner;
-mod shim;
 mod spec;
 mod store;
 mod supervisor;

@@ -50,6 +50,12 @@ impl Supervisor {
         Self(Arc::new(Shared { house: Arc::new(house), background: Mutex::default() }))
     }
 
+    /// The names of the tools whose calls are to be [made again](haft_agent::Agent::made_again) where the process ended while
+    /// they were executed: they find the runs that they had started.
+    ///
+    /// An agent that delegates should be told of them; those that the supervisor has driven are.
+    pub const MADE_AGAIN: [&str; 2] = tools::MADE_AGAIN;
+
     /// Has runs driven by this runner, which is made with the tools of this supervisor and so comes after it.
     ///
     /// The first runner stays; gives whether this is the first one.

@@ -19,6 +19,9 @@ use std::sync::Arc;
 pub(crate) const NAMES: [&str; 5] =
     ["delegate", "wait_agents", "send_agent", "cancel_agent", "list_agents"];
 
+/// The names of the tools whose calls find what they began, so that they can be made again.
+pub(crate) const MADE_AGAIN: [&str; 2] = ["delegate", "wait_agents"];
+
 pub(crate) fn registry(
     supervisor: &WeakSupervisor,
     house: &House,

@@ -8,8 +8,7 @@ use crate::{
     AgentSpec, ChildMemory, ChildMeter, ChildOutcome, ChildRecord, ChildResult, ChildRun, ChildStatus, Share,
 };
 use futures_util::FutureExt as _;
-use crate::shim::{RunHandle, RunLimits};
-use haft_agent::{Account, Purse, Spent, When};
+use haft_agent::{Account, Purse, RunHandle, RunLimits, Spent, When};
 use haft_core::{EventKind, Message};
 use haft_tools_core::{CallContext, CallScope, StoreError};
 use std::panic::AssertUnwindSafe;
@@ -135,7 +134,7 @@ impl House {
             messages: shared(order, spec),
             said: known.inbox.clone(),
             budget: part.budget,
-            may_delegate: known.depth < self.limits.depth,
+            may_delegate: known.depth < self.depth(&scope),
             caller: order.caller.clone(),
             cancellation: order.token.clone(),
             memory: ChildMemory::new(Arc::clone(&self.store), run.clone()),
@@ -205,15 +204,13 @@ impl House {
     /// What a run may do at most comes from here alone: the scope of the run above, and what its own agent is given.
     fn scope(&self, order: &Order, spec: &AgentSpec, seat: &Seat, part: &Part) -> CallScope {
         let run = order.record.run.clone();
-        let above = order.above.extension::<RunLimits>().map_or(self.limits.depth, |limits| limits.depth);
-        let depth = above.min(self.limits.depth);
         let mut scope = order
             .above
             .child(run)
             .with_agent(spec.name.as_str())
             .with_extension(seat.clone())
             .with_extension(Purse::new(Account::new(part.budget)))
-            .with_extension(RunLimits::new().depth(depth));
+            .with_extension(RunLimits::new().depth(self.limits.depth));
         if let Some(mode) = spec.mode {
             scope = scope.with_mode(mode);
         }
@@ -221,24 +218,17 @@ impl House {
     }
 }
 
-/// What a run is told of its parent's: whole turns, so that no call is told without its reply.
+/// What a run is told of its parent's.
 fn shared(order: &Order, spec: &AgentSpec) -> Vec<Arc<Message>> {
-    let Some(handle) = &order.handle else { return Vec::new() };
     let most = match spec.context {
         Share::Fresh => return Vec::new(),
         Share::Last(most) => most,
         Share::All => usize::MAX,
     };
-    let mut messages = handle.transcript();
-    // The last turn has the call that starts this run, which has no reply yet.
-    if messages.last().is_some_and(|last| last.tool_calls().next().is_some()) {
-        messages.pop();
-    }
-    let mut from = messages.len().saturating_sub(most);
-    while messages.get(from).is_some_and(|message| matches!(**message, Message::Tool { .. })) {
-        from += 1;
-    }
-    messages.split_off(from)
+    let Some(transcript) = order.handle.as_ref().and_then(|handle| handle.transcript().ok()) else {
+        return Vec::new();
+    };
+    transcript[transcript.len().saturating_sub(most)..].to_vec()
 }
 
 /// Writes an error with its causes, one after the other, for people.

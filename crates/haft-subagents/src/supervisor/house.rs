@@ -2,7 +2,7 @@ use super::live::Live;
 use super::orders::unreadable;
 use super::seats::{Seat, Seats};
 use crate::{AgentSpec, ChildRecord, ChildStore, Runner, SpawnLimits};
-use crate::shim::RunLimits;
+use haft_agent::RunLimits;
 use haft_core::{RunId, ToolError, ToolName};
 use haft_tools_core::{CallContext, CallScope, Events, StoreError, listed, nearest, one_line};
 use std::collections::BTreeMap;
@@ -102,8 +102,7 @@ impl House {
 
     /// How deep the runs below a run may go.
     pub(crate) fn depth(&self, scope: &CallScope) -> u32 {
-        let above = scope.extension::<RunLimits>().map_or(u32::MAX, |limits| limits.depth);
-        self.limits.depth.min(above)
+        RunLimits::of(scope).depth.map_or(self.limits.depth, |depth| depth.min(self.limits.depth))
     }
 
     /// Notes that the run above was told how these have ended.

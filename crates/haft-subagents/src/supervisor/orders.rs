@@ -4,8 +4,7 @@ use super::drive::Order;
 use super::house::{House, root_of};
 use super::identity::child_run;
 use crate::{AgentSpec, ChildRecord, ChildStatus};
-use crate::shim::RunHandle;
-use haft_agent::Spent;
+use haft_agent::{RunHandle, Spent};
 use haft_core::{ToolError, ToolName};
 use haft_tools_core::{CallContext, StoreError, now_ms};
 use std::sync::Arc;
@@ -26,14 +25,12 @@ pub(crate) struct Caller<'a> {
 
 impl<'a> Caller<'a> {
     pub(crate) fn new(cx: &'a CallContext) -> Self {
-        // A run that is driven in another way finds the handle of one above it, if any.
-        let handle = cx.scope().extension::<RunHandle>().filter(|handle| handle.run() == cx.scope().run());
-        Self { cx, handle: handle.cloned() }
+        Self { cx, handle: RunHandle::of(cx.scope()).cloned() }
     }
 
     /// How many messages there were when the call was made, where that is known.
     fn after_messages(&self) -> Option<u64> {
-        self.handle.as_ref().map(|handle| handle.transcript().len() as u64)
+        self.handle.as_ref()?.transcript().ok().map(|transcript| transcript.len() as u64)
     }
 
     /// Has a run driven while the call waits for it.

@@ -35,7 +35,16 @@ async fn several_tasks_give_one_part_each_in_their_order() {
 {"text":"Found.","after":{"c1":"ok"}}
 "#;
     let setup = Setup { agents: vec![helper("helper"), helper("reader")], ..Setup::new(session) };
-    check(&setup, expect![[r#""#]]).await;
+    check(&setup, expect![[r#"
+        person: go
+        model: 
+        c1 ok: [1 of 2] `helper-#` done:
+        It is a cup.
+        [2 of 2] `reader-#` done:
+        It says so.
+        Twice.
+        model: Found.
+        Some(Completed)"#]]).await;
 }
 
 #[tokio::test]
@@ -52,5 +61,23 @@ async fn forged_and_useless_input_is_refused_with_what_to_do() {
 {"id":"c8","name":"cancel_agent","input":{"agent":"run-1"}}]}
 {"text":"So be it."}
 "#.replace(",\n{\"id\"", ",{\"id\"").replace("[\n", "[");
-    check(&Setup::new(&session), expect![[r#""#]]).await;
+    check(&Setup::new(&session), expect![[r#"
+        person: go
+        model: 
+        c1 error: invalid input: the arguments do not fit `delegate`:
+        - at `/tasks`: [] has less than 1 item
+        Correct them and call the tool again.
+        c2 error: not found: there is no agent `helpr`; did you mean `helper`?
+        c3 error: invalid input: the arguments do not fit `delegate`:
+        - at `/tasks/0`: unknown property `run`; it takes `agent` and `task`
+        Correct them and call the tool again.
+        c4 error: invalid input: the arguments do not fit `delegate`:
+        - at the top: unknown property `depth`; it takes `background` and `tasks`
+        Correct them and call the tool again.
+        c5 error: invalid input: a task is empty; write what is to be done
+        c6 error: not found: you have delegated to no agent `run-1`; you have delegated to none yet
+        c7 error: not found: you have delegated to no agent `run-1`; you have delegated to none yet
+        c8 error: not found: you have delegated to no agent `run-1`; you have delegated to none yet
+        model: So be it.
+        Some(Completed)"#]]).await;
 }

@@ -143,7 +143,7 @@ impl Setup {
                 Some(Arc::new(Script::new(session)))
             });
         assert!(supervisor.drive_with(runner));
-        let agent = Arc::new(Agent::new(own, executor.clone()).events(events));
+        let agent = Arc::new(Agent::new(own, executor.clone()).events(events).made_again(Supervisor::MADE_AGAIN));
         Process { supervisor, agent, executor }
     }
 }
