@@ -2,7 +2,7 @@ mod answers;
 mod keeper;
 mod narrowed;
 
-use crate::{ChildOutcome, ChildResult, ChildRun, ChildEnd, Runner, tools};
+use crate::{ChildEnd, ChildOutcome, ChildResult, ChildRun, Runner, tools};
 use async_trait::async_trait;
 use haft_agent::{Agent, CutOutputs, Prices, RunEnd, RunEvent, RunState, When};
 use haft_core::RunId;
@@ -124,7 +124,7 @@ impl AgentRunner {
         let tools = self.tools_of(child);
         let specs = tools.direct_specs();
         let reads_outputs = tools.get("read_output").is_some();
-        let executor = Narrowed::new(Arc::clone(&self.executor), tools);
+        let executor = Narrowed::new(Arc::clone(&self.executor), tools, child.attended_like.clone());
         let system = match child.spec.instructions.trim() {
             "" => SITUATION.to_owned(),
             instructions => format!("{instructions}\n\n{SITUATION}"),
@@ -166,6 +166,10 @@ impl Runner for AgentRunner {
         agent.is_some_and(|agent| agent.steer(run, text, when).is_ok())
     }
 
+    fn keeps_all(&self) -> bool {
+        true
+    }
+
     async fn withdraw(&self, calls: &[PendingCall]) {
         for call in calls.iter().flat_map(PendingCall::leaves) {
             // Whoever has claimed it has gone on with it.
@@ -189,12 +193,11 @@ impl AgentRunner {
         let scope = child.scope.clone().with_extension(ModelAbove(Arc::clone(&model)));
         let agent = Arc::new(self.agent(&child, model, keeper));
         let _listed = Listed::new(&self.at_work, scope.run(), &agent);
-        let state = match kept {
-            Some(state) => go_on(&agent, &scope, &child, state).await?,
-            None => {
-                let prompt = said(std::iter::once(&child.task).chain(&child.said));
-                agent.run_from(scope.clone(), child.messages.iter().cloned(), prompt).await
-            }
+        let state = if let Some(state) = kept {
+            go_on(&agent, &scope, &child, state).await?
+        } else {
+            let prompt = said(std::iter::once(&child.task).chain(&child.said));
+            agent.run_from(scope.clone(), child.messages.iter().cloned(), prompt).await
         };
         let state = self.answered(&agent, &scope, state).await;
         child.meter.record(*state.spent());

@@ -1,4 +1,4 @@
-use haft_agent::Spent;
+use haft_agent::{Budget, Spent};
 use haft_core::{CallId, RunId};
 use haft_tools_core::{PendingCall, now_ms};
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,9 @@ pub struct ChildRecord {
     /// Whether its parent was told how it ended.
     #[serde(default)]
     pub told: bool,
+    /// What it may spend in all, once that was set aside.
+    #[serde(default)]
+    pub budget: Budget,
     /// What it has spent, with those it started.
     #[serde(default)]
     pub spent: Spent,
@@ -87,7 +90,7 @@ pub struct ChildResult {
     /// Its result as data, where its agent has a schema for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
-    /// What people should know of how it ended and its parent's model should not.
+    /// What people should know of how it ended, and the model of its parent is not told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
@@ -183,7 +186,7 @@ impl ChildResult {
         self
     }
 
-    /// Adds what people should know of how it ended and its parent's model should not.
+    /// Adds what people should know of how it ended, and the model of its parent is not told.
     pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = Some(detail.into());
         self

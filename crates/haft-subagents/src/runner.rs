@@ -47,6 +47,13 @@ pub trait Runner: Send + Sync + 'static {
         false
     }
 
+    /// Whether a run of which nothing was [kept](ChildRun::memory) can be begun again, because it has done nothing yet.
+    ///
+    /// By default it cannot: one whose process has ended is lost then.
+    fn keeps_all(&self) -> bool {
+        false
+    }
+
     /// Takes back what people were asked about for a run that is not gone on with, so that nobody answers it in vain.
     ///
     /// By default nothing is done: the questions stay where they are, and their answers are used by nobody.
@@ -81,6 +88,9 @@ pub struct ChildRun {
     pub may_delegate: bool,
     /// The call that waits for it; none for one in the background.
     pub caller: Option<CallContext>,
+    /// The call because of which it is driven, where there is one in this process: whoever is asked about that call, and told
+    /// of it, is asked about the run's calls, too.
+    pub attended_like: Option<CallContext>,
     /// Is cancelled when it has to end.
     pub cancellation: CancellationToken,
     /// Keeps where it stands.
@@ -92,7 +102,6 @@ pub struct ChildRun {
 /// Says what became of a run that was driven.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[expect(clippy::large_enum_variant, reason = "there is one of it for each time that a run is driven")]
 pub enum ChildOutcome {
     /// It is over.
     Ended(ChildResult),

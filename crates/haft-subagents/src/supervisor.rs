@@ -6,13 +6,13 @@ mod house;
 mod identity;
 mod live;
 mod orders;
-mod seats;
+mod restart;
 
 pub use builder::SupervisorBuilder;
 pub(crate) use drive::Order;
-pub(crate) use house::House;
-pub(crate) use orders::{Caller, Wanted};
+pub(crate) use house::{House, child};
 pub(crate) use live::Supervised;
+pub(crate) use orders::{Caller, Wanted};
 
 use crate::{ChildRecord, Runner, tools};
 use haft_core::RunId;

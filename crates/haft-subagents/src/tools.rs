@@ -16,16 +16,12 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// The names of the tools, which a run has none of where it may not delegate.
-pub(crate) const NAMES: [&str; 5] =
-    ["delegate", "wait_agents", "send_agent", "cancel_agent", "list_agents"];
+pub(crate) const NAMES: [&str; 5] = ["delegate", "wait_agents", "send_agent", "cancel_agent", "list_agents"];
 
 /// The names of the tools whose calls find what they began, so that they can be made again.
 pub(crate) const MADE_AGAIN: [&str; 2] = ["delegate", "wait_agents"];
 
-pub(crate) fn registry(
-    supervisor: &WeakSupervisor,
-    house: &House,
-) -> Result<ToolRegistry, RegistryError> {
+pub(crate) fn registry(supervisor: &WeakSupervisor, house: &House) -> Result<ToolRegistry, RegistryError> {
     let tools: [Arc<dyn Tool>; 5] = [
         Arc::new(delegate::Delegate::new(supervisor, house)),
         Arc::new(wait_agents::WaitAgents::new(supervisor)),

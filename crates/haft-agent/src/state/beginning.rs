@@ -60,7 +60,10 @@ impl RunState {
             if let Message::Tool { replies } = &*message {
                 let is_answer = whole.last().is_some_and(|last| {
                     asks(last)
-                        && last.tool_calls().map(|call| &call.id).eq(replies.iter().map(|reply| &reply.call_id))
+                        && last
+                            .tool_calls()
+                            .map(|call| &call.id)
+                            .eq(replies.iter().map(|reply| &reply.call_id))
                 });
                 if !is_answer {
                     continue;

@@ -2,9 +2,7 @@
 
 use super::AgentRunner;
 use haft_agent::{Agent, ResumeError, RunEvent, RunState};
-use haft_tools_core::{
-    Approval, CallOutcome, CallScope, PendingCall, PendingId, ResumeRefused, StoreError,
-};
+use haft_tools_core::{Approval, CallOutcome, CallScope, PendingCall, PendingId, ResumeRefused, StoreError};
 use std::collections::HashSet;
 
 /// Why a call does not run whose answer nobody can tell any more.
@@ -15,11 +13,8 @@ impl AgentRunner {
     pub(super) async fn answered(&self, agent: &Agent, scope: &CallScope, state: RunState) -> RunState {
         let mut state = state;
         while state.end().is_none() {
-            let (pending, approval) = match self.next_answer(&state).await {
-                Ok(Some(answer)) => answer,
-                // What cannot be read now still waits.
-                Ok(None) | Err(_) => return state,
-            };
+            // What cannot be read now still waits.
+            let Ok(Some((pending, approval))) = self.next_answer(&state).await else { return state };
             state = match go_on_with(agent, scope, state.clone(), &pending, approval).await {
                 Some(state) => state,
                 None => return state,
@@ -83,12 +78,10 @@ async fn go_on_with(
         Err(ResumeError::Refused(refused)) => refused,
         Err(_) => return None,
     };
-    match refused {
-        ResumeRefused::Unclaimed { .. } => None,
-        // A process that has ended went on with it, or nobody can: whether it had its effect is not known.
-        _ => {
-            let lost = RunEvent::CallAnswered { outcome: CallOutcome::lost(&pending.call) };
-            agent.step(scope.clone(), state, lost).await.ok()
-        }
+    if matches!(refused, ResumeRefused::Unclaimed { .. }) {
+        return None;
     }
+    // A process that has ended went on with it, or nobody can: whether it had its effect is not known.
+    let lost = RunEvent::CallAnswered { outcome: CallOutcome::lost(&pending.call) };
+    agent.step(scope.clone(), state, lost).await.ok()
 }

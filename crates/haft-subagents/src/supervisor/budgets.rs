@@ -1,6 +1,6 @@
 //! What a run may spend of what the run above it has left.
 
-use crate::{AgentSpec, SpawnLimits};
+use crate::{AgentSpec, ChildRecord, SpawnLimits};
 use haft_agent::{Budget, Purse, Reservation, Spent};
 use haft_core::BudgetKind;
 
@@ -16,13 +16,16 @@ pub(super) fn reserve(
     purse: Option<&Purse>,
     spec: &AgentSpec,
     limits: &SpawnLimits,
-    spent: &Spent,
+    record: &ChildRecord,
     sharers: u64,
 ) -> Result<Part, BudgetKind> {
+    let spent = &record.spent;
     let own = match spec.budget.wall_ms {
         Some(_) => spec.budget,
         None => spec.budget.wall_time(limits.wall_time),
     };
+    // What was set aside when it began is all there is, also where the run above is not at work.
+    let own = own.within(&record.budget);
     let wish = left(&own, spent);
     let Some(purse) = purse else { return Ok(Part { reservation: None, budget: own }) };
     let reservation = purse.reserve(&wish.within(&shared(&purse.rest(), sharers)))?;
@@ -55,7 +58,7 @@ fn shared(rest: &Budget, sharers: u64) -> Budget {
 }
 
 fn left(budget: &Budget, spent: &Spent) -> Budget {
-    each(budget, spent, |limit, spent| limit.saturating_sub(spent))
+    each(budget, spent, u64::saturating_sub)
 }
 
 fn in_all(part: &Budget, spent: &Spent) -> Budget {

@@ -1,10 +1,9 @@
+use super::Supervisor;
 use super::house::House;
 use super::live::Live;
-use super::seats::Seats;
-use super::Supervisor;
 use crate::{AgentSpec, ChildStore, MemoryChildren, SpawnLimits};
 use haft_core::ToolName;
-use haft_tools_core::Events;
+use haft_tools_core::{Events, Seats};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};

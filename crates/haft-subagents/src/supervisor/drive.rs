@@ -3,14 +3,15 @@
 use super::budgets::{Part, reserve};
 use super::house::{House, root_of};
 use super::live::Drive;
-use super::seats::Seat;
 use crate::{
-    AgentSpec, ChildMemory, ChildMeter, ChildOutcome, ChildRecord, ChildResult, ChildRun, ChildStatus, Share,
+    AgentSpec, ChildMemory, ChildMeter, ChildOutcome, ChildRecord, ChildResult, ChildRun, ChildStatus,
+    Runner, Share,
 };
 use futures_util::FutureExt as _;
 use haft_agent::{Account, Purse, RunHandle, RunLimits, Spent, When};
 use haft_core::{EventKind, Message};
-use haft_tools_core::{CallContext, CallScope, StoreError};
+use haft_tools_core::{CallContext, CallScope, Seat, StoreError};
+use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,8 +25,10 @@ pub(crate) struct Order {
     pub(crate) record: ChildRecord,
     /// The scope of the run that started it.
     pub(crate) above: CallScope,
-    /// The call that waits for it.
-    pub(crate) caller: Option<CallContext>,
+    /// The call because of which it is driven, where it is known.
+    pub(crate) call: Option<CallContext>,
+    /// Whether that call waits for it.
+    pub(crate) is_awaited: bool,
     pub(crate) token: CancellationToken,
     /// How many runs share what is left of the budget.
     pub(crate) sharers: u64,
@@ -106,7 +109,7 @@ impl House {
             seated = self.seats.take(root_of(&order.above)) => seated,
         };
         let purse = order.above.extension::<Purse>();
-        let part = match reserve(purse, spec, &self.limits, &known.spent, order.sharers) {
+        let part = match reserve(purse, spec, &self.limits, &known, order.sharers) {
             Ok(part) => part,
             Err(none) => {
                 let reason = format!("nothing is left of the budget of {none}; go on without it");
@@ -118,10 +121,22 @@ impl House {
             return self.ended(order, ChildResult::failed(reason)).await;
         };
         let began = known.status == ChildStatus::Queued;
-        let known = self.update(run, |record| record.status = ChildStatus::Running).await?;
+        // Nobody else drives it, so one that is at work was left so by a process that ended.
+        let was_left = known.status == ChildStatus::Running;
+        if was_left && !runner.keeps_all() && self.store.state(run).await?.is_none() {
+            let lost = ChildResult::lost("the program ended while it was at work; see what it has done");
+            return self.ended(order, lost).await;
+        }
+        let budget = part.budget;
+        let known = self
+            .update(run, |record| {
+                record.status = ChildStatus::Running;
+                record.budget = budget;
+            })
+            .await?;
         self.live.changed();
         let meter = ChildMeter::new(known.spent);
-        let scope = self.scope(order, spec, &seated.0, &part);
+        let scope = self.scope(order, spec, seated.seat(), &part);
         if began {
             let agent = known.agent.clone();
             self.events.emit(&scope, None, || EventKind::RunStarted { agent, background: known.background });
@@ -135,50 +150,49 @@ impl House {
             said: known.inbox.clone(),
             budget: part.budget,
             may_delegate: known.depth < self.depth(&scope),
-            caller: order.caller.clone(),
+            caller: order.call.clone().filter(|_| order.is_awaited),
+            attended_like: order.call.clone(),
             cancellation: order.token.clone(),
             memory: ChildMemory::new(Arc::clone(&self.store), run.clone()),
             meter: meter.clone(),
         };
         let charge = Charge { part, meter: meter.clone(), charged: known.charged };
-        let outcome = {
-            let running = AssertUnwindSafe(async { runner.run(child).await }).catch_unwind();
-            let given_up = async {
-                order.token.cancelled().await;
-                tokio::time::sleep(GRACE).await;
-            };
-            tokio::select! {
-                biased;
-                outcome = running => outcome,
-                () = given_up => Ok(ChildOutcome::Ended(ChildResult::cancelled())),
-            }
-        };
+        let outcome = driven(&**runner, child, &order.token).await;
         drop(charge);
-        let spent = meter.spent();
-        let said = known.inbox.len();
-        let result = match outcome {
-            Ok(ChildOutcome::Waiting(calls)) => {
-                let waits = self.update(run, |record| {
-                    record.status = ChildStatus::Waiting { calls };
-                    (record.spent, record.charged) = (spent, spent);
-                    record.inbox.drain(..said.min(record.inbox.len()));
-                });
-                return waits.await;
-            }
-            Ok(ChildOutcome::Ended(result)) => result,
+        let settled = self.settled(order, outcome, meter.spent(), known.inbox.len()).await;
+        drop(seated);
+        settled
+    }
+
+    /// Keeps what became of a run that was driven, and was told so many of the messages that waited for it.
+    async fn settled(
+        &self,
+        order: &Order,
+        outcome: Result<ChildOutcome, Box<dyn Any + Send>>,
+        spent: Spent,
+        said: usize,
+    ) -> Result<ChildRecord, StoreError> {
+        let (status, result) = match outcome {
+            Ok(ChildOutcome::Waiting(calls)) => (Some(ChildStatus::Waiting { calls }), None),
+            Ok(ChildOutcome::Ended(result)) => (None, Some(result)),
             Err(panic) => {
                 let reason = "it broke through a fault of this program; do not repeat the task as it is";
-                ChildResult::failed(reason).with_detail(panicked(&*panic))
+                (None, Some(ChildResult::failed(reason).with_detail(panicked(&*panic))))
             }
         };
-        self.update(run, |record| {
-            (record.spent, record.charged) = (spent, spent);
-            record.inbox.drain(..said.min(record.inbox.len()));
-        })
-        .await?;
-        let ended = self.ended(order, result).await?;
-        drop(seated);
-        Ok(ended)
+        let record = self
+            .update(&order.record.run, |record| {
+                (record.spent, record.charged) = (spent, spent);
+                record.inbox.drain(..said.min(record.inbox.len()));
+                if let Some(status) = status {
+                    record.status = status;
+                }
+            })
+            .await?;
+        match result {
+            Some(result) => self.ended(order, result).await,
+            None => Ok(record),
+        }
     }
 
     /// Keeps how a run ended, tells observers, and ends what it has left behind.
@@ -218,6 +232,25 @@ impl House {
     }
 }
 
+/// Has a run driven by its runner, whatever that does.
+async fn driven(
+    runner: &dyn Runner,
+    child: ChildRun,
+    token: &CancellationToken,
+) -> Result<ChildOutcome, Box<dyn Any + Send>> {
+    // The runner is only used again through a shared reference, as it would be for another run.
+    let running = AssertUnwindSafe(async { runner.run(child).await }).catch_unwind();
+    let given_up = async {
+        token.cancelled().await;
+        tokio::time::sleep(GRACE).await;
+    };
+    tokio::select! {
+        biased;
+        outcome = running => outcome,
+        () = given_up => Ok(ChildOutcome::Ended(ChildResult::cancelled())),
+    }
+}
+
 /// What a run is told of its parent's.
 fn shared(order: &Order, spec: &AgentSpec) -> Vec<Arc<Message>> {
     let most = match spec.context {
@@ -243,7 +276,7 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-fn panicked(panic: &(dyn std::any::Any + Send)) -> String {
+fn panicked(panic: &(dyn Any + Send)) -> String {
     let said = panic.downcast_ref::<&str>().copied();
     let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     format!("it panicked: {}", said.unwrap_or("without a message"))

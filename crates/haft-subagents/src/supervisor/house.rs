@@ -1,10 +1,9 @@
 use super::live::Live;
 use super::orders::unreadable;
-use super::seats::{Seat, Seats};
 use crate::{AgentSpec, ChildRecord, ChildStore, Runner, SpawnLimits};
 use haft_agent::RunLimits;
 use haft_core::{RunId, ToolError, ToolName};
-use haft_tools_core::{CallContext, CallScope, Events, StoreError, listed, nearest, one_line};
+use haft_tools_core::{CallContext, CallScope, Events, Seat, Seats, StoreError, listed, nearest, one_line};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -81,25 +80,6 @@ impl House {
         self.update(run, change).await.map_err(|error| unreadable(&error))
     }
 
-    /// Finds one of the runs that a run has started, by its name.
-    pub(crate) fn child<'a>(
-        &self,
-        children: &'a [ChildRecord],
-        name: &str,
-    ) -> Result<&'a ChildRecord, ToolError> {
-        if let Some(record) = children.iter().find(|record| record.run.as_str() == name) {
-            return Ok(record);
-        }
-        let near = nearest(name, children.iter().map(|record| record.run.as_str()));
-        let hint = match (near.is_empty(), children.is_empty()) {
-            (false, _) => format!("did you mean {}?", listed(near, "or")),
-            (true, false) => "`list_agents` shows them".to_owned(),
-            (true, true) => "you have delegated to none yet".to_owned(),
-        };
-        let name = one_line(name, 64);
-        Err(ToolError::not_found(format!("you have delegated to no agent `{name}`; {hint}")))
-    }
-
     /// How deep the runs below a run may go.
     pub(crate) fn depth(&self, scope: &CallScope) -> u32 {
         RunLimits::of(scope).depth.map_or(self.limits.depth, |depth| depth.min(self.limits.depth))
@@ -126,4 +106,19 @@ impl House {
     pub(super) async fn root_of(&self, run: &RunId) -> Result<Option<RunId>, StoreError> {
         Ok(Some(self.store.get(run).await?.map_or_else(|| run.clone(), |record| record.root)))
     }
+}
+
+/// Finds one of the runs that a run has started, by its name.
+pub(crate) fn child<'a>(children: &'a [ChildRecord], name: &str) -> Result<&'a ChildRecord, ToolError> {
+    if let Some(record) = children.iter().find(|record| record.run.as_str() == name) {
+        return Ok(record);
+    }
+    let near = nearest(name, children.iter().map(|record| record.run.as_str()));
+    let hint = match (near.is_empty(), children.is_empty()) {
+        (false, _) => format!("did you mean {}?", listed(near, "or")),
+        (true, false) => "`list_agents` shows them".to_owned(),
+        (true, true) => "you have delegated to none yet".to_owned(),
+    };
+    let name = one_line(name, 64);
+    Err(ToolError::not_found(format!("you have delegated to no agent `{name}`; {hint}")))
 }

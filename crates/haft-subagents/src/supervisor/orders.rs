@@ -4,7 +4,7 @@ use super::drive::Order;
 use super::house::{House, root_of};
 use super::identity::child_run;
 use crate::{AgentSpec, ChildRecord, ChildStatus};
-use haft_agent::{RunHandle, Spent};
+use haft_agent::{Budget, RunHandle, Spent, When};
 use haft_core::{ToolError, ToolName};
 use haft_tools_core::{CallContext, StoreError, now_ms};
 use std::sync::Arc;
@@ -33,13 +33,27 @@ impl<'a> Caller<'a> {
         self.handle.as_ref()?.transcript().ok().map(|transcript| transcript.len() as u64)
     }
 
+    /// Tells the run of the call what became of runs in the background, where that could not be told when they ended.
+    pub(crate) async fn tell_news(&self, house: &House) {
+        let Some(handle) = &self.handle else { return };
+        for record in house.untold(self.cx.scope()).await.unwrap_or_default() {
+            if house.live.is_driven(&record.run) || house.live.is_waited_for(&record.run) {
+                continue;
+            }
+            if handle.steer(crate::tools::news(&record), When::AfterTurn).is_ok() {
+                house.tell(std::slice::from_ref(&record)).await;
+            }
+        }
+    }
+
     /// Has a run driven while the call waits for it.
     pub(crate) fn attended(&self, record: ChildRecord, sharers: u64) -> Order {
         let (cx, token) = (self.cx, self.cx.cancellation().child_token());
         Order {
             record,
             above: cx.scope().clone(),
-            caller: Some(cx.clone()),
+            call: Some(cx.clone()),
+            is_awaited: true,
             token,
             sharers,
             handle: self.handle.clone(),
@@ -49,7 +63,7 @@ impl<'a> Caller<'a> {
 
     /// Has a run driven that the call does not wait for, and that is cancelled with the run of the call all the same.
     pub(crate) fn apart(&self, record: ChildRecord, sharers: u64) -> Order {
-        Order { caller: None, ..self.attended(record, sharers) }
+        Order { is_awaited: false, ..self.attended(record, sharers) }
     }
 }
 
@@ -86,6 +100,7 @@ impl House {
                 status: ChildStatus::Queued,
                 inbox: Vec::new(),
                 told: false,
+                budget: Budget::default(),
                 spent: Spent::default(),
                 charged: Spent::default(),
                 started_at_ms: now_ms(),

@@ -1,14 +1,13 @@
 use super::outcome::line;
 use super::{closed, schema, spec};
-use crate::supervisor::{Supervised, WeakSupervisor};
+use crate::supervisor::{Supervised, WeakSupervisor, child};
 use async_trait::async_trait;
 use haft_core::{ToolError, ToolOutput, ToolSpec};
 use haft_tools_core::{Accesses, Action, CallContext, CallScope, Prepared, Tool, parse_input};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-const DESCRIPTION: &str =
-    "Cancels an agent that you have delegated to, with all that it has delegated itself. What it has done stays done.";
+const DESCRIPTION: &str = "Cancels an agent that you have delegated to, with all that it has delegated itself. What it has done stays done.";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,7 +60,7 @@ impl Action for Cancel {
         let supervisor = self.supervisor.upgrade().ok_or_else(closed)?;
         let house = supervisor.house();
         let children = house.children(cx.scope()).await?;
-        let record = house.child(&children, &self.agent)?;
+        let record = child(&children, &self.agent)?;
         if record.has_ended() {
             return Ok(ToolOutput::text(format!("it has ended before: {}", line(record))));
         }

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use futures_util::future::join_all;
 use haft_core::{ToolError, ToolOutput, ToolSpec};
 use haft_tools_core::{
-    Access, Action, CallContext, CallScope, PendingCall, Prepared, Preview, Resource, Scheme, Tool,
-    one_line, parse_input,
+    Access, Action, CallContext, CallScope, PendingCall, Prepared, Preview, Resource, Scheme, Tool, one_line,
+    parse_input,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -177,6 +177,7 @@ impl Action for Start {
         let supervisor = self.supervisor.upgrade().ok_or_else(closed)?;
         let house = supervisor.house();
         let caller = Caller::new(&cx);
+        caller.tell_news(house).await;
         let records = house.wanted(&caller, &self.wanted, self.background).await?;
         let sharers = records.iter().filter(|record| !record.has_ended()).count() as u64;
         if self.background {

@@ -1,6 +1,6 @@
 use super::outcome::{line, structured};
 use super::{closed, schema, spec};
-use crate::supervisor::WeakSupervisor;
+use crate::supervisor::{Caller, WeakSupervisor};
 use async_trait::async_trait;
 use haft_core::{ToolError, ToolHints, ToolOutput, ToolSpec};
 use haft_tools_core::{Accesses, Action, CallContext, CallScope, Prepared, Tool};
@@ -19,8 +19,11 @@ pub(super) struct ListAgents {
 impl ListAgents {
     pub(super) fn new(supervisor: &WeakSupervisor) -> Self {
         let input = schema(json!({ "type": "object", "properties": {}, "additionalProperties": false }));
-        let spec = spec("list_agents", "List agents", DESCRIPTION, input)
-            .with_hints(ToolHints { read_only: true, idempotent: true, ..ToolHints::default() });
+        let spec = spec("list_agents", "List agents", DESCRIPTION, input).with_hints(ToolHints {
+            read_only: true,
+            idempotent: true,
+            ..ToolHints::default()
+        });
         Self { spec, supervisor: supervisor.clone() }
     }
 }
@@ -41,7 +44,9 @@ struct List(WeakSupervisor);
 impl Action for List {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let supervisor = self.0.upgrade().ok_or_else(closed)?;
-        let children = supervisor.house().children(cx.scope()).await?;
+        let house = supervisor.house();
+        Caller::new(&cx).tell_news(house).await;
+        let children = house.children(cx.scope()).await?;
         let shown = &children[children.len().saturating_sub(MOST)..];
         let mut lines: Vec<String> = shown.iter().map(line).collect();
         if shown.len() < children.len() {

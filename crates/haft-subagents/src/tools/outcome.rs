@@ -31,9 +31,8 @@ pub(super) fn reply(records: &[ChildRecord]) -> Result<ToolOutput, ToolError> {
             }
             let count = records.len();
             let parts = records.iter().enumerate();
-            let parts = parts.map(|(place, record)| {
-                Content::text(format!("[{} of {count}] {}", place + 1, told(record)))
-            });
+            let parts = parts
+                .map(|(place, record)| Content::text(format!("[{} of {count}] {}", place + 1, told(record))));
             ToolOutput::new(parts.collect())
         }
     };
@@ -42,12 +41,15 @@ pub(super) fn reply(records: &[ChildRecord]) -> Result<ToolOutput, ToolError> {
 
 /// Answers a call that does not wait for its runs.
 pub(super) fn started(records: &[ChildRecord]) -> ToolOutput {
-    let lines: Vec<String> = records.iter().map(|record| match &record.status {
-        ChildStatus::Queued | ChildStatus::Running => {
-            format!("`{}` works on: {}", record.run, one_line(&record.task, MOST_TASK))
-        }
-        _ => line(record),
-    }).collect();
+    let lines: Vec<String> = records
+        .iter()
+        .map(|record| match &record.status {
+            ChildStatus::Queued | ChildStatus::Running => {
+                format!("`{}` works on: {}", record.run, one_line(&record.task, MOST_TASK))
+            }
+            _ => line(record),
+        })
+        .collect();
     let next = "You are told when they are done. Go on with something else, or wait with `wait_agents`.";
     ToolOutput::text(format!("{}\n{next}", lines.join("\n")))
         .with_structured(structured(records))
@@ -106,7 +108,9 @@ fn broken(record: &ChildRecord, result: &ChildResult) -> ToolError {
 fn why(result: &ChildResult) -> Option<&str> {
     match &result.end {
         ChildEnd::Done | ChildEnd::Cancelled => None,
-        ChildEnd::Stopped { reason } | ChildEnd::Failed { reason } | ChildEnd::Lost { reason } => Some(reason),
+        ChildEnd::Stopped { reason } | ChildEnd::Failed { reason } | ChildEnd::Lost { reason } => {
+            Some(reason)
+        }
     }
 }
 

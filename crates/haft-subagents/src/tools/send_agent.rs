@@ -1,5 +1,5 @@
 use super::{closed, filled, schema, spec};
-use crate::supervisor::{Caller, WeakSupervisor};
+use crate::supervisor::{Caller, WeakSupervisor, child};
 use crate::{ChildEnd, ChildStatus};
 use async_trait::async_trait;
 use haft_agent::When;
@@ -88,7 +88,7 @@ impl Action for Send {
         let supervisor = supervisor.upgrade().ok_or_else(closed)?;
         let house = supervisor.house();
         let children = house.children(cx.scope()).await?;
-        let record = house.child(&children, &agent)?;
+        let record = child(&children, &agent)?;
         if let Some(result) = record.result()
             && !matches!(result.end, ChildEnd::Done | ChildEnd::Stopped { .. })
         {

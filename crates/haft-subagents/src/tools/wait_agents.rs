@@ -1,12 +1,10 @@
 use super::outcome::{line, told};
 use super::{closed, schema, spec};
-use crate::supervisor::{Caller, House, Supervised, WeakSupervisor};
+use crate::supervisor::{Caller, House, Supervised, WeakSupervisor, child};
 use crate::{ChildRecord, ChildStatus, Supervisor};
 use async_trait::async_trait;
 use haft_core::{Content, ToolError, ToolOutput, ToolSpec};
-use haft_tools_core::{
-    Accesses, Action, CallContext, CallScope, PendingCall, Prepared, Tool, parse_input,
-};
+use haft_tools_core::{Accesses, Action, CallContext, CallScope, PendingCall, Prepared, Tool, parse_input};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -102,7 +100,9 @@ impl Action for Wait {
         let house = supervisor.house();
         let chosen = chosen(house, &cx, &input.agents).await?;
         if chosen.is_empty() {
-            return Ok(ToolOutput::text("no agent works in the background, and you were told of all that did"));
+            return Ok(ToolOutput::text(
+                "no agent works in the background, and you were told of all that did",
+            ));
         }
         let _waited: Vec<Supervised> = chosen.iter().map(|record| house.live.wait_for(&record.run)).collect();
         let records = wait(&supervisor, &cx, chosen, &input).await?;
@@ -116,24 +116,19 @@ impl Action for Wait {
         if !is_met && !waiting.is_empty() && !records.iter().any(is_at_work) {
             return Err(cx.wait_for(waiting));
         }
-        let ended: Vec<ChildRecord> =
-            records.iter().filter(|record| record.has_ended()).cloned().collect();
+        let ended: Vec<ChildRecord> = records.iter().filter(|record| record.has_ended()).cloned().collect();
         house.tell(&ended).await;
         Ok(reply(&records, is_met))
     }
 }
 
 /// Finds the runs that are waited for.
-async fn chosen(
-    house: &House,
-    cx: &CallContext,
-    names: &[String],
-) -> Result<Vec<ChildRecord>, ToolError> {
+async fn chosen(house: &House, cx: &CallContext, names: &[String]) -> Result<Vec<ChildRecord>, ToolError> {
     if !names.is_empty() {
         let mut chosen: Vec<ChildRecord> = Vec::with_capacity(names.len());
         let children = house.children(cx.scope()).await?;
         for name in names {
-            let record = house.child(&children, name)?;
+            let record = child(&children, name)?;
             if chosen.iter().all(|known| known.run != record.run) {
                 chosen.push(record.clone());
             }
@@ -170,20 +165,19 @@ async fn wait(
                 Until::Any => records.iter().any(ChildRecord::has_ended),
                 Until::All => records.iter().all(ChildRecord::has_ended),
             };
-            let is_at_work = records
-                .iter()
-                .any(|record| !record.has_ended() && house.live.is_driven(&record.run));
+            let is_at_work =
+                records.iter().any(|record| !record.has_ended() && house.live.is_driven(&record.run));
             if is_met || !is_at_work {
                 return Ok(records);
             }
             // The supervisor lives as long as this does, so there is always a next change.
-            let changed = async { changes.changed().await.is_ok() };
+            let change = async { changes.changed().await.is_ok() };
             tokio::select! {
                 biased;
                 () = cx.cancellation().cancelled() => {
                     return Err(ToolError::cancelled("the waiting was cancelled; the agents go on"));
                 }
-                changed = timeout_at(until, changed) => if changed != Ok(true) {
+                come = timeout_at(until, change) => if come != Ok(true) {
                     return Ok(records);
                 }
             }
@@ -193,15 +187,20 @@ async fn wait(
 }
 
 fn reply(records: &[ChildRecord], is_met: bool) -> ToolOutput {
-    let mut parts: Vec<Content> =
-        records.iter().filter(|record| record.has_ended()).map(|record| Content::text(told(record))).collect();
+    let mut parts: Vec<Content> = records
+        .iter()
+        .filter(|record| record.has_ended())
+        .map(|record| Content::text(told(record)))
+        .collect();
     let open: Vec<String> = records.iter().filter(|record| !record.has_ended()).map(line).collect();
     if !open.is_empty() {
         let waits = records.iter().any(|record| matches!(record.status, ChildStatus::Waiting { .. }));
         let next = match (is_met, waits) {
             (true, _) => "The others go on.",
             (false, true) => "Some wait for the user. Go on with something else, and wait again later.",
-            (false, false) => "The time is over, and they go on. Wait again, or cancel them with `cancel_agent`.",
+            (false, false) => {
+                "The time is over, and they go on. Wait again, or cancel them with `cancel_agent`."
+            }
         };
         parts.push(Content::text(format!("{}\n{next}", open.join("\n"))));
     }

@@ -18,12 +18,16 @@ async fn one_task_gives_what_the_agent_says_last() {
 {"run":"c1/0","text":"It is a cup.","after":{"h1":"ok"}}
 {"text":"Found.","after":{"c1":"ok"}}
 "#;
-    check(&Setup::new(session), expect![[r#"
+    check(
+        &Setup::new(session),
+        expect![[r#"
         person: go
         model: 
         c1 ok: It is a cup.
         model: Found.
-        Some(Completed)"#]]).await;
+        Some(Completed)"#]],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -35,7 +39,9 @@ async fn several_tasks_give_one_part_each_in_their_order() {
 {"text":"Found.","after":{"c1":"ok"}}
 "#;
     let setup = Setup { agents: vec![helper("helper"), helper("reader")], ..Setup::new(session) };
-    check(&setup, expect![[r#"
+    check(
+        &setup,
+        expect![[r#"
         person: go
         model: 
         c1 ok: [1 of 2] `helper-#` done:
@@ -44,7 +50,9 @@ async fn several_tasks_give_one_part_each_in_their_order() {
         It says so.
         Twice.
         model: Found.
-        Some(Completed)"#]]).await;
+        Some(Completed)"#]],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -60,8 +68,12 @@ async fn forged_and_useless_input_is_refused_with_what_to_do() {
 {"id":"c7","name":"send_agent","input":{"agent":"run-1","message":"Hi."}},
 {"id":"c8","name":"cancel_agent","input":{"agent":"run-1"}}]}
 {"text":"So be it."}
-"#.replace(",\n{\"id\"", ",{\"id\"").replace("[\n", "[");
-    check(&Setup::new(&session), expect![[r#"
+"#
+    .replace(",\n{\"id\"", ",{\"id\"")
+    .replace("[\n", "[");
+    check(
+        &Setup::new(&session),
+        expect![[r#"
         person: go
         model: 
         c1 error: invalid input: the arguments do not fit `delegate`:
@@ -79,5 +91,7 @@ async fn forged_and_useless_input_is_refused_with_what_to_do() {
         c7 error: not found: you have delegated to no agent `run-1`; you have delegated to none yet
         c8 error: not found: you have delegated to no agent `run-1`; you have delegated to none yet
         model: So be it.
-        Some(Completed)"#]]).await;
+        Some(Completed)"#]],
+    )
+    .await;
 }

@@ -4,11 +4,13 @@ use async_trait::async_trait;
 use haft_agent::{Agent, RunState};
 use haft_core::{Event, Message, ToolError};
 use haft_model::{DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest, ScriptedModel, Session};
-use haft_subagents::{AgentRunner, AgentSpec, ChildRecord, MemoryChildren, SpawnLimits, Supervisor};
+use haft_subagents::{
+    AgentRunner, AgentSpec, ChildRecord, ChildStore, MemoryChildren, SpawnLimits, Supervisor,
+};
 use haft_tools_core::{
     Access, AccessMode, Accesses, Approval, Approver, CallContext, CallScope, CollisionPolicy, DenyAll,
-    Events, LocalExecutor, MemoryPending, Observer, PendingCall, PendingStore, Policy, Resource, Rule, Scheme,
-    ToolRegistry, approver_fn, tool_fn,
+    Events, LocalExecutor, MemoryPending, Observer, PendingCall, PendingStore, Policy, Resource, Rule,
+    Scheme, ToolRegistry, approver_fn, tool_fn,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -113,6 +115,12 @@ impl Setup {
     }
 
     pub(crate) fn process(&self) -> Process {
+        let (process, agent) = self.process_over(Arc::clone(&self.disk.children) as _);
+        Process { agent: Arc::new(agent), ..process }
+    }
+
+    /// As [`Setup::process`], over another store; the agent of the run at the top is given to be set up further.
+    pub(crate) fn process_over(&self, store: Arc<dyn ChildStore>) -> (Process, Agent) {
         let sink = Arc::clone(&self.disk.events);
         let observer: Arc<dyn Observer> =
             Arc::new(move |event: &Event| sink.lock().unwrap().push(event.clone()));
@@ -120,7 +128,7 @@ impl Setup {
         let supervisor = Supervisor::builder()
             .agents(self.agents.iter().cloned())
             .limits(self.limits.clone())
-            .store(Arc::clone(&self.disk.children) as _)
+            .store(store)
             .events(events.clone())
             .build();
         let tools = things(&self.disk.made)
@@ -143,8 +151,11 @@ impl Setup {
                 Some(Arc::new(Script::new(session)))
             });
         assert!(supervisor.drive_with(runner));
-        let agent = Arc::new(Agent::new(own, executor.clone()).events(events).made_again(Supervisor::MADE_AGAIN));
-        Process { supervisor, agent, executor }
+        let agent =
+            |own| Agent::new(own, executor.clone()).events(events.clone()).made_again(Supervisor::MADE_AGAIN);
+        let spare = Script::new(own.session.clone());
+        let process = Process { supervisor, agent: Arc::new(agent(spare)), executor: executor.clone() };
+        (process, agent(own))
     }
 }
 

@@ -2,3 +2,4 @@
 
 mod delegating;
 mod fixture;
+mod matrix;

@@ -1,22 +1,37 @@
-//! Bounds how many runs of one tree are at work at once.
-
+use crate::CallScope;
 use haft_core::RunId;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Holds the seats of each tree, which its runs take to be at work.
+/// Bounds how many runs of one tree are at work at once: each takes a seat first.
+///
+/// ```
+/// use haft_tools_core::{CallScope, Seats};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), haft_core::IdError> {
+/// let (seats, root) = (Seats::new(1), "run-1".parse()?);
+/// let seated = seats.take(&root).await;
+/// let scope = CallScope::new("run-2".parse()?).with_extension(seated.seat().clone());
+/// // While the calls of this run wait for a person, another can take the seat; and so it is here.
+/// seated.seat().lend_while(async { drop(seats.take(&root).await) }).await;
+/// # let _ = scope;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
-pub(crate) struct Seats {
+pub struct Seats {
     width: usize,
     trees: Mutex<HashMap<RunId, Weak<Semaphore>>>,
 }
 
-/// Is the place of a run among those that are at work; given up while the run only waits.
+/// Is the place of a run among those that are at work; lent to others while the run only waits.
 ///
-/// A run finds its own in the scope of its calls. Clones are the same seat.
+/// A run has it in the [scope](CallScope::extension) of its calls: while a person is asked about one of them, or by one of
+/// them, it is lent. Clones are the same seat.
 #[derive(Debug, Clone)]
-pub(crate) struct Seat(Arc<SeatOf>);
+pub struct Seat(Arc<SeatOf>);
 
 #[derive(Debug)]
 struct SeatOf {
@@ -33,20 +48,22 @@ struct State {
     closed: bool,
 }
 
-/// Gives a seat back when the run is no longer driven, also where nobody waits for its end.
-pub(crate) struct Seated(pub(crate) Seat);
+/// Holds a seat until it is dropped, when the run is no longer driven.
+#[derive(Debug)]
+pub struct Seated(Seat);
 
 impl Seats {
-    pub(crate) fn new(width: usize) -> Self {
+    /// Makes so many seats for each tree, and one at least.
+    pub fn new(width: usize) -> Self {
         Self { width: width.clamp(1, Semaphore::MAX_PERMITS), trees: Mutex::default() }
     }
 
-    /// Waits for a seat in the tree of a run.
+    /// Waits for a seat in the tree below a run that no other run started.
     ///
     /// # Cancel safety
     ///
     /// Cancel safe: who gives up waiting has taken nothing.
-    pub(crate) async fn take(&self, root: &RunId) -> Seated {
+    pub async fn take(&self, root: &RunId) -> Seated {
         let tree = self.tree(root);
         let permit = acquire(&tree).await;
         let state = State { permit, ..State::default() };
@@ -65,9 +82,29 @@ impl Seats {
     }
 }
 
+impl Seated {
+    /// The seat.
+    pub fn seat(&self) -> &Seat {
+        &self.0
+    }
+}
+
 impl Seat {
-    /// Gives the seat to others for as long as the run waits for something that is not its own work.
-    pub(crate) async fn lend_while<T>(&self, wait: impl Future<Output = T>) -> T {
+    /// Waits for something that is not the run's own work, and lends the seat of the scope meanwhile, if it has one.
+    pub(crate) async fn lent<T>(scope: &CallScope, wait: impl Future<Output = T>) -> T {
+        match scope.extension::<Self>() {
+            Some(seat) => seat.lend_while(wait).await,
+            None => wait.await,
+        }
+    }
+
+    /// Lends the seat to others for as long as the run waits for something that is not its own work, such as runs that it
+    /// has started; then waits until it has one again.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops what is waited for; the run takes a seat again if one is free.
+    pub async fn lend_while<T>(&self, wait: impl Future<Output = T>) -> T {
         let away = Away::leave(self);
         let result = wait.await;
         drop(away);
