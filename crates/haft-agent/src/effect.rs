@@ -52,7 +52,7 @@ pub enum RunEvent {
     },
     /// One of the calls that are executed has the run end once all of them are answered.
     Concluded {
-        /// What the run ends with, as if the model had said it.
+        /// What the run ends with: its [last text](crate::RunState::last_text).
         text: String,
     },
     /// Somebody wants the run to stand still: what is under way is finished, and nothing is begun.

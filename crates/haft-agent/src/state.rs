@@ -148,8 +148,11 @@ impl RunState {
         &self.head.account.spent
     }
 
-    /// What the model said last; empty if it said nothing yet.
+    /// What the run was concluded with, if it was, and what the model said last otherwise; empty if it said nothing yet.
     pub fn last_text(&self) -> String {
+        if let (Phase::Ended { .. }, Some(conclusion)) = (&self.head.phase, &self.head.conclusion) {
+            return conclusion.clone();
+        }
         let last = self.messages.iter().rev().find(|message| matches!(***message, Message::Assistant { .. }));
         last.map(|message| message.assistant_text()).unwrap_or_default()
     }

@@ -61,7 +61,8 @@ impl RunHandle {
         self.send(RunEvent::Steered { text: text.into(), when })
     }
 
-    /// Has the run end as completed once all calls of the turn are answered, with this as what the model said last.
+    /// Has the run end as completed once all calls of the turn are answered, with this as its [last
+    /// text](crate::RunState::last_text).
     ///
     /// For a call of the run, while it is executed; at any other time nothing changes. Of several texts the last one counts.
     /// A run that is told something before it has ended goes on with that instead.

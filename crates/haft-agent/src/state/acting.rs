@@ -5,7 +5,7 @@ use super::outcomes::{ready, reply_or_cancelled};
 use super::{RunState, notices};
 use crate::repeats::TOLD_AT;
 use crate::{Effect, Phase, RunEnd, When};
-use haft_core::{AssistantPart, BudgetKind, CallId, EventKind, Message, ToolCall};
+use haft_core::{BudgetKind, CallId, EventKind, Message, ToolCall};
 use haft_tools_core::{CallOutcome, HeldCall};
 
 impl RunState {
@@ -71,8 +71,9 @@ impl RunState {
         if let Some(text) = self.head.conclusion.take()
             && self.head.queue.is_empty()
         {
-            self.push(Message::Assistant { parts: vec![AssistantPart::Text { text }] });
-            return self.finish(RunEnd::Completed);
+            let effects = self.finish(RunEnd::Completed);
+            self.head.conclusion = Some(text);
+            return effects;
         }
         let Some(repeated) = self.head.repeats.note(&self.messages, &self.head.may_repeat) else {
             return self.persist_and_think();

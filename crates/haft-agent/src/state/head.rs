@@ -37,7 +37,7 @@ pub struct RunHead {
     /// The tools whose calls are made again when their process ended while they were executed.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) made_again: BTreeSet<String>,
-    /// What the run ends with once the calls of the turn are answered.
+    /// What the run ends with once the calls of the turn are answered, and what it has ended with then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) conclusion: Option<String>,
     /// What the model is told next, in tokens.
