@@ -3,6 +3,8 @@
 //! An [`AgentSpec`] says what an agent is there for, which tools it has, and what it may spend; it is written in code, or in
 //! Markdown with front matter.
 
+mod markdown;
 mod spec;
 
+pub use markdown::{AgentDirectory, AgentFile, AgentFileError, AgentFiles, FileNote, NoteKind};
 pub use spec::{AgentSpec, Isolation, Share};
