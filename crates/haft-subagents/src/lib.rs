@@ -4,7 +4,9 @@
 //! Markdown with front matter.
 
 mod markdown;
+mod result;
 mod spec;
 
 pub use markdown::{AgentDirectory, AgentFile, AgentFileError, AgentFiles, FileNote, NoteKind};
+pub use result::{ExpectedResult, InvalidOutputSchema, Unfit};
 pub use spec::{AgentSpec, Isolation, Share};

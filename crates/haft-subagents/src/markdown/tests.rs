@@ -1,4 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
 #![expect(clippy::needless_pass_by_value, reason = "a snapshot is written where it is used")]
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
@@ -347,6 +346,10 @@ fn values_of_another_type_are_refused_with_what_to_write() {
         "limits: { turns: 3 }\nmaxTurns: 4",
         expect!["a.md:4: `limits` and `maxTurns` both limit the turns; remove one of them"],
     );
+}
+
+#[test]
+fn words_that_are_not_known_are_refused_with_those_that_are() {
     check(
         "context: last 0",
         expect!["a.md:4: `context` is none that is known; write `fresh`, `last 5` or `all`"],

@@ -75,7 +75,7 @@ pub(super) enum Remark {
 /// Collects the terms of `tools` and `disallowedTools` into one selector.
 #[derive(Debug, Default)]
 pub(super) struct Terms {
-    terms: Vec<String>,
+    list: Vec<String>,
     /// Whether the agent begins with no tool, since the file names one that it has, or none.
     begins_with_none: bool,
     pub(super) remarks: Vec<Remark>,
@@ -117,13 +117,13 @@ impl Terms {
     pub(super) fn selector(&self) -> Result<Selector, String> {
         // A selector begins with all tools if its first term leaves some out. The first term of the file may mean nothing
         // here, and then another stands first.
-        let would_begin_with_all = self.terms.first().is_none_or(|first| first.starts_with('!'));
+        let would_begin_with_all = self.list.first().is_none_or(|first| first.starts_with('!'));
         let first = match (self.begins_with_none, would_begin_with_all) {
             (true, true) => Some("!*"),
             (false, false) => Some("*"),
             _ => None,
         };
-        let terms: Vec<&str> = first.into_iter().chain(self.terms.iter().map(String::as_str)).collect();
+        let terms: Vec<&str> = first.into_iter().chain(self.list.iter().map(String::as_str)).collect();
         if terms.is_empty() {
             return Ok(Selector::all());
         }
@@ -162,7 +162,7 @@ impl Terms {
         }
         let own = if is_negated { format!("!{name}") } else { name.to_owned() };
         own.parse::<Selector>().map_err(|error| format!("is not read: {}", reason(&error.to_string())))?;
-        self.terms.push(own);
+        self.list.push(own);
         Ok(())
     }
 
@@ -171,9 +171,9 @@ impl Terms {
             to.iter().map(|term| if is_negated { format!("!{term}") } else { (*term).to_owned() }).collect();
         for term in &to {
             // The last term that matches a tool decides, so one that stood before holds until another kind comes.
-            let same = self.terms.iter().rev().take_while(|before| before.starts_with('!') == is_negated);
+            let same = self.list.iter().rev().take_while(|before| before.starts_with('!') == is_negated);
             if !same.into_iter().any(|before| before == term) {
-                self.terms.push(term.clone());
+                self.list.push(term.clone());
             }
         }
         let term = shown(written);

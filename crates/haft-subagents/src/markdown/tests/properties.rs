@@ -91,7 +91,7 @@ proptest! {
         let without: Vec<&str> = left_out.iter().map(|place| NEGATIVE[*place].0).collect();
         let list = |key: &str, items: &[String]| match (items.is_empty(), as_list) {
             (true, _) => String::new(),
-            (false, true) => format!("{key}:\n{}", items.iter().map(|item| format!("  - {item}\n")).collect::<String>()),
+            (false, true) => format!("{key}:\n{}", items.iter().fold(String::new(), |list, item| list + "  - " + item + "\n")),
             (false, false) => format!("{key}: {}\n", items.join(", ")),
         };
         let without: Vec<String> = without.into_iter().map(str::to_owned).collect();
