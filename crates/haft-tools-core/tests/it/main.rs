@@ -54,4 +54,5 @@ mod steering;
 mod streams;
 mod typed;
 mod unrelated_scopes;
+mod waits_below;
 mod widths;
