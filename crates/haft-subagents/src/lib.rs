@@ -6,7 +6,9 @@
 
 mod agent_runner;
 mod limits;
+mod markdown;
 mod record;
+mod result;
 mod runner;
 mod spec;
 mod store;
@@ -15,7 +17,9 @@ mod tools;
 
 pub use agent_runner::AgentRunner;
 pub use limits::SpawnLimits;
+pub use markdown::{AgentDirectory, AgentFile, AgentFileError, AgentFiles, FileNote, NoteKind};
 pub use record::{ChildEnd, ChildRecord, ChildResult, ChildStatus};
+pub use result::{ExpectedResult, InvalidOutputSchema, Unfit};
 pub use runner::{ChildMeter, ChildOutcome, ChildRun, Runner};
 pub use spec::{AgentSpec, Isolation, Share};
 pub use store::{ChildMemory, ChildStore, MemoryChildren};
