@@ -4,9 +4,7 @@ use async_trait::async_trait;
 use haft_agent::{Agent, RunState};
 use haft_core::{Event, Message, ToolError};
 use haft_model::{DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest, ScriptedModel, Session};
-use haft_subagents::{
-    AgentRunner, AgentSpec, ChildRecord, ChildStore, MemoryChildren, SpawnLimits, Supervisor,
-};
+use haft_subagents::{AgentRunner, AgentSpec, ChildStore, MemoryChildren, SpawnLimits, Supervisor};
 use haft_tools_core::{
     Access, AccessMode, Accesses, Approval, Approver, CallContext, CallScope, CollisionPolicy, DenyAll,
     Events, LocalExecutor, MemoryPending, Observer, PendingCall, PendingStore, Policy, Resource, Rule,
@@ -81,7 +79,6 @@ pub(crate) struct Setup {
 pub(crate) struct Process {
     pub(crate) supervisor: Supervisor,
     pub(crate) agent: Arc<Agent>,
-    pub(crate) executor: LocalExecutor,
 }
 
 pub(crate) fn helper(name: &str) -> AgentSpec {
@@ -154,7 +151,7 @@ impl Setup {
         let agent =
             |own| Agent::new(own, executor.clone()).events(events.clone()).made_again(Supervisor::MADE_AGAIN);
         let spare = Script::new(own.session.clone());
-        let process = Process { supervisor, agent: Arc::new(agent(spare)), executor: executor.clone() };
+        let process = Process { supervisor, agent: Arc::new(agent(spare)) };
         (process, agent(own))
     }
 }
@@ -168,11 +165,11 @@ fn things(made: &Arc<Mutex<BTreeMap<String, u32>>>) -> ToolRegistry {
     let write =
         |input: &Named| Ok(Accesses::from(Access::write(Resource::exact(THING, input.name.as_str()))));
     let made = Arc::clone(made);
-    let make = tool_fn("make", "Makes a thing.", write, move |input: Named, _: CallContext| {
+    let making = tool_fn("make", "Makes a thing.", write, move |input: Named, _: CallContext| {
         *made.lock().unwrap().entry(input.name.clone()).or_default() += 1;
         async move { Ok::<_, ToolError>(format!("made {}", input.name)) }
     });
-    ToolRegistry::new().with(look.unwrap()).unwrap().with(make.unwrap()).unwrap()
+    ToolRegistry::new().with(look.unwrap()).unwrap().with(making.unwrap()).unwrap()
 }
 
 pub(crate) fn scope() -> CallScope {
@@ -182,10 +179,6 @@ pub(crate) fn scope() -> CallScope {
 impl Process {
     pub(crate) async fn run(&self) -> RunState {
         self.agent.run(scope(), "go").await
-    }
-
-    pub(crate) async fn children(&self) -> Vec<ChildRecord> {
-        self.supervisor.children(scope().run()).await.unwrap()
     }
 }
 

@@ -253,14 +253,14 @@ impl Case {
 async fn check(depth: u32, way: Way, said: Said, life: Life) -> bool {
     let case = Case::new(depth, way, said);
     let name = format!("depth {depth}, {way:?}, {said:?}, {life:?}");
-    let (mut death, mut was_killed) = match life {
+    let (mut end, mut was_killed) = match life {
         Life::Killed(place) => (Death::at(place), false),
         _ => (Death::at(usize::MAX), false),
     };
     let state = loop {
-        match case.live(&death, life == Life::Reloaded).await {
+        match case.live(&end, life == Life::Reloaded).await {
             Some(state) => break state,
-            None => (death, was_killed) = (Death::at(usize::MAX), true),
+            None => (end, was_killed) = (Death::at(usize::MAX), true),
         }
     };
     let told = transcript(&state);
