@@ -258,10 +258,10 @@ async fn check(depth: u32, way: Way, said: Said, life: Life) -> bool {
         _ => (Death::at(usize::MAX), false),
     };
     let state = loop {
-        match case.live(&end, life == Life::Reloaded).await {
-            Some(state) => break state,
-            None => (end, was_killed) = (Death::at(usize::MAX), true),
+        if let Some(state) = case.live(&end, life == Life::Reloaded).await {
+            break state;
         }
+        (end, was_killed) = (Death::at(usize::MAX), true);
     };
     let told = transcript(&state);
     assert_eq!(state.end(), Some(&RunEnd::Completed), "{name}:\n{told}");
