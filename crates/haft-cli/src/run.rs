@@ -15,7 +15,7 @@ use crate::{outcome, scratch, setup};
 use anyhow::{Context as _, Result};
 use haft::agent::{RunEnd, RunState};
 use haft::model::Session;
-use haft::{CallScope, LocalOutputs, OutputStore, Workdir, read_output};
+use haft::{CallScope, LocalOutputs, OutputStore, PendingCall, Workdir, read_output};
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 use std::time::Instant;
@@ -128,7 +128,7 @@ pub(crate) fn conclude(work: &Work, keeper: &Keeper, task: &Task, start: Instant
     }
     explain(playing);
     if state.end().is_none() {
-        state.pending().for_each(outcome::waiting);
+        state.pending().flat_map(PendingCall::leaves).for_each(outcome::waiting);
         outcome::how_to_go_on(keeper.run());
     } else if task.scratch && !keep {
         scratch::remove(&task.workdir);

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
+mod below;
 mod call;
 mod gateway;
 mod interrupt;
