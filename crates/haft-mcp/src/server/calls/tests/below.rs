@@ -6,16 +6,13 @@ use crate::server::ask::Ask;
 use crate::server::line::Served;
 use expect_test::expect;
 use haft_core::ToolCall;
-use haft_tools_core::{
-    Approval, Batch, CallOutcome, PendingCall, PendingStore as _, Resumption, ToolExecutor,
-};
+use haft_tools_core::{Approval, Batch, CallOutcome, PendingCall, PendingStore, Resumption, ToolExecutor};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// Is a server with a tool that has `write` called in a run of its own.
 fn stage() -> Stage {
-    let house: Arc<OnceLock<(Arc<dyn ToolExecutor>, Arc<dyn haft_tools_core::PendingStore>)>> =
-        Arc::default();
+    let house: Arc<OnceLock<(Arc<dyn ToolExecutor>, Arc<dyn PendingStore>)>> = Arc::default();
     let waiting: Arc<Mutex<Option<PendingCall>>> = Arc::default();
     let made = Arc::clone(&house);
     let delegate = Probe::new("delegate", move |_, cx| {
