@@ -29,7 +29,7 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
         }
         ApprovalsCommand::Approve(ApproveOptions { which: AnswerOptions { id }, term }) => {
             let entry = find(&state, &id).await?;
-            let pending = read(&entry)?;
+            let pending = asked_about(&entry)?;
             let approval = match term {
                 None => Approval::Approve,
                 Some(_) if !pending.can_be_remembered() => {
@@ -64,7 +64,7 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
         }
         ApprovalsCommand::Edit(EditOptions { which: AnswerOptions { id }, input }) => {
             let entry = find(&state, &id).await?;
-            let pending = read(&entry)?;
+            let pending = asked_about(&entry)?;
             let input = match input {
                 Some(input) => call::read_input(&input)?,
                 None if person::at_terminal() => {
@@ -80,7 +80,7 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
                 }
             };
             if let Ok(task) = Task::kept(&entry.host) {
-                let workdir = task.open_workdir(&pending.run)?;
+                let workdir = task.open_workdir(&entry.top.parse()?)?;
                 let tools = setup::registry_of_runs(&workdir)?;
                 let wanted = Wanted::Of(&pending.call.name);
                 let wanted = WantedTools::new(wanted, task.no_mcp, task.no_openapi);
@@ -99,7 +99,9 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
 }
 
 async fn list(state: &Arc<KeptState>, json: bool) -> Result<Exit> {
-    let waiting = state.calls().await?;
+    let mut waiting = state.calls().await?;
+    // Of a call that waits for others, these are what a person can answer.
+    waiting.retain(|entry| !entry.call.as_ref().is_ok_and(PendingCall::waits_below));
     if json {
         let calls: Vec<Value> = waiting.iter().map(as_json).collect();
         anstream::println!("{}", serde_json::to_string_pretty(&calls)?);
@@ -192,6 +194,10 @@ fn show(pending: &PendingCall, entry: &PendingEntry, json: bool) -> Result<Exit>
             None => anstream::println!("    cannot be remembered: each call is asked about"),
         }
     }
+    for leaf in pending.leaves().filter(|_| pending.waits_below()) {
+        let (id, name) = (short(leaf.id.as_str()), visible(&leaf.call.name));
+        anstream::println!("\n  waits for the call `{id}` of `{name}`, made below it");
+    }
     let (id, run) = (&pending.id, &pending.run);
     anstream::println!(
         "\n  {QUIET}id{QUIET:#} {id}  {QUIET}run{QUIET:#} {run}  {QUIET}asked{QUIET:#} {}",
@@ -208,10 +214,10 @@ fn show(pending: &PendingCall, entry: &PendingEntry, json: bool) -> Result<Exit>
     }
     match &entry.answer {
         Ok(Some(answer)) => {
-            let next = if task::is_served(run.as_str()) {
+            let next = if task::is_served(&entry.top) {
                 "the client goes on when it repeats the call".to_owned()
             } else {
-                format!("`haft resume {run}` goes on")
+                format!("`haft resume {}` goes on", visible(&entry.top))
             };
             anstream::println!("  {QUIET}answered{QUIET:#} {}; {next}", named(answer));
         }
@@ -242,10 +248,10 @@ async fn answer(
         return Err(unknown(id.as_str()));
     }
     let name = entry.call.as_ref().map_or(id.as_str(), |pending| &pending.call.name);
-    let next = match (task::is_served(&entry.run), approval.denies()) {
+    let next = match (task::is_served(&entry.top), approval.denies()) {
         (true, true) => "the client is told so when it repeats the call".to_owned(),
         (true, false) => "repeat the call in the client".to_owned(),
-        (false, _) => format!("go on with `haft resume {}`", visible(&entry.run)),
+        (false, _) => format!("go on with `haft resume {}`", visible(&entry.top)),
     };
     anstream::println!("{said} `{}`; {next}", visible(name));
     Ok(Exit::Done)
@@ -268,10 +274,27 @@ fn read(entry: &PendingEntry) -> Result<&PendingCall> {
             "the call `{id}` cannot be read ({}); use the version of haft that wrote it, deny it with `haft approvals deny \
              {id}`, or drop its run with `haft resume {} --drop`",
             why(fault),
-            entry.run
+            entry.top
         );
         UsageError(message).into()
     })
+}
+
+/// Gives a call that people are asked about.
+fn asked_about(entry: &PendingEntry) -> Result<&PendingCall> {
+    let pending = read(entry)?;
+    if !pending.waits_below() {
+        return Ok(pending);
+    }
+    let leaves: Vec<String> = pending.leaves().map(|leaf| format!("`{}`", short(leaf.id.as_str()))).collect();
+    let message = format!(
+        "nobody is asked about the call `{}`, which waits for calls made below it; answer {}, or deny it with `haft approvals \
+         deny {}`",
+        short(entry.id.as_str()),
+        leaves.join(", "),
+        short(entry.id.as_str())
+    );
+    Err(UsageError(message).into())
 }
 
 fn unknown(id: &str) -> anyhow::Error {

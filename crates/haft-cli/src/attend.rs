@@ -1,3 +1,6 @@
+#[cfg(test)]
+mod tests;
+
 use crate::exit::UsageError;
 use crate::keeper::Keeper;
 use crate::person::Terminal;
@@ -31,33 +34,38 @@ pub(crate) async fn attend(
     attended: &Attended,
     token: &CancellationToken,
 ) -> Result<()> {
-    let mut left = BTreeSet::new();
+    let mut asked = Asked::default();
     loop {
         let waiting = work.waiting();
         keeper.keep(work).await?;
         if waiting.is_empty() || token.is_cancelled() {
             return Ok(());
         }
-        let answer = next_answer(&waiting, &mut left, keeper, attended);
+        let answer = next_answer(&waiting, &mut asked, keeper, attended);
         let Some(Some((pending, approval))) = answer.with_cancellation_token(token).await.transpose()? else {
             return Ok(());
         };
-        if pending.is_expired() && !approval.denies() {
-            let id = &pending.id;
-            let message = format!(
-                "the call `{id}` has waited too long to be approved; say `haft approvals deny {id}`, then `haft resume {}`",
-                keeper.run()
-            );
-            return Err(UsageError(message).into());
-        }
+        check_in_time(&pending, &approval, keeper)?;
         work.answer(&pending, approval).await?;
     }
 }
 
+/// What became so far of what people are asked.
+#[derive(Default)]
+struct Asked {
+    /// The calls that the person here leaves for later.
+    left: BTreeSet<PendingId>,
+    /// The calls with whose answers those above them were gone on with; nobody goes on with them twice for these.
+    handed_on: BTreeSet<PendingId>,
+}
+
 /// Finds the next call that is answered, with its answer; gives `None` if no more are to be had now.
+///
+/// A call that waits for calls below it is gone on with once one of these is answered; a person here is asked about all of
+/// them first.
 async fn next_answer(
     waiting: &[PendingCall],
-    left: &mut BTreeSet<PendingId>,
+    asked: &mut Asked,
     keeper: &Keeper,
     attended: &Attended,
 ) -> Result<Option<(PendingCall, Approval)>> {
@@ -71,20 +79,79 @@ async fn next_answer(
                 return Ok(Some((pending.clone(), approval)));
             }
         }
-        match attended {
-            Attended::Nobody => return Ok(None),
-            Attended::Elsewhere => tokio::time::sleep(LOOK_AGAIN).await,
-            Attended::Here(terminal) => {
-                let Some(pending) = waiting.iter().find(|pending| !left.contains(&pending.id)) else {
-                    return Ok(None);
-                };
-                match terminal.ask(pending).await {
-                    Approval::Later => {
-                        left.insert(pending.id.clone());
-                    }
-                    approval => return Ok(Some((pending.clone(), approval))),
-                }
+        let mut open: Vec<&PendingCall> = Vec::new();
+        let mut goes_on = None;
+        for pending in waiting {
+            if !pending.waits_below() {
+                open.push(pending);
+                continue;
+            }
+            let settled = settled(pending, &mut open, &asked.handed_on, keeper).await?;
+            if goes_on.is_none() && !settled.is_empty() {
+                goes_on = Some((pending, settled));
             }
         }
+        if let Attended::Here(terminal) = attended
+            && let Some(pending) = open.into_iter().find(|pending| !asked.left.contains(&pending.id))
+        {
+            match terminal.ask(pending).await {
+                Approval::Later => {
+                    asked.left.insert(pending.id.clone());
+                }
+                approval if waiting.iter().any(|other| other.id == pending.id) => {
+                    return Ok(Some((pending.clone(), approval)));
+                }
+                // Whoever goes on with the call above it finds the answer there.
+                approval => {
+                    check_in_time(pending, &approval, keeper)?;
+                    keeper.state.answer(&pending.id, &approval).await?;
+                }
+            }
+            continue;
+        }
+        if let Some((pending, settled)) = goes_on {
+            asked.handed_on.extend(settled);
+            return Ok(Some((pending.clone(), Approval::Approve)));
+        }
+        match attended {
+            Attended::Elsewhere => tokio::time::sleep(LOOK_AGAIN).await,
+            Attended::Here(_) | Attended::Nobody => return Ok(None),
+        }
     }
+}
+
+/// Names the calls below a call that are answered, or wait no more, since it was last gone on with; adds the others to what is
+/// open.
+async fn settled<'a>(
+    outer: &'a PendingCall,
+    open: &mut Vec<&'a PendingCall>,
+    handed_on: &BTreeSet<PendingId>,
+    keeper: &Keeper,
+) -> Result<Vec<PendingId>> {
+    let mut settled = Vec::new();
+    for leaf in outer.leaves().filter(|leaf| !handed_on.contains(&leaf.id)) {
+        let answer = keeper.state.answer_to(&leaf.id).await?;
+        if let Some(approval) = &answer {
+            check_in_time(leaf, approval, keeper)?;
+        }
+        if answer.is_some() || !keeper.state.waits(&leaf.id).await? {
+            settled.push(leaf.id.clone());
+        } else {
+            open.push(leaf);
+        }
+    }
+    Ok(settled)
+}
+
+/// Refuses an approval that comes too late to count.
+fn check_in_time(pending: &PendingCall, approval: &Approval, keeper: &Keeper) -> Result<()> {
+    if !pending.is_expired() || approval.denies() {
+        return Ok(());
+    }
+    let id = &pending.id;
+    let message = format!(
+        "the call `{id}` has waited too long to be approved; say `haft approvals deny {id}`, then `haft resume {}`",
+        keeper.run()
+    );
+    Err(UsageError(message).into())
 }

@@ -26,7 +26,7 @@ pub(crate) fn print(outcome: &CallOutcome, json: bool) -> Result<Exit> {
             anstream::eprintln!("{ERROR}{}{ERROR:#}: {}", reply.status, lines.next().unwrap_or_default());
             lines.for_each(|line| anstream::eprintln!("{line}"));
         }
-        CallOutcome::Pending(pending) => waiting(pending),
+        CallOutcome::Pending(pending) => pending.leaves().for_each(waiting),
         // Only a call among others is held back.
         CallOutcome::Held(held) => {
             anstream::eprintln!(
@@ -56,12 +56,21 @@ fn result(text: &str) -> Result<()> {
 
 /// Says what a call waits for and how to let it run.
 pub(crate) fn waiting(pending: &PendingCall) {
-    anstream::eprintln!("{ASKS}waiting for an approval{ASKS:#}: `{}` wants to", visible(&pending.call.name));
+    let by = asker(pending).map_or_else(String::new, |agent| format!(" of {}", visible(agent)));
+    anstream::eprintln!(
+        "{ASKS}waiting for an approval{ASKS:#}: `{}`{by} wants to",
+        visible(&pending.call.name)
+    );
     for access in &pending.unmet {
         anstream::eprintln!("  {}", access_line(access));
     }
     let id = short(pending.id.as_str());
     anstream::eprintln!("  haft approvals show {id}\n  haft approvals approve {id}");
+}
+
+/// The agent that makes a call, where it is not the one that people talk to.
+pub(crate) fn asker(pending: &PendingCall) -> Option<&str> {
+    pending.agent.as_deref().filter(|_| !pending.above.is_empty())
 }
 
 /// Says how a run goes on when what it waits for is answered.

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::outcome::access_line;
+use crate::outcome::{access_line, asker};
 use crate::paint::{ASKS, NAME, QUIET};
 use crate::timeline::{DiffPart, print_diff, visible};
 use haft::{
@@ -159,7 +159,8 @@ fn read(kind: &QuestionKind, line: &str) -> Result<Value, String> {
 
 /// Shows what the call would do, whole and as it will run.
 pub(crate) fn show(pending: &PendingCall, mut out: &mut dyn Write) {
-    let _ = writeln!(out, "\n{ASKS}?{ASKS:#} {NAME}{}{NAME:#} wants to:", visible(&pending.call.name));
+    let by = asker(pending).map_or_else(String::new, |agent| format!(" of {}", visible(agent)));
+    let _ = writeln!(out, "\n{ASKS}?{ASKS:#} {NAME}{}{NAME:#}{by} wants to:", visible(&pending.call.name));
     for access in &pending.unmet {
         let _ = writeln!(out, "    {}", access_line(access));
     }

@@ -236,7 +236,7 @@ async fn find(store: &SqliteStore, name: &str) -> Result<RunId> {
 /// Gives a run up, also one that cannot be read, and one of which only calls are left.
 async fn drop_run(store: &SqliteStore, name: &str, json: bool) -> Result<Exit> {
     let mut names: BTreeSet<String> = store.run_entries().await?.into_iter().map(|run| run.id).collect();
-    names.extend(store.pending_entries().await?.into_iter().map(|call| call.run));
+    names.extend(store.pending_entries().await?.into_iter().map(|call| call.top));
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let run: RunId = ids::pick(name, &names, "run")?.ok_or_else(|| unknown(name))?.parse()?;
     let _lease = store.take(&run).await?;

@@ -23,12 +23,16 @@ pub struct PendingEntry {
     pub id: PendingId,
     /// The run it belongs to.
     pub run: String,
+    /// The run at the top of those above it, which is the one to be gone on with; its own if there is none above, or that
+    /// cannot be read.
+    pub top: String,
     /// When it was asked, in milliseconds since the Unix epoch.
     pub asked_at_ms: u64,
     /// The call, or why it cannot be read.
     pub call: Result<PendingCall, StoreFault>,
     /// The answer that was kept to it, if there is one, or why that cannot be read.
     pub answer: Result<Option<Approval>, StoreFault>,
-    /// What the host of its run has kept of itself: `null` where the run is not kept or cannot be read.
+    /// What the host of its run, or else of the one at the top, has kept of itself: `null` where neither is kept or can be
+    /// read.
     pub host: Value,
 }

@@ -4,6 +4,7 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
 mod agent;
+mod below;
 mod call;
 mod gateway;
 mod interrupt;

@@ -4,6 +4,7 @@
 mod answers;
 mod approval_form;
 mod approver;
+mod begun;
 #[cfg(test)]
 pub(super) mod fixture;
 mod parked;
@@ -34,6 +35,7 @@ use super::round::{Binding, Seal, Spent};
 use super::toolbox::{Bench, CallingClient};
 use approver::{ClientApprover, Given};
 use async_trait::async_trait;
+use begun::Begun;
 use haft_core::{CallId, ErrorKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use haft_tools_core::{Approver, Batch, CallOutcome, Observer, PendingCall};
 use parked::Parked;
@@ -308,8 +310,19 @@ fn start(bench: &Bench, call: Call, relay: Arc<Relay>, given: Option<Given>) -> 
     let approver =
         Arc::new(ClientApprover::new(id.clone(), Arc::clone(&relay), Arc::clone(&bench.pending), given));
     let scope = bench.scope.clone().with_extension(CallingClient(Arc::clone(&relay) as Arc<dyn Line>));
-    let mut batch = Batch::new(scope, vec![ToolCall::new(id.clone(), tool, input)])
-        .with_registry((bench.tools)())
+    let call = ToolCall::new(id.clone(), tool, input);
+    let tools = (bench.tools)();
+    let begun = Begun {
+        call: call.clone(),
+        scope: scope.clone(),
+        tools: tools.clone(),
+        pending: Arc::clone(&bench.pending),
+        relay: Arc::clone(&relay),
+        approver: Arc::clone(&approver) as Arc<dyn Approver>,
+        is_watched,
+    };
+    let mut batch = Batch::new(scope, vec![call])
+        .with_registry(tools)
         .cancelled_by(relay.cancellation().clone())
         .asked_through(Arc::clone(&approver) as Arc<dyn Approver>);
     if is_watched {
@@ -317,7 +330,12 @@ fn start(bench: &Bench, call: Call, relay: Arc<Relay>, given: Option<Given>) -> 
         batch = batch.observed_by(Arc::new(watch) as Arc<dyn Observer>);
     }
     let executor = Arc::clone(&bench.executor);
-    let work = async move { executor.execute_batch(batch).await.into_outcomes().pop() };
+    let work = async move {
+        match begun.find().await {
+            Some(outer) => outer.go_on(&*executor).await,
+            None => executor.execute_batch(batch).await.into_outcomes().pop(),
+        }
+    };
     Running { relay, approver, work: Work::Here(Box::pin(work)) }
 }
 

@@ -43,21 +43,23 @@ impl SqliteStore {
     pub async fn pending_entries(&self) -> Result<Vec<PendingEntry>, StoreError> {
         self.durably("read the pending calls", |connection| {
             let mut select = connection.prepare_cached(
-                "SELECT id, pending.run, asked_at_ms, body, COALESCE(answer, 'null'), COALESCE(host, 'null') \
-                 FROM pending LEFT JOIN runs ON runs.run = pending.run \
-                 WHERE claimed_at_ms IS NULL ORDER BY asked_at_ms, seq",
+                "SELECT id, waiting.run, asked_at_ms, body, COALESCE(answer, 'null'), COALESCE(own.host, above.host, 'null'), top \
+                 FROM (SELECT *, COALESCE(CASE WHEN json_valid(body) THEN json_extract(body, '$.above[#-1].run') END, \
+                 run) AS top FROM pending WHERE claimed_at_ms IS NULL) AS waiting \
+                 LEFT JOIN runs AS own ON own.run = waiting.run LEFT JOIN runs AS above ON above.run = top ORDER BY asked_at_ms, seq",
             )?;
             let mut rows = select.query(())?;
             let mut entries = Vec::new();
             while let Some(row) = rows.next()? {
-                let (id, run) = (text(row, 0)?, text(row, 1)?);
+                let (id, run, top) = (text(row, 0)?, text(row, 1)?, text(row, 6)?);
                 entries.push(PendingEntry {
                     asked_at_ms: number(row.get(2)?),
                     call: json(row, 3, "pending call", &id)?,
                     answer: json(row, 4, "answer to the pending call", &id)?,
-                    host: json(row, 5, "run", &run)?.unwrap_or_default(),
+                    host: json(row, 5, "run", &top)?.unwrap_or_default(),
                     id: PendingId::new(id),
                     run,
+                    top,
                 });
             }
             Ok(entries)

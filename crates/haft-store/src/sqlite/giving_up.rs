@@ -10,12 +10,13 @@ use rusqlite::params;
 pub struct GivenUp {
     /// Whether the run was kept and had not ended.
     pub run: bool,
-    /// How many calls waited in it.
+    /// How many calls waited in it, and in the runs below it.
     pub calls: usize,
 }
 
 impl SqliteStore {
-    /// Ends a run that nobody is to go on with: its calls wait no more, where it stood is forgotten, and its grants, too.
+    /// Ends a run that nobody is to go on with: its calls and those of runs below it wait no more, where it stood is forgotten,
+    /// and its grants, too.
     ///
     /// None of it has to be readable. What is overwritten is gone from the file, as for a call that is claimed; a call that
     /// was given up does not run, whoever still holds it. [Take](crate::RunStore::take) the run first, so that nobody is at
@@ -35,7 +36,9 @@ impl SqliteStore {
             let transaction = writing(connection)?;
             let calls = transaction.execute(
                 "UPDATE pending SET claimed_at_ms = ?2, body = NULL, answer = NULL \
-                 WHERE run = ?1 AND claimed_at_ms IS NULL",
+                 WHERE claimed_at_ms IS NULL AND (run = ?1 OR EXISTS (SELECT 1 FROM \
+                 json_each(CASE WHEN json_valid(body) THEN body ELSE '{}' END, '$.above') AS above \
+                 WHERE json_extract(above.value, '$.run') = ?1))",
                 params![name, now],
             )?;
             let ended = transaction.execute(

@@ -85,6 +85,7 @@ impl PendingStore for SqliteStore {
             let mut select = connection.prepare_cached(
                 "SELECT id, answer FROM pending WHERE digest = ?1 AND claimed_at_ms IS NULL \
                  AND (expires_at_ms IS NULL OR expires_at_ms > ?2) \
+                 AND NOT (json_valid(body) AND COALESCE(json_extract(body, '$.wants.kind'), '') = 'below') \
                  ORDER BY answer IS NULL, asked_at_ms, seq LIMIT 1",
             )?;
             let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));

@@ -1,8 +1,10 @@
-use crate::fixture::{Place, pending, run};
+use crate::fixture::{Place, pending, pending_with, run};
 use expect_test::expect;
 use haft_core::Decision;
 use haft_store::{RunStatus, RunStore as _, SqliteStore, StoreFault, StoredRun};
-use haft_tools_core::{Approval, Grant, GrantPlace, GrantStore as _, PendingId, PendingStore as _};
+use haft_tools_core::{
+    Approval, Claim, Grant, GrantPlace, GrantStore as _, PendingCall, PendingId, PendingStore as _,
+};
 use rusqlite::Connection;
 use serde_json::json;
 use std::error::Error as _;
@@ -121,4 +123,50 @@ async fn a_call_waits_until_it_is_claimed() {
         store.pending_entries().await.unwrap().into_iter().map(|entry| entry.id).collect();
     assert_eq!(left, [PendingId::new("2")]);
     assert_eq!(store.run_entries().await.unwrap()[0].value.as_ref().unwrap().status, RunStatus::Running);
+}
+
+/// Keeps a call of a run below another, and the call above that waits for it.
+async fn below(store: &SqliteStore) -> (PendingCall, PendingCall) {
+    let more = json!({ "run": "child", "above": [{ "run": "middle" }, { "run": "top" }] });
+    let leaf = pending_with("leaf", &json!({ "path": "a" }), &more);
+    let wants = json!({ "kind": "below", "calls": [leaf] });
+    let outer = pending_with("outer", &json!({}), &json!({ "run": "top", "above": [], "wants": wants }));
+    for call in [&leaf, &outer] {
+        store.put(call).await.unwrap();
+    }
+    (leaf, outer)
+}
+
+#[tokio::test]
+async fn a_call_of_a_run_below_names_the_run_at_the_top_and_its_host() {
+    let store = SqliteStore::in_memory().unwrap();
+    let (leaf, outer) = below(&store).await;
+    let mut top = StoredRun::new(run("top"));
+    top.host = json!({ "workdir": "here" });
+    store.save(&mut top).await.unwrap();
+    let entries = store.pending_entries().await.unwrap();
+    let told: Vec<_> =
+        entries.iter().map(|entry| (entry.id.as_str(), entry.run.as_str(), entry.top.as_str())).collect();
+    assert_eq!(told, [("leaf", "child", "top"), ("outer", "top", "top")]);
+    assert!(entries.iter().all(|entry| entry.host == json!({ "workdir": "here" })));
+    assert_eq!(entries[1].call.as_ref().unwrap(), &outer);
+    assert_eq!(outer.leaves().collect::<Vec<_>>(), [&leaf]);
+}
+
+#[tokio::test]
+async fn giving_a_run_up_gives_up_what_waits_below_it() {
+    let store = SqliteStore::in_memory().unwrap();
+    let (leaf, _) = below(&store).await;
+    store.put(&pending_with("other", &json!({}), &json!({ "run": "other", "above": [] }))).await.unwrap();
+    assert_eq!(store.give_up(&run("top")).await.unwrap().calls, 2);
+    assert_eq!(store.claim(&leaf).await.unwrap(), Claim::TakenBefore);
+    assert_eq!(store.waiting().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_call_that_has_begun_is_not_found_for_one_that_has_not() {
+    let store = SqliteStore::in_memory().unwrap();
+    let (leaf, outer) = below(&store).await;
+    assert_eq!(store.waiting_as(&outer.digest).await.unwrap(), None);
+    assert_eq!(store.waiting_as(&leaf.digest).await.unwrap(), Some((leaf.id, None)));
 }

@@ -12,6 +12,9 @@ const MOST_BYTES: usize = 512;
 ///
 /// The structured form is for programs; both readers are told the same.
 pub(crate) fn refusal(pending: &PendingCall) -> ToolOutput {
+    if pending.waits_below() {
+        return refusal_below(pending);
+    }
     let name = shown_line(&pending.call.name, MOST_BYTES);
     let command = format!("haft approvals approve {}", pending.id);
     let unmet = pending.unmet.iter().take(MOST_ACCESSES);
@@ -48,6 +51,43 @@ pub(crate) fn refusal(pending: &PendingCall) -> ToolOutput {
         "pending": pending.id,
         "unmet": told,
         "rules": rules,
+        "commands": commands,
+    }));
+    output
+}
+
+/// Answers a call that waits for calls it has made, which people are to answer.
+fn refusal_below(pending: &PendingCall) -> ToolOutput {
+    let name = shown_line(&pending.call.name, MOST_BYTES);
+    let count = pending.leaves().count();
+    let mut text = format!(
+        "`{name}` has begun, and waits for calls that it has made: they need an approval, and this client cannot ask for one."
+    );
+    let (mut told, mut commands) = (Vec::new(), Vec::new());
+    for leaf in pending.leaves().take(MOST_ACCESSES) {
+        let tool = shown_line(&leaf.call.name, MOST_BYTES);
+        let of = leaf.agent.as_deref().filter(|_| !leaf.above.is_empty());
+        let of = of.map(|agent| format!(" of {}", shown_line(agent, MOST_BYTES))).unwrap_or_default();
+        let command = format!("haft approvals approve {}", leaf.id);
+        let _ = match &leaf.wants {
+            Wants::Authentication { url } => {
+                let url = shown(url, MOST_BYTES);
+                write!(text, "\n- `{tool}`{of}: make yourself known at {url}, then `{command}`")
+            }
+            _ => write!(text, "\n- `{tool}`{of}: `{command}`"),
+        };
+        told.push(json!({ "pending": leaf.id, "tool": tool, "agent": leaf.agent, "command": command }));
+        commands.push(command);
+    }
+    if count > told.len() {
+        let _ = write!(text, "\n- and {} more: `haft approvals list`", count - told.len());
+    }
+    text.push_str("\nHave a person answer these, then repeat the very same call: it goes on where it is.");
+    let mut output = ToolOutput::text(text);
+    output.structured = Some(json!({
+        "error": "approval_required",
+        "pending": pending.id,
+        "waits_for": told,
         "commands": commands,
     }));
     output

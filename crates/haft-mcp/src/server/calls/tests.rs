@@ -1,4 +1,5 @@
 mod approvals;
+mod below;
 mod endings;
 mod questions;
 mod sequences;

@@ -1,0 +1,96 @@
+//! Calls that wait for calls they have made, for a client that cannot be asked.
+
+use super::super::fixture::{Paper, Probe, Stage, Told};
+use super::super::refusal;
+use crate::server::ask::Ask;
+use crate::server::line::Served;
+use expect_test::expect;
+use haft_core::ToolCall;
+use haft_tools_core::{Approval, Batch, CallOutcome, PendingCall, PendingStore, Resumption, ToolExecutor};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// Is a server with a tool that has `write` called in a run of its own.
+fn stage() -> Stage {
+    let house: Arc<OnceLock<(Arc<dyn ToolExecutor>, Arc<dyn PendingStore>)>> = Arc::default();
+    let waiting: Arc<Mutex<Option<PendingCall>>> = Arc::default();
+    let made = Arc::clone(&house);
+    let delegate = Probe::new("delegate", move |_, cx| {
+        let (house, waiting) = (Arc::clone(&made), Arc::clone(&waiting));
+        async move {
+            let (executor, store) = house.get().unwrap();
+            let scope = cx.scope().child("child".parse().unwrap()).with_agent("explorer");
+            let known = waiting.lock().unwrap().take();
+            let outcome = match known {
+                Some(pending) => {
+                    let answer = store.answer_to(&pending.id).await.unwrap().unwrap();
+                    executor.resume(Resumption::new(scope, pending, answer).made_by(&cx)).await.unwrap()
+                }
+                None => {
+                    let call = ToolCall::new("t".parse().unwrap(), "write", json!({ "path": "a" }));
+                    let batch = Batch::new(scope, vec![call]).made_by(&cx);
+                    executor.execute_batch(batch).await.into_outcomes().remove(0)
+                }
+            };
+            match outcome {
+                CallOutcome::Replied(reply) => Ok(reply.output),
+                CallOutcome::Pending(pending) => {
+                    *waiting.lock().unwrap() = Some((*pending).clone());
+                    Err(cx.wait_for(vec![*pending]))
+                }
+                CallOutcome::Held(_) => unreachable!("it is by itself"),
+            }
+        }
+    });
+    let stage = Stage::new([delegate]);
+    assert!(house.set((Arc::clone(&stage.bench.executor), Arc::clone(&stage.store))).is_ok());
+    stage
+}
+
+const FIRST: (Option<&str>, Value) = (None, Value::Null);
+
+#[tokio::test]
+async fn a_call_that_has_begun_is_gone_on_with_when_it_is_repeated() {
+    for legacy in [false, true] {
+        let server = stage();
+        let line = || {
+            let paper = if legacy { Paper::legacy(|_: &Ask| None) } else { Paper::modern("ada") };
+            Arc::new(paper.mute())
+        };
+        let call = async |input: Value| server.call(line(), "delegate", input, FIRST).await;
+        let Ok(Served::Waits(outer)) = call(json!({})).await else { panic!("it waits") };
+        let told = refusal(&outer);
+        let leaf = outer.leaves().next().unwrap();
+        let text = told.to_text().replace(leaf.id.as_str(), "ID");
+        expect![[r#"
+            `delegate` has begun, and waits for calls that it has made: they need an approval, and this client cannot ask for one.
+            - `write` of explorer: `haft approvals approve ID`
+            Have a person answer these, then repeat the very same call: it goes on where it is."#]]
+        .assert_eq(&text);
+        let structured = told.structured.unwrap();
+        assert_eq!(structured["error"], "approval_required");
+        assert_eq!(structured["waits_for"][0]["pending"], json!(leaf.id));
+        // Repeated before anybody has answered, it is neither begun anew nor gone on with.
+        assert_eq!(Told::from(call(json!({})).await), Told::Waits(outer.id.to_string()));
+        assert_eq!(server.store.waiting().await.unwrap().len(), 2);
+        assert!(server.store.answer(&leaf.id, &Approval::Approve).await.unwrap());
+        assert_eq!(Told::from(call(json!({})).await).reply(), "ok: written");
+        assert_eq!(server.ran.all(), [json!({ "path": "a" })]);
+        assert!(server.store.waiting().await.unwrap().is_empty());
+        // From then on it is a call of its own.
+        assert!(matches!(Told::from(call(json!({})).await), Told::Waits(id) if id != outer.id.to_string()));
+    }
+}
+
+#[tokio::test]
+async fn a_person_can_end_a_call_that_has_begun() {
+    let server = stage();
+    let call =
+        async || server.call(Arc::new(Paper::modern("ada").mute()), "delegate", json!({}), FIRST).await;
+    let Ok(Served::Waits(outer)) = call().await else { panic!("it waits") };
+    let no = Approval::Deny { reason: "no".to_owned() };
+    assert!(server.store.answer(&outer.id, &no).await.unwrap());
+    assert!(Told::from(call().await).reply().starts_with("denied: this call was not approved: no;"));
+    assert!(server.store.waiting().await.unwrap().is_empty());
+    assert!(server.ran.all().is_empty());
+}
