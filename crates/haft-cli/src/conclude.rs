@@ -7,6 +7,7 @@ use crate::timeline::{JsonLines, Timeline, visible};
 use crate::work::Work;
 use crate::{outcome, scratch};
 use anyhow::Result;
+use haft::PendingCall;
 use haft::agent::RunEnd;
 use std::time::Instant;
 
@@ -39,7 +40,7 @@ pub(crate) fn conclude(work: &Work, keeper: &Keeper, task: &Task, start: Instant
         anstream::eprintln!("{QUIET}say more with `haft resume {run} --prompt TEXT`{QUIET:#}");
     }
     if state.end().is_none() {
-        state.pending().for_each(outcome::waiting);
+        state.pending().flat_map(PendingCall::leaves).for_each(outcome::waiting);
         outcome::how_to_go_on(keeper.run());
     } else if task.scratch && !keep {
         scratch::remove(&task.workdir);
