@@ -1,5 +1,5 @@
 use super::pending::empty_log;
-use super::{SqliteStore, integer, to_json, writing};
+use super::{SqliteStore, children, integer, to_json, writing};
 use haft_core::RunId;
 use haft_tools_core::{GrantPlace, StoreError, now_ms};
 use rusqlite::params;
@@ -15,7 +15,7 @@ pub struct GivenUp {
 }
 
 impl SqliteStore {
-    /// Ends a run that nobody is to go on with: its calls wait no more, where it stood is forgotten, and its grants, too.
+    /// Ends a run that nobody is to go on with, and all that were started below it: their calls wait no more, where it stood is forgotten, and its grants, too.
     ///
     /// None of it has to be readable. What is overwritten is gone from the file, as for a call that is claimed; a call that
     /// was given up does not run, whoever still holds it. [Take](crate::RunStore::take) the run first, so that nobody is at
@@ -35,9 +35,10 @@ impl SqliteStore {
             let transaction = writing(connection)?;
             let calls = transaction.execute(
                 "UPDATE pending SET claimed_at_ms = ?2, body = NULL, answer = NULL \
-                 WHERE run = ?1 AND claimed_at_ms IS NULL",
+                 WHERE (run = ?1 OR run IN (SELECT run FROM children WHERE root = ?1)) AND claimed_at_ms IS NULL",
                 params![name, now],
             )?;
+            children::forget(&transaction, &run)?;
             let ended = transaction.execute(
                 "UPDATE runs SET status = 'ended', state = 'null', host = 'null', entries = 0, updated_at_ms = ?2, \
                  revision = revision + 1 WHERE run = ?1 AND status <> 'ended'",
