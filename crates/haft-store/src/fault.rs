@@ -49,6 +49,14 @@ pub enum StoreFault {
         /// What is wrong with it.
         source: Cause,
     },
+    /// Where a run stands does not follow what was kept of it before.
+    #[error("it does not follow what was kept of the run `{run}`: {why}; begin the run anew")]
+    OutOfStep {
+        /// The run.
+        run: String,
+        /// What does not fit.
+        why: String,
+    },
     /// What has to be kept cannot be written as JSON.
     #[error("it cannot be written as JSON")]
     Unwritable {

@@ -1,3 +1,4 @@
+mod children;
 mod entries;
 mod giving_up;
 mod grants;

@@ -25,6 +25,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ops::Sub;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 thread_local! {
     // One thread's own: atomic counters would cost more than many of the allocations that they count.
@@ -63,6 +64,76 @@ pub fn most_live<T>(work: impl FnOnce() -> T) -> (T, i64) {
     MOST.set(before);
     let done = work();
     (done, MOST.get() - before)
+}
+
+/// Counts what all threads together hold of the system's allocator; slower than [`Counting`] where several allocate at once.
+///
+/// ```
+/// use haft_testkit::counting::CountingAll;
+///
+/// #[global_allocator]
+/// static ALLOCATOR: CountingAll = CountingAll::new();
+///
+/// let (_, most) = ALLOCATOR.most_live(|| std::thread::spawn(|| drop(vec![0_u8; 1_000_000])).join());
+/// assert!(most >= 1_000_000);
+/// ```
+#[derive(Debug, Default)]
+pub struct CountingAll {
+    live: AtomicI64,
+    most: AtomicI64,
+}
+
+impl CountingAll {
+    /// Makes an allocator that has counted nothing.
+    pub const fn new() -> Self {
+        Self { live: AtomicI64::new(0), most: AtomicI64::new(0) }
+    }
+
+    /// Does some work, and tells the most bytes beyond those before it that were held at once, by whatever thread.
+    pub fn most_live<T>(&self, work: impl FnOnce() -> T) -> (T, i64) {
+        let before = self.live.load(Ordering::Relaxed);
+        self.most.store(before, Ordering::Relaxed);
+        let done = work();
+        (done, self.most.load(Ordering::Relaxed) - before)
+    }
+
+    fn take(&self, bytes: usize) {
+        let taken = i64::try_from(bytes).unwrap_or(i64::MAX);
+        let live = self.live.fetch_add(taken, Ordering::Relaxed).wrapping_add(taken);
+        self.most.fetch_max(live, Ordering::Relaxed);
+    }
+
+    fn give_back(&self, bytes: usize) {
+        self.live.fetch_sub(i64::try_from(bytes).unwrap_or(i64::MAX), Ordering::Relaxed);
+    }
+}
+
+// SAFETY: every method hands its arguments on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for CountingAll {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        self.take(layout.size());
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        self.take(layout.size());
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        self.give_back(layout.size());
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        self.take(size);
+        self.give_back(layout.size());
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
 }
 
 impl Sub for Spent {

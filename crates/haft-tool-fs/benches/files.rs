@@ -1,13 +1,18 @@
 //! Reading slices of a large file and editing one, beside what the same costs with nothing around it.
 //!
-//! `cargo xtask bench files -- [MEBIBYTES]` takes a file of so many (100 by default). Times are the least of several.
+//! `cargo xtask bench files -- [MEBIBYTES]` takes a file of so many to read from (100 by default); the one that is edited has
+//! 50. Times are the least of several, and bytes the most that all threads held at once. Edits are synced to the disk, which
+//! their floor is not: with `TMPDIR` on a file system in memory, syncing costs nothing.
 
 #![cfg(unix)]
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark speaks on the terminal")]
 
-use haft_core::ToolReply;
-use haft_testkit::{Tree, call};
-use haft_tools_core::ToolRegistry;
+use haft_core::{ToolCall, ToolReply};
+use haft_testkit::Tree;
+use haft_testkit::counting::CountingAll;
+use haft_tools_core::{
+    Batch, CallScope, LocalExecutor, Policy, Rule, Selector, ToolExecutor as _, ToolRegistry,
+};
 use serde_json::{Value, json};
 use std::env;
 use std::fs::{self, File};
@@ -16,22 +21,38 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
+#[global_allocator]
+static ALLOCATOR: CountingAll = CountingAll::new();
+
 const LINE: &str = "    let value = compute(with, some, arguments); // and a few words\n";
 
-/// Up to how many mebibytes a file can be edited.
-const EDITED_MEBIBYTES: usize = 60;
+/// How large the file is that is edited.
+const EDITED_MEBIBYTES: usize = 50;
 
-/// How often each is done.
-const TIMES: u32 = 7;
+/// How often what takes milliseconds is done, and how often what takes microseconds.
+const TIMES: u32 = 9;
+const OFTEN: u32 = 5_000;
 
 struct Bench {
-    registry: ToolRegistry,
+    executor: LocalExecutor,
     runtime: tokio::runtime::Runtime,
 }
 
 impl Bench {
+    fn new(tree: &Tree) -> Self {
+        let registry = ToolRegistry::of(haft_tool_fs::tools(&tree.workdir())).unwrap();
+        let policy = Policy::new().allow(Rule::tools(Selector::all()));
+        let executor = LocalExecutor::builder(registry).policy(policy).build();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build().unwrap();
+        Self { executor, runtime }
+    }
+
     fn call(&self, tool: &str, input: &Value) -> ToolReply {
-        let reply = self.runtime.block_on(call(&self.registry, tool, input.clone()));
+        let scope = CallScope::new("bench".parse().unwrap());
+        let call = ToolCall::new("c1".parse().unwrap(), tool, input.clone());
+        let outcome = self.runtime.block_on(self.executor.execute_batch(Batch::new(scope, vec![call])));
+        let reply = outcome.into_replies().unwrap().remove(0);
         assert!(reply.status.is_ok(), "{}", reply.output.to_text());
         reply
     }
@@ -39,54 +60,86 @@ impl Bench {
 
 fn main() {
     let mebibytes = env::args().skip(1).find_map(|argument| argument.parse::<usize>().ok()).unwrap_or(100);
+    println!(
+        "{:<48} {:>10}   {:<28} {:>10}   {:>6} {:>10} {:>9}",
+        "", "", "floor", "", "ratio", "more", "KiB"
+    );
+    reading(mebibytes);
+    small();
+    resolving();
+    editing();
+}
+
+/// A tree with a large file, which has a needle in its middle.
+fn large(mebibytes: usize) -> (Tree, usize) {
     let lines = mebibytes * 1024 * 1024 / LINE.len();
     let text = LINE.repeat(lines / 2) + "    let needle = 1;\n" + &LINE.repeat(lines / 2);
-    let tree = Tree::new().file("large.rs", &text).file("small.rs", &LINE.repeat(16));
-    let large = tree.path().join("large.rs");
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build().unwrap();
-    let bench = Bench { registry: ToolRegistry::of(haft_tool_fs::tools(&tree.workdir())).unwrap(), runtime };
-    drop(text);
+    (Tree::new().file("large.rs", &text), lines)
+}
 
+fn reading(mebibytes: usize) {
+    let (tree, lines) = large(mebibytes);
+    let bench = Bench::new(&tree);
+    let path = tree.path().join("large.rs");
     // A file that has just been written is not remembered, so each call passes over it.
     let middle = json!({ "path": "large.rs", "offset": lines / 2, "limit": 100 });
-    touch(&large, SystemTime::now() + Duration::from_hours(1));
-    let count = least(|| scan(&large));
-    let slice = least(|| bench.call("read_file", &middle));
-    row("100 lines of the middle, with all lines counted", slice, "a count with memchr", count);
-    touch(&large, SystemTime::now() - Duration::from_hours(1));
+    touch(&path, SystemTime::now() + Duration::from_hours(1));
+    let count = least(TIMES, || scan(&path));
+    let slice = least(TIMES, || bench.call("read_file", &middle));
+    let (_, most) = ALLOCATOR.most_live(|| bench.call("read_file", &middle));
+    row("100 lines of the middle, all lines counted", slice, "a count with memchr", count, Some(most));
+    touch(&path, SystemTime::now() - Duration::from_hours(1));
     bench.call("read_file", &middle);
-    let known = least(|| bench.call("read_file", &middle));
-    row("the same of a file that was read before", known, "a count with memchr", count);
+    let known = least(TIMES, || bench.call("read_file", &middle));
+    let (_, most) = ALLOCATOR.most_live(|| bench.call("read_file", &middle));
+    row("the same of a file that was read before", known, "a count with memchr", count, Some(most));
+}
 
-    let small = tree.path().join("small.rs");
-    let floor = least(|| {
-        bench
-            .runtime
-            .block_on(bench.runtime.spawn_blocking({
-                let small = small.clone();
-                move || fs::read(small).unwrap()
-            }))
-            .unwrap()
+fn small() {
+    let tree = Tree::new().file("small.rs", &LINE.repeat(16));
+    let bench = Bench::new(&tree);
+    let path = tree.path().join("small.rs");
+    let floor = least(OFTEN, || {
+        let path = path.clone();
+        bench.runtime.block_on(bench.runtime.spawn_blocking(move || fs::read(path).unwrap())).unwrap()
     });
-    let read = least(|| bench.call("read_file", &json!({ "path": "small.rs" })));
-    row("a file of 1 KiB, through the whole executor", read, "fs::read on another thread", floor);
+    let input = json!({ "path": "small.rs" });
+    let read = least(OFTEN, || bench.call("read_file", &input));
+    let (_, most) = ALLOCATOR.most_live(|| bench.call("read_file", &input));
+    row("a file of 1 KiB, through the whole executor", read, "fs::read on another thread", floor, Some(most));
+}
 
-    if mebibytes > EDITED_MEBIBYTES {
-        return;
-    }
+fn resolving() {
+    const DEEP: &str = "a/b/c/d/e/f/g/h.rs";
+    let tree = Tree::new().file(DEEP, "");
+    let workdir = tree.workdir();
+    let path = tree.path().join(DEEP);
+    let floor = least(OFTEN, || File::open(&path).unwrap());
+    let resolved = least(OFTEN, || workdir.resolve(DEEP).unwrap());
+    row("a path 8 deep is resolved", resolved, "open", floor, None);
+    let path = workdir.resolve(DEEP).unwrap();
+    let opened = least(OFTEN, || workdir.open_file(&path).unwrap());
+    row("a resolved path 8 deep is opened", opened, "open", floor, None);
+}
+
+fn editing() {
+    let (tree, _) = large(EDITED_MEBIBYTES);
+    let bench = Bench::new(&tree);
+    let path = tree.path().join("large.rs");
     let mut names = ["needle", "noodle"];
-    let floor = least(|| {
-        rewrite(&large, names);
+    let floor = least(TIMES, || {
+        rewrite(&path, names);
         names.reverse();
     });
-    let edit = least(|| {
+    let mut edit = || {
         let [old, new] = names;
         let edits = json!([{ "old": format!("let {old} = 1"), "new": format!("let {new} = 1") }]);
         bench.call("edit_file", &json!({ "path": "large.rs", "edits": edits }));
         names.reverse();
-    });
-    row("a unique edit, with its preview and fsync", edit, "read, find, write, rename", floor);
+    };
+    let took = least(TIMES, &mut edit);
+    let ((), most) = ALLOCATOR.most_live(edit);
+    row("a unique edit in 50 MiB, synced", took, "read, find, write, rename", floor, Some(most));
 }
 
 /// Counts line feeds through a buffer.
@@ -116,16 +169,20 @@ fn touch(path: &Path, modified: SystemTime) {
     File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
 }
 
-fn least<T>(mut work: impl FnMut() -> T) -> Duration {
+fn least<T>(times: u32, mut work: impl FnMut() -> T) -> Duration {
     let mut once = || {
         let started = Instant::now();
         black_box(work());
         started.elapsed()
     };
-    (0..TIMES).map(|_| once()).min().unwrap_or_default()
+    (0..times).map(|_| once()).min().unwrap_or_default()
 }
 
-fn row(name: &str, took: Duration, floor_name: &str, floor: Duration) {
+fn row(name: &str, took: Duration, floor_name: &str, floor: Duration, most: Option<i64>) {
     let ratio = took.as_secs_f64() / floor.as_secs_f64();
-    println!("{name:<50} {took:>12.1?}   {floor_name:<28} {floor:>12.1?}   {ratio:>6.2}×");
+    let more = format!("{:+.1}µs", (took.as_secs_f64() - floor.as_secs_f64()) * 1e6);
+    let most = most.map_or_else(String::new, |bytes| (bytes / 1024).to_string());
+    println!(
+        "{name:<48} {took:>10.1?}   {floor_name:<28} {floor:>10.1?}   {ratio:>5.2}× {more:>10} {most:>9}"
+    );
 }

@@ -116,6 +116,9 @@ struct Further {
     limit: u64,
 }
 
+/// How many bytes a file has at most that is read in place where it is in memory.
+const BYTES_AT_HAND: usize = 16 * 1024;
+
 /// The line at which a call starts that does not say.
 fn first_line() -> i64 {
     1
@@ -182,11 +185,22 @@ struct Read {
 #[async_trait]
 impl Action for Read {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
+        // Going to another thread and back costs several times as much as to read what is in memory.
+        if self.is_text_at_hand() {
+            return self.read(cx.cancellation());
+        }
         blocking(&cx, move |stop| self.read(stop)).await
     }
 }
 
 impl Read {
+    /// Tells whether all that is asked is one small text that is in memory: others can take time to decode.
+    fn is_text_at_hand(&self) -> bool {
+        let [Asked { path, .. }] = &self.files[..] else { return false };
+        let Some(content) = self.reader.workdir.read_at_hand(path, BYTES_AT_HAND) else { return false };
+        !content.contains(&0) && !content.starts_with(b"%PDF") && std::str::from_utf8(&content).is_ok()
+    }
+
     fn read(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         if let [asked] = &self.files[..] {
             let Answer { text, image, details } = self.reader.answer(asked, REPLY_BYTES, stop)?;

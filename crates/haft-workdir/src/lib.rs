@@ -87,6 +87,7 @@
 #![cfg(unix)]
 
 mod advisory_lock;
+mod at_hand;
 mod attributes;
 mod error;
 mod handle;

@@ -1,5 +1,5 @@
 use super::pending::empty_log;
-use super::{SqliteStore, integer, to_json, writing};
+use super::{SqliteStore, children, integer, to_json, writing};
 use haft_core::RunId;
 use haft_tools_core::{GrantPlace, StoreError, now_ms};
 use rusqlite::params;
@@ -36,11 +36,13 @@ impl SqliteStore {
             let transaction = writing(connection)?;
             let calls = transaction.execute(
                 "UPDATE pending SET claimed_at_ms = ?2, body = NULL, answer = NULL \
-                 WHERE claimed_at_ms IS NULL AND (run = ?1 OR EXISTS (SELECT 1 FROM \
+                 WHERE claimed_at_ms IS NULL AND (run = ?1 OR run IN (SELECT run FROM children WHERE root = ?1) \
+                 OR EXISTS (SELECT 1 FROM \
                  json_each(CASE WHEN json_valid(body) THEN body ELSE '{}' END, '$.above') AS above \
                  WHERE json_extract(above.value, '$.run') = ?1))",
                 params![name, now],
             )?;
+            children::forget(&transaction, &run)?;
             let ended = transaction.execute(
                 "UPDATE runs SET status = 'ended', state = 'null', host = 'null', entries = 0, updated_at_ms = ?2, \
                  revision = revision + 1 WHERE run = ?1 AND status <> 'ended'",

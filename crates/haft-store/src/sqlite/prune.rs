@@ -1,4 +1,4 @@
-use super::{SqliteStore, Trouble, integer, to_json, writing};
+use super::{SqliteStore, Trouble, children, integer, to_json, writing};
 use crate::{RunLease, TakeError};
 use haft_core::RunId;
 use haft_tools_core::{GrantPlace, StoreError};
@@ -116,11 +116,17 @@ impl SqliteStore {
                 }
             }
             pruned.runs += transaction.execute("DELETE FROM runs WHERE run = ?1", [run.as_str()])?;
+            children::forget(transaction, &run)?;
             let claimed = "DELETE FROM pending WHERE run = ?1 AND claimed_at_ms IS NOT NULL";
             pruned.pending += transaction.execute(claimed, [run.as_str()])?;
             let place = to_json(&GrantPlace::Run(run))?;
             pruned.grants += transaction.execute("DELETE FROM grants WHERE place = ?1", [place])?;
         }
+        // Those whose root was never kept, or is gone.
+        transaction.execute(
+            "DELETE FROM children WHERE updated_at_ms < ?1 AND root NOT IN (SELECT run FROM runs)",
+            [before],
+        )?;
         Ok((pruned, leases))
     }
 }

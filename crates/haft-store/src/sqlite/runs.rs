@@ -1,4 +1,4 @@
-use super::{SqliteStore, Trouble, from_json, integer, leases, number, to_json, writing};
+use super::{SqliteStore, Trouble, children, from_json, integer, leases, number, to_json, writing};
 use crate::{RunLease, RunStatus, RunStore, RunSummary, SaveError, StoreFault, StoredRun, TakeError};
 use async_trait::async_trait;
 use haft_core::RunId;
@@ -79,7 +79,12 @@ impl RunStore for SqliteStore {
     async fn delete(&self, run: &RunId) -> Result<bool, StoreError> {
         let run = run.clone();
         self.durably("delete the run", move |connection| {
-            Ok(connection.prepare_cached("DELETE FROM runs WHERE run = ?1")?.execute([run.as_str()])? > 0)
+            let transaction = writing(connection)?;
+            let deleted =
+                transaction.prepare_cached("DELETE FROM runs WHERE run = ?1")?.execute([run.as_str()])? > 0;
+            children::forget(&transaction, &run)?;
+            transaction.commit()?;
+            Ok(deleted)
         })
         .await
     }

@@ -131,18 +131,18 @@ fn a_file_that_is_not_ours_is_refused_and_left_alone() {
         ],
     );
     drop(open(&place.file("newer")).unwrap());
-    change("newer", "PRAGMA user_version = 5");
+    change("newer", "PRAGMA user_version = 6");
     check(
         "newer",
         expect![
-            "cannot open the database `/newer`, because it has version 5 of its form, and this program knows versions up to 4; use the newer program, or name another file"
+            "cannot open the database `/newer`, because it has version 6 of its form, and this program knows versions up to 5; use the newer program, or name another file"
         ],
     );
     change("newer", "PRAGMA user_version = -1");
     check(
         "newer",
         expect![
-            "cannot open the database `/newer`, because it has version 4294967295 of its form, and this program knows versions up to 4; use the newer program, or name another file"
+            "cannot open the database `/newer`, because it has version 4294967295 of its form, and this program knows versions up to 5; use the newer program, or name another file"
         ],
     );
 }
@@ -156,7 +156,7 @@ async fn a_file_of_an_older_version_is_brought_up_to_date() {
     place.store().save(&mut kept).await.unwrap();
     let change = |sql: &str| Connection::open(place.path()).unwrap().execute_batch(sql).unwrap();
     change(
-        "DROP TABLE run_log; ALTER TABLE runs DROP COLUMN entries; DROP TABLE upkeep; DROP INDEX pending_of_run; \
+        "DROP TABLE child_log; DROP TABLE children; DROP TABLE run_log; ALTER TABLE runs DROP COLUMN entries; DROP TABLE upkeep; DROP INDEX pending_of_run; \
          DROP INDEX pending_by_digest; PRAGMA user_version = 1",
     );
     let store = place.store();
@@ -193,6 +193,12 @@ async fn do_all(store: &SqliteStore) -> Vec<StoreError> {
         RunStore::list(store).await.map(drop),
         store.delete(&"run-1".parse().unwrap()).await.map(drop),
         store.records(&RecordFilter::new()).await.map(drop),
+        store.put_child(&"child".parse().unwrap(), &"run-1".parse().unwrap(), &json!(1)).await,
+        store.keep_child(&"child".parse().unwrap(), json!(1), 0, vec![json!(2)]).await,
+        store.child(&"child".parse().unwrap()).await.map(drop),
+        store.child_state(&"child".parse().unwrap()).await.map(drop),
+        store.children(&"run-1".parse().unwrap()).await.map(drop),
+        store.forget_children(&"run-1".parse().unwrap()).await,
         store.prune(Duration::from_hours(1)).await.map(drop),
         store.prune_if_due(Duration::from_hours(1), Duration::ZERO).await.map(drop),
         recorded.map_err(|error| StoreError::new("record", error)),

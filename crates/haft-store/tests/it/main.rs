@@ -6,6 +6,7 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
 mod child;
+mod children;
 mod entries;
 mod fixture;
 mod grants;

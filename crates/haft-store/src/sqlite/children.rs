@@ -1,0 +1,200 @@
+use super::{SqliteStore, Trouble, from_json, integer, number, to_json, writing};
+use crate::StoreFault;
+use haft_core::RunId;
+use haft_tools_core::{StoreError, now_ms};
+use rusqlite::{Connection, OptionalExtension as _, params};
+use serde_json::Value;
+
+/// Keeps the runs that other runs have started, as whoever starts them describes them: their records and states are JSON that
+/// is given back as it was.
+///
+/// A tree is a run of [`RunStore`](crate::RunStore), its root, with all that were started below it. They go with it, when it is
+/// deleted, given up or pruned; the root need not be kept for them to be.
+impl SqliteStore {
+    /// Keeps the record of a run, in the place of the one before; its root stays what it was first.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be kept.
+    ///
+    /// # Cancel safety
+    ///
+    /// It is kept or not.
+    pub async fn put_child(&self, run: &RunId, root: &RunId, record: &Value) -> Result<(), StoreError> {
+        let (run, root, record) = (run.clone(), root.clone(), record.clone());
+        self.durably("keep the run", move |connection| {
+            let record = to_json(&record)?;
+            connection
+                .prepare_cached(
+                    "INSERT INTO children (run, root, seq, updated_at_ms, record) VALUES (?1, ?2, \
+                     (SELECT coalesce(max(seq), 0) + 1 FROM children WHERE root = ?2), ?3, ?4) \
+                     ON CONFLICT (run) DO UPDATE SET record = excluded.record, updated_at_ms = excluded.updated_at_ms",
+                )?
+                .execute(params![run.as_str(), root.as_str(), integer(now_ms()), record])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Reads the record of a run.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn child(&self, run: &RunId) -> Result<Option<Value>, StoreError> {
+        let run = run.clone();
+        self.durably("read the run", move |connection| {
+            let mut select = connection.prepare_cached("SELECT record FROM children WHERE run = ?1")?;
+            let record: Option<String> = select.query_row([run.as_str()], |row| row.get(0)).optional()?;
+            Ok(record.map(|record| from_json("run", run.as_str(), &record)).transpose()?)
+        })
+        .await
+    }
+
+    /// Reads the records of all runs of a tree but its root, in the order in which they were first kept.
+    ///
+    /// # Errors
+    ///
+    /// When one of them cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn children(&self, root: &RunId) -> Result<Vec<Value>, StoreError> {
+        let root = root.clone();
+        self.durably("read the runs", move |connection| {
+            let mut select =
+                connection.prepare_cached("SELECT run, record FROM children WHERE root = ?1 ORDER BY seq")?;
+            let mut rows = select.query([root.as_str()])?;
+            let mut records = Vec::new();
+            while let Some(row) = rows.next()? {
+                let (run, record): (String, String) = (row.get(0)?, row.get(1)?);
+                records.push(from_json("run", &run, &record)?);
+            }
+            Ok(records)
+        })
+        .await
+    }
+
+    /// Keeps where a run stands: its head, in the place of the one before, and the entries of its log from this one on,
+    /// counted from 0.
+    ///
+    /// Entries that are there beyond that belong to no head that was kept, and are replaced.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be kept, there is no [record](Self::put_child) of the run, or entries of its log are missing.
+    ///
+    /// # Cancel safety
+    ///
+    /// Kept are the old head, or the new one with all its entries.
+    pub async fn keep_child(
+        &self,
+        run: &RunId,
+        head: Value,
+        from: usize,
+        entries: Vec<Value>,
+    ) -> Result<(), StoreError> {
+        let run = run.clone();
+        self.durably("keep where the run stands", move |connection| {
+            keep(connection, &run, &head, from as u64, &entries)
+        })
+        .await
+    }
+
+    /// Reads where a run stood, its head and its log, if that was ever kept.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn child_state(&self, run: &RunId) -> Result<Option<(Value, Vec<Value>)>, StoreError> {
+        let run = run.clone();
+        self.durably("read where the run stands", move |connection| {
+            let mut select =
+                connection.prepare_cached("SELECT head, entries FROM children WHERE run = ?1")?;
+            let found: Option<(Option<String>, i64)> =
+                select.query_row([run.as_str()], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+            let Some((Some(head), entries)) = found else { return Ok(None) };
+            let mut select = connection
+                .prepare_cached("SELECT body FROM child_log WHERE run = ?1 AND seq < ?2 ORDER BY seq")?;
+            let mut rows = select.query(params![run.as_str(), entries])?;
+            let mut log = Vec::new();
+            while let Some(row) = rows.next()? {
+                let body = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+                log.push(from_json("run", run.as_str(), body)?);
+            }
+            Ok(Some((from_json("run", run.as_str(), &head)?, log)))
+        })
+        .await
+    }
+
+    /// Forgets all runs of a tree but its root.
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be kept.
+    ///
+    /// # Cancel safety
+    ///
+    /// All of them are forgotten, or none.
+    pub async fn forget_children(&self, root: &RunId) -> Result<(), StoreError> {
+        let root = root.clone();
+        self.durably("forget the runs", move |connection| Ok(forget(connection, &root)?)).await
+    }
+}
+
+/// Forgets the runs below one that goes.
+pub(super) fn forget(connection: &Connection, root: &RunId) -> rusqlite::Result<()> {
+    connection.prepare_cached("DELETE FROM children WHERE root = ?1")?.execute([root.as_str()])?;
+    Ok(())
+}
+
+fn keep(
+    connection: &mut Connection,
+    run: &RunId,
+    head: &Value,
+    from: u64,
+    entries: &[Value],
+) -> Result<(), Trouble> {
+    let transaction = writing(connection)?;
+    let known: Option<i64> = transaction
+        .prepare_cached("SELECT entries FROM children WHERE run = ?1")?
+        .query_row([run.as_str()], |row| row.get(0))
+        .optional()?;
+    let known = number(known.ok_or_else(|| out_of_step(run, "it has no record"))?);
+    if known < from {
+        return Err(
+            out_of_step(run, &format!("its log has {known} entries, and {from} were kept before")).into()
+        );
+    }
+    transaction
+        .prepare_cached("DELETE FROM child_log WHERE run = ?1 AND seq >= ?2")?
+        .execute(params![run.as_str(), integer(from)])?;
+    for (seq, entry) in (from..).zip(entries) {
+        transaction
+            .prepare_cached("INSERT INTO child_log (run, seq, body) VALUES (?1, ?2, ?3)")?
+            .execute(params![run.as_str(), integer(seq), to_json(entry)?])?;
+    }
+    transaction
+        .prepare_cached("UPDATE children SET head = ?2, entries = ?3, updated_at_ms = ?4 WHERE run = ?1")?
+        .execute(params![
+            run.as_str(),
+            to_json(head)?,
+            integer(from + entries.len() as u64),
+            integer(now_ms())
+        ])?;
+    transaction.commit()?;
+    Ok(())
+}
+
+fn out_of_step(run: &RunId, why: &str) -> StoreFault {
+    StoreFault::OutOfStep { run: run.as_str().to_owned(), why: why.to_owned() }
+}
