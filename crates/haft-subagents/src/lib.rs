@@ -4,9 +4,11 @@
 //! Markdown with front matter.
 
 mod markdown;
+mod report;
 mod result;
 mod spec;
 
 pub use markdown::{AgentDirectory, AgentFile, AgentFileError, AgentFiles, FileNote, NoteKind};
+pub use report::report;
 pub use result::{ExpectedResult, InvalidOutputSchema, Unfit};
 pub use spec::{AgentSpec, Isolation, Share};
