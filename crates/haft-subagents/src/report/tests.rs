@@ -1,4 +1,3 @@
-#![expect(clippy::needless_pass_by_value, reason = "a snapshot is written where it is used")]
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
 use super::report;
