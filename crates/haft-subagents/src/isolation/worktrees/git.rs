@@ -165,8 +165,8 @@ impl Git {
             let talk = pin!(async {
                 tokio::join!(
                     say(to_stdin, input),
-                    hear(from_stdout, &mut out, most_bytes),
-                    hear(from_stderr, &mut err, MOST_STDERR)
+                    hear(from_stdout, &mut out, most_bytes, Beyond::Stop),
+                    hear(from_stderr, &mut err, MOST_STDERR, Beyond::Drop)
                 );
             });
             let mut talk = Alongside::new(talk);
@@ -206,7 +206,8 @@ impl Repository {
 
 impl Ended {
     pub(super) fn refused(&self, purpose: Purpose) -> WorkplaceError {
-        let mut stderr = String::from_utf8_lossy(&self.stderr).trim().to_owned();
+        let kept = &self.stderr[..self.stderr.len().min(MOST_STDERR)];
+        let mut stderr = String::from_utf8_lossy(kept).trim().to_owned();
         if stderr.is_empty() {
             stderr = format!("it ended with {}", self.code);
         }
@@ -225,12 +226,22 @@ async fn say(mut to: Sender, input: &[u8]) {
     let _ = to.write_all(input).await;
 }
 
-/// Takes what is printed, and stops listening when it is more than it may be, which ends whoever prints.
-async fn hear(mut from: Receiver, into: &mut Vec<u8>, most: usize) {
+/// Says what becomes of what is more than is kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beyond {
+    /// Nobody listens any more, which ends whoever prints.
+    Stop,
+    /// It is taken and not kept.
+    Drop,
+}
+
+/// Takes what is printed, and one byte at least beyond what is kept, if there is more.
+async fn hear(mut from: Receiver, into: &mut Vec<u8>, most: usize, beyond: Beyond) {
     let mut buffer = vec![0; READ_BYTES];
     while let Ok(count @ 1..) = from.read(&mut buffer).await {
-        into.extend_from_slice(&buffer[..count]);
-        if into.len() > most {
+        if into.len() <= most {
+            into.extend_from_slice(&buffer[..count]);
+        } else if beyond == Beyond::Stop {
             break;
         }
     }

@@ -99,11 +99,6 @@ impl Layout {
         self.0.join("proof")
     }
 
-    /// The directory itself.
-    pub(super) fn path(&self) -> &Path {
-        &self.0
-    }
-
     /// Whose it is; nothing where it was not made here.
     pub(super) fn run(&self) -> Option<RunId> {
         let marker: Marker = read(&self.0.join(MARKER))?;
