@@ -7,8 +7,8 @@ mod isolation;
 mod spec;
 
 pub use isolation::{
-    ApplyChanges, ChangesError, FileChange, KeptChanges, LeftOut, Patch, PatchFile, Placed, ShowChanges, Workplace,
-    WorkplaceError, Workplaces, take_changes,
+    ApplyChanges, ChangesError, FileChange, KeptChanges, LeftOut, Patch, PatchFile, Placed, ShowChanges,
+    Workplace, WorkplaceError, Workplaces, take_changes,
 };
 #[cfg(all(unix, feature = "worktrees"))]
 pub use isolation::{PlaceLimits, Worktrees};

@@ -120,7 +120,9 @@ impl Action for Apply {
         let Self { prepared, kept, parent, run, digest, patch } = *self;
         let noted = |result: Result<Result<(), ChangesError>, tokio::task::JoinError>| match result {
             Ok(noted) => noted.map_err(refused),
-            Err(error) => Err(ToolError::failed("these changes could not be taken; try again").with_source(error)),
+            Err(error) => {
+                Err(ToolError::failed("these changes could not be taken; try again").with_source(error))
+            }
         };
         let begin = {
             let (kept, parent, run) = (kept.clone(), parent.clone(), run.clone());

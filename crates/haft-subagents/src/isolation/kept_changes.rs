@@ -341,7 +341,9 @@ mod tests {
         kept.keep(&run("lead"), &run("child"), &patch("1")).unwrap();
         assert_eq!(kept.read(&run("lead"), &run("child")).unwrap(), patch("1"));
         assert_eq!(kept.waiting(&run("lead")).unwrap(), [run("child")]);
-        for (parent, child) in [("other", "child"), ("child", "child"), ("lead", "lead"), ("lead", "../child")] {
+        for (parent, child) in
+            [("other", "child"), ("child", "child"), ("lead", "lead"), ("lead", "../child")]
+        {
             let refused = kept.to_apply(&run(parent), &run(child)).map(|_| ());
             assert!(matches!(refused, Err(ChangesError::Unknown { .. })), "{parent} {child}: {refused:?}");
         }

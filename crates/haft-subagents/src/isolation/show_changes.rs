@@ -2,9 +2,7 @@ use super::apply_changes::{Input, named, refused};
 use super::kept_changes::KeptChanges;
 use async_trait::async_trait;
 use haft_core::{Origin, RunId, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
-use haft_tools_core::{
-    Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input,
-};
+use haft_tools_core::{Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input};
 use serde_json::Value;
 
 const DESCRIPTION: &str = "\
@@ -56,7 +54,9 @@ impl Action for Show {
         let Self { kept, parent, run } = *self;
         let read = tokio::task::spawn_blocking(move || kept.read(&parent, &run)).await;
         let patch = read
-            .map_err(|error| ToolError::failed("these changes could not be read; try again").with_source(error))?
+            .map_err(|error| {
+                ToolError::failed("these changes could not be read; try again").with_source(error)
+            })?
             .map_err(refused)?;
         let mut text = String::new();
         patch.list(&mut text);

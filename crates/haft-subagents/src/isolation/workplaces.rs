@@ -241,8 +241,13 @@ pub async fn take_changes(
     if !patch.files.is_empty() {
         let (kept, parent, run, patch) = (kept.clone(), parent.clone(), place.run().clone(), patch.clone());
         let keep = tokio::task::spawn_blocking(move || kept.keep(&parent, &run, &patch));
-        let other = |source: Box<dyn Error + Send + Sync>| WorkplaceError::Other { action: "keep the changes", source };
-        keep.await.map_err(|error| other(error.into()))?.map_err(|error: ChangesError| other(error.into()))?;
+        let other = |source: Box<dyn Error + Send + Sync>| WorkplaceError::Other {
+            action: "keep the changes",
+            source,
+        };
+        keep.await
+            .map_err(|error| other(error.into()))?
+            .map_err(|error: ChangesError| other(error.into()))?;
     }
     if patch.left_out.is_empty() {
         // One that cannot be removed is found when places are pruned; the changes are not lost for it.

@@ -139,10 +139,16 @@ impl Worktrees {
     }
 
     /// Makes a place that is held, unless it is there already.
-    async fn make(&self, from: &Workdir, layout: &Layout, isolation: Isolation) -> Result<layout::Ready, WorkplaceError> {
+    async fn make(
+        &self,
+        from: &Workdir,
+        layout: &Layout,
+        isolation: Isolation,
+    ) -> Result<layout::Ready, WorkplaceError> {
         let git = Git::find(&self.environment, self.most_time)?;
         let state = self.places()?;
-        let root = from.host_directory(&root(from)?).map_err(|error| other("open the working directory", error))?;
+        let root =
+            from.host_directory(&root(from)?).map_err(|error| other("open the working directory", error))?;
         let source = match isolation {
             Isolation::Copy => None,
             _ => Source::find(&git, &root).await?,
@@ -159,7 +165,13 @@ impl Worktrees {
         self.state.canonicalize().map_err(|source| made::failed("open", &self.state, source))
     }
 
-    fn open(&self, layout: Layout, hold: layout::Hold, run: &RunId, ready: layout::Ready) -> Result<Place, WorkplaceError> {
+    fn open(
+        &self,
+        layout: Layout,
+        hold: layout::Hold,
+        run: &RunId,
+        ready: layout::Ready,
+    ) -> Result<Place, WorkplaceError> {
         let path = if ready.prefix.is_empty() { layout.tree() } else { layout.tree().join(&ready.prefix) };
         make_directory(&path)?;
         let workdir = Workdir::open(&path).map_err(|error| other("open the place", error))?;

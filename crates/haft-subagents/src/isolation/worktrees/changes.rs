@@ -27,7 +27,8 @@ pub(super) async fn changes(
     measure(&layout.tree(), names, limits).await?;
     add(repository, &[]).await?;
     let repositories = leave_out_repositories(repository, listing(limits)).await?;
-    let now = line(&repository.run(&["write-tree", "--missing-ok"], &[], Purpose::to("write the files")).await?);
+    let now =
+        line(&repository.run(&["write-tree", "--missing-ok"], &[], Purpose::to("write the files")).await?);
     let mut left_out: Vec<LeftOut> =
         repositories.iter().map(|path| LeftOut::new(shown(path), REPOSITORY)).collect();
     if now == ready.base {
@@ -91,7 +92,11 @@ async fn changed(
             let (old_mode, new_mode, old, new, status) = (part(), part(), part(), part(), part());
             let status = status.first().copied().unwrap_or_default();
             let from = fields.next().unwrap_or_default().to_vec();
-            let to = if matches!(status, b'R' | b'C') { fields.next().unwrap_or_default().to_vec() } else { from.clone() };
+            let to = if matches!(status, b'R' | b'C') {
+                fields.next().unwrap_or_default().to_vec()
+            } else {
+                from.clone()
+            };
             by_path.insert(to.clone(), changed.len());
             changed.push(Changed {
                 modes: (old_mode.to_vec(), new_mode.to_vec()),
@@ -131,7 +136,12 @@ async fn sections(
 ) -> Result<Vec<Vec<u8>>, WorkplaceError> {
     let relative = relative(ready);
     let mut arguments = vec!["diff-tree", "-r", "--patch", "--find-renames", "--unified=3", "--no-color"];
-    arguments.extend(["--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--diff-algorithm=histogram"]);
+    arguments.extend([
+        "--no-ext-diff",
+        "--no-textconv",
+        "--ignore-submodules=none",
+        "--diff-algorithm=histogram",
+    ]);
     arguments.extend(["--src-prefix=a/", "--dst-prefix=b/", "--submodule=short"]);
     arguments.extend(relative.as_deref());
     arguments.extend([ready.base.as_str(), now]);

@@ -118,7 +118,8 @@ impl Copying {
         if let Some(parent) = to.parent() {
             fs::create_dir_all(parent).map_err(refused)?;
         }
-        let mut into = OpenOptions::new().write(true).create_new(true).mode(mode).open(to).map_err(refused)?;
+        let mut into =
+            OpenOptions::new().write(true).create_new(true).mode(mode).open(to).map_err(refused)?;
         let mut piece = vec![0; PIECE];
         loop {
             let count = match from.read(&mut piece) {

@@ -138,7 +138,8 @@ impl Git {
         let action = purpose.action;
         let failed = |source| WorkplaceError::Io { action: "run", path: self.program.clone(), source };
         let exchanged = self.exchange(command, input, purpose.most_bytes).await.map_err(failed)?;
-        let (code, stdout, stderr) = exchanged.ok_or(WorkplaceError::TimedOut { action, most: self.most_time })?;
+        let (code, stdout, stderr) =
+            exchanged.ok_or(WorkplaceError::TimedOut { action, most: self.most_time })?;
         if stdout.len() > purpose.most_bytes {
             return Err(WorkplaceError::TooMuch { what: purpose.what, most: purpose.most_bytes as u64 });
         }
@@ -186,13 +187,23 @@ impl Git {
 
 impl Repository {
     /// Runs a command of git, which has to succeed.
-    pub(super) async fn run(&self, arguments: &[&str], input: &[u8], purpose: Purpose) -> Result<Vec<u8>, WorkplaceError> {
+    pub(super) async fn run(
+        &self,
+        arguments: &[&str],
+        input: &[u8],
+        purpose: Purpose,
+    ) -> Result<Vec<u8>, WorkplaceError> {
         let ended = self.ask(arguments, input, purpose).await?;
         if ended.code == 0 { Ok(ended.stdout) } else { Err(ended.refused(purpose)) }
     }
 
     /// Runs a command of git, whatever comes of it.
-    pub(super) async fn ask(&self, arguments: &[&str], input: &[u8], purpose: Purpose) -> Result<Ended, WorkplaceError> {
+    pub(super) async fn ask(
+        &self,
+        arguments: &[&str],
+        input: &[u8],
+        purpose: Purpose,
+    ) -> Result<Ended, WorkplaceError> {
         let mut command = Command::new(&self.git.program);
         command.arg("--no-pager");
         for setting in SETTINGS {

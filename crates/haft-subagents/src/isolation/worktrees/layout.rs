@@ -75,7 +75,8 @@ impl Layout {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(failed("list", places, error)),
         };
-        let is_named_so = |name: &str| name.len() == DIGITS && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_named_so =
+            |name: &str| name.len() == DIGITS && name.bytes().all(|byte| byte.is_ascii_hexdigit());
         let mut found: Vec<PathBuf> = entries
             .flatten()
             // A link is none, whatever it leads to.
@@ -181,7 +182,6 @@ impl Layout {
         fs::write(&new, bytes).and_then(|()| fs::rename(&new, &path)).map_err(refused)
     }
 }
-
 
 /// Makes a directory that only its owner gets into, and those above it.
 pub(super) fn make_directory(path: &Path) -> Result<(), WorkplaceError> {

@@ -40,9 +40,11 @@ impl Made<'_> {
             let path = git_dir.join(directory);
             fs::create_dir_all(&path).map_err(|source| failed("make", &path, source))?;
         }
-        let mut config = String::from("[core]\n\tbare = false\n\tfilemode = true\n\tlogallrefupdates = true\n");
+        let mut config =
+            String::from("[core]\n\tbare = false\n\tfilemode = true\n\tlogallrefupdates = true\n");
         let is_sha256 = self.format == "sha256";
-        config += if is_sha256 { "\trepositoryformatversion = 1\n" } else { "\trepositoryformatversion = 0\n" };
+        config +=
+            if is_sha256 { "\trepositoryformatversion = 1\n" } else { "\trepositoryformatversion = 0\n" };
         if let Some(bytes) = self.text_bytes {
             config += &format!("\tbigFileThreshold = {bytes}\n\tlooseCompression = 1\n");
         }
@@ -68,7 +70,11 @@ impl Made<'_> {
             alternates.extend(alternate(objects)?);
             alternates.push(b'\n');
         }
-        if alternates.is_empty() { Ok(()) } else { write(&git_dir.join("objects/info/alternates"), &alternates) }
+        if alternates.is_empty() {
+            Ok(())
+        } else {
+            write(&git_dir.join("objects/info/alternates"), &alternates)
+        }
     }
 }
 

@@ -74,7 +74,8 @@ impl Workplace for Place {
         let Some(hold) = self.hold.lock().await.take() else { return Ok(()) };
         let layout = self.layout.clone();
         let removed = tokio::task::spawn_blocking(move || layout.remove(hold)).await;
-        removed.map_err(|error| WorkplaceError::Other { action: "remove the place", source: Box::new(error) })?
+        removed
+            .map_err(|error| WorkplaceError::Other { action: "remove the place", source: Box::new(error) })?
     }
 }
 

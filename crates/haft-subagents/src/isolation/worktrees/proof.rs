@@ -41,7 +41,10 @@ pub(super) struct Proof<'a> {
 
 impl Proof<'_> {
     /// Makes a patch of all that comes out as it should, and says what does not.
-    pub(super) async fn of(&self, candidates: Vec<Candidate>) -> Result<(Patch, Vec<LeftOut>), WorkplaceError> {
+    pub(super) async fn of(
+        &self,
+        candidates: Vec<Candidate>,
+    ) -> Result<(Patch, Vec<LeftOut>), WorkplaceError> {
         let contents = self.contents(&candidates).await?;
         let all: Vec<&Candidate> = candidates.iter().collect();
         let mut left_out = Vec::new();
@@ -56,7 +59,8 @@ impl Proof<'_> {
                 }
             }
             if !self.is_exact(&proven, &contents).await? {
-                let together = proven.drain(..).map(|candidate| LeftOut::new(candidate.file.path.clone(), TOGETHER));
+                let together =
+                    proven.drain(..).map(|candidate| LeftOut::new(candidate.file.path.clone(), TOGETHER));
                 left_out.extend(together);
             }
         }
@@ -77,11 +81,13 @@ impl Proof<'_> {
         let told = self.repository.run(&["cat-file", "--batch"], input.as_bytes(), purpose).await?;
         let mut contents = HashMap::with_capacity(names.len());
         let mut rest = told.as_slice();
-        let broken = || WorkplaceError::Git { action: "read the files", stderr: "an object is missing".to_owned() };
+        let broken =
+            || WorkplaceError::Git { action: "read the files", stderr: "an object is missing".to_owned() };
         for name in names {
             let end = rest.iter().position(|byte| *byte == b'\n').ok_or_else(broken)?;
             let head = str::from_utf8(&rest[..end]).unwrap_or_default();
-            let size = head.rsplit(' ').next().and_then(|size| size.parse::<usize>().ok()).ok_or_else(broken)?;
+            let size =
+                head.rsplit(' ').next().and_then(|size| size.parse::<usize>().ok()).ok_or_else(broken)?;
             let content = rest.get(end + 1..end + 1 + size).ok_or_else(broken)?;
             contents.insert(name.to_owned(), content.to_vec());
             rest = rest.get(end + 2 + size..).ok_or_else(broken)?;
@@ -146,7 +152,8 @@ fn is_as(workdir: &Workdir, candidate: &Candidate, contents: &HashMap<String, Ve
         Some((blob, is_executable)) => {
             let Some(content) = contents.get(blob) else { return false };
             let is_same = workdir.read(&place, content.len() as u64).is_ok_and(|found| found == *content);
-            is_same && workdir.metadata(&place).is_ok_and(|metadata| metadata.is_executable() == *is_executable)
+            is_same
+                && workdir.metadata(&place).is_ok_and(|metadata| metadata.is_executable() == *is_executable)
         }
     }
 }

@@ -57,8 +57,11 @@ impl Source {
             let lines: Vec<&[u8]> = told.stdout.split(|byte| *byte == b'\n').collect();
             let path = |bytes: &[u8]| PathBuf::from(std::ffi::OsStr::from_bytes(bytes));
             // A directory that is called so and is none is passed over, as by git.
-            let (0, [format, objects, exclude, shallow, b""]) = (told.code, lines.as_slice()) else { continue };
-            let head = repository.ask(&["rev-parse", "--quiet", "--verify", "HEAD^{commit}"], &[], purpose).await?;
+            let (0, [format, objects, exclude, shallow, b""]) = (told.code, lines.as_slice()) else {
+                continue;
+            };
+            let head =
+                repository.ask(&["rev-parse", "--quiet", "--verify", "HEAD^{commit}"], &[], purpose).await?;
             let head = if head.code == 0 { Some(line(&head.stdout)) } else { None };
             return Ok(Some(Self {
                 top: top.to_owned(),
@@ -86,7 +89,14 @@ impl Source {
             exclude.extend(excluded(state));
         }
         let borrowed = vec![self.objects.clone()];
-        let made = Made { format: &self.format, borrowed, exclude, is_verbatim: true, text_bytes: Some(limits.text_bytes), ..Made::default() };
+        let made = Made {
+            format: &self.format,
+            borrowed,
+            exclude,
+            is_verbatim: true,
+            text_bytes: Some(limits.text_bytes),
+            ..Made::default()
+        };
         made.make(&layout.git())?;
         let parent = git.on(self.top.join(".git"), &self.top);
         let ours = git.on(layout.git(), &self.top);
@@ -149,7 +159,9 @@ pub(super) async fn measure(top: &Path, names: Vec<u8>, limits: &PlaceLimits) ->
         }
         Ok(())
     });
-    measured.await.map_err(|error| WorkplaceError::Other { action: "measure the files", source: Box::new(error) })?
+    measured
+        .await
+        .map_err(|error| WorkplaceError::Other { action: "measure the files", source: Box::new(error) })?
 }
 
 /// Takes what is in the working tree into the index; what cannot be read stays out.
@@ -192,11 +204,12 @@ pub(super) async fn settle(
     own: &Made<'_>,
     head: Option<&str>,
 ) -> Result<String, WorkplaceError> {
-    let base = line(&repository.run(&["write-tree", "--missing-ok"], &[], Purpose::to("write the files")).await?);
+    make_directory(&layout.tree())?;
+    let base =
+        line(&repository.run(&["write-tree", "--missing-ok"], &[], Purpose::to("write the files")).await?);
     let mut commit = vec!["commit-tree", &base, "-m", "The files as they were at the start"];
     commit.extend(head.into_iter().flat_map(|head| ["-p", head]));
     let commit = line(&repository.run(&commit, &[], Purpose::to("write the files")).await?);
-    make_directory(&layout.tree())?;
     let check_out = ["checkout-index", "--all", "--force", "--index", "--quiet"];
     repository.run(&check_out, &[], Purpose::to("check out the files")).await?;
     let git_dir = layout.tree().join(".git");

@@ -5,8 +5,8 @@ use haft_subagents::{ApplyChanges, FileChange, KeptChanges, LeftOut, Patch, Patc
 use haft_testkit::Tree;
 use haft_tool_fs::ApplyPatch;
 use haft_tools_core::{
-    Approval, Batch, CallOutcome, CallScope, LocalExecutor, PendingCall, Policy, Resumption, Rule, ToolExecutor as _,
-    ToolRegistry, approver_fn,
+    Approval, Batch, CallOutcome, CallScope, LocalExecutor, PendingCall, Policy, Resumption, Rule,
+    ToolExecutor as _, ToolRegistry, approver_fn,
 };
 use serde_json::json;
 use std::sync::{Arc, Mutex};
@@ -100,7 +100,10 @@ async fn only_children_of_the_run_that_calls_can_be_named() {
 async fn what_does_not_fit_is_said_with_its_place_and_nothing_is_applied() {
     let lead = Lead::new(Tree::new().file("a", "one\nchanged\n"));
     lead.check("lead", "apply_changes", "lead/editor", &expect![[]]).await;
-    assert_eq!((lead.project.list(), lead.project.read("a")), (vec!["a".to_owned()], "one\nchanged\n".to_owned()));
+    assert_eq!(
+        (lead.project.list(), lead.project.read("a")),
+        (vec!["a".to_owned()], "one\nchanged\n".to_owned())
+    );
     // Once it fits, it can be applied still.
     let lead = Lead { project: project(), ..lead };
     assert!(lead.call("lead", "apply_changes", "lead/editor").await.starts_with("Ok"));
@@ -120,9 +123,9 @@ async fn a_person_is_shown_the_diff_and_asked_about_the_files() {
     let asked: Arc<Mutex<Vec<PendingCall>>> = Arc::default();
     let noted = Arc::clone(&asked);
     let executor = LocalExecutor::builder(lead.tools())
-        .approver(approver_fn(move |pending: PendingCall| {
-            noted.lock().unwrap().push(pending);
-            async { Approval::deny("not now") }
+        .approver(approver_fn(move |pending: &PendingCall| {
+            noted.lock().unwrap().push(pending.clone());
+            Approval::Deny { reason: "not now".into() }
         }))
         .build();
     let call = ToolCall::new("c1".parse().unwrap(), "apply_changes", json!({ "run": "lead/editor" }));
@@ -133,4 +136,28 @@ async fn a_person_is_shown_the_diff_and_asked_about_the_files() {
     expect![[]].assert_eq(&format!("{}\n{}", accesses.join("\n"), asked.preview.as_text()));
     assert_eq!(lead.project.list(), ["a"]);
     assert!(lead.call("lead", "apply_changes", "lead/editor").await.starts_with("Ok"));
+}
+
+#[tokio::test]
+async fn an_approval_is_one_of_the_very_changes_that_were_shown() {
+    for is_replaced in [false, true] {
+        let lead = Lead::new(project());
+        let executor = LocalExecutor::builder(lead.tools())
+            .approver(approver_fn(|_: &PendingCall| Approval::Later))
+            .build();
+        let call = ToolCall::new("c1".parse().unwrap(), "apply_changes", json!({ "run": "lead/editor" }));
+        let scope = CallScope::new(id("lead"));
+        let outcome = executor.execute_batch(Batch::new(scope.clone(), vec![call])).await;
+        let Some(CallOutcome::Pending(pending)) = outcome.into_outcomes().pop() else { panic!("it waits") };
+        if is_replaced {
+            lead.kept.keep(&id("lead"), &id("lead/editor"), &patch(&CHANGES.replace("+2", "+3"))).unwrap();
+        }
+        let resumed = executor.resume(Resumption::new(scope, *pending, Approval::Approve)).await.unwrap();
+        let is_done = matches!(resumed, CallOutcome::Replied(_));
+        assert_eq!(
+            (is_done, lead.project.read("a") == "one\n2\n"),
+            (!is_replaced, !is_replaced),
+            "{resumed:?}"
+        );
+    }
 }

@@ -58,7 +58,11 @@ fn arm(git_dir: &Path, program: &Path) {
         included.display(),
     )
     .unwrap();
-    fs::write(&included, format!("[core]\n\tfsmonitor = {program}\n[gc]\n\tauto = 1\n\trecentObjectsHook = {program}\n")).unwrap();
+    fs::write(
+        &included,
+        format!("[core]\n\tfsmonitor = {program}\n[gc]\n\tauto = 1\n\trecentObjectsHook = {program}\n"),
+    )
+    .unwrap();
     let attributes = "* filter=evil diff=evil merge=evil\n";
     fs::write(git_dir.join("attributes"), attributes).unwrap();
     fs::create_dir_all(git_dir.join("info")).unwrap();
@@ -71,7 +75,8 @@ fn arm(git_dir: &Path, program: &Path) {
 
 fn armed(program: &Path) -> Tree {
     let attributes = "* filter=evil diff=evil\n";
-    let project = committed(Tree::new().file("a", "1\n").file("sub/b", "1\n").file(".gitattributes", attributes));
+    let project =
+        committed(Tree::new().file("a", "1\n").file("sub/b", "1\n").file(".gitattributes", attributes));
     let project = project.file("a", "2\n").file("untracked", "x\n");
     arm(&project.path().join(".git"), program);
     project
@@ -97,7 +102,10 @@ async fn nothing_that_a_repository_says_is_run() {
         assert!(child.read("a") == "2\n" && child.has("untracked"));
         // The child arms its own as well, and changes the attributes.
         arm(&child.root.join(".git"), &program);
-        child.write(".gitattributes", "* filter=evil diff=evil merge=evil text=auto\n").write("a", "3\n").write("c", "x\n");
+        child
+            .write(".gitattributes", "* filter=evil diff=evil merge=evil text=auto\n")
+            .write("a", "3\n")
+            .write("c", "x\n");
         let within = child.root.join("within");
         fs::create_dir(&within).unwrap();
         git(&within, ["init", "--quiet"]);

@@ -1,7 +1,5 @@
 use super::fixture::{House, committed, has_git, id, scope, told, worktrees};
-use haft_subagents::{
-    Isolation, KeptChanges, PlaceLimits, WorkplaceError, Workplaces as _, take_changes,
-};
+use haft_subagents::{Isolation, KeptChanges, PlaceLimits, WorkplaceError, Workplaces as _, take_changes};
 use haft_testkit::Tree;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,6 +1,8 @@
 use haft_core::RunId;
 use haft_process::Environment;
-use haft_subagents::{Isolation, Patch, PlaceLimits, Placed, Workplace, WorkplaceError, Workplaces as _, Worktrees};
+use haft_subagents::{
+    Isolation, Patch, PlaceLimits, Placed, Workplace, WorkplaceError, Workplaces as _, Worktrees,
+};
 use haft_testkit::Tree;
 use haft_tools_core::{CallScope, ToolRegistry};
 use haft_workdir::Workdir;
@@ -24,7 +26,14 @@ pub(super) fn has_git() -> bool {
 /// Runs git as a person would, in a directory, without the settings of the machine.
 pub(super) fn git<S: AsRef<OsStr>>(directory: &Path, arguments: impl IntoIterator<Item = S>) -> String {
     let mut command = Command::new("git");
-    command.args(["-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "protocol.file.allow=always"]);
+    command.args([
+        "-c",
+        "user.name=Ann",
+        "-c",
+        "user.email=ann@example.org",
+        "-c",
+        "protocol.file.allow=always",
+    ]);
     command.args(arguments).current_dir(directory);
     for (name, _) in std::env::vars_os() {
         if name.as_encoded_bytes().starts_with(b"GIT_") {

@@ -89,7 +89,9 @@ async fn a_renamed_file_is_changed_too() {
 async fn modes_are_changed() {
     check(
         |child| {
-            let mode = |path: &str, mode| fs::set_permissions(child.root.join(path), Permissions::from_mode(mode)).unwrap();
+            let mode = |path: &str, mode| {
+                fs::set_permissions(child.root.join(path), Permissions::from_mode(mode)).unwrap()
+            };
             mode("a", 0o755);
             mode("run.sh", 0o644);
             child.write("new.sh", "echo\n");
@@ -138,7 +140,11 @@ async fn line_ends_stay_or_the_change_is_not_carried() {
 async fn what_is_no_text_is_told_and_not_carried() {
     check(
         |child| {
-            child.write("picture", b"\0\x01").write("other", b"\0").write("latin", b"th\xe9\n").write("a", "1\n");
+            child
+                .write("picture", b"\0\x01")
+                .write("other", b"\0")
+                .write("latin", b"th\xe9\n")
+                .write("a", "1\n");
         },
         &expect![[r#"
             changed `a` (+1 -2)
@@ -172,7 +178,19 @@ async fn links_are_told_and_not_carried() {
 async fn names_are_taken_as_they_are() {
     check(
         |child| {
-            for name in ["-n", "--help", "a\nb", "say \"hi\"", "back\\slash", "tab\there", ":(top)x", "*", "grün", "a b", "#x"] {
+            for name in [
+                "-n",
+                "--help",
+                "a\nb",
+                "say \"hi\"",
+                "back\\slash",
+                "tab\there",
+                ":(top)x",
+                "*",
+                "grün",
+                "a b",
+                "#x",
+            ] {
                 child.write(name, "x\n");
             }
             child.write("a\rb", "").write("dir with \"\n/x", "");

@@ -28,13 +28,22 @@ async fn check_in(house: House, isolation: Isolation, expected: &Expect) {
 
 #[tokio::test]
 async fn what_is_not_committed_is_there_and_is_no_change() {
-    let project = Tree::new().file("a", "1\n").file("gone", "").file("staged", "1\n").file(".gitignore", "built/\n*.log\n");
+    let project = Tree::new()
+        .file("a", "1\n")
+        .file("gone", "")
+        .file("staged", "1\n")
+        .file(".gitignore", "built/\n*.log\n");
     let project = committed(project.file("kept.log", "1\n"));
     if !has_git() {
         return;
     }
     git(project.path(), ["add", "--force", "kept.log"]);
-    let project = project.file("a", "2\n").file("new", "x\n").file("built/x", "").file("x.log", "").file("staged", "2\n");
+    let project = project
+        .file("a", "2\n")
+        .file("new", "x\n")
+        .file("built/x", "")
+        .file("x.log", "")
+        .file("staged", "2\n");
     let project = project.file("dir/untracked", "x\n").file("removed", "x\n");
     git(project.path(), ["add", "staged", "removed"]);
     let project = project.file("staged", "3\n");
@@ -62,7 +71,12 @@ async fn there_is_no_commit_yet() {
 
 #[tokio::test]
 async fn there_is_no_repository() {
-    let project = Tree::new().file("a/b", "1\n").file(".gitignore", "built\n").file("built", "").file(".hidden", "").link("l", "a");
+    let project = Tree::new()
+        .file("a/b", "1\n")
+        .file(".gitignore", "built\n")
+        .file("built", "")
+        .file(".hidden", "")
+        .link("l", "a");
     check(project, Isolation::Worktree, &expect![[]]).await;
 }
 
@@ -182,8 +196,10 @@ async fn attributes_change_nothing() {
     if !has_git() {
         return;
     }
-    let attributes = "*.txt text eol=crlf\n*.u working-tree-encoding=UTF-16 text\n*.id ident\n*.ex export-ignore\n";
-    let project = Tree::new().file(".gitattributes", attributes).file("a.txt", "1\r\n2\n").file("b.id", "$Id$\n");
+    let attributes =
+        "*.txt text eol=crlf\n*.u working-tree-encoding=UTF-16 text\n*.id ident\n*.ex export-ignore\n";
+    let project =
+        Tree::new().file(".gitattributes", attributes).file("a.txt", "1\r\n2\n").file("b.id", "$Id$\n");
     let project = committed(project).file("c.u", "x\n").file("d.ex", "x\n").file("b.id", "$Id: x$\n");
     let house = House::of(project);
     let child = house.place("child").await;
@@ -218,7 +234,8 @@ async fn a_child_of_a_child_begins_with_what_is_there() {
     let house = House::of(committed(Tree::new().file("a", "1\n")));
     let child = house.place("child").await;
     child.write("b", "by the child\n").write("a", "2\n");
-    let below = house.try_place_below(&child.scope("child"), "grandchild", Isolation::Worktree).await.unwrap();
+    let below =
+        house.try_place_below(&child.scope("child"), "grandchild", Isolation::Worktree).await.unwrap();
     assert_eq!((below.read("a"), below.read("b")), ("2\n".to_owned(), "by the child\n".to_owned()));
     below.write("c", "by its child\n");
     expect![[r#"
@@ -249,7 +266,10 @@ async fn links_that_lead_out_are_not_followed() {
         fs::remove_dir_all(child.root.join("dir")).unwrap();
         symlink(secret.path(), child.root.join("dir")).unwrap();
         let patch = child.changes().await;
-        assert!(!patch.text.contains("hunter2") && told(&patch).contains("not dir, since it is a symbolic link"), "{patch:?}");
+        assert!(
+            !patch.text.contains("hunter2") && told(&patch).contains("not dir, since it is a symbolic link"),
+            "{patch:?}"
+        );
     }
 }
 
@@ -278,8 +298,8 @@ async fn what_is_too_large_is_refused_before_it_is_read() {
 async fn there_is_no_git() {
     let empty = Tree::new();
     let environment = haft_process::Environment::minimal().with("PATH", Path::new(empty.path())).unwrap();
-    let house = House::of(Tree::new());
-    let house = House { places: house.places.clone().environment(environment), ..house };
+    let mut house = House::of(Tree::new());
+    house.places = house.places.clone().environment(environment);
     let refused = house.try_place("child", Isolation::Worktree).await.err();
     assert!(matches!(refused, Some(WorkplaceError::NoGit)), "{refused:?}");
 }
