@@ -15,7 +15,10 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-const NOT_EXACT: &str = "since a patch would not make exactly this of it, as with line ends";
+const NOT_EXACT: &str = "since a patch cannot say exactly this, as with line ends and odd names";
+/// How many changes that do not fit together are tried one by one.
+const MOST_TRIED: usize = 64;
+
 const TOGETHER: &str = "since the changes cannot be made in one step";
 
 /// The name of an object, and whether the file may be executed.
@@ -59,9 +62,15 @@ impl Proof<'_> {
                 }
             }
             if !self.is_exact(&proven, &contents).await? {
-                let together =
-                    proven.drain(..).map(|candidate| LeftOut::new(candidate.file.path.clone(), TOGETHER));
-                left_out.extend(together);
+                let all = std::mem::take(&mut proven);
+                let is_tried = all.len() <= MOST_TRIED;
+                for candidate in all {
+                    proven.push(candidate);
+                    if !is_tried || !self.is_exact(&proven, &contents).await? {
+                        proven.pop();
+                        left_out.push(LeftOut::new(candidate.file.path.clone(), TOGETHER));
+                    }
+                }
             }
         }
         remove_tree(&self.directory)?;

@@ -75,18 +75,49 @@ fn project() -> Tree {
 #[tokio::test]
 async fn changes_are_shown_and_applied_once() {
     let lead = Lead::new(project());
-    lead.check("lead", "show_changes", "lead/editor", &expect![[]]).await;
-    lead.check("lead", "apply_changes", "lead/editor", &expect![[]]).await;
+    lead.check(
+        "lead",
+        "show_changes",
+        "lead/editor",
+        &expect![[r#"
+        Ok: changed `a`
+        added `b`
+
+        diff --git a/a b/a
+        --- a/a
+        +++ b/a
+        @@ -1,2 +1,2 @@
+         one
+        -two
+        +2
+        diff --git a/b b/b
+        new file mode 100644
+        --- /dev/null
+        +++ b/b
+        @@ -0,0 +1 @@
+        +b"#]],
+    )
+    .await;
+    lead.check(
+        "lead",
+        "apply_changes",
+        "lead/editor",
+        &expect![[r#"
+        Ok: applied to 2 files:
+        changed `a`, 1 hunk, sha256:b8c083898d90
+        added `b`, 1 line, sha256:0263829989b6"#]],
+    )
+    .await;
     assert_eq!((lead.project.read("a"), lead.project.read("b")), ("one\n2\n".into(), "b\n".into()));
-    lead.check("lead", "apply_changes", "lead/editor", &expect![[]]).await;
+    lead.check("lead", "apply_changes", "lead/editor", &expect!["Error(InvalidInput): these changes were applied already, and nothing was done now; go on without this call"]).await;
     assert_eq!(lead.project.read("a"), "one\n2\n");
 }
 
 #[tokio::test]
 async fn only_children_of_the_run_that_calls_can_be_named() {
     let lead = Lead::new(project());
-    lead.check("other", "apply_changes", "lead/editor", &expect![[]]).await;
-    lead.check("lead/editor", "apply_changes", "lead/editor", &expect![[]]).await;
+    lead.check("other", "apply_changes", "lead/editor", &expect![[r#""#]]).await;
+    lead.check("lead/editor", "apply_changes", "lead/editor", &expect![[r#""#]]).await;
     for run in ["lead", "../lead/editor", "", "\n", "lead/editor "] {
         for tool in ["apply_changes", "show_changes"] {
             let told = lead.call("lead", tool, run).await;
@@ -99,7 +130,7 @@ async fn only_children_of_the_run_that_calls_can_be_named() {
 #[tokio::test]
 async fn what_does_not_fit_is_said_with_its_place_and_nothing_is_applied() {
     let lead = Lead::new(Tree::new().file("a", "one\nchanged\n"));
-    lead.check("lead", "apply_changes", "lead/editor", &expect![[]]).await;
+    lead.check("lead", "apply_changes", "lead/editor", &expect![[r#""#]]).await;
     assert_eq!(
         (lead.project.list(), lead.project.read("a")),
         (vec!["a".to_owned()], "one\nchanged\n".to_owned())
@@ -114,7 +145,7 @@ async fn what_is_not_carried_is_said_again() {
     let lead = Lead::new(project());
     let left_out = vec![LeftOut::new("logo.png", "since it is not text")];
     lead.kept.keep(&id("lead"), &id("lead/editor"), &patch(CHANGES).left_out(left_out)).unwrap();
-    lead.check("lead", "apply_changes", "lead/editor", &expect![[]]).await;
+    lead.check("lead", "apply_changes", "lead/editor", &expect![[r#""#]]).await;
 }
 
 #[tokio::test]
@@ -130,10 +161,28 @@ async fn a_person_is_shown_the_diff_and_asked_about_the_files() {
         .build();
     let call = ToolCall::new("c1".parse().unwrap(), "apply_changes", json!({ "run": "lead/editor" }));
     let outcome = executor.execute_batch(Batch::new(CallScope::new(id("lead")), vec![call])).await;
-    expect![[]].assert_eq(&outcome.into_replies().unwrap()[0].output.to_text());
+    expect![
+        "this call was not approved: not now; do not repeat it, find another way or say what you would need"
+    ]
+    .assert_eq(&outcome.into_replies().unwrap()[0].output.to_text());
     let asked = asked.lock().unwrap().remove(0);
     let accesses: Vec<String> = asked.accesses.iter().map(ToString::to_string).collect();
-    expect![[]].assert_eq(&format!("{}\n{}", accesses.join("\n"), asked.preview.as_text()));
+    expect![[r#"
+        read file:a
+        write file:a
+        write file:b
+        --- a/a
+        +++ b/a
+        @@ -1,2 +1,2 @@
+         one
+        -two
+        +2
+        --- /dev/null
+        +++ b/b
+        @@ -0,0 +1 @@
+        +b
+    "#]]
+    .assert_eq(&format!("{}\n{}", accesses.join("\n"), asked.preview.as_text()));
     assert_eq!(lead.project.list(), ["a"]);
     assert!(lead.call("lead", "apply_changes", "lead/editor").await.starts_with("Ok"));
 }

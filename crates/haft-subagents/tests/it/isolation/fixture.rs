@@ -1,4 +1,4 @@
-use haft_core::RunId;
+use haft_core::{RunId, Visible};
 use haft_process::Environment;
 use haft_subagents::{
     Isolation, Patch, PlaceLimits, Placed, Workplace, WorkplaceError, Workplaces as _, Worktrees,
@@ -187,7 +187,10 @@ pub(super) fn scope(run: &str) -> CallScope {
 /// What a patch says, for comparing it as a whole.
 pub(super) fn told(patch: &Patch) -> String {
     let files: String = patch.files.iter().map(|file| format!("{file}\n")).collect();
-    let left_out: String =
-        patch.left_out.iter().map(|out| format!("not {}, {}\n", out.path, out.reason)).collect();
+    let left_out: String = patch
+        .left_out
+        .iter()
+        .map(|out| format!("not {}, {}\n", Visible::line(&out.path), out.reason))
+        .collect();
     files + &left_out
 }

@@ -27,13 +27,19 @@ async fn check(change: impl Fn(&Child), expected: &Expect) {
     if !has_git() {
         return;
     }
+    let mut before = None;
     for isolation in [Isolation::Worktree, Isolation::Copy] {
         let house = House::of(committed(project()));
         let child = house.try_place("child", isolation).await.expect("the place is made");
         change(&child);
         let patch = child.changes().await;
-        expected.assert_eq(&told(&patch));
         assert_eq!(child.changes().await, patch, "telling changes changes nothing");
+        let told = told(&patch);
+        match &before {
+            None => expected.assert_eq(&told),
+            Some(before) => assert_eq!(before, &told, "{isolation:?}"),
+        }
+        before = Some(told);
         if patch.text.is_empty() {
             continue;
         }
@@ -129,8 +135,8 @@ async fn line_ends_stay_or_the_change_is_not_carried() {
         },
         &expect![[r#"
             changed `dos` (+1 -1)
-            not a, since a patch would not make exactly this of it, as with line ends
-            not new, since a patch would not make exactly this of it, as with line ends
+            not a, since a patch cannot say exactly this, as with line ends and odd names
+            not new, since a patch cannot say exactly this, as with line ends and odd names
         "#]],
     )
     .await;
@@ -197,7 +203,24 @@ async fn names_are_taken_as_they_are() {
             fs::write(child.root.join(OsStr::from_bytes(b"\xff")), "").unwrap();
             child.rename("long", "lo\nng");
         },
-        &expect![[]],
+        &expect![[r#"
+            added `#x` (+1 -0)
+            added `*` (+1 -0)
+            added `--help` (+1 -0)
+            added `-n` (+1 -0)
+            added `:(top)x` (+1 -0)
+            added `a\nb` (+1 -0)
+            added `a b` (+1 -0)
+            added `back\slash` (+1 -0)
+            added `grün` (+1 -0)
+            added `say "hi"` (+1 -0)
+            added `tab\there` (+1 -0)
+            not �, since its name is not UTF-8
+            not a
+b, since a patch cannot say exactly this, as with line ends and odd names
+            not dir with "\n/x, since a patch cannot say exactly this, as with line ends and odd names
+            not lo\nng, since a patch cannot say exactly this, as with line ends and odd names
+        "#]],
     )
     .await;
 }
@@ -208,7 +231,7 @@ async fn names_that_a_patch_cannot_say_are_told() {
         |child| {
             child.write("blank ", "x\n").write(" blank", "x\n").write("ok", "x\n");
         },
-        &expect![[]],
+        &expect![[r#""#]],
     )
     .await;
 }
@@ -219,7 +242,11 @@ async fn a_file_becomes_a_directory() {
         |child| {
             child.remove("a").write("a/b", "b\n").write("open", "1\n");
         },
-        &expect![[]],
+        &expect![[r#"
+            not a, since the changes cannot be made in one step
+            not a/b, since the changes cannot be made in one step
+            not open, since the changes cannot be made in one step
+        "#]],
     )
     .await;
 }
@@ -281,6 +308,7 @@ async fn what_is_too_much_is_refused_or_left_out() {
     child.write("large", "x\n".repeat(3000));
     let refused = child.place.changes().await;
     assert!(matches!(refused, Err(WorkplaceError::TooMuch { what: "bytes of files", .. })), "{refused:?}");
+    child.write("large", "");
     for part in 0..9 {
         child.write(&format!("part{part}"), "");
     }

@@ -16,7 +16,7 @@ async fn check(project: Tree, isolation: Isolation, expected: &Expect) {
 
 async fn check_in(house: House, isolation: Isolation, expected: &Expect) {
     let before = house.project.list();
-    let child = house.try_place("child", isolation).await.expect("the place is made");
+    let child = house.try_place("checked", isolation).await.expect("the place is made");
     let status = git(&child.root, ["status", "--porcelain"]);
     let found = child.list().join(" ");
     assert_eq!(told(&child.changes().await), "", "nothing is changed yet");
@@ -53,7 +53,17 @@ async fn what_is_not_committed_is_there_and_is_no_change() {
     let house = House::of(project);
     let child = house.place("child").await;
     assert_eq!((child.read("a"), child.read("staged")), ("2\n".to_owned(), "3\n".to_owned()));
-    check_in(house, Isolation::Worktree, &expect![[]]).await;
+    check_in(
+        house,
+        Isolation::Worktree,
+        &expect![[r#"
+        has .gitignore a dir/untracked kept.log staged
+        misses 
+        status 
+        added `new` (+1 -0)
+    "#]],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -63,10 +73,30 @@ async fn there_is_no_commit_yet() {
     }
     let project = Tree::new().file("a", "1\n");
     git(project.path(), ["init", "--quiet"]);
-    check(project, Isolation::Worktree, &expect![[]]).await;
+    check(
+        project,
+        Isolation::Worktree,
+        &expect![[r#"
+        has a
+        misses 
+        status 
+        added `new` (+1 -0)
+    "#]],
+    )
+    .await;
     let empty = Tree::new();
     git(empty.path(), ["init", "--quiet"]);
-    check(empty, Isolation::Worktree, &expect![[]]).await;
+    check(
+        empty,
+        Isolation::Worktree,
+        &expect![[r#"
+        has 
+        misses 
+        status 
+        added `new` (+1 -0)
+    "#]],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -77,7 +107,7 @@ async fn there_is_no_repository() {
         .file("built", "")
         .file(".hidden", "")
         .link("l", "a");
-    check(project, Isolation::Worktree, &expect![[]]).await;
+    check(project, Isolation::Worktree, &expect![[r#""#]]).await;
 }
 
 #[tokio::test]
@@ -87,7 +117,17 @@ async fn a_copy_has_what_repositories_within_have() {
     }
     let project = Tree::new().file("one/a", "1\n").file("two/b", "1\n").pipe("pipe");
     git(&project.path().join("one"), ["init", "--quiet"]);
-    check(project, Isolation::Copy, &expect![[]]).await;
+    check(
+        project,
+        Isolation::Copy,
+        &expect![[r#"
+        has one/a two/b
+        misses pipe
+        status 
+        added `new` (+1 -0)
+    "#]],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -112,7 +152,7 @@ async fn submodules_are_left_out() {
     let project = committed(Tree::new().file("a", "1\n"));
     let from = library.path().to_str().unwrap();
     git(project.path(), ["submodule", "--quiet", "add", from, "library"]);
-    check(project, Isolation::Worktree, &expect![[]]).await;
+    check(project, Isolation::Worktree, &expect![[r#""#]]).await;
 }
 
 #[tokio::test]
@@ -136,7 +176,7 @@ async fn a_merge_is_in_progress() {
     let house = House::of(project);
     let child = house.place("child").await;
     assert!(child.read("a").contains("<<<<<<<"), "{}", child.read("a"));
-    check_in(house, Isolation::Worktree, &expect![[]]).await;
+    check_in(house, Isolation::Worktree, &expect![[r#""#]]).await;
 }
 
 #[tokio::test]
@@ -152,7 +192,7 @@ async fn the_parent_works_in_a_worktree_with_a_detached_head() {
     let house = House::at(outer, workdir);
     let child = house.place("child").await;
     assert!(git(&child.root, ["log", "--format=%s"]).ends_with("first\n"));
-    check_in(house, Isolation::Worktree, &expect![[]]).await;
+    check_in(house, Isolation::Worktree, &expect![[r#""#]]).await;
     assert_eq!(git(project.path(), ["worktree", "list"]).lines().count(), 2, "none is registered");
 }
 
@@ -172,7 +212,7 @@ async fn the_parent_works_below_the_top() {
     "#]]
     .assert_eq(&told(&child.changes().await));
     fs::write(child.root.join("../../top"), "1\n").unwrap();
-    check_in(house, Isolation::Worktree, &expect![[]]).await;
+    check_in(house, Isolation::Worktree, &expect![[r#""#]]).await;
 }
 
 #[tokio::test]
@@ -188,7 +228,7 @@ async fn objects_have_long_names() {
     fs::create_dir(&library).unwrap();
     git(&library, ["init", "--quiet", "--object-format=sha256"]);
     git(&library, ["commit", "--quiet", "--allow-empty", "-m", "x"]);
-    check(project, Isolation::Worktree, &expect![[]]).await;
+    check(project, Isolation::Worktree, &expect![[r#""#]]).await;
 }
 
 #[tokio::test]
@@ -204,7 +244,7 @@ async fn attributes_change_nothing() {
     let house = House::of(project);
     let child = house.place("child").await;
     assert_eq!((child.read("a.txt"), child.read("b.id")), ("1\r\n2\n".to_owned(), "$Id: x$\n".to_owned()));
-    check_in(house, Isolation::Worktree, &expect![[]]).await;
+    check_in(house, Isolation::Worktree, &expect![[r#""#]]).await;
 }
 
 #[tokio::test]
@@ -220,7 +260,7 @@ async fn places_are_kept_inside_of_the_project() {
             let _place = places.place(&scope("lead"), &super::fixture::id(run), isolation).await.unwrap();
             let root = roots.lock().unwrap().last().unwrap().clone();
             assert!(root.starts_with(project.path()) && root.join("a").exists());
-            assert!(!root.join(".state [x]").exists(), "no place is in a place");
+            assert!(!root.join(".state [x]/places").exists(), "no place is in a place");
             assert_eq!(git(&root, ["rev-parse", "--show-toplevel"]).trim(), root.to_str().unwrap());
         }
     }
