@@ -216,8 +216,7 @@ async fn names_are_taken_as_they_are() {
             added `say "hi"` (+1 -0)
             added `tab\there` (+1 -0)
             not �, since its name is not UTF-8
-            not a
-b, since a patch cannot say exactly this, as with line ends and odd names
+            not a\rb, since a patch cannot say exactly this, as with line ends and odd names
             not dir with "\n/x, since a patch cannot say exactly this, as with line ends and odd names
             not lo\nng, since a patch cannot say exactly this, as with line ends and odd names
         "#]],
@@ -243,9 +242,9 @@ async fn a_file_becomes_a_directory() {
             child.remove("a").write("a/b", "b\n").write("open", "1\n");
         },
         &expect![[r#"
-            not a, since the changes cannot be made in one step
+            removed `a` (+0 -2)
+            changed `open` (+1 -2)
             not a/b, since the changes cannot be made in one step
-            not open, since the changes cannot be made in one step
         "#]],
     )
     .await;

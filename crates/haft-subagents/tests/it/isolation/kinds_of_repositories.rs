@@ -107,7 +107,17 @@ async fn there_is_no_repository() {
         .file("built", "")
         .file(".hidden", "")
         .link("l", "a");
-    check(project, Isolation::Worktree, &expect![[r#""#]]).await;
+    check(
+        project,
+        Isolation::Worktree,
+        &expect![[r#"
+        has .gitignore .hidden a/b l
+        misses 
+        status 
+        added `new` (+1 -0)
+    "#]],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -152,7 +162,17 @@ async fn submodules_are_left_out() {
     let project = committed(Tree::new().file("a", "1\n"));
     let from = library.path().to_str().unwrap();
     git(project.path(), ["submodule", "--quiet", "add", from, "library"]);
-    check(project, Isolation::Worktree, &expect![[r#""#]]).await;
+    check(
+        project,
+        Isolation::Worktree,
+        &expect![[r#"
+        has .gitmodules a
+        misses library
+        status 
+        added `new` (+1 -0)
+    "#]],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -176,7 +196,17 @@ async fn a_merge_is_in_progress() {
     let house = House::of(project);
     let child = house.place("child").await;
     assert!(child.read("a").contains("<<<<<<<"), "{}", child.read("a"));
-    check_in(house, Isolation::Worktree, &expect![[r#""#]]).await;
+    check_in(
+        house,
+        Isolation::Worktree,
+        &expect![[r#"
+        has a
+        misses 
+        status 
+        added `new` (+1 -0)
+    "#]],
+    )
+    .await;
 }
 
 #[tokio::test]
