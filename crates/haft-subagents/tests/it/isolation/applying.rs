@@ -150,7 +150,17 @@ async fn what_is_not_carried_is_said_again() {
     let lead = Lead::new(project());
     let left_out = vec![LeftOut::new("logo.png", "since it is not text")];
     lead.kept.keep(&id("lead"), &id("lead/editor"), &patch(CHANGES).left_out(left_out)).unwrap();
-    lead.check("lead", "apply_changes", "lead/editor", &expect![[r#""#]]).await;
+    lead.check(
+        "lead",
+        "apply_changes",
+        "lead/editor",
+        &expect![[r#"
+        Ok: applied to 2 files:
+        changed `a`, 1 hunk, sha256:b8c083898d90
+        added `b`, 1 line, sha256:0263829989b6
+        not in the patch: `logo.png`, since it is not text"#]],
+    )
+    .await;
 }
 
 #[tokio::test]

@@ -230,7 +230,11 @@ async fn names_that_a_patch_cannot_say_are_told() {
         |child| {
             child.write("blank ", "x\n").write(" blank", "x\n").write("ok", "x\n");
         },
-        &expect![[r#""#]],
+        &expect![[r#"
+            added ` blank` (+1 -0)
+            added `ok` (+1 -0)
+            not blank , since a patch cannot say exactly this, as with line ends and odd names
+        "#]],
     )
     .await;
 }

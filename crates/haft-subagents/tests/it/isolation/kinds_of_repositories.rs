@@ -222,7 +222,17 @@ async fn the_parent_works_in_a_worktree_with_a_detached_head() {
     let house = House::at(outer, workdir);
     let child = house.place("child").await;
     assert!(git(&child.root, ["log", "--format=%s"]).ends_with("first\n"));
-    check_in(house, Isolation::Worktree, &expect![[r#""#]]).await;
+    check_in(
+        house,
+        Isolation::Worktree,
+        &expect![[r#"
+        has a
+        misses 
+        status 
+        added `new` (+1 -0)
+    "#]],
+    )
+    .await;
     assert_eq!(git(project.path(), ["worktree", "list"]).lines().count(), 2, "none is registered");
 }
 
@@ -242,7 +252,17 @@ async fn the_parent_works_below_the_top() {
     "#]]
     .assert_eq(&told(&child.changes().await));
     fs::write(child.root.join("../../top"), "1\n").unwrap();
-    check_in(house, Isolation::Worktree, &expect![[r#""#]]).await;
+    check_in(
+        house,
+        Isolation::Worktree,
+        &expect![[r#"
+        has a
+        misses 
+        status 
+        added `new` (+1 -0)
+    "#]],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -258,7 +278,17 @@ async fn objects_have_long_names() {
     fs::create_dir(&library).unwrap();
     git(&library, ["init", "--quiet", "--object-format=sha256"]);
     git(&library, ["commit", "--quiet", "--allow-empty", "-m", "x"]);
-    check(project, Isolation::Worktree, &expect![[r#""#]]).await;
+    check(
+        project,
+        Isolation::Worktree,
+        &expect![[r#"
+        has a
+        misses library
+        status 
+        added `new` (+1 -0)
+    "#]],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -274,7 +304,17 @@ async fn attributes_change_nothing() {
     let house = House::of(project);
     let child = house.place("child").await;
     assert_eq!((child.read("a.txt"), child.read("b.id")), ("1\r\n2\n".to_owned(), "$Id: x$\n".to_owned()));
-    check_in(house, Isolation::Worktree, &expect![[r#""#]]).await;
+    check_in(
+        house,
+        Isolation::Worktree,
+        &expect![[r#"
+        has .gitattributes a.txt b.id c.u d.ex
+        misses 
+        status 
+        added `new` (+1 -0)
+    "#]],
+    )
+    .await;
 }
 
 #[tokio::test]
