@@ -4,7 +4,7 @@ use super::super::workplaces::WorkplaceError;
 use super::git::Git;
 use super::layout::{Layout, Ready, make_directory};
 use super::made::{Made, failed};
-use super::snapshot::{add, settle};
+use super::snapshot::{OURS, add, settle};
 use super::{PlaceLimits, shown};
 use haft_workdir::{EntryKind, WalkOptions, Workdir, WorkdirPath};
 use std::fs::{self, File, OpenOptions};
@@ -40,7 +40,12 @@ pub(super) async fn copy(
     let missing = copied
         .await
         .map_err(|error| WorkplaceError::Other { action: "copy the files", source: Box::new(error) })??;
-    let ours = Made { is_verbatim: true, text_bytes: Some(limits.text_bytes), ..Made::default() };
+    let ours = Made {
+        exclude: OURS.to_vec(),
+        is_verbatim: true,
+        text_bytes: Some(limits.text_bytes),
+        ..Made::default()
+    };
     ours.make(&layout.git())?;
     let repository = git.on(layout.git(), layout.tree());
     // All that was copied counts, whatever git would ignore besides.

@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 /// How many submodules and the like are named.
 const NAMED: usize = 20;
 
+/// What file tools leave besides the files themselves: what was deleted, and what a killed process was writing.
+pub(super) const OURS: &[u8] = b"\n.haft-trash\n.haft-*.tmp\n.haft-*.redo\n";
+
 /// Is the repository in whose working tree a directory is.
 #[derive(Debug)]
 pub(super) struct Source {
@@ -84,7 +87,7 @@ impl Source {
         state: &Path,
         limits: &PlaceLimits,
     ) -> Result<Ready, WorkplaceError> {
-        let mut exclude = taken(&self.exclude);
+        let mut exclude = [taken(&self.exclude).as_slice(), OURS].concat();
         if let Ok(state) = state.strip_prefix(&self.top) {
             exclude.extend(excluded(state));
         }

@@ -278,6 +278,7 @@ async fn a_repository_within_is_told() {
 async fn what_the_child_ignores_or_commits_is_its_own_matter() {
     check(
         |child| {
+            child.write(".haft-trash/run/open", "").write(".haft-00000000000000ff.tmp", "");
             child.write(".gitignore", "built\n").write("built", "").write("a", "1\n");
             super::fixture::git(&child.root, ["commit", "--quiet", "--all", "--message", "mine"]);
             super::fixture::git(&child.root, ["checkout", "--quiet", "-b", "mine"]);
