@@ -147,6 +147,12 @@ impl Layout {
         self.write(READY, ready)
     }
 
+    /// Removes the lock that a git that was killed left; whoever holds the place is the only one to run it.
+    pub(super) fn unlock(&self) -> Result<(), WorkplaceError> {
+        let path = self.git().join("index.lock");
+        gone(&path, fs::remove_file(&path))
+    }
+
     /// Empties a place that is held, so that it can be made anew.
     pub(super) fn clear(&self, _hold: &Hold) -> Result<(), WorkplaceError> {
         // Not whole from here on, however far this comes.

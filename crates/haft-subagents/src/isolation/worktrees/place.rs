@@ -67,15 +67,22 @@ impl Workplace for Place {
         if hold.is_none() {
             return Err(gone());
         }
+        self.layout.unlock()?;
         changes(&self.repository, &self.layout, &self.ready, &self.limits).await
     }
 
     async fn remove(&self) -> Result<(), WorkplaceError> {
-        let Some(hold) = self.hold.lock().await.take() else { return Ok(()) };
+        let mut held = self.hold.lock().await;
+        let Some(hold) = held.take() else { return Ok(()) };
         let layout = self.layout.clone();
         let removed = tokio::task::spawn_blocking(move || layout.remove(hold)).await;
+        let removed = removed
+            .map_err(|error| WorkplaceError::Other { action: "remove the place", source: Box::new(error) })
+            .flatten();
+        if removed.is_err() {
+            *held = self.layout.hold(&self.run).ok();
+        }
         removed
-            .map_err(|error| WorkplaceError::Other { action: "remove the place", source: Box::new(error) })?
     }
 }
 

@@ -114,3 +114,15 @@ async fn there_are_so_many_places_and_no_more() {
     one.place.remove().await.unwrap();
     house.place("three").await;
 }
+
+#[tokio::test]
+async fn a_git_that_was_killed_is_in_nobodys_way() {
+    if !has_git() {
+        return;
+    }
+    let house = House::of(project());
+    let child = house.place("child").await;
+    child.write("a", "2\n");
+    fs::write(child.root.join("../git/index.lock"), "").unwrap();
+    assert_eq!(told(&child.changes().await), "changed `a` (+1 -1)\n");
+}
