@@ -93,7 +93,7 @@ struct Kept {
     run: RunId,
     parent: RunId,
     state: State,
-    kept_at_ms: u64,
+    since_ms: u64,
     digest: Digest,
     /// Without its text.
     patch: Patch,
@@ -137,7 +137,7 @@ impl KeptChanges {
             run: run.clone(),
             parent: parent.clone(),
             state: State::Waiting,
-            kept_at_ms: now_ms(),
+            since_ms: now_ms(),
             digest: digest(patch),
             patch: Patch { text: String::new(), ..patch.clone() },
         };
@@ -194,7 +194,7 @@ impl KeptChanges {
             .all()?
             .into_iter()
             .filter(|(_, known)| known.parent == *parent && known.state == State::Waiting)
-            .map(|(_, known)| (known.kept_at_ms, known.run))
+            .map(|(_, known)| (known.since_ms, known.run))
             .collect();
         found.sort_unstable();
         Ok(found.into_iter().map(|(_, run)| run).collect())
@@ -243,7 +243,7 @@ impl KeptChanges {
     fn make_room(&self, name: &str) -> Result<(), ChangesError> {
         let mut all = self.all()?;
         all.retain(|(other, known)| other != name && known.state != State::Applying);
-        all.sort_by_key(|(_, known)| (known.state != State::Applied, known.kept_at_ms));
+        all.sort_by_key(|(_, known)| (known.state != State::Applied, known.since_ms));
         let over = (all.len() + 1).saturating_sub(self.most);
         for (name, _) in all.into_iter().take(over) {
             self.files.remove(&known_file(&name))?;

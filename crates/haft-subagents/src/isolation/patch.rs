@@ -255,9 +255,9 @@ mod tests {
         let left_out = vec![LeftOut::new("logo.png", "since it is not text")];
         check(
             &Patch::default().left_out(left_out),
-            &expect![[r#"
+            &expect![[r"
                 nothing of what it changed can be carried by a patch:
-                not in the patch: `logo.png`, since it is not text"#]],
+                not in the patch: `logo.png`, since it is not text"]],
         );
     }
 }

@@ -1,6 +1,7 @@
 //! Repositories that are made here: with settings and attributes of their own, and no program in them.
 
 use super::super::workplaces::WorkplaceError;
+use std::fmt::Write as _;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -46,7 +47,8 @@ impl Made<'_> {
         config +=
             if is_sha256 { "\trepositoryformatversion = 1\n" } else { "\trepositoryformatversion = 0\n" };
         if let Some(bytes) = self.text_bytes {
-            config += &format!("\tbigFileThreshold = {bytes}\n\tlooseCompression = 1\n");
+            // Writing to a string cannot fail.
+            let _ = writeln!(config, "\tbigFileThreshold = {bytes}\n\tlooseCompression = 1");
         }
         if is_sha256 {
             config += "[extensions]\n\tobjectFormat = sha256\n";

@@ -72,15 +72,15 @@ impl Workplace for Place {
     }
 
     async fn remove(&self) -> Result<(), WorkplaceError> {
-        let mut held = self.hold.lock().await;
-        let Some(hold) = held.take() else { return Ok(()) };
+        let mut guarded = self.hold.lock().await;
+        let Some(hold) = guarded.take() else { return Ok(()) };
         let layout = self.layout.clone();
         let removed = tokio::task::spawn_blocking(move || layout.remove(hold)).await;
         let removed = removed
             .map_err(|error| WorkplaceError::Other { action: "remove the place", source: Box::new(error) })
             .flatten();
         if removed.is_err() {
-            *held = self.layout.hold(&self.run).ok();
+            *guarded = self.layout.hold(&self.run).ok();
         }
         removed
     }

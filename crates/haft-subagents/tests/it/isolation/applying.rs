@@ -79,7 +79,7 @@ async fn changes_are_shown_and_applied_once() {
         "lead",
         "show_changes",
         "lead/editor",
-        &expect![[r#"
+        &expect![[r"
         Ok: changed `a`
         added `b`
 
@@ -95,17 +95,17 @@ async fn changes_are_shown_and_applied_once() {
         --- /dev/null
         +++ b/b
         @@ -0,0 +1 @@
-        +b"#]],
+        +b"]],
     )
     .await;
     lead.check(
         "lead",
         "apply_changes",
         "lead/editor",
-        &expect![[r#"
+        &expect![[r"
         Ok: applied to 2 files:
         changed `a`, 1 hunk, sha256:b8c083898d90
-        added `b`, 1 line, sha256:0263829989b6"#]],
+        added `b`, 1 line, sha256:0263829989b6"]],
     )
     .await;
     assert_eq!((lead.project.read("a"), lead.project.read("b")), ("one\n2\n".into(), "b\n".into()));
@@ -130,12 +130,12 @@ async fn only_children_of_the_run_that_calls_can_be_named() {
 #[tokio::test]
 async fn what_does_not_fit_is_said_with_its_place_and_nothing_is_applied() {
     let lead = Lead::new(Tree::new().file("a", "one\nchanged\n"));
-    lead.check("lead", "apply_changes", "lead/editor", &expect![[r#"
+    lead.check("lead", "apply_changes", "lead/editor", &expect![[r"
         Error(InvalidInput): nothing of the patch was applied, since 1 of 2 files cannot be changed
         a: hunk 1 (line 4 of the patch): its old text does not occur in it; the nearest is lines 1–2 (shown as → tab, · blank, ⍽ other blank, ␍ carriage return):
         1	one
         2	changed
-        write the old text as it is there, with blanks for ·, or read the file around it, then call apply_patch again"#]]).await;
+        write the old text as it is there, with blanks for ·, or read the file around it, then call apply_patch again"]]).await;
     assert_eq!(
         (lead.project.list(), lead.project.read("a")),
         (vec!["a".to_owned()], "one\nchanged\n".to_owned())
@@ -154,11 +154,11 @@ async fn what_is_not_carried_is_said_again() {
         "lead",
         "apply_changes",
         "lead/editor",
-        &expect![[r#"
+        &expect![[r"
         Ok: applied to 2 files:
         changed `a`, 1 hunk, sha256:b8c083898d90
         added `b`, 1 line, sha256:0263829989b6
-        not in the patch: `logo.png`, since it is not text"#]],
+        not in the patch: `logo.png`, since it is not text"]],
     )
     .await;
 }
@@ -182,7 +182,7 @@ async fn a_person_is_shown_the_diff_and_asked_about_the_files() {
     .assert_eq(&outcome.into_replies().unwrap()[0].output.to_text());
     let asked = asked.lock().unwrap().remove(0);
     let accesses: Vec<String> = asked.accesses.iter().map(ToString::to_string).collect();
-    expect![[r#"
+    expect![[r"
         read file:a
         write file:a
         write file:b
@@ -196,7 +196,7 @@ async fn a_person_is_shown_the_diff_and_asked_about_the_files() {
         +++ b/b
         @@ -0,0 +1 @@
         +b
-    "#]]
+    "]]
     .assert_eq(&format!("{}\n{}", accesses.join("\n"), asked.preview.as_text()));
     assert_eq!(lead.project.list(), ["a"]);
     assert!(lead.call("lead", "apply_changes", "lead/editor").await.starts_with("Ok"));

@@ -61,13 +61,13 @@ async fn files_are_changed_added_removed_and_renamed() {
             child.write("a", "one\n2\n").write("new/dir/b", "b\n").write("empty", "").remove("run.sh");
             child.rename("long", "longer");
         },
-        &expect![[r#"
+        &expect![[r"
             changed `a` (+1 -1)
             added `empty`
             renamed `long` to `longer`
             added `new/dir/b` (+1 -0)
             removed `run.sh` (+0 -1)
-        "#]],
+        "]],
     )
     .await;
 }
@@ -84,9 +84,9 @@ async fn a_renamed_file_is_changed_too() {
             let text = child.read("long").replace("line 7\n", "line seven\n");
             child.rename("long", "moved").write("moved", text);
         },
-        &expect![[r#"
+        &expect![[r"
             renamed `long` to `moved` (+1 -1)
-        "#]],
+        "]],
     )
     .await;
 }
@@ -103,11 +103,11 @@ async fn modes_are_changed() {
             child.write("new.sh", "echo\n");
             mode("new.sh", 0o755);
         },
-        &expect![[r#"
+        &expect![[r"
             changed `a`, executable
             added `new.sh` (+1 -0), executable
             changed `run.sh`, no longer executable
-        "#]],
+        "]],
     )
     .await;
 }
@@ -118,11 +118,11 @@ async fn final_newlines_come_and_go() {
         |child| {
             child.write("open", "one\ntwo\n").write("a", "one\ntwo").write("new", "one");
         },
-        &expect![[r#"
+        &expect![[r"
             changed `a` (+1 -1)
             added `new` (+1 -0)
             changed `open` (+1 -1)
-        "#]],
+        "]],
     )
     .await;
 }
@@ -133,11 +133,11 @@ async fn line_ends_stay_or_the_change_is_not_carried() {
         |child| {
             child.write("dos", "one\r\n2\r\n").write("a", "one\r\ntwo\r\n").write("new", "one\r\n");
         },
-        &expect![[r#"
+        &expect![[r"
             changed `dos` (+1 -1)
             not a, since a patch cannot say exactly this, as with line ends and odd names
             not new, since a patch cannot say exactly this, as with line ends and odd names
-        "#]],
+        "]],
     )
     .await;
 }
@@ -152,12 +152,12 @@ async fn what_is_no_text_is_told_and_not_carried() {
                 .write("latin", b"th\xe9\n")
                 .write("a", "1\n");
         },
-        &expect![[r#"
+        &expect![[r"
             changed `a` (+1 -2)
             not latin, since it is not text
             not other, since it is not text
             not picture, since it is not text
-        "#]],
+        "]],
     )
     .await;
 }
@@ -171,11 +171,11 @@ async fn links_are_told_and_not_carried() {
             symlink("open", child.root.join("a")).unwrap();
             child.write("long", "short\n");
         },
-        &expect![[r#"
+        &expect![[r"
             changed `long` (+1 -20)
             not a, since it is a symbolic link
             not out, since it is a symbolic link
-        "#]],
+        "]],
     )
     .await;
 }
@@ -230,11 +230,11 @@ async fn names_that_a_patch_cannot_say_are_told() {
         |child| {
             child.write("blank ", "x\n").write(" blank", "x\n").write("ok", "x\n");
         },
-        &expect![[r#"
+        &expect![[r"
             added ` blank` (+1 -0)
             added `ok` (+1 -0)
             not blank , since a patch cannot say exactly this, as with line ends and odd names
-        "#]],
+        "]],
     )
     .await;
 }
@@ -245,11 +245,11 @@ async fn a_file_becomes_a_directory() {
         |child| {
             child.remove("a").write("a/b", "b\n").write("open", "1\n");
         },
-        &expect![[r#"
+        &expect![[r"
             removed `a` (+0 -2)
             changed `open` (+1 -2)
             not a/b, since the changes cannot be made in one step
-        "#]],
+        "]],
     )
     .await;
 }
@@ -266,10 +266,10 @@ async fn a_repository_within_is_told() {
             super::fixture::git(&within, ["commit", "--quiet", "-m", "x"]);
             child.write("a", "1\n");
         },
-        &expect![[r#"
+        &expect![[r"
             changed `a` (+1 -2)
             not within, since it is a git repository of its own
-        "#]],
+        "]],
     )
     .await;
 }
@@ -283,10 +283,10 @@ async fn what_the_child_ignores_or_commits_is_its_own_matter() {
             super::fixture::git(&child.root, ["commit", "--quiet", "--all", "--message", "mine"]);
             super::fixture::git(&child.root, ["checkout", "--quiet", "-b", "mine"]);
         },
-        &expect![[r#"
+        &expect![[r"
             added `.gitignore` (+1 -0)
             changed `a` (+1 -2)
-        "#]],
+        "]],
     )
     .await;
 }
@@ -300,9 +300,9 @@ async fn what_is_too_much_is_refused_or_left_out() {
     let house = House::of(committed(project())).limited(limits);
     let child = house.place("child").await;
     child.write("large", "x\n".repeat(300));
-    expect![[r#"
+    expect![[r"
         not large, since it is not text
-    "#]]
+    "]]
     .assert_eq(&told(&child.changes().await));
     for part in 0..4 {
         child.write(&format!("part{part}"), "x\n".repeat(240));

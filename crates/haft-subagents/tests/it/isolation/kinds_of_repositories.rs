@@ -56,12 +56,12 @@ async fn what_is_not_committed_is_there_and_is_no_change() {
     check_in(
         house,
         Isolation::Worktree,
-        &expect![[r#"
+        &expect![[r"
         has .gitignore a dir/untracked kept.log staged
         misses 
         status 
         added `new` (+1 -0)
-    "#]],
+    "]],
     )
     .await;
 }
@@ -76,12 +76,12 @@ async fn there_is_no_commit_yet() {
     check(
         project,
         Isolation::Worktree,
-        &expect![[r#"
+        &expect![[r"
         has a
         misses 
         status 
         added `new` (+1 -0)
-    "#]],
+    "]],
     )
     .await;
     let empty = Tree::new();
@@ -89,12 +89,12 @@ async fn there_is_no_commit_yet() {
     check(
         empty,
         Isolation::Worktree,
-        &expect![[r#"
+        &expect![[r"
         has 
         misses 
         status 
         added `new` (+1 -0)
-    "#]],
+    "]],
     )
     .await;
 }
@@ -110,12 +110,12 @@ async fn there_is_no_repository() {
     check(
         project,
         Isolation::Worktree,
-        &expect![[r#"
+        &expect![[r"
         has .gitignore .hidden a/b l
         misses 
         status 
         added `new` (+1 -0)
-    "#]],
+    "]],
     )
     .await;
 }
@@ -130,12 +130,12 @@ async fn a_copy_has_what_repositories_within_have() {
     check(
         project,
         Isolation::Copy,
-        &expect![[r#"
+        &expect![[r"
         has one/a two/b
         misses pipe
         status 
         added `new` (+1 -0)
-    "#]],
+    "]],
     )
     .await;
 }
@@ -165,12 +165,12 @@ async fn submodules_are_left_out() {
     check(
         project,
         Isolation::Worktree,
-        &expect![[r#"
+        &expect![[r"
         has .gitmodules a
         misses library
         status 
         added `new` (+1 -0)
-    "#]],
+    "]],
     )
     .await;
 }
@@ -199,12 +199,12 @@ async fn a_merge_is_in_progress() {
     check_in(
         house,
         Isolation::Worktree,
-        &expect![[r#"
+        &expect![[r"
         has a
         misses 
         status 
         added `new` (+1 -0)
-    "#]],
+    "]],
     )
     .await;
 }
@@ -225,12 +225,12 @@ async fn the_parent_works_in_a_worktree_with_a_detached_head() {
     check_in(
         house,
         Isolation::Worktree,
-        &expect![[r#"
+        &expect![[r"
         has a
         misses 
         status 
         added `new` (+1 -0)
-    "#]],
+    "]],
     )
     .await;
     assert_eq!(git(project.path(), ["worktree", "list"]).lines().count(), 2, "none is registered");
@@ -247,20 +247,20 @@ async fn the_parent_works_below_the_top() {
     let house = House::at(project, workdir);
     let child = house.place("child").await;
     fs::write(child.root.join("../../top"), "2\n").unwrap();
-    expect![[r#"
+    expect![[r"
         not ../../top, since it is outside of the working directory
-    "#]]
+    "]]
     .assert_eq(&told(&child.changes().await));
     fs::write(child.root.join("../../top"), "1\n").unwrap();
     check_in(
         house,
         Isolation::Worktree,
-        &expect![[r#"
+        &expect![[r"
         has a
         misses 
         status 
         added `new` (+1 -0)
-    "#]],
+    "]],
     )
     .await;
 }
@@ -281,12 +281,12 @@ async fn objects_have_long_names() {
     check(
         project,
         Isolation::Worktree,
-        &expect![[r#"
+        &expect![[r"
         has a
         misses library
         status 
         added `new` (+1 -0)
-    "#]],
+    "]],
     )
     .await;
 }
@@ -307,12 +307,12 @@ async fn attributes_change_nothing() {
     check_in(
         house,
         Isolation::Worktree,
-        &expect![[r#"
+        &expect![[r"
         has .gitattributes a.txt b.id c.u d.ex
         misses 
         status 
         added `new` (+1 -0)
-    "#]],
+    "]],
     )
     .await;
 }
@@ -348,9 +348,9 @@ async fn a_child_of_a_child_begins_with_what_is_there() {
         house.try_place_below(&child.scope("child"), "grandchild", Isolation::Worktree).await.unwrap();
     assert_eq!((below.read("a"), below.read("b")), ("2\n".to_owned(), "by the child\n".to_owned()));
     below.write("c", "by its child\n");
-    expect![[r#"
+    expect![[r"
         added `c` (+1 -0)
-    "#]]
+    "]]
     .assert_eq(&told(&below.changes().await));
 }
 
