@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
 /// Says whether git is installed; where it is not, a test has nothing to work on, which CI does not let pass.
+#[expect(clippy::print_stderr, reason = "whoever reads the tests has to see that one was skipped")]
 pub(super) fn has_git() -> bool {
     let found = Command::new("git").arg("--version").output().is_ok_and(|output| output.status.success());
     assert!(found || std::env::var_os("CI").is_none(), "git is not installed, and CI tests with it");
@@ -186,11 +187,8 @@ pub(super) fn scope(run: &str) -> CallScope {
 
 /// What a patch says, for comparing it as a whole.
 pub(super) fn told(patch: &Patch) -> String {
-    let files: String = patch.files.iter().map(|file| format!("{file}\n")).collect();
-    let left_out: String = patch
-        .left_out
-        .iter()
-        .map(|out| format!("not {}, {}\n", Visible::line(&out.path), out.reason))
-        .collect();
-    files + &left_out
+    let files = patch.files.iter().map(ToString::to_string);
+    let left_out = patch.left_out.iter();
+    let left_out = left_out.map(|out| format!("not {}, {}", Visible::line(&out.path), out.reason));
+    files.chain(left_out).flat_map(|line| [line, "\n".to_owned()]).collect()
 }

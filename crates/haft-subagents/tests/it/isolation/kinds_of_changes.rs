@@ -10,7 +10,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 fn project() -> Tree {
-    let lines: String = (1..=20).map(|line| format!("line {line}\n")).collect();
+    let lines: String =
+        (1..=20).flat_map(|line| ["line ".to_owned(), line.to_string(), "\n".to_owned()]).collect();
     Tree::new()
         .file("long", &lines)
         .file("a", "one\ntwo\n")
