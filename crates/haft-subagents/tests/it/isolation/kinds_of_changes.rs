@@ -97,7 +97,7 @@ async fn modes_are_changed() {
     check(
         |child| {
             let mode = |path: &str, mode| {
-                fs::set_permissions(child.root.join(path), Permissions::from_mode(mode)).unwrap()
+                fs::set_permissions(child.root.join(path), Permissions::from_mode(mode)).unwrap();
             };
             mode("a", 0o755);
             mode("run.sh", 0o644);
