@@ -1,4 +1,10 @@
-//! The integration tests of the crate, in one binary.
+//! Delegation as a host and a model see it.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
+mod delegating;
+mod fixture;
 #[cfg(all(unix, feature = "worktrees"))]
 mod isolation;
+mod matrix;
