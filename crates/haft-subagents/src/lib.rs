@@ -5,10 +5,10 @@
 //! a [`Runner`] drives them.
 
 mod agent_runner;
+mod isolation;
 mod limits;
 mod markdown;
 mod record;
-mod report;
 mod result;
 mod runner;
 mod spec;
@@ -17,10 +17,15 @@ mod supervisor;
 mod tools;
 
 pub use agent_runner::AgentRunner;
+pub use isolation::{
+    ApplyChanges, ChangesError, FileChange, KeptChanges, LeftOut, Patch, PatchFile, Placed, ShowChanges,
+    Workplace, WorkplaceError, Workplaces, take_changes,
+};
+#[cfg(all(unix, feature = "worktrees"))]
+pub use isolation::{PlaceLimits, Worktrees};
 pub use limits::SpawnLimits;
 pub use markdown::{AgentDirectory, AgentFile, AgentFileError, AgentFiles, FileNote, NoteKind};
 pub use record::{ChildEnd, ChildRecord, ChildResult, ChildStatus};
-pub use report::report;
 pub use result::{ExpectedResult, InvalidOutputSchema, Unfit};
 pub use runner::{ChildMeter, ChildOutcome, ChildRun, Runner};
 pub use spec::{AgentSpec, Isolation, Share};
