@@ -9,10 +9,10 @@ mod settings;
 pub(crate) use header::Header;
 pub(crate) use settings::AgentSettings;
 
-use crate::agent_run::{AgentRun, Stage};
+use crate::agent_run::{AgentRun, ChooseModel};
 use crate::attend::attend;
 use crate::conclude::conclude;
-use crate::exit::{Exit, UsageError};
+use crate::exit::{Exit, UsageError, note};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
@@ -25,9 +25,12 @@ use anyhow::{Context as _, Result};
 use arguments::AgentOptions;
 use haft::Redactor;
 use haft::agent::RunState;
-use haft::model::Model;
+use haft::model::{Model, RecordingModel};
+use haft::subagents::ChildRun;
+use model_settings::ModelSettings;
 use record::Record;
 use std::io::Read as _;
+use std::path::absolute;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -46,6 +49,7 @@ pub(crate) async fn agent(options: AgentOptions) -> Result<Exit> {
     let work = What::Agent(Box::new(settings.clone()));
     let mut task = Task::new(work, workdir.root_path(), &options.policy)?;
     (task.approve_all, task.json) = (options.yes, options.json);
+    task.agents = options.agents.as_deref().map(absolute).transpose()?;
     (task.no_mcp, task.no_openapi) = (options.no_mcp, options.no_openapi);
     let scope = setup::scope()?;
     let keeper = Keeper::new(KeptState::from_environment()?, scope.run().clone(), &task)?;
@@ -60,7 +64,7 @@ pub(crate) async fn agent(options: AgentOptions) -> Result<Exit> {
         redactor,
         token: token.clone(),
     };
-    let (mut run, bench) = set_up(with, &settings, model, record, RunState::new()).await?;
+    let (mut run, bench) = set_up(with, &settings, &headers, model, record, RunState::new()).await?;
     if !options.json {
         let place = match &options.workdir {
             Some(directory) => format!("in {}", directory.display()),
@@ -72,6 +76,7 @@ pub(crate) async fn agent(options: AgentOptions) -> Result<Exit> {
     run.begin(prompt).await;
     let mut work = Work::Agent(Box::new(run));
     let attended = attend(&mut work, &keeper, &bench.attended(options.wait), &token).await;
+    work.end_below().await?;
     bench.servers.stop().await;
     attended?;
     keeper.state.tidy().await;
@@ -82,19 +87,58 @@ pub(crate) async fn agent(options: AgentOptions) -> Result<Exit> {
 pub(crate) async fn set_up(
     with: SetUp<'_>,
     settings: &AgentSettings,
+    headers: &[Header],
     model: Box<dyn Model>,
     record: Option<Record>,
     stands: RunState,
 ) -> Result<(AgentRun, Bench)> {
-    let (bench, outputs) = with.bench().await?;
+    let (bench, around) = with.bench().await?;
     let redactor = with.redactor.clone();
-    let stage = with.stage(&bench, outputs);
+    let stage = with.stage(&bench, around);
+    let model: Arc<dyn Model> = Arc::from(model);
+    let below = ModelsBelow {
+        model: Arc::clone(&model),
+        settings: settings.model.clone(),
+        headers: headers.to_vec(),
+        redactor: redactor.clone(),
+    };
     // A file is written over only once nothing else can be wrong.
     let run = match record.map(|record| record.open(&redactor)).transpose()?.flatten() {
-        Some(sink) => put_together(stage, settings, haft::model::RecordingModel::new(model, sink), stands)?,
-        None => put_together(stage, settings, model, stands)?,
+        Some(sink) => {
+            let recording = Arc::new(RecordingModel::new(model, sink));
+            let beside = Arc::clone(&recording);
+            let choose: ChooseModel =
+                Box::new(move |child| Some(Arc::new(beside.beside(below.of(child)?, child.path.as_str()))));
+            AgentRun::new(stage, recording, stands, choose, |agent| settings.configure(agent))?
+        }
+        None => {
+            let choose: ChooseModel = Box::new(move |child| below.of(child));
+            AgentRun::new(stage, model, stands, choose, |agent| settings.configure(agent))?
+        }
     };
     Ok((run, bench))
+}
+
+/// Finds the models of runs that are delegated to agents: that of the run which delegates, or another of the same service.
+struct ModelsBelow {
+    model: Arc<dyn Model>,
+    settings: ModelSettings,
+    headers: Vec<Header>,
+    redactor: Redactor,
+}
+
+impl ModelsBelow {
+    /// A model that cannot be asked is none, and its run ends as failed.
+    fn of(&self, child: &ChildRun) -> Option<Arc<dyn Model>> {
+        let Some(name) = &child.spec.model else { return Some(Arc::clone(&self.model)) };
+        match self.settings.named(name).connect(&self.headers, &self.redactor) {
+            Ok(model) => Some(Arc::from(model)),
+            Err(error) => {
+                note(error.as_ref());
+                None
+            }
+        }
+    }
 }
 
 /// Gathers what a run that was kept needs to go on; the keys come from the environment again.
@@ -110,17 +154,7 @@ pub(crate) async fn set_up_again(
     let turns = stands.turns();
     let record = settings.record.clone().filter(|_| stands.end().is_none());
     let record = record.map(|path| Record::GoesOn { path, turns });
-    set_up(with, settings, model, record, stands).await
-}
-
-/// Makes the agent of its tools, which the stage has, and its model.
-fn put_together(
-    stage: Stage<'_>,
-    settings: &AgentSettings,
-    model: impl Model,
-    stands: RunState,
-) -> Result<AgentRun> {
-    AgentRun::new(stage, model, stands, |agent| settings.configure(agent))
+    set_up(with, settings, headers, model, record, stands).await
 }
 
 /// Reads the prompt from where the command line says it is.

@@ -1,11 +1,14 @@
 use crate::keeper::Keeper;
+use crate::played::Played;
+use crate::set_up::Around;
 use crate::setup::Bench;
 use crate::timeline::{JsonLines, Timeline};
 use anyhow::Result;
 use haft::agent::{Agent, Budget, Phase, ResumeError, RunEnd, RunEvent, RunState};
 use haft::model::{Model, ScriptedModel, Session};
+use haft::subagents::{AgentRunner, ChildRun, Supervisor};
 use haft::{
-    Approval, CallId, CallOutcome, CallScope, Events, Observer, OutputStore, PendingCall, Redactor, ToolCall,
+    Approval, CallId, CallOutcome, CallScope, Events, HeldCall, Observer, PendingCall, Redactor, ToolCall,
 };
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -16,6 +19,8 @@ pub(crate) struct AgentRun {
     /// The model that plays a session, where it is one.
     pub(crate) session: Option<Arc<ScriptedModel>>,
     pub(crate) timeline: Option<Arc<Timeline>>,
+    /// Who starts the runs below it.
+    supervisor: Option<Supervisor>,
     scope: CallScope,
     pub(crate) state: RunState,
 }
@@ -24,20 +29,43 @@ pub(crate) struct AgentRun {
 pub(crate) struct Stage<'a> {
     pub(crate) bench: &'a Bench,
     pub(crate) keeper: Arc<Keeper>,
-    pub(crate) outputs: Arc<dyn OutputStore>,
+    pub(crate) around: Around,
     pub(crate) scope: CallScope,
     pub(crate) approves_all: bool,
-    pub(crate) json: bool,
     /// Knows the secrets that nothing may show.
     pub(crate) redactor: Redactor,
     pub(crate) token: CancellationToken,
 }
 
+/// Shows what happens in a run, and in those below it.
+pub(crate) struct Shown {
+    timeline: Option<Arc<Timeline>>,
+    pub(crate) events: Events,
+}
+
+impl Shown {
+    /// Shows it to people, or as JSON.
+    pub(crate) fn new(json: bool) -> Self {
+        let timeline = (!json).then(|| Arc::new(Timeline::new()));
+        let observer: Arc<dyn Observer> = match &timeline {
+            Some(timeline) => Arc::clone(timeline) as Arc<dyn Observer>,
+            None => Arc::new(JsonLines),
+        };
+        Self { timeline, events: Events::new([observer]) }
+    }
+}
+
+/// Chooses the model of a run that is delegated to an agent.
+pub(crate) type ChooseModel = Box<dyn Fn(&ChildRun) -> Option<Arc<dyn Model>> + Send + Sync>;
+
 impl AgentRun {
     /// Sets the stage for a session, at the place that a run has got to.
     pub(crate) fn playing(with: Stage<'_>, session: Session, stands: RunState) -> Result<Self> {
+        let below = session.clone();
+        let choose: ChooseModel =
+            Box::new(move |child| Some(Arc::new(Played::new(below.of_run(&child.path)?))));
         let model = Arc::new(ScriptedModel::new(session).after_turns(stands.turns() as usize));
-        let mut run = Self::new(with, Arc::clone(&model), stands, |agent| agent)?;
+        let mut run = Self::new(with, Arc::clone(&model), stands, choose, |agent| agent)?;
         run.session = Some(model);
         Ok(run)
     }
@@ -47,22 +75,26 @@ impl AgentRun {
         with: Stage<'_>,
         model: impl Model,
         stands: RunState,
+        choose: ChooseModel,
         configured: impl FnOnce(Agent) -> Agent,
     ) -> Result<Self> {
-        let Stage { bench, keeper, outputs, scope, approves_all, json, redactor, token } = with;
-        let timeline = (!json).then(|| Arc::new(Timeline::new()));
-        let observer: Arc<dyn Observer> = match &timeline {
-            Some(timeline) => Arc::clone(timeline) as Arc<dyn Observer>,
-            None => Arc::new(JsonLines),
-        };
-        let events = Events::new([observer]);
+        let Stage { bench, keeper, around, scope, approves_all, redactor, token } = with;
+        let Around { outputs, shown: Shown { timeline, events }, supervisor } = around;
         let executor = bench.executor(approves_all)?.outputs(outputs).events(events.clone());
         let executor = executor.redactor(redactor).build();
-        let agent = Agent::new(model, executor).events(events).cancelled_by(token).kept_by(keeper);
+        let model: Arc<dyn Model> = Arc::new(model);
+        if let Some(supervisor) = &supervisor {
+            let runner = AgentRunner::new(Arc::clone(&model), executor.clone());
+            supervisor.drive_with(runner.events(events.clone()).choosing_model(choose));
+        }
+        let mut agent = Agent::new(model, executor).events(events).cancelled_by(token).kept_by(keeper);
+        if supervisor.is_some() {
+            agent = agent.made_again(Supervisor::MADE_AGAIN).may_repeat(["wait_agents", "list_agents"]);
+        }
         if let Some(timeline) = &timeline {
             timeline.go_on(&stands);
         }
-        Ok(Self { agent: configured(agent), session: None, timeline, scope, state: stands })
+        Ok(Self { agent: configured(agent), session: None, timeline, supervisor, scope, state: stands })
     }
 
     /// Goes from the prompt until it ends or waits for a person.
@@ -94,6 +126,9 @@ impl AgentRun {
                     if let Some(pending) = waiting.iter().find(|pending| pending.call.id == call.id) {
                         return CallOutcome::Pending(Box::new(pending.clone()));
                     }
+                    if self.finds_its_runs(call) {
+                        return CallOutcome::Held(Box::new(HeldCall::new(call.clone())));
+                    }
                     lost(&call.id);
                     CallOutcome::lost(call)
                 };
@@ -107,6 +142,32 @@ impl AgentRun {
         };
         self.state = self.agent.step(self.scope.clone(), self.state.clone(), event).await?;
         Ok(())
+    }
+
+    /// Tells whether a call that was being executed when its process ended can be made again: it finds what it began.
+    fn finds_its_runs(&self, call: &ToolCall) -> bool {
+        self.supervisor.is_some() && Supervisor::MADE_AGAIN.contains(&call.name.as_str())
+    }
+
+    /// Goes on with the runs in the background that a process left behind which ended.
+    pub(crate) async fn go_on_below(&self) -> Result<()> {
+        if let Some(supervisor) = &self.supervisor {
+            let lost = supervisor.go_on_all(&self.scope).await?;
+            for run in lost {
+                anstream::eprintln!("the run `{run}` cannot be gone on with, and is lost");
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends what was started below the run, once that has ended itself.
+    pub(crate) async fn end_below(&self) -> Result<()> {
+        match &self.supervisor {
+            Some(supervisor) if self.state.end().is_some() => {
+                Ok(supervisor.cancel_below(self.scope.run()).await?)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Answers a call that waits, and goes on.

@@ -77,6 +77,7 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
         What::Session { .. } | What::Agent(_) => {
             let stands = RunState::restore(kept, log).with_context(unreadable)?;
             let (mut agent_run, bench) = set_up(with, stands, &options).await?;
+            agent_run.go_on_below().await?;
             if let (Some(prompt), What::Agent(settings)) = (prompt, &task.work) {
                 let budget = settings.budget_after(agent_run.state.spent());
                 agent_run.prompt(prompt, budget).await?;
@@ -88,6 +89,7 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
             }
             let mut work = Work::Agent(Box::new(agent_run));
             let attended = attend(&mut work, &keeper, &bench.attended(options.wait), &token).await;
+            work.end_below().await?;
             bench.servers.stop().await;
             attended?;
             keeper.state.tidy().await;

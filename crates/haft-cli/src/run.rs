@@ -35,6 +35,7 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     task.scratch = place.is_scratch();
     task.approve_all = options.yes || (place.is_scratch() && !decides);
     task.json = options.json;
+    task.agents = source.agents.as_deref().map(absolute).transpose()?;
     // What is approved unseen on a scratch copy must not reach beyond it, as tools of servers would.
     let is_played_alone = place.is_scratch() && !decides && !options.yes;
     task.no_mcp = options.no_mcp || is_played_alone;
@@ -67,6 +68,7 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     }
     let mut work = Work::Agent(Box::new(playing));
     let attended = attend(&mut work, &keeper, &bench.attended(options.wait), &token).await;
+    work.end_below().await?;
     bench.servers.stop().await;
     attended?;
     keeper.state.tidy().await;
@@ -75,8 +77,8 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
 
 /// Gathers what a session is played with, at the place that its run has got to.
 pub(crate) async fn set_up(with: SetUp<'_>, session: Session, stands: RunState) -> Result<(AgentRun, Bench)> {
-    let (bench, outputs) = with.bench().await?;
-    let run = AgentRun::playing(with.stage(&bench, outputs), session, stands)?;
+    let (bench, around) = with.bench().await?;
+    let run = AgentRun::playing(with.stage(&bench, around), session, stands)?;
     Ok((run, bench))
 }
 
@@ -91,13 +93,15 @@ pub(crate) struct Source {
     turns: PathBuf,
     prompt: Option<PathBuf>,
     project: Option<PathBuf>,
+    /// The agents that its runs are delegated to.
+    agents: Option<PathBuf>,
 }
 
 impl Source {
     pub(crate) fn locate(path: &Path) -> Result<Self> {
         let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         if path.is_file() {
-            return Ok(Self { name, turns: path.to_owned(), prompt: None, project: None });
+            return Ok(Self { name, turns: path.to_owned(), prompt: None, project: None, agents: None });
         }
         let turns = path.join("session.jsonl");
         if !turns.is_file() {
@@ -113,7 +117,8 @@ impl Source {
             return Err(UsageError(format!("the session `{}` {what}; {advice}", path.display())).into());
         }
         let existing = |name: &str| Some(path.join(name)).filter(|path| path.exists());
-        Ok(Self { name, turns, prompt: existing("prompt.md"), project: existing("project") })
+        let agents = existing("agents");
+        Ok(Self { name, turns, prompt: existing("prompt.md"), project: existing("project"), agents })
     }
 
     fn prompt(&self) -> Result<String> {

@@ -1,10 +1,12 @@
-use crate::agent_run::Stage;
+use crate::agent_run::{Shown, Stage};
+use crate::delegation::{load, supervise};
 use crate::keeper::Keeper;
 use crate::offered::offer;
 use crate::policy_setup::PolicySetup;
 use crate::setup::{self, Bench};
 use crate::task::Task;
 use anyhow::Result;
+use haft::subagents::Supervisor;
 use haft::{CallScope, LocalOutputs, OutputStore, Redactor, Workdir};
 use std::path::Path;
 use std::sync::Arc;
@@ -23,27 +25,43 @@ pub(crate) struct SetUp<'a> {
     pub(crate) token: CancellationToken,
 }
 
+/// Holds what there is around the calls of a run.
+pub(crate) struct Around {
+    pub(crate) outputs: Arc<dyn OutputStore>,
+    pub(crate) shown: Shown,
+    /// Who starts the runs that are delegated to agents, where there are some.
+    pub(crate) supervisor: Option<Supervisor>,
+}
+
 impl SetUp<'_> {
     /// Gathers what the calls of the run are made with.
     ///
     /// The registry of a run begins here: what its model is told of is what the bench holds.
-    pub(crate) async fn bench(&self) -> Result<(Bench, Arc<dyn OutputStore>)> {
+    pub(crate) async fn bench(&self) -> Result<(Bench, Around)> {
         // What cannot be read must not be found out when it is needed, in the middle of the work.
         self.keeper.state.existing()?;
         let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
         let tools = setup::registry_of_run(&self.workdir, Arc::clone(&outputs))?;
         let (tools, servers) = offer(&self.workdir, tools, self.task.wanted()).await?;
+        let shown = Shown::new(self.task.json);
+        let state = Arc::clone(&self.keeper.state);
+        let (tools, supervisor) = match &self.task.agents {
+            Some(agents) => {
+                let (tools, supervisor) =
+                    supervise(load(agents)?, &self.workdir, tools, &state, &shown.events)?;
+                (tools, Some(supervisor))
+            }
+            None => (tools, None),
+        };
         let policy = PolicySetup::new(&self.workdir, self.given, &tools).in_force(&self.task.policy()?)?;
         policy.print_notes();
-        let state = Arc::clone(&self.keeper.state);
         let bench = Bench { workdir: self.workdir.clone(), tools, policy, state, servers };
-        Ok((bench, outputs))
+        Ok((bench, Around { outputs, shown, supervisor }))
     }
 
     /// Sets the stage, on which only the model is missing.
-    pub(crate) fn stage(self, bench: &Bench, outputs: Arc<dyn OutputStore>) -> Stage<'_> {
+    pub(crate) fn stage(self, bench: &Bench, around: Around) -> Stage<'_> {
         let Self { task, keeper, scope, redactor, token, .. } = self;
-        let (approves_all, json) = (task.approve_all, task.json);
-        Stage { bench, keeper, outputs, scope, approves_all, json, redactor, token }
+        Stage { bench, keeper, around, scope, approves_all: task.approve_all, redactor, token }
     }
 }

@@ -34,6 +34,9 @@ pub(crate) struct Task {
     /// Whether it does without the tools of OpenAPI documents.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) no_openapi: bool,
+    /// The directory with the agents that it can delegate to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) agents: Option<PathBuf>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     profile: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,6 +94,7 @@ impl Task {
             json: false,
             no_mcp: false,
             no_openapi: false,
+            agents: None,
             profile: policy.profile.map(|profile| profile.to_string()),
             policy: policy_file,
             mode: policy.mode.map(|mode| mode.to_string()),

@@ -85,10 +85,37 @@ impl UserDirectories {
         }
     }
 
+    /// Where agents that work apart from those that delegate to them have their places; it need not be there.
+    ///
+    /// # Errors
+    ///
+    /// As for [`UserDirectories::state_file`].
+    pub(crate) fn places(&self) -> Result<Option<PathBuf>> {
+        Ok(self.state_file()?.map(|path| beside(path, "-places")))
+    }
+
+    /// Where what such agents have changed is kept until it is applied; it need not be there.
+    ///
+    /// # Errors
+    ///
+    /// As for [`UserDirectories::state_file`].
+    pub(crate) fn patches(&self) -> Result<Option<PathBuf>> {
+        Ok(self.state_file()?.map(|path| beside(path, "-patches")))
+    }
+
     /// The places that hold haft's own policy and state, with what is put beside the database.
     pub(crate) fn own_places(&self) -> impl Iterator<Item = PathBuf> {
         let config = self.config.as_ref().map(|(path, _)| path.clone());
         let state_file = self.state_file.iter().flat_map(SqliteStore::places);
-        config.into_iter().chain(self.state.clone()).chain(state_file)
+        let agents =
+            self.state_file.iter().flat_map(|path| [beside(path, "-places"), beside(path, "-patches")]);
+        config.into_iter().chain(self.state.clone()).chain(state_file).chain(agents)
     }
+}
+
+/// Names what belongs to a database.
+fn beside(state_file: &Path, ending: &str) -> PathBuf {
+    let mut name = state_file.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
 }

@@ -34,6 +34,14 @@ impl Work {
         }
     }
 
+    /// Ends the runs that were started below one that has ended.
+    pub(crate) async fn end_below(&self) -> Result<()> {
+        match self {
+            Self::Agent(run) => run.end_below().await,
+            Self::Call(_) => Ok(()),
+        }
+    }
+
     /// What is to be kept of it, beside so many entries of its log.
     pub(crate) fn kept_from(&self, entries: usize) -> Result<InParts> {
         match self {

@@ -1,4 +1,6 @@
 mod memory;
+#[cfg(feature = "store")]
+mod sqlite;
 
 pub use memory::MemoryChildren;
 

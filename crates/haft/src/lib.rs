@@ -57,6 +57,8 @@ pub use haft_policy as policy;
 pub use haft_providers as providers;
 #[cfg(feature = "store")]
 pub use haft_store as store;
+#[cfg(feature = "subagents")]
+pub use haft_subagents as subagents;
 #[cfg(feature = "fs")]
 pub use haft_tool_fs as fs;
 #[cfg(feature = "search")]

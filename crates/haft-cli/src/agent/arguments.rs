@@ -19,6 +19,9 @@ pub(crate) struct AgentOptions {
     /// Tell the model what is in this file ahead of the prompt, in the place of what it is told by default
     #[arg(long, value_name = "FILE")]
     pub(crate) system: Option<PathBuf>,
+    /// Let it delegate to the agents that the Markdown files of this directory describe
+    #[arg(long, value_name = "DIR")]
+    pub(crate) agents: Option<PathBuf>,
     /// Approve without asking
     #[arg(long)]
     pub(crate) yes: bool,

@@ -113,6 +113,13 @@ impl ModelSettings {
         })
     }
 
+    /// Another model, asked in the same way: `PROVIDER/NAME`, or a name that the same provider knows.
+    pub(super) fn named(&self, name: &str) -> Self {
+        let same = ModelId { provider: self.model.provider, name: name.to_owned() };
+        let model = name.parse().ok().filter(|other: &ModelId| other.provider == self.model.provider);
+        Self { model: model.unwrap_or(same), ..self.clone() }
+    }
+
     /// The name by which the provider knows the model.
     pub(super) fn name(&self) -> &str {
         &self.model.name

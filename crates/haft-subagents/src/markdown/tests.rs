@@ -3,7 +3,6 @@
 
 mod directories;
 mod foreign_tools;
-mod page;
 mod properties;
 
 use super::AgentFile;
