@@ -24,8 +24,7 @@ pub(crate) fn load(directory: &Path) -> Result<Vec<AgentSpec>> {
     let AgentFiles { agents, errors, notes, .. } =
         AgentFiles::load([AgentDirectory::new(shown.as_str(), directory)]);
     if !errors.is_empty() {
-        let errors: Vec<String> =
-            errors.iter().map(|error| visible(&error.to_string()).into_owned()).collect();
+        let errors: Vec<String> = errors.iter().map(|error| visible(&error.to_string())).collect();
         return Err(UsageError(errors.join("\n")).into());
     }
     if agents.is_empty() {
