@@ -1,0 +1,10 @@
+//! Delegation as a host and a model see it.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
+mod delegating;
+mod fixture;
+#[cfg(all(unix, feature = "worktrees"))]
+mod isolation;
+mod matrix;
