@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 use haft_agent::RunHandle;
-use haft_core::{Origin, Schema, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
+use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_tools_core::{Accesses, Action, CallContext, CallScope, Prepared, Tool, parse_input};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -40,8 +40,7 @@ pub fn report() -> impl Tool {
         "required": ["result"],
         "additionalProperties": false,
     });
-    let input = Schema::new(input).expect("the schema of a tool's input is an object");
-    let spec = ToolSpec::new(ToolName::project("report"), DESCRIPTION, input)
+    let spec = ToolSpec::new(ToolName::project("report"), DESCRIPTION, crate::tools::schema(input))
         .with_title("Report the result")
         .with_origin(Origin::Builtin)
         .with_hints(ToolHints { read_only: true, idempotent: true, ..ToolHints::default() });

@@ -47,7 +47,7 @@ async fn a_run_is_told_when_one_in_the_background_has_ended() {
 {"calls":[{"id":"s","name":"slow","input":{}}]}
 {"text":"It is on the table, I hear."}
 "#;
-    check(&setup(session), expect![[""]]).await;
+    check(&setup(session), expect![[r#""#]]).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -58,7 +58,7 @@ async fn what_nobody_could_be_told_is_news_for_the_host() {
 {"run":"d/0","text":"It is on the table."}
 {"text":"I let it work."}
 "#;
-    let process = check(&setup(session), expect![[""]]).await;
+    let process = check(&setup(session), expect![[r#""#]]).await;
     process.supervisor.idle(scope().run()).await.unwrap();
     let news = process.supervisor.news(&scope()).await.unwrap();
     assert_eq!(news.len(), 1);
@@ -79,7 +79,7 @@ async fn waiting_for_any_gives_the_first_and_for_all_gives_the_rest() {
 {"calls":[{"id":"w4","name":"wait_agents","input":{}},{"id":"l","name":"list_agents","input":{}}]}
 {"text":"Done."}
 "#;
-    check(&setup(session), expect![[""]]).await;
+    check(&setup(session), expect![[r#""#]]).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -130,9 +130,9 @@ async fn a_run_that_is_as_deep_as_it_may_be_has_no_tool_to_go_deeper() {
 {"text":"So be it."}
 "#;
     let setup = Setup { limits: SpawnLimits::default(), ..Setup::new(session) };
-    check(&setup, expect![[""]]).await;
+    check(&setup, expect![[r#""#]]).await;
     let none = Setup { limits: SpawnLimits { depth: 0, ..SpawnLimits::default() }, ..Setup::new(session) };
-    check(&none, expect![[""]]).await;
+    check(&none, expect![[r#""#]]).await;
 }
 
 #[tokio::test]
@@ -149,7 +149,7 @@ async fn a_run_starts_so_many_others_and_no_more() {
 "#;
     let setup =
         Setup { limits: SpawnLimits { children: 3, ..SpawnLimits::default() }, ..Setup::new(session) };
-    check(&setup, expect![[""]]).await;
+    check(&setup, expect![[r#""#]]).await;
 }
 
 #[tokio::test]
@@ -168,7 +168,7 @@ async fn what_a_run_spends_is_taken_from_the_run_above_and_the_rest_goes_back() 
     let (process, agent) = setup.process_over(Arc::clone(&setup.disk.children) as _);
     let agent = agent.budget(Budget::default().turns(20));
     let state = agent.run(scope(), "go").await;
-    expect![[""]].assert_eq(&transcript(&state));
+    expect![[r#""#]].assert_eq(&transcript(&state));
     let children = process.supervisor.children(scope().run()).await.unwrap();
     let turns: Vec<u64> = children.iter().map(|child| child.spent.turns).collect();
     assert_eq!((turns, state.spent().turns, state.account().reserved.turns), (vec![3, 2], 7, 0));
@@ -186,7 +186,7 @@ async fn one_that_breaks_costs_its_siblings_nothing() {
     let odd = vec![("panics", Odd::Panics), ("fails", Odd::Fails), ("hangs", Odd::Hangs)];
     let setup = Setup { agents, odd, ..Setup::new(session) };
     let process = setup.process();
-    expect![[""]].assert_eq(&transcript(&process.run().await));
+    expect![[r#""#]].assert_eq(&transcript(&process.run().await));
     let children = process.supervisor.children(scope().run()).await.unwrap();
     let ends: Vec<String> = children
         .iter()
@@ -195,7 +195,7 @@ async fn one_that_breaks_costs_its_siblings_nothing() {
             format!("{} {}: {}", child.agent, result.end.name(), result.detail.clone().unwrap_or_default())
         })
         .collect();
-    expect![[""]].assert_eq(&unnamed(&ends.join("\n")));
+    expect![[r#""#]].assert_eq(&unnamed(&ends.join("\n")));
 }
 
 #[test]
