@@ -47,7 +47,22 @@ async fn a_run_is_told_when_one_in_the_background_has_ended() {
 {"calls":[{"id":"s","name":"slow","input":{}}]}
 {"text":"It is on the table, I hear."}
 "#;
-    check(&setup(session), expect![[r#""#]]).await;
+    check(
+        &setup(session),
+        expect![[r#"
+        person: go
+        model: 
+        d ok: `helper-#` works on: Find the cup.
+        You are told when they are done. Go on with something else, or wait with `wait_agents`.
+        model: 
+        s ok: a second is over
+        person: An agent in the background has ended.
+        `helper-#` done:
+        It is on the table.
+        model: It is on the table, I hear.
+        Some(Completed)"#]],
+    )
+    .await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -58,7 +73,17 @@ async fn what_nobody_could_be_told_is_news_for_the_host() {
 {"run":"d/0","text":"It is on the table."}
 {"text":"I let it work."}
 "#;
-    let process = check(&setup(session), expect![[r#""#]]).await;
+    let process = check(
+        &setup(session),
+        expect![[r#"
+        person: go
+        model: 
+        d ok: `helper-#` works on: Find the cup.
+        You are told when they are done. Go on with something else, or wait with `wait_agents`.
+        model: I let it work.
+        Some(Completed)"#]],
+    )
+    .await;
     process.supervisor.idle(scope().run()).await.unwrap();
     let news = process.supervisor.news(&scope()).await.unwrap();
     assert_eq!(news.len(), 1);
@@ -79,7 +104,33 @@ async fn waiting_for_any_gives_the_first_and_for_all_gives_the_rest() {
 {"calls":[{"id":"w4","name":"wait_agents","input":{}},{"id":"l","name":"list_agents","input":{}}]}
 {"text":"Done."}
 "#;
-    check(&setup(session), expect![[r#""#]]).await;
+    check(
+        &setup(session),
+        expect![[r#"
+        person: go
+        model: 
+        d ok: `helper-#` works on: Fast.
+        `helper-#` works on: Slow.
+        You are told when they are done. Go on with something else, or wait with `wait_agents`.
+        model: 
+        w1 ok: `helper-#` done:
+        Fast is done.
+        `helper-#` running: Slow.
+        The others go on.
+        model: 
+        w2 ok: `helper-#` running: Slow.
+        The time is over, and they go on. Wait again, or cancel them with `cancel_agent`.
+        model: 
+        w3 ok: `helper-#` done:
+        Slow is done.
+        model: 
+        w4 ok: no agent works in the background, and you were told of all that did
+        l ok: `helper-#` done: Fast.
+        `helper-#` done: Slow.
+        model: Done.
+        Some(Completed)"#]],
+    )
+    .await;
 }
 
 #[tokio::test(start_paused = true)]

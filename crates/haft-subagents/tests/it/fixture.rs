@@ -73,7 +73,7 @@ impl Model for OddModel {
     async fn stream(&self, _: ModelRequest, _: CancellationToken) -> Result<DeltaStream, ModelError> {
         match self.0 {
             Odd::Panics => panic!("the model is broken"),
-            Odd::Fails => Err(ModelError::Cancelled),
+            Odd::Fails => Err(ModelError::Truncated),
             Odd::Hangs => std::future::pending().await,
         }
     }

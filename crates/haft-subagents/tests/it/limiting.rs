@@ -11,8 +11,8 @@ use haft_tools_core::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{Barrier, Notify};
 
@@ -43,15 +43,13 @@ async fn a_hundred_runs_of_width_4_keep_4_at_work() {
 
     // Four have to be at work for any of them to go on, and there are never more.
     let (all, most, now) =
-        (Arc::new(Barrier::new(width)), Arc::new(Mutex::new(0)), Arc::new(AtomicUsize::new(0)));
+        (Arc::new(Barrier::new(width)), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (seen, at_once) = (Arc::clone(&most), Arc::clone(&now));
     let work = tool_fn("work", "Works.", Accesses::none(), move |_: Nothing, _: CallContext| {
         let (all, most, now) = (Arc::clone(&all), Arc::clone(&seen), Arc::clone(&at_once));
         async move {
             let working = now.fetch_add(1, Ordering::SeqCst) + 1;
-            let mut most = most.lock().unwrap();
-            *most = working.max(*most);
-            drop(most);
+            most.fetch_max(working, Ordering::SeqCst);
             all.wait().await;
             now.fetch_sub(1, Ordering::SeqCst);
             Ok::<_, ToolError>("worked")
@@ -65,7 +63,7 @@ async fn a_hundred_runs_of_width_4_keep_4_at_work() {
     };
     let run = tokio::time::timeout(Duration::from_hours(1), async { setup.process().run().await });
     assert_eq!(run.await.unwrap().end(), Some(&RunEnd::Completed));
-    assert_eq!(*most.lock().unwrap(), width);
+    assert_eq!(most.load(Ordering::SeqCst), width);
 }
 
 #[tokio::test(start_paused = true)]
@@ -130,9 +128,27 @@ async fn a_run_that_is_as_deep_as_it_may_be_has_no_tool_to_go_deeper() {
 {"text":"So be it."}
 "#;
     let setup = Setup { limits: SpawnLimits::default(), ..Setup::new(session) };
-    check(&setup, expect![[r#""#]]).await;
+    check(
+        &setup,
+        expect![[r#"
+        person: go
+        model: 
+        d ok: I cannot.
+        model: So be it.
+        Some(Completed)"#]],
+    )
+    .await;
     let none = Setup { limits: SpawnLimits { depth: 0, ..SpawnLimits::default() }, ..Setup::new(session) };
-    check(&none, expect![[r#""#]]).await;
+    check(
+        &none,
+        expect![[r#"
+        person: go
+        model: 
+        d denied: nothing can be delegated here; do it yourself
+        model: So be it.
+        Some(Completed)"#]],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -149,7 +165,25 @@ async fn a_run_starts_so_many_others_and_no_more() {
 "#;
     let setup =
         Setup { limits: SpawnLimits { children: 3, ..SpawnLimits::default() }, ..Setup::new(session) };
-    check(&setup, expect![[r#""#]]).await;
+    check(
+        &setup,
+        expect![[r#"
+        person: go
+        model: 
+        c1 ok: [1 of 2] `helper-#` done:
+        One.
+        [2 of 2] `helper-#` done:
+        Two.
+        model: 
+        c2 denied: this run may start 3 others in all, and has 1 left to start; delegate fewer tasks
+        model: 
+        c3 ok: Three.
+        model: 
+        c4 denied: this run may start 3 others in all, and has 0 left to start; do the rest yourself
+        model: So be it.
+        Some(Completed)"#]],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -168,7 +202,17 @@ async fn what_a_run_spends_is_taken_from_the_run_above_and_the_rest_goes_back() 
     let (process, agent) = setup.process_over(Arc::clone(&setup.disk.children) as _);
     let agent = agent.budget(Budget::default().turns(20));
     let state = agent.run(scope(), "go").await;
-    expect![[r#""#]].assert_eq(&transcript(&state));
+    expect![[r#"
+        person: go
+        model: 
+        d ok: [1 of 2] `short-#` stopped: its budget of model turns is spent
+        What it said last:
+        I saw a cup and a pot.
+        [2 of 2] `helper-#` done:
+        A pan.
+        model: Done.
+        Some(Completed)"#]]
+    .assert_eq(&transcript(&state));
     let children = process.supervisor.children(scope().run()).await.unwrap();
     let turns: Vec<u64> = children.iter().map(|child| child.spent.turns).collect();
     assert_eq!((turns, state.spent().turns, state.account().reserved.turns), (vec![3, 2], 7, 0));
@@ -186,7 +230,18 @@ async fn one_that_breaks_costs_its_siblings_nothing() {
     let odd = vec![("panics", Odd::Panics), ("fails", Odd::Fails), ("hangs", Odd::Hangs)];
     let setup = Setup { agents, odd, ..Setup::new(session) };
     let process = setup.process();
-    expect![[r#""#]].assert_eq(&transcript(&process.run().await));
+    expect![[r#"
+        person: go
+        model: 
+        d ok: [1 of 4] `panics-#` failed: it broke through a fault of this program; do not repeat the task as it is
+        [2 of 4] `helper-#` done:
+        B is done.
+        [3 of 4] `fails-#` failed: its model could not answer; go on without it, or delegate the task again later
+        [4 of 4] `hangs-#` stopped: its budget of time is spent
+        model: 
+        d2 error: failed: `panics-#` failed: it broke through a fault of this program; do not repeat the task as it is
+        model: So be it.
+        Some(Completed)"#]].assert_eq(&transcript(&process.run().await));
     let children = process.supervisor.children(scope().run()).await.unwrap();
     let ends: Vec<String> = children
         .iter()
@@ -195,7 +250,13 @@ async fn one_that_breaks_costs_its_siblings_nothing() {
             format!("{} {}: {}", child.agent, result.end.name(), result.detail.clone().unwrap_or_default())
         })
         .collect();
-    expect![[r#""#]].assert_eq(&unnamed(&ends.join("\n")));
+    expect![[r#"
+        panics failed: it panicked: the model is broken
+        helper done: 
+        fails failed: the model's answer broke off before it was finished; ask again
+        hangs stopped: 
+        panics failed: it panicked: the model is broken"#]]
+    .assert_eq(&unnamed(&ends.join("\n")));
 }
 
 #[test]
