@@ -152,10 +152,7 @@ impl AgentRun {
     /// Goes on with the runs in the background that a process left behind which ended.
     pub(crate) async fn go_on_below(&self) -> Result<()> {
         if let Some(supervisor) = &self.supervisor {
-            let lost = supervisor.go_on_all(&self.scope).await?;
-            for run in lost {
-                anstream::eprintln!("the run `{run}` cannot be gone on with, and is lost");
-            }
+            supervisor.go_on_all(&self.scope).await?;
         }
         Ok(())
     }
