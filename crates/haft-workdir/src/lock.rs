@@ -102,7 +102,9 @@ impl Workdir {
                 match self.directory(&parent) {
                     Ok(directory) => break directory,
                     // Whoever uses the path is told what is wrong with it.
-                    Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) if !parent.is_root() => above = parent.parent(),
+                    Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) if !parent.is_root() => {
+                        above = parent.parent()
+                    }
                     Err(errno) => return Err(failed(errno)),
                 }
             };

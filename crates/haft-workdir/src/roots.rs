@@ -82,7 +82,12 @@ impl Roots {
     /// The same without the others; what may be done in the main one stays.
     pub(crate) fn without_others(&self) -> Self {
         let access = self.access.iter().filter(|(place, _)| !place.is_absolute()).cloned();
-        Self { main: Arc::clone(&self.main), others: Vec::new(), access: access.collect(), aliases: Vec::new() }
+        Self {
+            main: Arc::clone(&self.main),
+            others: Vec::new(),
+            access: access.collect(),
+            aliases: Vec::new(),
+        }
     }
 
     /// Adds a directory.

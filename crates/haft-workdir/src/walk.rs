@@ -292,7 +292,10 @@ impl Iterator for Walk {
             };
             let depth = self.levels.len();
             let is_deep_enough = self.options.max_depth.is_none_or(|max| depth < max);
-            if entry.kind == EntryKind::Directory && is_deep_enough && !self.workdir.roots.is_main(&entry.path) {
+            if entry.kind == EntryKind::Directory
+                && is_deep_enough
+                && !self.workdir.roots.is_main(&entry.path)
+            {
                 self.descend_into = Some(entry.path.clone());
             }
             return Some(Ok(entry));

@@ -27,5 +27,6 @@ mod races;
 mod reading;
 mod renaming;
 mod resolving;
+mod roots;
 mod walking;
 mod writing;
