@@ -154,15 +154,21 @@ impl Roots {
         self.aliases.contains(path)
     }
 
+    /// Tells what may be done at a path.
+    pub(crate) fn access(&self, path: &WorkdirPath) -> RootAccess {
+        // No tool has a path of the main root by the name of another; nothing is changed by such a path.
+        if self.aliases.iter().any(|alias| path.starts_with(alias)) {
+            return RootAccess::ReadOnly;
+        }
+        let innermost = self.access.iter().find(|(place, _)| path.starts_with(place));
+        innermost.map_or(RootAccess::ReadWrite, |(_, access)| *access)
+    }
+
     /// Refuses to change anything at a path that is in a root for reading.
     pub(crate) fn check_writable(&self, path: &WorkdirPath) -> Result<(), Error> {
-        let access = self.access.iter().find(|(place, _)| path.starts_with(place));
-        let below_main = self.aliases.iter().any(|alias| path.starts_with(alias));
-        match access {
-            Some((_, RootAccess::ReadOnly)) => Err(Error::ReadOnly { path: path.clone() }),
-            // No tool has such a path; what is meant is a place in the main root.
-            _ if below_main => Err(Error::ReadOnly { path: path.clone() }),
-            _ => Ok(()),
+        match self.access(path) {
+            RootAccess::ReadWrite => Ok(()),
+            RootAccess::ReadOnly => Err(Error::ReadOnly { path: path.clone() }),
         }
     }
 

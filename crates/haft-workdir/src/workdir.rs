@@ -142,6 +142,11 @@ impl Workdir {
         resolve::resolve(&self.roots, path)
     }
 
+    /// Tells what may be done at a path, going by the roots it lies in.
+    pub fn access(&self, path: &WorkdirPath) -> RootAccess {
+        self.roots.access(path)
+    }
+
     /// Returns what is at a path.
     ///
     /// # Errors
