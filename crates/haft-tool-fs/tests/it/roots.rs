@@ -57,11 +57,63 @@ fn check(access: RootAccess, tool: &str, input: Value, expected: &Expect) {
 #[test]
 fn what_is_allowed_in_one_root_is_not_in_another() {
     let read = RootAccess::ReadOnly;
-    check(read, "read_file", json!({ "path": "src/lib.rs" }), &expect![[r#""#]]);
-    check(read, "read_file", json!({ "path": "{ref}/src/lib.rs" }), &expect![[r#""#]]);
-    check(read, "list_files", json!({ "path": "{ref}/src" }), &expect![[r#""#]]);
-    check(read, "list_files", json!({ "path": "{ref}" }), &expect![[r#""#]]);
-    check(read, "read_file", json!({ "path": "{ref}/src/libs.rs" }), &expect![[r#""#]]);
+    check(
+        read,
+        "read_file",
+        json!({ "path": "src/lib.rs" }),
+        &expect![[r#"
+        ok
+        src/lib.rs: 1 line, 5 bytes
+        1	mine
+    "#]],
+    );
+    check(
+        read,
+        "read_file",
+        json!({ "path": "{ref}/src/lib.rs" }),
+        &expect![[r#"
+        asked about read outside:{ref}/src/lib.rs
+        ok
+        {ref}/src/lib.rs: 1 line, 7 bytes
+        1	theirs
+    "#]],
+    );
+    check(
+        read,
+        "list_files",
+        json!({ "path": "{ref}/src" }),
+        &expect![[r#"
+        asked about read outside:{ref}/src/**, read outside:{ref}/.gitignore, read outside:{ref}/.ignore, read outside:{ref}/.git/info/exclude
+        ok
+        {ref}/src/
+          deep/
+            a.rs  7 bytes
+          lib.rs  7 bytes
+    "#]],
+    );
+    check(
+        read,
+        "list_files",
+        json!({ "path": "{ref}" }),
+        &expect![[r#"
+        asked about read outside:{ref}/**
+        ok
+        {ref}/
+          src/
+            deep/  (1 entry)
+            lib.rs  7 bytes
+    "#]],
+    );
+    check(
+        read,
+        "read_file",
+        json!({ "path": "{ref}/src/libs.rs" }),
+        &expect![[r#"
+        asked about read outside:{ref}/src/libs.rs, read outside:{ref}/src/**
+        error: not found
+        `{ref}/src/libs.rs` does not exist; did you mean `{ref}/src/lib.rs`?
+    "#]],
+    );
 }
 
 #[test]
@@ -76,7 +128,14 @@ fn nothing_is_written_in_a_root_for_reading() {
     let before = tree.list();
     let replies: String =
         calls.into_iter().map(|(tool, input)| reply(&tree, RootAccess::ReadOnly, tool, input)).collect();
-    expect![[r#""#]].assert_eq(&replies);
+    expect![[r#"
+        denied
+        `{ref}/new/a.rs` is in a directory that is for reading only; write somewhere else, or ask the user to do it
+        denied
+        `{ref}/src/lib.rs` is in a directory that is for reading only; write somewhere else, or ask the user to do it
+        denied
+        `{ref}/src/lib.rs` is in a directory that is for reading only; write somewhere else, or ask the user to do it
+    "#]].assert_eq(&replies);
     assert_eq!((tree.list(), tree.read("ref/src/lib.rs")), (before, "theirs\n".to_owned()));
 }
 
@@ -86,12 +145,23 @@ fn a_root_for_writing_is_written_where_that_is_allowed() {
         RootAccess::ReadWrite,
         "edit_file",
         json!({ "path": "{ref}/src/lib.rs", "edits": [{ "old": "theirs", "new": "mine" }] }),
-        &expect![[r#""#]],
+        &expect![[r#"
+            asked about read outside:{ref}/src/lib.rs, write outside:{ref}/src/lib.rs
+            ok
+            edited `{ref}/src/lib.rs`: 1 replacement, sha256:fcbc800db3f1
+            @@ -1 +1 @@
+            -theirs
+            +mine
+        "#]],
     );
     check(
         RootAccess::ReadWrite,
         "write_file",
         json!({ "path": "{ref}/new/a.rs", "content": "mine\n" }),
-        &expect![[r#""#]],
+        &expect![[r#"
+            asked about write outside:{ref}/new/a.rs, write outside:{ref}/new
+            ok
+            created `{ref}/new/a.rs`: 1 line, 5 bytes; new directories: `{ref}/new`
+        "#]],
     );
 }
