@@ -103,7 +103,7 @@ impl Workdir {
                     Ok(directory) => break directory,
                     // Whoever uses the path is told what is wrong with it.
                     Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) if !parent.is_root() => {
-                        above = parent.parent()
+                        above = parent.parent();
                     }
                     Err(errno) => return Err(failed(errno)),
                 }

@@ -145,8 +145,10 @@ impl Roots {
 
     /// Gives a place in the main root its name there, where it was reached by that of another.
     pub(crate) fn innermost(&self, path: WorkdirPath) -> WorkdirPath {
-        let below = self.aliases.iter().find_map(|alias| path.relative_to(alias));
-        below.map_or_else(|| path.clone(), WorkdirPath::from_resolved)
+        match self.aliases.iter().find_map(|alias| path.relative_to(alias)) {
+            Some(below) => WorkdirPath::from_resolved(below),
+            None => path,
+        }
     }
 
     /// Tells whether a path of another root is the main one, whose content has names of its own.

@@ -90,12 +90,12 @@ impl Workdir {
     /// Those of [`Workdir::open`], also when the path is not UTF-8.
     pub fn with_root(self, path: impl AsRef<Path>, access: RootAccess) -> Result<Self, Error> {
         let root = Root::open(path.as_ref(), self.roots.main().handle.lookup())?;
-        Ok(Self { roots: Arc::new(Roots::clone(&self.roots).with(root, access)?), ..self })
+        Ok(Self { roots: Arc::new(Roots::clone(&self.roots).with(root, access)?) })
     }
 
     /// Returns the same directory without the roots that were added outside of it.
-    pub fn without_other_roots(&self) -> Self {
-        Self { roots: Arc::new(self.roots.without_others()), ..self.clone() }
+    pub fn without_other_roots(self) -> Self {
+        Self { roots: Arc::new(self.roots.without_others()) }
     }
 
     /// Returns the host path of the main root, without symbolic links, as it was when it was opened.
