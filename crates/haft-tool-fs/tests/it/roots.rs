@@ -24,7 +24,7 @@ fn tree() -> Tree {
 ///
 /// `{ref}` stands for the path of the other root.
 #[tokio::main(flavor = "current_thread")]
-async fn reply(tree: &Tree, access: RootAccess, tool: &str, input: Value) -> String {
+async fn reply(tree: &Tree, access: RootAccess, tool: &str, input: &Value) -> String {
     let other = tree.path().canonicalize().unwrap().join("ref");
     let other = other.to_str().unwrap();
     let input = serde_json::from_str(&input.to_string().replace("{ref}", other)).unwrap();
@@ -50,7 +50,7 @@ async fn reply(tree: &Tree, access: RootAccess, tool: &str, input: Value) -> Str
     format!("{asked}{}\n{}\n", reply.status, reply.output.to_text()).replace(other, "{ref}")
 }
 
-fn check(access: RootAccess, tool: &str, input: Value, expected: &Expect) {
+fn check(access: RootAccess, tool: &str, input: &Value, expected: &Expect) {
     expected.assert_eq(&reply(&tree(), access, tool, input));
 }
 
@@ -60,59 +60,59 @@ fn what_is_allowed_in_one_root_is_not_in_another() {
     check(
         read,
         "read_file",
-        json!({ "path": "src/lib.rs" }),
-        &expect![[r#"
+        &json!({ "path": "src/lib.rs" }),
+        &expect![[r"
         ok
         src/lib.rs: 1 line, 5 bytes
         1	mine
-    "#]],
+    "]],
     );
     check(
         read,
         "read_file",
-        json!({ "path": "{ref}/src/lib.rs" }),
-        &expect![[r#"
+        &json!({ "path": "{ref}/src/lib.rs" }),
+        &expect![[r"
         asked about read outside:{ref}/src/lib.rs
         ok
         {ref}/src/lib.rs: 1 line, 7 bytes
         1	theirs
-    "#]],
+    "]],
     );
     check(
         read,
         "list_files",
-        json!({ "path": "{ref}/src" }),
-        &expect![[r#"
+        &json!({ "path": "{ref}/src" }),
+        &expect![[r"
         asked about read outside:{ref}/src/**, read outside:{ref}/.gitignore, read outside:{ref}/.ignore, read outside:{ref}/.git/info/exclude
         ok
         {ref}/src/
           deep/
             a.rs  7 bytes
           lib.rs  7 bytes
-    "#]],
+    "]],
     );
     check(
         read,
         "list_files",
-        json!({ "path": "{ref}" }),
-        &expect![[r#"
+        &json!({ "path": "{ref}" }),
+        &expect![[r"
         asked about read outside:{ref}/**
         ok
         {ref}/
           src/
             deep/  (1 entry)
             lib.rs  7 bytes
-    "#]],
+    "]],
     );
     check(
         read,
         "read_file",
-        json!({ "path": "{ref}/src/libs.rs" }),
-        &expect![[r#"
+        &json!({ "path": "{ref}/src/libs.rs" }),
+        &expect![[r"
         asked about read outside:{ref}/src/libs.rs, read outside:{ref}/src/**
         error: not found
         `{ref}/src/libs.rs` does not exist; did you mean `{ref}/src/lib.rs`?
-    "#]],
+    "]],
     );
 }
 
@@ -127,15 +127,15 @@ fn nothing_is_written_in_a_root_for_reading() {
     let tree = tree();
     let before = tree.list();
     let replies: String =
-        calls.into_iter().map(|(tool, input)| reply(&tree, RootAccess::ReadOnly, tool, input)).collect();
-    expect![[r#"
+        calls.into_iter().map(|(tool, input)| reply(&tree, RootAccess::ReadOnly, tool, &input)).collect();
+    expect![[r"
         denied
         `{ref}/new/a.rs` is in a directory that is for reading only; write somewhere else, or ask the user to do it
         denied
         `{ref}/src/lib.rs` is in a directory that is for reading only; write somewhere else, or ask the user to do it
         denied
         `{ref}/src/lib.rs` is in a directory that is for reading only; write somewhere else, or ask the user to do it
-    "#]].assert_eq(&replies);
+    "]].assert_eq(&replies);
     assert_eq!((tree.list(), tree.read("ref/src/lib.rs")), (before, "theirs\n".to_owned()));
 }
 
@@ -144,24 +144,24 @@ fn a_root_for_writing_is_written_where_that_is_allowed() {
     check(
         RootAccess::ReadWrite,
         "edit_file",
-        json!({ "path": "{ref}/src/lib.rs", "edits": [{ "old": "theirs", "new": "mine" }] }),
-        &expect![[r#"
+        &json!({ "path": "{ref}/src/lib.rs", "edits": [{ "old": "theirs", "new": "mine" }] }),
+        &expect![[r"
             asked about read outside:{ref}/src/lib.rs, write outside:{ref}/src/lib.rs
             ok
             edited `{ref}/src/lib.rs`: 1 replacement, sha256:fcbc800db3f1
             @@ -1 +1 @@
             -theirs
             +mine
-        "#]],
+        "]],
     );
     check(
         RootAccess::ReadWrite,
         "write_file",
-        json!({ "path": "{ref}/new/a.rs", "content": "mine\n" }),
-        &expect![[r#"
+        &json!({ "path": "{ref}/new/a.rs", "content": "mine\n" }),
+        &expect![[r"
             asked about write outside:{ref}/new/a.rs, write outside:{ref}/new
             ok
             created `{ref}/new/a.rs`: 1 line, 5 bytes; new directories: `{ref}/new`
-        "#]],
+        "]],
     );
 }
