@@ -55,8 +55,9 @@ mod queue;
 mod repeats;
 mod state;
 mod tools;
+mod transcript;
 
-pub use agent::{Agent, NotAtWork, ResumeError, StateKeeper};
+pub use agent::{Agent, NotAtWork, ResumeError, RunHandle, RunLimits, StateKeeper};
 pub use budget::{Account, Budget, Price, Prices, Purse, Reservation, Spent};
 pub use compaction::{CompactError, Compacted, Compaction, Context, CutOutputs, Told};
 pub use effect::{Effect, RunEvent};
@@ -65,3 +66,4 @@ pub use phase::{Phase, RunEnd};
 pub use queue::{Queued, When};
 pub use state::{RestoreError, RunHead, RunState, StepError};
 pub use tools::{Plan, PlanStep, StepStatus, ask_user, update_plan};
+pub use transcript::Transcript;

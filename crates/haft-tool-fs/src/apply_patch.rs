@@ -6,10 +6,9 @@ mod planned;
 use crate::blocking::{blocking, blocking_preview, go_on};
 use crate::commit::{Uncommitted, commit};
 use crate::digest::digest;
-use crate::failure::resolve;
+use crate::failure::{failure, resolve};
 use crate::hints::{Hints, missing_above};
 use crate::resource;
-use crate::turns::take_turn;
 use crate::words::{Count, Shown, counted};
 use async_trait::async_trait;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
@@ -164,7 +163,7 @@ impl Patch {
 
     fn apply(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let paths = self.files.iter().flat_map(|file| [Some(&file.path), file.to.as_ref()]).flatten();
-        let _turn = take_turn(paths);
+        let _lock = self.workdir.lock(paths).map_err(failure)?;
         match self.try_once(stop)? {
             Ok(output) => Ok(output),
             // Something has changed since it was read, which need not be where the hunks are.

@@ -15,7 +15,6 @@ use crate::failure::{failure, failure_near, resolve};
 use crate::hints::Hints;
 use crate::resource;
 use crate::text_change::{difference, in_file, spliced};
-use crate::turns::take_turn;
 use crate::whole::whole;
 use crate::words::{Shown, counted, size};
 use async_trait::async_trait;
@@ -158,7 +157,7 @@ impl Change {
     }
 
     fn edit(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
-        let _turn = take_turn([&self.path]);
+        let _lock = self.workdir.lock([&self.path]).map_err(failure)?;
         if let Ok(output) = self.try_once(stop)? {
             return Ok(output);
         }

@@ -10,7 +10,6 @@ use crate::hints::missing_above;
 use crate::lines::{line_feeds, lines_of};
 use crate::resource;
 use crate::same::holds;
-use crate::turns::take_turn;
 use crate::whole::whole;
 use crate::words::{Count, Shown, joined, lines, size};
 use async_trait::async_trait;
@@ -160,7 +159,7 @@ impl Change {
     }
 
     fn write(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
-        let _turn = take_turn([&self.path]);
+        let _lock = self.workdir.lock([&self.path]).map_err(failure)?;
         match self.try_once(stop)? {
             Ok(output) => Ok(output),
             // Something else has written to it since it was read.

@@ -250,6 +250,13 @@ pub struct HeldCall {
     pub behind: Vec<CallId>,
 }
 
+impl HeldCall {
+    /// Makes one that waits for no other call, for a call that is to be taken up again.
+    pub fn new(call: ToolCall) -> Self {
+        Self { call, repairs: Vec::new(), behind: Vec::new() }
+    }
+}
+
 /// Says why a pending call is not gone on with; nothing was run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

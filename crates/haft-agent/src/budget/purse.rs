@@ -72,6 +72,11 @@ impl Purse {
         (std::mem::take(&mut held.news), held.account.reserved)
     }
 
+    /// Has something collected again that was collected, and that no state of the run counts.
+    pub(crate) fn give_back(&self, spent: Spent) {
+        self.lock().news += spent;
+    }
+
     /// Takes over what the run knows it may spend and has spent; what it has not collected yet comes on top.
     pub(crate) fn follow(&self, account: &Account) {
         let mut held = self.lock();

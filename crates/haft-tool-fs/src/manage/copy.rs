@@ -5,7 +5,6 @@ use crate::commit::{After, Before, Change, commit};
 use crate::failure::{failure, failure_near, resolve};
 use crate::hints::{Hints, missing_above};
 use crate::resource;
-use crate::turns::take_turn;
 use crate::whole::whole;
 use crate::words::{Count, Shown, counted, size};
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
@@ -76,7 +75,7 @@ impl Tool for Copy {
         let workdir = self.workdir.clone();
         let shown = format!("copies `{}` to `{}`", Shown::new(from.as_str()), Shown::new(to.as_str()));
         let doing = Doing::new(shown, move |stop| {
-            let _turn = take_turn([&to]);
+            let _lock = workdir.lock([&to]).map_err(failure)?;
             copy(&workdir, &from, &to, &hints, stop)
         });
         Ok(Prepared::new(accesses, doing))

@@ -3,7 +3,6 @@ use super::entry::{not_the_root, resolve_entry};
 use crate::failure::{failure, failure_near};
 use crate::hints::Hints;
 use crate::resource;
-use crate::turns::take_turn;
 use crate::words::{Count, Shown};
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_tools_core::{Access, Accesses, CallScope, Prepared, Tool, input_schema, parse_input};
@@ -80,7 +79,7 @@ impl Tool for Delete {
         let how = if permanently { "for good" } else { "by moving it to the trash" };
         let shown = format!("deletes `{}` {how}", Shown::new(path.as_str()));
         let doing = Doing::new(shown, move |_| {
-            let _turn = take_turn([&path]);
+            let _lock = workdir.lock([&path]).map_err(failure)?;
             let kind = kind_of(&workdir, &path).map_err(|error| failure_near(&workdir, &hints, error))?;
             if permanently { remove(&workdir, &path, kind) } else { keep(&workdir, &path, &trash) }
         });
