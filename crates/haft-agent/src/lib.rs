@@ -39,6 +39,19 @@
 //! [`Agent::steer`] says something to a run, [`Agent::pause`] has it stand still, and [`Agent::cancel`] stops it. What was said
 //! is part of the state until the model is told, and so is a pause: a paused run is plain data like any other.
 //!
+//! A call reaches the run it belongs to by the [`RunHandle`] in its scope: it can say something to it, end it with a result
+//! ([`RunHandle::conclude`]), and see what was said so far.
+//!
+//! # When its process ends
+//!
+//! [`Agent::go_on`] goes on with a run from where a [`StateKeeper`] has kept it. No call that was answered is made again; one
+//! that was being executed is answered as lost, unless its tool is one whose calls are [made again](Agent::made_again).
+//!
+//! # Runs of other runs
+//!
+//! A call can run an agent of its own: [`Agent::made_by`] gives its calls the place of that call, [`Agent::run_from`] begins
+//! with a part of what was said in the run above, and [`RunLimits`] in a scope limit how deep runs lie one below the other.
+//!
 //! # What the model is told
 //!
 //! The transcript only ever grows, and is kept by adding to it ([`StateKeeper`]). What the model is told of it is a view, of

@@ -147,6 +147,16 @@ impl Batch {
         self
     }
 
+    /// Has these calls attended to by those who attend to a call: whoever is [asked](Self::asked_through) about that one, and
+    /// [told](Self::observed_by) of it, unless the batch has its own.
+    ///
+    /// For calls that are made because of it and do not belong to it, such as those of a run in the background; calls that
+    /// are [made by](Self::made_by) a call are attended to so anyway. It does not matter whether the call has ended.
+    pub fn attended_like(mut self, call: &CallContext) -> Self {
+        self.attended = Attended::like(self.attended, call);
+        self
+    }
+
     /// The calls, in order.
     pub fn calls(&self) -> &[ToolCall] {
         &self.calls
@@ -201,6 +211,12 @@ impl Resumption {
     /// Asks this approver about the call, as [`Batch::asked_through`] does.
     pub fn asked_through(mut self, approver: Arc<dyn Approver>) -> Self {
         Attended::ask(&mut self.attended, approver);
+        self
+    }
+
+    /// Has the call attended to by those who attend to another, as [`Batch::attended_like`] does.
+    pub fn attended_like(mut self, call: &CallContext) -> Self {
+        self.attended = Attended::like(self.attended, call);
         self
     }
 

@@ -150,3 +150,32 @@ impl Drop for Driven {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_when_nobody_takes_it_any_more_is_refused() {
+        let controls = Controls::default();
+        assert!(controls.send(RunEvent::Paused));
+        assert_eq!(controls.next_or_close(), Some(RunEvent::Paused));
+        assert!(controls.send(RunEvent::Unpaused));
+        assert_eq!(controls.next_or_close(), Some(RunEvent::Unpaused));
+        assert_eq!(controls.next_or_close(), None);
+        assert!(!controls.send(RunEvent::Paused));
+        assert_eq!(controls.next(), None);
+    }
+
+    #[test]
+    fn a_run_that_is_dropped_while_it_is_driven_is_told_nothing_more() {
+        let at_work = AtWork::default();
+        let Ok(run) = "run-1".parse() else { return };
+        let driven = at_work.begin(&run, &CancellationToken::new());
+        let controls = Arc::clone(&driven.controls);
+        assert!(at_work.send(&run, RunEvent::Paused).is_ok());
+        drop(driven);
+        assert!(!controls.send(RunEvent::Paused));
+        assert_eq!(at_work.send(&run, RunEvent::Paused), Err(NotAtWork { run }));
+    }
+}

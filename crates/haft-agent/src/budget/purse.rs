@@ -36,6 +36,8 @@ struct Held {
 pub struct Reservation {
     purse: Purse,
     budget: Budget,
+    /// What of the account was set aside for it; the account's budget can be another when it goes back.
+    set_aside: Spent,
     spent: Spent,
 }
 
@@ -57,8 +59,11 @@ impl Purse {
     ///
     /// The kind of which nothing is left.
     pub fn reserve(&self, wish: &Budget) -> Result<Reservation, BudgetKind> {
-        let budget = self.lock().account.reserve(wish)?;
-        Ok(Reservation { purse: self.clone(), budget, spent: Spent::default() })
+        let mut held = self.lock();
+        let budget = held.account.reserve(wish)?;
+        let set_aside = held.account.set_aside(&budget);
+        drop(held);
+        Ok(Reservation { purse: self.clone(), budget, set_aside, spent: Spent::default() })
     }
 
     /// Whether anybody else has it, or the run has not taken note of all that was spent.
@@ -107,7 +112,7 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         let mut held = self.purse.lock();
-        held.account.settle(&self.budget, &self.spent);
+        held.account.take_back(&self.set_aside, &self.spent);
         held.news += Spent { wall_ms: 0, ..self.spent };
     }
 }

@@ -105,10 +105,7 @@ impl RunState {
     /// When calls and replies do not stand together, or the last calls have no replies.
     pub fn with_transcript(messages: impl IntoIterator<Item = Arc<Message>>) -> Result<Self, StepError> {
         let messages: Vec<Arc<Message>> = messages.into_iter().collect();
-        let unanswered = messages.last().is_some_and(|last| last.tool_calls().next().is_some());
-        let detail = mismatch(&messages)
-            .or_else(|| unanswered.then(|| "the calls of the last message have no replies".to_owned()));
-        if let Some(detail) = detail {
+        if let Some(detail) = mismatch(&messages) {
             return Err(StepError::Untellable { detail });
         }
         Ok(Self::beginning_with(messages))
