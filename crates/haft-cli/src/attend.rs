@@ -41,8 +41,7 @@ pub(crate) async fn attend(
         if waiting.is_empty() || token.is_cancelled() {
             return Ok(());
         }
-        // On the heap, since this is part of much that is large itself.
-        let answer = Box::pin(next_answer(&waiting, &mut asked, keeper, attended));
+        let answer = next_answer(&waiting, &mut asked, keeper, attended);
         let Some(Some((pending, approval))) = answer.with_cancellation_token(token).await.transpose()? else {
             return Ok(());
         };

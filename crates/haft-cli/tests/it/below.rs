@@ -6,7 +6,7 @@ use haft::{CallOutcome, Digest, PendingCall, PendingStore as _};
 use haft_testkit::Tree;
 use serde_json::{Value, json};
 
-fn pending(id: &str, name: &str, more: Value) -> PendingCall {
+fn pending(id: &str, name: &str, more: &Value) -> PendingCall {
     let mut pending = json!({
         "version": 1,
         "id": id,
@@ -29,14 +29,14 @@ fn tree() -> Tree {
     let leaf = pending(
         "1eaf567890",
         "bash",
-        json!({
+        &json!({
             "run": "child",
             "agent": "explorer",
             "above": [{ "run": "top" }],
             "unmet": [{ "reason": "no rule speaks of it" }],
         }),
     );
-    let outer = pending("0b7e567890", "delegate", json!({ "wants": { "kind": "below", "calls": [leaf] } }));
+    let outer = pending("0b7e567890", "delegate", &json!({ "wants": { "kind": "below", "calls": [leaf] } }));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let store = SqliteStore::open(tree.path().join(".haft-state/haft.db")).unwrap();
