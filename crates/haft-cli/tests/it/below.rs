@@ -6,12 +6,12 @@ use haft::{CallOutcome, Digest, PendingCall, PendingStore as _};
 use haft_testkit::Tree;
 use serde_json::{Value, json};
 
-fn pending(id: &str, name: &str, more: Value) -> PendingCall {
+fn pending(id: &str, name: &str, more: &Value) -> PendingCall {
     let mut pending = json!({
         "version": 1,
         "id": id,
         "call": { "id": "c1", "name": name, "input": {} },
-        "run": "run-top",
+        "run": "top",
         "accesses": [],
         "unmet": [],
         "preview": { "kind": "arguments" },
@@ -29,20 +29,20 @@ fn tree() -> Tree {
     let leaf = pending(
         "1eaf567890",
         "bash",
-        json!({
-            "run": "run-child",
+        &json!({
+            "run": "child",
             "agent": "explorer",
-            "above": [{ "run": "run-top" }],
+            "above": [{ "run": "top" }],
             "unmet": [{ "reason": "no rule speaks of it" }],
         }),
     );
-    let outer = pending("0b7e567890", "delegate", json!({ "wants": { "kind": "below", "calls": [leaf] } }));
+    let outer = pending("0b7e567890", "delegate", &json!({ "wants": { "kind": "below", "calls": [leaf] } }));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let store = SqliteStore::open(tree.path().join(".haft-state/haft.db")).unwrap();
         store.put(&leaf).await.unwrap();
         store.put(&outer).await.unwrap();
-        let mut run = StoredRun::new("run-top".parse().unwrap());
+        let mut run = StoredRun::new("top".parse().unwrap());
         run.status = RunStatus::Waiting;
         run.state = serde_json::to_value(CallOutcome::Pending(Box::new(outer))).unwrap();
         store.save(&mut run).await.unwrap();
@@ -82,17 +82,17 @@ fn the_leaf_is_answered_and_the_run_at_the_top_goes_on() {
     let shown = say(&tree, 0, &["approvals", "show", "0b7e"]);
     assert!(shown.contains("waits for the call `1eaf5678` of `bash`, made below it"), "{shown}");
     let said = say(&tree, 0, &["approvals", "approve", "1eaf"]);
-    assert!(said.contains("approved `bash`; go on with `haft resume run-top`"), "{said}");
+    assert!(said.contains("approved `bash`; go on with `haft resume top`"), "{said}");
     let shown = say(&tree, 0, &["approvals", "show", "1eaf"]);
-    assert!(shown.contains("`haft resume run-top` goes on"), "{shown}");
+    assert!(shown.contains("`haft resume top` goes on"), "{shown}");
 }
 
 #[test]
 fn the_call_above_can_be_denied_and_its_run_dropped() {
     let tree = tree();
     let said = say(&tree, 0, &["approvals", "deny", "0b7e", "--reason", "no more"]);
-    assert!(said.contains("denied `delegate`; go on with `haft resume run-top`"), "{said}");
-    let said = say(&tree, 0, &["resume", "run-top", "--drop"]);
+    assert!(said.contains("denied `delegate`; go on with `haft resume top`"), "{said}");
+    let said = say(&tree, 0, &["resume", "top", "--drop"]);
     assert!(said.contains("the 2 calls that waited in it are given up"), "{said}");
     assert_eq!(json(&tree, &["approvals", "list", "--json"]), json!([]));
 }
