@@ -18,6 +18,7 @@ mod kept_state;
 mod mcp;
 mod offered;
 mod openapi;
+mod other_root;
 mod outcome;
 mod paint;
 mod person;

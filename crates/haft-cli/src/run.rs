@@ -6,6 +6,7 @@ use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
+use crate::other_root::OtherRoot;
 use crate::set_up::SetUp;
 use crate::setup::Bench;
 use crate::task::{Task, What};
@@ -28,11 +29,12 @@ const DEFAULT_PROMPT: &str = "Go on with the recorded session.";
 pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     let source = Source::locate(&options.session)?;
     let mut place = Place::choose(&options, &source)?;
-    let workdir = setup::workdir(place.path())?;
+    let roots = OtherRoot::absolute(options.roots.clone())?;
+    let workdir = OtherRoot::add(&roots, setup::workdir(place.path())?)?;
     let decides = options.ask || options.policy.are_given();
     let what = What::Session { session: absolute(&options.session)?, keep: options.keep };
     let mut task = Task::new(what, workdir.root_path(), &options.policy)?;
-    task.scratch = place.is_scratch();
+    (task.scratch, task.roots) = (place.is_scratch(), roots);
     task.approve_all = options.yes || (place.is_scratch() && !decides);
     task.json = options.json;
     // What is approved unseen on a scratch copy must not reach beyond it, as tools of servers would.

@@ -14,6 +14,7 @@ mod mcp_login;
 mod openapi;
 mod policy;
 mod policy_files;
+mod roots;
 mod run;
 mod serve;
 mod serve_ending;
