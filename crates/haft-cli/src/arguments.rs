@@ -1,6 +1,7 @@
 use crate::agent::arguments::AgentOptions;
 use crate::mcp::arguments::McpCommand;
 use crate::openapi::arguments::OpenApiCommand;
+use crate::other_root::OtherRoot;
 use crate::policy::arguments::PolicyCommand;
 use crate::policy_setup::PolicyOptions;
 use crate::serve::ServeOptions;
@@ -48,6 +49,7 @@ given. `haft approvals` answers it, and `haft resume` goes on with it.
 Examples:
   haft call read_file '{\"path\": \"README.md\", \"limit\": 5}'
   haft call grep '{\"pattern\": \"TODO\"}' --workdir ~/project
+  haft call read_file '{\"path\": \"/usr/share/dict/words\"}' --root /usr/share/dict:ro
   haft call bash '{\"command\": \"cargo test\"}' --yes
   haft call write_file @arguments.json
   echo '{\"path\": \".\"}' | haft call list_files -")]
@@ -375,6 +377,9 @@ pub(crate) struct CallOptions {
     /// The directory the tools work in; the current one by default
     #[arg(long, value_name = "DIR")]
     pub(crate) workdir: Option<PathBuf>,
+    /// Another directory the tools work in, to be read only with `:ro`; its files have absolute paths
+    #[arg(long = "root", value_name = "DIR[:ro]")]
+    pub(crate) roots: Vec<OtherRoot>,
     /// Approve without asking
     #[arg(long)]
     pub(crate) yes: bool,
@@ -402,6 +407,9 @@ pub(crate) struct RunOptions {
     /// Play in this directory itself, not on a scratch copy
     #[arg(long, value_name = "DIR")]
     pub(crate) workdir: Option<PathBuf>,
+    /// Another directory the tools work in, to be read only with `:ro`; its files have absolute paths
+    #[arg(long = "root", value_name = "DIR[:ro]", requires = "workdir")]
+    pub(crate) roots: Vec<OtherRoot>,
     /// Approve without asking
     #[arg(long, conflicts_with = "ask")]
     pub(crate) yes: bool,

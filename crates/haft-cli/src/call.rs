@@ -5,6 +5,7 @@ use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
 use crate::offered::offer;
+use crate::other_root::OtherRoot;
 use crate::policy_setup::PolicySetup;
 use crate::setup::Bench;
 use crate::task::{Task, What};
@@ -20,10 +21,11 @@ use std::sync::Arc;
 /// Calls one tool.
 pub(crate) async fn call(options: CallOptions) -> Result<Exit> {
     let input = read_input(&options.input)?;
-    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let roots = OtherRoot::absolute(options.roots)?;
+    let workdir = OtherRoot::add(&roots, setup::workdir(options.workdir.as_deref())?)?;
     let mut task =
         Task::new(What::Call { tool: options.name.clone() }, workdir.root_path(), &options.policy)?;
-    (task.approve_all, task.json) = (options.yes, options.json);
+    (task.approve_all, task.json, task.roots) = (options.yes, options.json, roots);
     (task.no_mcp, task.no_openapi) = (options.no_mcp, options.no_openapi);
     let scope = setup::scope()?;
     let keeper = Keeper::new(KeptState::from_environment()?, scope.run().clone(), &task)?;

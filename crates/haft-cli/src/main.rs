@@ -19,6 +19,7 @@ mod kept_state;
 mod mcp;
 mod offered;
 mod openapi;
+mod other_root;
 mod outcome;
 mod paint;
 mod person;

@@ -2,6 +2,7 @@ use crate::agent::AgentSettings;
 use crate::exit::UsageError;
 use crate::mcp::offered::Wanted;
 use crate::offered::WantedTools;
+use crate::other_root::OtherRoot;
 use crate::policy_setup::PolicyOptions;
 use anyhow::{Context as _, Result};
 use haft::{RunId, Workdir};
@@ -20,6 +21,9 @@ pub(crate) struct Task {
     pub(crate) work: What,
     /// The directory that the tools work in.
     pub(crate) workdir: PathBuf,
+    /// The directories that they work in beside it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) roots: Vec<OtherRoot>,
     /// Whether the directory is a copy that goes with the run.
     #[serde(default)]
     pub(crate) scratch: bool,
@@ -89,6 +93,7 @@ impl Task {
             version: VERSION,
             work,
             workdir: workdir.to_owned(),
+            roots: Vec::new(),
             scratch: false,
             approve_all: false,
             json: false,
@@ -115,13 +120,14 @@ impl Task {
 
     /// Opens the directory that its run works in, which may be gone since.
     pub(crate) fn open_workdir(&self, run: &RunId) -> Result<Workdir> {
-        Workdir::open(&self.workdir).with_context(|| {
+        let workdir = Workdir::open(&self.workdir).with_context(|| {
             let directory = self.workdir.display();
             UsageError(format!(
                 "the run `{run}` works in `{directory}`, which cannot be opened; bring the directory back, or drop the run \
                  with `haft resume {run} --drop`"
             ))
-        })
+        })?;
+        OtherRoot::add(&self.roots, workdir)
     }
 
     /// What the command line that started it said of the policy.

@@ -15,6 +15,7 @@ mod mcp_login;
 mod openapi;
 mod policy;
 mod policy_files;
+mod roots;
 mod run;
 mod serve;
 mod serve_ending;
