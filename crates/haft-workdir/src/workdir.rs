@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat, unlinkat};
 use rustix::io::Errno;
 
+use crate::changes::ChangeJournal;
 use crate::error::Error;
 use crate::handle::{DirectoryHandle, Lookup, RootHandle};
 use crate::metadata::{EntryKind, Metadata};
@@ -26,6 +27,7 @@ use crate::resolve_error::ResolveError;
 #[derive(Clone)]
 pub struct Workdir {
     pub(crate) root: Arc<Root>,
+    pub(crate) journal: Option<Arc<dyn ChangeJournal>>,
 }
 
 /// What the clones of a [`Workdir`] share.
@@ -77,7 +79,7 @@ impl Workdir {
         })?;
         let given = std::path::absolute(path).map_err(unopened)?;
         let canonical = path.canonicalize().map_err(unopened)?;
-        Ok(Self { root: Arc::new(Root { handle, given, canonical }) })
+        Ok(Self { root: Arc::new(Root { handle, given, canonical }), journal: None })
     }
 
     /// Returns the host path of the root, without symbolic links, as it was when it was opened.
