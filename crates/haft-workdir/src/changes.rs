@@ -17,7 +17,9 @@ mod undo;
 mod undo_error;
 
 pub use digest::ContentDigest;
-pub use journal::{ChangeJournal, ChangeJournalError, ChangeLimits, ChangedRun, RecoveryLock, SetEnd, SetStart};
+pub use journal::{
+    ChangeJournal, ChangeJournalError, ChangeLimits, ChangedRun, RecoveryLock, SetEnd, SetStart,
+};
 pub use memory::MemoryChanges;
 pub use open_set::{Expected, Finished, NewFile, OpenChangeSet};
 pub use record::{ChangeOrigin, ChangeSet, ChangeSetId, ChangeStep, PathState, SetState};

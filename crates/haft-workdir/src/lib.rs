@@ -106,9 +106,10 @@ mod workdir;
 mod write;
 
 pub use crate::changes::{
-    ChangeJournal, ChangeJournalError, ChangeLimits, ChangeOrigin, ChangeSet, ChangeSetId, ChangeStep, ChangedRun,
-    Conflict, ConflictKind, ContentDigest, Expected, Finished, MemoryChanges, NewFile, OpenChangeSet, PathState,
-    Recovered, RecoveryLock, SetEnd, SetStart, SetState, UndoEffect, UndoError, UndoPlan, Undone,
+    ChangeJournal, ChangeJournalError, ChangeLimits, ChangeOrigin, ChangeSet, ChangeSetId, ChangeStep,
+    ChangedRun, Conflict, ConflictKind, ContentDigest, Expected, Finished, MemoryChanges, NewFile,
+    OpenChangeSet, PathState, Recovered, RecoveryLock, SetEnd, SetStart, SetState, UndoEffect, UndoError,
+    UndoPlan, Undone,
 };
 pub use crate::error::Error;
 pub use crate::listing::DirEntry;

@@ -71,7 +71,7 @@ impl Agent {
     ) -> Result<RunState, ResumeError> {
         let mut run = Run::begin(self, scope, state);
         let token = run.controls().token.clone();
-        let mut resumption = Resumption::new(run.scope.clone(), pending, approval).cancelled_by(token);
+        let mut resumption = Resumption::new(run.turn_scope(), pending, approval).cancelled_by(token);
         if let Some(caller) = &self.caller {
             resumption = resumption.made_by(caller);
         }
@@ -133,9 +133,9 @@ impl<'a> Run<'a> {
     async fn perform(&mut self, effect: Effect) -> Option<RunEvent> {
         match effect {
             Effect::CallModel => Some(self.call_model().await),
-            Effect::ExecuteBatch { calls } => Some(self.execute(Batch::new(self.scope.clone(), calls)).await),
+            Effect::ExecuteBatch { calls } => Some(self.execute(Batch::new(self.turn_scope(), calls)).await),
             Effect::ExecuteHeld { calls } => {
-                Some(self.execute(Batch::of_held(self.scope.clone(), calls)).await)
+                Some(self.execute(Batch::of_held(self.turn_scope(), calls)).await)
             }
             Effect::Emit(kind) => {
                 self.agent.events.emit(&self.scope, None, || kind);
@@ -147,6 +147,11 @@ impl<'a> Run<'a> {
             }
             Effect::AwaitApproval | Effect::Done => None,
         }
+    }
+
+    /// Gives the scope of calls that the model makes in the turn that it has taken last.
+    fn turn_scope(&self) -> CallScope {
+        self.scope.clone().with_turn(self.state.turns())
     }
 
     async fn keep(&mut self) {

@@ -1,5 +1,7 @@
 use super::digest::ContentDigest;
-use super::journal::{ChangeJournal, ChangeJournalError, ChangeLimits, ChangedRun, RecoveryLock, SetEnd, SetStart};
+use super::journal::{
+    ChangeJournal, ChangeJournalError, ChangeLimits, ChangedRun, RecoveryLock, SetEnd, SetStart,
+};
 use super::record::{ChangeSet, ChangeSetId, ChangeStep, PathState, SetState};
 use haft_core::RunId;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -112,7 +114,8 @@ impl ChangeJournal for MemoryChanges {
         let kept = self.kept();
         let mut runs = BTreeSet::from([run.clone()]);
         loop {
-            let parent_is_of = |set: &ChangeSet| set.origin.parent_run.as_ref().is_some_and(|run| runs.contains(run));
+            let parent_is_of =
+                |set: &ChangeSet| set.origin.parent_run.as_ref().is_some_and(|run| runs.contains(run));
             let below: Vec<RunId> = kept
                 .sets
                 .values()
@@ -136,7 +139,8 @@ impl ChangeJournal for MemoryChanges {
                 runs.push(ChangedRun::new(set.origin.run.clone(), set.root.clone(), set.at_ms));
                 runs.len() - 1
             });
-            let count = if set.undone_by.is_some() { &mut runs[place].undone } else { &mut runs[place].in_force };
+            let count =
+                if set.undone_by.is_some() { &mut runs[place].undone } else { &mut runs[place].in_force };
             *count += 1;
         }
         runs.truncate(most);
@@ -167,7 +171,8 @@ impl Kept {
                 }
             }
         }
-        self.contents.retain(|digest, bytes| used.contains(digest) && bytes.len() as u64 <= limits.file_bytes);
+        self.contents
+            .retain(|digest, bytes| used.contains(digest) && bytes.len() as u64 <= limits.file_bytes);
     }
 
     fn is_over(&self, limits: ChangeLimits) -> bool {

@@ -1,7 +1,7 @@
 use super::digest::ContentDigest;
 use super::journal::{ChangeJournal, ChangeJournalError, SetEnd, SetStart};
 use super::look::state_at;
-use super::put::put;
+use super::put::{put, put_new};
 use super::record::{ChangeOrigin, ChangeSetId, ChangeStep, PathState};
 use super::recover::{Recovered, revert};
 use crate::error::Error;
@@ -29,12 +29,12 @@ use std::sync::Arc;
 /// let path = workdir.resolve("notes/a.txt")?;
 /// let origin = ChangeOrigin::new("run-1".parse()?, "c1".parse()?);
 ///
-/// let mut set = workdir.change(origin.clone())?;
+/// let mut set = workdir.change(origin.clone());
 /// set.write(&path, &NewFile::new(&[b"one"]), Expected::Absent)?;
 /// drop(set);
 /// assert!(workdir.kind(&path).is_err());
 ///
-/// let mut set = workdir.change(origin)?;
+/// let mut set = workdir.change(origin);
 /// set.write(&path, &NewFile::new(&[b"one"]), Expected::Absent)?;
 /// assert_eq!(set.finish()?.directories.len(), 1);
 /// assert_eq!(workdir.read(&path, 100)?, b"one");
@@ -79,18 +79,27 @@ pub enum Expected<'b> {
 pub struct NewFile<'a> {
     parts: &'a [&'a [u8]],
     executable: Option<bool>,
+    permissions: Option<u32>,
     is_shown: bool,
 }
 
 impl<'a> NewFile<'a> {
     /// Takes the parts of its content, one behind the other.
     pub fn new(parts: &'a [&'a [u8]]) -> Self {
-        Self { parts, executable: None, is_shown: true }
+        Self { parts, executable: None, permissions: None, is_shown: true }
     }
 
     /// Says whether whoever may read it may execute it; otherwise it stays as it is.
     pub fn executable(mut self, executable: impl Into<Option<bool>>) -> Self {
         self.executable = executable.into();
+        self
+    }
+
+    /// Gives a file that is made these permissions, the nine bits of a mode; one that is there keeps its own.
+    ///
+    /// Nobody finds wider ones on the way, but for what the process keeps from all new files.
+    pub fn permissions(mut self, mode: impl Into<Option<u32>>) -> Self {
+        self.permissions = mode.into().map(|mode| mode & 0o777);
         self
     }
 
@@ -133,25 +142,23 @@ impl Workdir {
 
     /// Begins to change the tree; takes back first what a process has left unfinished that was killed.
     ///
-    /// # Errors
-    ///
-    /// When what is unfinished cannot be read.
-    pub fn change(&self, origin: ChangeOrigin) -> Result<OpenChangeSet<'static>, Error> {
+    /// If that cannot be found out, the changes are made without being recorded ([`Finished::unrecorded`]).
+    pub fn change<'b>(&self, origin: ChangeOrigin) -> OpenChangeSet<'b> {
         self.change_to_undo(origin, Vec::new())
     }
 
-    pub(super) fn change_to_undo(
+    pub(super) fn change_to_undo<'b>(
         &self,
         origin: ChangeOrigin,
         undoes: Vec<ChangeSetId>,
-    ) -> Result<OpenChangeSet<'static>, Error> {
+    ) -> OpenChangeSet<'b> {
         // What cannot be recorded is not refused, so neither is it where the journal cannot be read.
         let (recovered, unrecorded) = match self.recover() {
             Ok(recovered) => (recovered, None),
             Err(error) => (Vec::new(), Some(error)),
         };
         let journal = self.journal().filter(|_| unrecorded.is_none()).cloned();
-        Ok(OpenChangeSet {
+        OpenChangeSet {
             workdir: self.clone(),
             origin,
             undoes,
@@ -163,7 +170,7 @@ impl Workdir {
             done: Vec::new(),
             directories: Vec::new(),
             has_ended: false,
-        })
+        }
     }
 }
 
@@ -192,7 +199,7 @@ impl<'b> OpenChangeSet<'b> {
         let digest = self.journal.as_ref().map(|_| ContentDigest::of_parts(file.parts));
         let mode = match &before {
             PathState::File { mode: Some(mode), .. } => Some(written_mode(*mode, file.executable)),
-            _ => None,
+            _ => file.permissions.map(|mode| written_mode(mode, file.executable)),
         };
         let after = PathState::File { digest, bytes, mode };
         let is_shown = file.is_shown
@@ -200,7 +207,10 @@ impl<'b> OpenChangeSet<'b> {
         let shown = if is_shown { digest.map(|digest| (digest, file.parts)) } else { None };
         let step = ChangeStep::Set { path: path.as_str().to_owned(), before, after };
         self.record(&step, read.as_deref().or(held), shown)?;
-        let written = self.workdir.write_atomic_parts(path, file.parts, existing);
+        let written = match (file.permissions, &existing) {
+            (Some(mode), Existing::Refuse) => put_new(&self.workdir, path, file.parts, mode),
+            _ => self.workdir.write_atomic_parts(path, file.parts, existing).map(|_| ()),
+        };
         // What was written and may not outlive a crash has to be taken back, too.
         if written.is_ok() || matches!(written, Err(Error::Unflushed { .. })) {
             self.done.push(Made { step, before: held });
@@ -285,6 +295,23 @@ impl<'b> OpenChangeSet<'b> {
             self.workdir.create_dir_all(path)?;
         }
         Ok(self.directories.len() - before)
+    }
+
+    /// Makes a directory with these permissions, the nine bits of a mode, of which the owner has all.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workdir::create_dir_all`]; [`Error::Unrecorded`].
+    pub fn create_dir_like(&mut self, path: &WorkdirPath, mode: u32) -> Result<(), Error> {
+        match self.create_dir_all(path)? {
+            0 => Ok(()),
+            _ => self.workdir.set_mode(path, (mode & 0o777) | 0o700),
+        }
+    }
+
+    /// The directories that were made so far, the outermost first.
+    pub fn directories(&self) -> &[WorkdirPath] {
+        &self.directories
     }
 
     /// Removes an empty directory.
@@ -476,7 +503,10 @@ impl Drop for OpenChangeSet<'_> {
 impl fmt::Debug for OpenChangeSet<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let made = self.done.len();
-        f.debug_struct("OpenChangeSet").field("origin", &self.origin).field("made", &made).finish_non_exhaustive()
+        f.debug_struct("OpenChangeSet")
+            .field("origin", &self.origin)
+            .field("made", &made)
+            .finish_non_exhaustive()
     }
 }
 

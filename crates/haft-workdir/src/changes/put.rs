@@ -67,6 +67,16 @@ pub(crate) fn put_file(
             _ => workdir.set_mode(path, mode),
         };
     }
+    put_new(workdir, path, &[bytes], mode)
+}
+
+/// Makes a file with these permissions, which are set before anything is in it.
+pub(crate) fn put_new(
+    workdir: &Workdir,
+    path: &WorkdirPath,
+    parts: &[&[u8]],
+    mode: u32,
+) -> Result<(), Error> {
     // A file that is made has the permissions of any new one until they are set. So it is made empty, under another name.
     let name = format!(".haft-{:016x}.tmp", RandomState::new().hash_one(std::process::id()));
     let Some(temporary) = path.parent().and_then(|parent| parent.join_file_name(&name)) else {
@@ -76,14 +86,19 @@ pub(crate) fn put_file(
         .write_atomic(&temporary, b"", Existing::Refuse)
         // Whoever makes it has to be able to write it, whatever its permissions are to be.
         .and_then(|_| workdir.set_mode(&temporary, 0o600))
-        .and_then(|()| workdir.write_atomic(&temporary, bytes, Existing::Replace))
+        .and_then(|()| workdir.write_atomic_parts(&temporary, parts, Existing::Replace))
         .and_then(|_| workdir.set_mode(&temporary, mode))
         .and_then(|()| workdir.rename(&temporary, path, Existing::Refuse));
-    if put.is_err() {
+    put.map_err(|error| {
         // What failed is said by the error; a leftover is all that can come of this one.
         let _ = workdir.remove_file(&temporary);
-    }
-    put
+        match error {
+            Error::ParentMissing { .. } => Error::ParentMissing { path: path.clone() },
+            Error::NotFound { .. } => Error::NotFound { path: path.clone() },
+            Error::Io { action, source, .. } => Error::Io { action, path: path.clone(), source },
+            other => other,
+        }
+    })
 }
 
 fn remove(workdir: &Workdir, path: &WorkdirPath, now: &PathState) -> Result<bool, Error> {

@@ -113,10 +113,9 @@ impl PathState {
     /// Tells the same without regard to permissions.
     pub(crate) fn has_content_of(&self, other: &Self) -> bool {
         match (self, other) {
-            (
-                Self::File { digest: Some(recorded), .. },
-                Self::File { digest: Some(digest), .. },
-            ) => recorded == digest,
+            (Self::File { digest: Some(recorded), .. }, Self::File { digest: Some(digest), .. }) => {
+                recorded == digest
+            }
             (Self::File { bytes: recorded, .. }, Self::File { bytes, .. }) => recorded == bytes,
             _ => self.is_still(other),
         }

@@ -24,7 +24,7 @@ use std::collections::HashSet;
 /// let workdir = Workdir::open(directory.path())?.journalled(Arc::clone(&journal) as _);
 /// let path = workdir.resolve("a.txt")?;
 /// let run: haft_core::RunId = "run-1".parse()?;
-/// let mut set = workdir.change(ChangeOrigin::new(run.clone(), "c1".parse()?))?;
+/// let mut set = workdir.change(ChangeOrigin::new(run.clone(), "c1".parse()?));
 /// set.write(&path, &NewFile::new(&[b"one"]), Expected::Absent)?;
 /// set.finish()?;
 ///
@@ -134,7 +134,7 @@ impl UndoPlan {
     /// [`UndoError::Failed`].
     pub fn apply(self, workdir: &Workdir, origin: ChangeOrigin) -> Result<Undone, UndoError> {
         let failed = |source| UndoError::Failed { source, left: Vec::new() };
-        let mut set = workdir.change_to_undo(origin, self.undoes).map_err(failed)?;
+        let mut set = workdir.change_to_undo(origin, self.undoes);
         let mut left = Vec::new();
         for layer in self.layers {
             if let Err(source) = make(&mut set, layer, &mut left) {

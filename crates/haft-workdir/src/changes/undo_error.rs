@@ -59,7 +59,9 @@ impl fmt::Display for Conflict {
         let why = match self.kind {
             ConflictKind::Changed => "has changed since",
             ConflictKind::Moved => "was moved since, or something is where it was",
-            ConflictKind::NotKept => "had a content that is not kept, because it was too large or room was needed",
+            ConflictKind::NotKept => {
+                "had a content that is not kept, because it was too large or room was needed"
+            }
         };
         write!(f, "`{}` {why}", Shown::new(&self.path))
     }
