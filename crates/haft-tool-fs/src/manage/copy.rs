@@ -27,10 +27,9 @@ refused. Directories above the new path are made. Symbolic links in a directory 
 
 /// Copies a file or a directory: the tool `copy`.
 ///
-/// Everything is copied or nothing, and has the permissions of what it is a copy of. A file over 64 MiB
-/// those of new files go. A file over 64 MiB and a directory of more than 5,000 entries are refused before
-/// anything is copied. Declares that it reads everything at and below the one place and writes the other, with the
-/// directories that it makes.
+/// Everything is copied or nothing, and has the permissions of what it is a copy of. A file over 64 MiB and a directory of
+/// more than 5,000 entries are refused before anything is copied. Declares that it reads everything at and below the one
+/// place and writes the other, with the directories that it makes.
 #[derive(Debug)]
 pub struct Copy {
     spec: ToolSpec,
