@@ -1,5 +1,6 @@
 use crate::arguments::RunOptions;
 use crate::attend::attend;
+use crate::changes::journalled;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
@@ -10,6 +11,7 @@ use crate::policy_setup::PolicySetup;
 use crate::setup::Bench;
 use crate::task::{Task, What};
 use crate::timeline::{JsonLines, Timeline, visible};
+use crate::user_directories::UserDirectories;
 use crate::work::Work;
 use crate::{outcome, scratch, setup};
 use anyhow::{Context as _, Result};
@@ -36,6 +38,7 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     task.scratch = place.is_scratch();
     task.approve_all = options.yes || (place.is_scratch() && !decides);
     task.json = options.json;
+    task.quota = options.quota;
     // What is approved unseen on a scratch copy must not reach beyond it, as tools of servers would.
     let is_played_alone = place.is_scratch() && !decides && !options.yes;
     task.no_mcp = options.no_mcp || is_played_alone;
@@ -95,6 +98,7 @@ pub(crate) async fn set_up(set_up: SetUp<'_>) -> Result<(Playing, Bench)> {
     // What cannot be read must not be found out when it is needed, in the middle of the work.
     keeper.state.existing()?;
     let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
+    let workdir = journalled(workdir, &UserDirectories::from_environment(), task.quota)?;
     let tools = setup::registry(&workdir)?.with(read_output(Arc::clone(&outputs)))?;
     let (tools, servers) = offer(&workdir, tools, task.wanted()).await?;
     let policy = PolicySetup::new(&workdir, given, &tools).in_force(&task.policy()?)?;

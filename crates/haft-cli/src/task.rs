@@ -1,3 +1,4 @@
+use crate::changes::ChangeQuota;
 use crate::exit::UsageError;
 use crate::mcp::offered::Wanted;
 use crate::offered::WantedTools;
@@ -33,6 +34,9 @@ pub(crate) struct Task {
     /// Whether it does without the tools of OpenAPI documents.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) no_openapi: bool,
+    /// How much is kept to undo what it changes.
+    #[serde(default)]
+    pub(crate) quota: ChangeQuota,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     profile: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,6 +91,7 @@ impl Task {
             json: false,
             no_mcp: false,
             no_openapi: false,
+            quota: ChangeQuota::default(),
             profile: policy.profile.map(|profile| profile.to_string()),
             policy: policy_file,
             mode: policy.mode.map(|mode| mode.to_string()),

@@ -1,6 +1,6 @@
 use crate::exit::UsageError;
 use anyhow::Result;
-use haft::store::SqliteStore;
+use haft::store::{SqliteChanges, SqliteStore};
 use std::env;
 use std::path::{Path, PathBuf};
 
@@ -85,10 +85,27 @@ impl UserDirectories {
         }
     }
 
+    /// The journal of what tools change in files, beside the database; it need not be there.
+    ///
+    /// # Errors
+    ///
+    /// As for [`UserDirectories::state_file`].
+    pub(crate) fn changes_file(&self) -> Result<Option<PathBuf>> {
+        Ok(self.state_file()?.map(changes_beside))
+    }
+
     /// The places that hold haft's own policy and state, with what is put beside the database.
     pub(crate) fn own_places(&self) -> impl Iterator<Item = PathBuf> {
         let config = self.config.as_ref().map(|(path, _)| path.clone());
         let state_file = self.state_file.iter().flat_map(SqliteStore::places);
-        config.into_iter().chain(self.state.clone()).chain(state_file)
+        let changes = self.state_file.iter().flat_map(|path| SqliteChanges::places(changes_beside(path)));
+        config.into_iter().chain(self.state.clone()).chain(state_file).chain(changes)
     }
+}
+
+/// Names the journal of changes that belongs to a database.
+fn changes_beside(state_file: &Path) -> PathBuf {
+    let mut name = state_file.as_os_str().to_owned();
+    name.push("-changes");
+    name.into()
 }

@@ -75,6 +75,11 @@ pub struct Metadata {
     mode: u32,
 }
 
+/// Reads the mode of an entry, whose type differs from system to system.
+pub(crate) fn mode_of(stat: &Stat) -> u32 {
+    u32::try_from(u64::from(stat.st_mode)).unwrap_or_default()
+}
+
 impl Metadata {
     pub(crate) fn of(stat: &Stat) -> Self {
         // The fields have other integer types on every system; going through i128 reads them all alike.
@@ -90,7 +95,7 @@ impl Metadata {
             kind: EntryKind::of(stat),
             size: u64::try_from(stat.st_size).unwrap_or(0),
             modified,
-            mode: u32::from(stat.st_mode) & 0o777,
+            mode: mode_of(stat) & 0o777,
         }
     }
 

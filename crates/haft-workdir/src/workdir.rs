@@ -270,6 +270,6 @@ impl fmt::Debug for Workdir {
         f.debug_struct("Workdir")
             .field("root", &self.root.canonical)
             .field("lookup", &self.root.handle.lookup())
-            .finish()
+            .finish_non_exhaustive()
     }
 }

@@ -223,6 +223,17 @@ impl ChangeJournal for SqliteChanges {
         })
     }
 
+    fn retract(&self, set: ChangeSetId) -> Result<(), ChangeJournalError> {
+        self.work("record that a change was not made", |connection| {
+            connection.execute(
+                "DELETE FROM step WHERE change_set = ?1 \
+                 AND number = (SELECT max(number) FROM step WHERE change_set = ?1)",
+                [integer(set.get())],
+            )?;
+            Ok(())
+        })
+    }
+
     fn end(&self, set: ChangeSetId, end: SetEnd) -> Result<Vec<String>, ChangeJournalError> {
         let id = integer(set.get());
         self.work("record the end of a change", |connection| {

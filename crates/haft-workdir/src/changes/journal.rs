@@ -32,6 +32,9 @@ pub trait ChangeJournal: Send + Sync + fmt::Debug + 'static {
         contents: &[(ContentDigest, &[&[u8]])],
     ) -> Result<(), ChangeJournalError>;
 
+    /// Forgets the step of a set that was recorded last, since it was not made.
+    fn retract(&self, set: ChangeSetId) -> Result<(), ChangeJournalError>;
+
     /// Ends a set, and keeps to the limits; gives the paths of its steps that cannot be undone.
     ///
     /// A set that was done marks those undone that it was begun to undo, and those no longer undone which they undid.

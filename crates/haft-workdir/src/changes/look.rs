@@ -3,7 +3,7 @@
 use super::digest::ContentDigest;
 use super::record::PathState;
 use crate::error::Error;
-use crate::metadata::EntryKind;
+use crate::metadata::{EntryKind, mode_of};
 use crate::path::WorkdirPath;
 use crate::workdir::Workdir;
 use rustix::fs::{AtFlags, fstat, readlinkat, statat};
@@ -29,7 +29,7 @@ pub(crate) fn state_at(workdir: &Workdir, path: &WorkdirPath, limit: u64) -> Res
         Err(Errno::NOENT) => return Ok(PathState::Absent),
         Err(errno) => return Err(failed(errno)),
     };
-    let mode = Some(u32::from(stat.st_mode) & PERMISSIONS);
+    let mode = Some(mode_of(&stat) & PERMISSIONS);
     Ok(match EntryKind::of(&stat) {
         EntryKind::Directory => PathState::Directory { mode },
         EntryKind::Symlink => {
@@ -48,7 +48,7 @@ fn file(workdir: &Workdir, path: &WorkdirPath, limit: u64) -> Result<PathState, 
     let failed = |source| Error::Io { action: "read", path: path.clone(), source };
     let file = workdir.open_file(path)?;
     let stat = fstat(&file).map_err(|errno| Error::of("look up", path, errno))?;
-    let mode = Some(u32::from(stat.st_mode) & PERMISSIONS);
+    let mode = Some(mode_of(&stat) & PERMISSIONS);
     let bytes = u64::try_from(stat.st_size).unwrap_or(0);
     if bytes > limit {
         return Ok(PathState::File { digest: None, bytes, mode });

@@ -77,6 +77,13 @@ impl ChangeJournal for MemoryChanges {
         Ok(())
     }
 
+    fn retract(&self, set: ChangeSetId) -> Result<(), ChangeJournalError> {
+        if let Some((set, _)) = self.kept().sets.get_mut(&set.get()) {
+            set.steps.pop();
+        }
+        Ok(())
+    }
+
     fn end(&self, id: ChangeSetId, end: SetEnd) -> Result<Vec<String>, ChangeJournalError> {
         let mut kept = self.kept();
         let Some((set, undoes)) = kept.sets.get_mut(&id.get()) else { return Ok(Vec::new()) };

@@ -214,6 +214,8 @@ impl<'b> OpenChangeSet<'b> {
         // What was written and may not outlive a crash has to be taken back, too.
         if written.is_ok() || matches!(written, Err(Error::Unflushed { .. })) {
             self.done.push(Made { step, before: held });
+        } else {
+            self.retract();
         }
         written?;
         match file.executable {
@@ -239,11 +241,13 @@ impl<'b> OpenChangeSet<'b> {
         let step =
             ChangeStep::Set { path: path.as_str().to_owned(), before: now.clone(), after: wanted.clone() };
         self.record(&step, read.as_deref(), None)?;
-        if put(&self.workdir, path, &now, wanted, |_| content)? {
-            return Ok(Some(path.clone()));
+        let is_left = put(&self.workdir, path, &now, wanted, |_| content);
+        match is_left {
+            Ok(true) => self.retract(),
+            // How far it has got is found out if it is taken back.
+            Ok(false) | Err(_) => self.done.push(Made { step, before: None }),
         }
-        self.done.push(Made { step, before: None });
-        Ok(None)
+        is_left.map(|is_left| is_left.then(|| path.clone()))
     }
 
     /// Removes a file or a symbolic link itself.
@@ -255,9 +259,8 @@ impl<'b> OpenChangeSet<'b> {
         let (before, held, read) = self.before(path, expected)?;
         let step = ChangeStep::Set { path: path.as_str().to_owned(), before, after: PathState::Absent };
         self.record(&step, read.as_deref().or(held), None)?;
-        self.workdir.remove_file(path)?;
-        self.done.push(Made { step, before: held });
-        Ok(())
+        let removed = self.workdir.remove_file(path);
+        self.made(removed, step, held)
     }
 
     /// Makes a directory and those above it that do not exist; gives how many it made.
@@ -285,11 +288,14 @@ impl<'b> OpenChangeSet<'b> {
                 after: PathState::Directory { mode: None },
             };
             self.record(&step, None, None)?;
-            if self.workdir.create_dir_all(path)?.is_empty() {
-                continue;
+            let created = self.workdir.create_dir_all(path);
+            // Another writer may have been faster.
+            if matches!(&created, Ok(created) if created.is_empty()) {
+                self.retract();
+            } else {
+                self.made(created.map(|_| ()), step, None)?;
+                self.directories.push(path.clone());
             }
-            self.done.push(Made { step, before: None });
-            self.directories.push(path.clone());
         }
         if missing.is_empty() {
             self.workdir.create_dir_all(path)?;
@@ -323,9 +329,8 @@ impl<'b> OpenChangeSet<'b> {
         let before = state_at(&self.workdir, path, 0)?;
         let step = ChangeStep::Set { path: path.as_str().to_owned(), before, after: PathState::Absent };
         self.record(&step, None, None)?;
-        self.workdir.remove_dir(path)?;
-        self.done.push(Made { step, before: None });
-        Ok(())
+        let removed = self.workdir.remove_dir(path);
+        self.made(removed, step, None)
     }
 
     /// Moves an entry to where nothing is; directories above that place are made.
@@ -341,9 +346,8 @@ impl<'b> OpenChangeSet<'b> {
         let what = state_at(&self.workdir, from, limit)?;
         let step = ChangeStep::Move { from: from.as_str().to_owned(), to: to.as_str().to_owned(), what };
         self.record(&step, None, None)?;
-        self.workdir.rename(from, to, Existing::Refuse)?;
-        self.done.push(Made { step, before: None });
-        Ok(())
+        let renamed = self.workdir.rename(from, to, Existing::Refuse);
+        self.made(renamed, step, None)
     }
 
     /// Has the changes stay.
@@ -390,6 +394,28 @@ impl<'b> OpenChangeSet<'b> {
             let _ = journal.end(id, end);
         }
         left
+    }
+
+    /// Takes note of a step that was made, or was not.
+    fn made(
+        &mut self,
+        made: Result<(), Error>,
+        step: ChangeStep,
+        before: Option<&'b [u8]>,
+    ) -> Result<(), Error> {
+        match made {
+            Ok(()) => self.done.push(Made { step, before }),
+            Err(_) => self.retract(),
+        }
+        made
+    }
+
+    /// Takes back that a step was recorded.
+    fn retract(&self) {
+        if let (Some(journal), Some(id)) = (&self.journal, self.id) {
+            // If this fails, the step is found not to have been made when it is to be taken back.
+            let _ = journal.retract(id);
+        }
     }
 
     /// Finds out what is there, as far as it has to be known; gives what was read of it, besides what the caller holds.

@@ -7,7 +7,7 @@ use crate::handle::DirectoryHandle;
 use crate::path::WorkdirPath;
 use crate::workdir::Workdir;
 use crate::write::Existing;
-use rustix::fs::{Mode, OFlags, fchmod, mkdirat, openat, symlinkat};
+use rustix::fs::{Mode, OFlags, RawMode, fchmod, mkdirat, openat, symlinkat};
 use rustix::io::Errno;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
@@ -141,6 +141,10 @@ impl Workdir {
             Err(Errno::ACCESS) => openat(&parent, name, flags | OFlags::WRONLY, Mode::empty()),
             opened => opened,
         };
-        fchmod(opened.map_err(failed)?, Mode::from_bits_truncate(mode)).map_err(failed)
+        fchmod(
+            opened.map_err(failed)?,
+            Mode::from_bits_truncate(RawMode::try_from(u64::from(mode)).unwrap_or_default()),
+        )
+        .map_err(failed)
     }
 }

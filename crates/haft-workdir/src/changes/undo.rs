@@ -185,7 +185,7 @@ impl Planning<'_> {
         let (at_from, at_to) = (self.overlay.get(from), self.overlay.get(to));
         if what.is_still(&at_to) && !at_from.is_there() {
             self.overlay.rename(to, from);
-        } else if !(what.is_still(&at_from) && !at_to.is_there()) {
+        } else if !what.is_still(&at_from) || at_to.is_there() {
             let is_changed = at_to.is_there() && !at_from.is_there();
             self.conflict(to, if is_changed { ConflictKind::Changed } else { ConflictKind::Moved });
             self.overlay.rename(to, from);

@@ -4,6 +4,7 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
 mod attacks;
+mod changes;
 mod fixture;
 mod listing;
 mod near_names;
