@@ -144,6 +144,11 @@ pub enum EventKind {
         /// What the person is shown.
         preview: String,
     },
+    /// The call has run, and waits for calls that it has made below it: these wait for people.
+    WaitsBelow {
+        /// How many calls people have to answer for it to go on.
+        calls: u64,
+    },
     /// A running call asks a person something.
     QuestionAsked {
         /// The question.

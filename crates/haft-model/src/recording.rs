@@ -5,6 +5,7 @@ use crate::{
 use async_trait::async_trait;
 use futures_core::Stream;
 use haft_core::{CallId, Message, ReplyStatus, ToolReply};
+use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
 use std::io::{self, Write};
@@ -24,7 +25,8 @@ use tokio_util::sync::CancellationToken;
 /// with a hole could not be played. The same holds for a turn that no session can hold because it repeats the id of
 /// an earlier call.
 ///
-/// One recording is of one run: the turns of runs that share a recording model are mixed in its session.
+/// A recording model is of one run: the turns of runs that share one are mixed in its session. The runs below it are recorded
+/// to the same sink by models [beside](Self::beside) it.
 ///
 /// ```
 /// use haft_core::Message;
@@ -47,14 +49,20 @@ use tokio_util::sync::CancellationToken;
 /// ```
 pub struct RecordingModel<M> {
     inner: M,
+    run: Arc<str>,
     recorder: Arc<Mutex<Recorder>>,
 }
 
 impl<M: Model> RecordingModel<M> {
     /// Records what `inner` says to a sink, from its current position.
     pub fn new(inner: M, sink: impl Write + Send + 'static) -> Self {
-        let recorder = Recorder { sink: Box::new(sink), rules: SessionRules::default(), broken: false };
-        Self { inner, recorder: Arc::new(Mutex::new(recorder)) }
+        let recorder = Recorder { sink: Box::new(sink), rules: HashMap::new(), broken: false };
+        Self { inner, run: Arc::default(), recorder: Arc::new(Mutex::new(recorder)) }
+    }
+
+    /// Records what the model of a run below says to the same sink; see [`SessionTurn::run`] for how it is named.
+    pub fn beside<N: Model>(&self, inner: N, run: impl Into<Arc<str>>) -> RecordingModel<N> {
+        RecordingModel { inner, run: run.into(), recorder: Arc::clone(&self.recorder) }
     }
 
     /// Borrows the model that is recorded.
@@ -80,7 +88,7 @@ impl<M: Model> Model for RecordingModel<M> {
         request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<DeltaStream, ModelError> {
-        lock(&self.recorder).check_whole()?;
+        lock(&self.recorder).check_whole(&self.run)?;
         let after = last_statuses(&request.messages);
         let inner = self.inner.stream(request, cancel).await?;
         Ok(DeltaStream::new(RecordedStream {
@@ -89,6 +97,7 @@ impl<M: Model> Model for RecordingModel<M> {
             after,
             stop: None,
             surplus: None,
+            run: Arc::clone(&self.run),
             recorder: Arc::clone(&self.recorder),
         }))
     }
@@ -115,6 +124,7 @@ struct RecordedStream {
     stop: Option<Delta>,
     /// What came after the stop, though nothing should.
     surplus: Option<Result<Delta, ModelError>>,
+    run: Arc<str>,
     recorder: Arc<Mutex<Recorder>>,
 }
 
@@ -159,25 +169,32 @@ impl RecordedStream {
         let Some(Ok(turn)) = self.assembler.take().map(Assembler::finish) else {
             return Ok(());
         };
-        lock(&self.recorder).record(&turn, std::mem::take(&mut self.after))
+        lock(&self.recorder).record(&self.run, &turn, std::mem::take(&mut self.after))
     }
 }
 
 struct Recorder {
     sink: Box<dyn Write + Send>,
-    rules: SessionRules,
+    /// What the turns of each run have to keep to.
+    rules: HashMap<Arc<str>, SessionRules>,
     /// Whether a turn is missing, so that nothing after it can be played.
     broken: bool,
 }
 
 impl Recorder {
-    fn record(&mut self, turn: &ModelTurn, after: Vec<(CallId, ReplyStatus)>) -> Result<(), ModelError> {
-        self.check_whole()?;
+    fn record(
+        &mut self,
+        run: &Arc<str>,
+        turn: &ModelTurn,
+        after: Vec<(CallId, ReplyStatus)>,
+    ) -> Result<(), ModelError> {
+        self.check_whole(run)?;
+        let rules = self.rules.entry(Arc::clone(run)).or_default();
         // A transcript can start with turns that came before the recording; their replies are not part of it.
-        let after = after.into_iter().filter(|(call, _)| self.rules.is_answered(call));
-        let turn = SessionTurn::from(turn).with_after(after);
-        let number = self.rules.turns() + 1;
-        let written = self.rules.admit(&turn).map_err(Into::into).and_then(|()| Ok(self.write(&turn)?));
+        let after = after.into_iter().filter(|(call, _)| rules.is_answered(call));
+        let turn = SessionTurn::from(turn).with_run(&**run).with_after(after);
+        let number = rules.turns() + 1;
+        let written = rules.admit(&turn).map_err(Into::into).and_then(|()| Ok(self.write(&turn)?));
         written.map_err(|source: Box<dyn Error + Send + Sync>| {
             self.broken = true;
             ModelError::Recording { turn: number, source }
@@ -191,12 +208,13 @@ impl Recorder {
         self.sink.flush()
     }
 
-    fn check_whole(&self) -> Result<(), ModelError> {
+    fn check_whole(&self, run: &str) -> Result<(), ModelError> {
         if !self.broken {
             return Ok(());
         }
         let source = "an earlier turn could not be recorded; record to a new file".into();
-        Err(ModelError::Recording { turn: self.rules.turns() + 1, source })
+        let turns = self.rules.get(run).map_or(0, SessionRules::turns);
+        Err(ModelError::Recording { turn: turns + 1, source })
     }
 }
 

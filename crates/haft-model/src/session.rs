@@ -6,7 +6,7 @@ pub use read::SessionError;
 pub use turn::{SessionTurn, TurnProblem};
 
 use haft_core::CallId;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 /// Holds the turns a model took, to be played by a [`ScriptedModel`](crate::ScriptedModel).
@@ -16,6 +16,7 @@ use std::path::Path;
 ///
 /// | member | holds | where it is missing |
 /// |---|---|---|
+/// | `run` | which run below the session's own took the turn, as in `c1/0` | the session's own |
 /// | `text` | what the model says | nothing |
 /// | `reasoning` | what it thinks | nothing |
 /// | `calls` | a list of `{"id", "name", "input"}`; `input` is `{}` where it is missing | no calls |
@@ -24,7 +25,8 @@ use std::path::Path;
 /// | `after` | how the replies to the turn before ended, by call id: `"ok"`, `"denied"`, `{"error": "not_found"}` … | not checked |
 /// | `contains` | a text that a reply to the turn before must hold, by call id; written by hand | not checked |
 ///
-/// There is no empty session, and no two calls of one have the same id.
+/// There is no session without a turn of its own run, and no two calls of one run have the same id. The turns of runs below
+/// stand anywhere between, each run's in order; what they say of calls is of those of the same run.
 ///
 /// ```
 /// use haft_model::Session;
@@ -39,6 +41,13 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Session {
     name: String,
+    own: Turns,
+    below: BTreeMap<String, Turns>,
+}
+
+/// Holds the turns of one run.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Turns {
     turns: Vec<SessionTurn>,
     /// The line each turn is on, counted from 1.
     lines: Vec<usize>,
@@ -80,9 +89,32 @@ impl Session {
         Self::parse(&text, name)
     }
 
-    /// Borrows the turns, in order; there is at least one.
+    /// Borrows the turns of the session's own run, in order; there is at least one.
     pub fn turns(&self) -> &[SessionTurn] {
-        &self.turns
+        &self.own.turns
+    }
+
+    /// Names the runs below that have turns.
+    pub fn runs_below(&self) -> impl Iterator<Item = &str> {
+        self.below.keys().map(String::as_str)
+    }
+
+    /// Gives the turns of a run below as a session, to be played by a model of its own; `None` where it has none.
+    ///
+    /// ```
+    /// use haft_model::Session;
+    ///
+    /// let lead = r#"{"calls": [{"id": "c1", "name": "delegate", "input": {"task": "Look."}}]}"#;
+    /// let child = r#"{"run": "c1/0", "text": "It is there."}"#;
+    /// let session = Session::parse(&format!("{lead}\n{child}\n"), "lead.jsonl")?;
+    /// assert_eq!(session.turns().len(), 1);
+    /// assert_eq!(session.runs_below().collect::<Vec<_>>(), ["c1/0"]);
+    /// assert_eq!(session.of_run("c1/0").unwrap().turns()[0].text, "It is there.");
+    /// # Ok::<(), haft_model::SessionError>(())
+    /// ```
+    pub fn of_run(&self, run: &str) -> Option<Self> {
+        let own = self.below.get(run)?.clone();
+        Some(Self { name: self.name.clone(), own, below: BTreeMap::new() })
     }
 
     /// What errors call this session.
@@ -90,27 +122,37 @@ impl Session {
         &self.name
     }
 
-    /// The line of a turn, both counted from 1; `None` where there is no such turn.
+    /// The line of a turn of its own run, both counted from 1; `None` where there is no such turn.
     pub fn line_of(&self, turn: usize) -> Option<usize> {
-        self.lines.get(turn.checked_sub(1)?).copied()
+        self.own.lines.get(turn.checked_sub(1)?).copied()
     }
 
     /// Writes the session as the text of its file.
     pub fn to_jsonl(&self) -> String {
-        self.turns.iter().flat_map(|turn| [turn.to_line(), "\n".to_owned()]).collect()
+        let runs = std::iter::once(&self.own).chain(self.below.values());
+        let mut turns: Vec<_> = runs.flat_map(|run| run.lines.iter().zip(&run.turns)).collect();
+        turns.sort_by_key(|(line, _)| **line);
+        turns.into_iter().flat_map(|(_, turn)| [turn.to_line(), "\n".to_owned()]).collect()
     }
 
     fn checked(turns: Vec<SessionTurn>, lines: Vec<usize>, name: String) -> Result<Self, SessionError> {
-        if turns.is_empty() {
-            return Err(SessionError::Empty { name });
-        }
-        let mut rules = SessionRules::default();
-        for (turn, line) in turns.iter().zip(&lines) {
-            if let Err(problem) = rules.admit(turn) {
-                return Err(SessionError::Turn { name, line: *line, problem });
+        let mut rules: HashMap<String, SessionRules> = HashMap::new();
+        let mut session = Self { name, own: Turns::default(), below: BTreeMap::new() };
+        for (turn, line) in turns.into_iter().zip(lines) {
+            if let Err(problem) = rules.entry(turn.run.clone()).or_default().admit(&turn) {
+                return Err(SessionError::Turn { name: session.name, line, problem });
             }
+            let run = match turn.run.as_str() {
+                "" => &mut session.own,
+                run => session.below.entry(run.to_owned()).or_default(),
+            };
+            run.turns.push(turn);
+            run.lines.push(line);
         }
-        Ok(Self { name, turns, lines })
+        if session.own.turns.is_empty() {
+            return Err(SessionError::Empty { name: session.name });
+        }
+        Ok(session)
     }
 }
 

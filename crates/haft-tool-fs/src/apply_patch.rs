@@ -6,11 +6,10 @@ mod planned;
 use crate::blocking::{blocking, blocking_preview, go_on};
 use crate::commit::{Uncommitted, commit};
 use crate::digest::digest;
-use crate::failure::resolve;
+use crate::failure::{failure, resolve};
 use crate::hints::{Hints, missing_above};
 use crate::origin::origin_of;
 use crate::resource;
-use crate::turns::take_turn;
 use crate::words::{Count, Shown, counted};
 use async_trait::async_trait;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
@@ -166,8 +165,13 @@ impl Patch {
 
     fn apply(&self, origin: &ChangeOrigin, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let paths = self.files.iter().flat_map(|file| [Some(&file.path), file.to.as_ref()]).flatten();
+<<<<<<< HEAD
         let _turn = take_turn(paths);
         match self.try_once(origin, stop)? {
+=======
+        let _lock = self.workdir.lock(paths).map_err(failure)?;
+        match self.try_once(stop)? {
+>>>>>>> main
             Ok(output) => Ok(output),
             // Something has changed since it was read, which need not be where the hunks are.
             Err(_) => self.try_once(origin, stop)?.map_err(Uncommitted::into_error),

@@ -16,7 +16,6 @@ use crate::hints::Hints;
 use crate::origin::origin_of;
 use crate::resource;
 use crate::text_change::{difference, in_file, spliced};
-use crate::turns::take_turn;
 use crate::whole::whole;
 use crate::words::{Shown, counted, size};
 use async_trait::async_trait;
@@ -159,9 +158,15 @@ impl Change {
         }
     }
 
+<<<<<<< HEAD
     fn edit(&self, origin: &ChangeOrigin, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let _turn = take_turn([&self.path]);
         if let Ok(output) = self.try_once(origin, stop)? {
+=======
+    fn edit(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
+        let _lock = self.workdir.lock([&self.path]).map_err(failure)?;
+        if let Ok(output) = self.try_once(stop)? {
+>>>>>>> main
             return Ok(output);
         }
         // It has changed since it was read, which need not be where the edits are.

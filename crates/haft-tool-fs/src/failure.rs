@@ -19,7 +19,9 @@ pub(crate) fn resolve(workdir: &Workdir, path: &str) -> Result<WorkdirPath, Tool
 /// Turns an error of the working directory into one that a model can act on.
 pub(crate) fn failure(error: Error) -> ToolError {
     let kind = match &error {
-        Error::Changed { .. } => return ToolError::retry(error.model_text()).with_source(error),
+        Error::Changed { .. } | Error::Differs { .. } | Error::Busy { .. } => {
+            return ToolError::retry(error.model_text()).with_source(error);
+        }
         Error::NotFound { .. } | Error::ParentMissing { .. } => ToolErrorKind::NotFound,
         Error::Resolve(_)
         | Error::IsADirectory { .. }

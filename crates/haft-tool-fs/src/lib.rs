@@ -72,7 +72,6 @@ mod read_file;
 mod resource;
 mod same;
 mod text_change;
-mod turns;
 mod whole;
 mod words;
 mod write_file;

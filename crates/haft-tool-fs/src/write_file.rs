@@ -11,7 +11,6 @@ use crate::lines::{line_feeds, lines_of};
 use crate::origin::origin_of;
 use crate::resource;
 use crate::same::holds;
-use crate::turns::take_turn;
 use crate::whole::whole;
 use crate::words::{Count, Shown, joined, lines, size};
 use async_trait::async_trait;
@@ -161,9 +160,15 @@ impl Change {
         }
     }
 
+<<<<<<< HEAD
     fn write(&self, origin: &ChangeOrigin, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let _turn = take_turn([&self.path]);
         match self.try_once(origin, stop)? {
+=======
+    fn write(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
+        let _lock = self.workdir.lock([&self.path]).map_err(failure)?;
+        match self.try_once(stop)? {
+>>>>>>> main
             Ok(output) => Ok(output),
             // Something else has written to it since it was read.
             Err(_) => self.try_once(origin, stop)?.map_err(Uncommitted::into_error),

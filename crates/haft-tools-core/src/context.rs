@@ -1,4 +1,5 @@
 mod ask;
+mod wait_for;
 
 use crate::admission::Room;
 use crate::clock::Clock;

@@ -278,6 +278,15 @@ pub enum ResumeRefused {
         /// The pending call.
         id: PendingId,
     },
+    /// It has begun with its input, and waits for calls below it, so another input comes too late.
+    #[error(
+        "the pending call `{id}` has begun with its arguments, so it cannot be given others; go on with it, or deny it and \
+             have it called anew"
+    )]
+    Begun {
+        /// The pending call.
+        id: PendingId,
+    },
     /// It cannot be told whether it was gone on with before.
     #[error("it cannot be told whether the pending call `{id}` was resumed before")]
     Unclaimed {
@@ -367,7 +376,8 @@ impl PendingCalls {
 
 impl fmt::Display for PendingCalls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.iter().map(|pending| pending.call.name.as_str()).collect();
+        let leaves = self.iter().flat_map(PendingCall::leaves);
+        let names: Vec<&str> = leaves.map(|pending| pending.call.name.as_str()).collect();
         write!(f, "waiting for an approval of {}", names.join(", "))
     }
 }

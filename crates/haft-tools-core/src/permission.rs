@@ -1,5 +1,6 @@
 mod approver;
 mod approvers;
+mod below;
 mod grant;
 mod grant_store;
 mod grants;
@@ -20,6 +21,7 @@ mod verdict;
 
 pub use approver::{AllowAll, Approval, Approver, DenyAll, approver_fn};
 pub use approvers::{Approvers, answering_within};
+pub(crate) use below::WaitsFor;
 pub use grant::{Grant, GrantPlace, GrantTerm};
 pub use grant_store::{GrantStore, MemoryGrants};
 pub use grants::Grants;

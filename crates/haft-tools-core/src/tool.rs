@@ -1,5 +1,5 @@
 use crate::panicked::apart;
-use crate::{Accesses, CallContext, CallScope, Preview};
+use crate::{Accesses, CallContext, CallScope, PendingCall, Preview};
 use async_trait::async_trait;
 use haft_core::{ToolError, ToolOutput, ToolSpec};
 use serde_json::Value;
@@ -43,6 +43,7 @@ use std::time::Duration;
 /// assert_eq!(tool.spec().name().as_str(), "version");
 /// # Ok::<(), haft_core::NameError>(())
 /// ```
+#[async_trait]
 pub trait Tool: Send + Sync + 'static {
     /// Describes the tool; read once, when the tool is registered.
     fn spec(&self) -> &ToolSpec;
@@ -56,8 +57,23 @@ pub trait Tool: Send + Sync + 'static {
     ///
     /// When the input cannot be used or names something that cannot be resolved; the text goes to the model.
     fn prepare(&self, input: &Value, scope: &CallScope) -> Result<Prepared, ToolError>;
+
+    /// Learns that a call of this tool which [waits for calls below it](CallContext::wait_for) does not go on: it was
+    /// denied, by a person or by what the policy says by now, or it could not be kept.
+    ///
+    /// Here a tool ends what it keeps for the call, such as the runs of sub-agents; nothing of the call may be gone on with.
+    /// It is told once at most, and not at all if the process ends before, or nobody ever answers. Afterwards the calls below
+    /// can be gone on with by nobody. By default nothing is done.
+    ///
+    /// # Cancel safety
+    ///
+    /// Must be cancel safe: it is dropped when it takes longer than a call may.
+    async fn given_up(&self, waited: &PendingCall, scope: &CallScope) {
+        let _ = (waited, scope);
+    }
 }
 
+#[async_trait]
 impl<T: Tool + ?Sized> Tool for Arc<T> {
     fn spec(&self) -> &ToolSpec {
         (**self).spec()
@@ -65,6 +81,10 @@ impl<T: Tool + ?Sized> Tool for Arc<T> {
 
     fn prepare(&self, input: &Value, scope: &CallScope) -> Result<Prepared, ToolError> {
         (**self).prepare(input, scope)
+    }
+
+    async fn given_up(&self, waited: &PendingCall, scope: &CallScope) {
+        (**self).given_up(waited, scope).await;
     }
 }
 
@@ -187,8 +207,8 @@ impl Prepared {
         self.wishes.get_or_insert_default()
     }
 
-    pub(crate) fn into_action(self) -> Box<dyn Action> {
-        self.action.take()
+    pub(crate) fn into_parts(self) -> (Accesses, Box<dyn Action>) {
+        (self.accesses, self.action.take())
     }
 }
 

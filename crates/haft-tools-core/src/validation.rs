@@ -6,6 +6,7 @@ mod hint;
 mod repair;
 mod violation;
 
+pub(crate) use bounds::is_within;
 pub use compiled::CompiledSchema;
 
 use bounds::Unfit;

@@ -88,6 +88,18 @@ pub enum Error {
         /// The path that was used.
         path: WorkdirPath,
     },
+    /// What is there is not what the caller expected.
+    #[error("`{}` is not as it was expected to be", Shown::new(path.as_str()))]
+    Differs {
+        /// Where it is.
+        path: WorkdirPath,
+    },
+    /// Another process has locked the file, or its directory, for ten seconds.
+    #[error("`{}` is locked by another process", Shown::new(path.as_str()))]
+    Busy {
+        /// What was to be changed.
+        path: WorkdirPath,
+    },
     /// The file holds more than the caller wants to read.
     #[error("`{}` is larger than {limit} bytes", Shown::new(path.as_str()))]
     TooLarge {
@@ -178,6 +190,15 @@ impl Error {
             Self::Changed { path } => format!(
                 "`{}` changed while it was being used: a part of it is now a symbolic link; \
                  repeat the call to use what is there now",
+                Shown::new(path.as_str())
+            ),
+            Self::Differs { path } => format!(
+                "`{}` is not what it was a moment ago; look at it again, then repeat the call",
+                Shown::new(path.as_str())
+            ),
+            Self::Busy { path } => format!(
+                "`{}` was not changed: another process has been changing files in its directory for ten seconds; \
+                 try again later",
                 Shown::new(path.as_str())
             ),
             Self::TooLarge { path, limit } => {

@@ -84,15 +84,26 @@
 //! - It does not stop a directory from being moved out of the root by someone else while it is in use; an operation
 //!   that has it open ends where it began.
 //! - File names that are not UTF-8 can be seen in a listing, but not opened.
-//! - It does not order two writers of one file: each write is whole, and the last one stays.
+//! - It orders two writers of one file only if both hold its [lock](Workdir::lock); otherwise each write is whole, and the
+//!   last one stays.
 
 #![cfg(unix)]
 
+<<<<<<< HEAD
 mod changes;
+=======
+mod advisory_lock;
+mod attributes;
+>>>>>>> main
 mod error;
 mod handle;
+mod holds;
+mod identity;
 mod ignore_rules;
+mod in_place;
+mod leftovers;
 mod listing;
+mod lock;
 mod manage;
 mod metadata;
 mod near;
@@ -101,6 +112,7 @@ mod platform;
 mod resolve;
 mod resolve_error;
 mod shown;
+mod temporary;
 mod walk;
 mod workdir;
 mod write;
@@ -113,6 +125,7 @@ pub use crate::changes::{
 };
 pub use crate::error::Error;
 pub use crate::listing::DirEntry;
+pub use crate::lock::FileLocks;
 pub use crate::metadata::{EntryKind, Metadata, SpecialKind};
 pub use crate::path::WorkdirPath;
 pub use crate::resolve_error::ResolveError;

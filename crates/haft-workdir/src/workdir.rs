@@ -251,6 +251,11 @@ impl Workdir {
         }
     }
 
+    /// Returns the handle that a path is looked up from.
+    pub(crate) fn handle_of(&self, _path: &WorkdirPath) -> &RootHandle {
+        &self.root.handle
+    }
+
     /// Opens the directory that holds the entry `path`, which is not the root, to do `action` on the entry.
     pub(crate) fn parent(
         &self,

@@ -1,21 +1,23 @@
 //! Changes to the tree: writing, creating directories, renaming.
 
 use std::fs::File;
-use std::hash::{BuildHasher, RandomState};
-use std::io::Write;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io::Write as _;
+use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{
-    Access, AtFlags, Mode, OFlags, accessat, fchmod, fsync, linkat, mkdirat, openat, renameat, statat,
-    unlinkat,
-};
+use rustix::fs::{Access, AtFlags, Mode, OFlags, Stat, accessat, fstat, mkdirat, openat, renameat, statat};
 use rustix::io::Errno;
 
+use crate::attributes;
 use crate::error::Error;
 use crate::handle::{DirectoryHandle, open_child};
+use crate::holds::reads_as;
+use crate::identity::has_other_names;
+use crate::in_place;
+use crate::leftovers::sweep;
 use crate::metadata::EntryKind;
 use crate::path::WorkdirPath;
 use crate::platform;
+use crate::temporary::{TemporaryFile, flush_directory, rename_exclusively};
 use crate::workdir::Workdir;
 
 /// What to do with something that is already there.
@@ -36,19 +38,41 @@ pub enum Written {
     Replaced,
 }
 
-/// The permissions a write keeps. Set-user-id and set-group-id go, as they do when a file is written in place.
-const KEPT: Mode = Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO);
+/// What must be in a file's place to be written.
+#[derive(Clone, Copy)]
+enum Before<'a> {
+    /// Nothing, or a file.
+    Whatever,
+    /// Nothing.
+    Nothing,
+    /// A file with exactly these bytes.
+    Holds(&'a [u8]),
+}
+
+/// The permissions of a file that replaces another: until they are those of that one, nobody else may look inside.
+const CLOSED: u16 = 0o600;
+
+/// The permissions of a new file, before the process's mask.
+const OPEN: u16 = 0o666;
 
 impl Workdir {
     /// Writes a file so that it holds either the old content or the new, whole.
     ///
     /// The bytes go to a temporary file in the same directory, which is flushed to disk and then renamed; the directory
-    /// is flushed last. An existing file keeps its permissions (read, write, execute), a new one gets those of the
-    /// process. A file that the process may not write is refused, although renaming would get round that. If the
-    /// process is killed, a file named `.haft-….tmp` may be left in the directory.
+    /// is flushed last. An existing file keeps its permissions (read, write, execute), extended attributes and access
+    /// control list, and its owner and group where the process may set them, which only the superuser may in general; a
+    /// new one gets what the process gives to new files. A file that the process may not write is refused, although
+    /// renaming would get round that.
     ///
-    /// The directory must exist: see [`Workdir::create_dir_all`]. Other names (hard links) of a replaced file keep the
-    /// old content, and its owner becomes the user of the process.
+    /// A file that has other names (hard links) keeps them: it is written in place. What is to be done is written down
+    /// and flushed before, so that the next write in the directory ends what a killed process began; until then such a
+    /// file can hold a part of each content.
+    ///
+    /// A process that is killed may leave a file named `.haft-….tmp` or `.haft-….redo` in the directory; the next process
+    /// that writes there removes it.
+    ///
+    /// The directory must exist: see [`Workdir::create_dir_all`]. Writers of one file are not ordered: see
+    /// [`Workdir::lock`].
     ///
     /// ```
     /// use haft_workdir::{Existing, Workdir, Written};
@@ -91,19 +115,62 @@ impl Workdir {
         parts: &[&[u8]],
         existing: Existing,
     ) -> Result<Written, Error> {
+        let before = match existing {
+            Existing::Replace => Before::Whatever,
+            Existing::Refuse => Before::Nothing,
+        };
+        self.put(path, parts, before)
+    }
+
+    /// Replaces the content of a file if it still is what was read, as [`Workdir::write_atomic`] does otherwise.
+    ///
+    /// The file is compared with `old` when everything else is done, right before the new content takes its place. With
+    /// [`Workdir::lock`] no writer that asks for the lock can come in between; others can, in the moment that a rename
+    /// takes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Differs`] when the file holds something else, or is gone; otherwise those of [`Workdir::write_atomic`].
+    pub fn replace_parts(&self, path: &WorkdirPath, old: &[u8], parts: &[&[u8]]) -> Result<(), Error> {
+        self.put(path, parts, Before::Holds(old)).map(|_| ())
+    }
+
+    fn put(&self, path: &WorkdirPath, parts: &[&[u8]], before: Before<'_>) -> Result<Written, Error> {
         let failed = |errno| Error::of("write", path, errno);
         let (parent, name) = self.destination(path)?;
-        let replaced = replaceable(&parent, name, path, existing)?;
-        let temporary = TemporaryFile::create(parent.as_fd(), replaced).map_err(failed)?;
+        sweep(parent.as_fd());
+        let replaced = Replaced::find(&parent, name, path)?;
+        let (old, existing) = match (before, &replaced) {
+            (Before::Nothing, Some(_)) => return Err(Error::Exists { path: path.clone() }),
+            (Before::Holds(_), None) => return Err(Error::Differs { path: path.clone() }),
+            (Before::Nothing, None) => (None, Existing::Refuse),
+            (Before::Holds(old), Some(_)) => (Some(old), Existing::Replace),
+            (Before::Whatever, _) => (None, Existing::Replace),
+        };
+        if let Some(replaced) = &replaced {
+            check_writable(&parent, name).map_err(failed)?;
+            if has_other_names(&replaced.stat) {
+                in_place::write(parent.as_fd(), name, path, parts, old)?;
+                return Ok(Written::Replaced);
+            }
+        }
+        let permissions = if replaced.is_some() { CLOSED } else { OPEN };
+        let temporary = TemporaryFile::create(parent.as_fd(), permissions).map_err(failed)?;
         let mut file = &temporary.file;
         let written = parts.iter().try_for_each(|part| file.write_all(part));
+        if let Some(Replaced { stat, handle }) = &replaced {
+            attributes::keep(stat, handle.as_ref().map(AsFd::as_fd), file.as_fd()).map_err(failed)?;
+        }
         written.and_then(|()| file.sync_all()).map_err(|source| Error::Io {
             action: "write",
             path: path.clone(),
             source,
         })?;
+        if let Some(old) = old {
+            still_holds(&parent, name, path, old)?;
+        }
         temporary.publish(name, existing).map_err(failed)?;
-        flush_directory(parent.as_fd())
+        flush_directory(&parent)
             .map_err(|errno| Error::Unflushed { path: path.clone(), source: errno.into() })?;
         Ok(if replaced.is_some() { Written::Replaced } else { Written::Created })
     }
@@ -193,115 +260,63 @@ impl Workdir {
     }
 }
 
-/// Checks that a write may take the place of what is there, and returns the permissions to keep.
-fn replaceable(
+/// A file whose place a write is to take.
+struct Replaced {
+    stat: Stat,
+    /// The file opened for reading, where the process may do that.
+    handle: Option<OwnedFd>,
+}
+
+impl Replaced {
+    /// Finds what is in a place, and refuses what is no file.
+    fn find(parent: &DirectoryHandle<'_>, name: &str, path: &WorkdirPath) -> Result<Option<Self>, Error> {
+        let failed = |errno| Error::of("write", path, errno);
+        let is_file = |stat: &Stat| match EntryKind::of(stat) {
+            EntryKind::File => Ok(()),
+            kind => Err(Error::not_a_file(path, kind)),
+        };
+        // Looked at first, because opening a device or a pipe can have effects.
+        let stat = match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(errno) => return Err(failed(errno)),
+        };
+        is_file(&stat)?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let handle = match openat(parent, name, flags, Mode::empty()) {
+            Ok(handle) => handle,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(Errno::ACCESS | Errno::PERM) => return Ok(Some(Self { stat, handle: None })),
+            Err(errno) => return Err(failed(errno)),
+        };
+        let stat = fstat(&handle).map_err(failed)?;
+        is_file(&stat)?;
+        Ok(Some(Self { stat, handle: Some(handle) }))
+    }
+}
+
+/// Refuses a file that the process may not write.
+fn check_writable(parent: &DirectoryHandle<'_>, name: &str) -> Result<(), Errno> {
+    // A system that cannot answer for the effective user does not forbid either.
+    match accessat(parent, name, Access::WRITE_OK, AtFlags::EACCESS) {
+        Err(errno @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => Err(errno),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that what is under a name is a file that holds these bytes.
+fn still_holds(
     parent: &DirectoryHandle<'_>,
     name: &str,
     path: &WorkdirPath,
-    existing: Existing,
-) -> Result<Option<Mode>, Error> {
-    let failed = |errno| Error::of("write", path, errno);
-    let stat = match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => stat,
-        Err(Errno::NOENT) => return Ok(None),
-        Err(errno) => return Err(failed(errno)),
+    bytes: &[u8],
+) -> Result<(), Error> {
+    let Some(Replaced { handle: Some(handle), .. }) = Replaced::find(parent, name, path)? else {
+        return Err(Error::Differs { path: path.clone() });
     };
-    match EntryKind::of(&stat) {
-        EntryKind::File => {}
-        kind => return Err(Error::not_a_file(path, kind)),
-    }
-    if existing == Existing::Refuse {
-        return Err(Error::Exists { path: path.clone() });
-    }
-    // A system that cannot answer for the effective user does not forbid either.
-    match accessat(parent, name, Access::WRITE_OK, AtFlags::EACCESS) {
-        Err(errno @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => Err(failed(errno)),
-        _ => Ok(Some(Mode::from_raw_mode(stat.st_mode) & KEPT)),
-    }
-}
-
-/// A file under a name of its own that is removed unless it is published.
-struct TemporaryFile<'a> {
-    parent: BorrowedFd<'a>,
-    name: String,
-    file: File,
-    published: bool,
-}
-
-impl<'a> TemporaryFile<'a> {
-    /// Creates it with the given permissions, or with those of a new file.
-    fn create(parent: BorrowedFd<'a>, permissions: Option<Mode>) -> Result<Self, Errno> {
-        // Until the permissions are those of the file it replaces, nobody else may look inside.
-        let at_first = if permissions.is_some() { 0o600 } else { 0o666 };
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        loop {
-            let name = format!(".haft-{:016x}.tmp", RandomState::new().hash_one(std::process::id()));
-            match openat(parent, &*name, flags, Mode::from_raw_mode(at_first)) {
-                Ok(handle) => {
-                    let temporary = Self { parent, name, file: File::from(handle), published: false };
-                    if let Some(permissions) = permissions {
-                        fchmod(&temporary.file, permissions)?;
-                    }
-                    return Ok(temporary);
-                }
-                // The name is one of 2^64, so this is a leftover and the next one is free.
-                Err(Errno::EXIST) => {}
-                Err(errno) => return Err(errno),
-            }
-        }
-    }
-
-    /// Gives it the name it is meant for.
-    fn publish(mut self, name: &str, existing: Existing) -> Result<(), Errno> {
-        let source = (self.parent, &*self.name);
-        match existing {
-            Existing::Replace => renameat(source.0, source.1, self.parent, name)?,
-            Existing::Refuse => rename_exclusively(source, (self.parent, name))?,
-        }
-        self.published = true;
-        Ok(())
-    }
-}
-
-impl Drop for TemporaryFile<'_> {
-    fn drop(&mut self) {
-        if !self.published {
-            // The write already failed with an error of its own; a leftover is all that can come of this one.
-            let _ = unlinkat(self.parent, &*self.name, AtFlags::empty());
-        }
-    }
-}
-
-/// Renames unless the new name is taken, whatever the file system supports.
-fn rename_exclusively(from: (BorrowedFd<'_>, &str), to: (BorrowedFd<'_>, &str)) -> Result<(), Errno> {
-    let unsupported = match platform::rename_no_replace(from, to) {
-        Err(errno @ (Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP)) => errno,
-        renamed => return renamed,
-    };
-    match statat(from.0, from.1, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) if EntryKind::of(&stat) == EntryKind::Directory => {
-            // The rename of a directory replaces at most an empty one, so looking first loses nothing.
-            return match statat(to.0, to.1, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(_) => Err(Errno::EXIST),
-                Err(_) => renameat(from.0, from.1, to.0, to.1),
-            };
-        }
-        _ => {}
-    }
-    // A hard link never replaces anything.
-    match linkat(from.0, from.1, to.0, to.1, AtFlags::empty()) {
-        Ok(()) => unlinkat(from.0, from.1, AtFlags::empty()),
-        Err(Errno::EXIST) => Err(Errno::EXIST),
-        Err(_) => Err(unsupported),
-    }
-}
-
-/// Makes a rename in a directory outlive a crash, where the file system has a way to.
-fn flush_directory(directory: BorrowedFd<'_>) -> Result<(), Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    match openat(directory, ".", flags, Mode::empty()).and_then(fsync) {
-        // A directory that may be written but not read cannot be opened for this, and not every file system flushes one.
-        Ok(()) | Err(Errno::ACCESS | Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
-        Err(errno) => Err(errno),
+    match reads_as(&mut File::from(handle), bytes) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Error::Differs { path: path.clone() }),
+        Err(source) => Err(Error::Io { action: "read", path: path.clone(), source }),
     }
 }

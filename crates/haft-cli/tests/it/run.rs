@@ -131,7 +131,7 @@ fn names_the_line_of_a_session_that_is_broken() {
         &["run", "broken.jsonl"],
         expect![[r#"
         stderr: error: cannot play `broken.jsonl`
-        stderr:   because: broken.jsonl line 2, column 6: unknown field `txt`, expected one of `text`, `reasoning`, `calls`, `usage`, `stop`, `after`, `contains`; each line is one model turn as a JSON object
+        stderr:   because: broken.jsonl line 2, column 6: unknown field `txt`, expected one of `run`, `text`, `reasoning`, `calls`, `usage`, `stop`, `after`, `contains`; each line is one model turn as a JSON object
         exit 2
     "#]],
     );

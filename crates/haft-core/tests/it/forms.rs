@@ -310,6 +310,7 @@ fn events_are_flat() {
                 accesses: vec!["exec:ls".into()],
                 preview: "$ ls".into(),
             }),
+            of_call(EventKind::WaitsBelow { calls: 2 }),
             of_call(EventKind::Updated { output: ToolOutput::text("half") }),
             of_call(EventKind::Progressed { progress: Progress::from(0.5) }),
             of_call(EventKind::Finished { reply: Box::new(reply()) }),
@@ -337,6 +338,7 @@ fn events_are_flat() {
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","parent_run":"run-0","call":"c1","event":"started","name":"bash","input":{"command":"ls"}}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","parent_run":"run-0","call":"c1","event":"decided","decision":"ask","reason":"no rule"}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","parent_run":"run-0","call":"c1","event":"approval_requested","accesses":["exec:ls"],"preview":"$ ls"}
+            {"sequence":7,"at_ms":1700000000123,"run":"run-1","parent_run":"run-0","call":"c1","event":"waits_below","calls":2}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","parent_run":"run-0","call":"c1","event":"updated","output":{"content":[{"type":"text","text":"half"}]}}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","parent_run":"run-0","call":"c1","event":"progressed","progress":{"fraction":0.5}}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","parent_run":"run-0","call":"c1","event":"finished","reply":{"call_id":"c1","name":"read_file","output":{"content":[{"type":"text","text":"fn main() {}"}],"details":{"lines":1}},"status":"ok","duration_us":1500,"truncation":{"total_bytes":20000,"kept_bytes":12},"repairs":[{"pointer":"/limit","from":"5","to":5,"note":"read the number in the text"},{"pointer":"/offset","from":null,"note":"left out null"},{"pointer":"/mode","from":"null","to":null,"note":"read the null in the text"}]}}

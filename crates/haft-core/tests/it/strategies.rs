@@ -210,6 +210,7 @@ pub(crate) fn event_kind() -> impl Strategy<Value = EventKind> {
         (decision(), text()).prop_map(|(decision, reason)| EventKind::Decided { decision, reason }),
         (vec(text(), 0..3), text())
             .prop_map(|(accesses, preview)| EventKind::ApprovalRequested { accesses, preview }),
+        any::<u64>().prop_map(|calls| EventKind::WaitsBelow { calls }),
         tool_output().prop_map(|output| EventKind::Updated { output }),
         progress().prop_map(|progress| EventKind::Progressed { progress }),
         tool_reply().prop_map(|reply| EventKind::Finished { reply: Box::new(reply) }),

@@ -28,6 +28,9 @@ const FRAGMENT_CHARACTERS: usize = 12;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SessionTurn {
+    /// Which run below the session's own took the turn, by where it was started: the call and the number of its task, from
+    /// 0, as in `c1/0`, and deeper ones behind their parent, as in `c1/0/c4/1`; empty for the session's own run.
+    pub run: String,
     /// What the model says; empty if it says nothing.
     pub text: String,
     /// What the model thinks; empty if nothing of that is known.
@@ -84,6 +87,7 @@ impl SessionTurn {
     /// Makes a turn that says nothing and ends the conversation.
     pub fn new() -> Self {
         Self {
+            run: String::new(),
             text: String::new(),
             reasoning: String::new(),
             calls: Vec::new(),
@@ -92,6 +96,12 @@ impl SessionTurn {
             after: BTreeMap::new(),
             contains: BTreeMap::new(),
         }
+    }
+
+    /// Says which run below the session's own took the turn.
+    pub fn with_run(mut self, run: impl Into<String>) -> Self {
+        self.run = run.into();
+        self
     }
 
     /// Sets what the model says.
@@ -220,6 +230,7 @@ impl From<&ModelTurn> for SessionTurn {
             }
         }
         Self {
+            run: String::new(),
             text: turn.message.assistant_text(),
             reasoning,
             calls: turn.message.tool_calls().cloned().collect(),

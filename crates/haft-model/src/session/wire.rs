@@ -13,6 +13,7 @@ use std::marker::PhantomData;
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct Line {
+    run: String,
     text: String,
     reasoning: String,
     calls: Vec<Object<LineCall>>,
@@ -46,6 +47,8 @@ struct LineUsage {
 #[derive(Serialize)]
 struct PrintedLine<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
+    run: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
     text: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     reasoning: &'a str,
@@ -68,6 +71,7 @@ pub(super) fn parse(line: &str) -> serde_json::Result<SessionTurn> {
         line.calls.into_iter().map(|Object(call)| ToolCall::new(call.id, call.name, call.input)).collect();
     let Object(usage) = line.usage;
     Ok(SessionTurn {
+        run: line.run,
         text: line.text,
         reasoning: line.reasoning,
         stop: line.stop.unwrap_or_else(|| usual_stop(&calls)),
@@ -86,6 +90,7 @@ pub(super) fn parse(line: &str) -> serde_json::Result<SessionTurn> {
 /// Writes a turn as its line.
 pub(super) fn print(turn: &SessionTurn) -> String {
     let line = PrintedLine {
+        run: &turn.run,
         text: &turn.text,
         reasoning: &turn.reasoning,
         calls: &turn.calls,

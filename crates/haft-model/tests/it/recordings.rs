@@ -337,6 +337,11 @@ fn answer(call: &ToolCall, next: Option<&haft_model::SessionTurn>) -> ToolReply 
 async fn record(session: &Session) -> String {
     let sink = Sink::default();
     let model = RecordingModel::new(ScriptedModel::new(session.clone()), sink.clone());
+    play(&model, session).await;
+    sink.text()
+}
+
+async fn play(model: &RecordingModel<ScriptedModel>, session: &Session) {
     let mut transcript = vec![Arc::new(Message::user("Go."))];
     for number in 1..=session.turns().len() {
         let request = ModelRequest::new(transcript.iter().cloned());
@@ -350,7 +355,15 @@ async fn record(session: &Session) -> String {
         }
     }
     assert_eq!(model.inner().finished(), Ok(()));
-    sink.text()
+}
+
+/// Records two runs of the same session, one below the other, and gives the session that was recorded.
+async fn record_with_a_run_below(session: &Session) -> Session {
+    let sink = Sink::default();
+    let model = RecordingModel::new(ScriptedModel::new(session.clone()), sink.clone());
+    let below = model.beside(ScriptedModel::new(session.clone()), "c1/0");
+    tokio::join!(play(&below, session), play(&model, session));
+    Session::parse(&sink.text(), "recorded").unwrap()
 }
 
 proptest! {
@@ -358,5 +371,15 @@ proptest! {
     #[test]
     fn records_the_session_it_plays(session in strategies::session()) {
         prop_assert_eq!(wait(record(&session)), session.to_jsonl());
+    }
+
+    /// Runs that are recorded to one sink are told apart in it.
+    #[test]
+    fn records_runs_beside_each_other(session in strategies::session()) {
+        let recorded = wait(record_with_a_run_below(&session));
+        let below = recorded.of_run("c1/0").unwrap();
+        let told = below.turns().iter().map(|turn| turn.clone().with_run("")).collect::<Vec<_>>();
+        prop_assert_eq!(recorded.turns(), session.turns());
+        prop_assert_eq!(told, session.turns());
     }
 }

@@ -35,6 +35,41 @@ fn reads_every_member() {
 }
 
 #[test]
+fn keeps_the_runs_below_apart() {
+    let text = r#"{"calls":[{"id":"c1","name":"delegate","input":{}}]}
+{"run":"c1/1","calls":[{"id":"c1","name":"glob","input":{}}]}
+{"run":"c1/0","text":"first"}
+{"run":"c1/1","text":"second","after":{"c1":"ok"}}
+{"text":"both","after":{"c1":"ok"}}
+"#;
+    let session = Session::parse(text, "s.jsonl").unwrap();
+    assert_eq!(session.turns().len(), 2);
+    assert_eq!(session.line_of(2), Some(5));
+    assert_eq!(session.runs_below().collect::<Vec<_>>(), ["c1/0", "c1/1"]);
+    let second = session.of_run("c1/1").unwrap();
+    assert_eq!((second.turns().len(), second.line_of(2)), (2, Some(4)));
+    assert_eq!(session.of_run("c2/0"), None);
+    assert_eq!(session.to_jsonl(), text);
+}
+
+#[test]
+fn checks_each_run_for_itself() {
+    check(
+        r#"{"calls":[{"id":"c1","name":"delegate","input":{}}]}
+{"run":"c1/0","text":"first","after":{"c1":"ok"}}"#,
+        expect![[r#"
+            s.jsonl line 2: `after` names the call `c1`, which the turn before did not make; name only the calls of that turn
+        "#]],
+    );
+    check(
+        r#"{"run":"c1/0","text":"first"}"#,
+        expect![[r#"
+            s.jsonl has no turns; write each model turn as a JSON object on a line of its own
+        "#]],
+    );
+}
+
+#[test]
 fn reads_a_turn_that_says_nothing() {
     check(
         "{}",
@@ -49,7 +84,7 @@ fn refuses_unknown_members_by_name() {
     check(
         "{\"text\":\"a\"}\n\n{\"text\":\"b\",\"cals\":[]}",
         expect![[r#"
-            s.jsonl line 3, column 18: unknown field `cals`, expected one of `text`, `reasoning`, `calls`, `usage`, `stop`, `after`, `contains`; each line is one model turn as a JSON object
+            s.jsonl line 3, column 18: unknown field `cals`, expected one of `run`, `text`, `reasoning`, `calls`, `usage`, `stop`, `after`, `contains`; each line is one model turn as a JSON object
         "#]],
     );
     check(

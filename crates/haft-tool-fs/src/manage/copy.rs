@@ -4,7 +4,6 @@ use crate::blocking::go_on;
 use crate::failure::{failure, failure_near, resolve};
 use crate::hints::{Hints, missing_above};
 use crate::resource;
-use crate::turns::take_turn;
 use crate::whole::whole;
 use crate::words::{Count, Shown, counted, size};
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolSpec};
@@ -74,10 +73,16 @@ impl Tool for Copy {
         let accesses: Accesses = read.chain(written).chain(hints.access()).collect();
         let workdir = self.workdir.clone();
         let shown = format!("copies `{}` to `{}`", Shown::new(from.as_str()), Shown::new(to.as_str()));
+<<<<<<< HEAD
         let doing = Doing::new(shown, move |origin, stop| {
             let _turn = take_turn([&to]);
             let found = find(&workdir, &from, &to, &hints, stop)?;
             changing(&workdir, origin, |set| copy(&workdir, set, &found, &from, &to, stop))
+=======
+        let doing = Doing::new(shown, move |stop| {
+            let _lock = workdir.lock([&to]).map_err(failure)?;
+            copy(&workdir, &from, &to, &hints, stop)
+>>>>>>> main
         });
         Ok(Prepared::new(accesses, doing))
     }

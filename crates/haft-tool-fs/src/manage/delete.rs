@@ -3,7 +3,6 @@ use super::entry::{crosses_devices, not_the_root, resolve_entry};
 use crate::failure::{failure, failure_near};
 use crate::hints::Hints;
 use crate::resource;
-use crate::turns::take_turn;
 use crate::words::{Count, Shown};
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolSpec};
 use haft_tools_core::{Access, Accesses, CallScope, Prepared, Tool, input_schema, parse_input};
@@ -85,8 +84,13 @@ impl Tool for Delete {
         let workdir = self.workdir.clone();
         let how = if permanently { "for good" } else { "by moving it to the trash" };
         let shown = format!("deletes `{}` {how}", Shown::new(path.as_str()));
+<<<<<<< HEAD
         let doing = Doing::new(shown, move |origin, _| {
             let _turn = take_turn([&path]);
+=======
+        let doing = Doing::new(shown, move |_| {
+            let _lock = workdir.lock([&path]).map_err(failure)?;
+>>>>>>> main
             let kind = kind_of(&workdir, &path).map_err(|error| failure_near(&workdir, &hints, error))?;
             changing(&workdir, origin, |set| {
                 if permanently { remove(&workdir, set, &path, kind) } else { keep(set, &path, &trash) }

@@ -3,7 +3,6 @@ use super::entry::{crosses_devices, not_inside, not_the_root, occupied, resolve_
 use crate::failure::{failure, failure_near};
 use crate::hints::{Hints, missing_above};
 use crate::resource;
-use crate::turns::take_turn;
 use crate::words::Shown;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolSpec};
 use haft_tools_core::{Access, Accesses, CallScope, Prepared, Tool, input_schema, parse_input};
@@ -63,8 +62,13 @@ impl Tool for Move {
         let accesses: Accesses = written.map(Access::write).chain(hints.access()).collect();
         let workdir = self.workdir.clone();
         let said = format!("`{}` to `{}`", Shown::new(from.as_str()), Shown::new(to.as_str()));
+<<<<<<< HEAD
         let doing = Doing::new(format!("moves {said}"), move |origin, _| {
             let _turn = take_turn([&from, &to]);
+=======
+        let doing = Doing::new(format!("moves {said}"), move |_| {
+            let _lock = workdir.lock([&from, &to]).map_err(failure)?;
+>>>>>>> main
             if let Err(error @ Error::NotFound { .. }) = workdir.kind(&from) {
                 return Err(failure_near(&workdir, &hints, error));
             }

@@ -72,7 +72,7 @@ pub(super) async fn pending_call(
 }
 
 /// Lists what has to be asked about, each with the rule that a grant would hold.
-fn unmet(frame: &Frame, entry: &Entry, accesses: &Accesses) -> Vec<Unmet> {
+pub(super) fn unmet(frame: &Frame, entry: &Entry, accesses: &Accesses) -> Vec<Unmet> {
     let language = frame.shared.policy.rule_language();
     let suggest = |access: Option<&Access>| match access {
         Some(access) => language.suggest(access).map(|rule| rule.to_string()),

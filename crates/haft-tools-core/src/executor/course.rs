@@ -1,4 +1,5 @@
 mod layered;
+mod outer;
 mod perform;
 mod permit;
 mod rest;
@@ -120,8 +121,8 @@ pub(super) enum Left<'a> {
     Ends(Box<(ReplyStatus, Unshaped, Span)>),
     /// It runs, and is not done.
     Runs(Box<(Running, Span)>),
-    /// A person has to make themselves known first.
-    Unknown(Box<(&'a Entry, Failure)>),
+    /// It needs something else before it can go on.
+    Interrupted(Box<(&'a Entry, Failure)>),
     /// It cannot run yet.
     Stays(Box<Result<Front<'a>, Stop>>),
 }
@@ -175,11 +176,21 @@ impl<'a> Ahead<'a> {
             rest.touches.clone_from(&pending.accesses);
             Box::new(layered)
         });
-        let front = if approval.denies() {
+        let denied = approval.denies().then(|| {
             rest.record.answered(&approval);
-            Err(Stop::Refused(approve::unapproved(&approval)))
+            Stop::Refused(approve::unapproved(&approval))
+        });
+        // Of a call that waited for others nobody has said anything.
+        let said = if pending.waits_below() {
+            rest.waited = Some(Box::new(pending));
+            Said::Nothing
         } else {
-            rest.look_ahead(Said::Given(Box::new((approval, pending))))
+            rest.waited = pending.has_begun().then(|| Box::new(pending.clone()));
+            Said::Given(Box::new((approval, pending)))
+        };
+        let front = match denied {
+            Some(denied) => Err(denied),
+            None => rest.look_ahead(said),
         };
         rest.enter(&front);
         Self { rest, front: Some(front), layered }
@@ -189,8 +200,10 @@ impl<'a> Ahead<'a> {
     pub(super) fn go(&mut self, task: &mut Context<'_>) -> Result<CallOutcome, Left<'a>> {
         let rest = &mut self.rest;
         match self.front.take() {
-            // Layers that saw the call see its end.
-            Some(front) if self.layered.is_some() => Err(Left::Stays(Box::new(front))),
+            // Layers that saw the call see its end, and a tool that keeps something for it is told of it.
+            Some(front) if self.layered.is_some() || rest.waited.is_some() => {
+                Err(Left::Stays(Box::new(front)))
+            }
             Some(Ok(_)) if rest.queued.as_ref().is_some_and(Queued::is_cancelled) => {
                 rest.answer(cancelled_before_start().into(), Span::none())
             }
@@ -223,9 +236,9 @@ impl<'a> Ahead<'a> {
                 rest.conclude_large(status, output, &span).await
             }),
             Left::Runs(running) => Box::pin(rest.end(running)),
-            Left::Unknown(failed) => {
+            Left::Interrupted(failed) => {
                 let (entry, failure) = *failed;
-                Box::pin(rest.go_on_known(entry, failure))
+                Box::pin(rest.go_on_after(entry, failure))
             }
             Left::Stays(front) => Box::pin(rest.finish(front, layered)),
         }
@@ -267,8 +280,8 @@ impl<'a> Rest<'a> {
         let (times, span) = (self.times(entry, &authorized), self.span(entry));
         match begin(authorized, self.context(entry, room, None), times, &span, task) {
             Begun::Ended(Ok(output)) => self.answer(output.into(), span),
-            Begun::Ended(Err(failure)) if failure.authentication.is_some() => {
-                Err(Left::Unknown(Box::new((entry, failure))))
+            Begun::Ended(Err(failure)) if failure.interruption.is_some() => {
+                Err(Left::Interrupted(Box::new((entry, failure))))
             }
             Begun::Ended(Err(failure)) => self.answer(failure.refusal.into(), span),
             Begun::Running(running) => Err(Left::Runs(Box::new((running, span)))),
@@ -290,9 +303,9 @@ impl<'a> Rest<'a> {
         let result = running.end(Instant::now(), &self.frame.shared.admission.tasks, &span).await;
         let (answer, abandoned) = match (result, self.entry) {
             (Ok(output), _) => (output.into(), None),
-            (Err(failure), Some(entry)) if failure.authentication.is_some() => {
+            (Err(failure), Some(entry)) if failure.interruption.is_some() => {
                 drop(listing);
-                return Box::pin(self.go_on_known(entry, failure)).await;
+                return Box::pin(self.go_on_after(entry, failure)).await;
             }
             (Err(failure), _) => (failure.refusal.into(), failure.abandoned),
         };

@@ -8,8 +8,9 @@ use super::{Batch, BatchOutcome, CallOutcome, Cancel, ResumeRefused, Resumption,
 use crate::admission::{Admission, Turn, Widths};
 use crate::registry::Entry;
 use crate::{
-    Approver, CallContext, CallScope, Claim, DenyAll, Events, Grants, Journal, Layer, Limits, MemoryPending,
-    ModeSwitch, OutputStore, PendingStore, Policy, Redactor, Selector, ToolLimits, ToolRegistry,
+    Approval, Approver, CallContext, CallScope, Claim, DenyAll, Events, Grants, Journal, Layer, Limits,
+    MemoryPending, ModeSwitch, OutputStore, PendingStore, Policy, Redactor, Selector, ToolLimits,
+    ToolRegistry,
 };
 use async_trait::async_trait;
 use futures_util::future::join_all;
@@ -287,6 +288,9 @@ impl ToolExecutor for LocalExecutor {
         }
         if pending.is_expired() && !approval.denies() {
             return Err(ResumeRefused::Expired { id: pending.id });
+        }
+        if matches!(approval, Approval::Edit { .. }) && pending.has_begun() {
+            return Err(ResumeRefused::Begun { id: pending.id });
         }
         match self.0.pending.claim(&pending).await {
             Ok(Claim::Taken) => {}

@@ -69,6 +69,13 @@ impl<'a> Record<'a> {
         self.decided(decision, &|| format!("as answered before: {}", rules().join(", ")));
     }
 
+    /// Tells that the call goes on, and was approved before it came to wait for calls below it.
+    pub(super) fn approved_before(&mut self) {
+        let when = "before it waited for calls below it";
+        self.journal.decided(|| DecidedBy::person(PersonAnswer::Approved, when));
+        self.decided(Decision::Allow, &|| format!("approved {when}"));
+    }
+
     /// Tells that a person wrote the input themselves.
     pub(super) fn edited(&mut self) {
         self.journal.decided(|| DecidedBy::person(PersonAnswer::ApprovedEdited, ""));
@@ -93,6 +100,11 @@ impl<'a> Record<'a> {
             accesses: pending.unmet.iter().map(Unmet::printed).collect(),
             preview: pending.preview.as_text().to_owned(),
         });
+    }
+
+    /// Tells that the call has run, and waits until people have answered so many calls below it.
+    pub(super) fn waits_below(&self, leaves: usize) {
+        self.tell(|| EventKind::WaitsBelow { calls: u64::try_from(leaves).unwrap_or(u64::MAX) });
     }
 
     /// Tells that the call failed and is tried again.

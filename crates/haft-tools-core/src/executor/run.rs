@@ -4,7 +4,8 @@ use super::prepare::{note, panicked};
 use crate::admission::KeptRoom;
 use crate::clock::Over;
 use crate::panicked::{apart, discard};
-use crate::{CallContext, Limits};
+use crate::permission::WaitsFor;
+use crate::{Accesses, CallContext, Limits, PendingCall};
 use futures_util::FutureExt as _;
 use haft_core::{ReplyStatus, ToolError, ToolErrorKind, ToolOutput};
 use std::any::Any;
@@ -27,10 +28,37 @@ pub(super) struct Failure {
     pub(super) refusal: Refusal,
     /// Whether trying again can help, and after how long.
     pub(super) retry: Option<Retry>,
-    /// Where a person has to make themselves known for the call to succeed.
-    pub(super) authentication: Option<Box<str>>,
+    /// What the call needs before it can go on, if it can.
+    pub(super) interruption: Option<Interruption>,
     /// What is left of the call, where it did not stop when it was told to.
     pub(super) abandoned: Option<Box<Abandoned>>,
+}
+
+/// Says what a call that ended needs before it can go on.
+pub(super) enum Interruption {
+    /// That a person makes themselves known there.
+    Authentication(Box<str>),
+    /// That calls below it are answered.
+    Below(Box<Below>),
+}
+
+/// Holds what a call that ended waits for.
+pub(super) struct Below {
+    pub(super) calls: Vec<PendingCall>,
+    /// What the call was let touch.
+    pub(super) accesses: Accesses,
+    /// Whether the call was told to stop, so that it does not wait.
+    pub(super) was_stopped: bool,
+}
+
+impl Failure {
+    /// Notes what the call was let touch, where it is to go on.
+    fn having(mut self, let_touch: Accesses) -> Self {
+        if let Some(Interruption::Below(below)) = &mut self.interruption {
+            below.accesses = let_touch;
+        }
+        self
+    }
 }
 
 /// Holds a call that was answered and may still be at work.
@@ -49,7 +77,7 @@ pub(super) struct Retry {
 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
-        Self { refusal, retry: None, authentication: None, abandoned: None }
+        Self { refusal, retry: None, interruption: None, abandoned: None }
     }
 }
 
@@ -95,7 +123,7 @@ pub(super) fn begin(
     if cx.is_cancelled() {
         return Begun::Ended(Err(cancelled_before_start().into()));
     }
-    let action = authorized.into_prepared().into_action();
+    let (accesses, action) = authorized.into_prepared().into_parts();
     let cx = Listening(cx);
     // Nothing of the action is looked at again after a panic, so it cannot be seen in a broken state.
     let begun = catch_unwind(AssertUnwindSafe(|| {
@@ -104,11 +132,12 @@ pub(super) fn begin(
         (work.as_mut().poll(task), work)
     }));
     match begun {
-        Ok((Poll::Pending, work)) => Begun::Running(Running { work, cx, times }),
+        Ok((Poll::Pending, work)) => Begun::Running(Running { work, cx, times, accesses }),
         Ok((Poll::Ready(result), work)) => {
             // A future that has ended can still hold things whose end panics.
             let dropped = catch_unwind(AssertUnwindSafe(|| drop(work)));
-            Begun::Ended(cx.answer(Stopped::Ended(dropped.map(|()| result)), times))
+            let answer = cx.answer(Stopped::Ended(dropped.map(|()| result)), times);
+            Begun::Ended(answer.map_err(|failure| failure.having(accesses)))
         }
         Err(panic) => Begun::Ended(cx.answer(Stopped::Ended(Err(panic)), times)),
     }
@@ -119,6 +148,7 @@ pub(super) struct Running {
     work: Work,
     cx: Listening,
     times: Times,
+    accesses: Accesses,
 }
 
 impl Running {
@@ -136,7 +166,7 @@ impl Running {
         tasks: &TaskTracker,
         span: &Span,
     ) -> Result<ToolOutput, Failure> {
-        let Self { work, cx, times } = self;
+        let Self { work, cx, times, accesses } = self;
         let work = AssertUnwindSafe(work).catch_unwind().instrument(span.clone());
         let mut task = AbortOnDropHandle::new(tasks.spawn(work));
         let token = cx.0.cancellation();
@@ -147,7 +177,7 @@ impl Running {
             over = cx.0.clock().over(began, times.wall, times.idle) => Stopped::TimedOut(over),
         };
         if let Stopped::Ended(_) = stopped {
-            return cx.answer(stopped, times);
+            return cx.answer(stopped, times).map_err(|failure| failure.having(accesses));
         }
         token.cancel();
         let in_grace = tokio::select! {
@@ -156,7 +186,12 @@ impl Running {
             () = tokio::time::sleep(times.grace) => None,
         };
         if let Some(ended) = in_grace {
-            return cx.answer(last_word(ended, stopped), times);
+            // What a call keeps that would have waited has to be given up.
+            let below =
+                ended.waits_for().map(|below| Box::new(Below { was_stopped: true, accesses, ..below }));
+            let interruption = below.map(Interruption::Below);
+            let answer = cx.answer(last_word(ended, stopped), times);
+            return answer.map_err(|failure| Failure { interruption, ..failure });
         }
         let (task, room) = (task.detach(), cx.0.room().keep());
         task.abort();
@@ -206,9 +241,14 @@ impl Listening {
             Stopped::Ended(Ok(Err(error))) => {
                 let retry = error.can_retry().then(|| Retry { after: error.retry_after() });
                 let refusal = Refusal::new(error.kind().into(), error.message());
-                let authentication = error.authentication_url().map(Into::into);
+                let interruption = match Below::of(&error) {
+                    Some(below) => Some(Interruption::Below(Box::new(below))),
+                    None => error.authentication_url().map(|url| Interruption::Authentication(url.into())),
+                };
+                // A call that waits is not tried again meanwhile.
+                let retry = retry.filter(|_| !matches!(interruption, Some(Interruption::Below(_))));
                 note(tool, error, "the tool failed");
-                return Err(Failure { refusal, retry, authentication, abandoned: None });
+                return Err(Failure { refusal, retry, interruption, abandoned: None });
             }
             Stopped::Ended(Err(payload)) => {
                 discard(payload);
@@ -228,6 +268,23 @@ enum Stopped {
     Ended(Ended),
     Cancelled,
     TimedOut(Over),
+}
+
+impl Stopped {
+    /// What a call waits for that ended in order to wait.
+    fn waits_for(&self) -> Option<Below> {
+        match self {
+            Self::Ended(Ok(Err(error))) => Below::of(error),
+            _ => None,
+        }
+    }
+}
+
+impl Below {
+    fn of(error: &ToolError) -> Option<Self> {
+        let calls = WaitsFor::of(error)?.to_vec();
+        Some(Self { calls, accesses: Accesses::none(), was_stopped: false })
+    }
 }
 
 fn ended_task(joined: Result<Ended, tokio::task::JoinError>) -> Stopped {

@@ -118,7 +118,9 @@ fn names(origin: &mut Origin) -> Vec<&mut String> {
 pub enum JournalEntry {
     /// A permitted call is about to run.
     Begun,
-    /// A call that did not run waits for a person, who decides later; it begins or ends when it goes on.
+    /// A call waits for a person, who decides later; it begins or ends when it goes on.
+    ///
+    /// One that had begun before waits for calls below it, and begins again.
     Waiting,
     /// A call was answered.
     Ended {

@@ -43,6 +43,9 @@ pub struct PendingCall {
     /// Why it is asked again, where it was asked before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<String>,
+    /// The calls below it that it waited for before it had to be asked about again; nobody need answer them for this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waited_for: Vec<PendingCall>,
     /// When it was asked, in milliseconds since the Unix epoch.
     pub asked_at_ms: u64,
     /// Until when an approval counts, in milliseconds since the Unix epoch; for ever if `None`.
@@ -67,7 +70,7 @@ pub struct PendingCall {
 pub struct PendingId(Box<str>);
 
 /// Says what a pending call waits for.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Wants {
@@ -78,6 +81,12 @@ pub enum Wants {
     Authentication {
         /// Where to do so: an `https` address, or one of this machine.
         url: String,
+    },
+    /// That calls below it are answered, which it has made and which wait themselves; of the call itself nobody is asked
+    /// anything, and approving says that it can go on: see [`CallContext::wait_for`](crate::CallContext::wait_for).
+    Below {
+        /// The calls, as they were when it came to wait; one of them may wait for others in turn.
+        calls: Vec<PendingCall>,
     },
 }
 
@@ -135,6 +144,56 @@ impl PendingCall {
         named(nearest.child(self.run.clone()), &self.agent)
     }
 
+    /// Iterates over the calls that a person really has to answer for this one to go on, at any depth: itself, unless it only
+    /// waits for calls below it, and then what these wait for.
+    ///
+    /// ```
+    /// use haft_tools_core::{PendingCall, Wants};
+    /// # use serde_json::json;
+    /// # let pending = |id: &str| -> Result<PendingCall, serde_json::Error> {
+    /// #     serde_json::from_value(json!({ "version": 1, "id": id, "call": { "id": id, "name": "bash", "input": {} },
+    /// #         "run": "run-1", "accesses": [], "unmet": [], "preview": { "kind": "arguments" }, "asked_at_ms": 0,
+    /// #         "digest": haft_core::Digest::of(&json!(id)) }))
+    /// # };
+    /// let (asked, mut outer) = (pending("p1")?, pending("p2")?);
+    /// outer.wants = Wants::Below { calls: vec![asked.clone()] };
+    /// assert_eq!(outer.leaves().collect::<Vec<_>>(), [&asked]);
+    /// assert_eq!(asked.leaves().collect::<Vec<_>>(), [&asked]);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn leaves(&self) -> impl Iterator<Item = &Self> {
+        let calls = std::slice::from_ref(self);
+        walk(calls, Self::waits_for).filter(|call| !call.waits_below())
+    }
+
+    /// Tells whether the call only waits for calls below it, so that nobody is to be asked about the call itself.
+    pub fn waits_below(&self) -> bool {
+        matches!(self.wants, Wants::Below { .. })
+    }
+
+    /// Tells whether the call has run, up to where it had to wait for calls below it.
+    pub fn has_begun(&self) -> bool {
+        self.waits_below() || !self.waited_for.is_empty()
+    }
+
+    /// The calls right below it that it waits for.
+    fn waits_for(&self) -> &[Self] {
+        match &self.wants {
+            Wants::Below { calls } => calls,
+            _ => &[],
+        }
+    }
+
+    /// The calls right below it that it waits for, or waited for last.
+    pub(crate) fn below(&self) -> &[Self] {
+        if self.waits_below() { self.waits_for() } else { &self.waited_for }
+    }
+
+    /// Iterates over the calls below it at any depth, each before those that are below it.
+    pub(crate) fn all_below(&self) -> impl Iterator<Item = &Self> {
+        walk(self.below(), Self::below)
+    }
+
     /// Tells whether an approval no longer counts.
     pub fn is_expired(&self) -> bool {
         self.expires_at_ms.is_some_and(|end| end <= now_ms())
@@ -146,6 +205,24 @@ impl PendingCall {
             && !self.unmet.is_empty()
             && self.unmet.iter().all(|unmet| unmet.grant.is_some())
     }
+}
+
+/// Iterates over calls and those below them, each before its own.
+fn walk<'a>(
+    calls: &'a [PendingCall],
+    below: impl Fn(&'a PendingCall) -> &'a [PendingCall],
+) -> impl Iterator<Item = &'a PendingCall> {
+    let mut open = vec![calls.iter()];
+    std::iter::from_fn(move || {
+        while let Some(calls) = open.last_mut() {
+            if let Some(call) = calls.next() {
+                open.push(below(call).iter());
+                return Some(call);
+            }
+            open.pop();
+        }
+        None
+    })
 }
 
 /// What is known of a call when it comes to wait.
@@ -182,6 +259,7 @@ impl From<Asked<'_>> for PendingCall {
             unmet,
             preview,
             again: None,
+            waited_for: Vec::new(),
             asked_at_ms,
             expires_at_ms: lifetime.map(|lifetime| asked_at_ms.saturating_add(milliseconds(lifetime))),
             digest,

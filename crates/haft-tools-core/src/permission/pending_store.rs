@@ -37,6 +37,9 @@ pub trait PendingStore: Send + Sync + 'static {
 
     /// Lists the calls that were put in and not claimed, those first that have waited longest.
     ///
+    /// Those among them that only [wait for calls below them](PendingCall::waits_below) are nothing to ask a person about:
+    /// what they wait for is listed itself, where it is kept here.
+    ///
     /// # Errors
     ///
     /// When they cannot be read.
@@ -70,8 +73,9 @@ pub trait PendingStore: Send + Sync + 'static {
     /// Cancel safe.
     async fn answer_to(&self, id: &PendingId) -> Result<Option<Approval>, StoreError>;
 
-    /// Finds the call of this digest that waits and has not expired, with the answer that was kept to it.
+    /// Finds the call of this digest that waits for a person and has not expired, with the answer that was kept to it.
     ///
+    /// A call that only [waits for calls below it](PendingCall::waits_below) has begun, and is no answer to one that has not.
     /// Of several, one that was answered comes first, then the one that has waited longest. Whoever is asked for a call a
     /// second time finds in this way that it waits already, and what was answered meanwhile. By default all calls that wait
     /// are looked through.
@@ -86,7 +90,7 @@ pub trait PendingStore: Send + Sync + 'static {
     async fn waiting_as(&self, digest: &Digest) -> Result<Option<(PendingId, Option<Approval>)>, StoreError> {
         let mut first = None;
         for pending in self.waiting().await? {
-            if pending.digest != *digest || pending.is_expired() {
+            if pending.digest != *digest || pending.is_expired() || pending.waits_below() {
                 continue;
             }
             match self.answer_to(&pending.id).await? {

@@ -68,6 +68,7 @@ pub(super) fn to_event(kind: &mut EventKind, secrets: &Secrets) {
         | EventKind::TurnFinished { .. }
         | EventKind::BudgetSpent { .. }
         | EventKind::Compacted { .. }
+        | EventKind::WaitsBelow { .. }
         | EventKind::Paused
         | EventKind::Unpaused
         | EventKind::ToolsChanged { .. }

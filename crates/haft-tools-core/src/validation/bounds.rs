@@ -82,6 +82,11 @@ pub(super) fn check_bounds(input: &Value, longest_chain: usize, most_bytes: usiz
     weigh(input, MOST_LEVELS.min(MOST_FRAMES / (longest_chain + 1)), most_bytes).map(drop)
 }
 
+/// Tells whether a value has at most so many levels of arrays and objects, and so many bytes.
+pub(crate) fn is_within(value: &Value, levels: usize, most_bytes: usize) -> bool {
+    weigh(value, levels, most_bytes).is_ok()
+}
+
 /// Takes the bytes of a value off those that are left.
 fn weigh(value: &Value, levels: usize, left: usize) -> Result<usize, Unfit> {
     let take = |left: usize, bytes: usize| left.checked_sub(bytes).ok_or(Unfit::TooLarge);

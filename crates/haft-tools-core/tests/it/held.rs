@@ -315,7 +315,7 @@ fn pending_scope(outcome: &BatchOutcome) -> haft_tools_core::CallScope {
 }
 
 /// Is a store that keeps nothing.
-struct Full;
+pub(crate) struct Full;
 
 #[async_trait]
 impl PendingStore for Full {

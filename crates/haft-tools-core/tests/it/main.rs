@@ -53,4 +53,5 @@ mod steering;
 mod streams;
 mod typed;
 mod unrelated_scopes;
+mod waits_below;
 mod widths;

@@ -20,3 +20,9 @@ pub(crate) fn open_beneath(_: BorrowedFd<'_>, _: &str, _: OFlags) -> Result<Owne
 pub(crate) fn rename_no_replace(_: (BorrowedFd<'_>, &str), _: (BorrowedFd<'_>, &str)) -> Result<(), Errno> {
     Err(Errno::NOSYS)
 }
+
+/// Not available.
+#[cfg(not(target_os = "macos"))]
+pub(crate) fn keep_extended_attributes(_: BorrowedFd<'_>, _: BorrowedFd<'_>) -> Result<(), Errno> {
+    Ok(())
+}

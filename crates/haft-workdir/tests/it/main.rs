@@ -4,9 +4,21 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
 mod attacks;
+<<<<<<< HEAD
 mod changes;
+=======
+#[cfg(target_os = "linux")]
+mod attributes;
+mod child;
+>>>>>>> main
 mod fixture;
+#[cfg(target_os = "linux")]
+mod full_disk;
+#[cfg(target_os = "linux")]
+mod killed;
+mod leftovers;
 mod listing;
+mod locking;
 mod near_names;
 mod open;
 mod paths;

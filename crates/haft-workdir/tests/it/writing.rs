@@ -212,12 +212,18 @@ fn gives_a_new_file_the_permissions_of_any_new_file() {
 }
 
 #[test]
-fn puts_a_new_file_in_the_place_of_the_old() {
-    let fixture = Fixture::new(TREE);
-    let workdir = fixture.workdir();
-    fs::hard_link(fixture.root().join("file"), fixture.root().join("other")).unwrap();
-    workdir.write_atomic(&path(&workdir, "file"), b"new", Replace).unwrap();
-    assert_eq!(fs::read(fixture.root().join("other")).unwrap(), b"old");
+fn writes_a_file_with_other_names_in_place() {
+    for content in ["new", "a much longer content", ""] {
+        on_both(TREE, |fixture, workdir| {
+            let other = fixture.root().join("dir/other");
+            fs::hard_link(fixture.root().join("file"), &other).unwrap();
+            let inode = fs::metadata(&other).unwrap().ino();
+            workdir.write_atomic(&path(workdir, "file"), content.as_bytes(), Replace).unwrap();
+            assert_eq!(fs::read_to_string(&other).unwrap(), content);
+            assert_eq!(fs::metadata(fixture.root().join("file")).unwrap().ino(), inode);
+            assert_eq!(fixture.files().len(), 3, "a temporary file was left behind");
+        });
+    }
 }
 
 #[test]

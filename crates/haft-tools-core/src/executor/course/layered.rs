@@ -176,7 +176,7 @@ impl Rest<'_> {
 }
 
 /// Waits until a layer has had its time, which is short for a call that was told to stop.
-async fn too_late(token: &CancellationToken, most_time: Option<Duration>, grace: Duration) {
+pub(super) async fn too_late(token: &CancellationToken, most_time: Option<Duration>, grace: Duration) {
     tokio::select! {
         _ = passed(most_time) => {}
         () = async { token.cancelled().await; sleep(grace).await } => {}

@@ -46,6 +46,8 @@ impl Rest<'_> {
         let Frame { shared, control, .. } = &**self.frame;
         control.admits(&self.record.call)?;
         self.record.begun()?;
+        // From now on the tool itself knows what becomes of what it keeps.
+        self.waited = None;
         // All attempts have one time, which starts when there is room for the first.
         let (mut began, mut attempt) = (Instant::now(), 0);
         loop {

@@ -5,7 +5,7 @@ use crate::executor::approve::{self, Approved, Waits};
 use crate::executor::decide::{Authorized, Decided};
 use crate::executor::frame::Frame;
 use crate::executor::prepare::prepare;
-use crate::executor::run::Failure;
+use crate::executor::run::{Failure, Interruption};
 use crate::executor::{CallOutcome, Refusal};
 use crate::permission::Remembered;
 use crate::registry::Entry;
@@ -19,6 +19,8 @@ enum Asking {
     First,
     /// Whether it may run, once more, as it is not the same any more.
     Again,
+    /// Whether it may go on, as it may not without being asked about any more.
+    GoOn,
     /// To make themselves known, so that it can run.
     WhoItIs { url: String },
 }
@@ -63,7 +65,13 @@ impl<'a> Rest<'a> {
                 }
                 (Decided::Asked(prepared), Said::Nothing) => match self.recall(entry, prepared).await? {
                     Ok(authorized) => Approved::Run(authorized),
-                    Err(prepared) => self.ask(entry, prepared, Asking::First, layered, token).await?,
+                    Err(prepared) if self.was_let_run(entry, &prepared) => {
+                        Approved::Run(Authorized::by_approval(prepared))
+                    }
+                    Err(prepared) => {
+                        let asking = if self.waited.is_some() { Asking::GoOn } else { Asking::First };
+                        self.ask(entry, prepared, asking, layered, token).await?
+                    }
                 },
             };
             match approved {
@@ -111,6 +119,10 @@ impl<'a> Rest<'a> {
             Asking::Again => {
                 (Some("what it would do is no longer what was approved".to_owned()), Wants::Approval)
             }
+            Asking::GoOn => {
+                let why = "it has begun, and what it does now was not approved when it began";
+                (Some(why.to_owned()), Wants::Approval)
+            }
             Asking::WhoItIs { url } => (None, Wants::Authentication { url }),
         };
         let (approval, pending) = {
@@ -123,7 +135,9 @@ impl<'a> Rest<'a> {
                     Some(layered) => layered.noted(pending, self.frame.layers()),
                     None => pending,
                 };
-                let pending = PendingCall { again, ..pending };
+                let waited_for =
+                    self.waited.as_ref().map(|waited| waited.below().to_vec()).unwrap_or_default();
+                let pending = PendingCall { again, waited_for, ..pending };
                 self.record.asked(&pending);
                 let stopped = self.frame.stop_clocks();
                 let approval = approve::ask(self.frame.approver(), &pending).await;
@@ -154,6 +168,8 @@ impl<'a> Rest<'a> {
                 self.approved = (!pending.unmet.is_empty()).then(|| pending.digest.into());
                 Ok(Approved::Run(Authorized::by_approval(prepared)))
             }
+            // What the tool keeps for the call was begun with the input it has.
+            Approval::Edit { .. } if self.waited.is_some() => Err(super::outer::cannot_be_edited()),
             Approval::Edit { input } => Ok(Approved::Again(input)),
             Approval::Later => Ok(Approved::Waits(Waits { pending: Box::new(pending), is_kept: false })),
             Approval::KeptAs { id } => {
@@ -164,23 +180,20 @@ impl<'a> Rest<'a> {
         }
     }
 
-    fn digest(&self, entry: &Entry, prepared: &Prepared) -> Digest {
+    pub(super) fn digest(&self, entry: &Entry, prepared: &Prepared) -> Digest {
         approve::digest(entry, &self.record.call, prepared, &self.frame.scope)
     }
 
     /// Has a person make themselves known to whom the call needs them to, after which it can go on.
-    pub(super) async fn make_known(
+    async fn make_known(
         &mut self,
         entry: &'a Entry,
-        failure: Failure,
+        (refusal, url): (Refusal, Box<str>),
         layered: Option<&Layered>,
         token: &CancellationToken,
     ) -> Result<Front<'a>, Halt> {
         /// A remote party that asks again and again is not asked for more often than this.
         const MOST: u32 = 3;
-        let Failure { refusal, authentication: Some(url), .. } = failure else {
-            return Err(failure.refusal.into());
-        };
         self.made_known += 1;
         if self.made_known > MOST {
             return Err(refusal.into());
@@ -219,11 +232,29 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// Goes on with a call that failed at its first go because a person has to make themselves known.
-    pub(super) async fn go_on_known(mut self, entry: &'a Entry, failure: Failure) -> CallOutcome {
+    /// Gets a call that ended, and can go on, what it needs for that; or leaves it to wait.
+    pub(super) async fn interrupted(
+        &mut self,
+        entry: &'a Entry,
+        failure: Failure,
+        layered: Option<&Layered>,
+        token: &CancellationToken,
+    ) -> Result<Front<'a>, Halt> {
+        let Failure { refusal, interruption, .. } = failure;
+        match interruption {
+            Some(Interruption::Authentication(url)) => {
+                self.make_known(entry, (refusal, url), layered, token).await
+            }
+            Some(Interruption::Below(below)) => Err(self.wait_below(entry, refusal, *below, layered, token)),
+            None => Err(refusal.into()),
+        }
+    }
+
+    /// Goes on with a call that ended at its first go, and needs something else before it can go on.
+    pub(super) async fn go_on_after(mut self, entry: &'a Entry, failure: Failure) -> CallOutcome {
         let token =
             self.frame.control.token().map_or_else(CancellationToken::new, CancellationToken::child_token);
-        match Box::pin(self.make_known(entry, failure, None, &token)).await {
+        match Box::pin(self.interrupted(entry, failure, None, &token)).await {
             Ok(front) => self.finish(Box::new(Ok(front)), None).await,
             Err(halt) => Box::pin(self.stop(halt, None, &token)).await,
         }

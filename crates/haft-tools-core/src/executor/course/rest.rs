@@ -13,7 +13,7 @@ use crate::executor::shape::{Shaper, Unshaped, is_untrusted, redact_and_cut};
 use crate::executor::validate::validate;
 use crate::executor::{CallOutcome, HeldCall, Refusal};
 use crate::registry::Entry;
-use crate::{Access, Accesses, Answer, DecidedBy, Prepared};
+use crate::{Access, Accesses, Answer, DecidedBy, PendingCall, Prepared};
 use haft_core::{CallId, Digest, Repair, ReplyStatus, ToolOutput, Truncation};
 use serde_json::Value;
 use std::sync::Arc;
@@ -34,6 +34,8 @@ pub(super) struct Rest<'a> {
     pub(super) made_known: u32,
     /// What a person last approved.
     pub(super) approved: Option<Box<Digest>>,
+    /// The call as it waited for calls below it, until it runs again: what its tool keeps for it has to be given up.
+    pub(super) waited: Option<Box<PendingCall>>,
     /// The tool, once it is found.
     pub(super) entry: Option<&'a Entry>,
 }
@@ -67,6 +69,7 @@ impl<'a> Rest<'a> {
             queued: None,
             made_known: 0,
             approved: None,
+            waited: None,
             entry: None,
         }
     }
@@ -110,7 +113,7 @@ impl<'a> Rest<'a> {
                     Ok(outcome) => return outcome,
                     Err(failure) => failure,
                 };
-                match Box::pin(self.make_known(entry, *failure, layered.as_deref(), &listing.token)).await {
+                match Box::pin(self.interrupted(entry, *failure, layered.as_deref(), &listing.token)).await {
                     Ok(front) => ahead = Box::new(Ok(front)),
                     Err(halt) => break halt,
                 }
@@ -129,9 +132,15 @@ impl<'a> Rest<'a> {
         let answer = match halt {
             Halt::Answered(answer) => *answer,
             Halt::Refused(refusal) => refusal.into(),
-            Halt::Waits(waits) if self.frame.may_wait => match self.leave(&waits).await {
+            Halt::Waits(waits) => match self.leave(&waits).await {
                 Ok(()) => return CallOutcome::Pending(waits.pending),
-                Err(refusal) => refusal.into(),
+                Err(refusal) => {
+                    // One that was asked about again has what it waited for before.
+                    if waits.pending.has_begun() {
+                        self.waited = Some(waits.pending);
+                    }
+                    refusal.into()
+                }
             },
             Halt::Held { behind, accesses } if self.frame.may_wait => {
                 let (call, repairs) = (self.record.call.clone(), std::mem::take(&mut self.repairs));
@@ -139,23 +148,24 @@ impl<'a> Rest<'a> {
                 self.record.wait();
                 return CallOutcome::Held(Box::new(HeldCall { call, repairs, behind }));
             }
-            Halt::Waits(_) | Halt::Held { .. } => cannot_wait().into(),
+            Halt::Held { .. } => cannot_wait(false).into(),
         };
+        self.give_up(token).await;
         let answer = self.seen_out(answer, layered, token).await;
         self.conclude(answer, &Span::none()).await
     }
 
     /// Leaves a call to wait for a person.
     async fn leave(&mut self, Waits { pending, is_kept }: &Waits) -> Result<(), Refusal> {
+        if !self.frame.may_wait {
+            return Err(cannot_wait(pending.has_begun()));
+        }
         if !is_kept && let Err(error) = self.frame.shared.pending.put(pending).await {
             let error = &error as &dyn std::error::Error;
             tracing::error!(call = %pending.call.id, error, "a call cannot be kept, so it does not wait");
-            return Err(Refusal::new(
-                ReplyStatus::Denied,
-                "this call needs an approval, and the host cannot keep calls at the moment; nothing was done, so say so \
-                 and stop",
-            ));
+            return Err(unkept(pending.has_begun()));
         }
+        self.waited = None;
         if self.turn.is_ordered() {
             self.frame.leave(&pending.call.id, &pending.accesses);
         }
@@ -189,9 +199,10 @@ impl<'a> Rest<'a> {
         let mut span = Span::none();
         let (answer, abandoned) = match self.perform(entry, authorized, room, token, &mut span).await {
             Ok(output) => (output.into(), None),
-            Err(failure) if failure.authentication.is_some() => return Err(Box::new(failure)),
+            Err(failure) if failure.interruption.is_some() => return Err(Box::new(failure)),
             Err(failure) => (failure.refusal.into(), failure.abandoned),
         };
+        self.give_up(token).await;
         let answer = self.seen_out(answer, layered.take(), token).await;
         let outcome = self.conclude(answer, &span).await;
         super::perform::watch(self.frame, &outcome, abandoned, &mut self.turn);
@@ -413,9 +424,22 @@ fn too_deep(limit: u32) -> Refusal {
     Refusal::new(ReplyStatus::Denied, message)
 }
 
-fn cannot_wait() -> Refusal {
-    Refusal::new(
-        ReplyStatus::Denied,
-        "this call needs an approval that comes later, which a call made by a tool cannot wait for; make it yourself",
-    )
+fn cannot_wait(has_begun: bool) -> Refusal {
+    let message = if has_begun {
+        "calls below this one need an approval that comes later, which a call made by a tool cannot wait for; what it had \
+         begun was given up, so see what it has done, and make it yourself"
+    } else {
+        "this call needs an approval that comes later, which a call made by a tool cannot wait for; make it yourself"
+    };
+    Refusal::new(ReplyStatus::Denied, message)
+}
+
+fn unkept(has_begun: bool) -> Refusal {
+    let message = if has_begun {
+        "calls below this one need an approval, and the host cannot keep calls at the moment; what it had begun was given \
+         up, so say so and stop"
+    } else {
+        "this call needs an approval, and the host cannot keep calls at the moment; nothing was done, so say so and stop"
+    };
+    Refusal::new(ReplyStatus::Denied, message)
 }

@@ -1,0 +1,143 @@
+//! Whose turn it is to change files.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{Mode, OFlags, fstat, openat};
+use rustix::io::Errno;
+
+use crate::advisory_lock::{self, Locked};
+use crate::error::Error;
+use crate::handle::DirectoryHandle;
+use crate::identity::Identity;
+use crate::leftovers::sweep_locked;
+use crate::path::WorkdirPath;
+use crate::workdir::Workdir;
+
+/// How many directories of one process can be locked at once without one waiting for another by chance.
+const TURNS: usize = 64;
+
+/// How often it is looked again where the files are, if directories come and go meanwhile.
+const ATTEMPTS: usize = 64;
+
+static HELD: [Mutex<()>; TURNS] = [const { Mutex::new(()) }; TURNS];
+
+/// Keeps others from changing files until it is dropped; made by [`Workdir::lock`].
+///
+/// It stays on the thread that took it.
+#[must_use = "the files are locked only as long as this lives"]
+pub struct FileLocks {
+    /// Closed first, which ends the locks that other processes see.
+    directories: Vec<OwnedFd>,
+    _turns: Vec<MutexGuard<'static, ()>>,
+}
+
+impl fmt::Debug for FileLocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileLocks").field("directories", &self.directories.len()).finish_non_exhaustive()
+    }
+}
+
+impl Workdir {
+    /// Waits until nobody else changes these files, and keeps others waiting until the result is dropped.
+    ///
+    /// It holds among all threads of the process, whichever `Workdir` they use and by whatever path they name the file,
+    /// and among processes on one machine. Only those who ask are kept waiting: writing works without the lock, and so do
+    /// other programs.
+    ///
+    /// What is locked is the directory that holds the file, since the file itself is replaced by each write: by `flock` on a
+    /// handle of that directory, which leaves nothing behind and ends with the process. So the lock is one for all files of
+    /// the directory. For a file in a directory that does not exist, it is the nearest one above it that does. Several
+    /// directories are locked in one order, so that no two callers wait for each other; a second call on the same thread
+    /// before the first result is dropped may wait for ever. Where the file system has no such locks, or the directory may
+    /// not be read, only the threads of this process are kept apart.
+    ///
+    /// Also ends what a killed process left half done in these directories; see [`Workdir::write_atomic`].
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # std::fs::write(directory.path().join("count"), "1")?;
+    /// let workdir = haft_workdir::Workdir::open(directory.path())?;
+    /// let path = workdir.resolve("count")?;
+    /// let lock = workdir.lock([&path])?;
+    /// let old = workdir.read(&path, 1024)?;
+    /// workdir.replace_parts(&path, &old, &[&old, b"2"])?;
+    /// drop(lock);
+    /// assert_eq!(workdir.read(&path, 1024)?, b"12");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Busy`] when another process holds a directory for ten seconds; [`Error::Io`].
+    pub fn lock<'p>(&self, paths: impl IntoIterator<Item = &'p WorkdirPath>) -> Result<FileLocks, Error> {
+        let paths: Vec<&WorkdirPath> = paths.into_iter().collect();
+        for _ in 0..ATTEMPTS {
+            let places = self.places(&paths)?;
+            let locks = take(&places)?;
+            // A directory that was created meanwhile is the one to lock.
+            if self.places(&paths)?.keys().eq(places.keys()) {
+                for place in places.values() {
+                    sweep_locked(place.directory.as_fd());
+                }
+                return Ok(locks);
+            }
+        }
+        match paths.first() {
+            Some(path) => Err(Error::Busy { path: (*path).clone() }),
+            None => Ok(FileLocks { directories: Vec::new(), _turns: Vec::new() }),
+        }
+    }
+
+    /// Finds the directories to lock.
+    fn places<'p>(&self, paths: &[&'p WorkdirPath]) -> Result<BTreeMap<Identity, Place<'_, 'p>>, Error> {
+        let mut places = BTreeMap::new();
+        for path in paths {
+            let failed = |errno| Error::of("lock", path, errno);
+            let mut above = path.parent();
+            let directory = loop {
+                let Some(parent) = above else { break self.handle_of(path).as_directory() };
+                match self.handle_of(path).directory(&parent) {
+                    Ok(directory) => break directory,
+                    // Whoever uses the path is told what is wrong with it.
+                    Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => above = parent.parent(),
+                    Err(errno) => return Err(failed(errno)),
+                }
+            };
+            let identity = Identity::of(&fstat(&directory).map_err(failed)?);
+            places.entry(identity).or_insert(Place { directory, path });
+        }
+        Ok(places)
+    }
+}
+
+/// A directory to be locked, and the first path it is locked for.
+struct Place<'a, 'p> {
+    directory: DirectoryHandle<'a>,
+    path: &'p WorkdirPath,
+}
+
+fn take(places: &BTreeMap<Identity, Place<'_, '_>>) -> Result<FileLocks, Error> {
+    let mut turns: Vec<usize> = places.keys().map(turn).collect();
+    turns.sort_unstable();
+    turns.dedup();
+    let turns = turns.into_iter().map(|turn| HELD[turn].lock().unwrap_or_else(PoisonError::into_inner));
+    let mut locks = FileLocks { _turns: turns.collect(), directories: Vec::with_capacity(places.len()) };
+    for place in places.values() {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let Ok(directory) = openat(&place.directory, ".", flags, Mode::empty()) else { continue };
+        match advisory_lock::lock(&directory) {
+            Locked::Yes => locks.directories.push(directory),
+            Locked::Unsupported => {}
+            Locked::Held => return Err(Error::Busy { path: place.path.clone() }),
+        }
+    }
+    Ok(locks)
+}
+
+/// Which turn a directory has.
+fn turn(identity: &Identity) -> usize {
+    usize::try_from(identity.inode().rem_euclid(TURNS as i128)).unwrap_or(0)
+}
