@@ -165,13 +165,8 @@ impl Patch {
 
     fn apply(&self, origin: &ChangeOrigin, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let paths = self.files.iter().flat_map(|file| [Some(&file.path), file.to.as_ref()]).flatten();
-<<<<<<< HEAD
-        let _turn = take_turn(paths);
-        match self.try_once(origin, stop)? {
-=======
         let _lock = self.workdir.lock(paths).map_err(failure)?;
-        match self.try_once(stop)? {
->>>>>>> main
+        match self.try_once(origin, stop)? {
             Ok(output) => Ok(output),
             // Something has changed since it was read, which need not be where the hunks are.
             Err(_) => self.try_once(origin, stop)?.map_err(Uncommitted::into_error),

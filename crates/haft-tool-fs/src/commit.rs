@@ -176,7 +176,7 @@ fn make<'a>(set: &mut OpenChangeSet<'a>, change: &Change<'a>) -> Result<(), Erro
 pub(crate) fn taken_back(set: OpenChangeSet<'_>, failed: &Change<'_>, error: Error) -> Uncommitted {
     let left = set.roll_back();
     let error = match error {
-        Error::Exists { .. } | Error::NotFound { .. } if left.is_empty() => {
+        Error::Exists { .. } | Error::NotFound { .. } | Error::Differs { .. } if left.is_empty() => {
             return Uncommitted::Changed(failed.path.clone());
         }
         error => failure(error),

@@ -158,15 +158,9 @@ impl Change {
         }
     }
 
-<<<<<<< HEAD
     fn edit(&self, origin: &ChangeOrigin, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
-        let _turn = take_turn([&self.path]);
-        if let Ok(output) = self.try_once(origin, stop)? {
-=======
-    fn edit(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let _lock = self.workdir.lock([&self.path]).map_err(failure)?;
-        if let Ok(output) = self.try_once(stop)? {
->>>>>>> main
+        if let Ok(output) = self.try_once(origin, stop)? {
             return Ok(output);
         }
         // It has changed since it was read, which need not be where the edits are.

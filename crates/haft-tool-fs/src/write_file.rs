@@ -160,15 +160,9 @@ impl Change {
         }
     }
 
-<<<<<<< HEAD
     fn write(&self, origin: &ChangeOrigin, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
-        let _turn = take_turn([&self.path]);
-        match self.try_once(origin, stop)? {
-=======
-    fn write(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let _lock = self.workdir.lock([&self.path]).map_err(failure)?;
-        match self.try_once(stop)? {
->>>>>>> main
+        match self.try_once(origin, stop)? {
             Ok(output) => Ok(output),
             // Something else has written to it since it was read.
             Err(_) => self.try_once(origin, stop)?.map_err(Uncommitted::into_error),

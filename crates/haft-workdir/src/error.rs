@@ -122,12 +122,6 @@ pub enum Error {
         /// What the file system said.
         source: io::Error,
     },
-    /// What is there is not what the caller expected.
-    #[error("`{}` is not as it was expected to be", Shown::new(path.as_str()))]
-    Differs {
-        /// Where it is.
-        path: WorkdirPath,
-    },
     /// A change cannot be recorded, so it was not made.
     #[error("cannot record a change, so it was not made")]
     Unrecorded {
@@ -209,10 +203,6 @@ impl Error {
             }
             Self::Unflushed { path, .. } => format!(
                 "`{}` was written, but may be lost if the machine stops now; read it again to be sure",
-                Shown::new(path.as_str())
-            ),
-            Self::Differs { path } => format!(
-                "`{}` is not what it was a moment ago; look at it again, then repeat the call",
                 Shown::new(path.as_str())
             ),
             Self::Unrecorded { .. } => {

@@ -89,12 +89,9 @@
 
 #![cfg(unix)]
 
-<<<<<<< HEAD
-mod changes;
-=======
 mod advisory_lock;
 mod attributes;
->>>>>>> main
+mod changes;
 mod error;
 mod handle;
 mod holds;

@@ -73,16 +73,10 @@ impl Tool for Copy {
         let accesses: Accesses = read.chain(written).chain(hints.access()).collect();
         let workdir = self.workdir.clone();
         let shown = format!("copies `{}` to `{}`", Shown::new(from.as_str()), Shown::new(to.as_str()));
-<<<<<<< HEAD
         let doing = Doing::new(shown, move |origin, stop| {
-            let _turn = take_turn([&to]);
+            let _lock = workdir.lock([&to]).map_err(failure)?;
             let found = find(&workdir, &from, &to, &hints, stop)?;
             changing(&workdir, origin, |set| copy(&workdir, set, &found, &from, &to, stop))
-=======
-        let doing = Doing::new(shown, move |stop| {
-            let _lock = workdir.lock([&to]).map_err(failure)?;
-            copy(&workdir, &from, &to, &hints, stop)
->>>>>>> main
         });
         Ok(Prepared::new(accesses, doing))
     }

@@ -84,13 +84,8 @@ impl Tool for Delete {
         let workdir = self.workdir.clone();
         let how = if permanently { "for good" } else { "by moving it to the trash" };
         let shown = format!("deletes `{}` {how}", Shown::new(path.as_str()));
-<<<<<<< HEAD
         let doing = Doing::new(shown, move |origin, _| {
-            let _turn = take_turn([&path]);
-=======
-        let doing = Doing::new(shown, move |_| {
             let _lock = workdir.lock([&path]).map_err(failure)?;
->>>>>>> main
             let kind = kind_of(&workdir, &path).map_err(|error| failure_near(&workdir, &hints, error))?;
             changing(&workdir, origin, |set| {
                 if permanently { remove(&workdir, set, &path, kind) } else { keep(set, &path, &trash) }

@@ -62,13 +62,8 @@ impl Tool for Move {
         let accesses: Accesses = written.map(Access::write).chain(hints.access()).collect();
         let workdir = self.workdir.clone();
         let said = format!("`{}` to `{}`", Shown::new(from.as_str()), Shown::new(to.as_str()));
-<<<<<<< HEAD
         let doing = Doing::new(format!("moves {said}"), move |origin, _| {
-            let _turn = take_turn([&from, &to]);
-=======
-        let doing = Doing::new(format!("moves {said}"), move |_| {
             let _lock = workdir.lock([&from, &to]).map_err(failure)?;
->>>>>>> main
             if let Err(error @ Error::NotFound { .. }) = workdir.kind(&from) {
                 return Err(failure_near(&workdir, &hints, error));
             }

@@ -207,8 +207,11 @@ impl<'b> OpenChangeSet<'b> {
         let shown = if is_shown { digest.map(|digest| (digest, file.parts)) } else { None };
         let step = ChangeStep::Set { path: path.as_str().to_owned(), before, after };
         self.record(&step, read.as_deref().or(held), shown)?;
-        let written = match (file.permissions, &existing) {
-            (Some(mode), Existing::Refuse) => put_new(&self.workdir, path, file.parts, mode),
+        let written = match (file.permissions, held) {
+            (_, Some(held)) => self.workdir.replace_parts(path, held, file.parts),
+            (Some(mode), None) if existing == Existing::Refuse => {
+                put_new(&self.workdir, path, file.parts, mode)
+            }
             _ => self.workdir.write_atomic_parts(path, file.parts, existing).map(|_| ()),
         };
         // What was written and may not outlive a crash has to be taken back, too.

@@ -5,12 +5,16 @@ use super::record::PathState;
 use crate::error::Error;
 use crate::handle::DirectoryHandle;
 use crate::path::WorkdirPath;
+use crate::temporary::{TemporaryFile, flush_directory};
 use crate::workdir::Workdir;
 use crate::write::Existing;
 use rustix::fs::{Mode, OFlags, RawMode, fchmod, mkdirat, openat, symlinkat};
 use rustix::io::Errno;
-use std::hash::{BuildHasher as _, RandomState};
-use std::io;
+use std::io::{self, Write as _};
+use std::os::fd::AsFd as _;
+
+/// The permissions of a file that is being made: until it has its own, nobody else may look inside.
+const CLOSED: u16 = 0o600;
 
 /// Makes a place what it was. `now` is what is there, and `content` gives what was in a file.
 ///
@@ -70,35 +74,27 @@ pub(crate) fn put_file(
     put_new(workdir, path, &[bytes], mode)
 }
 
-/// Makes a file with these permissions, which are set before anything is in it.
+/// Makes a file with these permissions, which nobody finds wider on the way.
 pub(crate) fn put_new(
     workdir: &Workdir,
     path: &WorkdirPath,
     parts: &[&[u8]],
     mode: u32,
 ) -> Result<(), Error> {
-    // A file that is made has the permissions of any new one until they are set. So it is made empty, under another name.
-    let name = format!(".haft-{:016x}.tmp", RandomState::new().hash_one(std::process::id()));
-    let Some(temporary) = path.parent().and_then(|parent| parent.join_file_name(&name)) else {
-        return Err(Error::IsADirectory { path: path.clone() });
-    };
-    let put = workdir
-        .write_atomic(&temporary, b"", Existing::Refuse)
-        // Whoever makes it has to be able to write it, whatever its permissions are to be.
-        .and_then(|_| workdir.set_mode(&temporary, 0o600))
-        .and_then(|()| workdir.write_atomic_parts(&temporary, parts, Existing::Replace))
-        .and_then(|_| workdir.set_mode(&temporary, mode))
-        .and_then(|()| workdir.rename(&temporary, path, Existing::Refuse));
-    put.map_err(|error| {
-        // What failed is said by the error; a leftover is all that can come of this one.
-        let _ = workdir.remove_file(&temporary);
-        match error {
-            Error::ParentMissing { .. } => Error::ParentMissing { path: path.clone() },
-            Error::NotFound { .. } => Error::NotFound { path: path.clone() },
-            Error::Io { action, source, .. } => Error::Io { action, path: path.clone(), source },
-            other => other,
-        }
-    })
+    let failed = |errno| Error::of("write", path, errno);
+    let (parent, name) = place(workdir, path)?;
+    let temporary = TemporaryFile::create(parent.as_fd(), CLOSED).map_err(failed)?;
+    let mut file = &temporary.file;
+    let written = parts.iter().try_for_each(|part| file.write_all(part));
+    let mode = Mode::from_bits_truncate(RawMode::try_from(u64::from(mode)).unwrap_or_default());
+    fchmod(file, mode).map_err(failed)?;
+    written.and_then(|()| file.sync_all()).map_err(|source| Error::Io {
+        action: "write",
+        path: path.clone(),
+        source,
+    })?;
+    temporary.publish(name, Existing::Refuse).map_err(failed)?;
+    flush_directory(&parent).map_err(|errno| Error::Unflushed { path: path.clone(), source: errno.into() })
 }
 
 fn remove(workdir: &Workdir, path: &WorkdirPath, now: &PathState) -> Result<bool, Error> {

@@ -4,9 +4,11 @@ use super::look::state_at;
 use super::put::put;
 use super::record::{ChangeOrigin, ChangeStep, PathState, place_of};
 use crate::error::Error;
+use crate::leftovers::sweep;
 use crate::path::WorkdirPath;
 use crate::workdir::Workdir;
 use crate::write::Existing;
+use std::os::fd::AsFd as _;
 
 /// Is a change set that a killed process had left unfinished, and that was taken back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +41,8 @@ impl Workdir {
         // Whoever had the lock may have done it.
         for set in journal.unfinished(self.root_path())?.into_iter().rev() {
             let mut left = Vec::new();
+            // What was written in place has to be ended before it can be told how far it got.
+            set.steps.iter().for_each(|step| end_writes(self, changed_path(step)));
             for step in set.steps.iter().rev() {
                 let kept = |digest: Option<ContentDigest>| journal.content(digest?).ok()?;
                 if let Err(path) = revert(self, step, kept) {
@@ -55,6 +59,15 @@ impl Workdir {
         }
         recovered.reverse();
         Ok(recovered)
+    }
+}
+
+/// Ends what a killed process was writing in the directory of a place.
+fn end_writes(workdir: &Workdir, path: &str) {
+    if let Some(place) = place_of(path)
+        && let Ok(parent) = workdir.parent(&place, "write")
+    {
+        sweep(parent.as_fd());
     }
 }
 

@@ -4,13 +4,10 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
 mod attacks;
-<<<<<<< HEAD
-mod changes;
-=======
 #[cfg(target_os = "linux")]
 mod attributes;
+mod changes;
 mod child;
->>>>>>> main
 mod fixture;
 #[cfg(target_os = "linux")]
 mod full_disk;
