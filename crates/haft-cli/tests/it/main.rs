@@ -19,6 +19,7 @@ mod serve_ending;
 mod served;
 mod state;
 mod tools;
+mod undo;
 mod unreadable;
 mod waiting;
 
