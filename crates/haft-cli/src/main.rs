@@ -66,7 +66,7 @@ fn main() -> ExitCode {
             Command::Mcp { command } => mcp::mcp(command).await,
             Command::Openapi { command } => openapi::openapi(command).await,
             Command::Policy { command } => policy::policy(&command),
-            Command::Resume(options) => resume::resume(options).await,
+            Command::Resume(options) => Box::pin(resume::resume(options)).await,
             Command::Approvals(command) => approvals::approvals(command).await,
             Command::Grants(command) => grants::grants(command).await,
             Command::Journal(options) => journal::journal(options).await,

@@ -47,7 +47,9 @@ pub(crate) fn undo(options: &UndoOptions) -> Result<Exit> {
             let plan = json!({ "run": run, "dry_run": true, "effects": effects });
             anstream::println!("{}", serde_json::to_string_pretty(&plan)?);
         } else {
-            effects.iter().for_each(|effect| effect.print(false));
+            for effect in &effects {
+                effect.print(false);
+            }
         }
         return Ok(Exit::Done);
     }
@@ -63,7 +65,9 @@ pub(crate) fn undo(options: &UndoOptions) -> Result<Exit> {
         anstream::println!("{}", serde_json::to_string_pretty(&done)?);
         return Ok(Exit::Done);
     }
-    effects.iter().filter(|effect| !effect.is_about(&left)).for_each(|effect| effect.print(true));
+    for effect in effects.iter().filter(|effect| !effect.is_about(&left)) {
+        effect.print(true);
+    }
     for directory in left {
         anstream::println!("left the directory {}, since something else is in it", visible(directory));
     }

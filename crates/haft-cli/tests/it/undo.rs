@@ -56,7 +56,10 @@ fn what_has_changed_since_is_named_and_nothing_is_undone() {
     assert!(said.contains("`a.txt` has changed since, by the call `cli` of the run `run-"), "{said}");
     assert_eq!(tree.read("a.txt"), "three\n");
     let said = say(&tree, 2, &["undo", "run-nothing"]);
-    assert!(said.contains("no run `run-nothing` has changed anything; the latest that have are `run-"), "{said}");
+    assert!(
+        said.contains("no run `run-nothing` has changed anything; the latest that have are `run-"),
+        "{said}"
+    );
     let said = say(&tree, 2, &["undo", &first, "--call", "c9"]);
     assert!(said.contains("these calls have: `cli` (write_file)"), "{said}");
 }

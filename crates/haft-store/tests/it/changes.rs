@@ -3,8 +3,8 @@
 use crate::child::{Child, Part};
 use haft_store::SqliteChanges;
 use haft_workdir::{
-    ChangeJournal, ChangeJournalError, ChangeLimits, ChangeOrigin, ChangeSet, ChangeSetId, ChangeStep, ChangedRun,
-    ContentDigest, Expected, NewFile, RecoveryLock, SetEnd, SetStart, UndoPlan, Workdir,
+    ChangeJournal, ChangeJournalError, ChangeLimits, ChangeOrigin, ChangeSet, ChangeSetId, ChangeStep,
+    ChangedRun, ContentDigest, Expected, NewFile, RecoveryLock, SetEnd, SetStart, UndoPlan, Workdir,
 };
 use std::collections::BTreeMap;
 use std::fs;

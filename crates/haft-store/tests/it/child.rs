@@ -50,7 +50,9 @@ fn plays_its_part() {
             Part::OpenReadOnly { path } => crate::hostile::open_read_only(&path),
             Part::Ask { session, stays } => session.ask_in_child(stays).await,
             #[cfg(all(unix, feature = "changes"))]
-            Part::Change { root, journal, steps } => crate::changes::change_until_killed(&root, &journal, steps),
+            Part::Change { root, journal, steps } => {
+                crate::changes::change_until_killed(&root, &journal, steps)
+            }
             Part::Answer { session, until } => session.answer_in_child(until).await,
         }
     });
