@@ -1,23 +1,30 @@
+mod compacting;
 mod controls;
 mod driving;
 mod errors;
 mod keeper;
+mod model_turn;
+mod offer;
 mod purses;
+mod run_handle;
+mod run_limits;
+mod settings;
 mod told;
 
 pub use errors::{NotAtWork, ResumeError};
 pub use keeper::StateKeeper;
+pub use run_handle::RunHandle;
+pub use run_limits::RunLimits;
 
 use crate::{Budget, Compaction, Prices, RunEvent, RunState, StepError, When};
 use controls::AtWork;
-use haft_core::{CallId, RunId, ToolSpec};
+use haft_core::{CallId, Message, RunId, ToolSpec};
 use haft_model::Model;
-use haft_tools_core::{
-    Approval, CallContext, CallScope, Events, LocalExecutor, ToolExecutor, estimate_tokens,
-};
+use haft_tools_core::{Approval, CallContext, CallScope, Events, LocalExecutor, ToolExecutor};
+use offer::{Offer, Offered};
 use purses::Purses;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// Drives runs: has a model answer and an executor execute, until a run ends or waits for a person.
@@ -26,7 +33,7 @@ use tokio_util::sync::CancellationToken;
 pub struct Agent {
     model: Arc<dyn Model>,
     executor: Arc<dyn ToolExecutor>,
-    tools: Arc<[Arc<ToolSpec>]>,
+    offer: Offer,
     system: Option<Arc<str>>,
     events: Events,
     cancellation: CancellationToken,
@@ -35,12 +42,11 @@ pub struct Agent {
     prices: Prices,
     compaction: Option<Arc<dyn Compaction>>,
     window: Option<u64>,
-    /// What the system prompt and the tools take up, in estimated tokens, once somebody wants to know.
-    around: OnceLock<u64>,
     at_work: AtWork,
     purses: Purses,
     caller: Option<CallContext>,
     may_repeat: Vec<String>,
+    made_again: Vec<String>,
 }
 
 impl Agent {
@@ -69,7 +75,7 @@ impl Agent {
         Self {
             model: Arc::new(model),
             executor,
-            tools,
+            offer: Offer::Fixed(Offered::new(tools, None)),
             system: None,
             events: Events::default(),
             cancellation: CancellationToken::new(),
@@ -78,79 +84,12 @@ impl Agent {
             prices: Prices::default(),
             compaction: None,
             window,
-            around: OnceLock::new(),
             at_work: AtWork::default(),
             purses: Purses::default(),
             caller: None,
             may_repeat: Vec::new(),
+            made_again: Vec::new(),
         }
-    }
-
-    /// Tells the model what it is there for.
-    pub fn system(mut self, system: impl Into<Arc<str>>) -> Self {
-        self.system = Some(system.into());
-        self
-    }
-
-    /// Tells observers what the model says; give the executor the same events to number them together, and to replace
-    /// the secrets of its redactor in them.
-    pub fn events(mut self, events: Events) -> Self {
-        self.events = events;
-        self
-    }
-
-    /// Stops every run of this agent when the token is cancelled: each call gets its reply and the run ends.
-    pub fn cancelled_by(mut self, token: CancellationToken) -> Self {
-        self.cancellation = token;
-        self
-    }
-
-    /// Says which call the runs of this agent are part of, for a tool that runs an agent of its own.
-    ///
-    /// Their calls take its place in the order, and people are asked about them as they are about that call; see
-    /// [`Batch::made_by`](haft_tools_core::Batch::made_by).
-    pub fn made_by(mut self, call: &CallContext) -> Self {
-        self.caller = Some(call.clone());
-        self
-    }
-
-    /// Has every run kept as it goes; without a keeper nothing is kept but what is returned.
-    pub fn kept_by(mut self, keeper: Arc<dyn StateKeeper>) -> Self {
-        self.keeper = Some(keeper);
-        self
-    }
-
-    /// Limits what each run may spend that [`Agent::run`] starts; nothing by default.
-    pub fn budget(mut self, budget: Budget) -> Self {
-        self.budget = budget;
-        self
-    }
-
-    /// Names tools whose calls are no loop when they give the same again and again, in each run that [`Agent::run`] starts.
-    ///
-    /// A tool that waits for something, or looks whether it is there, is one of them.
-    pub fn may_repeat(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.may_repeat.extend(tools.into_iter().map(Into::into));
-        self
-    }
-
-    /// Says what models cost; needed for a budget of money, and otherwise to know what was spent.
-    pub fn prices(mut self, prices: Prices) -> Self {
-        self.prices = prices;
-        self
-    }
-
-    /// Has made less of what the model is told, when a request takes up 80 % of what it can hold.
-    pub fn compacted_by(mut self, compaction: impl Compaction) -> Self {
-        self.compaction = Some(Arc::new(compaction));
-        self
-    }
-
-    /// Says how much a request and its answer may hold together, in tokens, where the model does not say it, or to keep
-    /// below that.
-    pub fn context_window(mut self, tokens: u64) -> Self {
-        self.window = Some(tokens);
-        self
     }
 
     /// Says something to a run that this agent drives: the model is told, at once or after its turn.
@@ -189,9 +128,7 @@ impl Agent {
     }
 
     fn send(&self, run: &RunId, event: RunEvent) -> Result<(), NotAtWork> {
-        let controls = self.at_work.get(run).ok_or_else(|| NotAtWork { run: run.clone() })?;
-        controls.send(event);
-        Ok(())
+        self.at_work.send(run, event)
     }
 
     /// Starts a run with a prompt and drives it until it ends or waits for a person.
@@ -201,10 +138,30 @@ impl Agent {
     /// Dropping the future abandons the run and what it is doing. Cancel the agent's token to get a state in which
     /// every call is answered.
     pub async fn run(&self, scope: CallScope, prompt: impl Into<String>) -> RunState {
-        let state = RunState::new().with_budget(self.budget).with_repeatable(self.may_repeat.iter().cloned());
-        let prompted = RunEvent::Prompted { text: prompt.into() };
+        self.start(scope, RunState::new(), prompt.into()).await
+    }
+
+    /// Starts a run that begins with messages of another, and drives it as [`Agent::run`] does.
+    ///
+    /// Replies whose calls are not among the messages are left out, and so is a message whose calls have no replies there,
+    /// as [`RunState::with_part_of`] has it: any part of a [transcript](RunHandle::transcript) can be given.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`Agent::run`].
+    pub async fn run_from(
+        &self,
+        scope: CallScope,
+        messages: impl IntoIterator<Item = Arc<Message>>,
+        prompt: impl Into<String>,
+    ) -> RunState {
+        self.start(scope, RunState::with_part_of(messages), prompt.into()).await
+    }
+
+    async fn start(&self, scope: CallScope, state: RunState, text: String) -> RunState {
+        let state = state.with_budget(self.budget).with_repeatable(self.may_repeat.iter().cloned());
         // A run that is new can be prompted.
-        self.drive(&scope, state.clone(), [prompted]).await.unwrap_or(state)
+        self.drive(&scope, state.clone(), [RunEvent::Prompted { text }]).await.unwrap_or(state)
     }
 
     /// Goes on with a run that was completed, with another prompt.
@@ -285,7 +242,7 @@ impl Agent {
     /// Goes on with a run that was stored by a process that ended.
     ///
     /// What had been answered is not done again, and neither are calls that were being executed: they are answered as lost,
-    /// and the model is told to look what became of them.
+    /// and the model is told to look what became of them. Calls of tools that are [made again](Agent::made_again) are.
     ///
     /// # Cancel safety
     ///
@@ -297,13 +254,8 @@ impl Agent {
 }
 
 impl Agent {
-    /// What a request holds beside the messages, in estimated tokens.
-    fn around(&self) -> u64 {
-        *self.around.get_or_init(|| {
-            let system = self.system.as_deref().map_or(0, str::len) as u64;
-            let tools: u64 = self.tools.iter().map(|spec| estimate_tokens(spec)).sum();
-            system.div_ceil(crate::compaction::BYTES_A_TOKEN) + tools
-        })
+    fn is_made_again(&self, tool: &str) -> bool {
+        self.made_again.iter().any(|name| name == tool)
     }
 }
 
@@ -311,7 +263,7 @@ impl fmt::Debug for Agent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Agent")
             .field("model", self.model.capabilities())
-            .field("tools", &self.tools.len())
+            .field("tools", &self.offer)
             .field("events", &self.events)
             .finish_non_exhaustive()
     }

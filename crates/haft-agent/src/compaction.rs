@@ -3,7 +3,7 @@ mod cut_outputs;
 pub use cut_outputs::CutOutputs;
 
 use async_trait::async_trait;
-use haft_core::{Message, ToolReply};
+use haft_core::{Content, Message, ToolReply};
 use haft_tools_core::CallScope;
 use serde::{Deserialize, Serialize};
 use std::error::Error;
@@ -139,11 +139,15 @@ pub(crate) fn mismatch(told: &[Arc<Message>]) -> Option<String> {
     for (place, message) in told.iter().enumerate() {
         let next = replies(told.get(place + 1));
         let calls: Vec<_> = message.tool_calls().map(|call| call.id.clone()).collect();
-        // The calls of the last message are about to be answered.
-        if calls != next && place + 1 < told.len() {
-            return Some(format!(
-                "the message {place} of the view has other calls than those that follow it answer"
-            ));
+        if calls != next {
+            return Some(match told.get(place + 1) {
+                None => "the calls of the last message have no replies".to_owned(),
+                Some(_) => {
+                    format!(
+                        "the message {place} of the view has other calls than those that follow it answer"
+                    )
+                }
+            });
         }
     }
     match told.first().map(|message| &**message) {
@@ -154,20 +158,34 @@ pub(crate) fn mismatch(told: &[Arc<Message>]) -> Option<String> {
     }
 }
 
-/// Estimates how many tokens a message takes up: a fourth of its bytes, and a little for what stands around it.
+/// Estimates how many tokens a message takes up: a fourth of its bytes, what an image takes up for each, and a little for
+/// what stands around it.
 pub(crate) fn estimate(message: &Message) -> u64 {
-    let bytes = match message {
-        Message::User { content } => content.iter().map(haft_core::Content::size_bytes).sum(),
-        Message::Tool { replies } => {
-            replies.iter().map(|reply: &ToolReply| reply.output.size_bytes() + 16).sum()
-        }
-        other => serde_json::to_vec(other).map_or(0, |json| json.len()),
+    let (bytes, images) = match message {
+        Message::User { content } => size(content),
+        Message::Tool { replies } => replies.iter().fold((0, 0), |(bytes, images), reply: &ToolReply| {
+            let (more, other) = size(&reply.output.content);
+            (bytes + more + 16, images + other)
+        }),
+        other => (serde_json::to_vec(other).map_or(0, |json| json.len()), 0),
     };
-    (bytes as u64).div_ceil(BYTES_A_TOKEN) + AROUND
+    (bytes as u64).div_ceil(BYTES_A_TOKEN) + images * IMAGE_TOKENS + AROUND
+}
+
+/// Counts the bytes of what is no image, and the images.
+fn size(content: &[Content]) -> (usize, u64) {
+    content.iter().fold((0, 0), |(bytes, images), part| match part {
+        Content::Image { .. } => (bytes, images + 1),
+        other => (bytes + other.size_bytes(), images),
+    })
 }
 
 /// Bytes of English and code that make a token, on average, in the byte-pair encodings in use.
 pub(crate) const BYTES_A_TOKEN: u64 = 4;
+
+/// The most tokens that an image takes up: 1,568 of 750 pixels each, to which Anthropic scales larger ones down (Vision,
+/// 2025).
+const IMAGE_TOKENS: u64 = 1_568;
 
 /// Tokens that a message takes up beside what it says.
 const AROUND: u64 = 4;

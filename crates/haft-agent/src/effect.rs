@@ -50,6 +50,11 @@ pub enum RunEvent {
         /// When the model is told.
         when: When,
     },
+    /// One of the calls that are executed has the run end once all of them are answered.
+    Concluded {
+        /// What the run ends with: its [last text](crate::RunState::last_text).
+        text: String,
+    },
     /// Somebody wants the run to stand still: what is under way is finished, and nothing is begun.
     Paused,
     /// The run is to go on after a pause.
@@ -62,7 +67,8 @@ pub enum RunEvent {
     /// The run is to stop.
     Cancelled,
     /// The run was stored, and whoever drove it ended: calls that were being executed then are answered as lost, since
-    /// nobody knows what became of them.
+    /// nobody knows what became of them, but for those of tools that are [made
+    /// again](crate::RunState::with_made_again).
     Interrupted,
 }
 
@@ -106,6 +112,7 @@ impl RunEvent {
             Self::CallAnswered { .. } => "call answered",
             Self::Metered { .. } => "metered",
             Self::Steered { .. } => "steered",
+            Self::Concluded { .. } => "concluded",
             Self::Paused => "paused",
             Self::Unpaused => "unpaused",
             Self::Compacted { .. } => "compacted",

@@ -39,6 +39,19 @@
 //! [`Agent::steer`] says something to a run, [`Agent::pause`] has it stand still, and [`Agent::cancel`] stops it. What was said
 //! is part of the state until the model is told, and so is a pause: a paused run is plain data like any other.
 //!
+//! A call reaches the run it belongs to by the [`RunHandle`] in its scope: it can say something to it, end it with a result
+//! ([`RunHandle::conclude`]), and see what was said so far.
+//!
+//! # When its process ends
+//!
+//! [`Agent::go_on`] goes on with a run from where a [`StateKeeper`] has kept it. No call that was answered is made again; one
+//! that was being executed is answered as lost, unless its tool is one whose calls are [made again](Agent::made_again).
+//!
+//! # Runs of other runs
+//!
+//! A call can run an agent of its own: [`Agent::made_by`] gives its calls the place of that call, [`Agent::run_from`] begins
+//! with a part of what was said in the run above, and [`RunLimits`] in a scope limit how deep runs lie one below the other.
+//!
 //! # What the model is told
 //!
 //! The transcript only ever grows, and is kept by adding to it ([`StateKeeper`]). What the model is told of it is a view, of
@@ -55,8 +68,9 @@ mod queue;
 mod repeats;
 mod state;
 mod tools;
+mod transcript;
 
-pub use agent::{Agent, NotAtWork, ResumeError, StateKeeper};
+pub use agent::{Agent, NotAtWork, ResumeError, RunHandle, RunLimits, StateKeeper};
 pub use budget::{Account, Budget, Price, Prices, Purse, Reservation, Spent};
 pub use compaction::{CompactError, Compacted, Compaction, Context, CutOutputs, Told};
 pub use effect::{Effect, RunEvent};
@@ -65,3 +79,4 @@ pub use phase::{Phase, RunEnd};
 pub use queue::{Queued, When};
 pub use state::{RestoreError, RunHead, RunState, StepError};
 pub use tools::{Plan, PlanStep, StepStatus, ask_user, update_plan};
+pub use transcript::Transcript;

@@ -63,7 +63,8 @@ impl Repeats {
     ) -> Option<Repeated> {
         let message = messages.len().checked_sub(1)?;
         let replies = replies(messages, message);
-        let (mut again, mut news) = (Vec::new(), Vec::new());
+        // Each once: calls that are made beside each other say nothing of whether the run gets on.
+        let (mut again, mut news): (Vec<usize>, Vec<Seen>) = (Vec::new(), Vec::new());
         for (place, reply) in replies.iter().enumerate().filter(|(_, reply)| counts(reply, may_repeat)) {
             let call = call(messages, message, place)?;
             let is_same = |seen: &Seen| {
@@ -73,7 +74,9 @@ impl Repeats {
                         .is_some_and(|before| before.name == call.name && before.input == call.input)
             };
             match self.0.iter().position(is_same) {
+                Some(known) if again.contains(&known) => {}
                 Some(known) => again.push(known),
+                None if news.iter().any(is_same) => {}
                 None => news.push(Seen { message, place, count: 1 }),
             }
         }

@@ -11,9 +11,9 @@ pub use head::RunHead;
 pub(crate) use notices::STEERED;
 pub use stored::RestoreError;
 
-use crate::{Account, Effect, LogEntry, Phase, Queued, RunEnd, RunEvent, Spent};
+use crate::{Account, Effect, LogEntry, Phase, Queued, RunEnd, RunEvent, Spent, Transcript};
 use haft_core::{EventKind, Message, ToolReply, Usage};
-use haft_tools_core::{CallOutcome, PendingCall};
+use haft_tools_core::{CallOutcome, HeldCall, PendingCall};
 use head::Pause;
 use outcomes::{cancelled, check_executed, check_outcomes, held, pending_of, reply_or_cancelled};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ use telling::Telling;
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunState {
-    messages: Vec<Arc<Message>>,
+    messages: Transcript,
     telling: Telling,
     head: RunHead,
 }
@@ -72,6 +72,11 @@ impl RunState {
     /// The transcript, oldest first.
     pub fn messages(&self) -> &[Arc<Message>] {
         &self.messages
+    }
+
+    /// The transcript as it is now, to be kept while the run goes on; costs one reference count.
+    pub fn transcript(&self) -> Transcript {
+        self.messages.clone()
     }
 
     /// What the model is told: the transcript, or what compaction left of it.
@@ -143,8 +148,11 @@ impl RunState {
         &self.head.account.spent
     }
 
-    /// What the model said last; empty if it said nothing yet.
+    /// What the run was concluded with, if it was, and what the model said last otherwise; empty if it said nothing yet.
     pub fn last_text(&self) -> String {
+        if let (Phase::Ended { .. }, Some(conclusion)) = (&self.head.phase, &self.head.conclusion) {
+            return conclusion.clone();
+        }
         let last = self.messages.iter().rev().find(|message| matches!(***message, Message::Assistant { .. }));
         last.map(|message| message.assistant_text()).unwrap_or_default()
     }
@@ -213,6 +221,10 @@ impl RunState {
                 let (outcomes, executing) = (std::mem::take(outcomes), std::mem::take(executing));
                 Ok(self.settle(outcomes, executing))
             }
+            (Phase::Acting { .. } | Phase::Waiting { .. }, RunEvent::Concluded { text }) => {
+                self.head.conclusion = Some(text);
+                Ok(vec![Effect::Persist])
+            }
             (phase, RunEvent::Steered { text, when }) if *phase != Phase::New => Ok(self.steered(text, when)),
             (Phase::Thinking | Phase::Acting { .. } | Phase::Waiting { .. }, RunEvent::Paused)
                 if pause == Pause::No =>
@@ -271,6 +283,7 @@ impl RunState {
     /// Takes note that whoever drove the run has ended.
     fn interrupted(&mut self) -> Vec<Effect> {
         let is_held = self.head.pause == Pause::Held;
+        let made_again = &self.head.made_again;
         if self.head.pause == Pause::Asked {
             self.head.pause = Pause::Held;
         }
@@ -278,7 +291,13 @@ impl RunState {
         let is_over = self.offers_tools() && self.head.account.exhausted().is_some();
         match &mut self.head.phase {
             Phase::Acting { calls, skipped } if !is_held => {
-                let lost = calls.iter().map(CallOutcome::lost);
+                let lost = calls.iter().map(|call| {
+                    if made_again.contains(&call.name) {
+                        CallOutcome::Held(Box::new(HeldCall::new(call.clone())))
+                    } else {
+                        CallOutcome::lost(call)
+                    }
+                });
                 let skipped = skipped.iter().map(|call| CallOutcome::Replied(notices::over_budget(call)));
                 let outcomes = lost.chain(skipped).collect();
                 self.settle(outcomes, Vec::new())
@@ -287,6 +306,7 @@ impl RunState {
                 for outcome in outcomes.iter_mut() {
                     if let CallOutcome::Held(held) = outcome
                         && executing.contains(&held.call.id)
+                        && !made_again.contains(&held.call.name)
                     {
                         *outcome = CallOutcome::lost(&held.call);
                     }
@@ -341,6 +361,7 @@ impl RunState {
     fn finish(&mut self, end: RunEnd) -> Vec<Effect> {
         self.head.phase = Phase::Ended { end };
         self.head.pause = Pause::No;
+        self.head.conclusion = None;
         vec![Effect::Persist, Effect::Done]
     }
 }

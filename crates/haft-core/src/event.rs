@@ -54,6 +54,23 @@ impl Event {
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EventKind {
+    /// A run that another one started has begun.
+    RunStarted {
+        /// The agent that works in it.
+        agent: String,
+        /// Whether the run that started it goes on without waiting for it.
+        background: bool,
+    },
+    /// A run that another one started is over.
+    RunEnded {
+        /// The agent that worked in it.
+        agent: String,
+        /// How it ended, in one word, such as `done` or `lost`.
+        end: String,
+        /// What people should know of that beside it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        detail: Option<String>,
+    },
     /// A model turn began.
     TurnStarted {
         /// Counts turns of the run from 1.

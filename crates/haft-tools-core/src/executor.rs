@@ -147,6 +147,16 @@ impl Batch {
         self
     }
 
+    /// Has these calls attended to by those who attend to a call: whoever is [asked](Self::asked_through) about that one, and
+    /// [told](Self::observed_by) of it, unless the batch has its own.
+    ///
+    /// For calls that are made because of it and do not belong to it, such as those of a run in the background; calls that
+    /// are [made by](Self::made_by) a call are attended to so anyway. It does not matter whether the call has ended.
+    pub fn attended_like(mut self, call: &CallContext) -> Self {
+        self.attended = Attended::like(self.attended, call);
+        self
+    }
+
     /// The calls, in order.
     pub fn calls(&self) -> &[ToolCall] {
         &self.calls
@@ -204,6 +214,12 @@ impl Resumption {
         self
     }
 
+    /// Has the call attended to by those who attend to another, as [`Batch::attended_like`] does.
+    pub fn attended_like(mut self, call: &CallContext) -> Self {
+        self.attended = Attended::like(self.attended, call);
+        self
+    }
+
     /// Tells this observer what happens to the call, as [`Batch::observed_by`] does.
     pub fn observed_by(mut self, observer: Arc<dyn Observer>) -> Self {
         Attended::tell(&mut self.attended, observer);
@@ -248,6 +264,13 @@ pub struct HeldCall {
     pub repairs: Vec<Repair>,
     /// The calls it waits for.
     pub behind: Vec<CallId>,
+}
+
+impl HeldCall {
+    /// Makes one that waits for no other call, for a call that is to be taken up again.
+    pub fn new(call: ToolCall) -> Self {
+        Self { call, repairs: Vec::new(), behind: Vec::new() }
+    }
 }
 
 /// Says why a pending call is not gone on with; nothing was run.

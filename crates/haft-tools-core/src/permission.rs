@@ -27,6 +27,7 @@ pub use grant_store::{GrantStore, MemoryGrants};
 pub use grants::Grants;
 pub(crate) use grants::Remembered;
 pub use language::{RuleError, RuleLanguage};
+pub(crate) use mode::ModeSet;
 pub use mode::{Mode, ModeError, ModeSwitch};
 pub(crate) use pending::{Asked, call_digest};
 pub use pending::{PendingCall, PendingId, RunAbove, Unmet, Wants};

@@ -1,4 +1,5 @@
-use crate::{Extensions, Policy};
+use crate::permission::ModeSet;
+use crate::{Extensions, Mode, Policy};
 use haft_core::RunId;
 use std::sync::Arc;
 
@@ -22,16 +23,26 @@ pub struct CallScope {
     /// The scope of the run that started this one.
     above: Option<Arc<CallScope>>,
     ceiling: Option<Arc<Policy>>,
+    modes: ModeSet,
     extensions: Extensions,
 }
 
 impl CallScope {
     /// Makes the scope of a run that no other run started.
     pub fn new(run: RunId) -> Self {
-        Self { run, agent: None, turn: None, above: None, ceiling: None, extensions: Extensions::default() }
+        Self {
+            run,
+            agent: None,
+            turn: None,
+            above: None,
+            ceiling: None,
+            modes: ModeSet::default(),
+            extensions: Extensions::default(),
+        }
     }
 
-    /// Makes the scope of a run that this one starts: one level deeper, below its ceilings, with the same extensions.
+    /// Makes the scope of a run that this one starts: one level deeper, below its ceilings and modes, with the
+    /// same extensions.
     pub fn child(&self, run: RunId) -> Self {
         Self {
             run,
@@ -39,6 +50,7 @@ impl CallScope {
             turn: None,
             above: Some(Arc::new(self.clone())),
             ceiling: None,
+            modes: ModeSet::default(),
             extensions: self.extensions.clone(),
         }
     }
@@ -58,6 +70,29 @@ impl CallScope {
     /// Bounds what this run and all it starts may do by the layers of a policy, besides what the executor's own says.
     pub fn with_ceiling(mut self, ceiling: impl Into<Arc<Policy>>) -> Self {
         self.ceiling = Some(ceiling.into());
+        self
+    }
+
+    /// Has the calls of this run and of all it starts decided in a mode too, besides the executor's and those of the runs above.
+    ///
+    /// It never opens anything: a call runs only if each of these modes lets it. One that was given before goes on to hold,
+    /// and a change of the executor's [`ModeSwitch`](crate::ModeSwitch) counts at once.
+    ///
+    /// ```
+    /// use haft_core::{Decision, Schema, ToolSpec};
+    /// use haft_tools_core::{Accesses, CallScope, Mode, Policy, Access, Resource, Rule, Scheme};
+    ///
+    /// let policy = Policy::new().allow(Rule::tools("*".parse()?));
+    /// let tool = ToolSpec::new("write_file".parse()?, "Writes a file.", Schema::empty());
+    /// let write = Accesses::from(Access::write(Resource::exact(Scheme::new("file"), "notes.md")));
+    ///
+    /// let planning = CallScope::new("run-1".parse()?).with_mode(Mode::Plan);
+    /// let below = planning.child("run-2".parse()?).with_mode(Mode::Auto);
+    /// assert_eq!(policy.decide_in(&below, Mode::Auto, &tool, &write).decision(), Decision::Deny);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_mode(mut self, mode: Mode) -> Self {
+        self.modes = self.modes.with(mode);
         self
     }
 
@@ -102,9 +137,14 @@ impl CallScope {
         self.ceiling.as_deref()
     }
 
-    /// Tells whether this run or one above it was bounded in code.
-    pub(crate) fn has_ceiling(&self) -> bool {
-        self.chain().any(|scope| scope.ceiling.is_some())
+    /// The modes that were given to this run, from the strictest to the widest; those of the runs above hold, too.
+    pub fn modes(&self) -> impl Iterator<Item = Mode> + use<> {
+        self.modes.iter()
+    }
+
+    /// Tells whether this run or one above it was bounded in code, or given a mode.
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.chain().any(|scope| scope.ceiling.is_some() || !scope.modes.is_empty())
     }
 
     /// Puts the scope below another that it is not below yet: what a call makes is never outside its own bounds.
@@ -113,7 +153,7 @@ impl CallScope {
         if is_below { self } else { self.lowered(above) }
     }
 
-    /// Tells whether the scope has the same run, agent and ceiling as another, and so has everything above them.
+    /// Tells whether the scope has the same run, agent, ceiling and modes as another, and so has everything above them.
     ///
     /// The same run and agent alone are not enough: whoever makes a scope of those leaves out what bounds them.
     fn is_bounded_like(&self, other: &Self) -> bool {
@@ -127,7 +167,11 @@ impl CallScope {
             (None, None) => true,
             _ => false,
         };
-        self.run == other.run && self.agent == other.agent && is_same_ceiling && are_bounded_alike()
+        self.run == other.run
+            && self.agent == other.agent
+            && self.modes == other.modes
+            && is_same_ceiling
+            && are_bounded_alike()
     }
 
     fn lowered(mut self, above: &Self) -> Self {

@@ -1,4 +1,5 @@
-use crate::{RunEvent, When};
+use super::NotAtWork;
+use crate::{RunEvent, RunState, Transcript, When};
 use haft_core::RunId;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,11 +10,21 @@ use tokio_util::sync::CancellationToken;
 /// Reaches a run while it is driven.
 #[derive(Debug, Default)]
 pub(super) struct Controls {
-    inbox: Mutex<VecDeque<RunEvent>>,
+    inbox: Mutex<Inbox>,
     arrived: Notify,
+    /// The messages of the run as they stand now, for those who want to know while it is driven.
+    transcript: Mutex<Option<Transcript>>,
     /// Whether calls that have not begun are to be skipped.
     skips: AtomicBool,
     pub(super) token: CancellationToken,
+}
+
+/// Holds what the run was told and has not taken note of.
+#[derive(Debug, Default)]
+struct Inbox {
+    events: VecDeque<RunEvent>,
+    /// Whether nobody takes anything out any more.
+    is_closed: bool,
 }
 
 /// Holds the controls of the runs that an agent drives.
@@ -28,20 +39,56 @@ pub(super) struct Driven {
 }
 
 impl Controls {
-    /// Hands the run an event.
-    pub(super) fn send(&self, event: RunEvent) {
+    /// Hands the run an event; gives whether it will take note of it.
+    pub(super) fn send(&self, event: RunEvent) -> bool {
         let is_urgent = matches!(event, RunEvent::Steered { when: When::Now, .. });
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).push_back(event);
+        {
+            let mut inbox = lock(&self.inbox);
+            if inbox.is_closed {
+                return false;
+            }
+            inbox.events.push_back(event);
+        }
         // Once it is in, so that a batch which begins just now either takes it in or sees this.
         if is_urgent {
             self.skip();
         }
         self.arrived.notify_one();
+        true
     }
 
     /// Takes the next event.
     pub(super) fn next(&self) -> Option<RunEvent> {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        lock(&self.inbox).events.pop_front()
+    }
+
+    /// Takes the next event; where there is none, none can be sent any more.
+    pub(super) fn next_or_close(&self) -> Option<RunEvent> {
+        let mut inbox = lock(&self.inbox);
+        let next = inbox.events.pop_front();
+        inbox.is_closed = next.is_none();
+        next
+    }
+
+    /// Lets nothing be sent any more.
+    fn close(&self) {
+        lock(&self.inbox).is_closed = true;
+        *lock(&self.transcript) = None;
+    }
+
+    /// Changes the state of the run, and shows its transcript as it is then.
+    pub(super) fn change<T>(&self, state: &mut RunState, change: impl FnOnce(&mut RunState) -> T) -> T {
+        let mut shown = lock(&self.transcript);
+        // While it is shown, each message that is added would cost a copy of the list.
+        *shown = None;
+        let changed = change(state);
+        *shown = Some(state.transcript());
+        changed
+    }
+
+    /// The messages of the run, unless nobody drives it any more.
+    pub(super) fn transcript(&self) -> Option<Transcript> {
+        lock(&self.transcript).clone()
     }
 
     /// Waits until there may be an event.
@@ -72,25 +119,63 @@ impl Controls {
 impl AtWork {
     pub(super) fn begin(&self, run: &RunId, token: &CancellationToken) -> Driven {
         let controls = Arc::new(Controls { token: token.child_token(), ..Controls::default() });
-        self.lock().insert(run.clone(), Arc::clone(&controls));
+        lock(&self.0).insert(run.clone(), Arc::clone(&controls));
         Driven { at_work: self.clone(), run: run.clone(), controls }
     }
 
     pub(super) fn get(&self, run: &RunId) -> Option<Arc<Controls>> {
-        self.lock().get(run).cloned()
+        lock(&self.0).get(run).cloned()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Arc<Controls>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Hands a run an event.
+    pub(super) fn send(&self, run: &RunId, event: RunEvent) -> Result<(), NotAtWork> {
+        match self.get(run) {
+            Some(controls) if controls.send(event) => Ok(()),
+            _ => Err(NotAtWork { run: run.clone() }),
+        }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Driven {
     fn drop(&mut self) {
-        let mut at_work = self.at_work.lock();
+        self.controls.close();
+        let mut at_work = lock(&self.at_work.0);
         // Somebody may have begun to drive it anew.
         if at_work.get(&self.run).is_some_and(|controls| Arc::ptr_eq(controls, &self.controls)) {
             at_work.remove(&self.run);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_when_nobody_takes_it_any_more_is_refused() {
+        let controls = Controls::default();
+        assert!(controls.send(RunEvent::Paused));
+        assert_eq!(controls.next_or_close(), Some(RunEvent::Paused));
+        assert!(controls.send(RunEvent::Unpaused));
+        assert_eq!(controls.next_or_close(), Some(RunEvent::Unpaused));
+        assert_eq!(controls.next_or_close(), None);
+        assert!(!controls.send(RunEvent::Paused));
+        assert_eq!(controls.next(), None);
+    }
+
+    #[test]
+    fn a_run_that_is_dropped_while_it_is_driven_is_told_nothing_more() {
+        let at_work = AtWork::default();
+        let Ok(run) = "run-1".parse() else { return };
+        let driven = at_work.begin(&run, &CancellationToken::new());
+        let controls = Arc::clone(&driven.controls);
+        assert!(at_work.send(&run, RunEvent::Paused).is_ok());
+        drop(driven);
+        assert!(!controls.send(RunEvent::Paused));
+        assert_eq!(at_work.send(&run, RunEvent::Paused), Err(NotAtWork { run }));
     }
 }

@@ -2,43 +2,39 @@
 
 use super::controls::{Controls, Driven};
 use super::errors::with_causes;
-use super::told::Told;
-use super::{Agent, ResumeError};
+use super::offer::Offered;
+use super::{Agent, ResumeError, RunHandle, RunLimits};
 use crate::state::STEERED;
 use crate::{Effect, Purse, RunEvent, RunState, Spent, StepError, When};
-use haft_core::{BudgetKind, EventKind, ToolCall, Usage};
-use haft_model::{ModelError, ModelRequest, ModelTurn, assemble};
-use haft_tools_core::{Approval, Batch, CallScope, PendingCall, Resumption, Steer};
+use haft_core::{BudgetKind, ToolCall, Usage};
+use haft_tools_core::{
+    Approval, Batch, CallOutcome, CallScope, HeldCall, PendingCall, ResumeRefused, Resumption, Steer,
+};
 use std::collections::VecDeque;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{Instant, sleep, timeout};
-use tokio_util::future::FutureExt as _;
-use tokio_util::sync::CancellationToken;
-
-/// How long the turn may take in which the model closes a run whose time is over.
-const CLOSING_TIME: Duration = Duration::from_mins(1);
-
-/// How much of the window a request takes up when it is compacted, and how much it should take up then, in percent.
-const COMPACTED_AT: u64 = 80;
-const COMPACTED_TO: u64 = 50;
+use tokio::time::{Instant, sleep};
 
 /// Is a run while it is driven.
-struct Run<'a> {
-    agent: &'a Agent,
-    /// The scope of its calls, with the purse in it.
-    scope: CallScope,
-    state: RunState,
+pub(super) struct Run<'a> {
+    pub(super) agent: &'a Agent,
+    /// The scope of its calls, with the purse and the handle in it.
+    pub(super) scope: CallScope,
+    pub(super) state: RunState,
     driven: Driven,
     purse: Purse,
+    /// What was collected from the purse since this began.
+    collected: Spent,
+    /// The tools of the turn, once they were asked for.
+    offered: Option<Offered>,
     started: Instant,
     /// What of the time since then the state knows of, in milliseconds.
     metered_ms: u64,
     /// What was cut off a request that could not be made less is not tried again before it has grown by as much.
-    compacted_at: u64,
+    pub(super) compacted_at: u64,
     /// Why the run cannot go on.
-    fault: Option<String>,
+    pub(super) fault: Option<String>,
 }
 
 impl Agent {
@@ -54,9 +50,18 @@ impl Agent {
         for event in events {
             // What one event leaves to be done, the next one may have changed.
             effects.retain(|effect| matches!(effect, Effect::Persist | Effect::Emit(_)));
-            effects.extend(run.state.step(event)?);
+            match run.step(event) {
+                Ok(following) => effects.extend(following),
+                Err(error) => {
+                    run.give_back();
+                    return Err(error);
+                }
+            }
         }
         run.purse.follow(run.state.account());
+        if let Some(refused) = run.refuse() {
+            effects = refused;
+        }
         run.drive(effects).await;
         Ok(run.state)
     }
@@ -69,15 +74,38 @@ impl Agent {
         pending: PendingCall,
         approval: Approval,
     ) -> Result<RunState, ResumeError> {
+        // Whoever went on with the call before may have ended in the middle of it, unless they are at it.
+        let again = (!approval.denies() && self.is_made_again(&pending.call.name))
+            .then(|| HeldCall::new(pending.call.clone()))
+            .filter(|_| self.at_work.get(scope.run()).is_none());
         let mut run = Run::begin(self, scope, state);
+        if let Some(refused) = run.refuse() {
+            run.drive(refused).await;
+            return Ok(run.state);
+        }
         let token = run.controls().token.clone();
         let mut resumption = Resumption::new(run.turn_scope(), pending, approval).cancelled_by(token);
         if let Some(caller) = &self.caller {
             resumption = resumption.made_by(caller);
         }
-        let outcome = run.attend(self.executor.resume(resumption)).await?;
+        if let Some(registry) = &run.offered().registry {
+            resumption = resumption.with_registry(registry.clone());
+        }
+        let outcome = match (run.attend(self.executor.resume(resumption)).await, again) {
+            (Ok(outcome), _) => Some(outcome),
+            (Err(ResumeRefused::ResumedBefore { .. }), Some(again)) => {
+                run.execute(Batch::of_held(run.scope.clone(), [again])).await.pop()
+            }
+            (Err(refused), _) => {
+                run.give_back();
+                return Err(refused.into());
+            }
+        };
         run.meter(&Usage::default());
-        let effects = run.advance(RunEvent::CallAnswered { outcome });
+        let effects = match outcome {
+            Some(outcome) => run.advance(RunEvent::CallAnswered { outcome }),
+            None => run.fail("the executor gave no outcome of a call".to_owned()),
+        };
         run.drive(effects).await;
         Ok(run.state)
     }
@@ -86,12 +114,15 @@ impl Agent {
 impl<'a> Run<'a> {
     fn begin(agent: &'a Agent, scope: &CallScope, state: RunState) -> Self {
         let purse = agent.purses.of(scope.run(), state.account());
+        let handle = RunHandle::new(scope.run().clone(), agent.at_work.clone());
         let mut run = Self {
             agent,
-            scope: scope.clone().with_extension(purse.clone()),
+            scope: scope.clone().with_extension(purse.clone()).with_extension(handle),
             driven: agent.at_work.begin(scope.run(), &agent.cancellation),
-            state,
+            state: state.with_made_again(agent.made_again.iter().cloned()),
             purse,
+            collected: Spent::default(),
+            offered: None,
             started: Instant::now(),
             metered_ms: 0,
             compacted_at: 0,
@@ -102,7 +133,30 @@ impl<'a> Run<'a> {
         run
     }
 
-    fn controls(&self) -> Arc<Controls> {
+    /// Ends the run if it may not be at work where it is.
+    fn refuse(&mut self) -> Option<Vec<Effect>> {
+        let reason = RunLimits::refuse(&self.scope).filter(|_| self.state.end().is_none())?;
+        Some(self.fail(reason))
+    }
+
+    /// Leaves what was collected from the purse to those who drive the run next, since its state is not handed out.
+    fn give_back(&self) {
+        self.purse.give_back(self.collected);
+    }
+
+    /// The tools of the turn; asked for if they were not.
+    pub(super) fn offered(&mut self) -> &Offered {
+        let (agent, scope) = (self.agent, &self.scope);
+        self.offered.get_or_insert_with(|| agent.offer.ask(scope, None))
+    }
+
+    /// Asks for the tools of the next turn.
+    pub(super) fn ask_for_tools(&mut self) {
+        let before = self.offered.take();
+        self.offered = Some(self.agent.offer.ask(&self.scope, before.as_ref()));
+    }
+
+    pub(super) fn controls(&self) -> Arc<Controls> {
         Arc::clone(&self.driven.controls)
     }
 
@@ -114,18 +168,32 @@ impl<'a> Run<'a> {
                     effects.extend(self.advance(event));
                 }
                 if let Some(reason) = self.fault.take() {
-                    self.state.fail(reason);
+                    self.fail(reason);
+                    // What was said until now is kept for the next prompt.
+                    while let Some(event) = self.driven.controls.next_or_close() {
+                        let _ = self.step(event);
+                    }
                     return;
                 }
             }
             // What was said while nothing was under way any more must not be lost with the controls.
-            let Some(event) = self.driven.controls.next() else { return };
-            effects.extend(self.state.step(event).unwrap_or_default());
+            let Some(event) = self.driven.controls.next_or_close() else { return };
+            effects.extend(self.step(event).unwrap_or_default());
         }
     }
 
+    /// Takes note of what happened.
+    pub(super) fn step(&mut self, event: RunEvent) -> Result<Vec<Effect>, StepError> {
+        self.driven.controls.change(&mut self.state, |state| state.step(event))
+    }
+
+    /// Ends the run because of a fault outside it.
+    fn fail(&mut self, reason: String) -> Vec<Effect> {
+        self.driven.controls.change(&mut self.state, |state| state.fail(reason))
+    }
+
     fn advance(&mut self, event: RunEvent) -> Vec<Effect> {
-        let effects = self.state.advance(event);
+        let effects = self.driven.controls.change(&mut self.state, |state| state.advance(event));
         self.purse.follow(self.state.account());
         effects
     }
@@ -133,9 +201,13 @@ impl<'a> Run<'a> {
     async fn perform(&mut self, effect: Effect) -> Option<RunEvent> {
         match effect {
             Effect::CallModel => Some(self.call_model().await),
-            Effect::ExecuteBatch { calls } => Some(self.execute(Batch::new(self.turn_scope(), calls)).await),
+            Effect::ExecuteBatch { calls } => {
+                let outcomes = self.execute(Batch::new(self.turn_scope(), calls)).await;
+                Some(RunEvent::BatchExecuted { outcomes })
+            }
             Effect::ExecuteHeld { calls } => {
-                Some(self.execute(Batch::of_held(self.turn_scope(), calls)).await)
+                let outcomes = self.execute(Batch::of_held(self.turn_scope(), calls)).await;
+                Some(RunEvent::BatchExecuted { outcomes })
             }
             Effect::Emit(kind) => {
                 self.agent.events.emit(&self.scope, None, || kind);
@@ -163,7 +235,7 @@ impl<'a> Run<'a> {
     }
 
     /// Does something that takes time, and takes note of what the run is told meanwhile.
-    async fn attend<T>(&mut self, work: impl Future<Output = T>) -> T {
+    pub(super) async fn attend<T>(&mut self, work: impl Future<Output = T>) -> T {
         let controls = self.controls();
         let mut work = pin!(work);
         loop {
@@ -181,15 +253,16 @@ impl<'a> Run<'a> {
     /// Takes note of what the run was told; what does not fit where it stands changes nothing.
     async fn take_in(&mut self) {
         while let Some(event) = self.driven.controls.next() {
-            let effects = self.state.step(event).unwrap_or_default();
+            let effects = self.step(event).unwrap_or_default();
             self.note(effects).await;
         }
     }
 
     /// Takes note of the time that has passed, of what a turn cost, and of what other runs have drawn.
-    fn meter(&mut self, usage: &Usage) {
+    pub(super) fn meter(&mut self, usage: &Usage) {
         let now = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let (mut spent, reserved) = self.purse.collect();
+        self.collected += spent;
         let price = self.agent.prices.get(&self.agent.model.capabilities().name);
         spent += Spent {
             wall_ms: now.saturating_sub(self.metered_ms),
@@ -201,13 +274,13 @@ impl<'a> Run<'a> {
     }
 
     /// The time that is left, if it is limited.
-    fn time_left(&self) -> Option<Duration> {
+    pub(super) fn time_left(&self) -> Option<Duration> {
         let left = self.state.account().left(BudgetKind::WallTime)?;
         let passed = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         Some(Duration::from_millis(left.saturating_sub(passed.saturating_sub(self.metered_ms))))
     }
 
-    async fn execute(&mut self, batch: Batch) -> RunEvent {
+    async fn execute(&mut self, batch: Batch) -> Vec<CallOutcome> {
         let controls = self.controls();
         controls.batch_begins();
         self.take_in().await;
@@ -221,6 +294,9 @@ impl<'a> Run<'a> {
         let mut batch = batch.cancelled_by(token.clone()).steered_by(steering);
         if let Some(caller) = &self.agent.caller {
             batch = batch.made_by(caller);
+        }
+        if let Some(registry) = &self.offered().registry {
+            batch = batch.with_registry(registry.clone());
         }
         let time_left = self.time_left();
         let executor = &self.agent.executor;
@@ -237,100 +313,11 @@ impl<'a> Run<'a> {
         };
         let outcomes = self.attend(executed).await.into_outcomes();
         self.meter(&Usage::default());
-        RunEvent::BatchExecuted { outcomes }
-    }
-
-    async fn call_model(&mut self) -> RunEvent {
-        let token = self.controls().token.clone();
-        if token.is_cancelled() {
-            return RunEvent::Cancelled;
-        }
-        let name = &self.agent.model.capabilities().name;
-        if self.state.account().budget.cost_nanos.is_some() && self.agent.prices.get(name).is_none() {
-            let reason = format!(
-                "the run has a budget of money, and there is no price for the model `{name}`; give one, or no such budget"
-            );
-            return RunEvent::ModelFailed { reason };
-        }
-        if self.compact(&token).await.is_none() {
-            return RunEvent::Cancelled;
-        }
-        if let Some(reason) = self.fault.clone() {
-            return RunEvent::ModelFailed { reason };
-        }
-        let time_left = match self.time_left() {
-            Some(_) if !self.state.offers_tools() => CLOSING_TIME,
-            Some(left) => left,
-            None => Duration::MAX,
-        };
-        let (agent, scope, request) = (self.agent, self.scope.clone(), self.request());
-        let answer = async {
-            let mut told = Told::new(&agent.events, &scope);
-            let answer = agent.answer(request, &token, &mut told).with_cancellation_token(&token);
-            let answer = match time_left {
-                Duration::MAX => Ok(answer.await),
-                time_left => timeout(time_left, answer).await,
-            };
-            told.finish();
-            answer
-        };
-        let answer = self.attend(answer).await;
-        let usage = match &answer {
-            Ok(Some(Ok(turn))) => turn.usage,
-            _ => Usage::default(),
-        };
-        self.meter(&usage);
-        match answer {
-            Err(_) => RunEvent::TimedOut,
-            Ok(None | Some(Err(ModelError::Cancelled))) => RunEvent::Cancelled,
-            Ok(Some(Ok(turn))) => RunEvent::ModelAnswered { turn },
-            Ok(Some(Err(error))) => RunEvent::ModelFailed { reason: with_causes(&error) },
-        }
-    }
-
-    fn request(&self) -> ModelRequest {
-        let mut request = ModelRequest::new(self.state.told().iter().cloned());
-        if self.state.offers_tools() {
-            request = request.with_tools(Arc::clone(&self.agent.tools));
-        }
-        match &self.agent.system {
-            Some(system) => request.with_system(Arc::clone(system)),
-            None => request,
-        }
-    }
-
-    /// Has made less of what the model is told, if it is too much; gives `None` if the run was cancelled meanwhile.
-    async fn compact(&mut self, token: &CancellationToken) -> Option<()> {
-        let (Some(compaction), Some(window)) = (self.agent.compaction.clone(), self.agent.window) else {
-            return Some(());
-        };
-        let counted = self.state.usage().input > 0;
-        let tokens = self.state.context_tokens() + if counted { 0 } else { self.agent.around() };
-        let percent = |part: u64| window.saturating_mul(part) / 100;
-        if tokens < percent(COMPACTED_AT).max(self.compacted_at) {
-            return Some(());
-        }
-        let (state, scope) = (self.state.clone(), self.scope.clone());
-        let compacted =
-            async move { compaction.compact(state.context(&scope, tokens, percent(COMPACTED_TO))).await };
-        let told = match self.attend(compacted.with_cancellation_token(token)).await? {
-            Ok(told) if told.is_empty() => Ok(Vec::new()),
-            Ok(told) => self.state.step(RunEvent::Compacted { told }).map_err(|error| error.to_string()),
-            Err(error) => Err(with_causes(&*error)),
-        };
-        match told {
-            Ok(effects) => self.note(effects).await,
-            Err(reason) => {
-                self.agent.events.emit(&self.scope, None, || EventKind::CompactionFailed { reason });
-            }
-        }
-        // What cannot be made less now can be when there is more of it.
-        self.compacted_at = self.state.context_tokens().saturating_add(percent(5));
-        Some(())
+        outcomes
     }
 
     /// Keeps and tells; nothing is begun while something is under way.
-    async fn note(&mut self, effects: Vec<Effect>) {
+    pub(super) async fn note(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
                 Effect::Persist => self.keep().await,
@@ -338,17 +325,5 @@ impl<'a> Run<'a> {
                 _ => {}
             }
         }
-    }
-}
-
-impl Agent {
-    async fn answer(
-        &self,
-        request: ModelRequest,
-        token: &CancellationToken,
-        told: &mut Told<'_>,
-    ) -> Result<ModelTurn, ModelError> {
-        let stream = self.model.stream(request, token.clone()).await?;
-        assemble(stream, |delta| told.delta(delta)).await
     }
 }

@@ -79,7 +79,12 @@ impl Account {
 
     /// Takes a part back that was set aside, and counts what was spent of it.
     pub fn settle(&mut self, part: &Budget, spent: &Spent) {
-        self.reserved = self.reserved.without(&self.set_aside(part));
+        self.take_back(&self.set_aside(part), spent);
+    }
+
+    /// Takes back exactly what was set aside, whatever the budget is now, and counts what was spent of it.
+    pub(super) fn take_back(&mut self, set_aside: &Spent, spent: &Spent) {
+        self.reserved = self.reserved.without(set_aside);
         self.spent += Spent { wall_ms: 0, ..*spent };
     }
 

@@ -36,6 +36,8 @@ struct Held {
 pub struct Reservation {
     purse: Purse,
     budget: Budget,
+    /// What of the account was set aside for it; the account's budget can be another when it goes back.
+    set_aside: Spent,
     spent: Spent,
 }
 
@@ -57,8 +59,11 @@ impl Purse {
     ///
     /// The kind of which nothing is left.
     pub fn reserve(&self, wish: &Budget) -> Result<Reservation, BudgetKind> {
-        let budget = self.lock().account.reserve(wish)?;
-        Ok(Reservation { purse: self.clone(), budget, spent: Spent::default() })
+        let mut held = self.lock();
+        let budget = held.account.reserve(wish)?;
+        let set_aside = held.account.set_aside(&budget);
+        drop(held);
+        Ok(Reservation { purse: self.clone(), budget, set_aside, spent: Spent::default() })
     }
 
     /// Whether anybody else has it, or the run has not taken note of all that was spent.
@@ -70,6 +75,11 @@ impl Purse {
     pub(crate) fn collect(&self) -> (Spent, Spent) {
         let mut held = self.lock();
         (std::mem::take(&mut held.news), held.account.reserved)
+    }
+
+    /// Has something collected again that was collected, and that no state of the run counts.
+    pub(crate) fn give_back(&self, spent: Spent) {
+        self.lock().news += spent;
     }
 
     /// Takes over what the run knows it may spend and has spent; what it has not collected yet comes on top.
@@ -102,7 +112,7 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         let mut held = self.purse.lock();
-        held.account.settle(&self.budget, &self.spent);
+        held.account.take_back(&self.set_aside, &self.spent);
         held.news += Spent { wall_ms: 0, ..self.spent };
     }
 }

@@ -1,6 +1,6 @@
 use super::{BYTES_A_TOKEN, CompactError, Compaction, Context, Told, estimate};
 use async_trait::async_trait;
-use haft_core::{Message, OutputId, ToolOutput, ToolReply};
+use haft_core::{Content, Message, OutputId, ToolOutput, ToolReply};
 use haft_tools_core::{CallScope, OutputStore};
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,8 @@ const SMALL: usize = 400;
 /// Tells old outputs of tools by their handles: what they were stays in an output store, and can be read there.
 ///
 /// The replies of the last turns stay whole. Where that is not enough, those of fewer and fewer turns do, down to the last
-/// one. An output that cannot be stored stays whole as well.
+/// one. An output that cannot be stored stays whole as well, and so do images, sounds and other bytes, which no handle
+/// gives back.
 ///
 /// ```
 /// use haft_agent::CutOutputs;
@@ -45,11 +46,15 @@ impl CutOutputs {
         let mut replies = replies.to_vec();
         let mut is_cut = false;
         for reply in &mut replies {
-            if reply.output.size_bytes() <= SMALL {
+            let bytes: usize =
+                reply.output.content.iter().filter(|part| is_text(part)).map(Content::size_bytes).sum();
+            if bytes <= SMALL {
                 continue;
             }
             let Some(output) = self.handle(scope, reply).await else { continue };
-            reply.output = told_as(&output, reply);
+            let told = told_as(&output, bytes, reply);
+            let whole = std::mem::take(&mut reply.output.content).into_iter().filter(|part| !is_text(part));
+            reply.output = ToolOutput::new([Content::text(told)].into_iter().chain(whole).collect());
             is_cut = true;
         }
         is_cut.then_some(Message::Tool { replies })
@@ -65,12 +70,21 @@ impl CutOutputs {
     }
 }
 
-/// What is told of an output in its place.
-fn told_as(output: &OutputId, reply: &ToolReply) -> ToolOutput {
-    let bytes = reply.truncation.as_ref().map_or(reply.output.size_bytes() as u64, |cut| cut.total_bytes);
-    ToolOutput::text(format!(
+/// What is told in the place of the text of an output.
+fn told_as(output: &OutputId, bytes: usize, reply: &ToolReply) -> String {
+    let bytes = reply.truncation.as_ref().map_or(bytes as u64, |cut| cut.total_bytes);
+    format!(
         "[{bytes} bytes of output are left out here, to make room: read_output gives them, with output \"{output}\"]"
-    ))
+    )
+}
+
+/// Tells whether a store keeps all of a part: it keeps text.
+fn is_text(part: &Content) -> bool {
+    match part {
+        Content::Text { .. } | Content::Json { .. } | Content::ResourceLink { .. } => true,
+        Content::Resource { data, .. } => data.is_none(),
+        _ => false,
+    }
 }
 
 #[async_trait]

@@ -64,7 +64,17 @@ impl RunState {
     }
 
     /// Goes on after the calls of a turn were answered, unless it goes round in circles.
+    ///
+    /// A run that was concluded ends, unless somebody has said something meanwhile: then it goes on with that, as any run does
+    /// that would end.
     fn acted(&mut self) -> Vec<Effect> {
+        if let Some(text) = self.head.conclusion.take()
+            && self.head.queue.is_empty()
+        {
+            let effects = self.finish(RunEnd::Completed);
+            self.head.conclusion = Some(text);
+            return effects;
+        }
         let Some(repeated) = self.head.repeats.note(&self.messages, &self.head.may_repeat) else {
             return self.persist_and_think();
         };

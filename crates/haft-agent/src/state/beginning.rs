@@ -26,6 +26,67 @@ impl RunState {
         self
     }
 
+    /// Names tools whose calls are made again when the process ended while they were executed, and not answered as lost.
+    ///
+    /// It has to be right to make such a call twice: because it finds what it began the first time, say.
+    pub fn with_made_again(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.head.made_again.extend(tools.into_iter().map(Into::into));
+        self
+    }
+
+    /// Makes a run that begins with a part of what was said in another, such as its last messages, or what was said while
+    /// calls run.
+    ///
+    /// Replies whose calls are not in it are left out, and so is a message whose calls have no replies in it.
+    ///
+    /// ```
+    /// use haft_agent::RunState;
+    /// use haft_core::{Message, ToolCall};
+    /// use std::sync::Arc;
+    ///
+    /// let call = ToolCall::new("c1".parse()?, "delegate", serde_json::json!({}));
+    /// let said = [
+    ///     Message::user("The build fails on Windows."),
+    ///     Message::Assistant { parts: vec![haft_core::AssistantPart::ToolCall { call }] },
+    /// ];
+    /// let state = RunState::with_part_of(said.map(Arc::new));
+    /// assert_eq!(state.messages().len(), 1);
+    /// # Ok::<(), haft_core::IdError>(())
+    /// ```
+    pub fn with_part_of(messages: impl IntoIterator<Item = Arc<Message>>) -> Self {
+        let mut whole: Vec<Arc<Message>> = Vec::new();
+        for message in messages {
+            let asks = |last: &Arc<Message>| last.tool_calls().next().is_some();
+            if let Message::Tool { replies } = &*message {
+                let is_answer = whole.last().is_some_and(|last| {
+                    asks(last)
+                        && last
+                            .tool_calls()
+                            .map(|call| &call.id)
+                            .eq(replies.iter().map(|reply| &reply.call_id))
+                });
+                if !is_answer {
+                    continue;
+                }
+            } else if whole.last().is_some_and(asks) {
+                whole.pop();
+            }
+            whole.push(message);
+        }
+        if whole.last().is_some_and(|last| last.tool_calls().next().is_some()) {
+            whole.pop();
+        }
+        Self::beginning_with(whole)
+    }
+
+    fn beginning_with(messages: Vec<Arc<Message>>) -> Self {
+        let mut state = Self::new();
+        state.head.context = messages.iter().map(|message| estimate(message)).sum();
+        state.head.entries = messages.len();
+        state.messages = messages.into();
+        state
+    }
+
     /// Makes a run that begins with what was said in another.
     ///
     /// ```
@@ -44,16 +105,9 @@ impl RunState {
     /// When calls and replies do not stand together, or the last calls have no replies.
     pub fn with_transcript(messages: impl IntoIterator<Item = Arc<Message>>) -> Result<Self, StepError> {
         let messages: Vec<Arc<Message>> = messages.into_iter().collect();
-        let unanswered = messages.last().is_some_and(|last| last.tool_calls().next().is_some());
-        let detail = mismatch(&messages)
-            .or_else(|| unanswered.then(|| "the calls of the last message have no replies".to_owned()));
-        if let Some(detail) = detail {
+        if let Some(detail) = mismatch(&messages) {
             return Err(StepError::Untellable { detail });
         }
-        let mut state = Self::new();
-        state.head.context = messages.iter().map(|message| estimate(message)).sum();
-        state.head.entries = messages.len();
-        state.messages = messages;
-        Ok(state)
+        Ok(Self::beginning_with(messages))
     }
 }

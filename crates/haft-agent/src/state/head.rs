@@ -34,6 +34,12 @@ pub struct RunHead {
     /// The tools whose calls are no loop when they give the same again.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) may_repeat: BTreeSet<String>,
+    /// The tools whose calls are made again when their process ended while they were executed.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) made_again: BTreeSet<String>,
+    /// What the run ends with once the calls of the turn are answered, and what it has ended with then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) conclusion: Option<String>,
     /// What the model is told next, in tokens.
     #[serde(default)]
     pub(super) context: u64,
@@ -73,6 +79,8 @@ impl Default for RunHead {
             pause: Pause::No,
             repeats: Repeats::default(),
             may_repeat: BTreeSet::new(),
+            made_again: BTreeSet::new(),
+            conclusion: None,
             context: 0,
         }
     }

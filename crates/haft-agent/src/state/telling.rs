@@ -64,6 +64,9 @@ impl Telling {
         }
         let view: Vec<Arc<Message>> =
             told(messages, &instead).map(|(_, message)| Arc::clone(message)).collect();
+        if view.is_empty() {
+            return untellable("nothing would be left of it".to_owned());
+        }
         if let Some(detail) = mismatch(&view) {
             return untellable(detail);
         }

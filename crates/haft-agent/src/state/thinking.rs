@@ -11,6 +11,7 @@ impl RunState {
     pub(super) fn prompted(&mut self, text: String) -> Vec<Effect> {
         self.push(Message::user(text));
         self.head.repeats = Repeats::default();
+        self.head.conclusion = None;
         if let Some(which) = self.head.closing {
             // It was told before, and has had its last turn.
             if self.head.account.exhausted().is_some() {

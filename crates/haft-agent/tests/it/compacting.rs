@@ -5,9 +5,12 @@ use crate::guiding::{Hand, act, agent, short};
 use async_trait::async_trait;
 use expect_test::expect;
 use haft_agent::{Agent, Budget, CompactError, Compaction, Context, CutOutputs, Price, Prices, RunEnd, Told};
-use haft_core::{Event, EventKind, StopReason, Usage};
+use haft_core::{Content, Event, EventKind, Message, ReplyStatus, StopReason, ToolOutput, ToolReply, Usage};
 use haft_model::{Delta, DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest};
-use haft_tools_core::{AllowAll, Events, LocalExecutor, LocalOutputs, Observer, OutputStore, read_output};
+use haft_tools_core::{
+    AllowAll, Batch, BatchOutcome, CallOutcome, Events, LocalExecutor, LocalOutputs, Observer, OutputStore,
+    ResumeRefused, Resumption, ToolExecutor, read_output,
+};
 use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 
@@ -156,4 +159,100 @@ async fn where_little_is_left_to_cut_the_last_turns_are_cut_as_well() {
     let state = agent(Arc::clone(&model), |agent| agent.compacted_by(compaction)).run(scope(), "go").await;
     assert_eq!(state.end(), Some(&RunEnd::Completed));
     assert!(state.context_tokens() < 4_000, "{}", state.context_tokens());
+}
+
+/// Never comes to an end.
+struct Hangs;
+
+#[async_trait]
+impl Compaction for Hangs {
+    async fn compact(&self, _: Context<'_>) -> Result<Vec<Told>, CompactError> {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_compaction_that_takes_too_long_is_given_up() {
+    let (events, seen) = observed();
+    let state =
+        agent(Busy::new(false), |agent| agent.compacted_by(Hangs).events(events)).run(scope(), "go").await;
+    assert_eq!(state.end(), Some(&RunEnd::Completed));
+    let seen = seen.lock().unwrap();
+    let failed = seen.iter().find_map(|event| match &event.kind {
+        EventKind::CompactionFailed { reason } => Some(reason.as_str()),
+        _ => None,
+    });
+    expect!["it was not done after 60 s"].assert_eq(failed.unwrap());
+}
+
+#[tokio::test]
+async fn what_no_handle_gives_back_stays_whole() {
+    let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
+    let specs = act(&Hand::default()).direct_specs();
+    let model = Busy::new(false);
+    let agent = Agent::with_executor(Arc::clone(&model), Arc::new(Mixed), specs);
+    let agent = agent.compacted_by(CutOutputs::new(outputs));
+    let agent = agent.budget(Budget::default().turns(12));
+    agent.run(scope(), "go").await;
+    let requests = model.requests();
+    let Message::Tool { replies } = &*requests.last().unwrap().messages[2] else { panic!() };
+    let told: Vec<String> = replies[0]
+        .output
+        .content
+        .iter()
+        .map(|part| match part {
+            Content::Text { text } => text.clone(),
+            Content::Image { data, .. } => format!("an image of {} bytes", data.as_bytes().len()),
+            other => format!("{other:?}"),
+        })
+        .collect();
+    expect![[r#"
+        [1000 bytes of output are left out here, to make room: read_output gives them, with output "o1"]
+        an image of 9000 bytes"#]]
+    .assert_eq(&told.join("\n"));
+}
+
+/// Gives an image and a text for each call.
+struct Mixed;
+
+#[async_trait]
+impl ToolExecutor for Mixed {
+    async fn execute_batch(&self, batch: Batch) -> BatchOutcome {
+        let answered = batch.calls().iter().map(|call| {
+            let content = [Content::image(vec![7_u8; 9_000], "image/png"), Content::text("a".repeat(1_000))];
+            let output = ToolOutput::new(content.to_vec());
+            CallOutcome::Replied(ToolReply::new(call.id.clone(), "act", ReplyStatus::Ok, output))
+        });
+        BatchOutcome::new(answered.collect())
+    }
+
+    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumeRefused> {
+        // Nothing waits.
+        let _ = resumption;
+        std::future::pending().await
+    }
+}
+
+/// Counts how often it is asked.
+struct Asked(Arc<Mutex<u32>>);
+
+#[async_trait]
+impl Compaction for Asked {
+    async fn compact(&self, _: Context<'_>) -> Result<Vec<Told>, CompactError> {
+        *self.0.lock().unwrap() += 1;
+        Ok(Vec::new())
+    }
+}
+
+#[tokio::test]
+async fn what_stands_around_the_messages_counts_also_when_it_is_tried_again() {
+    let asked: Arc<Mutex<u32>> = Arc::default();
+    let compacted = |agent: Agent| {
+        agent.compacted_by(Asked(Arc::clone(&asked))).system("x".repeat(80_000)).context_window(20_000)
+    };
+    let state = agent(Busy::new(false), compacted).run(scope(), "go").await;
+    assert_eq!(state.turns(), 30);
+    // At first, and then each time that 1,000 tokens have come: a turn brings about 250.
+    let asked = *asked.lock().unwrap();
+    assert!((3..=12).contains(&asked), "{asked}");
 }

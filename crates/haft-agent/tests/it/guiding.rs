@@ -4,7 +4,7 @@ use crate::compacting::observed;
 use crate::driver::{model, scope, transcript};
 use async_trait::async_trait;
 use expect_test::expect;
-use haft_agent::{Agent, Budget, Purse, Reservation, RunState, Spent, StateKeeper, When};
+use haft_agent::{Agent, Budget, Purse, Reservation, RunEvent, RunState, Spent, StateKeeper, When};
 use haft_core::{EventKind, RunId, ToolError};
 use haft_model::{DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest, ScriptedModel};
 use haft_tools_core::{
@@ -240,34 +240,71 @@ async fn what_runs_spend_that_a_call_starts_is_counted() {
     assert_eq!((state.turns(), state.spent().turns, state.account().reserved.turns), (2, 4, 0));
 }
 
-#[tokio::test]
-async fn what_is_drawn_beyond_the_end_of_a_run_is_counted_when_it_goes_on() {
-    let kept: Arc<Mutex<Option<Reservation>>> = Arc::default();
-    let keep = Arc::clone(&kept);
+/// Keeps what was set aside by the call `draw`.
+type Drawn = Arc<Mutex<Option<Reservation>>>;
+
+/// An agent whose model draws 5 turns in the first of its own and says something in each of the others.
+fn drawing(kept: &Drawn, says: usize) -> Agent {
+    let keep = Arc::clone(kept);
     let draw = tool_fn("draw", "Draws.", Accesses::none(), move |_: Input, cx: CallContext| {
         let purse = cx.scope().extension::<Purse>().unwrap();
         *keep.lock().unwrap() = Some(purse.reserve(&Budget::default().turns(5)).unwrap());
         async { Ok::<_, ToolError>("drawn") }
     });
-    let model = model(concat!(
-        r#"{"calls":[{"id":"c1","name":"draw","input":{"what":"it"}}]}"#,
-        "\n{\"text\":\"It is drawn.\"}\n{\"text\":\"It goes on.\"}\n{\"text\":\"That is all.\"}",
-    ));
+    let calls = r#"{"calls":[{"id":"c1","name":"draw","input":{"what":"it"}}]}"#;
+    let model = model(&(calls.to_owned() + &"\n{\"text\":\"It goes on.\"}".repeat(says)));
     let executor =
         LocalExecutor::builder(ToolRegistry::new().with(draw.unwrap()).unwrap()).approver(AllowAll).build();
-    let agent = Agent::new(model, executor).budget(Budget::default().turns(20));
+    Agent::new(model, executor).budget(Budget::default().turns(20))
+}
+
+fn stands(state: &RunState) -> (u64, u64) {
+    (state.spent().turns, state.account().reserved.turns)
+}
+
+fn settle(kept: &Drawn, turns: u64) {
+    let mut part = kept.lock().unwrap().take().unwrap();
+    let mut spent = Spent::default();
+    spent.turns = turns;
+    part.record(spent);
+}
+
+#[tokio::test]
+async fn what_is_drawn_beyond_the_end_of_a_run_is_counted_when_it_goes_on() {
+    let kept = Drawn::default();
+    let agent = drawing(&kept, 3);
     let state = agent.run(scope(), "go").await;
-    let stands = |state: &RunState| (state.spent().turns, state.account().reserved.turns);
     assert_eq!(stands(&state), (2, 5));
     let state = agent.prompt(scope(), state, "go on").await.unwrap();
     assert_eq!(stands(&state), (3, 5));
-    let mut part = kept.lock().unwrap().take().unwrap();
-    let mut spent = Spent::default();
-    spent.turns = 4;
-    part.record(spent);
-    drop(part);
+    settle(&kept, 4);
     let state = agent.prompt(scope(), state, "go on").await.unwrap();
     assert_eq!(stands(&state), (3 + 4 + 1, 0));
+}
+
+#[tokio::test]
+async fn what_was_drawn_is_counted_though_the_run_could_not_go_on_at_first() {
+    let kept = Drawn::default();
+    let agent = drawing(&kept, 2);
+    let state = agent.run(scope(), "go").await;
+    settle(&kept, 4);
+    // It has ended, so nothing can time out.
+    assert!(agent.step(scope(), state.clone(), RunEvent::TimedOut).await.is_err());
+    assert!(agent.step(scope(), state.clone(), RunEvent::TimedOut).await.is_err());
+    let state = agent.prompt(scope(), state, "go on").await.unwrap();
+    assert_eq!(stands(&state), (2 + 4 + 1, 0));
+}
+
+#[tokio::test]
+async fn what_was_set_aside_comes_back_though_the_budget_is_another_then() {
+    let kept = Drawn::default();
+    let agent = drawing(&kept, 3);
+    let state = agent.run(scope(), "go").await;
+    assert_eq!(stands(&state), (2, 5));
+    let state = agent.prompt(scope(), state.with_budget(Budget::default()), "go on").await.unwrap();
+    settle(&kept, 1);
+    let state = agent.prompt(scope(), state.with_budget(Budget::default().turns(30)), "go on").await.unwrap();
+    assert_eq!(stands(&state), (3 + 1 + 1, 0));
 }
 
 #[tokio::test]

@@ -32,12 +32,20 @@ struct Input {
     dies: bool,
 }
 
-/// Is one call of a script: what it changes, whether a person is asked, and whether the process ends meanwhile.
+/// Is one call of a script: what it changes, whether a person is asked, whether the process ends meanwhile, and whether it
+/// is made again then.
 #[derive(Debug, Clone)]
 struct Made {
     thing: u8,
     asks: bool,
     dies: bool,
+    again: bool,
+}
+
+impl Made {
+    fn tool(&self) -> &'static str {
+        if self.again { "redo" } else { "make" }
+    }
 }
 
 /// What outlives the process.
@@ -102,19 +110,27 @@ fn executor(disk: &Arc<Disk>, dead: &Arc<Notify>) -> LocalExecutor {
         let thing = Resource::exact(THING, format!("{}{}", input.thing, if input.asks { "?" } else { "" }));
         Ok(Accesses::from(Access::write(thing)))
     };
-    let (effects, dead) = (Arc::clone(disk), Arc::clone(dead));
-    let make = tool_fn("make", "Makes.", touches, move |input: Input, _: CallContext| {
-        *effects.effects.lock().unwrap().entry(input.id).or_default() += 1;
-        let dead = Arc::clone(&dead);
-        async move {
-            if input.dies {
-                dead.notify_one();
-                std::future::pending::<()>().await;
+    let tool = |name: &str| {
+        let (effects, dead) = (Arc::clone(disk), Arc::clone(dead));
+        let tool = tool_fn(name, "Makes.", touches, move |input: Input, _: CallContext| {
+            let times = {
+                let mut effects = effects.effects.lock().unwrap();
+                let times = effects.entry(input.id).or_default();
+                *times += 1;
+                *times
+            };
+            let dead = Arc::clone(&dead);
+            async move {
+                if input.dies && times == 1 {
+                    dead.notify_one();
+                    std::future::pending::<()>().await;
+                }
+                Ok::<_, ToolError>("made")
             }
-            Ok::<_, ToolError>("made")
-        }
-    });
-    LocalExecutor::builder(ToolRegistry::new().with(make.unwrap()).unwrap())
+        });
+        tool.unwrap()
+    };
+    LocalExecutor::builder(ToolRegistry::new().with(tool("make")).unwrap().with(tool("redo")).unwrap())
         .approver(approver_fn(|call: &PendingCall| match call.call.input["asks"].as_bool() {
             Some(true) => Approval::Later,
             _ => Approval::Approve,
@@ -133,7 +149,7 @@ fn session(script: &[Vec<Made>]) -> Session {
                 let (id, thing) = (format!("c{turn}-{place}"), format!("t{}", made.thing));
                 let input =
                     serde_json::json!({ "id": id, "thing": thing, "asks": made.asks, "dies": made.dies });
-                serde_json::json!({ "id": id, "name": "make", "input": input })
+                serde_json::json!({ "id": id, "name": made.tool(), "input": input })
             })
             .collect();
         lines.push_str(&serde_json::json!({ "calls": calls }).to_string());
@@ -154,6 +170,7 @@ async fn live(script: &[Vec<Made>], disk: &Arc<Disk>, dies: (usize, Dies)) -> Op
     let kept = (!head.is_null()).then(|| RunState::restore(head, log).unwrap());
     let turns = kept.as_ref().map_or(0, RunState::turns) as usize;
     let agent = Agent::new(ScriptedModel::new(session(script)).after_turns(turns), executor(disk, &dead))
+        .made_again(["redo"])
         .kept_by(Arc::new(keeper));
     let work = async {
         let mut state = match kept {
@@ -198,7 +215,6 @@ async fn check(script: &[Vec<Made>], deaths: &[(usize, Dies)]) -> bool {
     };
     assert_eq!(state.end(), Some(&RunEnd::Completed));
     let effects = disk.effects.lock().unwrap();
-    assert!(effects.values().all(|times| *times == 1), "{effects:?}");
     let replies: Vec<(String, String)> = state
         .messages()
         .iter()
@@ -208,23 +224,31 @@ async fn check(script: &[Vec<Made>], deaths: &[(usize, Dies)]) -> bool {
         })
         .map(|reply| (reply.call_id.to_string(), reply.status.to_string()))
         .collect();
-    let calls: Vec<String> = script
+    let calls: Vec<(String, &Made)> = script
         .iter()
         .enumerate()
-        .flat_map(|(turn, calls)| (0..calls.len()).map(move |place| format!("c{turn}-{place}")))
+        .flat_map(|(turn, calls)| {
+            calls.iter().enumerate().map(move |(place, made)| (format!("c{turn}-{place}"), made))
+        })
         .collect();
-    assert_eq!(replies.iter().map(|(id, _)| id.clone()).collect::<Vec<_>>(), calls);
-    for (id, status) in &replies {
-        // What is said to be done was done; what is said to be lost was done, or not.
-        assert!(status != "ok" || effects.contains_key(id), "{id}");
+    assert!(replies.iter().map(|(id, _)| id).eq(calls.iter().map(|(id, _)| id)), "{replies:?}");
+    for ((id, status), (_, made)) in replies.iter().zip(&calls) {
+        let times = effects.get(id).copied().unwrap_or_default();
+        if made.again {
+            // It is made until it is done.
+            assert!(status == "ok" && times >= 1, "{id} {status} {times}");
+        } else {
+            // What is said to be done was done once; what is said to be lost was done, or not.
+            assert!(times <= 1 && (status != "ok" || times == 1), "{id} {status} {times}");
+        }
     }
     let killed = *disk.killed.lock().unwrap();
     killed > 0
 }
 
 fn script() -> impl Strategy<Value = Vec<Vec<Made>>> {
-    let made = (0..3_u8, prop::bool::weighted(0.3), prop::bool::weighted(0.1));
-    let made = made.prop_map(|(thing, asks, dies)| Made { thing, asks, dies });
+    let made = (0..3_u8, prop::bool::weighted(0.3), prop::bool::weighted(0.1), prop::bool::weighted(0.3));
+    let made = made.prop_map(|(thing, asks, dies, again)| Made { thing, asks, dies, again });
     vec(vec(made, 1..4), 1..4)
 }
 

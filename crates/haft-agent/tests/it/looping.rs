@@ -14,7 +14,8 @@ fn check_from(mut state: RunState, turns: &[&str]) -> (Vec<usize>, Option<RunEnd
     state.step(prompted()).unwrap();
     let mut told = Vec::new();
     for (number, turn) in turns.iter().enumerate() {
-        let calls: Vec<(ToolCall, &str)> = turn.split(' ').map(|text| made(number, text)).collect();
+        let calls: Vec<(ToolCall, &str)> =
+            turn.split(' ').enumerate().map(|(place, text)| made(number, place, text)).collect();
         let parts = calls.iter().map(|(call, _)| AssistantPart::ToolCall { call: call.clone() }).collect();
         let turn = ModelTurn::new(parts, Usage::default(), StopReason::ToolCalls);
         state.step(RunEvent::ModelAnswered { turn }).unwrap();
@@ -33,9 +34,9 @@ fn check_from(mut state: RunState, turns: &[&str]) -> (Vec<usize>, Option<RunEnd
     (told, state.end().cloned())
 }
 
-fn made(number: usize, text: &str) -> (ToolCall, &str) {
+fn made(number: usize, place: usize, text: &str) -> (ToolCall, &str) {
     let (input, result) = text.split_once('=').unwrap();
-    let mut call = call(&format!("c{number}-{input}"));
+    let mut call = call(&format!("c{number}-{place}"));
     // The order of members does not count.
     call.input = if number.is_multiple_of(2) {
         serde_json::from_str::<Value>(&format!(r#"{{"a":"{input}","b":1}}"#)).unwrap()
@@ -72,6 +73,12 @@ fn other_arguments_or_another_result_are_no_repetition() {
 fn calls_in_turn_and_beside_each_other_are_counted_as_well() {
     assert_eq!(check(&["a=1", "b=1", "a=1", "b=1", "a=1", "b=1"]), (vec![6], None));
     assert_eq!(check(&["a=1 b=1", "a=1 b=1", "b=1 a=1", "a=1"]), (vec![3], LOOPS));
+}
+
+#[test]
+fn a_call_that_is_made_several_times_in_a_turn_counts_once() {
+    assert_eq!(check(&["a=1 a=1 a=1 a=1", "a=1 a=1 a=1 a=1"]), (vec![], None));
+    assert_eq!(check(&["a=1 a=1", "a=1 a=1", "a=1", "a=1 a=1"]), (vec![3], LOOPS));
 }
 
 #[test]

@@ -2,12 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
 
+mod again;
+mod bounds;
 mod budgets;
 mod compacting;
 mod driver;
 mod fixture;
 mod guiding;
+mod handles;
 mod killing;
+mod live_tools;
 mod loop_tools;
 mod looping;
 mod machine;

@@ -74,6 +74,7 @@ impl World {
                 40..80 => RunEvent::ModelFailed { reason: "out".to_owned() },
                 _ => RunEvent::TimedOut,
             },
+            19 => RunEvent::Concluded { text: "over".to_owned() },
             _ => prompted(),
         }
     }
@@ -219,13 +220,14 @@ proptest! {
     #[test]
     fn whatever_happens_each_call_is_answered_once_and_nothing_is_done_twice(
         budget in budgets(),
-        choices in vec((0..20_u8, any::<u8>()), 1..60),
+        choices in vec((0..21_u8, any::<u8>()), 1..60),
+        again in any::<bool>(),
     ) {
         let mut world = World { limited: budget, ..World::default() };
-        let mut state = RunState::new().with_budget(budget);
+        let mut state = RunState::new().with_budget(budget).with_made_again(again.then_some("look"));
         let (mut taken, mut stored) = (Vec::new(), vec![round_trip(&state)]);
         for (kind, choice) in choices.into_iter().chain([(0, 0)]).enumerate().map(|(place, choice)| {
-            if place == 0 { (19, 0) } else { choice }
+            if place == 0 { (20, 0) } else { choice }
         }) {
             let event = world.event(&state, kind, choice);
             let before = state.clone();

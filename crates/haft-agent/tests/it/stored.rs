@@ -1,7 +1,10 @@
+use crate::driver::{scope, transcript};
 use crate::fixture::{call, executed, name, prompted, turn};
 use expect_test::expect;
-use haft_agent::{LogEntry, RestoreError, RunState};
+use haft_agent::{Agent, LogEntry, RestoreError, RunState};
 use haft_core::StopReason;
+use haft_model::{ScriptedModel, Session};
+use haft_tools_core::{LocalExecutor, ToolRegistry};
 use serde_json::{Value, json, to_value};
 
 fn messages() -> Value {
@@ -41,6 +44,22 @@ fn a_run_of_version_1_goes_on_wherever_it_stood() {
         })
         .collect();
     assert_eq!(outstanding, ["", "call the model", "execute 1", "await approval", "done"]);
+}
+
+#[tokio::test]
+async fn a_run_of_version_1_is_driven_to_its_end() {
+    let state =
+        serde_json::from_value(version_1(&json!({ "phase": "acting", "calls": [call("c1")] }))).unwrap();
+    let calls = r#"{"calls":[{"id":"c1","name":"look","input":{}}]}"#;
+    let session = Session::parse(&format!("{calls}\n{{\"text\":\"So be it.\"}}"), "form-1.jsonl").unwrap();
+    let executor = LocalExecutor::builder(ToolRegistry::new()).build();
+    let agent = Agent::new(ScriptedModel::new(session).after_turns(1), executor);
+    expect![[r"
+        person
+        model: 
+        c1 error: failed: the program ended while this call was due, so whether it had its effect is not known; look before you repeat it
+        model: So be it.
+        Some(Completed)"]].assert_eq(&transcript(&agent.go_on(scope(), state).await));
 }
 
 #[test]

@@ -89,6 +89,8 @@ fn what_cannot_be_told_is_refused_and_changes_nothing() {
     refused(vec![Told::instead_of(2, Message::user("cut"))]);
     refused(vec![Told::nothing(0), Told::nothing(1)]);
     refused(vec![Told::nothing(9)]);
+    refused(vec![Told::nothing(4)]);
+    refused((0..5).map(Told::nothing).collect());
 }
 
 #[test]

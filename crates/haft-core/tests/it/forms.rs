@@ -288,6 +288,8 @@ fn events_are_flat() {
     let of_call = |kind| event(kind).with_parent_run(Some(run_id("run-0"))).with_call(call_id("c1"));
     check(
         [
+            event(EventKind::RunStarted { agent: "explorer".into(), background: true }),
+            event(EventKind::RunEnded { agent: "explorer".into(), end: "done".into(), detail: None }),
             event(EventKind::TurnStarted { turn: 1 }),
             event(EventKind::TextDelta { text: "Hi".into() }),
             event(EventKind::ReasoningDelta { text: "Hm".into() }),
@@ -323,6 +325,8 @@ fn events_are_flat() {
             event(EventKind::SourceFailed { source: "github".into(), reason: "it panicked".into() }),
         ],
         expect![[r#"
+            {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"run_started","agent":"explorer","background":true}
+            {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"run_ended","agent":"explorer","end":"done"}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"turn_started","turn":1}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"text_delta","text":"Hi"}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"reasoning_delta","text":"Hm"}

@@ -211,6 +211,12 @@ pub(crate) fn event_kind() -> impl Strategy<Value = EventKind> {
         (vec(text(), 0..3), text())
             .prop_map(|(accesses, preview)| EventKind::ApprovalRequested { accesses, preview }),
         any::<u64>().prop_map(|calls| EventKind::WaitsBelow { calls }),
+        (text(), any::<bool>()).prop_map(|(agent, background)| EventKind::RunStarted { agent, background }),
+        (text(), text(), of(text())).prop_map(|(agent, end, detail)| EventKind::RunEnded {
+            agent,
+            end,
+            detail
+        }),
         tool_output().prop_map(|output| EventKind::Updated { output }),
         progress().prop_map(|progress| EventKind::Progressed { progress }),
         tool_reply().prop_map(|reply| EventKind::Finished { reply: Box::new(reply) }),

@@ -1,6 +1,6 @@
 use super::CallContext;
 use crate::executor::{StoppedClocks, ask_person};
-use crate::{AskedQuestion, NoAnswer, Question};
+use crate::{AskedQuestion, NoAnswer, Question, Seat};
 use haft_core::EventKind;
 use serde_json::Value;
 
@@ -46,7 +46,7 @@ impl CallContext {
         let response = tokio::select! {
             biased;
             () = self.cancellation().cancelled() => None,
-            response = self.room().lend_while(ask_person(frame, &asked)) => Some(response),
+            response = self.room().lend_while(Seat::lent(self.scope(), ask_person(frame, &asked))) => Some(response),
         };
         drop(stopped);
         response.ok_or(NoAnswer::Cancelled)?.into_answer(&asked.question)

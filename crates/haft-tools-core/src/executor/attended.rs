@@ -1,4 +1,4 @@
-use crate::{Approver, Observer};
+use crate::{Approver, CallContext, Observer};
 use std::sync::Arc;
 
 /// Holds who attends to the calls of one batch, besides those who attend to all of the executor's.
@@ -22,6 +22,11 @@ impl Attended {
             }
             (own, outer) => own.or_else(|| outer.cloned()),
         }
+    }
+
+    /// Takes whoever is missing here from those who attend to a call.
+    pub(super) fn like(own: Option<Arc<Self>>, call: &CallContext) -> Option<Arc<Self>> {
+        Self::within(own, call.frame().and_then(|frame| frame.attended.as_ref()))
     }
 
     pub(super) fn ask(attended: &mut Option<Arc<Self>>, approver: Arc<dyn Approver>) {

@@ -104,8 +104,7 @@ pub(super) fn decide(
     prepared: Prepared,
     tell: impl FnOnce(Decision, &dyn Fn() -> String),
 ) -> Result<Decided, Refusal> {
-    let (scope, mode) = (&frame.scope, frame.shared.mode.get());
-    let verdict = frame.shared.policy.decide_in(scope, mode, &entry.spec, prepared.accesses());
+    let verdict = frame.decide(&entry.spec, prepared.accesses());
     tell(verdict.decision(), &|| verdict.to_string());
     match verdict.decision() {
         Decision::Allow if verdict.mode().is_some() => Ok(Decided::ByMode(prepared)),

@@ -2,6 +2,7 @@ use super::attended::Attended;
 use super::control::Control;
 use super::local::Shared;
 use crate::events::Told;
+use crate::permission::ModeSet;
 use crate::{Accesses, Approver, CallContext, CallScope, Layer, OutputStore, ToolRegistry, Verdict};
 use haft_core::{CallId, EventKind, ToolSpec};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -51,10 +52,22 @@ impl Frame {
         self.registry.as_ref().unwrap_or(&self.shared.registry)
     }
 
+    /// Decides whether a call may run, in the modes of now.
+    pub(super) fn decide<'a>(&'a self, tool: &ToolSpec, accesses: &'a Accesses) -> Verdict<'a> {
+        self.shared.policy.decide_under(&self.scope, self.modes(), tool, accesses)
+    }
+
     /// Decides every access of a call on its own.
     pub(super) fn explain<'a>(&'a self, tool: &ToolSpec, accesses: &'a Accesses) -> Vec<Verdict<'a>> {
-        let Shared { policy, mode, .. } = &*self.shared;
-        policy.explain_in(&self.scope, mode.get(), tool, accesses)
+        self.shared.policy.explain_under(&self.scope, self.modes(), tool, accesses)
+    }
+
+    /// What the executor's switch is set to, and the switches of those that execute the calls which make these: an agent
+    /// with an executor of its own is not out of the reach of a person who sets the mode of the first.
+    fn modes(&self) -> ModeSet {
+        let callers = std::iter::successors(self.caller.as_ref(), |caller| caller.caller());
+        let outer = callers.filter_map(|caller| caller.frame());
+        outer.fold(self.shared.mode.get().into(), |modes, outer| modes.with(outer.shared.mode.get()))
     }
 
     /// Whom to ask about these calls.

@@ -91,6 +91,11 @@ impl LocalExecutor {
         self.0.outputs.as_ref()
     }
 
+    /// Where the calls are kept that wait for a person.
+    pub fn pending(&self) -> &Arc<dyn PendingStore> {
+        &self.0.pending
+    }
+
     /// Tells whether the two share order and widths.
     pub fn is_in_tree_of(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0.admission, &other.0.admission)

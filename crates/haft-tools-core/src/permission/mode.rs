@@ -67,6 +67,35 @@ impl FromStr for Mode {
     }
 }
 
+/// Holds modes that all bound the same calls, each in its own way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct ModeSet(u8);
+
+impl ModeSet {
+    pub(crate) fn with(self, mode: Mode) -> Self {
+        Self(self.0 | 1 << mode as u8)
+    }
+
+    pub(crate) fn contains(self, mode: Mode) -> bool {
+        self.0 & 1 << mode as u8 != 0
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Iterates over the modes, from the strictest to the widest.
+    pub(crate) fn iter(self) -> impl Iterator<Item = Mode> {
+        Mode::ALL.into_iter().filter(move |mode| self.contains(*mode))
+    }
+}
+
+impl From<Mode> for ModeSet {
+    fn from(mode: Mode) -> Self {
+        Self::default().with(mode)
+    }
+}
+
 /// Holds the mode of runs while they go on; clones are the same switch.
 ///
 /// A call is decided in the mode that is set when it is decided; a change does not reach calls that were decided before.

@@ -1,5 +1,5 @@
 use super::unique::unique;
-use crate::{Access, Accesses, CallScope, Preview, milliseconds, now_ms};
+use crate::{Access, Accesses, CallScope, Mode, Preview, milliseconds, now_ms};
 use haft_core::{Digest, Repair, RunId, ToolCall};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
@@ -31,6 +31,9 @@ pub struct PendingCall {
     /// The agent that asks, if it has a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The modes that were given to the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modes: Vec<Mode>,
     /// The runs above, the nearest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub above: Vec<RunAbove>,
@@ -99,6 +102,9 @@ pub struct RunAbove {
     /// The agent that works in it, if it has a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The modes that were given to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modes: Vec<Mode>,
 }
 
 /// Says which access of a call is not allowed, why, and what could be remembered about it.
@@ -133,15 +139,20 @@ impl PendingCall {
 
     /// Rebuilds the scope the call was made in, without what its host had added to it.
     pub fn scope(&self) -> CallScope {
-        let named = |scope: CallScope, agent: &Option<String>| match agent {
-            Some(agent) => scope.with_agent(agent.as_str()),
-            None => scope,
+        let named = |scope: CallScope, agent: &Option<String>, modes: &[Mode]| {
+            let scope = modes.iter().fold(scope, |scope, mode| scope.with_mode(*mode));
+            match agent {
+                Some(agent) => scope.with_agent(agent.as_str()),
+                None => scope,
+            }
         };
+        let own = |scope| named(scope, &self.agent, &self.modes);
         let mut above = self.above.iter().rev();
-        let Some(first) = above.next() else { return named(CallScope::new(self.run.clone()), &self.agent) };
-        let first = named(CallScope::new(first.run.clone()), &first.agent);
-        let nearest = above.fold(first, |scope, next| named(scope.child(next.run.clone()), &next.agent));
-        named(nearest.child(self.run.clone()), &self.agent)
+        let Some(first) = above.next() else { return own(CallScope::new(self.run.clone())) };
+        let first = named(CallScope::new(first.run.clone()), &first.agent, &first.modes);
+        let nearest =
+            above.fold(first, |scope, next| named(scope.child(next.run.clone()), &next.agent, &next.modes));
+        own(nearest.child(self.run.clone()))
     }
 
     /// Iterates over the calls that a person really has to answer for this one to go on, at any depth: itself, unless it only
@@ -242,10 +253,11 @@ impl From<Asked<'_>> for PendingCall {
     fn from(asked: Asked<'_>) -> Self {
         let Asked { wants, call, repairs, accesses, unmet, preview, digest, scope, lifetime } = asked;
         let asked_at_ms = now_ms();
-        let above = scope
-            .chain()
-            .skip(1)
-            .map(|above| RunAbove { run: above.run().clone(), agent: above.agent().map(str::to_owned) });
+        let above = scope.chain().skip(1).map(|above| RunAbove {
+            run: above.run().clone(),
+            agent: above.agent().map(str::to_owned),
+            modes: above.modes().collect(),
+        });
         Self {
             version: Self::VERSION,
             id: PendingId(unique().into()),
@@ -254,6 +266,7 @@ impl From<Asked<'_>> for PendingCall {
             repairs: repairs.to_vec(),
             run: scope.run().clone(),
             agent: scope.agent().map(str::to_owned),
+            modes: scope.modes().collect(),
             above: above.collect(),
             accesses: accesses.clone(),
             unmet,
@@ -306,7 +319,11 @@ pub(crate) fn call_digest(
     scope: &CallScope,
 ) -> Digest {
     let (tool, accesses) = (json!(tool_version), json!(accesses));
-    let scope = json!(scope.chain().map(|link| (link.run(), link.agent())).collect::<Vec<_>>());
+    let link = |link: &CallScope| match link.modes().collect::<Vec<_>>() {
+        modes if modes.is_empty() => json!((link.run(), link.agent())),
+        modes => json!((link.run(), link.agent(), modes)),
+    };
+    let scope = json!(scope.chain().map(link).collect::<Vec<_>>());
     // The input may be large, and is read where it is.
     Digest::of_members([("tool", &tool), ("input", &call.input), ("accesses", &accesses), ("scope", &scope)])
 }

@@ -1,7 +1,7 @@
-use super::mode::Mode;
+use super::mode::{Mode, ModeSet};
 use super::rule::Rule;
 use super::rules::{Allowing, Rules};
-use super::verdict::{Cause, Level, Verdict};
+use super::verdict::{Cause, Level, ModeOf, Verdict};
 use crate::{Access, AccessMode, Accesses, CallScope, RuleLanguage};
 use haft_core::{Decision, ToolSpec};
 use std::collections::BTreeMap;
@@ -29,7 +29,9 @@ use std::sync::Arc;
 /// # Agents
 ///
 /// A call is decided level by level, and the strictest level wins: by the layers, which hold for every agent; by the rules
-/// of the agent that makes the call; and by the ceilings of that agent and of each above it. An agent without a ceiling of
+/// of the agent that makes the call; and by the ceilings of that agent and of each above it. So are the modes: the executor's,
+/// and each that was [given](CallScope::with_mode) to the run of the call or one above it, of which none opens what another
+/// does not. An agent without a ceiling of
 /// its own has its own rules for one, so that what it starts is never wider than it is. Rules of an agent take away from what the layers let through: where
 /// they list something as allowed, all else is asked about, and where they do not, what they do not speak of is left as it
 /// is.
@@ -183,7 +185,7 @@ impl Policy {
         each(accesses).map(|access| self.by_layers(tool, access)).collect()
     }
 
-    /// Decides whether a call may run for the agent of a scope, below all agents above it, in a mode.
+    /// Decides whether a call may run for the agent of a scope, below all agents above it, in a mode and in those of the scope.
     pub fn decide_in<'a>(
         &'a self,
         scope: &'a CallScope,
@@ -191,7 +193,18 @@ impl Policy {
         tool: &ToolSpec,
         accesses: &'a Accesses,
     ) -> Verdict<'a> {
-        strictest(accesses, |access| self.decide_one(scope, mode, tool, access))
+        self.decide_under(scope, mode.into(), tool, accesses)
+    }
+
+    /// Decides as [`Policy::decide_in`], in several modes at once.
+    pub(crate) fn decide_under<'a>(
+        &'a self,
+        scope: &'a CallScope,
+        modes: ModeSet,
+        tool: &ToolSpec,
+        accesses: &'a Accesses,
+    ) -> Verdict<'a> {
+        strictest(accesses, |access| self.decide_one(scope, modes, tool, access))
     }
 
     /// Decides every access on its own, in the order in which they were declared; otherwise as [`Policy::decide_in`].
@@ -202,33 +215,64 @@ impl Policy {
         tool: &ToolSpec,
         accesses: &'a Accesses,
     ) -> Vec<Verdict<'a>> {
-        each(accesses).map(|access| self.decide_one(scope, mode, tool, access)).collect()
+        self.explain_under(scope, mode.into(), tool, accesses)
+    }
+
+    /// Decides as [`Policy::explain_in`], in several modes at once.
+    pub(crate) fn explain_under<'a>(
+        &'a self,
+        scope: &'a CallScope,
+        modes: ModeSet,
+        tool: &ToolSpec,
+        accesses: &'a Accesses,
+    ) -> Vec<Verdict<'a>> {
+        each(accesses).map(|access| self.decide_one(scope, modes, tool, access)).collect()
     }
 
     fn decide_one<'a>(
         &'a self,
         scope: &'a CallScope,
-        mode: Mode,
+        modes: ModeSet,
         tool: &ToolSpec,
         access: Option<&'a Access>,
     ) -> Verdict<'a> {
         let by_layers = self.by_layers(tool, access);
         // The most common case by far.
-        if mode == Mode::Default && self.agents.is_empty() && !scope.has_ceiling() {
+        if modes == Mode::Default.into() && self.agents.is_empty() && !scope.is_bounded() {
             return by_layers;
         }
-        let by_layers = self.in_mode(mode, tool, by_layers);
         let by_agents = self.by_agents(scope, tool, access);
-        let strictest = match by_agents {
-            Some(verdict) if verdict.decision > by_layers.decision => verdict,
-            _ => by_layers,
-        };
-        match (mode, strictest.decision) {
-            (Mode::DenyUnknown, Decision::Ask) => {
-                Verdict { decision: Decision::Deny, rule: None, cause: Cause::Mode(mode), ..strictest }
+        let in_mode = |of: ModeOf<'a>| {
+            let by_layers = self.in_mode(of, tool, by_layers);
+            let strictest = match by_agents {
+                Some(verdict) if verdict.decision > by_layers.decision => verdict,
+                _ => by_layers,
+            };
+            match (of.mode, strictest.decision) {
+                (Mode::DenyUnknown, Decision::Ask) => {
+                    Verdict { decision: Decision::Deny, rule: None, cause: Cause::Mode(of), ..strictest }
+                }
+                _ => strictest,
             }
-            _ => strictest,
+        };
+        // No mode is another's minimum in all it decides, so each of them decides, and each only once.
+        let of_runs = scope.chain().flat_map(|link| {
+            let name = link.agent().unwrap_or_else(|| link.run().as_str());
+            link.modes().map(move |mode| ModeOf { mode, given_to: Some(name) })
+        });
+        let mut decided = ModeSet::default();
+        let mut strictest: Option<Verdict<'a>> = None;
+        for of in modes.iter().map(|mode| ModeOf { mode, given_to: None }).chain(of_runs) {
+            if decided.contains(of.mode) {
+                continue;
+            }
+            decided = decided.with(of.mode);
+            let verdict = in_mode(of);
+            if strictest.is_none_or(|strictest| verdict.decision > strictest.decision) {
+                strictest = Some(verdict);
+            }
         }
+        strictest.unwrap_or_else(|| in_mode(ModeOf { mode: Mode::Plan, given_to: None }))
     }
 
     fn by_layers<'a>(&'a self, tool: &ToolSpec, access: Option<&'a Access>) -> Verdict<'a> {
@@ -241,9 +285,9 @@ impl Policy {
         access.is_some_and(|access| self.language.protects(access))
     }
 
-    fn in_mode<'a>(&'a self, mode: Mode, tool: &ToolSpec, verdict: Verdict<'a>) -> Verdict<'a> {
-        let by_mode = |decision, rule| Verdict { decision, rule, cause: Cause::Mode(mode), ..verdict };
-        let rules = match mode {
+    fn in_mode<'a>(&'a self, of: ModeOf<'a>, tool: &ToolSpec, verdict: Verdict<'a>) -> Verdict<'a> {
+        let by_mode = |decision, rule| Verdict { decision, rule, cause: Cause::Mode(of), ..verdict };
+        let rules = match of.mode {
             Mode::Default | Mode::DenyUnknown => return verdict,
             Mode::Plan => {
                 let only_looks = verdict.access.is_none_or(|access| access.mode() == Some(AccessMode::Read));

@@ -115,6 +115,13 @@ impl Action for Request {
             }
             switch.set(mode);
         }
-        Ok(ToolOutput::text(format!("the mode is `{mode}` now")).with_details(json!({ "mode": mode })))
+        let given = cx.scope().chain().flat_map(CallScope::modes).min();
+        let but = match given.filter(|given| mode.is_wider_than(*given)) {
+            Some(given) => {
+                format!(", but this run was given the mode `{given}`, which goes on to hold for it")
+            }
+            None => String::new(),
+        };
+        Ok(ToolOutput::text(format!("the mode is `{mode}` now{but}")).with_details(json!({ "mode": mode })))
     }
 }

@@ -38,7 +38,15 @@ pub(super) enum Cause<'a> {
     /// A rule that chooses tools would have allowed it, and it is protected.
     Protected,
     /// The mode decides.
-    Mode(Mode),
+    Mode(ModeOf<'a>),
+}
+
+/// Says which mode it is, and whose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ModeOf<'a> {
+    pub(super) mode: Mode,
+    /// The agent or run that it was given to; `None` for that of the executor.
+    pub(super) given_to: Option<&'a str>,
 }
 
 /// Says what was decided about one access in words, for a page or a program.
@@ -87,7 +95,7 @@ impl<'a> Verdict<'a> {
     /// The mode, if that decided.
     pub fn mode(&self) -> Option<Mode> {
         match self.cause {
-            Cause::Mode(mode) => Some(mode),
+            Cause::Mode(of) => Some(of.mode),
             _ => None,
         }
     }
@@ -122,7 +130,10 @@ impl<'a> Verdict<'a> {
             })
         };
         match (self.cause, self.rule) {
-            (Cause::Mode(mode), _) => format!("a person can change the mode, which is `{mode}`"),
+            (Cause::Mode(ModeOf { mode, given_to: Some(name) }), _) => {
+                format!("nothing that `{name}` or what it starts does; it was given the mode `{mode}`")
+            }
+            (Cause::Mode(of), _) => format!("a person can change the mode, which is `{}`", of.mode),
             (Cause::Untrusted(layer), Some(rule)) => {
                 format!("trust the {layer} rules, of which `{rule}` allows it, or allow it in your own")
             }
@@ -168,6 +179,14 @@ impl fmt::Display for Verdict<'_> {
     }
 }
 
+/// Reads as `the mode plan`, or `the mode plan of the agent explorer`.
+impl fmt::Display for ModeOf<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the mode {}", self.mode)?;
+        self.given_to.map_or(Ok(()), |name| write!(f, " of the agent {name}"))
+    }
+}
+
 /// Says why a verdict is as it is, without the decision.
 struct Why<'a>(&'a Verdict<'a>);
 
@@ -184,13 +203,11 @@ impl fmt::Display for Why<'_> {
             (Cause::Protected, Some(rule)) => {
                 write!(f, "the rule {rule} chooses tools and opens nothing that is protected")?;
             }
-            (Cause::Mode(mode), Some(rule)) => write!(f, "by the rule {rule} of the mode {mode}")?,
-            (Cause::Mode(Mode::Plan), None) => {
-                f.write_str("the mode plan lets nothing write, execute, connect or call")?;
+            (Cause::Mode(of), Some(rule)) => write!(f, "by the rule {rule} of {of}")?,
+            (Cause::Mode(of @ ModeOf { mode: Mode::Plan, .. }), None) => {
+                write!(f, "{of} lets nothing write, execute, connect or call")?;
             }
-            (Cause::Mode(mode), None) => {
-                write!(f, "the mode {mode} denies what would have to be asked about")?;
-            }
+            (Cause::Mode(of), None) => write!(f, "{of} denies what would have to be asked about")?,
             (Cause::Rules, Some(rule)) => {
                 write!(f, "by the rule {rule}")?;
                 if let Some(source) = rule.source() {

@@ -46,6 +46,7 @@ mod rule_index;
 mod rule_language;
 mod run_tools;
 mod schemas;
+mod scope_modes;
 mod secrets;
 mod selector;
 mod spans;

@@ -1,10 +1,10 @@
 use crate::approvals::answers;
-use crate::fixture::{Probe, outline, registry, reply, write};
+use crate::fixture::{Probe, call, outline, registry, reply, scope, write};
 use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use haft_tools_core::{
-    Approval, Approver, AskedQuestion, LocalExecutor, Mode, ModeSwitch, PendingCall, Policy, Response, Rule,
-    ToolRegistry, request_mode,
+    Approval, Approver, AskedQuestion, Batch, LocalExecutor, Mode, ModeSwitch, PendingCall, Policy, Response,
+    Rule, ToolExecutor as _, ToolRegistry, request_mode,
 };
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -117,4 +117,19 @@ async fn a_mode_counts_from_when_it_is_set() {
     expect![[r#"
         denied
         `edit` is not permitted to do this (write file:a: deny, the mode plan lets nothing write, execute, connect or call); do not try it again, find another way or say what you would need"#]].assert_eq(&outline(&reply(&executor, "edit", json!({})).await));
+}
+
+#[tokio::test]
+async fn a_run_that_was_given_a_mode_is_told_that_it_holds() {
+    let switch = ModeSwitch::new(Mode::Auto);
+    let tools = ToolRegistry::of([Arc::new(request_mode(&switch)) as _]).unwrap();
+    let policy = Policy::new().allow(Rule::tools("request_mode".parse().unwrap()));
+    let executor = LocalExecutor::builder(tools).mode(&switch).policy(policy).build();
+    let scope = scope().with_mode(Mode::Plan).child("run-2".parse().unwrap());
+    let batch = Batch::new(scope, vec![call("c1", "request_mode", json!({ "mode": "default" }))]);
+    let replies = executor.execute_batch(batch).await.into_replies().unwrap();
+    expect![[r#"
+        ok
+        the mode is `default` now, but this run was given the mode `plan`, which goes on to hold for it"#]]
+    .assert_eq(&outline(&replies[0]));
 }

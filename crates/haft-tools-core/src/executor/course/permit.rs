@@ -9,7 +9,7 @@ use crate::executor::run::{Failure, Interruption};
 use crate::executor::{CallOutcome, Refusal};
 use crate::permission::Remembered;
 use crate::registry::Entry;
-use crate::{Approval, PendingCall, Prepared, Wants};
+use crate::{Approval, PendingCall, Prepared, Seat, Wants};
 use haft_core::{Decision, Digest};
 use tokio_util::sync::CancellationToken;
 
@@ -140,7 +140,8 @@ impl<'a> Rest<'a> {
                 let pending = PendingCall { again, waited_for, ..pending };
                 self.record.asked(&pending);
                 let stopped = self.frame.stop_clocks();
-                let approval = approve::ask(self.frame.approver(), &pending).await;
+                let asked = approve::ask(self.frame.approver(), &pending);
+                let approval = Seat::lent(&self.frame.scope, asked).await;
                 drop(stopped);
                 Ok::<_, Refusal>((approval, pending))
             };

@@ -1,0 +1,294 @@
+mod answers;
+mod keeper;
+mod narrowed;
+
+use crate::{ChildEnd, ChildOutcome, ChildResult, ChildRun, Runner, tools};
+use async_trait::async_trait;
+use haft_agent::{Agent, CutOutputs, Prices, RunEnd, RunEvent, RunState, When};
+use haft_core::RunId;
+use haft_model::Model;
+use haft_tools_core::{
+    CallScope, Events, LocalExecutor, OutputStore, PendingCall, PendingStore, ToolExecutor, ToolRegistry,
+};
+use keeper::Keeper;
+use narrowed::Narrowed;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What every agent is told behind its own instructions.
+const SITUATION: &str = "You work on one task that another agent gave you. It sees nothing of your work but your last message, \
+    which is the result: write into it all that was asked for. Nobody can answer you meanwhile, so decide yourself what is \
+    left open, and say so in the result. If you cannot do the task, say what keeps you from it.";
+
+/// Drives runs with the loop of [`haft_agent`].
+///
+/// Each run gets the tools of the executor's registry that its agent's selector chooses, whatever tools its parent has; what
+/// they may do is decided by the executor's policy and by the ceilings of all runs above. Its calls that wait for a later
+/// answer are gone on with by what is found in the [`PendingStore`].
+pub struct AgentRunner {
+    executor: Arc<dyn ToolExecutor>,
+    registry: ToolRegistry,
+    pending: Arc<dyn PendingStore>,
+    outputs: Option<Arc<dyn OutputStore>>,
+    model: Arc<dyn Model>,
+    models: BTreeMap<Arc<str>, Arc<dyn Model>>,
+    choose: Option<Arc<Choose>>,
+    events: Events,
+    prices: Prices,
+    at_work: AtWork,
+}
+
+type Choose = dyn Fn(&ChildRun) -> Option<Arc<dyn Model>> + Send + Sync;
+type AtWork = Arc<Mutex<HashMap<RunId, Arc<Agent>>>>;
+
+/// Is the model that a run works with, for those that it starts.
+#[derive(Clone)]
+struct ModelAbove(Arc<dyn Model>);
+
+impl AgentRunner {
+    /// Makes a runner of the model of those agents that name none, and of the executor that all calls are executed by.
+    pub fn new(model: impl Model, executor: LocalExecutor) -> Self {
+        Self {
+            registry: executor.registry().clone(),
+            pending: Arc::clone(executor.pending()),
+            outputs: executor.outputs().cloned(),
+            executor: Arc::new(executor),
+            model: Arc::new(model),
+            models: BTreeMap::new(),
+            choose: None,
+            events: Events::default(),
+            prices: Prices::default(),
+            at_work: AtWork::default(),
+        }
+    }
+
+    /// Adds a model that agents can name.
+    pub fn model(mut self, name: impl Into<Arc<str>>, model: impl Model) -> Self {
+        self.models.insert(name.into(), Arc::new(model));
+        self
+    }
+
+    /// Chooses the model of each run; where nothing is chosen, it is the one that its agent names, or its parent's.
+    pub fn choosing_model(
+        mut self,
+        choose: impl Fn(&ChildRun) -> Option<Arc<dyn Model>> + Send + Sync + 'static,
+    ) -> Self {
+        self.choose = Some(Arc::new(choose));
+        self
+    }
+
+    /// Tells observers what the models of runs say; give the executor the same events.
+    pub fn events(mut self, events: Events) -> Self {
+        self.events = events;
+        self
+    }
+
+    /// Says what models cost.
+    pub fn prices(mut self, prices: Prices) -> Self {
+        self.prices = prices;
+        self
+    }
+
+    fn model_of(&self, child: &ChildRun) -> Result<Arc<dyn Model>, ChildResult> {
+        if let Some(model) = self.choose.as_ref().and_then(|choose| choose(child)) {
+            return Ok(model);
+        }
+        match &child.spec.model {
+            Some(name) => self.models.get(name).cloned().ok_or_else(|| {
+                ChildResult::failed("the model that it works with is not there; do the task yourself")
+                    .with_detail(format!("there is no model called `{name}`"))
+            }),
+            None => Ok(match child.scope.extension::<ModelAbove>() {
+                Some(ModelAbove(model)) => Arc::clone(model),
+                None => Arc::clone(&self.model),
+            }),
+        }
+    }
+
+    /// The tools of a run: those that its agent's selector chooses, and none that starts runs where it may start none.
+    fn tools_of(&self, child: &ChildRun) -> ToolRegistry {
+        let chosen = self.registry.filtered(&child.spec.tools);
+        if child.may_delegate {
+            return chosen;
+        }
+        let names: Vec<&str> = chosen.names().filter(|name| !tools::NAMES.contains(name)).collect();
+        match names.join(", ").parse() {
+            Ok(selector) => self.registry.filtered(&selector),
+            // An empty list is no selector.
+            Err(_) => ToolRegistry::new(),
+        }
+    }
+
+    fn agent(&self, child: &ChildRun, model: Arc<dyn Model>, keeper: Keeper) -> Agent {
+        let tools = self.tools_of(child);
+        let specs = tools.direct_specs();
+        let reads_outputs = tools.get("read_output").is_some();
+        let executor = Narrowed::new(Arc::clone(&self.executor), tools, child.attended_like.clone());
+        let system = match child.spec.instructions.trim() {
+            "" => SITUATION.to_owned(),
+            instructions => format!("{instructions}\n\n{SITUATION}"),
+        };
+        let mut agent = Agent::with_executor(model, Arc::new(executor), specs)
+            .system(system)
+            .events(self.events.clone())
+            .prices(self.prices.clone())
+            .cancelled_by(child.cancellation.clone())
+            .kept_by(Arc::new(keeper))
+            .budget(child.budget)
+            .may_repeat(["wait_agents", "list_agents"])
+            .made_again(tools::MADE_AGAIN);
+        if let Some(outputs) = self.outputs.as_ref().filter(|_| reads_outputs) {
+            agent = agent.compacted_by(CutOutputs::new(Arc::clone(outputs)));
+        }
+        match &child.caller {
+            Some(caller) => agent.made_by(caller),
+            None => agent,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Arc<Agent>>> {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Runner for AgentRunner {
+    async fn run(&self, child: ChildRun) -> ChildOutcome {
+        match self.try_run(child).await {
+            Ok(outcome) => outcome,
+            Err(result) => ChildOutcome::Ended(result),
+        }
+    }
+
+    fn steer(&self, run: &RunId, text: &str, when: When) -> bool {
+        let agent = self.lock().get(run).cloned();
+        agent.is_some_and(|agent| agent.steer(run, text, when).is_ok())
+    }
+
+    fn keeps_all(&self) -> bool {
+        true
+    }
+
+    async fn withdraw(&self, calls: &[PendingCall]) {
+        for call in calls.iter().flat_map(PendingCall::leaves) {
+            // Whoever has claimed it has gone on with it.
+            let _ = self.pending.claim(call).await;
+        }
+    }
+}
+
+impl AgentRunner {
+    async fn try_run(&self, child: ChildRun) -> Result<ChildOutcome, ChildResult> {
+        let model = self.model_of(&child)?;
+        let kept = child.memory.load().await.map_err(|error| unkept(&error))?;
+        let kept = match kept {
+            Some((head, log)) => Some(RunState::restore(head, log).map_err(|error| {
+                ChildResult::lost("where it stood cannot be read; delegate the task anew")
+                    .with_detail(error.to_string())
+            })?),
+            None => None,
+        };
+        let keeper = Keeper::new(&child, kept.as_ref());
+        let scope = child.scope.clone().with_extension(ModelAbove(Arc::clone(&model)));
+        let agent = Arc::new(self.agent(&child, model, keeper));
+        let _listed = Listed::new(&self.at_work, scope.run(), &agent);
+        let state = if let Some(state) = kept {
+            go_on(&agent, &scope, &child, state).await?
+        } else {
+            let prompt = said(std::iter::once(&child.task).chain(&child.said));
+            agent.run_from(scope.clone(), child.messages.iter().cloned(), prompt).await
+        };
+        let state = self.answered(&agent, &scope, state).await;
+        child.meter.record(*state.spent());
+        Ok(outcome(&state))
+    }
+}
+
+/// Goes on with a run from where it was kept.
+async fn go_on(
+    agent: &Agent,
+    scope: &CallScope,
+    child: &ChildRun,
+    state: RunState,
+) -> Result<RunState, ChildResult> {
+    let mut state = state.with_budget(child.budget);
+    if state.end().is_some() {
+        if child.said.is_empty() {
+            return Ok(state);
+        }
+        let prompted = agent.prompt(scope.clone(), state, said(&child.said)).await;
+        return prompted.map_err(|error| misstep(&error));
+    }
+    for text in &child.said {
+        let steered = RunEvent::Steered { text: text.clone(), when: When::AfterTurn };
+        // What is steered is kept, and nothing is begun for it.
+        state = agent.step(scope.clone(), state, steered).await.map_err(|error| misstep(&error))?;
+    }
+    if state.is_paused() {
+        return agent.unpause(scope.clone(), state).await.map_err(|error| misstep(&error));
+    }
+    Ok(agent.go_on(scope.clone(), state).await)
+}
+
+fn said<'a>(texts: impl IntoIterator<Item = &'a String>) -> String {
+    texts.into_iter().map(String::as_str).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Says what became of a run by where its state stands.
+fn outcome(state: &RunState) -> ChildOutcome {
+    let calls: Vec<PendingCall> = state.pending().cloned().collect();
+    let text = state.last_text();
+    let stopped = |reason: String| ChildResult::new(ChildEnd::Stopped { reason }, text.as_str());
+    ChildOutcome::Ended(match state.end() {
+        None if !calls.is_empty() => return ChildOutcome::Waiting(calls),
+        Some(RunEnd::Completed) => ChildResult::done(text),
+        Some(RunEnd::CutOff) => stopped("its last message was cut off, since it was too long".to_owned()),
+        Some(RunEnd::Refused) => stopped("its model refused to go on".to_owned()),
+        Some(RunEnd::Cancelled) => ChildResult::new(ChildEnd::Cancelled, text),
+        Some(RunEnd::BudgetSpent { which }) => stopped(format!("its budget of {which} is spent")),
+        Some(RunEnd::Looping) => stopped("it made the same call again and again".to_owned()),
+        Some(RunEnd::Failed { reason }) => {
+            let told = "its model could not answer; go on without it, or delegate the task again later";
+            ChildResult { text, ..ChildResult::failed(told).with_detail(reason.clone()) }
+        }
+        _ => stopped("it stands still".to_owned()),
+    })
+}
+
+fn unkept(error: &haft_tools_core::StoreError) -> ChildResult {
+    ChildResult::lost("where it stood cannot be read; delegate the task anew").with_detail(error.to_string())
+}
+
+fn misstep(error: &haft_agent::StepError) -> ChildResult {
+    ChildResult::failed("it cannot be gone on with; delegate the task anew").with_detail(error.to_string())
+}
+
+/// Lists a run's agent until it is dropped.
+struct Listed<'a> {
+    at_work: &'a AtWork,
+    run: RunId,
+}
+
+impl<'a> Listed<'a> {
+    fn new(at_work: &'a AtWork, run: &RunId, agent: &Arc<Agent>) -> Self {
+        at_work.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone(), Arc::clone(agent));
+        Self { at_work, run: run.clone() }
+    }
+}
+
+impl Drop for Listed<'_> {
+    fn drop(&mut self) {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.run);
+    }
+}
+
+impl fmt::Debug for AgentRunner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentRunner")
+            .field("model", self.model.capabilities())
+            .field("models", &self.models.keys())
+            .field("registry", &self.registry)
+            .finish_non_exhaustive()
+    }
+}

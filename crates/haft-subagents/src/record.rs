@@ -1,0 +1,215 @@
+use haft_agent::{Budget, Spent};
+use haft_core::{CallId, RunId};
+use haft_tools_core::{PendingCall, now_ms};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Holds what is known of a run that another one started: plain data that survives the process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ChildRecord {
+    /// The version of the form: [`ChildRecord::VERSION`].
+    pub version: u32,
+    /// Names the run; the same for each time that one call starts it.
+    pub run: RunId,
+    /// The run that started it.
+    pub parent: RunId,
+    /// The run that no other run started, at the top of the tree.
+    pub root: RunId,
+    /// How many runs are above it.
+    pub depth: u32,
+    /// The call that started it.
+    pub call: CallId,
+    /// Its place among the tasks of that call, from 0.
+    pub place: usize,
+    /// Names it within its tree by calls and places, as in `c1/0` or, two levels below, `c1/0/c7/2`: sessions that were
+    /// [recorded](haft_model::Session::of_run) do so.
+    pub path: String,
+    /// How many messages the transcript of the parent had when the call was made, where that is known: a later call has more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_messages: Option<u64>,
+    /// The agent that works in it.
+    pub agent: String,
+    /// What it was asked to do.
+    pub task: String,
+    /// Whether its parent goes on without waiting for it.
+    pub background: bool,
+    /// Where it stands.
+    pub status: ChildStatus,
+    /// What was said to it while nobody drove it, and it was not told yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inbox: Vec<String>,
+    /// Whether its parent was told how it ended.
+    #[serde(default)]
+    pub told: bool,
+    /// What it may spend in all, once that was set aside.
+    #[serde(default)]
+    pub budget: Budget,
+    /// What it has spent, with those it started.
+    #[serde(default)]
+    pub spent: Spent,
+    /// What of that was taken from its parent's budget.
+    #[serde(default)]
+    pub charged: Spent,
+    /// When it was asked for, in milliseconds since the Unix epoch.
+    pub started_at_ms: u64,
+    /// When it ended, in milliseconds since the Unix epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at_ms: Option<u64>,
+}
+
+/// Says where a run stands that another one started.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChildStatus {
+    /// It has not begun: others are at work.
+    Queued,
+    /// It is at work, or was when its process ended.
+    Running,
+    /// It waits for a person.
+    Waiting {
+        /// Its calls that wait.
+        calls: Vec<PendingCall>,
+    },
+    /// It is over.
+    Ended {
+        /// What became of it.
+        result: ChildResult,
+    },
+}
+
+/// Holds what a run that another one started came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ChildResult {
+    /// How it ended.
+    pub end: ChildEnd,
+    /// What it said last, or its result as it [reported](crate::report) it; can be empty.
+    pub text: String,
+    /// Its result as data, where its agent has a schema for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Value>,
+    /// What people should know of how it ended, and the model of its parent is not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// Says how a run ended that another one started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "end", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChildEnd {
+    /// It has done its task.
+    Done,
+    /// It was stopped before it was done; what it said last tells how far it got.
+    Stopped {
+        /// Why, for the model of its parent.
+        reason: String,
+    },
+    /// It broke.
+    Failed {
+        /// Why, for the model of its parent.
+        reason: String,
+    },
+    /// Somebody cancelled it.
+    Cancelled,
+    /// The process that drove it ended, and it cannot be gone on with.
+    Lost {
+        /// Why, for the model of its parent.
+        reason: String,
+    },
+}
+
+impl ChildRecord {
+    /// The version of the form that is written.
+    pub const VERSION: u32 = 1;
+
+    /// Whether it is over.
+    pub fn has_ended(&self) -> bool {
+        matches!(self.status, ChildStatus::Ended { .. })
+    }
+
+    /// How it ended, once it has.
+    pub fn result(&self) -> Option<&ChildResult> {
+        match &self.status {
+            ChildStatus::Ended { result } => Some(result),
+            _ => None,
+        }
+    }
+
+    /// Its calls that wait for a person.
+    pub fn pending(&self) -> &[PendingCall] {
+        match &self.status {
+            ChildStatus::Waiting { calls } => calls,
+            _ => &[],
+        }
+    }
+
+    pub(crate) fn end(&mut self, result: ChildResult) {
+        self.status = ChildStatus::Ended { result };
+        self.ended_at_ms = Some(now_ms());
+    }
+}
+
+impl ChildStatus {
+    /// The status in one word, as people and models read it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Waiting { .. } => "waiting for the user",
+            Self::Ended { result } => result.end.name(),
+        }
+    }
+}
+
+impl ChildResult {
+    /// Makes the result of a run that ended so, and said this last.
+    pub fn new(end: ChildEnd, text: impl Into<String>) -> Self {
+        Self { end, text: text.into(), structured: None, detail: None }
+    }
+
+    /// Makes the result of a run that has done its task.
+    pub fn done(text: impl Into<String>) -> Self {
+        Self::new(ChildEnd::Done, text)
+    }
+
+    /// Makes the result of a run that broke, for a reason that its parent's model is told.
+    pub fn failed(reason: impl Into<String>) -> Self {
+        Self::new(ChildEnd::Failed { reason: reason.into() }, "")
+    }
+
+    /// Adds the result as data.
+    pub fn with_structured(mut self, structured: Value) -> Self {
+        self.structured = Some(structured);
+        self
+    }
+
+    /// Adds what people should know of how it ended, and the model of its parent is not told.
+    pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    pub(crate) fn cancelled() -> Self {
+        Self::new(ChildEnd::Cancelled, "")
+    }
+
+    pub(crate) fn lost(reason: impl Into<String>) -> Self {
+        Self::new(ChildEnd::Lost { reason: reason.into() }, "")
+    }
+}
+
+impl ChildEnd {
+    /// The end in one word, as people and models read it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Stopped { .. } => "stopped",
+            Self::Failed { .. } => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Lost { .. } => "lost",
+        }
+    }
+}

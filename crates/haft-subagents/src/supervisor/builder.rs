@@ -1,0 +1,82 @@
+use super::Supervisor;
+use super::house::House;
+use super::live::Live;
+use crate::{AgentSpec, ChildStore, MemoryChildren, SpawnLimits};
+use haft_core::ToolName;
+use haft_tools_core::{Events, Seats};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// Configures a [`Supervisor`].
+#[must_use = "a builder does nothing until it builds"]
+pub struct SupervisorBuilder {
+    agents: BTreeMap<ToolName, Arc<AgentSpec>>,
+    limits: SpawnLimits,
+    store: Arc<dyn ChildStore>,
+    events: Events,
+}
+
+impl SupervisorBuilder {
+    pub(super) fn new() -> Self {
+        Self {
+            agents: BTreeMap::new(),
+            limits: SpawnLimits::default(),
+            store: Arc::new(MemoryChildren::new()),
+            events: Events::default(),
+        }
+    }
+
+    /// Adds an agent; one of the same name is replaced.
+    pub fn agent(mut self, agent: AgentSpec) -> Self {
+        self.agents.insert(agent.name.clone(), Arc::new(agent));
+        self
+    }
+
+    /// Adds agents; those of the same names are replaced.
+    pub fn agents(self, agents: impl IntoIterator<Item = AgentSpec>) -> Self {
+        agents.into_iter().fold(self, Self::agent)
+    }
+
+    /// Bounds how many runs are started, and how deep.
+    pub fn limits(mut self, limits: SpawnLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Keeps runs there; in memory by default.
+    pub fn store(mut self, store: Arc<dyn ChildStore>) -> Self {
+        self.store = store;
+        self
+    }
+
+    /// Tells observers that runs begin and end; give the executor and the runner the same events.
+    pub fn events(mut self, events: Events) -> Self {
+        self.events = events;
+        self
+    }
+
+    /// Makes the supervisor.
+    pub fn build(self) -> Supervisor {
+        let Self { agents, limits, store, events } = self;
+        Supervisor::new(House {
+            seats: Seats::new(limits.width),
+            agents,
+            limits,
+            store,
+            events,
+            runner: OnceLock::new(),
+            live: Live::default(),
+            writing: tokio::sync::Mutex::default(),
+        })
+    }
+}
+
+impl fmt::Debug for SupervisorBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SupervisorBuilder")
+            .field("agents", &self.agents.keys())
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}

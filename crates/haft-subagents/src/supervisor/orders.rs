@@ -1,0 +1,150 @@
+//! Makes runs of what a call asks for.
+
+use super::drive::Order;
+use super::house::{House, root_of};
+use super::identity::child_run;
+use crate::{AgentSpec, ChildRecord, ChildStatus};
+use haft_agent::{Budget, RunHandle, Spent, When};
+use haft_core::{ToolError, ToolName};
+use haft_tools_core::{CallContext, StoreError, now_ms};
+use std::sync::Arc;
+
+/// Is one task that somebody is wanted for.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    pub(crate) spec: Arc<AgentSpec>,
+    pub(crate) task: String,
+}
+
+/// Is the call of a run that starts others, or looks after those it has started.
+pub(crate) struct Caller<'a> {
+    cx: &'a CallContext,
+    /// Reaches its run, where an agent drives that.
+    pub(crate) handle: Option<RunHandle>,
+}
+
+impl<'a> Caller<'a> {
+    pub(crate) fn new(cx: &'a CallContext) -> Self {
+        Self { cx, handle: RunHandle::of(cx.scope()).cloned() }
+    }
+
+    /// How many messages there were when the call was made, where that is known.
+    fn after_messages(&self) -> Option<u64> {
+        self.handle.as_ref()?.transcript().ok().map(|transcript| transcript.len() as u64)
+    }
+
+    /// Tells the run of the call what became of runs in the background, where that could not be told when they ended.
+    pub(crate) async fn tell_news(&self, house: &House) {
+        let Some(handle) = &self.handle else { return };
+        for record in house.untold(self.cx.scope()).await.unwrap_or_default() {
+            if house.live.is_driven(&record.run) || house.live.is_waited_for(&record.run) {
+                continue;
+            }
+            if handle.steer(crate::tools::news(&record), When::AfterTurn).is_ok() {
+                house.tell(std::slice::from_ref(&record)).await;
+            }
+        }
+    }
+
+    /// Has a run driven while the call waits for it.
+    pub(crate) fn attended(&self, record: ChildRecord, sharers: u64) -> Order {
+        let (cx, token) = (self.cx, self.cx.cancellation().child_token());
+        Order {
+            record,
+            above: cx.scope().clone(),
+            call: Some(cx.clone()),
+            is_awaited: true,
+            token,
+            sharers,
+            handle: self.handle.clone(),
+            drive: None,
+        }
+    }
+
+    /// Has a run driven that the call does not wait for, and that is cancelled with the run of the call all the same.
+    pub(crate) fn apart(&self, record: ChildRecord, sharers: u64) -> Order {
+        Order { is_awaited: false, ..self.attended(record, sharers) }
+    }
+}
+
+impl House {
+    /// Finds the runs of a call, or keeps that they are wanted, in the order of its tasks.
+    pub(crate) async fn wanted(
+        &self,
+        caller: &Caller<'_>,
+        tasks: &[Wanted],
+        background: bool,
+    ) -> Result<Vec<ChildRecord>, ToolError> {
+        let cx = caller.cx;
+        let (scope, after_messages) = (cx.scope(), caller.after_messages());
+        let known = self.children_of(scope).await.map_err(|error| unreadable(&error))?;
+        let place = (scope.run(), cx.call_id(), after_messages);
+        let parent = self.store.get(scope.run()).await.map_err(|error| unreadable(&error))?;
+        let above = parent.map(|parent| format!("{}/", parent.path)).unwrap_or_default();
+        let new: Vec<ChildRecord> = tasks
+            .iter()
+            .enumerate()
+            .map(|(index, Wanted { spec, task })| ChildRecord {
+                version: ChildRecord::VERSION,
+                run: child_run(place, index, &spec.name, task),
+                parent: scope.run().clone(),
+                root: root_of(scope).clone(),
+                depth: scope.depth() + 1,
+                call: cx.call_id().clone(),
+                place: index,
+                path: format!("{above}{}/{index}", cx.call_id()),
+                after_messages,
+                agent: spec.name.to_string(),
+                task: task.clone(),
+                background,
+                status: ChildStatus::Queued,
+                inbox: Vec::new(),
+                told: false,
+                budget: Budget::default(),
+                spent: Spent::default(),
+                charged: Spent::default(),
+                started_at_ms: now_ms(),
+                ended_at_ms: None,
+            })
+            .collect();
+        let added = new.iter().filter(|record| known.iter().all(|known| known.run != record.run)).count();
+        let most = self.limits.children;
+        if added > 0 && known.len() + added > most {
+            let left = most.saturating_sub(known.len());
+            return Err(ToolError::denied(format!(
+                "this run may start {most} others in all, and {left} of them are left; {}",
+                if left == 0 { "do the rest yourself" } else { "delegate fewer tasks" }
+            )));
+        }
+        let mut records = Vec::with_capacity(new.len());
+        for record in new {
+            records.push(self.put_new(record).await.map_err(|error| unreadable(&error))?);
+        }
+        Ok(records)
+    }
+
+    /// Finds an agent by its name.
+    pub(crate) fn agent(&self, name: &str) -> Result<&Arc<AgentSpec>, ToolError> {
+        if let Some(spec) = name.parse::<ToolName>().ok().and_then(|name| self.agents.get(&name)) {
+            return Ok(spec);
+        }
+        let names = || self.agents.keys().map(ToolName::as_str);
+        let near = haft_tools_core::nearest(name, names());
+        let shown: String = haft_tools_core::one_line(name, 64);
+        let hint = match (near.is_empty(), self.agents.is_empty()) {
+            (false, _) => format!("did you mean {}?", haft_tools_core::listed(near, "or")),
+            (true, false) => {
+                let most = names().take(20);
+                format!("there are {}", haft_tools_core::listed(most, "and"))
+            }
+            (true, true) => "there are none at all; do it yourself".to_owned(),
+        };
+        Err(ToolError::not_found(format!("there is no agent `{shown}`; {hint}")))
+    }
+}
+
+/// Tells a model that what is kept of runs cannot be reached.
+pub(crate) fn unreadable(error: &StoreError) -> ToolError {
+    ToolError::unavailable("the runs of agents cannot be read or kept at the moment; say so and stop")
+        .with_source(super::drive::with_causes(error))
+}

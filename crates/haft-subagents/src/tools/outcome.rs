@@ -1,0 +1,139 @@
+//! What the model of a run is told of the runs that it has started.
+
+use crate::{ChildEnd, ChildRecord, ChildResult, ChildStatus};
+use haft_core::{Content, ToolError, ToolOutput};
+use haft_tools_core::one_line;
+use serde_json::{Value, json};
+
+/// The most characters of a task that are shown with its run.
+const MOST_TASK: usize = 120;
+
+/// The most bytes of a result that are told without being asked for.
+const MOST_NEWS: usize = 20_000;
+
+/// Answers a call by what became of its runs: by the result where it is one, and one part for each otherwise.
+pub(super) fn reply(records: &[ChildRecord]) -> Result<ToolOutput, ToolError> {
+    let output = match records {
+        [record] => {
+            let text = match record.result() {
+                Some(ChildResult { end: ChildEnd::Done, text, .. }) => text.clone(),
+                Some(result) => return Err(broken(record, result)),
+                None => told(record),
+            };
+            ToolOutput::text(text).with_child_run(record.run.clone())
+        }
+        records => {
+            let results: Vec<&ChildResult> = records.iter().filter_map(ChildRecord::result).collect();
+            let is_useless = |result: &&ChildResult| result.end != ChildEnd::Done && result.text.is_empty();
+            if results.len() == records.len() && results.iter().all(is_useless) {
+                let parts: Vec<String> = records.iter().map(told).collect();
+                return Err(ToolError::failed(parts.join("\n")));
+            }
+            let count = records.len();
+            let parts = records.iter().enumerate();
+            let parts = parts
+                .map(|(place, record)| Content::text(format!("[{} of {count}] {}", place + 1, told(record))));
+            ToolOutput::new(parts.collect())
+        }
+    };
+    Ok(output.with_structured(structured(records)).with_details(details(records)))
+}
+
+/// Answers a call that does not wait for its runs.
+pub(super) fn started(records: &[ChildRecord]) -> ToolOutput {
+    let lines: Vec<String> = records
+        .iter()
+        .map(|record| match &record.status {
+            ChildStatus::Queued | ChildStatus::Running => {
+                format!("`{}` works on: {}", record.run, one_line(&record.task, MOST_TASK))
+            }
+            _ => line(record),
+        })
+        .collect();
+    let next = "You are told when they are done. Go on with something else, or wait with `wait_agents`.";
+    ToolOutput::text(format!("{}\n{next}", lines.join("\n")))
+        .with_structured(structured(records))
+        .with_details(details(records))
+}
+
+/// Tells a run, unasked, that one that it has started in the background has ended.
+pub(crate) fn news(record: &ChildRecord) -> String {
+    let text = told(record);
+    let cut = text.floor_char_boundary(MOST_NEWS);
+    let more = if cut < text.len() {
+        format!("…\n(cut; `wait_agents` with `{}` gives the whole)", record.run)
+    } else {
+        String::new()
+    };
+    format!("An agent in the background has ended.\n{}{more}", &text[..cut])
+}
+
+/// Says in one line where a run stands.
+pub(super) fn line(record: &ChildRecord) -> String {
+    let task = one_line(&record.task, MOST_TASK);
+    match record.result().and_then(why) {
+        Some(why) => format!("`{}` {} ({why}): {task}", record.run, record.status.name()),
+        None => format!("`{}` {}: {task}", record.run, record.status.name()),
+    }
+}
+
+/// Says where a run stands, with what it came to.
+pub(super) fn told(record: &ChildRecord) -> String {
+    let Some(result) = record.result() else { return line(record) };
+    let head = match why(result) {
+        None => format!("`{}` {}:", record.run, result.end.name()),
+        Some(why) => format!("`{}` {}: {why}", record.run, result.end.name()),
+    };
+    match (result.text.as_str(), &result.end) {
+        ("", ChildEnd::Done) => format!("{head}\n(it said nothing)"),
+        ("", _) => head,
+        (text, ChildEnd::Done) => format!("{head}\n{text}"),
+        (text, _) => format!("{head}\nWhat it said last:\n{text}"),
+    }
+}
+
+/// Says of one run, as the error of the call that waited for it, why it came to nothing.
+fn broken(record: &ChildRecord, result: &ChildResult) -> ToolError {
+    let text = told(record);
+    let error = match result.end {
+        ChildEnd::Cancelled => ToolError::cancelled(text),
+        _ => ToolError::failed(text),
+    };
+    match &result.detail {
+        Some(detail) => error.with_source(detail.clone()),
+        None => error,
+    }
+}
+
+fn why(result: &ChildResult) -> Option<&str> {
+    match &result.end {
+        ChildEnd::Done | ChildEnd::Cancelled => None,
+        ChildEnd::Stopped { reason } | ChildEnd::Failed { reason } | ChildEnd::Lost { reason } => {
+            Some(reason)
+        }
+    }
+}
+
+pub(super) fn structured(records: &[ChildRecord]) -> Value {
+    let agents = records.iter().map(|record| {
+        let mut agent = json!({
+            "agent": record.agent,
+            "run": record.run,
+            "status": record.status.name(),
+        });
+        if let Some(structured) = record.result().and_then(|result| result.structured.as_ref()) {
+            agent["result"] = structured.clone();
+        }
+        agent
+    });
+    json!({ "agents": agents.collect::<Vec<_>>() })
+}
+
+/// What the host is told and the model is not.
+fn details(records: &[ChildRecord]) -> Value {
+    let runs = records.iter().map(|record| {
+        let detail = record.result().and_then(|result| result.detail.as_ref());
+        json!({ "run": record.run, "spent": record.spent, "detail": detail })
+    });
+    json!({ "runs": runs.collect::<Vec<_>>() })
+}

@@ -1,0 +1,221 @@
+//! What the tests are played with: a house of tools, a script for each run, and what outlives a process.
+
+use async_trait::async_trait;
+use haft_agent::{Agent, RunState};
+use haft_core::{Event, Message, ToolError};
+use haft_model::{DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest, ScriptedModel, Session};
+use haft_subagents::{AgentRunner, AgentSpec, ChildStore, MemoryChildren, SpawnLimits, Supervisor};
+use haft_tools_core::{
+    Access, AccessMode, Accesses, Approval, Approver, CallContext, CallScope, CollisionPolicy, DenyAll,
+    Events, LocalExecutor, MemoryPending, Observer, PendingCall, PendingStore, Policy, Resource, Rule,
+    Scheme, ToolRegistry, approver_fn, tool_fn,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use tokio_util::sync::CancellationToken;
+
+pub(crate) const THING: Scheme = Scheme::new("thing");
+pub(crate) const AGENT: Scheme = Scheme::new("agent");
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Named {
+    /// The thing.
+    pub(crate) name: String,
+}
+
+/// Plays to each request the turn that comes next by its transcript, so that it can be asked again after a process ended.
+pub(crate) struct Script {
+    session: Session,
+    capabilities: ModelCapabilities,
+}
+
+impl Script {
+    pub(crate) fn new(session: Session) -> Self {
+        Self { session, capabilities: ModelCapabilities::new("scripted").with_parallel_tool_calls() }
+    }
+}
+
+#[async_trait]
+impl Model for Script {
+    fn capabilities(&self) -> &ModelCapabilities {
+        &self.capabilities
+    }
+
+    async fn stream(
+        &self,
+        request: ModelRequest,
+        cancel: CancellationToken,
+    ) -> Result<DeltaStream, ModelError> {
+        let is_turn = |message: &&Arc<Message>| matches!(***message, Message::Assistant { .. });
+        let played = request.messages.iter().filter(is_turn).count();
+        ScriptedModel::new(self.session.clone()).after_turns(played).stream(request, cancel).await
+    }
+}
+
+/// What outlives a process.
+#[derive(Clone, Default)]
+pub(crate) struct Disk {
+    pub(crate) children: Arc<MemoryChildren>,
+    pub(crate) pending: Arc<MemoryPending>,
+    /// How often each thing was made.
+    pub(crate) made: Arc<Mutex<BTreeMap<String, u32>>>,
+    pub(crate) events: Arc<Mutex<Vec<Event>>>,
+}
+
+/// Says how a house is set up.
+pub(crate) struct Setup {
+    pub(crate) session: String,
+    pub(crate) agents: Vec<AgentSpec>,
+    pub(crate) limits: SpawnLimits,
+    pub(crate) policy: Policy,
+    pub(crate) approver: Arc<dyn Approver>,
+    pub(crate) tools: ToolRegistry,
+    pub(crate) disk: Disk,
+}
+
+/// Is a process: a house with its supervisor, and the agent of the run at the top.
+pub(crate) struct Process {
+    pub(crate) supervisor: Supervisor,
+    pub(crate) agent: Arc<Agent>,
+}
+
+pub(crate) fn helper(name: &str) -> AgentSpec {
+    AgentSpec::new(name.parse().unwrap(), format!("Is the {name}."))
+}
+
+/// Lets everything be looked at and delegated, and has people asked about what is made.
+pub(crate) fn policy() -> Policy {
+    let free = "look, wait_agents, send_agent, cancel_agent, list_agents, report";
+    Policy::new()
+        .allow(Rule::tools(free.parse().unwrap()))
+        .allow(Rule::access(AccessMode::Call, Resource::subtree(AGENT, "")))
+}
+
+pub(crate) fn later() -> Arc<dyn Approver> {
+    Arc::new(approver_fn(|_: &PendingCall| Approval::Later))
+}
+
+impl Setup {
+    /// A house with a helper, in which nobody answers.
+    pub(crate) fn new(session: &str) -> Self {
+        Self {
+            session: session.to_owned(),
+            agents: vec![helper("helper")],
+            limits: SpawnLimits { depth: 3, ..SpawnLimits::default() },
+            policy: policy(),
+            approver: Arc::new(DenyAll),
+            tools: ToolRegistry::new(),
+            disk: Disk::default(),
+        }
+    }
+
+    pub(crate) fn process(&self) -> Process {
+        let (process, agent) = self.process_over(Arc::clone(&self.disk.children) as _);
+        Process { agent: Arc::new(agent), ..process }
+    }
+
+    /// As [`Setup::process`], over another store; the agent of the run at the top is given to be set up further.
+    pub(crate) fn process_over(&self, store: Arc<dyn ChildStore>) -> (Process, Agent) {
+        let sink = Arc::clone(&self.disk.events);
+        let observer: Arc<dyn Observer> =
+            Arc::new(move |event: &Event| sink.lock().unwrap().push(event.clone()));
+        let events = Events::new([observer]);
+        let supervisor = Supervisor::builder()
+            .agents(self.agents.iter().cloned())
+            .limits(self.limits.clone())
+            .store(store)
+            .events(events.clone())
+            .build();
+        let tools = things(&self.disk.made)
+            .merge(&self.tools, CollisionPolicy::Refuse)
+            .unwrap()
+            .merge(&supervisor.tools().unwrap(), CollisionPolicy::Refuse)
+            .unwrap();
+        let executor = LocalExecutor::builder(tools)
+            .policy(self.policy.clone())
+            .approver(Arc::clone(&self.approver))
+            .pending(Arc::clone(&self.disk.pending) as Arc<dyn PendingStore>)
+            .events(events.clone())
+            .build();
+        let session = Session::parse(&self.session, "test.jsonl").unwrap();
+        let own = Script::new(session.clone());
+        let runner = AgentRunner::new(Script::new(session.clone()), executor.clone())
+            .events(events.clone())
+            .choosing_model(move |child| {
+                let session = session.of_run(&child.path)?;
+                Some(Arc::new(Script::new(session)))
+            });
+        assert!(supervisor.drive_with(runner));
+        let agent =
+            |own| Agent::new(own, executor.clone()).events(events.clone()).made_again(Supervisor::MADE_AGAIN);
+        let spare = Script::new(own.session.clone());
+        let process = Process { supervisor, agent: Arc::new(agent(spare)) };
+        (process, agent(own))
+    }
+}
+
+/// Tools that look at things, and that make them.
+fn things(made: &Arc<Mutex<BTreeMap<String, u32>>>) -> ToolRegistry {
+    let read = |input: &Named| Ok(Accesses::from(Access::read(Resource::exact(THING, input.name.as_str()))));
+    let look = tool_fn("look", "Looks at a thing.", read, |input: Named, _: CallContext| async move {
+        Ok::<_, ToolError>(format!("a {}", input.name))
+    });
+    let write =
+        |input: &Named| Ok(Accesses::from(Access::write(Resource::exact(THING, input.name.as_str()))));
+    let made = Arc::clone(made);
+    let making = tool_fn("make", "Makes a thing.", write, move |input: Named, _: CallContext| {
+        *made.lock().unwrap().entry(input.name.clone()).or_default() += 1;
+        async move { Ok::<_, ToolError>(format!("made {}", input.name)) }
+    });
+    ToolRegistry::new().with(look.unwrap()).unwrap().with(making.unwrap()).unwrap()
+}
+
+pub(crate) fn scope() -> CallScope {
+    CallScope::new("run-1".parse().unwrap())
+}
+
+impl Process {
+    pub(crate) async fn run(&self) -> RunState {
+        self.agent.run(scope(), "go").await
+    }
+}
+
+/// The replies of a run and what its model said, one a line; the names of runs are left out.
+pub(crate) fn transcript(state: &RunState) -> String {
+    let mut lines = Vec::new();
+    for message in state.messages() {
+        match &**message {
+            Message::Tool { replies } => lines.extend(
+                replies
+                    .iter()
+                    .map(|reply| format!("{} {}: {}", reply.call_id, reply.status, reply.output.to_text())),
+            ),
+            Message::Assistant { .. } => lines.push(format!("model: {}", message.assistant_text())),
+            Message::User { content } => {
+                lines.push(format!("person: {}", content[0].as_text().unwrap_or_default()));
+            }
+            _ => {}
+        }
+    }
+    lines.push(format!("{:?}", state.end()));
+    unnamed(&lines.join("\n"))
+}
+
+/// Leaves out the digits by which runs are told apart.
+pub(crate) fn unnamed(text: &str) -> String {
+    let mut left = String::new();
+    let mut rest = text;
+    while let Some(place) = rest.find('-') {
+        left.push_str(&rest[..=place]);
+        rest = &rest[place + 1..];
+        let digits = rest.bytes().take(12).take_while(u8::is_ascii_hexdigit).count();
+        if digits == 12 {
+            left.push('#');
+            rest = &rest[12..];
+        }
+    }
+    left.push_str(rest);
+    left
+}

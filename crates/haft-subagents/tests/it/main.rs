@@ -1,0 +1,8 @@
+//! Delegation as a host and a model see it.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
+mod delegating;
+mod fixture;
+mod matrix;
