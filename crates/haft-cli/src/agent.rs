@@ -49,6 +49,7 @@ pub(crate) async fn agent(options: AgentOptions) -> Result<Exit> {
     let work = What::Agent(Box::new(settings.clone()));
     let mut task = Task::new(work, workdir.root_path(), &options.policy)?;
     (task.approve_all, task.json) = (options.yes, options.json);
+    task.quota = options.quota;
     task.agents = options.agents.as_deref().map(absolute).transpose()?;
     (task.no_mcp, task.no_openapi) = (options.no_mcp, options.no_openapi);
     let scope = setup::scope()?;

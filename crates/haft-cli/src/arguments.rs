@@ -1,4 +1,5 @@
 use crate::agent::arguments::AgentOptions;
+use crate::changes::{ChangeQuota, DiffOptions, UndoOptions};
 use crate::mcp::arguments::McpCommand;
 use crate::openapi::arguments::OpenApiCommand;
 use crate::other_root::OtherRoot;
@@ -205,6 +206,32 @@ Examples:
   haft journal
   haft journal --run run-19c4a7-1f3 --json")]
     Journal(JournalOptions),
+    /// Undo what a run, a turn of it or a call has changed in files
+    #[command(after_help = "\
+Files are put back as they were, with their permissions; what was made is removed, and what was moved is moved back. All of \
+it is done or nothing: if a file has changed since, nothing is undone, and each such file is named. What was undone is a change \
+itself, and `haft undo` takes it back in turn.
+
+Only what file tools change is recorded, for a month and within --undo-space of the command that changed it; what programs \
+change that `bash` runs is not.
+
+Examples:
+  haft undo
+  haft undo run-19c4 --dry-run
+  haft undo run-19c4
+  haft undo run-19c4 --turn 3
+  haft undo run-19c4 --call call_7")]
+    Undo(UndoOptions),
+    /// Show what a run, a turn of it or a call has changed in files
+    #[command(after_help = "\
+It is a unified diff of the files as they were before and after, whatever was done in between and has changed since.
+
+Examples:
+  haft diff
+  haft diff run-19c4
+  haft diff run-19c4 --call call_7
+  haft diff run-19c4 | git apply -R")]
+    Diff(DiffOptions),
 }
 
 #[derive(Debug, Args)]
@@ -396,6 +423,8 @@ pub(crate) struct CallOptions {
     #[arg(long)]
     pub(crate) no_openapi: bool,
     #[command(flatten)]
+    pub(crate) quota: ChangeQuota,
+    #[command(flatten)]
     pub(crate) policy: PolicyOptions,
 }
 
@@ -431,6 +460,8 @@ pub(crate) struct RunOptions {
     /// Leave out the tools of OpenAPI documents
     #[arg(long)]
     pub(crate) no_openapi: bool,
+    #[command(flatten)]
+    pub(crate) quota: ChangeQuota,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
 }

@@ -1,5 +1,6 @@
 use crate::arguments::CallOptions;
 use crate::attend::attend;
+use crate::changes::journalled;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
@@ -9,6 +10,7 @@ use crate::other_root::OtherRoot;
 use crate::policy_setup::PolicySetup;
 use crate::setup::Bench;
 use crate::task::{Task, What};
+use crate::user_directories::UserDirectories;
 use crate::work::{OneCall, Work};
 use crate::{outcome, setup};
 use anyhow::{Context as _, Result, bail};
@@ -26,6 +28,7 @@ pub(crate) async fn call(options: CallOptions) -> Result<Exit> {
     let mut task =
         Task::new(What::Call { tool: options.name.clone() }, workdir.root_path(), &options.policy)?;
     (task.approve_all, task.json, task.roots) = (options.yes, options.json, roots);
+    task.quota = options.quota;
     (task.no_mcp, task.no_openapi) = (options.no_mcp, options.no_openapi);
     let scope = setup::scope()?;
     let keeper = Keeper::new(KeptState::from_environment()?, scope.run().clone(), &task)?;
@@ -52,6 +55,7 @@ pub(crate) async fn set_up(
 ) -> Result<(LocalExecutor, Bench)> {
     // What cannot be read must not be found out when it is needed, in the middle of the work.
     state.existing()?;
+    let workdir = journalled(workdir, &UserDirectories::from_environment(), task.quota)?;
     let tools = setup::registry(&workdir)?;
     let (tools, servers) = offer(&workdir, tools, task.wanted()).await?;
     let policy = PolicySetup::new(&workdir, given, &tools).in_force(&task.policy()?)?;

@@ -6,6 +6,7 @@ mod approvals;
 mod arguments;
 mod attend;
 mod call;
+mod changes;
 mod conclude;
 mod delegation;
 mod editor;
@@ -76,6 +77,8 @@ fn main() -> ExitCode {
             Command::Approvals(command) => approvals::approvals(command).await,
             Command::Grants(command) => grants::grants(command).await,
             Command::Journal(options) => journal::journal(options).await,
+            Command::Undo(options) => changes::undo(&options),
+            Command::Diff(options) => changes::diff(&options),
         }
     });
     // A tool that was abandoned may still sit in the blocking pool; its result is of no use to anybody.

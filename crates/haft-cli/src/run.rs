@@ -38,6 +38,7 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     task.approve_all = options.yes || (place.is_scratch() && !decides);
     task.json = options.json;
     task.agents = source.agents.as_deref().map(absolute).transpose()?;
+    task.quota = options.quota;
     // What is approved unseen on a scratch copy must not reach beyond it, as tools of servers would.
     let is_played_alone = place.is_scratch() && !decides && !options.yes;
     task.no_mcp = options.no_mcp || is_played_alone;

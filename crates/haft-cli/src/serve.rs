@@ -47,6 +47,7 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
             options.workdir.is_some() || options.no_roots || options.http.is_some(),
         ),
         left_out: LeftOut { mcp: options.no_mcp, openapi: options.no_openapi },
+        quota: options.quota,
         policy: options.policy.clone(),
         clients: Clients::of(options.clients.as_deref())?,
     };

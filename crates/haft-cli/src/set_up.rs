@@ -1,10 +1,12 @@
 use crate::agent_run::{Shown, Stage};
+use crate::changes::journalled;
 use crate::delegation::{load, supervise};
 use crate::keeper::Keeper;
 use crate::offered::offer;
 use crate::policy_setup::PolicySetup;
 use crate::setup::{self, Bench};
 use crate::task::Task;
+use crate::user_directories::UserDirectories;
 use anyhow::Result;
 use haft::subagents::Supervisor;
 use haft::{CallScope, LocalOutputs, OutputStore, Redactor, Workdir};
@@ -41,21 +43,22 @@ impl SetUp<'_> {
         // What cannot be read must not be found out when it is needed, in the middle of the work.
         self.keeper.state.existing()?;
         let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
-        let tools = setup::registry_of_run(&self.workdir, Arc::clone(&outputs))?;
-        let (tools, servers) = offer(&self.workdir, tools, self.task.wanted()).await?;
+        let user = UserDirectories::from_environment();
+        let workdir = journalled(self.workdir.clone(), &user, self.task.quota)?;
+        let tools = setup::registry_of_run(&workdir, Arc::clone(&outputs))?;
+        let (tools, servers) = offer(&workdir, tools, self.task.wanted()).await?;
         let shown = Shown::new(self.task.json);
         let state = Arc::clone(&self.keeper.state);
         let (tools, supervisor) = match &self.task.agents {
             Some(agents) => {
-                let (tools, supervisor) =
-                    supervise(load(agents)?, &self.workdir, tools, &state, &shown.events)?;
+                let (tools, supervisor) = supervise(load(agents)?, &workdir, tools, &state, &shown.events)?;
                 (tools, Some(supervisor))
             }
             None => (tools, None),
         };
-        let policy = PolicySetup::new(&self.workdir, self.given, &tools).in_force(&self.task.policy()?)?;
+        let policy = PolicySetup::new(&workdir, self.given, &tools).in_force(&self.task.policy()?)?;
         policy.print_notes();
-        let bench = Bench { workdir: self.workdir.clone(), tools, policy, state, servers };
+        let bench = Bench { workdir, tools, policy, state, servers };
         Ok((bench, Around { outputs, shown, supervisor }))
     }
 

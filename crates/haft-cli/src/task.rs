@@ -1,4 +1,5 @@
 use crate::agent::AgentSettings;
+use crate::changes::ChangeQuota;
 use crate::exit::UsageError;
 use crate::mcp::offered::Wanted;
 use crate::offered::WantedTools;
@@ -41,6 +42,9 @@ pub(crate) struct Task {
     /// The directory with the agents that it can delegate to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agents: Option<PathBuf>,
+    /// How much is kept to undo what it changes.
+    #[serde(default)]
+    pub(crate) quota: ChangeQuota,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     profile: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,6 +104,7 @@ impl Task {
             no_mcp: false,
             no_openapi: false,
             agents: None,
+            quota: ChangeQuota::default(),
             profile: policy.profile.map(|profile| profile.to_string()),
             policy: policy_file,
             mode: policy.mode.map(|mode| mode.to_string()),

@@ -1,6 +1,6 @@
 use crate::exit::UsageError;
 use anyhow::Result;
-use haft::store::SqliteStore;
+use haft::store::{SqliteChanges, SqliteStore};
 use std::env;
 use std::path::{Path, PathBuf};
 
@@ -85,6 +85,15 @@ impl UserDirectories {
         }
     }
 
+    /// The journal of what tools change in files, beside the database; it need not be there.
+    ///
+    /// # Errors
+    ///
+    /// As for [`UserDirectories::state_file`].
+    pub(crate) fn changes_file(&self) -> Result<Option<PathBuf>> {
+        Ok(self.state_file()?.map(|path| beside(path, "-changes")))
+    }
+
     /// Where agents that work apart from those that delegate to them have their places; it need not be there.
     ///
     /// # Errors
@@ -107,9 +116,12 @@ impl UserDirectories {
     pub(crate) fn own_places(&self) -> impl Iterator<Item = PathBuf> {
         let config = self.config.as_ref().map(|(path, _)| path.clone());
         let state_file = self.state_file.iter().flat_map(SqliteStore::places);
-        let agents =
-            self.state_file.iter().flat_map(|path| [beside(path, "-places"), beside(path, "-patches")]);
-        config.into_iter().chain(self.state.clone()).chain(state_file).chain(agents)
+        let beside_it = self.state_file.iter().flat_map(|path| {
+            let mut places = SqliteChanges::places(beside(path, "-changes")).collect::<Vec<_>>();
+            places.extend([beside(path, "-places"), beside(path, "-patches")]);
+            places
+        });
+        config.into_iter().chain(self.state.clone()).chain(state_file).chain(beside_it)
     }
 }
 

@@ -65,4 +65,6 @@ pub use memory_runs::MemoryRuns;
 pub use open_error::OpenError;
 pub use run::{RunStatus, RunSummary, StoredRun};
 pub use run_store::{RunStore, SaveError, TakeError};
+#[cfg(all(unix, feature = "changes"))]
+pub use sqlite::{ChangesOptions, SqliteChanges};
 pub use sqlite::{GivenUp, Pruned, RecordFilter, SqliteStore, StoreOptions};

@@ -1,3 +1,5 @@
+#[cfg(all(unix, feature = "changes"))]
+mod changes;
 mod children;
 mod entries;
 mod giving_up;
@@ -11,6 +13,8 @@ mod prune;
 mod runs;
 mod schema;
 
+#[cfg(all(unix, feature = "changes"))]
+pub use changes::{ChangesOptions, SqliteChanges};
 pub use giving_up::GivenUp;
 pub use journal::RecordFilter;
 pub use prune::Pruned;
@@ -182,8 +186,8 @@ impl StoreOptions {
     /// As for [`SqliteStore::open`].
     pub fn open(&self, path: impl AsRef<Path>) -> Result<SqliteStore, OpenError> {
         let path = opening::make_file(path.as_ref())?;
-        let durable = open_connection(&path, self, opening::Durability::Disk)?;
-        let quick = open_connection(&path, self, opening::Durability::System)?;
+        let durable = open_connection(&path, self, opening::Durability::Disk, &schema::STORE)?;
+        let quick = open_connection(&path, self, opening::Durability::System, &schema::STORE)?;
         Ok(SqliteStore(Arc::new(Inner {
             path: Some(path),
             wait: self.wait,

@@ -8,6 +8,7 @@ use crate::commit::{Uncommitted, commit};
 use crate::digest::digest;
 use crate::failure::{failure, resolve_writable};
 use crate::hints::{Hints, missing_above};
+use crate::origin::origin_of;
 use crate::resource;
 use crate::words::{Count, Shown, counted};
 use async_trait::async_trait;
@@ -15,7 +16,7 @@ use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_tools_core::{
     Access, Accesses, Action, CallContext, CallScope, Prepared, Preview, Tool, input_schema, parse_input,
 };
-use haft_workdir::{Workdir, WorkdirPath};
+use haft_workdir::{ChangeOrigin, Workdir, WorkdirPath};
 use patch::{FilePatch, Kind, parse};
 use planned::{Planned, plan};
 use schemars::JsonSchema;
@@ -45,7 +46,7 @@ lines of context. For a few replacements in one file edit_file is simpler.";
 /// fit, the reply says so. Files keep their encoding, line endings and missing final newline, unless the patch is about it.
 ///
 /// All is planned before anything is written; then every file is looked at once more, and if one cannot be written those
-/// before it are put back. The host gets the diffs in the output's details (`{"files": [{"path", "change", "diff"}]}`).
+/// before it are put back. Where the working directory has a journal, they are also put back if the process is killed. The host gets the diffs in the output's details (`{"files": [{"path", "change", "diff"}]}`).
 ///
 /// Declares that it reads and writes the files, and writes the directories that it creates.
 #[derive(Debug)]
@@ -149,7 +150,8 @@ impl Action for Apply {
     }
 
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
-        blocking(&cx, move |stop| self.0.apply(stop)).await
+        let origin = origin_of(&cx);
+        blocking(&cx, move |stop| self.0.apply(&origin, stop)).await
     }
 }
 
@@ -161,22 +163,26 @@ impl Patch {
         }
     }
 
-    fn apply(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
+    fn apply(&self, origin: &ChangeOrigin, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let paths = self.files.iter().flat_map(|file| [Some(&file.path), file.to.as_ref()]).flatten();
         let _lock = self.workdir.lock(paths).map_err(failure)?;
-        match self.try_once(stop)? {
+        match self.try_once(origin, stop)? {
             Ok(output) => Ok(output),
             // Something has changed since it was read, which need not be where the hunks are.
-            Err(_) => self.try_once(stop)?.map_err(Uncommitted::into_error),
+            Err(_) => self.try_once(origin, stop)?.map_err(Uncommitted::into_error),
         }
     }
 
-    fn try_once(&self, stop: &CancellationToken) -> Result<Result<ToolOutput, Uncommitted>, ToolError> {
+    fn try_once(
+        &self,
+        origin: &ChangeOrigin,
+        stop: &CancellationToken,
+    ) -> Result<Result<ToolOutput, Uncommitted>, ToolError> {
         let planned = self.plan()?;
         go_on(stop)?;
         let changes: Vec<_> = planned.iter().flat_map(Planned::changes).collect();
-        match commit(&self.workdir, &changes) {
-            Ok(_) => Ok(Ok(output(&planned))),
+        match commit(&self.workdir, origin, &changes) {
+            Ok(committed) => Ok(Ok(committed.noted(output(&planned)))),
             Err(refused @ Uncommitted::Changed(_)) => Ok(Err(refused)),
             Err(Uncommitted::Failed(error)) => Err(error),
         }

@@ -2,9 +2,12 @@
 
 use crate::failure::failure;
 use crate::same::holds;
-use crate::words::Shown;
-use haft_core::ToolError;
-use haft_workdir::{Error, Existing, Workdir, WorkdirPath};
+use crate::words::{Shown, joined};
+use haft_core::{Content, ToolError, ToolOutput};
+use haft_workdir::{ChangeOrigin, Error, Expected, Finished, NewFile, OpenChangeSet, Workdir, WorkdirPath};
+
+/// How many paths are named where something is said about undoing.
+const NAMED_PATHS: usize = 5;
 
 /// What becomes of one file.
 #[derive(Debug)]
@@ -12,8 +15,10 @@ pub(crate) struct Change<'a> {
     pub(crate) path: &'a WorkdirPath,
     pub(crate) before: Before<'a>,
     pub(crate) after: After<'a>,
-    /// Whether anyone may execute it, where that changes; of what is removed, whether one could.
+    /// Whether anyone may execute it, where that changes.
     pub(crate) executable: Option<bool>,
+    /// Who may do what with a file that is new, where that is not as with any new file.
+    pub(crate) permissions: Option<u32>,
 }
 
 /// What must be in a file's place for a change to be made.
@@ -58,28 +63,82 @@ impl Uncommitted {
     }
 }
 
+/// What became of changes that were made.
+#[derive(Debug)]
+pub(crate) struct Committed {
+    /// The directories that were created for new files.
+    pub(crate) directories: Vec<WorkdirPath>,
+    /// What the model is to know about undoing them, if anything.
+    pub(crate) note: Option<String>,
+}
+
+impl Committed {
+    /// Adds to a reply what the model is to know.
+    pub(crate) fn noted(self, mut output: ToolOutput) -> ToolOutput {
+        output.content.extend(self.note.map(Content::text));
+        output
+    }
+}
+
 /// Makes every change, or none.
 ///
 /// All of them are looked at before the first is made: what must be there has to be there. If a later one fails, those
-/// before it are undone. Gives the directories that were created for new files.
-pub(crate) fn commit(workdir: &Workdir, changes: &[Change<'_>]) -> Result<Vec<WorkdirPath>, Uncommitted> {
+/// before it are taken back; where the working directory has a journal, also if the process is killed.
+pub(crate) fn commit(
+    workdir: &Workdir,
+    origin: &ChangeOrigin,
+    changes: &[Change<'_>],
+) -> Result<Committed, Uncommitted> {
+    let failed = |error| Uncommitted::Failed(failure(error));
+    // First what a killed process has left, so that it is not taken for what is to be there.
+    let mut set = workdir.change(origin.clone());
     for change in changes {
-        if !is_as_before(workdir, change).map_err(|error| Uncommitted::Failed(failure(error)))? {
+        if !is_as_before(workdir, change).map_err(failed)? {
             return Err(Uncommitted::Changed(change.path.clone()));
         }
     }
-    let mut directories = Vec::new();
-    // What is removed goes last, since it is written anew if it has to be undone.
+    // What is removed goes last, since it is written anew if it has to be taken back.
     let (removed, written): (Vec<_>, Vec<_>) =
         changes.iter().partition(|change| matches!(change.after, After::Absent));
-    let mut made: Vec<&Change<'_>> = Vec::with_capacity(changes.len());
     for change in written.into_iter().chain(removed) {
-        if let Err(error) = make(workdir, change, &mut directories) {
-            return Err(undo(workdir, &made, &directories, change, error));
+        if let Err(error) = make(&mut set, change) {
+            return Err(taken_back(set, change, error));
         }
-        made.push(change);
     }
-    Ok(directories)
+    let finished = set.finish().map_err(failed)?;
+    Ok(Committed { note: undo_note(&finished), directories: finished.directories })
+}
+
+/// Says what of a change set cannot be undone, and what was found unfinished before it.
+pub(crate) fn undo_note(finished: &Finished) -> Option<String> {
+    let named = |paths: &[String]| -> Vec<String> {
+        let more = paths.len().saturating_sub(NAMED_PATHS);
+        let shown = paths.iter().take(NAMED_PATHS).map(|path| format!("`{}`", Shown::new(path)));
+        shown.chain((more > 0).then(|| format!("{more} more"))).collect()
+    };
+    let mut notes = Vec::new();
+    if finished.unrecorded.is_some() {
+        notes.push("note: this change could not be recorded, so it cannot be undone".to_owned());
+    } else if !finished.not_undoable.is_empty() {
+        let paths = named(&finished.not_undoable);
+        notes.push(format!(
+            "note: this change cannot be undone, since what was there is too large to be kept: {}",
+            joined(&paths, "and")
+        ));
+    }
+    for recovered in &finished.recovered {
+        notes.push(format!(
+            "note: a call of a process that was killed had not finished; what it had done was taken back first: {}",
+            joined(&named(&recovered.paths), "and")
+        ));
+        if !recovered.left.is_empty() {
+            notes.push(format!(
+                "note: this could not be put back, since something else has changed it; look at what is in there: {}",
+                joined(&named(&recovered.left), "and")
+            ));
+        }
+    }
+    (!notes.is_empty()).then(|| notes.join("\n"))
 }
 
 fn is_as_before(workdir: &Workdir, change: &Change<'_>) -> Result<bool, Error> {
@@ -97,82 +156,59 @@ fn is_as_before(workdir: &Workdir, change: &Change<'_>) -> Result<bool, Error> {
     }
 }
 
-fn make(workdir: &Workdir, change: &Change<'_>, directories: &mut Vec<WorkdirPath>) -> Result<(), Error> {
+fn make<'a>(set: &mut OpenChangeSet<'a>, change: &Change<'a>) -> Result<(), Error> {
+    let expected = match change.before {
+        Before::Absent => Expected::Absent,
+        Before::Holds(bytes) => Expected::Holds(bytes),
+        Before::Whatever => Expected::Whatever,
+    };
     match &change.after {
-        After::Absent => workdir.remove_file(change.path)?,
-        After::Holds(parts) => {
-            if let Some(parent) = change.path.parent() {
-                directories.extend(workdir.create_dir_all(&parent)?);
-            }
-            let existing = match change.before {
-                Before::Absent => Existing::Refuse,
-                Before::Holds(_) | Before::Whatever => Existing::Replace,
-            };
-            workdir.write_atomic_parts(change.path, parts, existing)?;
-            if let Some(executable) = change.executable {
-                workdir.set_executable(change.path, executable)?;
-            }
-        }
+        After::Absent => set.remove_file(change.path, expected),
+        After::Holds(parts) => set.write(
+            change.path,
+            &NewFile::new(parts).executable(change.executable).permissions(change.permissions),
+            expected,
+        ),
     }
-    Ok(())
 }
 
 /// Puts everything back, the last change first, and says why.
-fn undo(
-    workdir: &Workdir,
-    made: &[&Change<'_>],
-    directories: &[WorkdirPath],
-    failed: &Change<'_>,
-    error: Error,
-) -> Uncommitted {
-    let mut left = Vec::new();
-    for change in made.iter().rev() {
-        let undone = match (change.before, &change.after) {
-            (Before::Absent, _) => workdir.remove_file(change.path),
-            (Before::Holds(bytes), After::Holds(_)) => {
-                let undone = workdir.write_atomic(change.path, bytes, Existing::Replace).map(|_| ());
-                undone.and_then(|()| match change.executable {
-                    Some(executable) => workdir.set_executable(change.path, !executable),
-                    None => Ok(()),
-                })
-            }
-            (Before::Holds(bytes), After::Absent) => {
-                let undone = workdir.write_atomic(change.path, bytes, Existing::Refuse).map(|_| ());
-                undone.and_then(|()| match change.executable {
-                    Some(executable) => workdir.set_executable(change.path, executable),
-                    None => Ok(()),
-                })
-            }
-            (Before::Whatever, _) => Ok(()),
-        };
-        if undone.is_err() {
-            left.push(format!("`{}`", Shown::new(change.path.as_str())));
-        }
-    }
-    for directory in directories.iter().rev() {
-        // One that somebody else has put something into stays.
-        let _ = workdir.remove_dir(directory);
-    }
+pub(crate) fn taken_back(set: OpenChangeSet<'_>, failed: &Change<'_>, error: Error) -> Uncommitted {
+    let left = set.roll_back();
     let error = match error {
-        Error::Exists { .. } | Error::NotFound { .. } => return Uncommitted::Changed(failed.path.clone()),
+        Error::Exists { .. } | Error::NotFound { .. } | Error::Differs { .. } if left.is_empty() => {
+            return Uncommitted::Changed(failed.path.clone());
+        }
         error => failure(error),
     };
+    Uncommitted::Failed(with_left(error, &left))
+}
+
+/// Adds to an error what could not be put back.
+pub(crate) fn with_left(error: ToolError, left: &[String]) -> ToolError {
     if left.is_empty() {
-        return Uncommitted::Failed(error);
+        return error;
     }
+    let left: Vec<String> = left.iter().map(|path| format!("`{}`", Shown::new(path))).collect();
     let text =
         format!("{}; could not be put back: {}; look at what is in there", error.message(), left.join(", "));
-    Uncommitted::Failed(ToolError::new(error.kind(), text).with_source(error))
+    ToolError::new(error.kind(), text).with_source(error)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{After, Before, Change, Uncommitted, commit};
+    use super::{After, Before, Change, Committed, Uncommitted};
     use haft_testkit::Tree;
+    use haft_workdir::ChangeOrigin;
     use haft_workdir::{Workdir, WorkdirPath};
 
     fn change<'a>(path: &'a WorkdirPath, before: Before<'a>, after: After<'a>) -> Change<'a> {
-        Change { path, before, after, executable: None }
+        Change { path, before, after, executable: None, permissions: None }
+    }
+
+    fn commit(workdir: &Workdir, changes: &[Change<'_>]) -> Result<Committed, Uncommitted> {
+        let origin = ChangeOrigin::new("run".parse().unwrap(), "call".parse().unwrap());
+        super::commit(workdir, &origin, changes)
     }
 
     fn paths<const N: usize>(workdir: &Workdir, paths: [&str; N]) -> [WorkdirPath; N] {

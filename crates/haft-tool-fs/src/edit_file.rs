@@ -13,6 +13,7 @@ use crate::digest::digest;
 use crate::encoding::{Decoded, TextEncoding};
 use crate::failure::{failure, failure_near, resolve_writable};
 use crate::hints::Hints;
+use crate::origin::origin_of;
 use crate::resource;
 use crate::text_change::{difference, in_file, spliced};
 use crate::whole::whole;
@@ -22,7 +23,7 @@ use haft_core::{Content, Origin, ToolError, ToolHints, ToolName, ToolOutput, Too
 use haft_tools_core::{
     Access, Accesses, Action, CallContext, CallScope, Prepared, Preview, Tool, input_schema, parse_input,
 };
-use haft_workdir::{Error, Workdir, WorkdirPath};
+use haft_workdir::{ChangeOrigin, Error, Workdir, WorkdirPath};
 use plan::{Edit, Plan, PlannedEdit, plan};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -131,7 +132,8 @@ impl Action for EditAction {
     }
 
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
-        blocking(&cx, move |stop| self.0.edit(stop)).await
+        let origin = origin_of(&cx);
+        blocking(&cx, move |stop| self.0.edit(&origin, stop)).await
     }
 }
 
@@ -156,18 +158,22 @@ impl Change {
         }
     }
 
-    fn edit(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
+    fn edit(&self, origin: &ChangeOrigin, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let _lock = self.workdir.lock([&self.path]).map_err(failure)?;
-        if let Ok(output) = self.try_once(stop)? {
+        if let Ok(output) = self.try_once(origin, stop)? {
             return Ok(output);
         }
         // It has changed since it was read, which need not be where the edits are.
-        let mut output = self.try_once(stop)?.map_err(Uncommitted::into_error)?;
+        let mut output = self.try_once(origin, stop)?.map_err(Uncommitted::into_error)?;
         output.content.push(Content::text(DRIFTED));
         Ok(output)
     }
 
-    fn try_once(&self, stop: &CancellationToken) -> Result<Result<ToolOutput, Uncommitted>, ToolError> {
+    fn try_once(
+        &self,
+        origin: &ChangeOrigin,
+        stop: &CancellationToken,
+    ) -> Result<Result<ToolOutput, Uncommitted>, ToolError> {
         let old = self.read()?;
         let edited = edited(&old, &self.edits).map_err(|reason| {
             ToolError::invalid_input(format!(
@@ -179,9 +185,9 @@ impl Change {
         let parts = spliced(&old, &edited.parts);
         let digest = digest(&parts);
         let (before, after) = (Before::Holds(&old), After::Holds(parts));
-        let change = commit::Change { path: &self.path, before, after, executable: None };
-        match commit(&self.workdir, &[change]) {
-            Ok(_) => Ok(Ok(self.output(&edited, &digest))),
+        let change = commit::Change { path: &self.path, before, after, executable: None, permissions: None };
+        match commit(&self.workdir, origin, &[change]) {
+            Ok(committed) => Ok(Ok(committed.noted(self.output(&edited, &digest)))),
             Err(refused @ Uncommitted::Changed(_)) => Ok(Err(refused)),
             Err(Uncommitted::Failed(error)) => Err(error),
         }
@@ -259,8 +265,13 @@ mod tests {
     use haft_core::ToolErrorKind;
     use haft_testkit::Tree;
     use haft_testkit::counting::most_live;
+    use haft_workdir::ChangeOrigin;
     use serde_json::json;
     use tokio_util::sync::CancellationToken;
+
+    fn origin() -> ChangeOrigin {
+        ChangeOrigin::new("run".parse().unwrap(), "call".parse().unwrap())
+    }
 
     #[test]
     fn holds_a_file_once() {
@@ -271,7 +282,7 @@ mod tests {
         let path = workdir.resolve("a.txt").unwrap();
         let edit: Edit = serde_json::from_value(json!({ "old": "needle = 1", "new": "pin = 2" })).unwrap();
         let change = Change { workdir, path, hints: Hints::default(), edits: vec![edit] };
-        let (output, most) = most_live(|| change.edit(&CancellationToken::new()).unwrap());
+        let (output, most) = most_live(|| change.edit(&origin(), &CancellationToken::new()).unwrap());
         assert!(output.to_text().contains("+let pin = 2;"));
         let file = i64::try_from(text.len()).unwrap();
         assert!(most * 10 <= file * 11, "{most} bytes are held for {file}");
@@ -286,7 +297,7 @@ mod tests {
         let change = Change { workdir, path, hints: Hints::default(), edits: vec![edit] };
         let stop = CancellationToken::new();
         stop.cancel();
-        assert_eq!(change.edit(&stop).unwrap_err().kind(), ToolErrorKind::Cancelled);
+        assert_eq!(change.edit(&origin(), &stop).unwrap_err().kind(), ToolErrorKind::Cancelled);
         assert_eq!(tree.read("a.txt"), "old\n");
     }
 }

@@ -66,6 +66,7 @@ mod lines;
 mod list_files;
 #[cfg(feature = "manage")]
 mod manage;
+mod origin;
 mod path_patterns;
 mod read_file;
 mod resource;

@@ -8,6 +8,7 @@ use crate::encoding::{Decoded, TextEncoding};
 use crate::failure::{failure, resolve_writable};
 use crate::hints::missing_above;
 use crate::lines::{line_feeds, lines_of};
+use crate::origin::origin_of;
 use crate::resource;
 use crate::same::holds;
 use crate::whole::whole;
@@ -18,7 +19,7 @@ use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_tools_core::{
     Access, Accesses, Action, CallContext, CallScope, Prepared, Preview, Tool, input_schema, parse_input,
 };
-use haft_workdir::{Error, Existing, Workdir, WorkdirPath};
+use haft_workdir::{ChangeOrigin, Error, Existing, Workdir, WorkdirPath};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -134,7 +135,8 @@ impl Action for Write {
     }
 
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
-        blocking(&cx, move |stop| self.0.write(stop)).await
+        let origin = origin_of(&cx);
+        blocking(&cx, move |stop| self.0.write(&origin, stop)).await
     }
 }
 
@@ -158,16 +160,20 @@ impl Change {
         }
     }
 
-    fn write(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
+    fn write(&self, origin: &ChangeOrigin, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let _lock = self.workdir.lock([&self.path]).map_err(failure)?;
-        match self.try_once(stop)? {
+        match self.try_once(origin, stop)? {
             Ok(output) => Ok(output),
             // Something else has written to it since it was read.
-            Err(_) => self.try_once(stop)?.map_err(Uncommitted::into_error),
+            Err(_) => self.try_once(origin, stop)?.map_err(Uncommitted::into_error),
         }
     }
 
-    fn try_once(&self, stop: &CancellationToken) -> Result<Result<ToolOutput, Uncommitted>, ToolError> {
+    fn try_once(
+        &self,
+        origin: &ChangeOrigin,
+        stop: &CancellationToken,
+    ) -> Result<Result<ToolOutput, Uncommitted>, ToolError> {
         let before = self.before()?;
         let bytes = self.bytes(&before)?;
         if !matches!(before, Before::Nothing) && self.is_there_already(&bytes) {
@@ -182,9 +188,13 @@ impl Change {
             Before::Other { .. } => commit::Before::Whatever,
         };
         let after = commit::After::Holds(vec![bytes.as_slice()]);
-        let change = commit::Change { path: &self.path, before: expected, after, executable: None };
-        match commit::commit(&self.workdir, &[change]) {
-            Ok(directories) => Ok(Ok(self.output(&before, &bytes, &directories))),
+        let change =
+            commit::Change { path: &self.path, before: expected, after, executable: None, permissions: None };
+        match commit::commit(&self.workdir, origin, &[change]) {
+            Ok(committed) => {
+                let output = self.output(&before, &bytes, &committed.directories);
+                Ok(Ok(committed.noted(output)))
+            }
             Err(refused @ Uncommitted::Changed(_)) => Ok(Err(refused)),
             Err(Uncommitted::Failed(error)) => Err(error),
         }
@@ -371,7 +381,7 @@ mod tests {
     use super::Change;
     use haft_core::ToolErrorKind;
     use haft_testkit::Tree;
-    use haft_workdir::Existing;
+    use haft_workdir::{ChangeOrigin, Existing};
     use tokio_util::sync::CancellationToken;
 
     #[test]
@@ -382,7 +392,8 @@ mod tests {
         let change = Change { workdir, path, content: "text\n".to_owned(), existing: Existing::Replace };
         let stop = CancellationToken::new();
         stop.cancel();
-        assert_eq!(change.write(&stop).unwrap_err().kind(), ToolErrorKind::Cancelled);
+        let origin = ChangeOrigin::new("run".parse().unwrap(), "call".parse().unwrap());
+        assert_eq!(change.write(&origin, &stop).unwrap_err().kind(), ToolErrorKind::Cancelled);
         assert_eq!(tree.list(), Vec::<String>::new());
     }
 }

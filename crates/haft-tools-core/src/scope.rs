@@ -19,6 +19,7 @@ use std::sync::Arc;
 pub struct CallScope {
     run: RunId,
     agent: Option<Arc<str>>,
+    turn: Option<u32>,
     /// The scope of the run that started this one.
     above: Option<Arc<CallScope>>,
     ceiling: Option<Arc<Policy>>,
@@ -32,6 +33,7 @@ impl CallScope {
         Self {
             run,
             agent: None,
+            turn: None,
             above: None,
             ceiling: None,
             modes: ModeSet::default(),
@@ -45,6 +47,7 @@ impl CallScope {
         Self {
             run,
             agent: None,
+            turn: None,
             above: Some(Arc::new(self.clone())),
             ceiling: None,
             modes: ModeSet::default(),
@@ -55,6 +58,12 @@ impl CallScope {
     /// Names the agent that works in the run.
     pub fn with_agent(mut self, agent: impl Into<Arc<str>>) -> Self {
         self.agent = Some(agent.into());
+        self
+    }
+
+    /// Says in which turn of the run calls are made, from 1.
+    pub fn with_turn(mut self, turn: u32) -> Self {
+        self.turn = Some(turn);
         self
     }
 
@@ -106,6 +115,11 @@ impl CallScope {
     /// The agent that works in the run, if it has a name.
     pub fn agent(&self) -> Option<&str> {
         self.agent.as_deref()
+    }
+
+    /// The turn of the run in which the call is made, from 1, if that is known.
+    pub fn turn(&self) -> Option<u32> {
+        self.turn
     }
 
     /// How many runs are above this one.

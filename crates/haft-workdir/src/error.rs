@@ -3,6 +3,7 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
+use crate::changes::ChangeJournalError;
 use crate::metadata::EntryKind;
 use crate::path::WorkdirPath;
 use crate::resolve_error::ResolveError;
@@ -135,6 +136,12 @@ pub enum Error {
         /// What the file system said.
         source: io::Error,
     },
+    /// A change cannot be recorded, so it was not made.
+    #[error("cannot record a change, so it was not made")]
+    Unrecorded {
+        /// What the journal said.
+        source: ChangeJournalError,
+    },
     /// The file system refused.
     #[error("cannot {action} `{}`", Shown::new(path.as_str()))]
     Io {
@@ -220,6 +227,10 @@ impl Error {
                 "`{}` was written, but may be lost if the machine stops now; read it again to be sure",
                 Shown::new(path.as_str())
             ),
+            Self::Unrecorded { .. } => {
+                "the change cannot be recorded, so nothing was changed; try once more, then ask the user to free some space"
+                    .to_owned()
+            }
             Self::Io { action, path, source } => {
                 let next = match source.kind() {
                     io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {

@@ -30,6 +30,9 @@
 //! A [`Walk`] lists a tree under the same promise, honouring ignore files; [`Workdir::near_names`] finds what a path
 //! that does not exist was probably meant to be.
 //!
+//! Changes that a call makes together go through an [`OpenChangeSet`]: all of them are made or none, and where the
+//! `Workdir` has a [`ChangeJournal`], they are taken back after a crash and can be undone later ([`UndoPlan`]).
+//!
 //! Every error has two texts: `Display` for the host, with the cause as its source, and `model_text` for the model, with
 //! the next step and without host paths.
 //!
@@ -91,6 +94,7 @@
 mod advisory_lock;
 mod at_hand;
 mod attributes;
+mod changes;
 mod error;
 mod handle;
 mod holds;
@@ -114,6 +118,12 @@ mod walk;
 mod workdir;
 mod write;
 
+pub use crate::changes::{
+    ChangeJournal, ChangeJournalError, ChangeLimits, ChangeOrigin, ChangeSet, ChangeSetId, ChangeStep,
+    ChangedRun, Conflict, ConflictKind, ContentDigest, Expected, Finished, MemoryChanges, NewFile,
+    OpenChangeSet, PathState, Recovered, RecoveryLock, SetEnd, SetStart, SetState, UndoEffect, UndoError,
+    UndoPlan, Undone,
+};
 pub use crate::error::Error;
 pub use crate::listing::DirEntry;
 pub use crate::lock::FileLocks;

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{FileType, Mode, Stat};
+use rustix::fs::{FileType, Stat};
 
 /// What an entry of the tree is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,7 +72,12 @@ pub struct Metadata {
     kind: EntryKind,
     size: u64,
     modified: Option<SystemTime>,
-    executable: bool,
+    mode: u32,
+}
+
+/// Reads the mode of an entry, whose type differs from system to system.
+pub(crate) fn mode_of(stat: &Stat) -> u32 {
+    u32::try_from(u64::from(stat.st_mode)).unwrap_or_default()
 }
 
 impl Metadata {
@@ -90,7 +95,7 @@ impl Metadata {
             kind: EntryKind::of(stat),
             size: u64::try_from(stat.st_size).unwrap_or(0),
             modified,
-            executable: Mode::from_raw_mode(stat.st_mode).intersects(Mode::XUSR | Mode::XGRP | Mode::XOTH),
+            mode: mode_of(stat) & 0o777,
         }
     }
 
@@ -113,6 +118,11 @@ impl Metadata {
 
     /// Tells whether anyone may execute the file (or enter the directory).
     pub fn is_executable(&self) -> bool {
-        self.executable
+        self.mode & 0o111 != 0
+    }
+
+    /// Returns who may read, write and execute it: the nine bits of the mode.
+    pub fn permissions(&self) -> u32 {
+        self.mode
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat, unlinkat};
 use rustix::io::Errno;
 
+use crate::changes::ChangeJournal;
 use crate::error::Error;
 use crate::handle::{DirectoryHandle, Lookup};
 use crate::metadata::{EntryKind, Metadata};
@@ -27,6 +28,7 @@ use crate::roots::{Root, RootAccess, Roots};
 #[derive(Clone)]
 pub struct Workdir {
     pub(crate) roots: Arc<Roots>,
+    pub(crate) journal: Option<Arc<dyn ChangeJournal>>,
 }
 
 impl Workdir {
@@ -54,7 +56,7 @@ impl Workdir {
     }
 
     fn open_with(path: &Path, lookup: Lookup) -> Result<Self, Error> {
-        Ok(Self { roots: Arc::new(Roots::of(Root::open(path, lookup)?)) })
+        Ok(Self { roots: Arc::new(Roots::of(Root::open(path, lookup)?)), journal: None })
     }
 
     /// Adds another host directory as a root, or says what may be done in a part of the tree.
@@ -90,12 +92,13 @@ impl Workdir {
     /// Those of [`Workdir::open`], also when the path is not UTF-8.
     pub fn with_root(self, path: impl AsRef<Path>, access: RootAccess) -> Result<Self, Error> {
         let root = Root::open(path.as_ref(), self.roots.main().handle.lookup())?;
-        Ok(Self { roots: Arc::new(Roots::clone(&self.roots).with(root, access)?) })
+        let roots = Arc::new(Roots::clone(&self.roots).with(root, access)?);
+        Ok(Self { roots, ..self })
     }
 
     /// Returns the same directory without the roots that were added outside of it.
     pub fn without_other_roots(self) -> Self {
-        Self { roots: Arc::new(self.roots.without_others()) }
+        Self { roots: Arc::new(self.roots.without_others()), ..self }
     }
 
     /// Returns the host path of the main root, without symbolic links, as it was when it was opened.

@@ -84,7 +84,7 @@ impl Agent {
             return Ok(run.state);
         }
         let token = run.controls().token.clone();
-        let mut resumption = Resumption::new(run.scope.clone(), pending, approval).cancelled_by(token);
+        let mut resumption = Resumption::new(run.turn_scope(), pending, approval).cancelled_by(token);
         if let Some(caller) = &self.caller {
             resumption = resumption.made_by(caller);
         }
@@ -202,11 +202,11 @@ impl<'a> Run<'a> {
         match effect {
             Effect::CallModel => Some(self.call_model().await),
             Effect::ExecuteBatch { calls } => {
-                let outcomes = self.execute(Batch::new(self.scope.clone(), calls)).await;
+                let outcomes = self.execute(Batch::new(self.turn_scope(), calls)).await;
                 Some(RunEvent::BatchExecuted { outcomes })
             }
             Effect::ExecuteHeld { calls } => {
-                let outcomes = self.execute(Batch::of_held(self.scope.clone(), calls)).await;
+                let outcomes = self.execute(Batch::of_held(self.turn_scope(), calls)).await;
                 Some(RunEvent::BatchExecuted { outcomes })
             }
             Effect::Emit(kind) => {
@@ -219,6 +219,11 @@ impl<'a> Run<'a> {
             }
             Effect::AwaitApproval | Effect::Done => None,
         }
+    }
+
+    /// Gives the scope of calls that the model makes in the turn that it has taken last.
+    fn turn_scope(&self) -> CallScope {
+        self.scope.clone().with_turn(self.state.turns())
     }
 
     async fn keep(&mut self) {

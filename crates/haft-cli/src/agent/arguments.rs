@@ -1,5 +1,6 @@
 use super::Header;
 use super::model_settings::{Lack, ModelId, Wire};
+use crate::changes::ChangeQuota;
 use crate::policy_setup::PolicyOptions;
 use anyhow::Result;
 use clap::Args;
@@ -49,6 +50,8 @@ pub(crate) struct AgentOptions {
     pub(crate) budget: BudgetOptions,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
+    #[command(flatten)]
+    pub(crate) quota: ChangeQuota,
 }
 
 #[derive(Debug, Args)]

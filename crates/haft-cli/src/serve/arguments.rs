@@ -1,3 +1,4 @@
+use crate::changes::ChangeQuota;
 use crate::policy_setup::PolicyOptions;
 use clap::{Args, ValueEnum};
 use haft::mcp::{AllowedHost, AllowedOrigin, Mode};
@@ -71,6 +72,8 @@ pub(crate) struct ServeOptions {
     /// What holds for each client: its profile, policy, directory and rate
     #[arg(long, value_name = "FILE", help_heading = "HTTP")]
     pub(crate) clients: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) quota: ChangeQuota,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
 }

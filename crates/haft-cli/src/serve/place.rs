@@ -1,6 +1,8 @@
+use crate::changes::{ChangeQuota, journalled};
 use crate::mcp::offered::{Offered, offer_live};
 use crate::openapi;
 use crate::setup;
+use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
 use haft::{
     CallScope, Catalog, Event, EventKind, Events, FixedSource, LocalOutputs, Observer, OutputStore, Workdir,
@@ -43,9 +45,11 @@ impl Place {
     pub(super) fn open(
         path: &Path,
         left_out: LeftOut,
+        user: &UserDirectories,
+        quota: ChangeQuota,
         changes: &Arc<watch::Sender<u64>>,
     ) -> Result<Arc<Self>> {
-        let workdir = setup::workdir(Some(path))?;
+        let workdir = journalled(setup::workdir(Some(path))?, user, quota)?;
         let spilled = tempfile::tempdir().context("cannot make a directory for large outputs")?;
         let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::spilling_into(spilled.path()));
         let own = setup::registry(&workdir)?.with(read_output(Arc::clone(&outputs)))?;

@@ -2,6 +2,7 @@ use super::clients::Clients;
 use super::directory::Directory;
 use super::place::LeftOut;
 use super::toolbox::{ServedBenches, Settings};
+use crate::changes::ChangeQuota;
 use crate::kept_state::KeptState;
 use crate::policy_setup::PolicyOptions;
 use crate::user_directories::UserDirectories;
@@ -22,6 +23,7 @@ fn served(tree: &Tree, clients: &str) -> (ServedBenches, Arc<KeptState>) {
     let settings = Settings {
         directory: Directory::of(&Workdir::open(tree.path().join("work")).unwrap(), false),
         left_out: LeftOut { mcp: true, openapi: true },
+        quota: ChangeQuota::default(),
         policy: PolicyOptions::default(),
         clients: Clients::of(Some(&tree.path().join("clients.toml"))).unwrap(),
     };

@@ -3,6 +3,7 @@ use super::directory::Directory;
 use super::instructions::instructions;
 use super::place::{LeftOut, Place};
 use super::waiting_calls::WaitingCalls;
+use crate::changes::ChangeQuota;
 use crate::exit;
 use crate::kept_state::KeptState;
 use crate::paint::ASKS;
@@ -37,6 +38,8 @@ const MOST_PLACES: usize = 16;
 pub(super) struct Settings {
     pub(super) directory: Directory,
     pub(super) left_out: LeftOut,
+    /// How much is kept to undo what is changed.
+    pub(super) quota: ChangeQuota,
     /// What the command line says of the policy.
     pub(super) policy: PolicyOptions,
     pub(super) clients: Clients,
@@ -147,7 +150,8 @@ impl Inner {
                 None => bail!("{MOST_PLACES} directories are worked in already"),
             }
         }
-        let place = Place::open(directory, self.settings.left_out, &self.changes)?;
+        let place =
+            Place::open(directory, self.settings.left_out, &self.user, self.settings.quota, &self.changes)?;
         places.insert(directory.to_owned(), Arc::clone(&place));
         Ok(place)
     }

@@ -23,6 +23,7 @@ mod served;
 mod service;
 mod state;
 mod tools;
+mod undo;
 mod unreadable;
 mod waiting;
 

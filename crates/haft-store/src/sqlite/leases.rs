@@ -36,7 +36,7 @@ impl Drop for Lease {
 }
 
 /// Makes the directory of the locks for the owner alone, if it is not there.
-fn make_directory(path: &Path) -> io::Result<()> {
+pub(super) fn make_directory(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -59,7 +59,7 @@ fn name(run: &RunId) -> String {
 }
 
 /// Locks the file; gives `None` if somebody else has.
-fn lock(path: &Path) -> io::Result<Option<File>> {
+pub(super) fn lock(path: &Path) -> io::Result<Option<File>> {
     loop {
         let mut file = private(OpenOptions::new().read(true).write(true).create(true)).open(path)?;
         match file.try_lock() {

@@ -1,6 +1,7 @@
 use super::places::private;
 #[cfg(unix)]
 use super::places::{LOGS, beside};
+use super::schema::Form;
 use super::{StoreOptions, Trouble, schema};
 use crate::{OpenError, StoreFault};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -60,6 +61,7 @@ pub(super) fn open_connection(
     path: &Path,
     options: &StoreOptions,
     durability: Durability,
+    form: &Form,
 ) -> Result<Connection, OpenError> {
     let until = Instant::now() + options.wait;
     let failed = |error: rusqlite::Error| database(path, Trouble::Sqlite(error), options.wait);
@@ -73,11 +75,11 @@ pub(super) fn open_connection(
         return Err(OpenError::Database { path: path.to_owned(), source: StoreFault::ReadOnly { source } });
     }
     // Before anything is changed, since the file may be anybody's.
-    schema::look(&connection).map_err(|error| error.into_open_error(path, options.wait))?;
+    schema::look(&connection, form).map_err(|error| error.into_open_error(path, options.wait))?;
     narrow(path).map_err(|source| OpenError::File { path: path.to_owned(), source })?;
     write_ahead(&connection, path, until, options.wait)?;
     configure(&connection, durability).map_err(failed)?;
-    schema::migrate(&mut connection).map_err(|error| error.into_open_error(path, options.wait))?;
+    schema::migrate(&mut connection, form).map_err(|error| error.into_open_error(path, options.wait))?;
     if let Some(bytes) = options.max_bytes {
         bound(&connection, bytes).map_err(failed)?;
     }
@@ -89,7 +91,7 @@ pub(super) fn open_in_memory(wait: Duration) -> Result<Connection, OpenError> {
     let failed = |error: rusqlite::Error| database(path, Trouble::Sqlite(error), wait);
     let mut connection = Connection::open_in_memory().map_err(failed)?;
     configure(&connection, Durability::System).map_err(failed)?;
-    schema::migrate(&mut connection).map_err(|error| error.into_open_error(path, wait))?;
+    schema::migrate(&mut connection, &schema::STORE).map_err(|error| error.into_open_error(path, wait))?;
     Ok(connection)
 }
 

@@ -29,6 +29,9 @@ pub(crate) enum Part {
     OpenReadOnly { path: PathBuf },
     /// Makes calls that have to wait, and ends, or stays until it is killed.
     Ask { session: Session, stays: bool },
+    /// Changes files until it is killed at this step.
+    #[cfg(all(unix, feature = "changes"))]
+    Change { root: PathBuf, journal: PathBuf, steps: usize },
     /// Goes on with them.
     Answer { session: Session, until: session::Until },
 }
@@ -46,6 +49,10 @@ fn plays_its_part() {
             Part::Lock { path } => crate::hostile::lock(path),
             Part::OpenReadOnly { path } => crate::hostile::open_read_only(&path),
             Part::Ask { session, stays } => session.ask_in_child(stays).await,
+            #[cfg(all(unix, feature = "changes"))]
+            Part::Change { root, journal, steps } => {
+                crate::changes::change_until_killed(&root, &journal, steps)
+            }
             Part::Answer { session, until } => session.answer_in_child(until).await,
         }
     });

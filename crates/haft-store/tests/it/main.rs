@@ -5,6 +5,8 @@
 #![expect(clippy::needless_pass_by_value, reason = "a snapshot is written where it is used")]
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
+#[cfg(all(unix, feature = "changes"))]
+mod changes;
 mod child;
 mod children;
 mod entries;

@@ -24,6 +24,7 @@ pub(super) struct Planned<'a> {
     /// What comes into it; nothing where it is removed.
     pub(super) after: Option<Vec<u8>>,
     was_executable: bool,
+    permissions: Option<u32>,
     hunks: usize,
     pub(super) change: &'static str,
     pub(super) diff: String,
@@ -41,6 +42,7 @@ pub(super) fn plan<'a>(workdir: &Workdir, file: &'a File, read: &mut u64) -> Res
             before: None,
             after: Some(content.clone().into_bytes()),
             was_executable: false,
+            permissions: None,
             hunks: 0,
             change: "added",
             diff: Diff::new(None, content).for_host(file.path.as_str()),
@@ -55,7 +57,8 @@ pub(super) fn plan<'a>(workdir: &Workdir, file: &'a File, read: &mut u64) -> Res
         other => failure_near(workdir, &file.hints, other),
     })?;
     *read += before.len() as u64;
-    let was_executable = workdir.metadata(&file.path).map_err(failure)?.is_executable();
+    let metadata = workdir.metadata(&file.path).map_err(failure)?;
+    let was_executable = metadata.is_executable();
     if let Some(to) = &file.to {
         is_vacant(workdir, to)?;
     }
@@ -74,6 +77,7 @@ pub(super) fn plan<'a>(workdir: &Workdir, file: &'a File, read: &mut u64) -> Res
         before: None,
         after: None,
         was_executable,
+        permissions: Some(metadata.permissions()),
         hunks: hunks.len(),
         change,
         diff: String::new(),
@@ -163,13 +167,17 @@ impl Planned<'_> {
         let path = &self.file.path;
         let Some(to) = &self.file.to else {
             let changed = (wanted != self.was_executable).then_some(wanted);
-            let executable = if self.after.is_none() { Some(self.was_executable) } else { changed };
-            return vec![Change { path, before, after: after(), executable }];
+            return vec![Change { path, before, after: after(), executable: changed, permissions: None }];
         };
-        let executable = wanted.then_some(true);
         vec![
-            Change { path: to, before: Before::Absent, after: after(), executable },
-            Change { path, before, after: After::Absent, executable: Some(self.was_executable) },
+            Change {
+                path: to,
+                before: Before::Absent,
+                after: after(),
+                executable: (wanted != self.was_executable).then_some(wanted),
+                permissions: self.permissions,
+            },
+            Change { path, before, after: After::Absent, executable: None, permissions: None },
         ]
     }
 }

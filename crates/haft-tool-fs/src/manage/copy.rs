@@ -1,15 +1,14 @@
-use super::doing::Doing;
+use super::doing::{Doing, changing};
 use super::entry::{not_inside, not_the_root, occupied};
 use crate::blocking::go_on;
-use crate::commit::{After, Before, Change, commit};
 use crate::failure::{failure, failure_near, resolve};
 use crate::hints::{Hints, missing_above};
 use crate::resource;
 use crate::whole::whole;
 use crate::words::{Count, Shown, counted, size};
-use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
+use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolSpec};
 use haft_tools_core::{Access, Accesses, CallScope, Prepared, Tool, input_schema, parse_input};
-use haft_workdir::{EntryKind, Error, WalkOptions, Workdir, WorkdirPath};
+use haft_workdir::{EntryKind, Error, Expected, NewFile, OpenChangeSet, WalkOptions, Workdir, WorkdirPath};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -27,9 +26,9 @@ refused. Directories above the new path are made. Symbolic links in a directory 
 
 /// Copies a file or a directory: the tool `copy`.
 ///
-/// Files keep whether they can be executed. A file over 64 MiB and a directory of more than 5,000 entries are refused before
-/// anything is copied. Declares that it reads everything at and below the one place and writes the other, with the
-/// directories that it makes.
+/// Everything is copied or nothing, and has the permissions of what it is a copy of. A file over 64 MiB and a directory of
+/// more than 5,000 entries are refused before anything is copied. Declares that it reads everything at and below the one
+/// place and writes the other, with the directories that it makes.
 #[derive(Debug)]
 pub struct Copy {
     spec: ToolSpec,
@@ -74,31 +73,48 @@ impl Tool for Copy {
         let accesses: Accesses = read.chain(written).chain(hints.access()).collect();
         let workdir = self.workdir.clone();
         let shown = format!("copies `{}` to `{}`", Shown::new(from.as_str()), Shown::new(to.as_str()));
-        let doing = Doing::new(shown, move |stop| {
+        let doing = Doing::new(shown, move |origin, stop| {
             let _lock = workdir.lock([&to]).map_err(failure)?;
-            copy(&workdir, &from, &to, &hints, stop)
+            let found = find(&workdir, &from, &to, &hints, stop)?;
+            changing(&workdir, origin, |set| copy(&workdir, set, &found, &from, &to, stop))
         });
         Ok(Prepared::new(accesses, doing))
     }
 }
 
-fn copy(
+/// What there is to copy.
+enum Found {
+    File,
+    /// What is in a directory, with how much of it is neither a file nor a directory.
+    Directory {
+        files: Vec<WorkdirPath>,
+        directories: Vec<WorkdirPath>,
+        left_out: u64,
+    },
+}
+
+fn find(
     workdir: &Workdir,
     from: &WorkdirPath,
     to: &WorkdirPath,
     hints: &Hints,
     stop: &CancellationToken,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Found, ToolError> {
     let kind = workdir.metadata(from).map_err(|error| failure_near(workdir, hints, error))?.kind();
     match workdir.kind(to) {
         Err(Error::NotFound { .. }) => {}
         Err(error) => return Err(failure(error)),
         Ok(_) => return Err(occupied(to)),
     }
-    let said = format!("`{}` to `{}`", Shown::new(from.as_str()), Shown::new(to.as_str()));
-    if kind == EntryKind::File {
-        let bytes = copy_file(workdir, from, to)?;
-        return Ok(ToolOutput::text(format!("copied {said}: {}", size(bytes))));
+    match kind {
+        EntryKind::File => return Ok(Found::File),
+        EntryKind::Directory => {}
+        other => {
+            return Err(ToolError::invalid_input(format!(
+                "`{}` is a {other}; only files and directories are copied",
+                Shown::new(from.as_str())
+            )));
+        }
     }
     let options = WalkOptions::default().hidden(true).ignored(true);
     let (mut files, mut directories, mut left_out) = (Vec::new(), Vec::new(), 0_u64);
@@ -121,33 +137,65 @@ fn copy(
             )));
         }
     }
+    Ok(Found::Directory { files, directories, left_out })
+}
+
+fn copy(
+    workdir: &Workdir,
+    set: &mut OpenChangeSet<'_>,
+    found: &Found,
+    from: &WorkdirPath,
+    to: &WorkdirPath,
+    stop: &CancellationToken,
+) -> Result<String, ToolError> {
+    let said = format!("`{}` to `{}`", Shown::new(from.as_str()), Shown::new(to.as_str()));
+    let Found::Directory { files, directories, left_out } = found else {
+        let bytes = copy_file(workdir, set, from, to)?;
+        return Ok(format!("copied {said}: {}", size(bytes)));
+    };
     let place = |path: &WorkdirPath| {
         let below = path.relative_to(from).unwrap_or_default();
         below.split('/').try_fold(to.clone(), |place, name| place.join_file_name(name))
     };
-    workdir.create_dir_all(to).map_err(failure)?;
-    for directory in directories.iter().filter_map(place) {
-        workdir.create_dir_all(&directory).map_err(failure)?;
+    copy_directory(workdir, set, from, to)?;
+    for directory in directories {
+        let Some(place) = place(directory) else { continue };
+        copy_directory(workdir, set, directory, &place)?;
     }
-    let (mut copied, mut bytes) = (0_u64, 0);
-    for file in &files {
+    let mut bytes = 0;
+    for file in files {
         go_on(stop)?;
         let Some(place) = place(file) else { continue };
-        bytes += copy_file(workdir, file, &place).map_err(|error| {
-            let text = format!("{} were copied, but: {}", counted(copied, "file", "files"), error.message());
+        bytes += copy_file(workdir, set, file, &place).map_err(|error| {
+            let text = format!("nothing was copied: {}", error.message());
             ToolError::new(error.kind(), text).with_source(error)
         })?;
-        copied += 1;
     }
-    let mut text = format!("copied {said}: {}, {}", counted(copied, "file", "files"), size(bytes));
-    if left_out > 0 {
+    let mut text =
+        format!("copied {said}: {}, {}", counted(files.len() as u64, "file", "files"), size(bytes));
+    if *left_out > 0 {
         text += "; left out: ";
-        text += &counted(left_out, "link or other entry", "links and other entries");
+        text += &counted(*left_out, "link or other entry", "links and other entries");
     }
-    Ok(ToolOutput::text(text))
+    Ok(text)
 }
 
-fn copy_file(workdir: &Workdir, from: &WorkdirPath, to: &WorkdirPath) -> Result<u64, ToolError> {
+fn copy_directory(
+    workdir: &Workdir,
+    set: &mut OpenChangeSet<'_>,
+    from: &WorkdirPath,
+    to: &WorkdirPath,
+) -> Result<(), ToolError> {
+    let mode = workdir.metadata(from).map_err(failure)?.permissions();
+    set.create_dir_like(to, mode).map_err(failure)
+}
+
+fn copy_file(
+    workdir: &Workdir,
+    set: &mut OpenChangeSet<'_>,
+    from: &WorkdirPath,
+    to: &WorkdirPath,
+) -> Result<u64, ToolError> {
     let bytes = whole(workdir, from, FILE_BYTES).map_err(|error| match error {
         Error::TooLarge { .. } => ToolError::invalid_input(format!(
             "`{}` is larger than {}; copy it with a command such as `cp`",
@@ -156,8 +204,11 @@ fn copy_file(workdir: &Workdir, from: &WorkdirPath, to: &WorkdirPath) -> Result<
         )),
         other => failure(other),
     })?;
-    let executable = workdir.metadata(from).map_err(failure)?.is_executable().then_some(true);
-    let change = Change { path: to, before: Before::Absent, after: After::Holds(vec![&bytes]), executable };
-    commit(workdir, &[change]).map_err(crate::commit::Uncommitted::into_error)?;
+    let mode = workdir.metadata(from).map_err(failure)?.permissions();
+    let written = set.write(to, &NewFile::new(&[&bytes]).permissions(mode).copied(), Expected::Absent);
+    written.map_err(|error| match error {
+        Error::Exists { .. } => occupied(to).with_source(error),
+        other => failure(other),
+    })?;
     Ok(bytes.len() as u64)
 }

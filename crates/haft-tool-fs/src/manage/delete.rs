@@ -1,12 +1,12 @@
-use super::doing::Doing;
-use super::entry::{not_the_root, resolve_entry};
+use super::doing::{Doing, changing};
+use super::entry::{crosses_devices, not_the_root, resolve_entry};
 use crate::failure::{failure, failure_near};
 use crate::hints::Hints;
 use crate::resource;
 use crate::words::{Count, Shown};
-use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
+use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolSpec};
 use haft_tools_core::{Access, Accesses, CallScope, Prepared, Tool, input_schema, parse_input};
-use haft_workdir::{EntryKind, Error, Existing, Workdir, WorkdirPath};
+use haft_workdir::{EntryKind, Error, Expected, NewFile, OpenChangeSet, Workdir, WorkdirPath};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -70,6 +70,12 @@ impl Tool for Delete {
                 Shown::new(path.as_str())
             )));
         }
+        if trash.starts_with(&path) && !permanently {
+            return Err(ToolError::invalid_input(format!(
+                "`{}` holds the trash of this run and cannot be moved into it; delete what is in it with `permanently`",
+                Shown::new(path.as_str())
+            )));
+        }
         let mut accesses = vec![Access::write(resource::tree(&path))];
         if !permanently {
             accesses.push(Access::write(resource::tree(&trash)));
@@ -78,10 +84,12 @@ impl Tool for Delete {
         let workdir = self.workdir.clone();
         let how = if permanently { "for good" } else { "by moving it to the trash" };
         let shown = format!("deletes `{}` {how}", Shown::new(path.as_str()));
-        let doing = Doing::new(shown, move |_| {
+        let doing = Doing::new(shown, move |origin, _| {
             let _lock = workdir.lock([&path]).map_err(failure)?;
             let kind = kind_of(&workdir, &path).map_err(|error| failure_near(&workdir, &hints, error))?;
-            if permanently { remove(&workdir, &path, kind) } else { keep(&workdir, &path, &trash) }
+            changing(&workdir, origin, |set| {
+                if permanently { remove(&workdir, set, &path, kind) } else { keep(set, &path, &trash) }
+            })
         });
         Ok(Prepared::new(accesses, doing))
     }
@@ -102,7 +110,12 @@ fn kind_of(workdir: &Workdir, path: &WorkdirPath) -> Result<EntryKind, Error> {
     }
 }
 
-fn remove(workdir: &Workdir, path: &WorkdirPath, kind: EntryKind) -> Result<ToolOutput, ToolError> {
+fn remove(
+    workdir: &Workdir,
+    set: &mut OpenChangeSet<'_>,
+    path: &WorkdirPath,
+    kind: EntryKind,
+) -> Result<String, ToolError> {
     let shown = Shown::new(path.as_str());
     if kind == EntryKind::Directory {
         let entries = workdir.read_dir(path).map_err(failure)?.len();
@@ -112,35 +125,42 @@ fn remove(workdir: &Workdir, path: &WorkdirPath, kind: EntryKind) -> Result<Tool
                 Count(entries as u64)
             )));
         }
-        workdir.remove_dir(path).map_err(failure)?;
+        set.remove_dir(path).map_err(failure)?;
     } else {
-        workdir.remove_file(path).map_err(failure)?;
+        set.remove_file(path, Expected::Whatever).map_err(failure)?;
     }
-    Ok(ToolOutput::text(format!("deleted `{shown}` for good")))
+    Ok(format!("deleted `{shown}` for good"))
 }
 
 /// Moves an entry to the trash under its own name, with a number where that is taken.
-fn keep(workdir: &Workdir, path: &WorkdirPath, trash: &WorkdirPath) -> Result<ToolOutput, ToolError> {
-    let created = workdir.create_dir_all(trash).map_err(failure)?;
-    if let (Some(root), true) = (trash.parent(), created.len() > 1)
+fn keep(set: &mut OpenChangeSet<'_>, path: &WorkdirPath, trash: &WorkdirPath) -> Result<String, ToolError> {
+    let created = set.create_dir_all(trash).map_err(failure)?;
+    if let (Some(root), true) = (trash.parent(), created > 1)
         && let Some(ignore) = root.join_file_name(".gitignore")
     {
         // Whether git ignores it is a convenience.
-        let _ = workdir.write_atomic(&ignore, b"*\n", Existing::Refuse);
+        let _ = set.write(&ignore, &NewFile::new(&[b"*\n"]), Expected::Absent);
     }
     let name = path.file_name().unwrap_or_default();
     for number in 0..SAME_NAMES {
         let kept = if number == 0 { name.to_owned() } else { format!("{number}~{name}") };
         let Some(place) = trash.join_file_name(&kept) else { break };
-        match workdir.rename(path, &place, Existing::Refuse) {
+        match set.rename(path, &place) {
             Ok(()) => {
-                return Ok(ToolOutput::text(format!(
+                return Ok(format!(
                     "deleted `{}`; it is kept as `{}`, from where `move` brings it back",
                     Shown::new(path.as_str()),
                     Shown::new(place.as_str())
-                )));
+                ));
             }
             Err(Error::Exists { .. }) => {}
+            Err(error @ Error::Io { .. }) if crosses_devices(&error) => {
+                return Err(ToolError::failed(format!(
+                    "`{}` lies on another file system than the trash; set `permanently` to remove it for good",
+                    Shown::new(path.as_str())
+                ))
+                .with_source(error));
+            }
             Err(error) => return Err(failure(error)),
         }
     }

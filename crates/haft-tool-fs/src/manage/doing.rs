@@ -1,10 +1,14 @@
 use crate::blocking::blocking;
+use crate::commit::{undo_note, with_left};
+use crate::failure::failure;
+use crate::origin::origin_of;
 use async_trait::async_trait;
-use haft_core::{ToolError, ToolOutput};
+use haft_core::{Content, ToolError, ToolOutput};
 use haft_tools_core::{Action, CallContext, Preview};
+use haft_workdir::{ChangeOrigin, Finished, OpenChangeSet, Workdir};
 use tokio_util::sync::CancellationToken;
 
-type Work = Box<dyn FnOnce(&CancellationToken) -> Result<ToolOutput, ToolError> + Send + Sync>;
+type Work = Box<dyn FnOnce(&ChangeOrigin, &CancellationToken) -> Result<ToolOutput, ToolError> + Send + Sync>;
 
 /// What a call does, with a line for whoever is asked about it.
 pub(super) struct Doing {
@@ -15,7 +19,10 @@ pub(super) struct Doing {
 impl Doing {
     pub(super) fn new(
         shown: String,
-        work: impl FnOnce(&CancellationToken) -> Result<ToolOutput, ToolError> + Send + Sync + 'static,
+        work: impl FnOnce(&ChangeOrigin, &CancellationToken) -> Result<ToolOutput, ToolError>
+        + Send
+        + Sync
+        + 'static,
     ) -> Self {
         Self { shown, work: Box::new(work) }
     }
@@ -29,6 +36,24 @@ impl Action for Doing {
 
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let Self { work, .. } = *self;
-        blocking(&cx, work).await
+        let origin = origin_of(&cx);
+        blocking(&cx, move |stop| work(&origin, stop)).await
     }
+}
+
+/// Makes changes of a tree, all of them or none, and adds to the reply what the model is to know of undoing them.
+pub(super) fn changing(
+    workdir: &Workdir,
+    origin: &ChangeOrigin,
+    make: impl FnOnce(&mut OpenChangeSet<'_>) -> Result<String, ToolError>,
+) -> Result<ToolOutput, ToolError> {
+    let mut set = workdir.change(origin.clone());
+    let text = match make(&mut set) {
+        Ok(text) => text,
+        Err(error) => return Err(with_left(error, &set.roll_back())),
+    };
+    let finished: Finished = set.finish().map_err(failure)?;
+    let mut output = ToolOutput::text(text);
+    output.content.extend(undo_note(&finished).map(Content::text));
+    Ok(output)
 }

@@ -1,9 +1,9 @@
-use super::doing::Doing;
+use super::doing::{Doing, changing};
 use crate::failure::{failure, resolve};
 use crate::hints::missing_above;
 use crate::resource;
 use crate::words::{Shown, joined};
-use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
+use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolSpec};
 use haft_tools_core::{Access, Accesses, CallScope, Prepared, Tool, input_schema, parse_input};
 use haft_workdir::Workdir;
 use schemars::JsonSchema;
@@ -53,15 +53,17 @@ impl Tool for MakeDirectory {
         let accesses: Accesses = iter::once(resource::file(&path)).chain(above).map(Access::write).collect();
         let workdir = self.workdir.clone();
         let shown = format!("makes the directory `{}`", Shown::new(path.as_str()));
-        let doing = Doing::new(shown, move |_| {
-            let created = workdir.create_dir_all(&path).map_err(failure)?;
-            let created: Vec<String> =
-                created.iter().map(|path| format!("`{}`", Shown::new(path.as_str()))).collect();
-            Ok(ToolOutput::text(if created.is_empty() {
-                format!("`{}` is a directory already", Shown::new(path.as_str()))
-            } else {
-                format!("made {}", joined(&created, "and"))
-            }))
+        let doing = Doing::new(shown, move |origin, _| {
+            changing(&workdir, origin, |set| {
+                set.create_dir_all(&path).map_err(failure)?;
+                let created: Vec<String> =
+                    set.directories().iter().map(|path| format!("`{}`", Shown::new(path.as_str()))).collect();
+                Ok(if created.is_empty() {
+                    format!("`{}` is a directory already", Shown::new(path.as_str()))
+                } else {
+                    format!("made {}", joined(&created, "and"))
+                })
+            })
         });
         Ok(Prepared::new(accesses, doing))
     }

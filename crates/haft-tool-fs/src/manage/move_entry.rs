@@ -1,12 +1,12 @@
-use super::doing::Doing;
-use super::entry::{not_inside, not_the_root, occupied, resolve_entry};
+use super::doing::{Doing, changing};
+use super::entry::{crosses_devices, not_inside, not_the_root, occupied, resolve_entry};
 use crate::failure::{failure, failure_near};
 use crate::hints::{Hints, missing_above};
 use crate::resource;
 use crate::words::Shown;
-use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
+use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolSpec};
 use haft_tools_core::{Access, Accesses, CallScope, Prepared, Tool, input_schema, parse_input};
-use haft_workdir::{Error, Existing, Workdir};
+use haft_workdir::{Error, Workdir};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -62,19 +62,24 @@ impl Tool for Move {
         let accesses: Accesses = written.map(Access::write).chain(hints.access()).collect();
         let workdir = self.workdir.clone();
         let said = format!("`{}` to `{}`", Shown::new(from.as_str()), Shown::new(to.as_str()));
-        let doing = Doing::new(format!("moves {said}"), move |_| {
+        let doing = Doing::new(format!("moves {said}"), move |origin, _| {
             let _lock = workdir.lock([&from, &to]).map_err(failure)?;
             if let Err(error @ Error::NotFound { .. }) = workdir.kind(&from) {
                 return Err(failure_near(&workdir, &hints, error));
             }
-            if let Some(parent) = to.parent() {
-                workdir.create_dir_all(&parent).map_err(failure)?;
-            }
-            workdir.rename(&from, &to, Existing::Refuse).map_err(|error| match error {
-                Error::Exists { .. } => occupied(&to).with_source(error),
-                other => failure(other),
-            })?;
-            Ok(ToolOutput::text(format!("moved {said}")))
+            changing(&workdir, origin, |set| {
+                set.rename(&from, &to).map_err(|error| match error {
+                    Error::Exists { .. } => occupied(&to).with_source(error),
+                    error if crosses_devices(&error) => ToolError::failed(format!(
+                        "`{}` lies on another file system than `{}`; copy it there, then delete it here",
+                        Shown::new(to.as_str()),
+                        Shown::new(from.as_str())
+                    ))
+                    .with_source(error),
+                    other => failure(other),
+                })?;
+                Ok(format!("moved {said}"))
+            })
         });
         Ok(Prepared::new(accesses, doing))
     }

@@ -6,6 +6,7 @@
 mod attacks;
 #[cfg(target_os = "linux")]
 mod attributes;
+mod changes;
 mod child;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod filtered;

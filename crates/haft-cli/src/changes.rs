@@ -1,0 +1,51 @@
+//! What runs have changed in files: recording it, showing it and undoing it.
+
+mod diff;
+mod effects;
+mod kept;
+mod net;
+mod options;
+mod run;
+mod undo;
+
+pub(crate) use diff::diff;
+pub(crate) use options::{ChangeQuota, DiffOptions, UndoOptions};
+pub(crate) use undo::undo;
+
+use crate::exit;
+use crate::paint::ASKS;
+use crate::timeline::visible;
+use crate::user_directories::UserDirectories;
+use anyhow::Result;
+use haft::Workdir;
+use haft::workdir::Recovered;
+use kept::KeptChanges;
+use std::sync::Arc;
+
+/// Has what tools change in a directory be recorded, and takes back what a process has left unfinished that was killed.
+///
+/// Where there is no place to record it in, the tools work all the same.
+pub(crate) fn journalled(workdir: Workdir, user: &UserDirectories, quota: ChangeQuota) -> Result<Workdir> {
+    let (Some(path), Some(limits)) = (user.changes_file()?, quota.limits()) else { return Ok(workdir) };
+    let workdir = workdir.journalled(Arc::new(KeptChanges::at(path, limits)));
+    match workdir.recover() {
+        Ok(recovered) => recovered.iter().for_each(print_recovered),
+        Err(error) => exit::note(&error),
+    }
+    Ok(workdir)
+}
+
+fn print_recovered(recovered: &Recovered) {
+    let list = |paths: &[String]| paths.iter().map(|path| visible(path)).collect::<Vec<_>>().join(", ");
+    let run = visible(recovered.origin.run.as_str());
+    anstream::eprintln!(
+        "{ASKS}note{ASKS:#}: a call of the run `{run}` was killed before it was done; what it had done was taken back: {}",
+        list(&recovered.paths)
+    );
+    if !recovered.left.is_empty() {
+        anstream::eprintln!(
+            "  these could not be put back, since something else has changed them: {}",
+            list(&recovered.left)
+        );
+    }
+}

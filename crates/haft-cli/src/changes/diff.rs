@@ -1,0 +1,169 @@
+use super::net::{Net, net};
+use super::options::DiffOptions;
+use super::run::{Chosen, choose};
+use crate::exit::Exit;
+use crate::paint::{BAD, GOOD, NAME, PLACE, QUIET};
+use crate::timeline::visible;
+use anstyle::Style;
+use anyhow::Result;
+use haft::workdir::{ChangeJournal as _, ChangeSet, ContentDigest, PathState};
+use serde_json::json;
+use similar::TextDiff;
+use std::fmt::Write as _;
+
+/// How many lines stand around a change.
+const CONTEXT_LINES: usize = 3;
+
+/// Shows what a run, a turn or a call has changed, as a unified diff.
+pub(crate) fn diff(options: &DiffOptions) -> Result<Exit> {
+    let chosen = match choose(&options.which)? {
+        Ok(chosen) => chosen,
+        Err(listed) => return Ok(listed),
+    };
+    let is_undone = !chosen.sets.iter().any(ChangeSet::is_in_force);
+    let shown = net(chosen.sets.iter().filter(|set| is_undone || set.is_in_force()));
+    let files: Vec<(&String, String)> =
+        shown.iter().filter_map(|(path, entry)| Some((path, patch(&chosen, path, entry)?))).collect();
+    if options.which.json {
+        let files: Vec<_> = files
+            .iter()
+            .map(|(path, patch)| {
+                let entry = &shown[*path];
+                json!({
+                    "path": path, "was_at": entry.was_at, "before": entry.before, "after": entry.after, "diff": patch,
+                })
+            })
+            .collect();
+        let all = json!({ "run": chosen.run, "undone": is_undone, "files": files });
+        anstream::println!("{}", serde_json::to_string_pretty(&all)?);
+        return Ok(Exit::Done);
+    }
+    if is_undone {
+        anstream::eprintln!("What the run `{}` changed was undone; this is what it was.", chosen.run);
+    }
+    for (_, patch) in &files {
+        patch.lines().for_each(print);
+    }
+    if files.is_empty() {
+        anstream::eprintln!("The run `{}` has left all files as they were.", chosen.run);
+    }
+    Ok(Exit::Done)
+}
+
+fn print(line: &str) {
+    let paint = match line.as_bytes() {
+        [b'd', b'i', b'f', b'f', ..] => NAME,
+        [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => QUIET,
+        [b'@', ..] => PLACE,
+        [b'+', ..] => GOOD,
+        [b'-', ..] => BAD,
+        _ => Style::new(),
+    };
+    anstream::println!("{paint}{}{paint:#}", shown_line(line));
+}
+
+/// Shows what cannot be seen, but leaves tabs, so that what is printed can be applied.
+fn shown_line(line: &str) -> String {
+    line.split('\t').map(visible).collect::<Vec<_>>().join("\t")
+}
+
+/// What is known of a content.
+enum Content {
+    None,
+    Text(String),
+    Binary,
+    Unknown,
+}
+
+/// Writes what became of an entry as git does; nothing for what it does not show.
+fn patch(chosen: &Chosen, path: &str, entry: &Net) -> Option<String> {
+    let Net { was_at, before, after } = entry;
+    let mut text = format!("diff --git a/{was_at} b/{path}\n");
+    // Writing to a string cannot fail.
+    match (mode(before), mode(after)) {
+        (None, None) => {
+            return directory_line(was_at, path, before, after).map(|line| format!("{line}\n"));
+        }
+        (None, Some(mode)) => drop(writeln!(text, "new file mode {mode}")),
+        (Some(mode), None) => drop(writeln!(text, "deleted file mode {mode}")),
+        (Some(old), Some(new)) if old != new => drop(write!(text, "old mode {old}\nnew mode {new}\n")),
+        _ => {}
+    }
+    if was_at != path && before.is_there() && after.is_there() {
+        let _ = write!(text, "rename from {was_at}\nrename to {path}\n");
+    }
+    if before.digest().is_some() && before.digest() == after.digest() {
+        return Some(text);
+    }
+    let (old, new) = (content(chosen, was_at, before), content(chosen, path, after));
+    match (old, new) {
+        (Content::Unknown, _) | (_, Content::Unknown) => {
+            text.push_str("The contents are not kept, so what has changed is not known\n");
+        }
+        (Content::Binary, _) | (_, Content::Binary) => {
+            let _ = writeln!(text, "Binary files a/{was_at} and b/{path} differ");
+        }
+        (old, new) => {
+            let names = |is_there: bool, side: &str, path: &str| {
+                if is_there { format!("{side}/{path}") } else { "/dev/null".to_owned() }
+            };
+            let (from, to) = (names(before.is_there(), "a", was_at), names(after.is_there(), "b", path));
+            let (old, new) = (text_of(old), text_of(new));
+            let diff = TextDiff::from_lines(&old, &new);
+            let unified = diff.unified_diff().context_radius(CONTEXT_LINES).header(&from, &to).to_string();
+            text.push_str(&unified);
+        }
+    }
+    Some(text)
+}
+
+fn text_of(content: Content) -> String {
+    match content {
+        Content::Text(text) => text,
+        _ => String::new(),
+    }
+}
+
+/// Says what became of a directory or a link, in a line that is no part of any patch.
+fn directory_line(was_at: &str, path: &str, before: &PathState, after: &PathState) -> Option<String> {
+    let what = |state: &PathState| match state {
+        PathState::Directory { .. } => "directory",
+        PathState::Link { .. } => "symbolic link",
+        _ => "entry",
+    };
+    match (before.is_there(), after.is_there()) {
+        // Files show the directories that they are in.
+        (false, true) if matches!(after, PathState::Directory { .. }) => None,
+        (false, true) => Some(format!("new {} {path}", what(after))),
+        (true, false) => Some(format!("deleted {} {was_at}", what(before))),
+        (true, true) if was_at != path => Some(format!("moved {} {was_at} to {path}", what(after))),
+        _ => None,
+    }
+}
+
+/// Writes the mode of a file as git does.
+fn mode(state: &PathState) -> Option<&'static str> {
+    match state {
+        PathState::File { mode, .. } => {
+            Some(if mode.is_some_and(|mode| mode & 0o100 != 0) { "100755" } else { "100644" })
+        }
+        _ => None,
+    }
+}
+
+/// Finds a content in the journal, or in the file if it still holds it.
+fn content(chosen: &Chosen, path: &str, state: &PathState) -> Content {
+    let PathState::File { digest, bytes, .. } = state else { return Content::None };
+    let Some(digest) = digest else { return Content::Unknown };
+    let found = chosen.journal.content(*digest).ok().flatten();
+    let found = found.or_else(|| {
+        let workdir = chosen.workdir.as_ref().ok()?;
+        let read = workdir.read(&workdir.resolve(path).ok()?, *bytes).ok()?;
+        (ContentDigest::of_parts(&[&read]) == *digest).then_some(read)
+    });
+    match found.map(String::from_utf8) {
+        None => Content::Unknown,
+        Some(Ok(text)) if !text.contains('\0') => Content::Text(text),
+        Some(_) => Content::Binary,
+    }
+}

@@ -1,0 +1,204 @@
+//! Changes of files that outlive the process, and what a killed one leaves of them.
+
+use crate::child::{Child, Part};
+use haft_store::SqliteChanges;
+use haft_workdir::{
+    ChangeJournal, ChangeJournalError, ChangeLimits, ChangeOrigin, ChangeSet, ChangeSetId, ChangeStep,
+    ChangedRun, ContentDigest, Expected, NewFile, RecoveryLock, SetEnd, SetStart, UndoPlan, Workdir,
+};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Kills its process right before or after it has been asked so often to write something.
+#[derive(Debug)]
+struct Killing {
+    journal: SqliteChanges,
+    left: AtomicUsize,
+}
+
+impl Killing {
+    fn step<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.count();
+        let written = write();
+        self.count();
+        written
+    }
+
+    fn count(&self) {
+        if self.left.fetch_sub(1, Ordering::SeqCst) == 0 {
+            let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+        }
+    }
+}
+
+impl ChangeJournal for Killing {
+    fn limits(&self) -> ChangeLimits {
+        self.journal.limits()
+    }
+    fn begin(&self, start: &SetStart<'_>) -> Result<ChangeSetId, ChangeJournalError> {
+        self.step(|| self.journal.begin(start))
+    }
+    fn record(
+        &self,
+        set: ChangeSetId,
+        step: &ChangeStep,
+        contents: &[(ContentDigest, &[&[u8]])],
+    ) -> Result<(), ChangeJournalError> {
+        self.step(|| self.journal.record(set, step, contents))
+    }
+    fn retract(&self, set: ChangeSetId) -> Result<(), ChangeJournalError> {
+        self.journal.retract(set)
+    }
+    fn end(&self, set: ChangeSetId, end: SetEnd) -> Result<Vec<String>, ChangeJournalError> {
+        self.step(|| self.journal.end(set, end))
+    }
+    fn unfinished(&self, root: &Path) -> Result<Vec<ChangeSet>, ChangeJournalError> {
+        self.journal.unfinished(root)
+    }
+    fn lock_recovery(&self) -> Result<RecoveryLock, ChangeJournalError> {
+        self.journal.lock_recovery()
+    }
+    fn sets(&self, run: &haft_core::RunId) -> Result<Vec<ChangeSet>, ChangeJournalError> {
+        self.journal.sets(run)
+    }
+    fn runs(&self, most: usize) -> Result<Vec<ChangedRun>, ChangeJournalError> {
+        self.journal.runs(most)
+    }
+    fn keeps(&self, digest: ContentDigest) -> Result<bool, ChangeJournalError> {
+        self.journal.keeps(digest)
+    }
+    fn content(&self, digest: ContentDigest) -> Result<Option<Vec<u8>>, ChangeJournalError> {
+        self.journal.content(digest)
+    }
+}
+
+fn origin() -> ChangeOrigin {
+    ChangeOrigin::new("run".parse().unwrap(), "call".parse().unwrap()).tool("test").turn(1)
+}
+
+/// Makes a change of several files, with each kind of step in it.
+fn change(workdir: &Workdir) {
+    let path = |path: &str| workdir.resolve(path).unwrap();
+    let mut set = workdir.change(origin());
+    set.write(&path("a"), &NewFile::new(&[b"new a"]).executable(true), Expected::Holds(b"old a")).unwrap();
+    set.write(&path("new/dir/c"), &NewFile::new(&[b"c"]), Expected::Absent).unwrap();
+    set.remove_file(&path("b"), Expected::Holds(b"old b")).unwrap();
+    set.rename(&path("dir"), &path("moved/dir")).unwrap();
+    set.remove_dir(&path("empty")).unwrap();
+    set.finish().unwrap();
+}
+
+/// Is what a child does: the change, until it is killed.
+pub(crate) fn change_until_killed(root: &Path, journal: &Path, steps: usize) {
+    let journal = Killing { journal: SqliteChanges::open(journal).unwrap(), left: AtomicUsize::new(steps) };
+    change(&Workdir::open(root).unwrap().journalled(Arc::new(journal)));
+    crate::child::say("done");
+}
+
+type Found = BTreeMap<String, (u32, Option<Vec<u8>>)>;
+
+fn found(root: &Path, below: &str, found: &mut Found) {
+    for entry in fs::read_dir(root).unwrap() {
+        let entry = entry.unwrap();
+        let name = format!("{below}{}", entry.file_name().to_str().unwrap());
+        let metadata = entry.metadata().unwrap();
+        let mode = metadata.permissions().mode() & 0o7777;
+        if metadata.is_dir() {
+            found.insert(name.clone(), (mode, None));
+            self::found(&entry.path(), &format!("{name}/"), found);
+        } else {
+            found.insert(name, (mode, Some(fs::read(entry.path()).unwrap())));
+        }
+    }
+}
+
+fn all(root: &Path) -> Found {
+    let mut all = Found::new();
+    found(root, "", &mut all);
+    all
+}
+
+struct Place {
+    _scratch: tempfile::TempDir,
+    root: PathBuf,
+    journal: PathBuf,
+}
+
+fn place() -> Place {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = scratch.path().join("root");
+    fs::create_dir_all(root.join("dir")).unwrap();
+    fs::create_dir_all(root.join("empty")).unwrap();
+    fs::write(root.join("a"), "old a").unwrap();
+    fs::write(root.join("b"), "old b").unwrap();
+    fs::set_permissions(root.join("b"), fs::Permissions::from_mode(0o640)).unwrap();
+    fs::write(root.join("dir/d"), "d").unwrap();
+    Place { root, journal: scratch.path().join("changes.db"), _scratch: scratch }
+}
+
+#[test]
+fn a_killed_process_leaves_all_or_nothing_wherever_it_is_killed() {
+    for steps in 0.. {
+        let Place { root, journal, _scratch } = place();
+        let before = all(&root);
+        let part = Part::Change { root: root.clone(), journal: journal.clone(), steps };
+        let is_done = Child::start(&part).hear().is_some();
+        let workdir = Workdir::open(&root).unwrap();
+        let workdir = workdir.journalled(Arc::new(SqliteChanges::open(&journal).unwrap()));
+        let recovered = workdir.recover().unwrap();
+        assert!(recovered.iter().all(|set| set.left.is_empty()), "killed at {steps}: {recovered:?}");
+        assert_eq!(workdir.recover().unwrap(), []);
+        let sets = workdir.journal().unwrap().sets(&"run".parse().unwrap()).unwrap();
+        if sets.is_empty() {
+            assert_eq!(all(&root), before, "killed at {steps}");
+            change(&workdir);
+        }
+        let sets = workdir.journal().unwrap().sets(&"run".parse().unwrap()).unwrap();
+        UndoPlan::new(&workdir, &sets).unwrap().apply(&workdir, origin()).unwrap();
+        assert_eq!(all(&root), before, "undone after {steps}");
+        if is_done {
+            assert!(steps > 10);
+            return;
+        }
+    }
+}
+
+#[test]
+fn what_a_living_process_is_at_is_left_to_it() {
+    let Place { root, journal, _scratch } = place();
+    let open = |path: &Path| {
+        Workdir::open(&root).unwrap().journalled(Arc::new(SqliteChanges::open(path).unwrap()) as _)
+    };
+    let (one, other) = (open(&journal), open(&journal));
+    let mut set = one.change(origin());
+    let path = one.resolve("a").unwrap();
+    set.write(&path, &NewFile::new(&[b"new a"]), Expected::Holds(b"old a")).unwrap();
+    assert_eq!(other.recover().unwrap(), []);
+    set.finish().unwrap();
+    assert_eq!(fs::read(root.join("a")).unwrap(), b"new a");
+}
+
+#[test]
+fn the_oldest_runs_make_room_and_what_is_too_large_is_not_kept() {
+    let Place { root, journal, _scratch } = place();
+    let limits = ChangeLimits { total_bytes: 250, file_bytes: 150, ..ChangeLimits::default() };
+    let journal = Arc::new(SqliteChanges::options().limits(limits).open(&journal).unwrap());
+    let workdir = Workdir::open(&root).unwrap().journalled(Arc::clone(&journal) as _);
+    let remove = |run: &str, bytes: usize| {
+        fs::write(root.join(run), vec![run.as_bytes()[1]; bytes]).unwrap();
+        let mut set = workdir.change(ChangeOrigin::new(run.parse().unwrap(), "call".parse().unwrap()));
+        set.remove_file(&workdir.resolve(run).unwrap(), Expected::Whatever).unwrap();
+        set.finish().unwrap().not_undoable
+    };
+    assert_eq!(remove("large", 151), ["large"]);
+    for run in ["one", "two", "three"] {
+        assert_eq!(remove(run, 100), Vec::<String>::new());
+    }
+    let sets = ["one", "two", "three"].map(|run| journal.sets(&run.parse().unwrap()).unwrap().len());
+    assert_eq!(sets, [0, 1, 1]);
+    assert_eq!(journal.runs(10).unwrap().len(), 2);
+}

@@ -1,0 +1,129 @@
+use super::digest::ContentDigest;
+use super::journal::{ChangeJournalError, SetEnd};
+use super::look::state_at;
+use super::put::put;
+use super::record::{ChangeOrigin, ChangeStep, PathState, place_of};
+use crate::error::Error;
+use crate::leftovers::sweep;
+use crate::path::WorkdirPath;
+use crate::workdir::Workdir;
+use crate::write::Existing;
+use std::os::fd::AsFd as _;
+
+/// Is a change set that a killed process had left unfinished, and that was taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recovered {
+    /// The call that had begun it.
+    pub origin: ChangeOrigin,
+    /// The paths that it had to do with.
+    pub paths: Vec<String>,
+    /// Those of them that could not be put back, because something else has changed them since.
+    pub left: Vec<String>,
+}
+
+impl Workdir {
+    /// Takes back the change sets in this tree that processes have left unfinished which were killed.
+    ///
+    /// Does nothing without a journal. Whoever opens a change set does the same first, so a host need call this only to have
+    /// it done before anything is read.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub fn recover(&self) -> Result<Vec<Recovered>, ChangeJournalError> {
+        let Some(journal) = self.journal() else { return Ok(Vec::new()) };
+        if journal.unfinished(self.root_path())?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let _lock = journal.lock_recovery()?;
+        let mut recovered = Vec::new();
+        // Whoever had the lock may have done it.
+        for set in journal.unfinished(self.root_path())?.into_iter().rev() {
+            let mut left = Vec::new();
+            // What was written in place has to be ended before it can be told how far it got.
+            set.steps.iter().for_each(|step| end_writes(self, changed_path(step)));
+            for step in set.steps.iter().rev() {
+                let kept = |digest: Option<ContentDigest>| journal.content(digest?).ok()?;
+                if let Err(path) = revert(self, step, kept) {
+                    left.push(path);
+                }
+            }
+            journal.end(set.id, if left.is_empty() { SetEnd::RolledBack } else { SetEnd::Torn })?;
+            let mut paths: Vec<String> = set.steps.iter().map(|step| changed_path(step).to_owned()).collect();
+            paths.sort_unstable();
+            paths.dedup();
+            if !paths.is_empty() {
+                recovered.push(Recovered { origin: set.origin, paths, left });
+            }
+        }
+        recovered.reverse();
+        Ok(recovered)
+    }
+}
+
+/// Ends what a killed process was writing in the directory of a place.
+fn end_writes(workdir: &Workdir, path: &str) {
+    if let Some(place) = place_of(path)
+        && let Ok(parent) = workdir.parent(&place, "write")
+    {
+        sweep(parent.as_fd());
+    }
+}
+
+fn changed_path(step: &ChangeStep) -> &str {
+    match step {
+        ChangeStep::Set { path, .. } | ChangeStep::Move { from: path, .. } => path,
+    }
+}
+
+/// Takes a step back if it was made; gives the path if something else stands there than was before or after it.
+pub(super) fn revert(
+    workdir: &Workdir,
+    step: &ChangeStep,
+    content: impl FnOnce(Option<ContentDigest>) -> Option<Vec<u8>>,
+) -> Result<(), String> {
+    let (ChangeStep::Set { path, .. } | ChangeStep::Move { from: path, .. }) = step;
+    let reverted = match step {
+        ChangeStep::Set { path, before, after } => reset(workdir, path, before, after, content),
+        ChangeStep::Move { from, to, what } => move_back(workdir, from, to, what),
+    };
+    match reverted {
+        Ok(true) => Ok(()),
+        Ok(false) | Err(_) => Err(path.clone()),
+    }
+}
+
+fn reset(
+    workdir: &Workdir,
+    path: &str,
+    before: &PathState,
+    after: &PathState,
+    content: impl FnOnce(Option<ContentDigest>) -> Option<Vec<u8>>,
+) -> Result<bool, Error> {
+    let Some(place) = place_of(path) else { return Ok(false) };
+    let now = state_at(workdir, &place, u64::MAX)?;
+    if after.has_content_of(&now) {
+        // A directory that somebody has put something into stays.
+        put(workdir, &place, &now, before, content)?;
+        return Ok(true);
+    }
+    // A directory that is to go may be gone with what it was made in.
+    Ok(before.has_content_of(&now))
+}
+
+fn move_back(workdir: &Workdir, from: &str, to: &str, what: &PathState) -> Result<bool, Error> {
+    let (Some(from), Some(to)): (Option<WorkdirPath>, Option<WorkdirPath>) = (place_of(from), place_of(to))
+    else {
+        return Ok(false);
+    };
+    let (at_from, at_to) = (state_at(workdir, &from, u64::MAX)?, state_at(workdir, &to, u64::MAX)?);
+    if at_from.is_there() {
+        return Ok(what.has_content_of(&at_from));
+    }
+    if !what.has_content_of(&at_to) {
+        return Ok(false);
+    }
+    workdir.rename(&to, &from, Existing::Refuse)?;
+    Ok(true)
+}

@@ -1,0 +1,80 @@
+use super::journal::ChangeJournalError;
+use crate::error::Error;
+use crate::shown::Shown;
+use std::fmt;
+
+/// Says why something cannot be undone; nothing has changed then.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UndoError {
+    /// The working directory keeps no journal.
+    #[error("there is no journal of changes; nothing can be undone")]
+    NoJournal,
+    /// Files are not as they were left, or what was in them is not kept.
+    #[error("nothing was undone: {}", listed(.0))]
+    Conflicts(Vec<Conflict>),
+    /// The journal failed.
+    #[error(transparent)]
+    Journal(#[from] ChangeJournalError),
+    /// The file system refused; what had been undone by then was taken back, but for the paths that are named.
+    #[error("nothing was undone{}", but_for(.left))]
+    Failed {
+        /// What refused.
+        source: Error,
+        /// The paths that could not be put back.
+        left: Vec<String>,
+    },
+}
+
+/// Is a place at which something stands in the way of undoing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Conflict {
+    /// The place.
+    pub path: String,
+    /// What stands in the way.
+    pub kind: ConflictKind,
+}
+
+/// Says what stands in the way of undoing a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConflictKind {
+    /// It is not as it was left.
+    Changed,
+    /// What was moved is not where it was moved to, or something is where it was.
+    Moved,
+    /// What was there is not kept: it was too large, or the journal had to make room.
+    NotKept,
+}
+
+impl Conflict {
+    pub(super) fn new(path: impl Into<String>, kind: ConflictKind) -> Self {
+        Self { path: path.into(), kind }
+    }
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let why = match self.kind {
+            ConflictKind::Changed => "has changed since",
+            ConflictKind::Moved => "was moved since, or something is where it was",
+            ConflictKind::NotKept => {
+                "had a content that is not kept, because it was too large or room was needed"
+            }
+        };
+        write!(f, "`{}` {why}", Shown::new(&self.path))
+    }
+}
+
+fn listed(conflicts: &[Conflict]) -> String {
+    conflicts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn but_for(left: &[String]) -> String {
+    if left.is_empty() {
+        return String::new();
+    }
+    let left: Vec<String> = left.iter().map(|path| format!("`{}`", Shown::new(path))).collect();
+    format!(", but these could not be put back: {}", left.join(", "))
+}
