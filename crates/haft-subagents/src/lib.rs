@@ -5,6 +5,7 @@
 //! a [`Runner`] drives them.
 
 mod agent_runner;
+mod isolation;
 mod limits;
 mod markdown;
 mod record;
@@ -16,6 +17,12 @@ mod supervisor;
 mod tools;
 
 pub use agent_runner::AgentRunner;
+pub use isolation::{
+    ApplyChanges, ChangesError, FileChange, KeptChanges, LeftOut, Patch, PatchFile, Placed, ShowChanges,
+    Workplace, WorkplaceError, Workplaces, take_changes,
+};
+#[cfg(all(unix, feature = "worktrees"))]
+pub use isolation::{PlaceLimits, Worktrees};
 pub use limits::SpawnLimits;
 pub use markdown::{AgentDirectory, AgentFile, AgentFileError, AgentFiles, FileNote, NoteKind};
 pub use record::{ChildEnd, ChildRecord, ChildResult, ChildStatus};

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
+mod agent;
 mod below;
 mod call;
 mod gateway;
@@ -18,6 +19,7 @@ mod run;
 mod serve;
 mod serve_ending;
 mod served;
+mod service;
 mod state;
 mod tools;
 mod unreadable;
@@ -59,6 +61,7 @@ fn without_ids(line: &str) -> String {
         ("  haft approvals show ", "ID"),
         ("  haft approvals approve ", "ID"),
         ("go on with `haft resume ", "RUN`."),
+        ("say more with `haft resume ", "RUN`."),
     ] {
         if let Some((start, _)) = line.split_once(before) {
             return format!("{start}{before}{name}");

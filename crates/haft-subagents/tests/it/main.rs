@@ -5,4 +5,6 @@
 
 mod delegating;
 mod fixture;
+#[cfg(all(unix, feature = "worktrees"))]
+mod isolation;
 mod matrix;
