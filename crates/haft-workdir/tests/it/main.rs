@@ -7,6 +7,8 @@ mod attacks;
 #[cfg(target_os = "linux")]
 mod attributes;
 mod child;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod filtered;
 mod fixture;
 #[cfg(target_os = "linux")]
 mod full_disk;
@@ -17,6 +19,8 @@ mod listing;
 mod locking;
 mod near_names;
 mod open;
+#[cfg(target_os = "linux")]
+mod other_user;
 mod paths;
 mod permissions;
 #[cfg(target_os = "linux")]
@@ -27,5 +31,6 @@ mod races;
 mod reading;
 mod renaming;
 mod resolving;
+mod roots;
 mod walking;
 mod writing;
