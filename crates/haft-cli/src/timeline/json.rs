@@ -1,6 +1,6 @@
 use crate::exit::Exit;
 use haft::agent::RunState;
-use haft::{Event, Observer};
+use haft::{Event, Observer, PendingCall};
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
@@ -19,7 +19,7 @@ impl Observer for JsonLines {
 impl JsonLines {
     /// Prints the last line: how the run ended and what it took.
     pub(crate) fn summary(state: &RunState, elapsed: Duration, exit: Exit, kept: Option<&Path>) {
-        let pending: Vec<_> = state.pending().collect();
+        let pending: Vec<_> = state.pending().flat_map(PendingCall::leaves).collect();
         let summary = json!({
             "event": "summary",
             "end": state.end(),
