@@ -31,7 +31,7 @@ pub struct ApplyChanges {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// The run of the agent, as delegate answered it.
+    /// The run of the agent, as delegate answered it; or its name, where changes of one run of it alone wait to be applied.
     pub(super) run: String,
 }
 
@@ -70,8 +70,15 @@ impl fmt::Debug for ApplyChanges {
     }
 }
 
-/// Reads the name of a run that the model gave; what is no name at all is no child's.
+/// Reads the name of a run that the model gave, or of an agent of whose runs one alone has changes; what is no name at all is no
+/// child's.
 pub(super) fn named(kept: &KeptChanges, parent: &RunId, run: String) -> Result<RunId, ToolError> {
+    let waiting = kept.waiting(parent).map_err(refused)?;
+    let agent_of = |run: &RunId| run.as_str().rsplit_once('-').map(|(agent, _)| agent.to_owned());
+    let mut of_agent = waiting.iter().filter(|waiting| agent_of(waiting).as_deref() == Some(run.as_str()));
+    if let (Some(only), None) = (of_agent.next(), of_agent.next()) {
+        return Ok(only.clone());
+    }
     run.parse().map_err(|_| {
         let others = kept.waiting(parent).unwrap_or_default();
         refused(ChangesError::Unknown { run, others })
