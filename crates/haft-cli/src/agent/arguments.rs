@@ -1,6 +1,7 @@
 use super::Header;
 use super::model_settings::{Lack, ModelId, Wire};
 use crate::changes::ChangeQuota;
+use crate::other_root::OtherRoot;
 use crate::policy_setup::PolicyOptions;
 use anyhow::Result;
 use clap::Args;
@@ -17,6 +18,9 @@ pub(crate) struct AgentOptions {
     /// The directory the tools work in; the current one by default
     #[arg(long, value_name = "DIR")]
     pub(crate) workdir: Option<PathBuf>,
+    /// Another directory the tools work in, to be read only with `:ro`; its files have absolute paths
+    #[arg(long = "root", value_name = "DIR[:ro]")]
+    pub(crate) roots: Vec<OtherRoot>,
     /// Tell the model what is in this file ahead of the prompt, in the place of what it is told by default
     #[arg(long, value_name = "FILE")]
     pub(crate) system: Option<PathBuf>,

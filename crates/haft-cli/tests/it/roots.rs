@@ -4,6 +4,7 @@ use haft_testkit::Tree;
 use std::fs;
 
 /// Runs the command in `work`, beside which is `docs`, whose path is written as `{docs}`.
+#[expect(clippy::needless_pass_by_value, reason = "snapshots read better without a reference")]
 fn check(tree: &Tree, arguments: &[&str], expected: Expect) {
     let docs = tree.path().canonicalize().unwrap().join("docs");
     let docs = docs.to_str().unwrap();
