@@ -125,15 +125,31 @@ impl UndoPlan {
         effects
     }
 
+    /// The places that are changed, where they can be told.
+    fn places(&self) -> Vec<WorkdirPath> {
+        let mut places = Vec::new();
+        for layer in &self.layers {
+            match layer {
+                Layer::Move { from, to } => {
+                    places.extend([from, to].into_iter().filter_map(|path| place_of(path)))
+                }
+                Layer::Set(set) => places.extend(set.keys().filter_map(|path| place_of(path))),
+            }
+        }
+        places
+    }
+
     /// Undoes them, all or nothing, as a change set of its own that can be undone in its turn.
     ///
-    /// Every file is looked at once more before it is changed.
+    /// Every file is locked meanwhile ([`Workdir::lock`]), and looked at once more before it is changed.
     ///
     /// # Errors
     ///
     /// [`UndoError::Failed`].
     pub fn apply(self, workdir: &Workdir, origin: ChangeOrigin) -> Result<Undone, UndoError> {
         let failed = |source| UndoError::Failed { source, left: Vec::new() };
+        let places = self.places();
+        let _lock = workdir.lock(&places).map_err(failed)?;
         let mut set = workdir.change_to_undo(origin, self.undoes);
         let mut left = Vec::new();
         for layer in self.layers {
