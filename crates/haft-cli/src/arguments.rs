@@ -1,3 +1,4 @@
+use crate::agent::arguments::AgentOptions;
 use crate::changes::{ChangeQuota, DiffOptions, UndoOptions};
 use crate::mcp::arguments::McpCommand;
 use crate::openapi::arguments::OpenApiCommand;
@@ -71,6 +72,25 @@ Examples:
   haft run session.jsonl --profile workspace_write
   haft run session.jsonl --json > events.jsonl")]
     Run(RunOptions),
+    /// Have a provider's model work on a task by the tools
+    #[command(after_help = "\
+The key comes from the environment: ANTHROPIC_API_KEY for `anthropic/NAME`, OPENAI_API_KEY for `openai/NAME`. With --base-url it is \
+sent to that service, which must be asked by `https` unless it is on this machine; a header such as --header 'api-key: \
+$AZURE_KEY' takes its place. Keys and the values of headers are shown nowhere and kept nowhere.
+
+A policy decides about each call as it does for `haft call`. The run is kept for a month: killed, or waiting for an \
+approval, it goes on with `haft resume`, and more can be said to it when it has ended. Ctrl-C ends it with every call answered, \
+and a second time at once.
+
+When a budget is spent, the model is told and has one more turn, without tools. With --record, what the model says is written as a \
+session that `haft run FILE` plays.
+
+Examples:
+  haft agent --model anthropic/claude-sonnet-4-5 'Which tests are slow, and why?'
+  haft agent --model openai/gpt-5.1 --profile workspace_write --max-cost 0.50 --price in=1.25,out=10 'Mend the failing test.'
+  haft agent --model openai/qwen3 --base-url http://127.0.0.1:11434/v1 'What does this project do?'
+  git diff | haft agent --model anthropic/claude-sonnet-4-5 --record review.jsonl -")]
+    Agent(Box<AgentOptions>),
     /// Check, test, explain, show and trust the rules of what may be done
     #[command(
         arg_required_else_help = true,
@@ -140,11 +160,15 @@ A run that waits for an approval is kept, with all that was done in it. It goes 
 `haft approvals`; what is not answered is asked about on a terminal. A call runs once at most, however often its run is \
 gone on with.
 
+To an agent whose run has ended more can be said with --prompt; it knows all that went before, and may spend as much again. Its \
+run is kept for a month. The key of its model comes from the environment again.
+
 A run that cannot end any more, as when its directory is gone, is dropped: its calls are given up, and nothing of it is run.
 
 Examples:
   haft resume
   haft resume run-19c4 --wait
+  haft resume run-19c4 --prompt 'Now write a test for it.'
   haft resume run-19c4 --drop")]
     Resume(ResumeOptions),
     /// List, show and answer the calls that wait for an approval
@@ -221,6 +245,7 @@ pub(crate) struct JournalOptions {
     pub(crate) json: bool,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, Args)]
 pub(crate) struct ResumeOptions {
     /// The run, or the beginning of its id
@@ -231,6 +256,15 @@ pub(crate) struct ResumeOptions {
     /// Give the run up, with the calls that wait in it
     #[arg(long, requires = "run", conflicts_with = "wait")]
     pub(crate) drop: bool,
+    /// Say more to an agent whose run has ended; `-` for standard input
+    #[arg(long, value_name = "TEXT|-", requires = "run")]
+    pub(crate) prompt: Option<String>,
+    /// List the runs of agents that have ended, too
+    #[arg(long, conflicts_with = "run")]
+    pub(crate) ended: bool,
+    /// Send this header, where a model is asked with one whose value was not kept
+    #[arg(long, value_name = "NAME: VALUE", requires = "run")]
+    pub(crate) header: Vec<String>,
     /// Print events and a summary, or the list, as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -14,10 +14,13 @@ use tokio::sync::Mutex;
 /// Keeps a run as it goes, so that another process can go on with it.
 ///
 /// What does no more than think is not kept: it begins to be when it first has something to do. A run that ends without
-/// having waited for anybody leaves nothing behind.
+/// having waited for anybody leaves nothing behind, unless more can be said to it: then it is kept as soon as its model has
+/// said something.
 pub(crate) struct Keeper {
     pub(crate) state: Arc<KeptState>,
     run: RunId,
+    /// Whether more can be said to the run when it has ended.
+    can_be_prompted: bool,
     kept: Mutex<Kept>,
 }
 
@@ -42,17 +45,23 @@ impl Keeper {
     pub(crate) fn new(state: Arc<KeptState>, run: RunId, task: &Task) -> Result<Arc<Self>> {
         let mut stored = StoredRun::new(run);
         stored.host = serde_json::to_value(task)?;
-        Ok(Self::with(state, stored, None))
+        Ok(Self::with(state, stored, task, None))
     }
 
     /// Goes on with a run that was kept.
-    pub(crate) fn of(state: Arc<KeptState>, run: StoredRun, lease: RunLease) -> Arc<Self> {
-        Self::with(state, run, Some(lease))
+    pub(crate) fn of(state: Arc<KeptState>, run: StoredRun, task: &Task, lease: RunLease) -> Arc<Self> {
+        Self::with(state, run, task, Some(lease))
     }
 
-    fn with(state: Arc<KeptState>, run: StoredRun, lease: Option<RunLease>) -> Arc<Self> {
+    fn with(state: Arc<KeptState>, run: StoredRun, task: &Task, lease: Option<RunLease>) -> Arc<Self> {
         let (name, has_waited) = (run.run.clone(), run.status == RunStatus::Waiting);
-        Arc::new(Self { state, run: name, kept: Mutex::new(Kept { run, lease, has_waited }) })
+        let can_be_prompted = task.can_be_prompted();
+        Arc::new(Self {
+            state,
+            run: name,
+            can_be_prompted,
+            kept: Mutex::new(Kept { run, lease, has_waited }),
+        })
     }
 
     pub(crate) fn run(&self) -> &RunId {
@@ -62,13 +71,22 @@ impl Keeper {
     /// Keeps where the run stands, unless it has ended without ever having been worth keeping.
     pub(crate) async fn keep(&self, work: &Work) -> Result<()> {
         let status = if work.waiting().is_empty() { RunStatus::Ended } else { RunStatus::Waiting };
-        self.save(status, |entries| work.kept_from(entries)).await
+        let has_begun = matches!(work, Work::Agent(run) if run.state.turns() > 0);
+        self.save(status, has_begun, |entries| work.kept_from(entries)).await
     }
 
     /// Keeps what the work gives, which is told how many entries of its log are kept already.
-    async fn save(&self, status: RunStatus, work: impl FnOnce(usize) -> Result<InParts>) -> Result<()> {
+    ///
+    /// A run has begun once its model has said something.
+    async fn save(
+        &self,
+        status: RunStatus,
+        has_begun: bool,
+        work: impl FnOnce(usize) -> Result<InParts>,
+    ) -> Result<()> {
         let mut kept = self.kept.lock().await;
-        if kept.lease.is_none() && status == RunStatus::Ended {
+        let stays = self.can_be_prompted && has_begun;
+        if kept.lease.is_none() && status == RunStatus::Ended && !stays {
             return Ok(());
         }
         let saved = async {
@@ -77,7 +95,7 @@ impl Keeper {
                 kept.lease = Some(store.take(&self.run).await?);
             }
             kept.has_waited |= status == RunStatus::Waiting;
-            if status == RunStatus::Ended && !kept.has_waited {
+            if status == RunStatus::Ended && !kept.has_waited && !stays {
                 store.delete(&self.run).await?;
                 kept.lease = None;
                 return Ok(());
@@ -110,6 +128,6 @@ impl StateKeeper for Keeper {
             Phase::Waiting { executing, .. } if executing.is_empty() => RunStatus::Waiting,
             _ => RunStatus::Running,
         };
-        Ok(self.save(status, |entries| in_parts(state, entries)).await?)
+        Ok(self.save(status, state.turns() > 0, |entries| in_parts(state, entries)).await?)
     }
 }

@@ -1,10 +1,13 @@
 //! The `haft` command: lists, calls and runs tools in a terminal.
 
+mod agent;
+mod agent_run;
 mod approvals;
 mod arguments;
 mod attend;
 mod call;
 mod changes;
+mod conclude;
 mod editor;
 mod exit;
 mod grants;
@@ -19,7 +22,6 @@ mod openapi;
 mod outcome;
 mod paint;
 mod person;
-mod playing;
 mod policy;
 mod policy_setup;
 mod present;
@@ -28,6 +30,7 @@ mod resume;
 mod run;
 mod scratch;
 mod serve;
+mod set_up;
 mod setup;
 mod small_file;
 mod task;
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
             Command::Tools(options) => tools::tools(&options).await,
             Command::Call(options) => call::call(options).await,
             Command::Run(options) => run::run(options).await,
+            Command::Agent(options) => Box::pin(agent::agent(*options)).await,
             Command::Serve(options) => serve::serve(*options).await,
             Command::Mcp { command } => mcp::mcp(command).await,
             Command::Openapi { command } => openapi::openapi(command).await,

@@ -1,20 +1,25 @@
+use crate::agent::Header;
+use crate::agent_run::AgentRun;
 use crate::arguments::ResumeOptions;
 use crate::attend::attend;
+use crate::conclude::conclude;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::{KeptState, why};
 use crate::paint::{BAD, NAME, QUIET};
-use crate::run::{SetUp, Source, read_session};
+use crate::run::{Source, read_session};
+use crate::set_up::SetUp;
+use crate::setup::Bench;
 use crate::task::{self, Task, What};
 use crate::timeline::visible;
 use crate::when::ago;
 use crate::work::{OneCall, Work};
-use crate::{call, ids, run, scratch};
+use crate::{agent, call, ids, run, scratch};
 use anyhow::{Context as _, Result};
 use haft::agent::RunState;
 use haft::store::{GivenUp, RunStatus, RunStore as _, SqliteStore, StoredRun};
-use haft::{CallOutcome, CallScope, PendingCall, RunId};
+use haft::{CallOutcome, CallScope, PendingCall, Redactor, RunId};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -28,10 +33,10 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
     let Some(store) = state.existing()? else {
         return match &options.run {
             Some(run) => Err(unknown(run)),
-            None => list(None, options.json).await,
+            None => list(None, &options).await,
         };
     };
-    let Some(name) = &options.run else { return list(Some(store), options.json).await };
+    let Some(name) = &options.run else { return list(Some(store), &options).await };
     if options.drop {
         return drop_run(store, name, options.json).await;
     }
@@ -47,45 +52,46 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
         )
     };
     let stored = store.load(&run).await.with_context(unreadable)?.with_context(|| unknown(name))?;
-    if stored.status == RunStatus::Ended {
-        let message = format!("the run `{run}` has ended, and nothing of it waits; start it anew");
-        return Err(UsageError(message).into());
-    }
-    let mut task = Task::kept(&stored.host).with_context(unreadable)?;
+    let task = Task::kept(&stored.host).with_context(unreadable);
+    check_prompt(&run, stored.status, task.as_ref().ok(), options.prompt.is_some())?;
+    let prompt = options.prompt.as_deref().map(agent::read_prompt).transpose()?;
+    let mut task = task?;
     task.json |= options.json;
     let workdir = task.open_workdir(&run)?;
     let scope = CallScope::new(run.clone());
     let kept = stored.state.clone();
     let log = store.log(&run).await.with_context(unreadable)?;
-    let keeper = Keeper::of(Arc::clone(&state), stored, lease);
+    let keeper = Keeper::of(Arc::clone(&state), stored, &task, lease);
     let (token, _watch) = cancel_on_interrupt();
     let start = Instant::now();
+    let with = SetUp {
+        task: &task,
+        workdir: workdir.clone(),
+        given: Some(&task.workdir),
+        keeper: Arc::clone(&keeper),
+        scope: scope.clone(),
+        redactor: Redactor::new(),
+        token: token.clone(),
+    };
     match &task.work {
-        What::Session { session, .. } => {
-            let source = Source::locate(session)?;
-            if !task.json {
-                anstream::println!("{NAME}{}{NAME:#} {QUIET}goes on{QUIET:#}", visible(&source.name));
+        What::Session { .. } | What::Agent(_) => {
+            let stands = RunState::restore(kept, log).with_context(unreadable)?;
+            let (mut agent_run, bench) = set_up(with, stands, &options).await?;
+            if let (Some(prompt), What::Agent(settings)) = (prompt, &task.work) {
+                let budget = settings.budget_after(agent_run.state.spent());
+                agent_run.prompt(prompt, budget).await?;
+            } else {
+                let calls = keeper.state.calls().await?.into_iter();
+                let waiting = calls.filter(|entry| entry.run == run.as_str());
+                let waiting: Vec<PendingCall> = waiting.filter_map(|entry| entry.call.ok()).collect();
+                agent_run.go_on(&waiting).await?;
             }
-            let (mut playing, bench) = run::set_up(SetUp {
-                task: &task,
-                workdir,
-                given: Some(&task.workdir),
-                keeper: Arc::clone(&keeper),
-                scope,
-                session: read_session(&source, session)?,
-                stands: RunState::restore(kept, log).with_context(unreadable)?,
-                token: token.clone(),
-            })
-            .await?;
-            let waiting = keeper.state.calls().await?.into_iter().filter(|entry| entry.run == run.as_str());
-            let waiting: Vec<PendingCall> = waiting.filter_map(|entry| entry.call.ok()).collect();
-            playing.go_on(&waiting).await?;
-            let mut work = Work::Session(Box::new(playing));
+            let mut work = Work::Agent(Box::new(agent_run));
             let attended = attend(&mut work, &keeper, &bench.attended(options.wait), &token).await;
             bench.servers.stop().await;
             attended?;
             keeper.state.tidy().await;
-            run::conclude(&work, &keeper, &task, start)
+            conclude(&work, &keeper, &task, start)
         }
         What::Serve { .. } => Err(repeats(run.as_str())),
         What::Call { .. } => {
@@ -101,16 +107,61 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
     }
 }
 
+/// Checks that a run can be gone on with, and whether a prompt is needed for that.
+fn check_prompt(run: &RunId, status: RunStatus, task: Option<&Task>, has_prompt: bool) -> Result<()> {
+    let message = match (status == RunStatus::Ended, has_prompt) {
+        (true, _) if !task.is_some_and(Task::can_be_prompted) => {
+            format!("the run `{run}` has ended, and nothing of it waits; start it anew")
+        }
+        (true, false) => {
+            format!(
+                "the run `{run}` has ended; say what is to be done next with `haft resume {run} --prompt TEXT`"
+            )
+        }
+        (false, true) => {
+            format!("the run `{run}` has not ended; go on with it without --prompt, and say more when it has")
+        }
+        (true, true) | (false, false) => return Ok(()),
+    };
+    Err(UsageError(message).into())
+}
+
+/// Sets the stage for a run at the place that it has got to.
+async fn set_up(with: SetUp<'_>, stands: RunState, options: &ResumeOptions) -> Result<(AgentRun, Bench)> {
+    let task = with.task;
+    let goes_on = |name: &str| {
+        if !task.json {
+            anstream::println!("{NAME}{}{NAME:#} {QUIET}goes on{QUIET:#}", visible(name));
+        }
+    };
+    match &task.work {
+        What::Session { session, .. } => {
+            let source = Source::locate(session)?;
+            goes_on(&source.name);
+            let session = read_session(&source, session)?;
+            run::set_up(with, session, stands).await
+        }
+        What::Agent(settings) => {
+            let headers: Vec<Header> =
+                options.header.iter().map(|text| Header::parse(text)).collect::<Result<_>>()?;
+            let set_up = agent::set_up_again(with, settings, &headers, stands).await?;
+            goes_on(&settings.model.to_string());
+            Ok(set_up)
+        }
+        What::Serve { .. } | What::Call { .. } => anyhow::bail!("it is no run of an agent"),
+    }
+}
+
 /// Is a run that waits, or one that cannot be read.
 type Listed = Result<StoredRun, (String, String)>;
 
 /// Lists the runs that wait, and those that a process left behind which was interrupted.
-async fn list(store: Option<&SqliteStore>, json: bool) -> Result<Exit> {
+async fn list(store: Option<&SqliteStore>, options: &ResumeOptions) -> Result<Exit> {
     let mut waiting: Vec<Listed> = Vec::new();
     if let Some(store) = store {
         for entry in store.run_entries().await? {
             match entry.value {
-                Ok(summary) if summary.status == RunStatus::Ended => {}
+                Ok(summary) if summary.status == RunStatus::Ended && !options.ended => {}
                 // Whoever has it is at work.
                 Ok(summary)
                     if summary.status == RunStatus::Running && store.take(&summary.run).await.is_err() => {}
@@ -122,7 +173,7 @@ async fn list(store: Option<&SqliteStore>, json: bool) -> Result<Exit> {
             }
         }
     }
-    if json {
+    if options.json {
         let runs: Vec<Value> = waiting.iter().map(as_json).collect();
         anstream::println!("{}", serde_json::to_string_pretty(&runs)?);
         return Ok(Exit::Done);
@@ -146,6 +197,7 @@ async fn list(store: Option<&SqliteStore>, json: bool) -> Result<Exit> {
         );
         let stands = match run.status {
             RunStatus::Running => "interrupted ",
+            RunStatus::Ended => "ended ",
             _ => "",
         };
         let since = ago(run.updated_at_ms);

@@ -1,28 +1,25 @@
+use crate::agent_run::AgentRun;
 use crate::arguments::RunOptions;
 use crate::attend::attend;
-use crate::changes::journalled;
+use crate::conclude::conclude;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
-use crate::offered::offer;
-use crate::playing::{Playing, Stage};
-use crate::policy_setup::PolicySetup;
+use crate::set_up::SetUp;
 use crate::setup::Bench;
 use crate::task::{Task, What};
-use crate::timeline::{JsonLines, Timeline, visible};
-use crate::user_directories::UserDirectories;
+use crate::timeline::Timeline;
 use crate::work::Work;
-use crate::{outcome, scratch, setup};
+use crate::{scratch, setup};
 use anyhow::{Context as _, Result};
-use haft::agent::{RunEnd, RunState};
+use haft::Redactor;
+use haft::agent::RunState;
 use haft::model::Session;
-use haft::{CallScope, LocalOutputs, OutputStore, Workdir, read_output};
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 use std::time::Instant;
 use tempfile::TempDir;
-use tokio_util::sync::CancellationToken;
 
 /// What the model is asked where the session brings no prompt of its own.
 const DEFAULT_PROMPT: &str = "Go on with the recorded session.";
@@ -54,23 +51,22 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
 
     let (token, _watch) = cancel_on_interrupt();
     let start = Instant::now();
-    let (mut playing, bench) = set_up(SetUp {
+    let with = SetUp {
         task: &task,
         workdir,
         given: place.path(),
         keeper: Arc::clone(&keeper),
         scope,
-        session,
-        stands: RunState::new(),
+        redactor: Redactor::new(),
         token: token.clone(),
-    })
-    .await?;
+    };
+    let (mut playing, bench) = set_up(with, session, RunState::new()).await?;
     playing.begin(prompt).await;
     if playing.state.end().is_none() || options.keep {
         // What waits outlives the process, and so must the directory it waits in.
         place.outlives();
     }
-    let mut work = Work::Session(Box::new(playing));
+    let mut work = Work::Agent(Box::new(playing));
     let attended = attend(&mut work, &keeper, &bench.attended(options.wait), &token).await;
     bench.servers.stop().await;
     attended?;
@@ -78,86 +74,16 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     conclude(&work, &keeper, &task, start)
 }
 
-/// Holds what is known of a session that is to be played.
-pub(crate) struct SetUp<'a> {
-    pub(crate) task: &'a Task,
-    pub(crate) workdir: Workdir,
-    /// The directory as it was given, for names that people know.
-    pub(crate) given: Option<&'a Path>,
-    pub(crate) keeper: Arc<Keeper>,
-    pub(crate) scope: CallScope,
-    pub(crate) session: Session,
-    /// Where the run stands.
-    pub(crate) stands: RunState,
-    pub(crate) token: CancellationToken,
-}
-
-/// Gathers what a session is played with.
-pub(crate) async fn set_up(set_up: SetUp<'_>) -> Result<(Playing, Bench)> {
-    let SetUp { task, workdir, given, keeper, scope, session, stands, token } = set_up;
-    // What cannot be read must not be found out when it is needed, in the middle of the work.
-    keeper.state.existing()?;
-    let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
-    let workdir = journalled(workdir, &UserDirectories::from_environment(), task.quota)?;
-    let tools = setup::registry(&workdir)?.with(read_output(Arc::clone(&outputs)))?;
-    let (tools, servers) = offer(&workdir, tools, task.wanted()).await?;
-    let policy = PolicySetup::new(&workdir, given, &tools).in_force(&task.policy()?)?;
-    policy.print_notes();
-    let bench = Bench { workdir, tools, policy, state: Arc::clone(&keeper.state), servers };
-    let (approves_all, json) = (task.approve_all, task.json);
-    let stage = Stage { bench: &bench, keeper, outputs, scope, approves_all, json, token };
-    let playing = Playing::set_up(stage, session, stands)?;
-    Ok((playing, bench))
-}
-
-/// Says how a session ended or what it waits for, and clears up.
-pub(crate) fn conclude(work: &Work, keeper: &Keeper, task: &Task, start: Instant) -> Result<Exit> {
-    let Work::Session(playing) = work else { anyhow::bail!("a call is no session") };
-    let state = &playing.state;
-    let exit = match state.end() {
-        None => Exit::Waiting,
-        Some(_) if playing.is_done() => Exit::Done,
-        Some(_) => Exit::Failed,
-    };
-    let keep = matches!(task.work, What::Session { keep: true, .. });
-    let kept = (task.scratch && keep).then_some(task.workdir.as_path());
-    match &playing.timeline {
-        None => JsonLines::summary(state, start.elapsed(), exit, kept),
-        Some(timeline) => {
-            timeline.summary(state, start.elapsed());
-            if let Some(kept) = kept {
-                anstream::println!("kept {}", kept.display());
-            }
-        }
-    }
-    explain(playing);
-    if state.end().is_none() {
-        state.pending().for_each(outcome::waiting);
-        outcome::how_to_go_on(keeper.run());
-    } else if task.scratch && !keep {
-        scratch::remove(&task.workdir);
-    }
-    Ok(exit)
+/// Gathers what a session is played with, at the place that its run has got to.
+pub(crate) async fn set_up(with: SetUp<'_>, session: Session, stands: RunState) -> Result<(AgentRun, Bench)> {
+    let (bench, outputs) = with.bench().await?;
+    let run = AgentRun::playing(with.stage(&bench, outputs), session, stands)?;
+    Ok((run, bench))
 }
 
 /// Reads the turns of a session.
 pub(crate) fn read_session(source: &Source, named: &Path) -> Result<Session> {
     Session::read(&source.turns).with_context(|| UsageError(format!("cannot play `{}`", named.display())))
-}
-
-/// Says on standard error why a run did not end as it should, and what to do.
-fn explain(playing: &Playing) {
-    match playing.state.end() {
-        Some(RunEnd::Failed { reason }) => {
-            reason.lines().for_each(|line| anstream::eprintln!("{}", visible(line)));
-        }
-        Some(RunEnd::Completed) => {
-            if let Err(divergence) = playing.model.finished() {
-                divergence.to_string().lines().for_each(|line| anstream::eprintln!("{}", visible(line)));
-            }
-        }
-        _ => {}
-    }
 }
 
 /// Where a session is, and what belongs to it.

@@ -5,10 +5,11 @@ use crate::mcp::offered::Offered;
 use crate::person::{Person, Terminal, at_terminal};
 use crate::policy_setup::PolicyInForce;
 use anyhow::{Context as _, Result};
+use haft::agent::{ask_user, update_plan};
 use haft::shell::Environment;
 use haft::{
-    CallScope, Grants, Journal, LocalExecutor, LocalExecutorBuilder, LocalOutputs, RunId, ToolRegistry,
-    Workdir, now_ms, read_output,
+    CallScope, Grants, Journal, LocalExecutor, LocalExecutorBuilder, LocalOutputs, OutputStore, RunId,
+    ToolRegistry, Workdir, now_ms, read_output,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -46,9 +47,15 @@ pub(crate) fn environment() -> Environment {
     Environment::from_vars(variables)
 }
 
-/// Gathers the tools that a run has: those that the command offers, and the one that reads what was cut.
+/// Gathers the tools that a run has: those that the command offers, the one that reads what was cut, and those by which a
+/// model turns to people.
+pub(crate) fn registry_of_run(workdir: &Workdir, outputs: Arc<dyn OutputStore>) -> Result<ToolRegistry> {
+    Ok(registry(workdir)?.with(read_output(outputs))?.with(ask_user())?.with(update_plan())?)
+}
+
+/// Gathers the tools that runs have, for whoever reads rules about them.
 pub(crate) fn registry_of_runs(workdir: &Workdir) -> Result<ToolRegistry> {
-    Ok(registry(workdir)?.with(read_output(Arc::new(LocalOutputs::in_memory())))?)
+    registry_of_run(workdir, Arc::new(LocalOutputs::in_memory()))
 }
 
 /// Names a run by the time it starts and the process it runs in.

@@ -1,3 +1,4 @@
+use crate::agent::AgentSettings;
 use crate::changes::ChangeQuota;
 use crate::exit::UsageError;
 use crate::mcp::offered::Wanted;
@@ -56,6 +57,8 @@ pub(crate) enum What {
         /// Whether the scratch copy is kept.
         keep: bool,
     },
+    /// Has a provider's model work.
+    Agent(Box<AgentSettings>),
     /// Makes one call.
     Call {
         /// The tool.
@@ -72,11 +75,12 @@ impl Task {
     pub(crate) fn new(work: What, workdir: &Path, policy: &PolicyOptions) -> Result<Self> {
         let policy_file = policy.policy.as_ref().map(absolute).transpose();
         let policy_file = policy_file.context("cannot tell where the policy is")?;
-        let session = match &work {
+        let file = match &work {
             What::Session { session, .. } => Some(session),
+            What::Agent(settings) => settings.record.as_ref(),
             What::Call { .. } | What::Serve { .. } => None,
         };
-        if let Some(path) = session.into_iter().chain(&policy_file).find(|path| path.to_str().is_none()) {
+        if let Some(path) = file.into_iter().chain(&policy_file).find(|path| path.to_str().is_none()) {
             let shown = path.display();
             let message =
                 format!("the path `{shown}` is not UTF-8, so a run with it could not be kept; rename it");
@@ -136,16 +140,22 @@ impl Task {
     pub(crate) fn wanted(&self) -> WantedTools<'_> {
         let wanted = match &self.work {
             What::Serve { .. } => Wanted::Nothing,
-            What::Session { .. } => Wanted::All,
+            What::Session { .. } | What::Agent(_) => Wanted::All,
             What::Call { tool } => Wanted::Of(tool),
         };
         WantedTools::new(wanted, self.no_mcp, self.no_openapi)
+    }
+
+    /// Tells whether more can be said to its run when that has ended.
+    pub(crate) fn can_be_prompted(&self) -> bool {
+        matches!(self.work, What::Agent(_))
     }
 
     /// What it does, in a few words.
     pub(crate) fn describe(&self) -> String {
         match &self.work {
             What::Session { session, .. } => format!("session {}", session.display()),
+            What::Agent(settings) => format!("agent {}", settings.model),
             What::Call { tool } => format!("call of {tool}"),
             What::Serve { client } => format!("calls of the MCP client {client}"),
         }

@@ -7,12 +7,16 @@ pub(crate) use json::JsonLines;
 use call_line::CallLine;
 
 use crate::paint::{ASKS, BAD, GOOD, NAME, PLACE, QUIET};
+use anstyle::Style;
 use haft::agent::{Phase, RunEnd, RunState};
-use haft::{CallOutcome, Event, EventKind, Message, Observer, ToolReply};
+use haft::{CallId, CallOutcome, Event, EventKind, Message, Observer, ToolReply, Usage};
 use std::collections::VecDeque;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+/// The most characters of a tool's name while a call of it is being written.
+const MOST_NAME: usize = 48;
 
 /// Prints a run for people, as it happens: what the model says, and each call with its decision and result.
 ///
@@ -23,7 +27,17 @@ pub(crate) struct Timeline(Mutex<Screen>);
 struct Screen {
     /// Calls that were started and not printed yet, in the order of their start.
     calls: VecDeque<CallLine>,
-    in_text: bool,
+    /// What the model is writing, if that stands on a line which is not ended.
+    writes: Option<Writes>,
+    /// How much of a call's arguments the model has written, in bytes, while that is shown.
+    written: Option<(CallId, usize)>,
+}
+
+/// Tells what a model writes apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Writes {
+    Text,
+    Reasoning,
 }
 
 impl Timeline {
@@ -78,6 +92,25 @@ impl Timeline {
         let elapsed = call_line::spoken(elapsed);
         anstream::println!("\n{paint}{end}{paint:#} after {turns} and {calls}{bad}, {elapsed}");
     }
+
+    /// Prints what the run took of a provider's, as far as it said so.
+    pub(crate) fn costs(state: &RunState) {
+        let Usage { input, output, cache_read, .. } = state.usage();
+        if input == 0 && output == 0 {
+            return;
+        }
+        let cached = if cache_read == 0 { String::new() } else { format!(" ({cache_read} from the cache)") };
+        let cost = money(state).map(|cost| format!(", cost {cost:.4}")).unwrap_or_default();
+        anstream::println!("{QUIET}{input} tokens read{cached}, {output} written{cost}{QUIET:#}");
+    }
+}
+
+/// What a run cost, if there is a price for it.
+pub(super) fn money(state: &RunState) -> Option<f64> {
+    let nanos = state.spent().cost_nanos;
+    #[expect(clippy::cast_precision_loss, reason = "nobody spends 2⁵³ billionths")]
+    let cost = nanos as f64 / 1e9;
+    (nanos > 0).then_some(cost)
 }
 
 fn counted(count: u64, noun: &str) -> String {
@@ -106,14 +139,9 @@ impl Screen {
                 self.end_text();
                 anstream::println!("\n{QUIET}turn {turn}{QUIET:#}");
             }
-            EventKind::TextDelta { text } => {
-                for line in text.split_inclusive('\n') {
-                    let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
-                    anstream::print!("{}{end}", visible(line));
-                }
-                let _ = std::io::stdout().flush();
-                self.in_text = true;
-            }
+            EventKind::TextDelta { text } => self.write(text, Writes::Text, Style::new()),
+            EventKind::ReasoningDelta { text } => self.write(text, Writes::Reasoning, QUIET),
+            EventKind::CallDelta { id, name, arguments } => self.count(id, name, arguments.len()),
             EventKind::TurnFinished { .. } => self.end_text(),
             EventKind::BudgetSpent { which } => self.note(&format!("the budget of {which} is spent")),
             EventKind::Looping { name, times } => {
@@ -149,8 +177,40 @@ impl Screen {
         anstream::println!("{QUIET}{}{QUIET:#}", visible(text));
     }
 
+    /// Shows what the model writes as it comes; reasoning stands apart from text.
+    fn write(&mut self, text: &str, what: Writes, paint: Style) {
+        if self.writes.is_some_and(|before| before != what) || self.written.is_some() {
+            self.end_text();
+        }
+        for line in text.split_inclusive('\n') {
+            let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+            anstream::print!("{paint}{}{paint:#}{end}", visible(line));
+        }
+        let _ = std::io::stdout().flush();
+        self.writes = Some(what);
+    }
+
+    /// Shows on a terminal that a call is being written, which can take long; it is gone when the call is taken up.
+    fn count(&mut self, call: &CallId, name: &str, bytes: usize) {
+        if self.writes.is_some() {
+            self.end_text();
+        }
+        if !std::io::stdout().is_terminal() {
+            return;
+        }
+        let before = self.written.take().filter(|(counted, _)| counted == call).map_or(0, |(_, bytes)| bytes);
+        let bytes = before + bytes;
+        let name: String = visible(name).chars().take(MOST_NAME).collect();
+        anstream::print!("\r\u{1b}[K  {QUIET}… {name} ({bytes} bytes){QUIET:#}");
+        let _ = std::io::stdout().flush();
+        self.written = Some((call.clone(), bytes));
+    }
+
     fn end_text(&mut self) {
-        if std::mem::take(&mut self.in_text) {
+        if self.written.take().is_some() {
+            anstream::print!("\r\u{1b}[K");
+        }
+        if self.writes.take().is_some() {
             anstream::println!();
         }
     }

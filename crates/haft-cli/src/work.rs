@@ -1,5 +1,5 @@
+use crate::agent_run::AgentRun;
 use crate::keeper::{InParts, in_parts};
-use crate::playing::Playing;
 use anyhow::Result;
 use haft::agent::ResumeError;
 use haft::{
@@ -8,9 +8,9 @@ use haft::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Is something that can come to wait for a person: a session that is played, or one call.
+/// Is something that can come to wait for a person: a run of an agent, or one call.
 pub(crate) enum Work {
-    Session(Box<Playing>),
+    Agent(Box<AgentRun>),
     Call(Box<OneCall>),
 }
 
@@ -26,7 +26,7 @@ impl Work {
     /// The calls that wait for a person.
     pub(crate) fn waiting(&self) -> Vec<PendingCall> {
         match self {
-            Self::Session(playing) => playing.state.pending().cloned().collect(),
+            Self::Agent(run) => run.state.pending().cloned().collect(),
             Self::Call(call) => match &call.outcome {
                 CallOutcome::Pending(pending) => vec![(**pending).clone()],
                 CallOutcome::Replied(_) | CallOutcome::Held(_) => Vec::new(),
@@ -37,7 +37,7 @@ impl Work {
     /// What is to be kept of it, beside so many entries of its log.
     pub(crate) fn kept_from(&self, entries: usize) -> Result<InParts> {
         match self {
-            Self::Session(playing) => in_parts(&playing.state, entries),
+            Self::Agent(run) => in_parts(&run.state, entries),
             Self::Call(call) => Ok((serde_json::to_value(&call.outcome)?, Vec::new())),
         }
     }
@@ -48,7 +48,7 @@ impl Work {
     /// is not run twice.
     pub(crate) async fn answer(&mut self, pending: &PendingCall, approval: Approval) -> Result<()> {
         let refused = match self {
-            Self::Session(playing) => match playing.answer(pending, approval).await {
+            Self::Agent(run) => match run.answer(pending, approval).await {
                 Err(ResumeError::Refused(refused)) => Err(refused),
                 done => return Ok(done?),
             },
@@ -76,7 +76,7 @@ impl Work {
     async fn lose(&mut self, pending: &PendingCall) -> Result<()> {
         let lost = CallOutcome::lost(&pending.call);
         match self {
-            Self::Session(playing) => playing.answered(lost).await,
+            Self::Agent(run) => run.answered(lost).await,
             Self::Call(call) => {
                 call.outcome = lost;
                 Ok(())

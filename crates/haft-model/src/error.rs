@@ -16,7 +16,7 @@ pub enum ModelError {
         source: Option<Box<dyn Error + Send + Sync>>,
     },
     /// The provider was asked too much in too short a time.
-    #[error("the model's provider limits the rate of requests; wait, then ask again")]
+    #[error("the model's provider limits the rate of requests; {}, then ask again", pause(*retry_after))]
     RateLimited {
         /// How long to wait before a retry, where the provider said so.
         retry_after: Option<Duration>,
@@ -92,6 +92,14 @@ impl ModelError {
             Self::Unavailable { retry_after, .. } | Self::RateLimited { retry_after } => *retry_after,
             _ => None,
         }
+    }
+}
+
+/// Says how long to wait, where that is known.
+fn pause(retry_after: Option<Duration>) -> String {
+    match retry_after.map(|wait| wait.as_millis().div_ceil(1000)) {
+        None | Some(0) => "wait".to_owned(),
+        Some(seconds) => format!("wait {seconds} s"),
     }
 }
 

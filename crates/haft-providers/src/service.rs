@@ -34,6 +34,8 @@ pub struct Service {
     base: Url,
     headers: HeaderMap,
     keys: Vec<ApiKey>,
+    /// What is secret in other headers.
+    secrets: Vec<Arc<str>>,
     query: Vec<(String, String)>,
 }
 
@@ -77,7 +79,8 @@ impl Service {
         if base.query().is_some() || base.fragment().is_some() {
             return Err(ServiceError::BaseUrl("it has a query or a fragment; give a query apart from it"));
         }
-        Ok(Self { http, base, headers: HeaderMap::new(), keys: Vec::new(), query: Vec::new() })
+        let (keys, secrets, query) = Default::default();
+        Ok(Self { http, base, headers: HeaderMap::new(), keys, secrets, query })
     }
 
     /// Anthropic's own service, `https://api.anthropic.com/v1`.
@@ -131,6 +134,33 @@ impl Service {
         Ok(self)
     }
 
+    /// Sends a header whose value is a secret, or ends with one, such as `Authorization: Basic …`: what a service repeats of it
+    /// is taken out of errors.
+    ///
+    /// A key that is all of the value, or stands behind `Bearer`, is better given as an [`ApiKey`].
+    ///
+    /// ```
+    /// use haft_http::{AddressPolicy, HttpClient};
+    /// use haft_providers::Service;
+    ///
+    /// let http = HttpClient::new(AddressPolicy::public())?;
+    /// let service = Service::new(http, "https://models.example.org/v1")?
+    ///     .secret_header("authorization", "Basic YW5uOmh1bnRlcjI=")?;
+    /// assert!(!format!("{service:?}").contains("YW5u"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ServiceError::Header`] if it is none.
+    pub fn secret_header(self, name: &str, value: &str) -> Result<Self, ServiceError> {
+        let mut service = self.header(name, value)?;
+        // A scheme such as `Basic` stands ahead of what is secret.
+        let secrets = [value.trim(), value.rsplit(' ').next().unwrap_or_default()];
+        service.secrets.extend(secrets.into_iter().map(Arc::from));
+        Ok(service)
+    }
+
     /// Adds a parameter to the query of every request, such as `api-version`.
     pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.query.push((name.into(), value.into()));
@@ -157,8 +187,8 @@ impl Service {
     /// What takes the keys out of a text.
     pub(crate) fn redaction(&self) -> Redaction {
         // What is shorter is what a server without keys is given, and a word that may well be in what it says.
-        let secrets = self.keys.iter().map(ApiKey::expose).filter(|key| key.len() >= SHORTEST_SECRET);
-        Redaction::new(secrets.map(Arc::from).collect())
+        let secrets = self.keys.iter().map(ApiKey::expose).chain(self.secrets.iter().map(|secret| &**secret));
+        Redaction::new(secrets.filter(|secret| secret.len() >= SHORTEST_SECRET).map(Arc::from).collect())
     }
 }
 

@@ -2,13 +2,14 @@ mod answers;
 mod keeper;
 mod narrowed;
 
-use crate::{ChildEnd, ChildOutcome, ChildResult, ChildRun, Runner, tools};
+use crate::{ChildEnd, ChildOutcome, ChildResult, ChildRun, ExpectedResult, Placed, Runner, report, tools};
 use async_trait::async_trait;
 use haft_agent::{Agent, CutOutputs, Prices, RunEnd, RunEvent, RunState, When};
 use haft_core::RunId;
 use haft_model::Model;
 use haft_tools_core::{
-    CallScope, Events, LocalExecutor, OutputStore, PendingCall, PendingStore, ToolExecutor, ToolRegistry,
+    CallScope, CollisionPolicy, Events, LocalExecutor, OutputStore, PendingCall, PendingStore, ToolExecutor,
+    ToolRegistry,
 };
 use keeper::Keeper;
 use narrowed::Narrowed;
@@ -31,6 +32,8 @@ pub struct AgentRunner {
     registry: ToolRegistry,
     pending: Arc<dyn PendingStore>,
     outputs: Option<Arc<dyn OutputStore>>,
+    /// The tool by which a run gives its result.
+    report: ToolRegistry,
     model: Arc<dyn Model>,
     models: BTreeMap<Arc<str>, Arc<dyn Model>>,
     choose: Option<Arc<Choose>>,
@@ -53,6 +56,7 @@ impl AgentRunner {
             registry: executor.registry().clone(),
             pending: Arc::clone(executor.pending()),
             outputs: executor.outputs().cloned(),
+            report: ToolRegistry::new().with(report()).unwrap_or_default(),
             executor: Arc::new(executor),
             model: Arc::new(model),
             models: BTreeMap::new(),
@@ -108,27 +112,45 @@ impl AgentRunner {
 
     /// The tools of a run: those that its agent's selector chooses, and none that starts runs where it may start none.
     fn tools_of(&self, child: &ChildRun) -> ToolRegistry {
-        let chosen = self.registry.filtered(&child.spec.tools);
-        if child.may_delegate {
-            return chosen;
-        }
+        let house = match Placed::of(&child.scope) {
+            // What works in the run's own place stands for what works elsewhere.
+            Some(place) => {
+                let here = self.registry.merge(place.tools(), CollisionPolicy::KeepLast);
+                here.unwrap_or_else(|_| place.tools().clone())
+            }
+            None => self.registry.clone(),
+        };
+        let chosen = house.filtered(&child.spec.tools);
         let names: Vec<&str> = chosen.names().filter(|name| !tools::NAMES.contains(name)).collect();
-        match names.join(", ").parse() {
-            Ok(selector) => self.registry.filtered(&selector),
+        let chosen = match names.join(", ").parse() {
+            _ if child.may_delegate => chosen,
+            Ok(selector) => house.filtered(&selector),
             // An empty list is no selector.
             Err(_) => ToolRegistry::new(),
-        }
+        };
+        // Every run can give its result, whatever else it has.
+        let with_report = chosen.merge(&self.report, CollisionPolicy::KeepLast);
+        with_report.unwrap_or(chosen)
     }
 
-    fn agent(&self, child: &ChildRun, model: Arc<dyn Model>, keeper: Keeper) -> Agent {
+    fn agent(
+        &self,
+        child: &ChildRun,
+        model: Arc<dyn Model>,
+        keeper: Keeper,
+        expected: &ExpectedResult,
+    ) -> Agent {
         let tools = self.tools_of(child);
         let specs = tools.direct_specs();
         let reads_outputs = tools.get("read_output").is_some();
         let executor = Narrowed::new(Arc::clone(&self.executor), tools, child.attended_like.clone());
-        let system = match child.spec.instructions.trim() {
-            "" => SITUATION.to_owned(),
-            instructions => format!("{instructions}\n\n{SITUATION}"),
-        };
+        let missing = Placed::of(&child.scope).map(|place| place.missing()).unwrap_or_default();
+        let missing = (!missing.is_empty())
+            .then(|| format!("You work in a place of your own. What is not there: {}.", missing.join(", ")));
+        let own = Some(child.spec.instructions.trim().to_owned()).filter(|own| !own.is_empty());
+        let told = [own, Some(SITUATION.to_owned()), missing, expected.instructions()];
+        let system: Vec<String> = told.into_iter().flatten().collect();
+        let system = system.join("\n\n");
         let mut agent = Agent::with_executor(model, Arc::new(executor), specs)
             .system(system)
             .events(self.events.clone())
@@ -191,7 +213,11 @@ impl AgentRunner {
         };
         let keeper = Keeper::new(&child, kept.as_ref());
         let scope = child.scope.clone().with_extension(ModelAbove(Arc::clone(&model)));
-        let agent = Arc::new(self.agent(&child, model, keeper));
+        let expected = ExpectedResult::of(&child.spec).map_err(|error| {
+            let told = "the result that it is to give cannot be checked; delegate to another agent";
+            ChildResult::failed(told).with_detail(error.to_string())
+        })?;
+        let agent = Arc::new(self.agent(&child, model, keeper, &expected));
         let _listed = Listed::new(&self.at_work, scope.run(), &agent);
         let state = if let Some(state) = kept {
             go_on(&agent, &scope, &child, state).await?
@@ -199,9 +225,25 @@ impl AgentRunner {
             let prompt = said(std::iter::once(&child.task).chain(&child.said));
             agent.run_from(scope.clone(), child.messages.iter().cloned(), prompt).await
         };
-        let state = self.answered(&agent, &scope, state).await;
-        child.meter.record(*state.spent());
-        Ok(outcome(&state))
+        let mut state = self.answered(&agent, &scope, state).await;
+        loop {
+            child.meter.record(*state.spent());
+            let text = state.last_text();
+            let unfit = match (state.end(), expected.read(&text)) {
+                (Some(RunEnd::Completed), Ok(structured)) => {
+                    let result = ChildResult { structured, ..ChildResult::done(text) };
+                    return Ok(ChildOutcome::Ended(result));
+                }
+                (Some(RunEnd::Completed), Err(unfit)) => unfit,
+                _ => return Ok(outcome(&state)),
+            };
+            if ExpectedResult::was_asked_again(state.messages()) {
+                let end = ChildEnd::Stopped { reason: unfit.reason() };
+                return Ok(ChildOutcome::Ended(ChildResult::new(end, text)));
+            }
+            let asked = agent.prompt(scope.clone(), state, unfit.repair()).await;
+            state = self.answered(&agent, &scope, asked.map_err(|error| misstep(&error))?).await;
+        }
     }
 }
 

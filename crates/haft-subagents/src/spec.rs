@@ -59,9 +59,10 @@ pub enum Isolation {
     /// Where its parent does.
     #[default]
     Shared,
-    /// In a git worktree of its own, at the last commit of its parent's.
+    /// In a git working tree of its own, with what its parent has, committed or not; in a copy where there is no
+    /// repository.
     Worktree,
-    /// In a copy of its own.
+    /// In a copy of its own, without the history.
     Copy,
 }
 

@@ -6,6 +6,7 @@ mod house;
 mod identity;
 mod live;
 mod orders;
+mod places;
 mod restart;
 
 pub use builder::SupervisorBuilder;

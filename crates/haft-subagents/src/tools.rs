@@ -53,6 +53,6 @@ fn filled<'a>(text: &'a str, what: &str) -> Result<&'a str, ToolError> {
     Ok(text)
 }
 
-fn schema(value: Value) -> Schema {
+pub(crate) fn schema(value: Value) -> Schema {
     Schema::new(value).expect("the schema of a tool's input is an object")
 }

@@ -6,7 +6,7 @@ mod planned;
 use crate::blocking::{blocking, blocking_preview, go_on};
 use crate::commit::{Uncommitted, commit};
 use crate::digest::digest;
-use crate::failure::{failure, resolve};
+use crate::failure::{failure, resolve_writable};
 use crate::hints::{Hints, missing_above};
 use crate::origin::origin_of;
 use crate::resource;
@@ -85,9 +85,9 @@ impl Tool for ApplyPatch {
         let mut files = Vec::with_capacity(patches.len());
         let mut accesses: Vec<Access> = Vec::new();
         for patch in patches {
-            let path = resolve(&self.workdir, &patch.path)?;
+            let path = resolve_writable(&self.workdir, &patch.path)?;
             let to = match &patch.kind {
-                Kind::Update { to: Some(to), .. } => Some(resolve(&self.workdir, to)?),
+                Kind::Update { to: Some(to), .. } => Some(resolve_writable(&self.workdir, to)?),
                 _ => None,
             };
             let is_new = matches!(patch.kind, Kind::Add { .. });

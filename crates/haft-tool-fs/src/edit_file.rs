@@ -11,7 +11,7 @@ use crate::commit::{self, After, Before, Uncommitted, commit};
 use crate::diff::Diff;
 use crate::digest::digest;
 use crate::encoding::{Decoded, TextEncoding};
-use crate::failure::{failure, failure_near, resolve};
+use crate::failure::{failure, failure_near, resolve_writable};
 use crate::hints::Hints;
 use crate::origin::origin_of;
 use crate::resource;
@@ -103,7 +103,7 @@ impl Tool for EditFile {
 
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
         let Input { path, edits } = parse_input(input)?;
-        let path = resolve(&self.workdir, &path)?;
+        let path = resolve_writable(&self.workdir, &path)?;
         let resource = resource::file(&path);
         let hints = Hints::where_missing(&self.workdir, &path);
         let accesses = [Access::read(resource.clone()), Access::write(resource)];

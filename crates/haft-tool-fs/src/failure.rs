@@ -1,7 +1,7 @@
 use crate::hints::Hints;
 use crate::words::{Shown, joined};
 use haft_core::{ToolError, ToolErrorKind};
-use haft_workdir::{Error, ResolveError, Workdir, WorkdirPath};
+use haft_workdir::{Error, ResolveError, RootAccess, Workdir, WorkdirPath};
 
 /// Resolves a path that a model gave.
 pub(crate) fn resolve(workdir: &Workdir, path: &str) -> Result<WorkdirPath, ToolError> {
@@ -16,6 +16,17 @@ pub(crate) fn resolve(workdir: &Workdir, path: &str) -> Result<WorkdirPath, Tool
     })
 }
 
+/// Resolves a path that a model gave for something to be changed there.
+///
+/// Nobody is asked about what will be refused anyway.
+pub(crate) fn resolve_writable(workdir: &Workdir, path: &str) -> Result<WorkdirPath, ToolError> {
+    let path = resolve(workdir, path)?;
+    match workdir.access(&path) {
+        RootAccess::ReadWrite => Ok(path),
+        RootAccess::ReadOnly => Err(failure(Error::ReadOnly { path })),
+    }
+}
+
 /// Turns an error of the working directory into one that a model can act on.
 pub(crate) fn failure(error: Error) -> ToolError {
     let kind = match &error {
@@ -23,13 +34,15 @@ pub(crate) fn failure(error: Error) -> ToolError {
             return ToolError::retry(error.model_text()).with_source(error);
         }
         Error::NotFound { .. } | Error::ParentMissing { .. } => ToolErrorKind::NotFound,
+        Error::ReadOnly { .. } => ToolErrorKind::Denied,
         Error::Resolve(_)
         | Error::IsADirectory { .. }
         | Error::NotADirectory { .. }
         | Error::NotRegular { .. }
         | Error::Exists { .. }
         | Error::TooLarge { .. }
-        | Error::IsRoot { .. } => ToolErrorKind::InvalidInput,
+        | Error::IsRoot { .. }
+        | Error::HoldsRoot { .. } => ToolErrorKind::InvalidInput,
         Error::RootMissing { .. }
         | Error::RootNotADirectory { .. }
         | Error::RootUnopened { .. }

@@ -5,7 +5,7 @@ use crate::commit::{self, Uncommitted};
 use crate::diff::Diff;
 use crate::digest::digest;
 use crate::encoding::{Decoded, TextEncoding};
-use crate::failure::{failure, resolve};
+use crate::failure::{failure, resolve_writable};
 use crate::hints::missing_above;
 use crate::lines::{line_feeds, lines_of};
 use crate::origin::origin_of;
@@ -88,7 +88,7 @@ impl Tool for WriteFile {
 
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
         let input: Input = parse_input(input)?;
-        let path = resolve(&self.workdir, &input.path)?;
+        let path = resolve_writable(&self.workdir, &input.path)?;
         let existing = if input.create_only { Existing::Refuse } else { Existing::Replace };
         // Until the directories exist, what is done below them has to wait for whoever creates them.
         let created = resource::created(&missing_above(&self.workdir, &path));

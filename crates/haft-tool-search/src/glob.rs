@@ -102,7 +102,8 @@ impl Request {
 /// Takes the host path of the start off a pattern that begins with it, as absolute paths are accepted elsewhere.
 fn below_root<'p>(workdir: &Workdir, start: &WorkdirPath, pattern: &'p str) -> &'p str {
     let host = workdir.root_path().join(start.as_str());
-    let host = if start.is_root() { workdir.root_path().to_str() } else { host.to_str() };
+    let is_main_root = start.is_root() && !start.is_absolute();
+    let host = if is_main_root { workdir.root_path().to_str() } else { host.to_str() };
     // The `/` is kept: it says that the pattern matches from the start on.
     host.and_then(|host| pattern.strip_prefix(host)).filter(|rest| rest.starts_with('/')).unwrap_or(pattern)
 }

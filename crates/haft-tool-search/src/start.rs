@@ -7,6 +7,9 @@ use std::iter;
 /// The scheme under which files of the working directory are declared.
 const FILE: Scheme = Scheme::new("file");
 
+/// The scheme under which files of other roots are declared, as commands declare them; its paths start with `/`.
+const OUTSIDE: Scheme = Scheme::new("outside");
+
 /// How many directories are named one by one. Accesses are compared with one another, and a path can have 2,000 names.
 const NAMED_DIRECTORIES: usize = 32;
 
@@ -42,9 +45,8 @@ impl Start {
     /// Declares what a search from here reads; above a directory these are the ignore files, where they count.
     pub(crate) fn accesses(&self, no_ignore: bool) -> Accesses {
         let searched = match self {
-            Self::File(path) => Resource::exact(FILE, path.as_str()),
-            Self::Directory(path) if path.is_root() => Resource::subtree(FILE, ""),
-            Self::Directory(path) => Resource::subtree(FILE, path.as_str()),
+            Self::File(path) => Resource::exact(scheme(path), path.as_str()),
+            Self::Directory(path) => tree(path),
         };
         let above = match self {
             Self::Directory(path) if !no_ignore => ignore_files_above(path),
@@ -54,18 +56,25 @@ impl Start {
     }
 }
 
+fn scheme(path: &WorkdirPath) -> Scheme {
+    if path.is_absolute() { OUTSIDE } else { FILE }
+}
+
+/// Names a directory and everything below it; the main root is the empty path.
+fn tree(path: &WorkdirPath) -> Resource {
+    let is_main_root = path.is_root() && !path.is_absolute();
+    Resource::subtree(scheme(path), if is_main_root { "" } else { path.as_str() })
+}
+
 /// Names the ignore files that a walk consults in the directories above its start; where they are many, the whole tree.
 fn ignore_files_above(start: &WorkdirPath) -> Vec<Resource> {
     if start.segments().count() > NAMED_DIRECTORIES {
-        return vec![Resource::subtree(FILE, "")];
+        return vec![tree(&start.own_root())];
     }
     let files = |directory: WorkdirPath| {
-        [".gitignore", ".ignore", ".git/info/exclude"].map(|file| {
-            if directory.is_root() {
-                Resource::exact(FILE, file)
-            } else {
-                Resource::exact(FILE, format!("{directory}/{file}"))
-            }
+        [".gitignore", ".ignore", ".git/info/exclude"].map(|file| match directory.as_str() {
+            "." => Resource::exact(FILE, file),
+            above => Resource::exact(scheme(&directory), format!("{}/{file}", above.trim_end_matches('/'))),
         })
     };
     iter::successors(start.parent(), WorkdirPath::parent).flat_map(files).collect()

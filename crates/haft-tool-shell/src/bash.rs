@@ -85,6 +85,8 @@ fn default_directory() -> String {
 
 impl Bash {
     /// Makes the tool; scripts run in this directory and get these environment variables and no others.
+    ///
+    /// Other roots of the directory are outside of it for commands, which name what is there by absolute paths.
     pub fn new(workdir: Workdir, environment: Environment) -> Self {
         let hints =
             ToolHints { destructive: true, open_world: true, streaming: true, ..ToolHints::default() };
@@ -92,6 +94,7 @@ impl Bash {
             .with_title("Run a shell script")
             .with_hints(hints)
             .with_origin(Origin::Builtin);
+        let workdir = workdir.without_other_roots();
         Self { spec, surroundings: Arc::new(Surroundings { workdir, environment }) }
     }
 }

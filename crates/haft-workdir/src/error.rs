@@ -108,6 +108,20 @@ pub enum Error {
         /// The limit in bytes.
         limit: u64,
     },
+    /// The path is in a root that is for reading.
+    #[error("`{}` is in a directory that is for reading only", Shown::new(path.as_str()))]
+    ReadOnly {
+        /// What was to be changed.
+        path: WorkdirPath,
+    },
+    /// The operation would remove or move a directory that is a root itself or that holds one.
+    #[error("cannot {action} `{}`: it is or holds a root", Shown::new(path.as_str()))]
+    HoldsRoot {
+        /// What was attempted, as a verb.
+        action: &'static str,
+        /// On what.
+        path: WorkdirPath,
+    },
     /// The operation would remove or move the root itself.
     #[error("cannot {action} the working directory itself")]
     IsRoot {
@@ -198,6 +212,14 @@ impl Error {
             Self::TooLarge { path, limit } => {
                 format!("`{}` is larger than {limit} bytes; use only a part of it", Shown::new(path.as_str()))
             }
+            Self::ReadOnly { path } => format!(
+                "`{}` is in a directory that is for reading only; write somewhere else, or ask the user to do it",
+                Shown::new(path.as_str())
+            ),
+            Self::HoldsRoot { action, path } => format!(
+                "you cannot {action} `{}`, because it is or holds a directory that the user named; use a path inside it",
+                Shown::new(path.as_str())
+            ),
             Self::IsRoot { action } => {
                 format!("you cannot {action} the working directory itself; use a path inside it")
             }

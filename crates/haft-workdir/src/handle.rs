@@ -6,7 +6,6 @@ use std::path::Path;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, open, openat, statat};
 use rustix::io::Errno;
 
-use crate::path::WorkdirPath;
 use crate::platform;
 
 /// How places below the root are looked up. Both ways give the same answers.
@@ -61,20 +60,20 @@ impl RootHandle {
         DirectoryHandle::Root(self.handle.as_fd())
     }
 
-    /// Opens a directory as a place from which entries are looked up.
+    /// Opens a directory, named by its resolved path below the root, as a place from which entries are looked up.
     ///
     /// `ELOOP` when a symbolic link is in the way, `ENOTDIR` when another entry is, `ENOENT` when nothing is there.
-    pub(crate) fn directory(&self, path: &WorkdirPath) -> Result<DirectoryHandle<'_>, Errno> {
-        if path.is_root() {
+    pub(crate) fn directory(&self, path: &str) -> Result<DirectoryHandle<'_>, Errno> {
+        if path.is_empty() {
             return Ok(self.as_directory());
         }
         self.open_below(path, platform::PLACE).map(DirectoryHandle::Opened)
     }
 
     /// Opens a directory to list it, with the same errors as [`Self::directory`].
-    pub(crate) fn listable(&self, path: &WorkdirPath) -> Result<OwnedFd, Errno> {
+    pub(crate) fn listable(&self, path: &str) -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        if path.is_root() {
+        if path.is_empty() {
             return openat(&self.handle, ".", flags, Mode::empty());
         }
         self.open_below(path, flags)
@@ -88,16 +87,17 @@ impl RootHandle {
             && platform::open_beneath(self.handle.as_fd(), text, platform::ANY_PLACE).is_ok()
     }
 
-    fn open_below(&self, path: &WorkdirPath, flags: OFlags) -> Result<OwnedFd, Errno> {
+    fn open_below(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
         if self.lookup == Lookup::Kernel {
-            let opened = platform::open_beneath(self.handle.as_fd(), path.relative(), flags);
-            // Components have no limit on the whole length, and no need to retry while something is renamed.
-            if !matches!(opened, Err(Errno::NAMETOOLONG | Errno::AGAIN)) {
+            let opened = platform::open_beneath(self.handle.as_fd(), path, flags);
+            // Components have no limit on the whole length, no need to retry while something is renamed, and work where a
+            // filter came since the root was opened.
+            if !matches!(opened, Err(Errno::NAMETOOLONG | Errno::AGAIN | Errno::NOSYS | Errno::PERM)) {
                 return opened;
             }
         }
         let mut opened: Option<OwnedFd> = None;
-        let mut segments = path.segments().peekable();
+        let mut segments = path.split('/').peekable();
         while let Some(name) = segments.next() {
             let from = opened.as_ref().map_or(self.handle.as_fd(), AsFd::as_fd);
             let flags = if segments.peek().is_some() { platform::PLACE } else { flags };

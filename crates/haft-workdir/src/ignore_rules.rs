@@ -47,7 +47,7 @@ struct Level {
 impl IgnoreRules {
     /// Adds the rules of every directory above `start`, which a walk does not list.
     pub(crate) fn enter_above(&mut self, workdir: &Workdir, start: &WorkdirPath) {
-        let mut above = WorkdirPath::root();
+        let mut above = start.own_root();
         for name in start.segments() {
             let next = above.child(name);
             self.enter(workdir, &above, None);
@@ -67,7 +67,7 @@ impl IgnoreRules {
         let is_repository = may_exist(".git") && workdir.kind(&git).is_ok();
         let exclude = || read_rules(workdir, &git.child("info").child("exclude"));
         self.levels.push(Level {
-            prefix: if directory.is_root() { 0 } else { directory.as_str().len() + 1 },
+            prefix: directory.prefix_length(),
             ignore: rules(".ignore"),
             gitignore: rules(".gitignore"),
             exclude: is_repository.then(exclude).flatten(),

@@ -9,6 +9,8 @@
 //! A [`Workdir`] is a directory that the host chose, opened once as a handle. Nothing in this crate looks up a host path
 //! after that, so renaming the directory, or putting another in its place, changes nothing for whoever holds it.
 //!
+//! [More directories](Workdir::with_root) can be added as roots, to be read and written or only read.
+//!
 //! A [`WorkdirPath`] is a place in that tree, in one spelling: relative, `/` between the names, no `.`, no `..`, no
 //! symbolic link on the way. It cannot be made from text except by [`Workdir::resolve`], which follows the links there
 //! are and refuses the ways out, each with its own [`ResolveError`]. Since there is one spelling, two calls that mean
@@ -108,6 +110,7 @@ mod path;
 mod platform;
 mod resolve;
 mod resolve_error;
+mod roots;
 mod shown;
 mod temporary;
 mod walk;
@@ -126,6 +129,7 @@ pub use crate::lock::FileLocks;
 pub use crate::metadata::{EntryKind, Metadata, SpecialKind};
 pub use crate::path::WorkdirPath;
 pub use crate::resolve_error::ResolveError;
+pub use crate::roots::RootAccess;
 pub use crate::shown::Shown;
 pub use crate::walk::{Skipped, Walk, WalkEntry, WalkError, WalkOptions};
 pub use crate::workdir::Workdir;

@@ -73,7 +73,8 @@ impl Workdir {
     /// Lists a directory as [`Workdir::read_dir`] does, with the names as they are.
     pub(crate) fn list(&self, path: &WorkdirPath) -> Result<Vec<RawEntry>, Error> {
         let failed = |errno| Error::of("list", path, errno);
-        let mut directory = self.root.handle.listable(path).and_then(Dir::new).map_err(failed)?;
+        let (handle, below) = self.roots.locate(path);
+        let mut directory = handle.listable(below).and_then(Dir::new).map_err(failed)?;
         let mut entries = Vec::new();
         while let Some(entry) = directory.read() {
             let entry = entry.map_err(failed)?;

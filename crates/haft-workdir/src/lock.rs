@@ -98,11 +98,13 @@ impl Workdir {
             let failed = |errno| Error::of("lock", path, errno);
             let mut above = path.parent();
             let directory = loop {
-                let Some(parent) = above else { break self.handle_of(path).as_directory() };
-                match self.handle_of(path).directory(&parent) {
+                let parent = above.unwrap_or_else(|| path.own_root());
+                match self.directory(&parent) {
                     Ok(directory) => break directory,
                     // Whoever uses the path is told what is wrong with it.
-                    Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => above = parent.parent(),
+                    Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) if !parent.is_root() => {
+                        above = parent.parent();
+                    }
                     Err(errno) => return Err(failed(errno)),
                 }
             };

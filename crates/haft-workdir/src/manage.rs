@@ -14,12 +14,13 @@ impl Workdir {
     /// # Errors
     ///
     /// [`Error::NotFound`]; [`Error::IsADirectory`]; [`Error::NotRegular`]; [`Error::Changed`] when the path is or passes
-    /// through a symbolic link; [`Error::Io`].
+    /// through a symbolic link; [`Error::ReadOnly`]; [`Error::Io`].
     pub fn set_executable(&self, path: &WorkdirPath, executable: bool) -> Result<(), Error> {
         let failed = |errno| Error::of("change the mode of", path, errno);
         let Some(name) = path.file_name() else {
             return Err(Error::IsADirectory { path: path.clone() });
         };
+        self.roots.check_writable(path)?;
         let parent = self.parent(path, "change the mode of")?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let opened = openat(&parent, name, flags, Mode::empty()).map_err(failed)?;
@@ -39,12 +40,13 @@ impl Workdir {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`]; [`Error::NotADirectory`]; [`Error::IsRoot`]; [`Error::Changed`] when the path passes through a
-    /// symbolic link; [`Error::Io`], also when it is not empty.
+    /// [`Error::NotFound`]; [`Error::NotADirectory`]; [`Error::IsRoot`] and [`Error::HoldsRoot`]; [`Error::ReadOnly`];
+    /// [`Error::Changed`] when the path passes through a symbolic link; [`Error::Io`], also when it is not empty.
     pub fn remove_dir(&self, path: &WorkdirPath) -> Result<(), Error> {
         let Some(name) = path.file_name() else {
             return Err(Error::IsRoot { action: "remove" });
         };
+        self.roots.check_movable(path, "remove")?;
         let parent = self.parent(path, "remove")?;
         unlinkat(&parent, name, AtFlags::REMOVEDIR).map_err(|errno| Error::of("remove", path, errno))
     }

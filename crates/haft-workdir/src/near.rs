@@ -52,11 +52,11 @@ impl Workdir {
 
     /// Splits a path into the deepest existing directory, the first missing name and the names after it.
     fn split_at_missing<'p>(&self, path: &'p WorkdirPath) -> Option<(WorkdirPath, &'p str, Vec<&'p str>)> {
-        let mut directory = WorkdirPath::root();
+        let mut directory = path.own_root();
         let mut names = path.segments();
         while let Some(name) = names.next() {
             let next = directory.child(name);
-            match self.root.handle.directory(&next) {
+            match self.directory(&next) {
                 Ok(_) => directory = next,
                 Err(Errno::NOENT) => return Some((directory, name, names.collect())),
                 Err(_) => return None,

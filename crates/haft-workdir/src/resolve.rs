@@ -18,7 +18,7 @@ use crate::metadata::EntryKind;
 use crate::path::{NAME_MAX, WorkdirPath};
 use crate::platform;
 use crate::resolve_error::ResolveError;
-use crate::workdir::Root;
+use crate::roots::{Root, Roots};
 
 /// The longest path accepted, in bytes (`PATH_MAX` of Linux without its final NUL).
 const PATH_MAX: usize = 4095;
@@ -26,20 +26,20 @@ const PATH_MAX: usize = 4095;
 /// How many symbolic links one path may pass through (the limit of Linux, see `path_resolution(7)`).
 const LINKS_MAX: usize = 40;
 
-/// Resolves `given` in `root`; the contract is that of [`Workdir::resolve`](crate::Workdir::resolve).
-pub(crate) fn resolve(root: &Root, given: &str) -> Result<WorkdirPath, ResolveError> {
+/// Resolves `given` in `roots`; the contract is that of [`Workdir::resolve`](crate::Workdir::resolve).
+pub(crate) fn resolve(roots: &Roots, given: &str) -> Result<WorkdirPath, ResolveError> {
     check_text(given)?;
     let outside = || ResolveError::Outside { path: given.to_owned() };
-    let steps = split(root, given.as_bytes()).ok_or_else(outside)?;
+    let (root, steps) = split(roots, roots.main(), given.as_bytes()).ok_or_else(outside)?;
     if climbs_out(&steps) {
         return Err(outside());
     }
-    if let Some(path) = plain_path(&steps)
-        && (path.is_root() || root.handle.is_plain_entry(&directory_suffix(&path, &steps)))
+    if let Some(below) = plain_path(&steps)
+        && (below.is_empty() || root.handle.is_plain_entry(&directory_suffix(&below, &steps)))
     {
-        return Ok(path);
+        return Ok(roots.innermost(root.path.below(&below)));
     }
-    Walk::new(root, given, &steps).run()
+    Walk::new(roots, root, given, &steps).run().map(|path| roots.innermost(path))
 }
 
 fn check_text(given: &str) -> Result<(), ResolveError> {
@@ -52,22 +52,23 @@ fn check_text(given: &str) -> Result<(), ResolveError> {
     Ok(())
 }
 
-/// Splits a path or link target into steps below the root, or below where it stands when it is relative.
+/// Splits a path or link target into steps below the root it leads into, or below where it stands in `root`.
 ///
-/// Nothing when it is absolute and not below the root. A `.` stays as a step where it demands that what comes before
-/// it be a directory, and a final `/` becomes one.
-fn split<'t>(root: &Root, text: &'t [u8]) -> Option<Vec<&'t [u8]>> {
-    let relative = if text.starts_with(b"/") {
-        root.strip(Path::new(OsStr::from_bytes(text)))?.as_os_str().as_bytes()
+/// Nothing when it is absolute and not below a root. A `.` stays as a step where it demands that what comes before it
+/// be a directory, and a final `/` becomes one.
+fn split<'r, 't>(roots: &'r Roots, root: &'r Root, text: &'t [u8]) -> Option<(&'r Root, Vec<&'t [u8]>)> {
+    let (root, relative) = if text.starts_with(b"/") {
+        let (root, below) = roots.find(Path::new(OsStr::from_bytes(text)))?;
+        (root, below.as_os_str().as_bytes())
     } else {
-        text
+        (root, text)
     };
     let mut steps: Vec<&[u8]> =
         relative.split(|byte| *byte == b'/').filter(|step| !step.is_empty()).collect();
     if text.ends_with(b"/") || text.ends_with(b"/.") {
         steps.push(b".");
     }
-    Some(steps)
+    Some((root, steps))
 }
 
 /// Tells whether the steps go above where they start, taken at their word.
@@ -85,7 +86,7 @@ fn climbs_out(steps: &[&[u8]]) -> bool {
 }
 
 /// Joins steps that hold no `..`.
-fn plain_path(steps: &[&[u8]]) -> Option<WorkdirPath> {
+fn plain_path(steps: &[&[u8]]) -> Option<String> {
     let mut text = String::new();
     for step in steps.iter().filter(|step| **step != b".") {
         if *step == b".." {
@@ -93,11 +94,11 @@ fn plain_path(steps: &[&[u8]]) -> Option<WorkdirPath> {
         }
         push_name(&mut text, std::str::from_utf8(step).ok()?);
     }
-    Some(WorkdirPath::from_resolved(&text))
+    Some(text)
 }
 
 /// Adds the final `/` with which the kernel insists on a directory, where the steps do.
-fn directory_suffix(path: &WorkdirPath, steps: &[&[u8]]) -> String {
+fn directory_suffix(path: &str, steps: &[&[u8]]) -> String {
     let slash = if steps.last() == Some(&b".".as_slice()) { "/" } else { "" };
     format!("{path}{slash}")
 }
@@ -118,6 +119,8 @@ struct Step {
 
 /// The walk by components.
 struct Walk<'a> {
+    roots: &'a Roots,
+    /// The root that the walk is in.
     root: &'a Root,
     given: &'a str,
     /// The steps still to be taken, the next one last.
@@ -131,10 +134,10 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(root: &'a Root, given: &'a str, steps: &[&[u8]]) -> Self {
+    fn new(roots: &'a Roots, root: &'a Root, given: &'a str, steps: &[&[u8]]) -> Self {
         let pending = steps.iter().rev().map(|step| Step { name: step.to_vec(), via: None }).collect();
         let current = root.handle.as_directory();
-        Self { root, given, pending, resolved: String::new(), current, followed: 0 }
+        Self { roots, root, given, pending, resolved: String::new(), current, followed: 0 }
     }
 
     fn run(mut self) -> Result<WorkdirPath, ResolveError> {
@@ -149,7 +152,7 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        Ok(WorkdirPath::from_resolved(&self.resolved))
+        Ok(self.root.path.below(&self.resolved))
     }
 
     /// Goes to the parent of where the walk stands, never above the root.
@@ -158,7 +161,7 @@ impl<'a> Walk<'a> {
             return Err(self.outside(step.via.as_ref()));
         };
         // The parent is found from the root again: `..` of a handle leads wherever the directory was moved to.
-        self.current = self.root.handle.directory(&parent).map_err(|errno| self.lookup(errno))?;
+        self.current = self.root.handle.directory(parent.relative()).map_err(|errno| self.lookup(errno))?;
         parent.relative().clone_into(&mut self.resolved);
         Ok(())
     }
@@ -210,10 +213,11 @@ impl<'a> Walk<'a> {
             Err(errno) => return Err(self.lookup(errno)),
         };
         let link = self.link_of(&step);
-        let Some(steps) = split(self.root, &target) else {
+        let Some((root, steps)) = split(self.roots, self.root, &target) else {
             return Err(self.outside(Some(&link)));
         };
         if target.starts_with(b"/") {
+            self.root = root;
             self.current = self.root.handle.as_directory();
             self.resolved.clear();
         }
@@ -240,7 +244,7 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        Ok(WorkdirPath::from_resolved(&self.resolved))
+        Ok(self.root.path.below(&self.resolved))
     }
 
     fn count(&mut self, step: &Step) -> Result<(), ResolveError> {
@@ -270,11 +274,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns the path, relative to the root, of an entry of where the walk stands.
+    /// Returns the path of an entry of where the walk stands, as paths in its root are written.
     fn place(&self, name: &str) -> String {
         let mut place = self.resolved.clone();
         push_name(&mut place, name);
-        place
+        let root = self.root.path.as_str();
+        if self.root.path.is_absolute() { format!("{}/{place}", root.trim_end_matches('/')) } else { place }
     }
 
     fn outside(&self, via: Option<&Rc<str>>) -> ResolveError {

@@ -134,6 +134,7 @@ pub struct Skipped {
 ///   is not.
 /// - It works only when asked for the next entry: to cancel it, stop asking. Memory holds one directory listing for
 ///   each level, and no handle stays open between two entries.
+/// - Where the main root lies in another, a walk of that yields it as a directory and does not enter it.
 /// - When the root is renamed during the walk, the walk goes on in the directory that was opened.
 #[derive(Debug)]
 pub struct Walk {
@@ -290,7 +291,11 @@ impl Iterator for Walk {
                 continue;
             };
             let depth = self.levels.len();
-            if entry.kind == EntryKind::Directory && self.options.max_depth.is_none_or(|max| depth < max) {
+            let is_deep_enough = self.options.max_depth.is_none_or(|max| depth < max);
+            if entry.kind == EntryKind::Directory
+                && is_deep_enough
+                && !self.workdir.roots.is_main(&entry.path)
+            {
                 self.descend_into = Some(entry.path.clone());
             }
             return Some(Ok(entry));

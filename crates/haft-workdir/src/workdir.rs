@@ -11,39 +11,24 @@ use rustix::io::Errno;
 
 use crate::changes::ChangeJournal;
 use crate::error::Error;
-use crate::handle::{DirectoryHandle, Lookup, RootHandle};
+use crate::handle::{DirectoryHandle, Lookup};
 use crate::metadata::{EntryKind, Metadata};
 use crate::path::WorkdirPath;
 use crate::resolve;
 use crate::resolve_error::ResolveError;
+use crate::roots::{Root, RootAccess, Roots};
 
 /// A directory tree that operations cannot leave.
 ///
-/// The root is opened once, as a handle. Every operation starts from that handle and takes a [`WorkdirPath`], so it
+/// There may be [more roots](Workdir::with_root) than the one that was opened. Each is opened once, as a handle. Every operation starts from that handle and takes a [`WorkdirPath`], so it
 /// acts on the tree that was opened even after the root was renamed or another directory took its place.
 ///
 /// All operations block; asynchronous callers run them on a blocking thread. Cloning is cheap and clones share the
 /// handle.
 #[derive(Clone)]
 pub struct Workdir {
-    pub(crate) root: Arc<Root>,
+    pub(crate) roots: Arc<Roots>,
     pub(crate) journal: Option<Arc<dyn ChangeJournal>>,
-}
-
-/// What the clones of a [`Workdir`] share.
-pub(crate) struct Root {
-    pub(crate) handle: RootHandle,
-    /// The path given to open, made absolute.
-    given: PathBuf,
-    /// The same without symbolic links.
-    canonical: PathBuf,
-}
-
-impl Root {
-    /// Returns the part of an absolute host path below the root, going by the names the root was known by.
-    pub(crate) fn strip<'p>(&self, path: &'p Path) -> Option<&'p Path> {
-        path.strip_prefix(&self.canonical).or_else(|_| path.strip_prefix(&self.given)).ok()
-    }
 }
 
 impl Workdir {
@@ -71,31 +56,64 @@ impl Workdir {
     }
 
     fn open_with(path: &Path, lookup: Lookup) -> Result<Self, Error> {
-        let unopened = |source| Error::RootUnopened { path: path.to_owned(), source };
-        let handle = RootHandle::open(path, lookup).map_err(|errno| match errno {
-            Errno::NOENT => Error::RootMissing { path: path.to_owned() },
-            Errno::NOTDIR => Error::RootNotADirectory { path: path.to_owned() },
-            other => unopened(other.into()),
-        })?;
-        let given = std::path::absolute(path).map_err(unopened)?;
-        let canonical = path.canonicalize().map_err(unopened)?;
-        Ok(Self { root: Arc::new(Root { handle, given, canonical }), journal: None })
+        Ok(Self { roots: Arc::new(Roots::of(Root::open(path, lookup)?)), journal: None })
     }
 
-    /// Returns the host path of the root, without symbolic links, as it was when it was opened.
+    /// Adds another host directory as a root, or says what may be done in a part of the tree.
+    ///
+    /// A path is in another root if it is absolute and below that root's host path; there it keeps its absolute form, also in
+    /// what a model reads. So a path of one root is never one of another, and a rule about `src` says nothing of
+    /// `/data/src`. Where roots lie in one another the innermost counts:
+    ///
+    /// - A directory in the tree, or in another root, becomes no tree of its own: its paths stay what they were, and from it
+    ///   on down `access` holds. So a part of the working directory can be made read-only, and of another root writable.
+    /// - If the working directory lies in the added one, its own files keep their relative paths, however they are reached.
+    ///   A [walk](Workdir::walk) of the added directory does not enter it.
+    ///
+    /// What lies in a root for reading cannot be written, created, renamed or removed by operations of this type; other
+    /// programs are not kept from it. To add roots, do it before paths are resolved.
+    ///
+    /// ```
+    /// use haft_workdir::{Error, Existing, RootAccess, Workdir};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let reference = tempfile::tempdir()?;
+    /// # let reference = reference.path();
+    /// # std::fs::write(reference.join("notes.txt"), "x")?;
+    /// let workdir = Workdir::open(directory.path())?.with_root(reference, RootAccess::ReadOnly)?;
+    /// let notes = workdir.resolve(&format!("{}/notes.txt", reference.display()))?;
+    /// assert_eq!(workdir.read(&notes, 1024)?, b"x");
+    /// assert!(matches!(workdir.write_atomic(&notes, b"y", Existing::Replace), Err(Error::ReadOnly { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workdir::open`], also when the path is not UTF-8.
+    pub fn with_root(self, path: impl AsRef<Path>, access: RootAccess) -> Result<Self, Error> {
+        let root = Root::open(path.as_ref(), self.roots.main().handle.lookup())?;
+        Ok(Self { roots: Arc::new(Roots::clone(&self.roots).with(root, access)?), journal: self.journal })
+    }
+
+    /// Returns the same directory without the roots that were added outside of it.
+    pub fn without_other_roots(self) -> Self {
+        Self { roots: Arc::new(self.roots.without_others()), journal: self.journal }
+    }
+
+    /// Returns the host path of the main root, without symbolic links, as it was when it was opened.
     ///
     /// It is for the host alone and is never shown to a model. As the working directory of a child process use
     /// [`Workdir::host_directory`], which notices when the root has moved.
     pub fn root_path(&self) -> &Path {
-        &self.root.canonical
+        &self.roots.main().canonical
     }
 
     /// Resolves a model-given path inside the working directory.
     ///
     /// Accepted are relative paths, an empty path or `.` for the root, `..` that stays inside, and absolute paths below
-    /// the root's host path (as given to [`Workdir::open`] or as in [`Workdir::root_path`]). Symbolic links are followed
-    /// as long as they stay inside; the target of an absolute link is read like an absolute path. The result passes
-    /// through no link.
+    /// the host path of a root (as given to [`Workdir::open`] or [`Workdir::with_root`], or without links). Symbolic links
+    /// are followed as long as they stay inside; the target of an absolute link is read like an absolute path, and so may
+    /// lead into another root. The result passes through no link.
     ///
     /// What does not exist yet resolves too, if the rest of the path has no `..`, so that files can be created in new
     /// directories.
@@ -123,7 +141,12 @@ impl Workdir {
     ///
     /// One variant of [`ResolveError`] for each reason.
     pub fn resolve(&self, path: &str) -> Result<WorkdirPath, ResolveError> {
-        resolve::resolve(&self.root, path)
+        resolve::resolve(&self.roots, path)
+    }
+
+    /// Tells what may be done at a path, going by the roots it lies in.
+    pub fn access(&self, path: &WorkdirPath) -> RootAccess {
+        self.roots.access(path)
     }
 
     /// Returns what is at a path.
@@ -144,7 +167,7 @@ impl Workdir {
     pub fn metadata(&self, path: &WorkdirPath) -> Result<Metadata, Error> {
         let failed = |errno| Error::of("look up", path, errno);
         let stat = match path.file_name() {
-            None => fstat(self.root.handle.as_directory()).map_err(failed)?,
+            None => fstat(self.directory(path).map_err(failed)?).map_err(failed)?,
             Some(name) => {
                 let parent = self.parent(path, "look up")?;
                 statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?
@@ -214,12 +237,14 @@ impl Workdir {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`]; [`Error::IsADirectory`]; [`Error::Changed`]; [`Error::NotADirectory`]; [`Error::Io`].
+    /// [`Error::NotFound`]; [`Error::IsADirectory`]; [`Error::Changed`]; [`Error::NotADirectory`]; [`Error::ReadOnly`];
+    /// [`Error::Io`].
     pub fn remove_file(&self, path: &WorkdirPath) -> Result<(), Error> {
         let failed = |errno| Error::of("remove", path, errno);
         let Some(name) = path.file_name() else {
             return Err(Error::IsADirectory { path: path.clone() });
         };
+        self.roots.check_movable(path, "remove")?;
         let parent = self.parent(path, "remove")?;
         unlinkat(&parent, name, AtFlags::empty()).map_err(|errno| {
             // For a directory systems other than Linux say that it is not permitted.
@@ -241,19 +266,21 @@ impl Workdir {
     /// [`Workdir::read_dir`].
     pub fn host_directory(&self, path: &WorkdirPath) -> Result<PathBuf, Error> {
         let failed = |errno| Error::of("open", path, errno);
-        let handle = self.root.handle.directory(path).map_err(failed)?;
+        let handle = self.directory(path).map_err(failed)?;
         let ours = handle.as_fd().try_clone_to_owned().and_then(|handle| File::from(handle).metadata());
         let ours = ours.map_err(|source| Error::Io { action: "open", path: path.clone(), source })?;
-        let host = self.root.canonical.join(path.relative());
+        let root = &self.roots.root_of(path).canonical;
+        let host = root.join(path.relative());
         match host.metadata() {
             Ok(theirs) if (theirs.dev(), theirs.ino()) == (ours.dev(), ours.ino()) => Ok(host),
-            _ => Err(Error::RootMoved { path: self.root.canonical.clone() }),
+            _ => Err(Error::RootMoved { path: root.clone() }),
         }
     }
 
-    /// Returns the handle that a path is looked up from.
-    pub(crate) fn handle_of(&self, _path: &WorkdirPath) -> &RootHandle {
-        &self.root.handle
+    /// Opens a directory as a place from which entries are looked up, with the errors of [`RootHandle::directory`](crate::handle::RootHandle::directory).
+    pub(crate) fn directory(&self, path: &WorkdirPath) -> Result<DirectoryHandle<'_>, Errno> {
+        let (handle, below) = self.roots.locate(path);
+        handle.directory(below)
     }
 
     /// Opens the directory that holds the entry `path`, which is not the root, to do `action` on the entry.
@@ -262,8 +289,8 @@ impl Workdir {
         path: &WorkdirPath,
         action: &'static str,
     ) -> Result<DirectoryHandle<'_>, Error> {
-        let parent = path.parent().unwrap_or_else(WorkdirPath::root);
-        self.root.handle.directory(&parent).map_err(|errno| match errno {
+        let parent = path.parent().unwrap_or_else(|| path.own_root());
+        self.directory(&parent).map_err(|errno| match errno {
             Errno::NOTDIR => Error::NotADirectory { path: parent },
             other => Error::of(action, path, other),
         })
@@ -273,8 +300,8 @@ impl Workdir {
 impl fmt::Debug for Workdir {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Workdir")
-            .field("root", &self.root.canonical)
-            .field("lookup", &self.root.handle.lookup())
+            .field("root", &self.roots.main().canonical)
+            .field("lookup", &self.roots.main().handle.lookup())
             .finish_non_exhaustive()
     }
 }

@@ -90,7 +90,7 @@ impl Workdir {
     /// # Errors
     ///
     /// [`Error::Exists`] with [`Existing::Refuse`]; [`Error::ParentMissing`]; [`Error::IsADirectory`];
-    /// [`Error::NotRegular`]; [`Error::Changed`] when the path is or passes through a symbolic link;
+    /// [`Error::NotRegular`]; [`Error::ReadOnly`] in a root for reading; [`Error::Busy`] for a file with other names; [`Error::Changed`] when the path is or passes through a symbolic link;
     /// [`Error::NotADirectory`] when it passes through a file; [`Error::Io`]. The file is as it was after any of these.
     /// [`Error::Unflushed`] when the new content is in place but the directory could not be flushed.
     pub fn write_atomic(
@@ -185,13 +185,14 @@ impl Workdir {
     /// [`Error::NotADirectory`] when a file is in the way; [`Error::Changed`] when a symbolic link is; [`Error::Io`].
     pub fn create_dir_all(&self, path: &WorkdirPath) -> Result<Vec<WorkdirPath>, Error> {
         let mut created = Vec::new();
-        match self.root.handle.directory(path) {
+        match self.directory(path) {
             Ok(_) => return Ok(created),
             Err(Errno::NOENT) => {}
             Err(errno) => return Err(Error::of("create", path, errno)),
         }
-        let mut place = WorkdirPath::root();
-        let mut current = self.root.handle.as_directory();
+        self.roots.check_writable(path)?;
+        let mut place = path.own_root();
+        let mut current = self.directory(&place).map_err(|errno| Error::of("create", path, errno))?;
         for name in path.segments() {
             place = place.child(name);
             let failed = |errno| Error::of("create", &place, errno);
@@ -221,7 +222,8 @@ impl Workdir {
     ///
     /// [`Error::NotFound`]; [`Error::ParentMissing`]; [`Error::Exists`] with [`Existing::Refuse`], or when the
     /// destination is a directory that is not empty; [`Error::IsADirectory`] for a file in the place of a directory and
-    /// [`Error::NotADirectory`] the other way round; [`Error::IsRoot`]; [`Error::Changed`] when a path passes through a
+    /// [`Error::NotADirectory`] the other way round; [`Error::IsRoot`] and [`Error::HoldsRoot`]; [`Error::ReadOnly`] when
+    /// either is in a root for reading; [`Error::Changed`] when a path passes through a
     /// symbolic link; [`Error::Io`], also when the two lie on different file systems.
     pub fn rename(&self, from: &WorkdirPath, to: &WorkdirPath, existing: Existing) -> Result<(), Error> {
         let Some(from_name) = from.file_name() else {
@@ -230,6 +232,8 @@ impl Workdir {
         if to.is_root() {
             return Err(Error::IsRoot { action: "replace" });
         }
+        self.roots.check_movable(from, "rename")?;
+        self.roots.check_movable(to, "replace")?;
         let from_failed = |errno| Error::of("rename", from, errno);
         let from_parent = self.parent(from, "rename")?;
         statat(&from_parent, from_name, AtFlags::SYMLINK_NOFOLLOW).map_err(from_failed)?;
@@ -252,6 +256,7 @@ impl Workdir {
         let Some(name) = path.file_name() else {
             return Err(Error::IsADirectory { path: path.clone() });
         };
+        self.roots.check_writable(path)?;
         let parent = self.parent(path, "write").map_err(|error| match error {
             Error::NotFound { path } => Error::ParentMissing { path },
             other => other,

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
+mod agent;
 mod call;
 mod gateway;
 mod interrupt;
@@ -17,6 +18,7 @@ mod run;
 mod serve;
 mod serve_ending;
 mod served;
+mod service;
 mod state;
 mod tools;
 mod undo;
@@ -59,6 +61,7 @@ fn without_ids(line: &str) -> String {
         ("  haft approvals show ", "ID"),
         ("  haft approvals approve ", "ID"),
         ("go on with `haft resume ", "RUN`."),
+        ("say more with `haft resume ", "RUN`."),
     ] {
         if let Some((start, _)) = line.split_once(before) {
             return format!("{start}{before}{name}");

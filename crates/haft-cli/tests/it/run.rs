@@ -8,7 +8,7 @@ const READS: &str = r#"{"text":"I look.","calls":[{"id":"c1","name":"read_file",
 "#;
 
 /// Replaces what differs from run to run: the number of each duration.
-fn without_durations(shown: &str) -> String {
+pub(crate) fn without_durations(shown: &str) -> String {
     let mut words: Vec<&str> = shown.split(' ').collect();
     for place in 1..words.len() {
         let unit = words[place].split(['\n', ')', ',']).next().unwrap_or_default();

@@ -80,7 +80,7 @@ async fn what_may_pass_is_asked_again_and_what_may_not_is_told_with_the_next_ste
             429 asked 3 times, again: true, after 0ns
             the model's provider limits the rate of requests; wait, then ask again
             429 asked 1 times, again: true, after 3600s
-            the model's provider limits the rate of requests; wait, then ask again
+            the model's provider limits the rate of requests; wait 3600 s, then ask again
             429 asked 1 times, again: true
             the model's provider limits the rate of requests; wait, then ask again
             500 asked 3 times, again: true

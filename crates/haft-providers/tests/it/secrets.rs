@@ -1,11 +1,11 @@
 //! A key is shown nowhere.
 
 use crate::server::{Answer, Server};
-use crate::wire::{ALL, KEY, service, take_turn};
+use crate::wire::{ALL, KEY, capabilities, service, take_turn};
 use haft_core::Message;
 use haft_http::{AddressPolicy, HttpClient};
 use haft_model::ModelRequest;
-use haft_providers::{ApiKey, Service, ServiceError};
+use haft_providers::{AnthropicModel, ApiKey, Service, ServiceError};
 use haft_testkit::LogCapture;
 use std::fmt::Write as _;
 
@@ -57,4 +57,19 @@ fn what_names_a_service_is_checked() {
     let service = Service::new(http, "https://api.example.org/v1").unwrap();
     assert!(service.clone().header("no header", "x").is_err());
     assert!(service.header("x-a", "line\nend").is_err());
+}
+
+#[tokio::test]
+async fn what_a_service_repeats_of_a_secret_header_is_not_shown() {
+    let echo =
+        r#"{"error":{"type":"x","message":"neither 'Basic YW5uOmh1bnRlcjI=' nor YW5uOmh1bnRlcjI= will do"}}"#;
+    let mut server = Server::start([Answer::new(401, "content-type: application/json\r\n", echo)]).await;
+    let http = HttpClient::new(AddressPolicy::public().loopback()).unwrap();
+    let service = Service::new(http, &format!("http://{}/v1", server.address)).unwrap();
+    let service = service.secret_header("authorization", "Basic YW5uOmh1bnRlcjI=").unwrap();
+    let model = AnthropicModel::new(service, capabilities());
+    let (_, turn) = take_turn(&model, ModelRequest::new([Message::user("Go on.")])).await;
+    let told = crate::wire::told(&turn.unwrap_err());
+    assert!(told.contains("neither '[redacted]' nor [redacted] will do"), "{told}");
+    assert!(server.requests()[0].head.contains("authorization: Basic YW5uOmh1bnRlcjI="));
 }

@@ -18,7 +18,7 @@ const MOST_DESCRIPTION: usize = 8 * 1024;
 const MOST_MODEL: usize = 200;
 
 /// The keys that are read.
-const KEYS: [&str; 12] = [
+pub(super) const KEYS: [&str; 12] = [
     "context",
     "description",
     "disallowedTools",
@@ -34,7 +34,7 @@ const KEYS: [&str; 12] = [
 ];
 
 /// Keys of the known format that mean nothing here and restrict nothing, and why they do not.
-const IGNORED: [(&str, &str); 13] = [
+pub(super) const IGNORED: [(&str, &str); 13] = [
     ("author", "it is for people"),
     ("background", "whoever delegates says whether to wait"),
     ("category", "it is for people"),

@@ -3,6 +3,7 @@
 
 mod directories;
 mod foreign_tools;
+mod page;
 mod properties;
 
 use super::AgentFile;

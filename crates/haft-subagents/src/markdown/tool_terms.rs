@@ -2,12 +2,12 @@ use super::error::{reason, shown};
 use haft_tools_core::{Selector, nearest};
 
 /// Says which tools of haft do what a tool of the known format does.
-struct Foreign {
-    name: &'static str,
+pub(super) struct Foreign {
+    pub(super) name: &'static str,
     /// What an agent has that may use it.
-    chosen: &'static [&'static str],
+    pub(super) chosen: &'static [&'static str],
     /// What an agent does not have that may not: all that do the same, and not only the likest.
-    left_out: &'static [&'static str],
+    pub(super) left_out: &'static [&'static str],
 }
 
 const fn foreign(
@@ -19,7 +19,7 @@ const fn foreign(
 }
 
 /// The tools of the known format, in the order of their names.
-const FOREIGN: &[Foreign] = &[
+pub(super) const FOREIGN: &[Foreign] = &[
     foreign("Agent", &["delegate"], &["delegate"]),
     foreign("AskUserQuestion", &["ask_user"], &["ask_user"]),
     foreign("Bash", &["bash"], &["bash"]),

@@ -1,7 +1,8 @@
 use super::Supervisor;
 use super::house::House;
 use super::live::Live;
-use crate::{AgentSpec, ChildStore, MemoryChildren, SpawnLimits};
+use super::places::Places;
+use crate::{AgentSpec, ChildStore, KeptChanges, MemoryChildren, SpawnLimits, Workplaces};
 use haft_core::ToolName;
 use haft_tools_core::{Events, Seats};
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ pub struct SupervisorBuilder {
     limits: SpawnLimits,
     store: Arc<dyn ChildStore>,
     events: Events,
+    places: Option<Places>,
 }
 
 impl SupervisorBuilder {
@@ -24,6 +26,7 @@ impl SupervisorBuilder {
             limits: SpawnLimits::default(),
             store: Arc::new(MemoryChildren::new()),
             events: Events::default(),
+            places: None,
         }
     }
 
@@ -56,15 +59,23 @@ impl SupervisorBuilder {
         self
     }
 
+    /// Has places made there for agents that work [apart](crate::Isolation) from their parents, and what they change kept for
+    /// these; without it, such an agent cannot be delegated to.
+    pub fn workplaces(mut self, places: impl Workplaces, changes: KeptChanges) -> Self {
+        self.places = Some(Places { made_by: Arc::new(places), changes });
+        self
+    }
+
     /// Makes the supervisor.
     pub fn build(self) -> Supervisor {
-        let Self { agents, limits, store, events } = self;
+        let Self { agents, limits, store, events, places } = self;
         Supervisor::new(House {
             seats: Seats::new(limits.width),
             agents,
             limits,
             store,
             events,
+            places,
             runner: OnceLock::new(),
             live: Live::default(),
             writing: tokio::sync::Mutex::default(),

@@ -5,7 +5,7 @@ use super::house::{House, root_of};
 use super::live::Drive;
 use crate::{
     AgentSpec, ChildMemory, ChildMeter, ChildOutcome, ChildRecord, ChildResult, ChildRun, ChildStatus,
-    Runner, Share,
+    Placed, Runner, Share,
 };
 use futures_util::FutureExt as _;
 use haft_agent::{Account, Purse, RunHandle, RunLimits, Spent, When};
@@ -127,6 +127,10 @@ impl House {
             let lost = ChildResult::lost("the program ended while it was at work; see what it has done");
             return self.ended(order, lost).await;
         }
+        let place = match self.place(order, spec).await {
+            Ok(place) => place,
+            Err(failed) => return self.ended(order, failed).await,
+        };
         let budget = part.budget;
         let known = self
             .update(run, |record| {
@@ -136,7 +140,10 @@ impl House {
             .await?;
         self.live.changed();
         let meter = ChildMeter::new(known.spent);
-        let scope = self.scope(order, spec, seated.seat(), &part);
+        let mut scope = self.scope(order, spec, seated.seat(), &part);
+        if let Some(place) = &place {
+            scope = Placed::enter(scope, Arc::clone(place));
+        }
         if began {
             let agent = known.agent.clone();
             self.events.emit(&scope, None, || EventKind::RunStarted { agent, background: known.background });
@@ -158,6 +165,12 @@ impl House {
         };
         let charge = Charge { part, meter: meter.clone(), charged: known.charged };
         let outcome = driven(&**runner, child, &order.token).await;
+        let outcome = match outcome {
+            Ok(ChildOutcome::Ended(result)) => {
+                Ok(ChildOutcome::Ended(self.with_changes(order, place.as_deref(), result).await))
+            }
+            other => other,
+        };
         drop(charge);
         let settled = self.settled(order, outcome, meter.spent(), known.inbox.len()).await;
         drop(seated);

@@ -1,5 +1,6 @@
 use super::live::Live;
 use super::orders::unreadable;
+use super::places::Places;
 use crate::{AgentSpec, ChildRecord, ChildStore, Runner, SpawnLimits};
 use haft_agent::RunLimits;
 use haft_core::{RunId, ToolError, ToolName};
@@ -16,6 +17,7 @@ pub(crate) struct House {
     pub(crate) runner: OnceLock<Arc<dyn Runner>>,
     pub(crate) seats: Seats,
     pub(crate) live: Live,
+    pub(super) places: Option<Places>,
     /// Held while a record is read, changed and kept again.
     pub(super) writing: tokio::sync::Mutex<()>,
 }

@@ -112,7 +112,7 @@ impl House {
         if added > 0 && known.len() + added > most {
             let left = most.saturating_sub(known.len());
             return Err(ToolError::denied(format!(
-                "this run may start {most} others in all, and {left} of them are left; {}",
+                "this run may start {most} others in all, and has {left} left to start; {}",
                 if left == 0 { "do the rest yourself" } else { "delegate fewer tasks" }
             )));
         }

@@ -2,6 +2,8 @@
 
 use crate::fixture::{Setup, helper, transcript};
 use expect_test::{Expect, expect};
+use haft_core::Schema;
+use serde_json::json;
 
 /// Plays a session to its end and compares what the run at the top has seen.
 async fn check(setup: &Setup, expected: Expect) {
@@ -94,4 +96,31 @@ async fn forged_and_useless_input_is_refused_with_what_to_do() {
         Some(Completed)"#]],
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_result_that_does_not_fit_its_schema_is_asked_for_once_more() {
+    let session = r#"
+{"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"counter","task":"Count."},{"agent":"counter","task":"Report."},{"agent":"counter","task":"Fail."}]}}]}
+{"run":"d/0","text":"Five."}
+{"run":"d/0","text":"{\"count\": 5}"}
+{"run":"d/1","calls":[{"id":"r","name":"report","input":{"result":{"count":6}}}]}
+{"run":"d/2","text":"Many."}
+{"run":"d/2","text":"Very many."}
+{"text":"Done.","after":{"d":"ok"}}
+"#;
+    let schema = json!({ "required": ["count"], "properties": { "count": { "type": "integer" } } });
+    let counter = helper("counter").output(Schema::new(schema).unwrap());
+    check(&Setup { agents: vec![counter], ..Setup::new(session) }, expect![[r#"
+        person: go
+        model: 
+        d ok: [1 of 3] `counter-#` done:
+        {"count": 5}
+        [2 of 3] `counter-#` done:
+        {"count":6}
+        [3 of 3] `counter-#` stopped: its result does not fit the schema that it has, though it was asked twice: there is no JSON object in it; use what it said last, or delegate the task anew
+        What it said last:
+        Very many.
+        model: Done.
+        Some(Completed)"#]]).await;
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use haft_agent::{Agent, RunState};
 use haft_core::{Event, Message, ToolError};
 use haft_model::{DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest, ScriptedModel, Session};
-use haft_subagents::{AgentRunner, AgentSpec, ChildStore, MemoryChildren, SpawnLimits, Supervisor};
+use haft_subagents::{AgentRunner, AgentSpec, ChildStore, MemoryChildren, Runner, SpawnLimits, Supervisor};
 use haft_tools_core::{
     Access, AccessMode, Accesses, Approval, Approver, CallContext, CallScope, CollisionPolicy, DenyAll,
     Events, LocalExecutor, MemoryPending, Observer, PendingCall, PendingStore, Policy, Resource, Rule,
@@ -54,6 +54,31 @@ impl Model for Script {
     }
 }
 
+/// Says how a model is no use.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Odd {
+    Panics,
+    Fails,
+    Hangs,
+}
+
+struct OddModel(Odd, ModelCapabilities);
+
+#[async_trait]
+impl Model for OddModel {
+    fn capabilities(&self) -> &ModelCapabilities {
+        &self.1
+    }
+
+    async fn stream(&self, _: ModelRequest, _: CancellationToken) -> Result<DeltaStream, ModelError> {
+        match self.0 {
+            Odd::Panics => panic!("the model is broken"),
+            Odd::Fails => Err(ModelError::Truncated),
+            Odd::Hangs => std::future::pending().await,
+        }
+    }
+}
+
 /// What outlives a process.
 #[derive(Clone, Default)]
 pub(crate) struct Disk {
@@ -72,6 +97,8 @@ pub(crate) struct Setup {
     pub(crate) policy: Policy,
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) tools: ToolRegistry,
+    /// Agents whose models are no use.
+    pub(crate) odd: Vec<(&'static str, Odd)>,
     pub(crate) disk: Disk,
 }
 
@@ -107,6 +134,7 @@ impl Setup {
             policy: policy(),
             approver: Arc::new(DenyAll),
             tools: ToolRegistry::new(),
+            odd: Vec::new(),
             disk: Disk::default(),
         }
     }
@@ -118,6 +146,17 @@ impl Setup {
 
     /// As [`Setup::process`], over another store; the agent of the run at the top is given to be set up further.
     pub(crate) fn process_over(&self, store: Arc<dyn ChildStore>) -> (Process, Agent) {
+        self.process_of(store, None::<AgentRunner>)
+    }
+
+    /// As [`Setup::process`], with another runner.
+    pub(crate) fn process_driven_by(&self, runner: impl Runner) -> Process {
+        let (process, agent) = self.process_of(Arc::clone(&self.disk.children) as _, Some(runner));
+        Process { agent: Arc::new(agent), ..process }
+    }
+
+    fn process_of(&self, store: Arc<dyn ChildStore>, other: Option<impl Runner>) -> (Process, Agent) {
+        let odd = self.odd.clone();
         let sink = Arc::clone(&self.disk.events);
         let observer: Arc<dyn Observer> =
             Arc::new(move |event: &Event| sink.lock().unwrap().push(event.clone()));
@@ -144,10 +183,16 @@ impl Setup {
         let runner = AgentRunner::new(Script::new(session.clone()), executor.clone())
             .events(events.clone())
             .choosing_model(move |child| {
+                if let Some((_, odd)) = odd.iter().find(|(name, _)| *name == child.spec.name.as_str()) {
+                    return Some(Arc::new(OddModel(*odd, ModelCapabilities::new("odd"))));
+                }
                 let session = session.of_run(&child.path)?;
                 Some(Arc::new(Script::new(session)))
             });
-        assert!(supervisor.drive_with(runner));
+        assert!(match other {
+            Some(other) => supervisor.drive_with(other),
+            None => supervisor.drive_with(runner),
+        });
         let agent =
             |own| Agent::new(own, executor.clone()).events(events.clone()).made_again(Supervisor::MADE_AGAIN);
         let spare = Script::new(own.session.clone());

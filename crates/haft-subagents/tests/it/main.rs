@@ -3,6 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
+mod background;
 mod delegating;
 mod fixture;
+#[cfg(all(unix, feature = "worktrees"))]
+mod isolation;
+mod limiting;
 mod matrix;
+mod permitting;

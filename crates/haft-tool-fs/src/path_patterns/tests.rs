@@ -39,6 +39,25 @@ fn two_stars_are_the_working_directory() {
 }
 
 #[test]
+fn what_is_said_of_one_root_holds_in_no_other() {
+    check("src/**", &["file:src/a"], &["file:**"], &["outside:/srv/ref/src/a", "outside:/srv/ref/**"]);
+    check("./src/a", &["file:src/a"], &[], &["outside:/srv/ref/src/a", "outside:/src/a"]);
+    check(
+        "/srv/ref/**",
+        &["outside:/srv/ref/src/a"],
+        &["outside:/**"],
+        &["file:srv/ref/src/a", "file:src/a"],
+    );
+    // A root that the working directory lies in holds it by its own name only.
+    check(
+        "/home/ada/**",
+        &["outside:/home/ada/notes", "file:src/a"],
+        &["outside:/**"],
+        &["outside:/home/eve"],
+    );
+}
+
+#[test]
 fn a_name_matches_at_any_depth_with_all_below() {
     check(
         ".env",

@@ -18,5 +18,6 @@ mod managing;
 mod mutated_edits;
 mod mutation;
 mod reading;
+mod roots;
 mod specs;
 mod writing;

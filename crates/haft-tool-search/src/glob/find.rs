@@ -83,11 +83,15 @@ struct Match {
     modified: Option<SystemTime>,
 }
 
-/// Takes an entry of the kind asked for. A symbolic link is taken for what it leads to, if that is inside.
+/// Takes an entry of the kind asked for. A symbolic link is taken for what it leads to, if that is inside the same root.
 fn wanted(request: &Request, entry: &WalkEntry) -> Option<Match> {
     let wanted = if request.pattern.wants_directories() { EntryKind::Directory } else { EntryKind::File };
     let target = match entry.kind() {
-        EntryKind::Symlink => request.workdir.resolve(entry.path().as_str()).ok()?,
+        EntryKind::Symlink => {
+            let target = request.workdir.resolve(entry.path().as_str()).ok()?;
+            // What is in another root is not declared to be looked at.
+            Some(target).filter(|target| target.is_absolute() == request.start.is_absolute())?
+        }
         kind if kind == wanted => entry.path().clone(),
         _ => return None,
     };

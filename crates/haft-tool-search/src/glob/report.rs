@@ -61,7 +61,7 @@ fn summary(request: &Request, findings: &Findings, shown: u64) -> String {
 }
 
 fn nothing(request: &Request, findings: &Findings) -> String {
-    let place = if request.start.is_root() {
+    let place = if request.start.is_root() && !request.start.is_absolute() {
         String::new()
     } else {
         format!(" below {}", Quoted(request.start.as_str()))

@@ -59,7 +59,7 @@ fn nothing(request: &Request, findings: &Findings) -> String {
     let pattern = Quoted(request.pattern.text());
     let mut place = match &request.start {
         Start::File(path) => Quoted(path.as_str()).to_string(),
-        Start::Directory(path) if path.is_root() => counted(findings.searched, "file"),
+        Start::Directory(path) if path.is_root() && !path.is_absolute() => counted(findings.searched, "file"),
         Start::Directory(path) => {
             format!("{} below {}", counted(findings.searched, "file"), Quoted(path.as_str()))
         }

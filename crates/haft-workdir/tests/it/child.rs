@@ -15,6 +15,10 @@ const ROOT: &str = "HAFT_WORKDIR_TEST_ROOT";
 /// The test that is the other process.
 const NAME: &str = "child::does_its_task";
 
+/// The user and the group that own nothing.
+#[cfg(target_os = "linux")]
+pub(crate) const NOBODY: u32 = 65534;
+
 /// How often the other process counts.
 pub(crate) const COUNTS: usize = 100;
 
@@ -84,6 +88,28 @@ fn does_its_task() {
     std::io::stdin().read_line(&mut line).unwrap();
     match task.as_str() {
         "count" => (0..COUNTS).for_each(|_| count(&workdir, "dir/file")),
+        #[cfg(target_os = "linux")]
+        "write as nobody" => {
+            nix::unistd::setgroups(&[]).unwrap();
+            nix::unistd::setgid(NOBODY.into()).unwrap();
+            nix::unistd::setuid(NOBODY.into()).unwrap();
+            let said = match workdir.write_atomic(&file, b"new", Existing::Replace) {
+                Ok(written) => format!("{written:?}"),
+                Err(error) => error.model_text(),
+            };
+            say(&format!("said:{said}\n"));
+        }
+        "look" => {
+            let since = Workdir::open(&root).unwrap();
+            for (when, workdir) in [("before", &workdir), ("since", &since)] {
+                let [file, linked] = ["dir/file", "link/file"].map(|text| path(workdir, text));
+                let read = String::from_utf8(workdir.read(&file, 100).unwrap()).unwrap();
+                let new = path(workdir, "new");
+                workdir.write_atomic(&new, b"", Existing::Replace).unwrap();
+                let out = workdir.resolve("out/secret").map_or("refused", |_| "followed");
+                say(&format!("opened {when}:{file} {linked} {read} {new} out is {out}\n"));
+            }
+        }
         "fill" => {
             let large = vec![b'x'; 1 << 20];
             for name in ["dir/file", "dir/linked", "dir/new"] {

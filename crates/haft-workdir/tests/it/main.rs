@@ -8,6 +8,8 @@ mod attacks;
 mod attributes;
 mod changes;
 mod child;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod filtered;
 mod fixture;
 #[cfg(target_os = "linux")]
 mod full_disk;
@@ -18,6 +20,8 @@ mod listing;
 mod locking;
 mod near_names;
 mod open;
+#[cfg(target_os = "linux")]
+mod other_user;
 mod paths;
 mod permissions;
 #[cfg(target_os = "linux")]
@@ -28,5 +32,6 @@ mod races;
 mod reading;
 mod renaming;
 mod resolving;
+mod roots;
 mod walking;
 mod writing;

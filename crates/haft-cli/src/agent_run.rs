@@ -2,22 +2,25 @@ use crate::keeper::Keeper;
 use crate::setup::Bench;
 use crate::timeline::{JsonLines, Timeline};
 use anyhow::Result;
-use haft::agent::{Agent, Phase, ResumeError, RunEnd, RunEvent, RunState};
-use haft::model::{ScriptedModel, Session};
-use haft::{Approval, CallId, CallOutcome, CallScope, Events, Observer, OutputStore, PendingCall, ToolCall};
+use haft::agent::{Agent, Budget, Phase, ResumeError, RunEnd, RunEvent, RunState};
+use haft::model::{Model, ScriptedModel, Session};
+use haft::{
+    Approval, CallId, CallOutcome, CallScope, Events, Observer, OutputStore, PendingCall, Redactor, ToolCall,
+};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Plays one session: has the recorded model answer and its calls executed.
-pub(crate) struct Playing {
+/// Drives one run of an agent for the command line: has a model answer, and its calls executed and shown.
+pub(crate) struct AgentRun {
     agent: Agent,
-    pub(crate) model: Arc<ScriptedModel>,
+    /// The model that plays a session, where it is one.
+    pub(crate) session: Option<Arc<ScriptedModel>>,
     pub(crate) timeline: Option<Arc<Timeline>>,
     scope: CallScope,
     pub(crate) state: RunState,
 }
 
-/// Holds what a session is played with.
+/// Holds what a run is driven with, but for its model.
 pub(crate) struct Stage<'a> {
     pub(crate) bench: &'a Bench,
     pub(crate) keeper: Arc<Keeper>,
@@ -25,35 +28,56 @@ pub(crate) struct Stage<'a> {
     pub(crate) scope: CallScope,
     pub(crate) approves_all: bool,
     pub(crate) json: bool,
+    /// Knows the secrets that nothing may show.
+    pub(crate) redactor: Redactor,
     pub(crate) token: CancellationToken,
 }
 
-impl Playing {
+impl AgentRun {
     /// Sets the stage for a session, at the place that a run has got to.
-    pub(crate) fn set_up(with: Stage<'_>, session: Session, stands: RunState) -> Result<Self> {
-        let Stage { bench, keeper, outputs, scope, approves_all, json, token } = with;
+    pub(crate) fn playing(with: Stage<'_>, session: Session, stands: RunState) -> Result<Self> {
+        let model = Arc::new(ScriptedModel::new(session).after_turns(stands.turns() as usize));
+        let mut run = Self::new(with, Arc::clone(&model), stands, |agent| agent)?;
+        run.session = Some(model);
+        Ok(run)
+    }
+
+    /// Sets the stage for a model, at the place that a run has got to; `configured` says under which terms it answers.
+    pub(crate) fn new(
+        with: Stage<'_>,
+        model: impl Model,
+        stands: RunState,
+        configured: impl FnOnce(Agent) -> Agent,
+    ) -> Result<Self> {
+        let Stage { bench, keeper, outputs, scope, approves_all, json, redactor, token } = with;
         let timeline = (!json).then(|| Arc::new(Timeline::new()));
         let observer: Arc<dyn Observer> = match &timeline {
             Some(timeline) => Arc::clone(timeline) as Arc<dyn Observer>,
             None => Arc::new(JsonLines),
         };
         let events = Events::new([observer]);
-        let model = Arc::new(ScriptedModel::new(session).after_turns(stands.turns() as usize));
-        let executor = bench.executor(approves_all)?.outputs(outputs).events(events.clone()).build();
-        let agent =
-            Agent::new(Arc::clone(&model), executor).events(events).cancelled_by(token).kept_by(keeper);
+        let executor = bench.executor(approves_all)?.outputs(outputs).events(events.clone());
+        let executor = executor.redactor(redactor).build();
+        let agent = Agent::new(model, executor).events(events).cancelled_by(token).kept_by(keeper);
         if let Some(timeline) = &timeline {
             timeline.go_on(&stands);
         }
-        Ok(Self { agent, model, timeline, scope, state: stands })
+        Ok(Self { agent: configured(agent), session: None, timeline, scope, state: stands })
     }
 
-    /// Plays from the prompt until it ends or waits for a person.
+    /// Goes from the prompt until it ends or waits for a person.
     pub(crate) async fn begin(&mut self, prompt: String) {
         self.state = self.agent.run(self.scope.clone(), prompt).await;
     }
 
-    /// Plays on from where a process ended that was interrupted.
+    /// Goes on with another prompt when the run has ended, with a budget that counts what it has spent.
+    pub(crate) async fn prompt(&mut self, prompt: String, budget: Budget) -> Result<()> {
+        let state = self.state.clone().with_budget(budget);
+        self.state = self.agent.prompt(self.scope.clone(), state, prompt).await?;
+        Ok(())
+    }
+
+    /// Goes on from where a process ended that was interrupted.
     ///
     /// Of the calls that were being executed then, those wait that had come to wait, and the others are answered as lost: they
     /// are not run twice.
@@ -85,7 +109,7 @@ impl Playing {
         Ok(())
     }
 
-    /// Answers a call that waits, and plays on.
+    /// Answers a call that waits, and goes on.
     pub(crate) async fn answer(
         &mut self,
         pending: &PendingCall,
@@ -96,15 +120,16 @@ impl Playing {
         Ok(())
     }
 
-    /// Takes what became elsewhere of a call that waits, and plays on.
+    /// Takes what became elsewhere of a call that waits, and goes on.
     pub(crate) async fn answered(&mut self, outcome: CallOutcome) -> Result<()> {
         let event = RunEvent::CallAnswered { outcome };
         self.state = self.agent.step(self.scope.clone(), self.state.clone(), event).await?;
         Ok(())
     }
 
-    /// Tells whether the model ended the run, with no turn of the session left.
+    /// Tells whether the model ended the run, with no turn left of a session that it plays.
     pub(crate) fn is_done(&self) -> bool {
-        matches!(self.state.end(), Some(RunEnd::Completed)) && self.model.finished().is_ok()
+        let is_played = self.session.as_ref().is_none_or(|session| session.finished().is_ok());
+        matches!(self.state.end(), Some(RunEnd::Completed)) && is_played
     }
 }

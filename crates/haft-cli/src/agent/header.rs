@@ -1,0 +1,124 @@
+use crate::exit::UsageError;
+use anyhow::{Result, bail};
+use serde::{Deserialize, Serialize};
+use std::env;
+use std::fmt;
+
+/// Is a header that is sent to a service with every request; nothing shows or keeps its value.
+#[derive(Clone)]
+pub(crate) struct Header {
+    name: String,
+    value: Written,
+}
+
+/// How a value is written on the command line.
+#[derive(Clone)]
+enum Written {
+    /// As it is.
+    Plainly(String),
+    /// What stands ahead of the name of a variable, and that name.
+    With { before: String, variable: String },
+}
+
+/// Holds what is kept of a header: its value only where it is the name of a variable.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct KeptHeader {
+    name: String,
+    /// What stands ahead of the variable, such as `Bearer `.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    before: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    variable: Option<String>,
+}
+
+/// Is a header with its value.
+pub(super) struct SentHeader {
+    pub(super) name: String,
+    pub(super) value: String,
+}
+
+/// What stands ahead of a secret in the header `Authorization`; anything else might be a part of one.
+const SCHEMES: [&str; 4] = ["", "Bearer ", "Basic ", "Token "];
+
+impl Header {
+    /// Reads `NAME: VALUE`.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        let Some((name, value)) = text.split_once(':').map(|(name, value)| (name.trim(), value.trim()))
+        else {
+            // It is not quoted: it may be a value.
+            let message = "a header is its name, a colon and its value; write --header 'NAME: VALUE'";
+            return Err(UsageError(message.to_owned()).into());
+        };
+        let value = match value.rsplit_once('$') {
+            Some((before, variable)) if SCHEMES.contains(&before) && is_variable(variable) => {
+                Written::With { before: before.to_owned(), variable: variable.to_owned() }
+            }
+            _ => Written::Plainly(value.to_owned()),
+        };
+        Ok(Self { name: name.to_ascii_lowercase(), value })
+    }
+
+    pub(super) fn kept(&self) -> KeptHeader {
+        let (before, variable) = match &self.value {
+            Written::Plainly(_) => (String::new(), None),
+            Written::With { before, variable } => (before.clone(), Some(variable.clone())),
+        };
+        KeptHeader { name: self.name.clone(), before, variable }
+    }
+}
+
+/// Shows the name only.
+impl fmt::Debug for Header {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Header({})", self.name)
+    }
+}
+
+impl SentHeader {
+    /// Finds the values of headers, in what is given now and in the environment.
+    pub(super) fn find(kept: &[KeptHeader], given: &[Header]) -> Result<Vec<Self>> {
+        let new = given.iter().filter(|header| kept.iter().all(|kept| kept.name != header.name));
+        let new: Vec<KeptHeader> = new.map(Header::kept).collect();
+        kept.iter().chain(&new).map(|kept| Self::of(kept, given)).collect()
+    }
+
+    fn of(kept: &KeptHeader, given: &[Header]) -> Result<Self> {
+        let name = &kept.name;
+        let given = given.iter().rfind(|header| header.name == *name).map(|header| &header.value);
+        let value = match (given, &kept.variable) {
+            (Some(Written::Plainly(value)), _) => value.clone(),
+            (Some(Written::With { before, variable }), _) => {
+                format!("{before}{}", variable_of(name, variable)?)
+            }
+            (None, Some(variable)) => format!("{}{}", kept.before, variable_of(name, variable)?),
+            (None, None) => bail!(UsageError(format!(
+                "the value of the header `{name}` was not kept; give it again with --header '{name}: VALUE'"
+            ))),
+        };
+        Ok(Self { name: name.clone(), value })
+    }
+
+    /// Tells whether it says who asks, so that no key is needed beside it.
+    pub(super) fn is_key(&self) -> bool {
+        ["authorization", "x-api-key", "api-key"].contains(&self.name.as_str())
+    }
+
+    /// What of its value must be shown nowhere, if its name says that it is a secret.
+    pub(super) fn secret(&self) -> Option<&str> {
+        const SECRET: [&str; 8] =
+            ["auth", "cookie", "credential", "key", "password", "secret", "signature", "token"];
+        let is_secret = SECRET.iter().any(|word| self.name.contains(word));
+        is_secret.then(|| self.value.rsplit(' ').next().unwrap_or_default())
+    }
+}
+
+fn is_variable(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+fn variable_of(header: &str, variable: &str) -> Result<String> {
+    let value = env::var(variable).ok().filter(|value| !value.trim().is_empty());
+    let message =
+        || format!("the header `{header}` is made of the variable `{variable}`, which is not set; set it");
+    Ok(value.ok_or_else(|| UsageError(message()))?.trim().to_owned())
+}

@@ -1,0 +1,53 @@
+use crate::agent_run::Stage;
+use crate::changes::journalled;
+use crate::keeper::Keeper;
+use crate::offered::offer;
+use crate::policy_setup::PolicySetup;
+use crate::setup::{self, Bench};
+use crate::task::Task;
+use crate::user_directories::UserDirectories;
+use anyhow::Result;
+use haft::{CallScope, LocalOutputs, OutputStore, Redactor, Workdir};
+use std::path::Path;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Holds what is known of a run that is to be driven, before its tools and its model are there.
+pub(crate) struct SetUp<'a> {
+    pub(crate) task: &'a Task,
+    pub(crate) workdir: Workdir,
+    /// The directory as it was given, for names that people know.
+    pub(crate) given: Option<&'a Path>,
+    pub(crate) keeper: Arc<Keeper>,
+    pub(crate) scope: CallScope,
+    /// Knows the secrets that nothing may show.
+    pub(crate) redactor: Redactor,
+    pub(crate) token: CancellationToken,
+}
+
+impl SetUp<'_> {
+    /// Gathers what the calls of the run are made with.
+    ///
+    /// The registry of a run begins here: what its model is told of is what the bench holds.
+    pub(crate) async fn bench(&self) -> Result<(Bench, Arc<dyn OutputStore>)> {
+        // What cannot be read must not be found out when it is needed, in the middle of the work.
+        self.keeper.state.existing()?;
+        let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
+        let user = UserDirectories::from_environment();
+        let workdir = journalled(self.workdir.clone(), &user, self.task.quota)?;
+        let tools = setup::registry_of_run(&workdir, Arc::clone(&outputs))?;
+        let (tools, servers) = offer(&workdir, tools, self.task.wanted()).await?;
+        let policy = PolicySetup::new(&workdir, self.given, &tools).in_force(&self.task.policy()?)?;
+        policy.print_notes();
+        let state = Arc::clone(&self.keeper.state);
+        let bench = Bench { workdir, tools, policy, state, servers };
+        Ok((bench, outputs))
+    }
+
+    /// Sets the stage, on which only the model is missing.
+    pub(crate) fn stage(self, bench: &Bench, outputs: Arc<dyn OutputStore>) -> Stage<'_> {
+        let Self { task, keeper, scope, redactor, token, .. } = self;
+        let (approves_all, json) = (task.approve_all, task.json);
+        Stage { bench, keeper, outputs, scope, approves_all, json, redactor, token }
+    }
+}

@@ -1,0 +1,248 @@
+//! Runs that nobody waits for: what is told of them, and how they are looked after.
+
+use crate::fixture::{Odd, Process, Setup, helper, later, scope, transcript};
+use expect_test::{Expect, expect};
+use haft_agent::RunEnd;
+use haft_core::{EventKind, ToolError};
+use haft_subagents::{ChildOutcome, ChildRun, Runner};
+use haft_tools_core::{
+    Accesses, Approval, CallContext, PendingStore as _, Policy, Rule, ToolRegistry, tool_fn,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::sync::Arc;
+use std::time::Duration;
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+/// A tool that takes a second, in which all that is under way comes to its end.
+fn slow() -> ToolRegistry {
+    let slow = tool_fn("slow", "Takes a second.", Accesses::none(), |_: Nothing, _: CallContext| async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        Ok::<_, ToolError>("a second is over")
+    });
+    ToolRegistry::new().with(slow.unwrap()).unwrap()
+}
+
+fn policy() -> Policy {
+    crate::fixture::policy().allow(Rule::tools("slow".parse().unwrap()))
+}
+
+fn setup(session: &str) -> Setup {
+    Setup { tools: slow(), policy: policy(), ..Setup::new(session) }
+}
+
+async fn check(setup: &Setup, expected: Expect) -> Process {
+    let process = setup.process();
+    expected.assert_eq(&transcript(&process.run().await));
+    process
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_is_told_when_one_in_the_background_has_ended() {
+    let session = r#"
+{"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"helper","task":"Find the cup."}],"background":true}}]}
+{"run":"d/0","text":"It is on the table."}
+{"calls":[{"id":"s","name":"slow","input":{}}]}
+{"text":"It is on the table, I hear."}
+"#;
+    check(
+        &setup(session),
+        expect![[r#"
+        person: go
+        model: 
+        d ok: `helper-#` works on: Find the cup.
+        You are told when they are done. Go on with something else, or wait with `wait_agents`.
+        model: 
+        s ok: a second is over
+        person: An agent in the background has ended.
+        `helper-#` done:
+        It is on the table.
+        model: It is on the table, I hear.
+        Some(Completed)"#]],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nobody_could_be_told_is_news_for_the_host() {
+    let session = r#"
+{"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"helper","task":"Find the cup."}],"background":true}}]}
+{"run":"d/0","calls":[{"id":"s","name":"slow","input":{}}]}
+{"run":"d/0","text":"It is on the table."}
+{"text":"I let it work."}
+"#;
+    let process = check(
+        &setup(session),
+        expect![[r#"
+        person: go
+        model: 
+        d ok: `helper-#` works on: Find the cup.
+        You are told when they are done. Go on with something else, or wait with `wait_agents`.
+        model: I let it work.
+        Some(Completed)"#]],
+    )
+    .await;
+    process.supervisor.idle(scope().run()).await.unwrap();
+    let news = process.supervisor.news(&scope()).await.unwrap();
+    assert_eq!(news.len(), 1);
+    assert!(news[0].ends_with("It is on the table."), "{news:?}");
+    assert!(process.supervisor.news(&scope()).await.unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_for_any_gives_the_first_and_for_all_gives_the_rest() {
+    let session = r#"
+{"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"helper","task":"Fast."},{"agent":"helper","task":"Slow."}],"background":true}}]}
+{"run":"d/0","text":"Fast is done."}
+{"run":"d/1","calls":[{"id":"s","name":"slow","input":{}}]}
+{"run":"d/1","text":"Slow is done."}
+{"calls":[{"id":"w1","name":"wait_agents","input":{"until":"any"}}]}
+{"calls":[{"id":"w2","name":"wait_agents","input":{"timeout_s":0}}]}
+{"calls":[{"id":"w3","name":"wait_agents","input":{}}]}
+{"calls":[{"id":"w4","name":"wait_agents","input":{}},{"id":"l","name":"list_agents","input":{}}]}
+{"text":"Done."}
+"#;
+    check(
+        &setup(session),
+        expect![[r#"
+        person: go
+        model: 
+        d ok: `helper-#` works on: Fast.
+        `helper-#` works on: Slow.
+        You are told when they are done. Go on with something else, or wait with `wait_agents`.
+        model: 
+        w1 ok: `helper-#` done:
+        Fast is done.
+        `helper-#` running: Slow.
+        The others go on.
+        model: 
+        w2 ok: `helper-#` running: Slow.
+        The time is over, and they go on. Wait again, or cancel them with `cancel_agent`.
+        model: 
+        w3 ok: `helper-#` done:
+        Slow is done.
+        model: 
+        w4 ok: no agent works in the background, and you were told of all that did
+        l ok: `helper-#` done: Fast.
+        `helper-#` done: Slow.
+        model: Done.
+        Some(Completed)"#]],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_hangs_is_cancelled_with_all_below_it() {
+    let session = r#"
+{"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"lead","task":"Lead."}],"background":true}}]}
+{"run":"d/0","calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"hangs","task":"Hang."}]}}]}
+{"run":"d/0","text":"Never said."}
+{"calls":[{"id":"s","name":"slow","input":{}}]}
+{"text":"Stop it."}
+"#;
+    let agents = vec![helper("lead"), helper("hangs")];
+    let setup = Setup { agents, odd: vec![("hangs", Odd::Hangs)], ..setup(session) };
+    let process = setup.process();
+    let state = process.run().await;
+    assert_eq!(state.end(), Some(&RunEnd::Completed));
+    process.supervisor.cancel_below(scope().run()).await.unwrap();
+    process.supervisor.idle(scope().run()).await.unwrap();
+    let children = process.supervisor.children(scope().run()).await.unwrap();
+    let ends: Vec<&str> = children.iter().map(|child| child.status.name()).collect();
+    assert_eq!(ends, ["cancelled", "cancelled"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancelling_a_run_cancels_those_it_waits_for() {
+    let session = r#"
+{"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"hangs","task":"Hang."},{"agent":"hangs","task":"Hang, too."}]}}]}
+{"text":"Never said."}
+"#;
+    let setup = Setup { agents: vec![helper("hangs")], odd: vec![("hangs", Odd::Hangs)], ..setup(session) };
+    let process = setup.process();
+    let stop = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        process.agent.cancel(scope().run()).unwrap();
+    };
+    let (state, ()) = tokio::join!(process.run(), stop);
+    assert_eq!(state.end(), Some(&RunEnd::Cancelled));
+    let children = process.supervisor.children(scope().run()).await.unwrap();
+    let ends: Vec<&str> = children.iter().map(|child| child.status.name()).collect();
+    assert_eq!(ends, ["cancelled", "cancelled"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_restart_runs_go_on_or_are_lost() {
+    let session = r#"
+{"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"helper","task":"A."},{"agent":"gone","task":"B."}],"background":true}}]}
+{"run":"d/0","calls":[{"id":"s","name":"slow","input":{}}]}
+{"run":"d/0","text":"A is done."}
+{"run":"d/1","calls":[{"id":"s","name":"slow","input":{}}]}
+{"run":"d/1","text":"B is done."}
+{"text":"They work."}
+"#;
+    let both = Setup { agents: vec![helper("helper"), helper("gone")], ..setup(session) };
+    let process = both.process();
+    assert_eq!(process.run().await.end(), Some(&RunEnd::Completed));
+    drop(process);
+    let one = Setup { agents: vec![helper("helper")], disk: both.disk.clone(), ..setup(session) };
+    let process = one.process();
+    assert_eq!(process.supervisor.go_on_all(&scope()).await.unwrap().len(), 2);
+    process.supervisor.idle(scope().run()).await.unwrap();
+    let children = process.supervisor.children(scope().run()).await.unwrap();
+    let ends: Vec<&str> = children.iter().map(|child| child.status.name()).collect();
+    assert_eq!(ends, ["done", "lost"]);
+    let lost = |kind: &EventKind| matches!(kind, EventKind::RunEnded { end, .. } if end == "lost");
+    assert_eq!(both.disk.events.lock().unwrap().iter().filter(|event| lost(&event.kind)).count(), 1);
+}
+
+/// Drives runs and keeps nothing of them.
+struct Forgetful;
+
+#[async_trait::async_trait]
+impl Runner for Forgetful {
+    async fn run(&self, _: ChildRun) -> ChildOutcome {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_whose_runner_keeps_nothing_is_lost_with_its_process() {
+    let session = r#"
+{"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"helper","task":"A."}],"background":true}}]}
+{"calls":[{"id":"s","name":"slow","input":{}}]}
+{"text":"It works."}
+"#;
+    let setup = setup(session);
+    let mut process = setup.process_driven_by(Forgetful);
+    assert_eq!(process.run().await.end(), Some(&RunEnd::Completed));
+    process = setup.process_driven_by(Forgetful);
+    process.supervisor.go_on_all(&scope()).await.unwrap();
+    process.supervisor.idle(scope().run()).await.unwrap();
+    let children = process.supervisor.children(scope().run()).await.unwrap();
+    assert_eq!(children[0].status.name(), "lost");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_denied_while_it_waits_below_ends_what_waits() {
+    let session = r#"
+{"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"helper","task":"Make it."}]}}]}
+{"run":"d/0","calls":[{"id":"m","name":"make","input":{"name":"cup"}}]}
+{"run":"d/0","text":"Never said."}
+{"text":"So be it."}
+"#;
+    let setup = Setup { approver: later(), ..setup(session) };
+    let process = setup.process();
+    let state = process.run().await;
+    let outer = state.pending().next().unwrap().call.id.clone();
+    let denied = Approval::Deny { reason: "not now".into() };
+    let state = process.agent.resume(scope(), state, &outer, denied).await.unwrap();
+    assert_eq!(state.end(), Some(&RunEnd::Completed));
+    let children = process.supervisor.children(scope().run()).await.unwrap();
+    assert_eq!(children[0].status.name(), "cancelled");
+    assert!(setup.disk.pending.waiting().await.unwrap().is_empty());
+    assert!(setup.disk.made.lock().unwrap().is_empty());
+    let _ = Arc::clone(&setup.disk.children);
+}
