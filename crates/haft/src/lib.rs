@@ -65,9 +65,8 @@ pub use haft_tool_fs as fs;
 pub use haft_tool_search as search;
 #[cfg(feature = "shell")]
 pub use haft_tool_shell as shell;
-pub use haft_workdir::{self as workdir, Workdir};
 #[cfg(any(feature = "fs", feature = "search", feature = "shell"))]
-pub use haft_workdir::{RootAccess, Workdir};
+pub use haft_workdir::{self as workdir, RootAccess, Workdir};
 #[cfg(all(feature = "policy", feature = "tools"))]
 pub use rule_language::{rule_language, rule_language_with};
 

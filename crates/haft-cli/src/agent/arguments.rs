@@ -53,9 +53,9 @@ pub(crate) struct AgentOptions {
     #[command(flatten)]
     pub(crate) budget: BudgetOptions,
     #[command(flatten)]
-    pub(crate) policy: PolicyOptions,
-    #[command(flatten)]
     pub(crate) quota: ChangeQuota,
+    #[command(flatten)]
+    pub(crate) policy: PolicyOptions,
 }
 
 #[derive(Debug, Args)]

@@ -49,7 +49,7 @@ impl<'w> Overlay<'w> {
         if let Some(state) = self.seen.get(&path) {
             return state.clone();
         }
-        let state = match place_of(&path) {
+        let state = match place_of(self.workdir, &path) {
             // One that cannot be looked up, as behind a link, is not what was recorded, whatever it is.
             Some(place) => state_at(self.workdir, &place, u64::MAX).unwrap_or(PathState::Other),
             None => PathState::Other,

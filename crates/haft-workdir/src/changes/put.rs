@@ -122,6 +122,7 @@ fn place<'p, 'w>(
     workdir: &'w Workdir,
     path: &'p WorkdirPath,
 ) -> Result<(DirectoryHandle<'w>, &'p str), Error> {
+    workdir.roots.check_writable(path)?;
     let name = path.file_name().ok_or(Error::IsRoot { action: "replace" })?;
     Ok((workdir.parent(path, "create")?, name))
 }

@@ -1,8 +1,9 @@
 use super::digest::ContentDigest;
 use crate::path::WorkdirPath;
+use crate::workdir::Workdir;
 use haft_core::{CallId, RunId};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Says which call changes something.
 ///
@@ -211,10 +212,19 @@ impl ChangeSet {
     }
 }
 
-/// Reads a path that was recorded; `None` where it is none.
-pub(crate) fn place_of(text: &str) -> Option<WorkdirPath> {
+/// Reads a path that was recorded; `None` where it is none of this tree.
+pub(crate) fn place_of(workdir: &Workdir, text: &str) -> Option<WorkdirPath> {
     if text == "." {
         return Some(WorkdirPath::root());
     }
-    text.split('/').try_fold(WorkdirPath::root(), |place, name| place.join_file_name(name))
+    let (root, below) = if text.starts_with('/') {
+        let (root, below) = workdir.roots.find(Path::new(text))?;
+        (root.path.clone(), below.to_str()?)
+    } else {
+        (WorkdirPath::root(), text)
+    };
+    if below.is_empty() {
+        return Some(root);
+    }
+    below.split('/').try_fold(root, |place, name| place.join_file_name(name))
 }

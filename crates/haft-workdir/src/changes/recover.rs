@@ -64,7 +64,7 @@ impl Workdir {
 
 /// Ends what a killed process was writing in the directory of a place.
 fn end_writes(workdir: &Workdir, path: &str) {
-    if let Some(place) = place_of(path)
+    if let Some(place) = place_of(workdir, path)
         && let Ok(parent) = workdir.parent(&place, "write")
     {
         sweep(parent.as_fd());
@@ -101,7 +101,7 @@ fn reset(
     after: &PathState,
     content: impl FnOnce(Option<ContentDigest>) -> Option<Vec<u8>>,
 ) -> Result<bool, Error> {
-    let Some(place) = place_of(path) else { return Ok(false) };
+    let Some(place) = place_of(workdir, path) else { return Ok(false) };
     let now = state_at(workdir, &place, u64::MAX)?;
     if after.has_content_of(&now) {
         // A directory that somebody has put something into stays.
@@ -113,7 +113,8 @@ fn reset(
 }
 
 fn move_back(workdir: &Workdir, from: &str, to: &str, what: &PathState) -> Result<bool, Error> {
-    let (Some(from), Some(to)): (Option<WorkdirPath>, Option<WorkdirPath>) = (place_of(from), place_of(to))
+    let (Some(from), Some(to)): (Option<WorkdirPath>, Option<WorkdirPath>) =
+        (place_of(workdir, from), place_of(workdir, to))
     else {
         return Ok(false);
     };

@@ -125,19 +125,35 @@ impl UndoPlan {
         effects
     }
 
+    /// The places that are changed, where they can be told.
+    fn places(&self, workdir: &Workdir) -> Vec<WorkdirPath> {
+        let mut places = Vec::new();
+        for layer in &self.layers {
+            match layer {
+                Layer::Move { from, to } => {
+                    places.extend([from, to].into_iter().filter_map(|path| place_of(workdir, path)))
+                }
+                Layer::Set(set) => places.extend(set.keys().filter_map(|path| place_of(workdir, path))),
+            }
+        }
+        places
+    }
+
     /// Undoes them, all or nothing, as a change set of its own that can be undone in its turn.
     ///
-    /// Every file is looked at once more before it is changed.
+    /// Every file is locked meanwhile ([`Workdir::lock`]), and looked at once more before it is changed.
     ///
     /// # Errors
     ///
     /// [`UndoError::Failed`].
     pub fn apply(self, workdir: &Workdir, origin: ChangeOrigin) -> Result<Undone, UndoError> {
         let failed = |source| UndoError::Failed { source, left: Vec::new() };
+        let places = self.places(workdir);
+        let _lock = workdir.lock(&places).map_err(failed)?;
         let mut set = workdir.change_to_undo(origin, self.undoes);
         let mut left = Vec::new();
         for layer in self.layers {
-            if let Err(source) = make(&mut set, layer, &mut left) {
+            if let Err(source) = make(workdir, &mut set, layer, &mut left) {
                 return Err(UndoError::Failed { source, left: set.roll_back() });
             }
         }
@@ -201,11 +217,18 @@ impl Planning<'_> {
 }
 
 /// Makes a part of what is planned: first what goes, from the inside, then what comes, from the outside.
-fn make(set: &mut OpenChangeSet<'_>, layer: Layer, left: &mut Vec<WorkdirPath>) -> Result<(), Error> {
+fn make(
+    workdir: &Workdir,
+    set: &mut OpenChangeSet<'_>,
+    layer: Layer,
+    left: &mut Vec<WorkdirPath>,
+) -> Result<(), Error> {
     let lost = || Error::IsRoot { action: "restore" };
     let places = match layer {
         Layer::Move { from, to } => {
-            let (Some(from), Some(to)) = (place_of(&from), place_of(&to)) else { return Err(lost()) };
+            let (Some(from), Some(to)) = (place_of(workdir, &from), place_of(workdir, &to)) else {
+                return Err(lost());
+            };
             return set.rename(&from, &to);
         }
         Layer::Set(places) => places,
@@ -218,7 +241,7 @@ fn make(set: &mut OpenChangeSet<'_>, layer: Layer, left: &mut Vec<WorkdirPath>) 
     removed.sort_by_key(|(path, _)| Reverse(path.matches('/').count()));
     let mut made = kept;
     for (path, (now, then)) in removed {
-        let place = place_of(&path).ok_or_else(lost)?;
+        let place = place_of(workdir, &path).ok_or_else(lost)?;
         left.extend(set.put(&place, now, &PathState::Absent)?);
         if then.is_there() {
             made.push((path, (PathState::Absent, then)));
@@ -226,7 +249,7 @@ fn make(set: &mut OpenChangeSet<'_>, layer: Layer, left: &mut Vec<WorkdirPath>) 
     }
     made.sort_by(|(left, _), (right, _)| left.split('/').cmp(right.split('/')));
     for (path, (now, then)) in made {
-        let place = place_of(&path).ok_or_else(lost)?;
+        let place = place_of(workdir, &path).ok_or_else(lost)?;
         set.put(&place, now, &then)?;
     }
     Ok(())
