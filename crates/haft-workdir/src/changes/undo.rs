@@ -131,9 +131,11 @@ impl UndoPlan {
         for layer in &self.layers {
             match layer {
                 Layer::Move { from, to } => {
-                    places.extend([from, to].into_iter().filter_map(|path| place_of(workdir, path)))
+                    places.extend([from, to].into_iter().filter_map(|path| place_of(workdir, path)));
                 }
-                Layer::Set(set) => places.extend(set.keys().filter_map(|path| place_of(workdir, path))),
+                Layer::Set(set) => {
+                    places.extend(set.keys().filter_map(|path| place_of(workdir, path)));
+                }
             }
         }
         places
