@@ -106,18 +106,17 @@ pub(crate) async fn set_up(
         redactor: redactor.clone(),
     };
     // A file is written over only once nothing else can be wrong.
-    let run = match record.map(|record| record.open(&redactor)).transpose()?.flatten() {
-        Some(sink) => {
-            let recording = Arc::new(RecordingModel::new(model, sink));
-            let beside = Arc::clone(&recording);
-            let choose: ChooseModel =
-                Box::new(move |child| Some(Arc::new(beside.beside(below.of(child)?, child.path.as_str()))));
-            AgentRun::new(stage, recording, stands, choose, |agent| settings.configure(agent))?
-        }
-        None => {
-            let choose: ChooseModel = Box::new(move |child| below.of(child));
-            AgentRun::new(stage, model, stands, choose, |agent| settings.configure(agent))?
-        }
+    let sink = record.map(|record| record.open(&redactor)).transpose()?.flatten();
+    let configured = |agent| settings.configure(agent);
+    let run = if let Some(sink) = sink {
+        let recording = Arc::new(RecordingModel::new(model, sink));
+        let beside = Arc::clone(&recording);
+        let choose: ChooseModel =
+            Box::new(move |child| Some(Arc::new(beside.beside(below.of(child)?, child.path.as_str()))));
+        AgentRun::new(stage, recording, stands, choose, configured)?
+    } else {
+        let choose: ChooseModel = Box::new(move |child| below.of(child));
+        AgentRun::new(stage, model, stands, choose, configured)?
     };
     Ok((run, bench))
 }

@@ -44,7 +44,7 @@ pub(crate) fn load(directory: &Path) -> Result<Vec<AgentSpec>> {
 pub(crate) fn supervise(
     agents: Vec<AgentSpec>,
     workdir: &Workdir,
-    tools: ToolRegistry,
+    tools: &ToolRegistry,
     state: &Arc<KeptState>,
     events: &Events,
 ) -> Result<(ToolRegistry, Supervisor)> {

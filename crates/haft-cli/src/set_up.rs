@@ -51,7 +51,7 @@ impl SetUp<'_> {
         let state = Arc::clone(&self.keeper.state);
         let (tools, supervisor) = match &self.task.agents {
             Some(agents) => {
-                let (tools, supervisor) = supervise(load(agents)?, &workdir, tools, &state, &shown.events)?;
+                let (tools, supervisor) = supervise(load(agents)?, &workdir, &tools, &state, &shown.events)?;
                 (tools, Some(supervisor))
             }
             None => (tools, None),

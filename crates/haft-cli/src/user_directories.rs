@@ -117,7 +117,7 @@ impl UserDirectories {
         let config = self.config.as_ref().map(|(path, _)| path.clone());
         let state_file = self.state_file.iter().flat_map(SqliteStore::places);
         let beside_it = self.state_file.iter().flat_map(|path| {
-            let mut places = SqliteChanges::places(beside(path, "-changes")).collect::<Vec<_>>();
+            let mut places = SqliteChanges::places(beside(path, "-changes"));
             places.extend([beside(path, "-places"), beside(path, "-patches")]);
             places
         });
