@@ -51,7 +51,7 @@ fn plays_its_part() {
             Part::Ask { session, stays } => session.ask_in_child(stays).await,
             #[cfg(all(unix, feature = "changes"))]
             Part::Change { root, journal, steps } => {
-                crate::changes::change_until_killed(&root, &journal, steps)
+                crate::changes::change_until_killed(&root, &journal, steps);
             }
             Part::Answer { session, until } => session.answer_in_child(until).await,
         }
