@@ -3,15 +3,16 @@ use expect_test::{Expect, expect};
 use haft_testkit::Tree;
 use std::fs;
 
-/// Runs the command in `work`, beside which is `docs`, whose path is written as `{docs}`.
+/// Runs the command in `work`, beside which is `docs`, whose path is written as `{docs}`, and that of both `{tree}`.
 #[expect(clippy::needless_pass_by_value, reason = "snapshots read better without a reference")]
 fn check(tree: &Tree, arguments: &[&str], expected: Expect) {
-    let docs = tree.path().canonicalize().unwrap().join("docs");
+    let canonical = tree.path().canonicalize().unwrap();
+    let (docs, canonical) = (canonical.join("docs"), canonical.to_str().unwrap());
     let docs = docs.to_str().unwrap();
     let arguments: Vec<String> = arguments.iter().map(|argument| argument.replace("{docs}", docs)).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let output = haft(&tree.path().join("work"), &arguments).output().unwrap();
-    expected.assert_eq(&shown(&output).replace(docs, "{docs}"));
+    expected.assert_eq(&shown(&output).replace(docs, "{docs}").replace(canonical, "{tree}"));
 }
 
 fn tree() -> Tree {
@@ -106,8 +107,8 @@ fn names_a_directory_that_is_missing() {
         &tree(),
         &["call", "read_file", READ, "--root", "../missing:ro"],
         expect![[r#"
-        stderr: error: cannot work in `/tmp/.tmpeSZNEk/work/../missing`; name an existing directory with --root
-        stderr:   because: working directory `/tmp/.tmpeSZNEk/work/../missing` does not exist; create it or name another
+        stderr: error: cannot work in `{tree}/work/../missing`; name an existing directory with --root
+        stderr:   because: working directory `{tree}/work/../missing` does not exist; create it or name another
         exit 2
     "#]],
     );
