@@ -6,6 +6,7 @@
 mod agent;
 mod below;
 mod call;
+mod delegating;
 mod gateway;
 mod interrupt;
 mod interrupted;
