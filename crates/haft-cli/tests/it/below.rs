@@ -82,16 +82,16 @@ fn the_leaf_is_answered_and_the_run_at_the_top_goes_on() {
     let shown = say(&tree, 0, &["approvals", "show", "0b7e"]);
     assert!(shown.contains("waits for the call `1eaf5678` of `bash`, made below it"), "{shown}");
     let said = say(&tree, 0, &["approvals", "approve", "1eaf"]);
-    assert!(said.contains("approved `bash`; go on with `haft resume top`"), "{said}");
+    assert!(said.contains("approved `bash`; go on with `haft resume RUN`"), "{said}");
     let shown = say(&tree, 0, &["approvals", "show", "1eaf"]);
-    assert!(shown.contains("`haft resume top` goes on"), "{shown}");
+    assert!(shown.contains("`haft resume RUN` goes on"), "{shown}");
 }
 
 #[test]
 fn the_call_above_can_be_denied_and_its_run_dropped() {
     let tree = tree();
     let said = say(&tree, 0, &["approvals", "deny", "0b7e", "--reason", "no more"]);
-    assert!(said.contains("denied `delegate`; go on with `haft resume top`"), "{said}");
+    assert!(said.contains("denied `delegate`; go on with `haft resume RUN`"), "{said}");
     let said = say(&tree, 0, &["resume", "top", "--drop"]);
     assert!(said.contains("the 2 calls that waited in it are given up"), "{said}");
     assert_eq!(json(&tree, &["approvals", "list", "--json"]), json!([]));
