@@ -84,7 +84,7 @@ fn the_leaf_is_answered_and_the_run_at_the_top_goes_on() {
     let said = say(&tree, 0, &["approvals", "approve", "1eaf"]);
     assert!(said.contains("approved `bash`; go on with `haft resume RUN`"), "{said}");
     let shown = say(&tree, 0, &["approvals", "show", "1eaf"]);
-    assert!(shown.contains("`haft resume RUN` goes on"), "{shown}");
+    assert!(shown.contains("`haft resume top` goes on"), "{shown}");
 }
 
 #[test]
