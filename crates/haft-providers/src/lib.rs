@@ -92,6 +92,7 @@ mod complaint;
 mod events;
 #[cfg(any(feature = "anthropic", feature = "openai"))]
 mod held;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
 mod kept;
 #[cfg(any(feature = "anthropic", feature = "openai"))]
 mod key;
