@@ -10,9 +10,12 @@ use haft_tools_core::{Approval, Batch, CallOutcome, PendingCall, PendingStore, R
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, OnceLock};
 
+/// What calls are executed by, and where they wait.
+type House = (Arc<dyn ToolExecutor>, Arc<dyn PendingStore>);
+
 /// Is a server with a tool that has `write` called in a run of its own.
 fn stage() -> Stage {
-    let house: Arc<OnceLock<(Arc<dyn ToolExecutor>, Arc<dyn PendingStore>)>> = Arc::default();
+    let house: Arc<OnceLock<House>> = Arc::default();
     let waiting: Arc<Mutex<Option<PendingCall>>> = Arc::default();
     let made = Arc::clone(&house);
     let delegate = Probe::new("delegate", move |_, cx| {
@@ -21,16 +24,13 @@ fn stage() -> Stage {
             let (executor, store) = house.get().unwrap();
             let scope = cx.scope().child("child".parse().unwrap()).with_agent("explorer");
             let known = waiting.lock().unwrap().take();
-            let outcome = match known {
-                Some(pending) => {
-                    let answer = store.answer_to(&pending.id).await.unwrap().unwrap();
-                    executor.resume(Resumption::new(scope, pending, answer).made_by(&cx)).await.unwrap()
-                }
-                None => {
-                    let call = ToolCall::new("t".parse().unwrap(), "write", json!({ "path": "a" }));
-                    let batch = Batch::new(scope, vec![call]).made_by(&cx);
-                    executor.execute_batch(batch).await.into_outcomes().remove(0)
-                }
+            let outcome = if let Some(pending) = known {
+                let answer = store.answer_to(&pending.id).await.unwrap().unwrap();
+                executor.resume(Resumption::new(scope, pending, answer).made_by(&cx)).await.unwrap()
+            } else {
+                let call = ToolCall::new("t".parse().unwrap(), "write", json!({ "path": "a" }));
+                let batch = Batch::new(scope, vec![call]).made_by(&cx);
+                executor.execute_batch(batch).await.into_outcomes().remove(0)
             };
             match outcome {
                 CallOutcome::Replied(reply) => Ok(reply.output),
