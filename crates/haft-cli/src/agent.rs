@@ -10,7 +10,7 @@ pub(crate) use header::Header;
 pub(crate) use settings::AgentSettings;
 
 use crate::agent_run::{AgentRun, ChooseModel};
-use crate::attend::attend;
+use crate::attend::see_through;
 use crate::conclude::conclude;
 use crate::exit::{Exit, UsageError, note};
 use crate::interrupt::cancel_on_interrupt;
@@ -78,11 +78,7 @@ pub(crate) async fn agent(options: AgentOptions) -> Result<Exit> {
     }
     run.begin(prompt).await;
     let mut work = Work::Agent(Box::new(run));
-    let attended = attend(&mut work, &keeper, &bench.attended(options.wait), &token).await;
-    work.end_below().await?;
-    bench.servers.stop().await;
-    attended?;
-    keeper.state.tidy().await;
+    see_through(&mut work, &keeper, &bench, options.wait, &token).await?;
     conclude(&work, &keeper, &task, start)
 }
 

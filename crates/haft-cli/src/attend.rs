@@ -4,6 +4,7 @@ mod tests;
 use crate::exit::UsageError;
 use crate::keeper::Keeper;
 use crate::person::Terminal;
+use crate::setup::Bench;
 use crate::work::Work;
 use anyhow::Result;
 use haft::{Approval, PendingCall, PendingId, PendingStore as _};
@@ -25,10 +26,27 @@ pub(crate) enum Attended {
     Nobody,
 }
 
+/// Has everything answered that work waits for, and ends what only work that goes on needs.
+pub(crate) async fn see_through(
+    work: &mut Work,
+    keeper: &Keeper,
+    bench: &Bench,
+    wait: bool,
+    token: &CancellationToken,
+) -> Result<()> {
+    let attended = attend(work, keeper, &bench.attended(wait), token).await;
+    let ended = work.end_below().await;
+    bench.servers.stop().await;
+    attended?;
+    ended?;
+    keeper.state.tidy().await;
+    Ok(())
+}
+
 /// Has everything answered that work waits for, as far as there are answers, and keeps it after each.
 ///
 /// It is kept before anybody is asked, so that the end of the process loses nothing.
-pub(crate) async fn attend(
+async fn attend(
     work: &mut Work,
     keeper: &Keeper,
     attended: &Attended,

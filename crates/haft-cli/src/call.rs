@@ -1,5 +1,5 @@
 use crate::arguments::CallOptions;
-use crate::attend::attend;
+use crate::attend::see_through;
 use crate::changes::journalled;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
@@ -39,10 +39,7 @@ pub(crate) async fn call(options: CallOptions) -> Result<Exit> {
     let outcomes = executor.execute_batch(batch).await.into_outcomes();
     let outcome = outcomes.into_iter().next().context("the executor gave no outcome")?;
     let mut work = Work::Call(Box::new(OneCall { executor, scope, outcome, token: token.clone() }));
-    let attended = attend(&mut work, &keeper, &bench.attended(options.wait), &token).await;
-    bench.servers.stop().await;
-    attended?;
-    keeper.state.tidy().await;
+    see_through(&mut work, &keeper, &bench, options.wait, &token).await?;
     conclude(&work, &keeper, &task)
 }
 

@@ -1,7 +1,7 @@
 use crate::agent::Header;
 use crate::agent_run::AgentRun;
 use crate::arguments::ResumeOptions;
-use crate::attend::attend;
+use crate::attend::see_through;
 use crate::conclude::conclude;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
@@ -88,11 +88,7 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
                 agent_run.go_on(&waiting).await?;
             }
             let mut work = Work::Agent(Box::new(agent_run));
-            let attended = attend(&mut work, &keeper, &bench.attended(options.wait), &token).await;
-            work.end_below().await?;
-            bench.servers.stop().await;
-            attended?;
-            keeper.state.tidy().await;
+            see_through(&mut work, &keeper, &bench, options.wait, &token).await?;
             conclude(&work, &keeper, &task, start)
         }
         What::Serve { .. } => Err(repeats(run.as_str())),
@@ -100,10 +96,7 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
             let outcome: CallOutcome = serde_json::from_value(kept).with_context(unreadable)?;
             let (executor, bench) = call::set_up(&task, workdir, Some(&task.workdir), &state).await?;
             let mut work = Work::Call(Box::new(OneCall { executor, scope, outcome, token: token.clone() }));
-            let attended = attend(&mut work, &keeper, &bench.attended(options.wait), &token).await;
-            bench.servers.stop().await;
-            attended?;
-            keeper.state.tidy().await;
+            see_through(&mut work, &keeper, &bench, options.wait, &token).await?;
             call::conclude(&work, &keeper, &task)
         }
     }

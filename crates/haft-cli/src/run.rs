@@ -1,6 +1,6 @@
 use crate::agent_run::AgentRun;
 use crate::arguments::RunOptions;
-use crate::attend::attend;
+use crate::attend::see_through;
 use crate::conclude::conclude;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
@@ -70,11 +70,7 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
         place.outlives();
     }
     let mut work = Work::Agent(Box::new(playing));
-    let attended = attend(&mut work, &keeper, &bench.attended(options.wait), &token).await;
-    work.end_below().await?;
-    bench.servers.stop().await;
-    attended?;
-    keeper.state.tidy().await;
+    see_through(&mut work, &keeper, &bench, options.wait, &token).await?;
     conclude(&work, &keeper, &task, start)
 }
 
