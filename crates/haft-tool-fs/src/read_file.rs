@@ -32,6 +32,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use slice::Wanted;
 use std::fmt::Write as _;
+use std::fs::File;
 use std::iter;
 use std::sync::Arc;
 use survey::Surveys;
@@ -177,6 +178,17 @@ struct Asked {
     bytes: Option<ByteRange>,
 }
 
+impl Asked {
+    /// Opens the file if it is a small text that is in memory: others can take time to decode.
+    fn text_at_hand(&self, workdir: &Workdir) -> Option<File> {
+        let (file, content) = workdir.open_at_hand(&self.path, BYTES_AT_HAND)?;
+        let is_notebook = self.path.as_str().to_ascii_lowercase().ends_with(".ipynb");
+        let is_decoded = is_notebook || content.starts_with(b"%PDF") || content.starts_with(b"GIF8");
+        let is_text = !content.contains(&0) && std::str::from_utf8(&content).is_ok();
+        (is_text && !is_decoded).then_some(file)
+    }
+}
+
 struct Read {
     reader: Reader,
     files: Vec<Asked>,
@@ -186,26 +198,22 @@ struct Read {
 impl Action for Read {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         // Going to another thread and back costs several times as much as to read what is in memory.
-        if self.is_text_at_hand() {
-            return self.read(cx.cancellation());
+        if let [asked] = &self.files[..]
+            && let Some(file) = asked.text_at_hand(&self.reader.workdir)
+        {
+            return self
+                .reader
+                .answer_of(file, asked, REPLY_BYTES, cx.cancellation())
+                .map(Answer::into_output);
         }
         blocking(&cx, move |stop| self.read(stop)).await
     }
 }
 
 impl Read {
-    /// Tells whether all that is asked is one small text that is in memory: others can take time to decode.
-    fn is_text_at_hand(&self) -> bool {
-        let [Asked { path, .. }] = &self.files[..] else { return false };
-        let Some(content) = self.reader.workdir.read_at_hand(path, BYTES_AT_HAND) else { return false };
-        !content.contains(&0) && !content.starts_with(b"%PDF") && std::str::from_utf8(&content).is_ok()
-    }
-
     fn read(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         if let [asked] = &self.files[..] {
-            let Answer { text, image, details } = self.reader.answer(asked, REPLY_BYTES, stop)?;
-            let content = iter::once(Content::text(text)).chain(image).collect();
-            return Ok(ToolOutput::new(content).with_details(details));
+            return self.reader.answer(asked, REPLY_BYTES, stop).map(Answer::into_output);
         }
         let mut content: Vec<Content> = Vec::new();
         let mut text = String::new();

@@ -1,10 +1,12 @@
 use crate::{Workdir, WorkdirPath};
+use std::fs::File;
 
 impl Workdir {
-    /// Reads a whole file if that does not wait for a disk: it has at most so many bytes, and they are in memory.
+    /// Opens a file and reads it whole if that does not wait for a disk: it has at most so many bytes, and they are in memory.
     ///
     /// What is at hand can be read where waiting is forbidden, in an asynchronous task for one. Nothing is at hand that cannot
-    /// be read, on systems other than Linux, and on file systems that cannot tell; [`Workdir::read`] says why, or waits.
+    /// be read, on systems other than Linux, and on file systems that cannot tell; [`Workdir::read`] says why, or waits. The
+    /// file is given with its bytes, so that whoever goes on with it need not open it again, and does so with the same one.
     ///
     /// ```
     /// use haft_workdir::Workdir;
@@ -14,11 +16,11 @@ impl Workdir {
     /// std::fs::write(project.join("README.md"), "Read me.")?;
     /// let workdir = Workdir::open(project)?;
     /// let readme = workdir.resolve("README.md")?;
-    /// assert!(workdir.read_at_hand(&readme, 4).is_none());
-    /// assert!(workdir.read_at_hand(&readme, 8).is_none_or(|bytes| bytes == b"Read me."));
+    /// assert!(workdir.open_at_hand(&readme, 4).is_none());
+    /// assert!(workdir.open_at_hand(&readme, 8).is_none_or(|(_, bytes)| bytes == b"Read me."));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_at_hand(&self, path: &WorkdirPath, most_bytes: usize) -> Option<Vec<u8>> {
+    pub fn open_at_hand(&self, path: &WorkdirPath, most_bytes: usize) -> Option<(File, Vec<u8>)> {
         let file = self.open_file(path).ok()?;
         let bytes = usize::try_from(file.metadata().ok()?.len()).ok()?;
         if bytes > most_bytes {
@@ -28,18 +30,18 @@ impl Workdir {
         let mut content = vec![0; bytes + 1];
         let read = read_now(&file, &mut content)?;
         content.truncate(read);
-        (read == bytes).then_some(content)
+        (read == bytes).then_some((file, content))
     }
 }
 
 #[cfg(target_os = "linux")]
-fn read_now(file: &std::fs::File, content: &mut [u8]) -> Option<usize> {
+fn read_now(file: &File, content: &mut [u8]) -> Option<usize> {
     use rustix::io::{ReadWriteFlags, preadv2};
     use std::io::IoSliceMut;
     preadv2(file, &mut [IoSliceMut::new(content)], 0, ReadWriteFlags::NOWAIT).ok()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn read_now(_file: &std::fs::File, _content: &mut [u8]) -> Option<usize> {
+fn read_now(_file: &File, _content: &mut [u8]) -> Option<usize> {
     None
 }

@@ -8,11 +8,12 @@ use crate::encoding::TextEncoding;
 use crate::failure::{failure, failure_near};
 use crate::list_files::list_entries;
 use crate::words::{Count, Shown, lines, size};
-use haft_core::ToolError;
+use haft_core::{ToolError, ToolOutput};
 use haft_workdir::{Error, Workdir, WorkdirPath};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs::File;
+use std::iter;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -28,6 +29,14 @@ pub(super) struct Answer {
     pub(super) text: String,
     pub(super) image: Option<haft_core::Content>,
     pub(super) details: Value,
+}
+
+impl Answer {
+    /// Gives it as all that a call answers.
+    pub(super) fn into_output(self) -> ToolOutput {
+        let content = iter::once(haft_core::Content::text(self.text)).chain(self.image).collect();
+        ToolOutput::new(content).with_details(self.details)
+    }
 }
 
 impl Reader {
@@ -51,6 +60,18 @@ impl Reader {
             }
             Err(error) => return Err(failure_near(&self.workdir, &asked.hints, error)),
         };
+        self.answer_of(file, asked, most, stop)
+    }
+
+    /// Answers for a file that is open.
+    pub(super) fn answer_of(
+        &self,
+        file: File,
+        asked: &Asked,
+        most: usize,
+        stop: &CancellationToken,
+    ) -> Result<Answer, ToolError> {
+        let path = &asked.path;
         if let Some(range) = asked.bytes {
             let (text, details) = read_bytes(file, path, range.start..range.end.max(range.start), most)?;
             return Ok(Answer { text, image: None, details });
