@@ -40,15 +40,20 @@ pub(crate) fn load(directory: &Path) -> Result<Vec<AgentSpec>> {
     Ok(agents.into_iter().map(|agent| agent.spec).collect())
 }
 
+/// Says where runs of agents and what they change are kept.
+pub(crate) struct Kept<'a> {
+    pub(crate) state: &'a Arc<KeptState>,
+    pub(crate) directories: &'a UserDirectories,
+}
+
 /// Makes the one who starts the runs of agents, and adds the tools by which they are delegated to.
 pub(crate) fn supervise(
     agents: Vec<AgentSpec>,
     workdir: &Workdir,
     tools: &ToolRegistry,
-    state: &Arc<KeptState>,
+    Kept { state, directories }: Kept<'_>,
     events: &Events,
 ) -> Result<(ToolRegistry, Supervisor)> {
-    let directories = UserDirectories::from_environment();
     let mut builder = Supervisor::builder()
         .agents(agents)
         .store(Arc::new(KeptChildren { state: Arc::clone(state), memory: MemoryChildren::new() }))

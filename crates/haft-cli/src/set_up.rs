@@ -1,6 +1,6 @@
 use crate::agent_run::{Shown, Stage};
 use crate::changes::journalled;
-use crate::delegation::{load, supervise};
+use crate::delegation::{Kept, load, supervise};
 use crate::keeper::Keeper;
 use crate::offered::offer;
 use crate::policy_setup::PolicySetup;
@@ -42,6 +42,7 @@ impl SetUp<'_> {
     pub(crate) async fn bench(&self) -> Result<(Bench, Around)> {
         // What cannot be read must not be found out when it is needed, in the middle of the work.
         self.keeper.state.existing()?;
+        let agents = self.task.agents.as_deref().map(load).transpose()?;
         let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
         let user = UserDirectories::from_environment();
         let workdir = journalled(self.workdir.clone(), &user, self.task.quota)?;
@@ -49,9 +50,10 @@ impl SetUp<'_> {
         let (tools, servers) = offer(&workdir, tools, self.task.wanted()).await?;
         let shown = Shown::new(self.task.json);
         let state = Arc::clone(&self.keeper.state);
-        let (tools, supervisor) = match &self.task.agents {
+        let (tools, supervisor) = match agents {
             Some(agents) => {
-                let (tools, supervisor) = supervise(load(agents)?, &workdir, &tools, &state, &shown.events)?;
+                let kept = Kept { state: &state, directories: &user };
+                let (tools, supervisor) = supervise(agents, &workdir, &tools, kept, &shown.events)?;
                 (tools, Some(supervisor))
             }
             None => (tools, None),
