@@ -134,8 +134,12 @@ impl AgentRun {
                 };
                 RunEvent::BatchExecuted { outcomes: calls.iter().map(outcome).collect() }
             }
-            Phase::Waiting { executing, .. } => {
-                executing.iter().for_each(lost);
+            Phase::Waiting { outcomes, executing } => {
+                let held = outcomes.iter().filter_map(|outcome| match outcome {
+                    CallOutcome::Held(held) if executing.contains(&held.call.id) => Some(&held.call),
+                    _ => None,
+                });
+                held.filter(|call| !self.finds_its_runs(call)).for_each(|call| lost(&call.id));
                 RunEvent::Interrupted
             }
             _ => RunEvent::Interrupted,
