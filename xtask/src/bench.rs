@@ -82,6 +82,13 @@ pub(crate) const BENCHES: &[Bench] = &[
         about: "a call decided against many rules of all kinds",
     },
     Bench {
+        name: "sandbox",
+        package: "haft-tool-shell",
+        target: "sandbox",
+        features: "sandbox",
+        about: "a script that does nothing, within the bounds of the kernel and without",
+    },
+    Bench {
         name: "serve",
         package: "haft-mcp",
         target: "serve",
@@ -142,6 +149,7 @@ mod tests {
              openapi        reading a document beside reading its JSON, and making requests (haft-openapi)\n\
              path_patterns  a file looked up among the patterns of rules (haft-tool-fs)\n\
              policy         a call decided against many rules of all kinds (haft)\n\
+             sandbox        a script that does nothing, within the bounds of the kernel and without (haft-tool-shell)\n\
              serve          calls, lists and listeners that are served, against a server of rmcp (haft-mcp)\n\
              store          opening the database, a grant look-up, a journal append, and a claim (haft-store)\n\
              \nRun one with `cargo xtask bench NAME [-- ARGUMENTS]`.\n"

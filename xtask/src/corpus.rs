@@ -3,6 +3,7 @@
 //! The documents are packages of npm in the versions that stand here, and are put below `target/openapi/` once; nothing is
 //! fetched afterwards.
 
+use crate::built::Built;
 use crate::packages::Packages;
 use crate::step::{Failure, Outcome, StepResult};
 use crate::workspace::Workspace;
@@ -68,15 +69,14 @@ pub(crate) fn run(workspace: &Workspace, extent: Extent) -> StepResult {
     Ok(Outcome::Done)
 }
 
-/// Lets the program read the documents of some folders.
+/// Lets the program read the documents of some folders; all of them are read by one that is optimised.
 fn read(workspace: &Workspace, profile: &[&str], schemas: bool, folders: &[&str]) -> Result<(), Failure> {
-    let mut arguments =
-        vec!["run", "--quiet", "--locked", "--package", "haft-openapi", "--example", "corpus"];
-    arguments.extend(profile);
-    arguments.push("--");
-    if schemas {
-        arguments.push("--schemas");
+    let schemas = if schemas { &["--schemas"][..] } else { &[] };
+    if profile.is_empty() {
+        let built = Built::all(workspace).map_err(|error| Failure::from_error(&error, REPAIR))?;
+        let program = built.example("corpus").map_err(|error| Failure::from_error(&error, REPAIR))?;
+        return workspace.run(program, &[schemas, folders].concat(), REPAIR);
     }
-    arguments.extend(folders);
-    workspace.cargo(&arguments, REPAIR)
+    let run = ["run", "--quiet", "--locked", "--package", "haft-openapi", "--example", "corpus"];
+    workspace.cargo(&[&run, profile, &["--"], schemas, folders].concat(), REPAIR)
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
+use crate::built::Built;
 use crate::metadata::Graph;
 use crate::step::{Failure, Outcome, StepResult};
 use crate::workspace::Workspace;
@@ -15,10 +16,7 @@ const SESSIONS: &str = "examples/sessions";
 /// Builds and plays all of them.
 pub(crate) fn run(workspace: &Workspace) -> StepResult {
     let graph = Graph::of_manifests(workspace).map_err(|error| Failure::from_error(&error, REPAIR))?;
-    workspace.cargo(&["build", "--locked", "--workspace", "--all-features", "--examples"], REPAIR)?;
-    for package in graph.packages.iter().filter(|package| package.is_under("examples")) {
-        workspace.cargo(&["build", "--locked", "--package", &package.name, "--all-targets"], REPAIR)?;
-    }
+    let built = Built::all(workspace).map_err(|error| Failure::from_error(&error, REPAIR))?;
     if graph.package("haft-cli").is_none() {
         return Ok(Outcome::Skipped("no session is played while the workspace has no haft-cli".to_owned()));
     }
@@ -30,9 +28,9 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
             format!("Put a recorded session with its project into {SESSIONS}."),
         ));
     }
+    let haft = built.command("haft").map_err(|error| Failure::from_error(&error, REPAIR))?;
     for session in sessions {
-        workspace
-            .cargo(&["run", "--quiet", "--locked", "--package", "haft-cli", "--", "run", &session], REPAIR)?;
+        workspace.run(haft, &["run", &session], REPAIR)?;
     }
     Ok(Outcome::Done)
 }

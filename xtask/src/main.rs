@@ -7,6 +7,7 @@
 
 mod arguments;
 mod bench;
+mod built;
 mod ci;
 mod corpus;
 mod docs;

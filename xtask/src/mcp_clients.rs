@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 
+use crate::built::Built;
 use crate::packages::Packages;
 use crate::step::{Failure, Outcome, StepResult};
 use crate::workspace::Workspace;
@@ -100,7 +101,5 @@ fn inspect(installed: &Installed, program: &str) -> anyhow::Result<()> {
 
 /// Builds the command and says where it is.
 fn built(workspace: &Workspace) -> anyhow::Result<PathBuf> {
-    let arguments = ["build", "--quiet", "--locked", "--package", "haft-cli", "--message-format=json"];
-    let output = workspace.capture("cargo", &arguments)?;
-    crate::mcp_conformance::executable(&output).map(PathBuf::from)
+    Ok(PathBuf::from(Built::all(workspace)?.command("haft")?))
 }

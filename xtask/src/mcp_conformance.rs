@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, bail};
-use serde_json::Value;
 
+use crate::built::Built;
 use crate::packages::{Packages, run_in};
 use crate::step::{Failure, Outcome, StepResult};
 use crate::workspace::Workspace;
@@ -41,11 +41,11 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
 
 /// Plays the scenarios of each revision, those of clients and those of servers.
 fn play_all(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
-    let client = example(workspace, "client", "conformance-client")?;
-    let server = example(workspace, "server-http", "conformance-server")?;
+    let built = Built::all(workspace)?;
+    let (client, server) = (built.example("conformance-client")?, built.example("conformance-server")?);
     for revision in REVISIONS {
         play(folder, revision, "client", ["--command", &format!("'{client}'")])?;
-        let server = Server::start(&server)?;
+        let server = Server::start(server)?;
         play(folder, revision, "server", ["--url", &server.url])?;
     }
     Ok(())
@@ -82,31 +82,6 @@ impl Drop for Server {
     }
 }
 
-/// Builds an example and says where it is.
-fn example(workspace: &Workspace, feature: &str, name: &str) -> anyhow::Result<String> {
-    let arguments = [
-        "build",
-        "--quiet",
-        "--locked",
-        "--package",
-        "haft-mcp",
-        "--features",
-        feature,
-        "--example",
-        name,
-        "--message-format=json",
-    ];
-    executable(&workspace.capture("cargo", &arguments)?)
-}
-
-/// Finds the program in what cargo says of what it has built.
-pub(crate) fn executable(output: &[u8]) -> anyhow::Result<String> {
-    let messages =
-        output.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-    let mut built = messages.filter_map(|message| message["executable"].as_str().map(str::to_owned));
-    built.next_back().context("cargo names no program that it has built")
-}
-
 /// Plays the scenarios of one revision and side; those that are no part of it are played and not counted.
 fn play(folder: &Path, revision: &str, side: &str, other: [&str; 2]) -> anyhow::Result<()> {
     let modules = folder.join("node_modules");
@@ -120,19 +95,4 @@ fn play(folder: &Path, revision: &str, side: &str, other: [&str; 2]) -> anyhow::
         // Of a scenario that fails the reason is enough.
         .env("RUST_BACKTRACE", "0");
     run_in(folder, &mut suite)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::executable;
-
-    #[test]
-    fn finds_the_program_that_cargo_has_built() {
-        let said = br#"{"reason":"compiler-artifact","executable":null}
-{"reason":"compiler-artifact","executable":"/a/client"}
-{"reason":"build-finished","success":true}
-"#;
-        assert_eq!(executable(said).unwrap(), "/a/client");
-        assert!(executable(b"").is_err());
-    }
 }

@@ -35,11 +35,10 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
     }
     let arguments = [
         "test",
+        "--quiet",
         "--locked",
-        "--package",
-        "haft-mcp",
-        "--features",
-        "client",
+        "--workspace",
+        "--all-features",
         "--test",
         "it",
         "--",

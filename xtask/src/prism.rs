@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
+use crate::built::Built;
 use crate::corpus;
 use crate::packages::Packages;
 use crate::step::{Failure, Outcome, StepResult};
@@ -57,11 +58,13 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
         Ok(documents) => documents.join("node_modules"),
         Err(missing) => return missing,
     };
+    let built = Built::all(workspace).map_err(|error| Failure::from_error(&error, REPAIR))?;
+    let program = built.example("judged").map_err(|error| Failure::from_error(&error, REPAIR))?;
     let mut has_failed = false;
     for (document, most) in DOCUMENTS {
         let document = documents.join(document);
         // All of them are judged, so that everything that is wrong is said at once.
-        has_failed |= judge(workspace, &folder, &document, most)?;
+        has_failed |= judge(workspace, program, &folder, &document, most)?;
     }
     if has_failed { Err(Failure::new("a request is rejected", REPAIR)) } else { Ok(Outcome::Done) }
 }
@@ -69,6 +72,7 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
 /// Has a document judged; tells whether something is wrong.
 fn judge(
     workspace: &Workspace,
+    program: &str,
     folder: &Path,
     document: &Path,
     most: Option<usize>,
@@ -78,11 +82,9 @@ fn judge(
     let server = format!("http://{}", judge.address);
     let document = document.to_string_lossy();
     let most = most.map(|most| most.to_string());
-    let mut arguments =
-        vec!["run", "--quiet", "--locked", "--package", "haft-openapi", "--example", "judged", "--"];
-    arguments.extend([&*document, &server]);
+    let mut arguments = vec![&*document, &server];
     arguments.extend(most.as_deref());
-    Ok(workspace.cargo(&arguments, REPAIR).is_err())
+    Ok(workspace.run(program, &arguments, REPAIR).is_err())
 }
 
 /// Is a prism that serves a document; dropped, it is ended.

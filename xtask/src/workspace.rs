@@ -74,11 +74,20 @@ impl Workspace {
         eprintln!("$ {}{line}", shown.concat());
         let mut command = self.command(&self.cargo);
         command.args(arguments).envs(variables.iter().copied());
-        match command.status() {
-            Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(Failure::new(format!("`{line}` failed ({status})"), repair)),
-            Err(error) => Err(Failure::new(format!("`{line}` cannot be started: {error}"), repair)),
-        }
+        run(command, &line, repair)
+    }
+
+    /// Runs a program with its output going straight to the terminal.
+    ///
+    /// # Errors
+    /// Fails with the given repair when it cannot be started or reports a failure.
+    pub(crate) fn run(&self, program: &str, arguments: &[&str], repair: &str) -> Result<(), Failure> {
+        let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
+        let line = format!("{name} {}", arguments.join(" "));
+        eprintln!("$ {line}");
+        let mut command = self.command(&program.into());
+        command.args(arguments);
+        run(command, &line, repair)
     }
 
     /// Runs a program and hands back what it wrote to its standard output.
@@ -99,5 +108,13 @@ impl Workspace {
         let mut command = Command::new(program);
         command.current_dir(&self.root).stdin(Stdio::null());
         command
+    }
+}
+
+fn run(mut command: Command, line: &str, repair: &str) -> Result<(), Failure> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Failure::new(format!("`{line}` failed ({status})"), repair)),
+        Err(error) => Err(Failure::new(format!("`{line}` cannot be started: {error}"), repair)),
     }
 }

@@ -1,9 +1,11 @@
+mod answering;
 mod compacting;
 mod controls;
 mod driving;
 mod errors;
 mod keeper;
 mod model_turn;
+mod news;
 mod offer;
 mod purses;
 mod run_handle;
@@ -13,6 +15,8 @@ mod told;
 
 pub use errors::{NotAtWork, ResumeError};
 pub use keeper::StateKeeper;
+pub use news::News;
+pub use purses::Purses;
 pub use run_handle::RunHandle;
 pub use run_limits::RunLimits;
 
@@ -22,7 +26,6 @@ use haft_core::{CallId, Message, RunId, ToolSpec};
 use haft_model::Model;
 use haft_tools_core::{Approval, CallContext, CallScope, Events, LocalExecutor, ToolExecutor};
 use offer::{Offer, Offered};
-use purses::Purses;
 use std::fmt;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -38,6 +41,7 @@ pub struct Agent {
     events: Events,
     cancellation: CancellationToken,
     keeper: Option<Arc<dyn StateKeeper>>,
+    news: Vec<Arc<dyn News>>,
     budget: Budget,
     prices: Prices,
     compaction: Option<Arc<dyn Compaction>>,
@@ -80,6 +84,7 @@ impl Agent {
             events: Events::default(),
             cancellation: CancellationToken::new(),
             keeper: None,
+            news: Vec::new(),
             budget: Budget::default(),
             prices: Prices::default(),
             compaction: None,
@@ -116,15 +121,16 @@ impl Agent {
         self.send(run, RunEvent::Paused)
     }
 
-    /// Stops a run that this agent drives: each call gets its reply and the run ends.
+    /// Stops a run that this agent drives: each call gets its reply, also one that waits for a person, and the run ends.
     ///
     /// # Errors
     ///
-    /// When the agent does not drive that run.
+    /// When the agent does not drive that run, or it has just ended or come to wait.
     pub fn cancel(&self, run: &RunId) -> Result<(), NotAtWork> {
-        let controls = self.at_work.get(run).ok_or_else(|| NotAtWork { run: run.clone() })?;
-        controls.token.cancel();
-        Ok(())
+        match self.at_work.get(run) {
+            Some(controls) if controls.cancel() => Ok(()),
+            _ => Err(NotAtWork { run: run.clone() }),
+        }
     }
 
     fn send(&self, run: &RunId, event: RunEvent) -> Result<(), NotAtWork> {
@@ -242,12 +248,22 @@ impl Agent {
     /// Goes on with a run that was stored by a process that ended.
     ///
     /// What had been answered is not done again, and neither are calls that were being executed: they are answered as lost,
-    /// and the model is told to look what became of them. Calls of tools that are [made again](Agent::made_again) are.
+    /// and the model is told to look what became of them. Calls of tools that are [made again](Agent::made_again) are; one of
+    /// these that was [approved](RunState::approved) when its process ended is gone on with, and nobody is asked again.
     ///
     /// # Cancel safety
     ///
     /// As for [`Agent::run`].
     pub async fn go_on(&self, scope: CallScope, state: RunState) -> RunState {
+        if let Some((pending, approval)) = state.approved() {
+            let mut pending = pending.clone();
+            // The approval came in time.
+            pending.expires_at_ms = None;
+            let approval = approval.clone();
+            if let Ok(state) = self.drive_answer(&scope, state.clone(), pending, approval).await {
+                return state;
+            }
+        }
         // Every run can be interrupted.
         self.drive(&scope, state.clone(), [RunEvent::Interrupted]).await.unwrap_or(state)
     }

@@ -30,13 +30,17 @@ pub struct Budget {
     /// Calls of tools; a call that is refused or skipped by its tool's executor counts, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<u64>,
-    /// Tokens that the model reads and writes, those read from a cache included.
+    /// Tokens that the model reads and writes, those read from a cache included; estimated from bytes where the model does
+    /// not say how many.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// Time in which the run is at work, in milliseconds; not while it waits for a person or is paused.
+    ///
+    /// A person who is asked while a call is executed, by an approver that answers in place, is waited for in this time: the
+    /// time of a call stands still then, and that of the run does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_ms: Option<u64>,
-    /// Money, in billionths of what [`Prices`] are given in.
+    /// Money, in billionths of what [`Prices`] are given in; by an estimate of the tokens where the model does not say them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_nanos: Option<u64>,
 }

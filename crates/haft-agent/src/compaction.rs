@@ -50,6 +50,24 @@ pub trait Compaction: Send + Sync + 'static {
     ///
     /// It is dropped when the run is cancelled.
     async fn compact(&self, context: Context<'_>) -> Result<Vec<Told>, CompactError>;
+
+    /// Looks whether what is told in the place of messages is still right, and says what is told in their place from now on;
+    /// nothing by default.
+    ///
+    /// Asked once whenever somebody begins to drive a run of which less is told: it may be another process than the one that
+    /// compacted it, in which what is told there leads nowhere.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be said. The run goes on with what it has.
+    ///
+    /// # Cancel safety
+    ///
+    /// It is dropped when the run is cancelled.
+    async fn renew(&self, context: Context<'_>) -> Result<Vec<Told>, CompactError> {
+        let _ = context;
+        Ok(Vec::new())
+    }
 }
 
 /// Says why a context was not compacted.
@@ -111,6 +129,15 @@ impl<'a> Context<'a> {
         instead: &'a Instead,
     ) -> Self {
         Self { scope, tokens, target, messages, instead }
+    }
+
+    /// Iterates over the messages in whose place something else is told, oldest first, each with its place in the transcript and
+    /// with what is told; messages that are left out are not among them.
+    pub fn replaced(&self) -> impl Iterator<Item = (usize, &'a Arc<Message>, &'a Arc<Message>)> + use<'a> {
+        let messages = self.messages;
+        self.instead
+            .iter()
+            .filter_map(|(index, instead)| Some((*index, messages.get(*index)?, instead.as_ref()?)))
     }
 
     /// Iterates over what would be told, oldest first, each with its place in the transcript.

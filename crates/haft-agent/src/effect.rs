@@ -1,5 +1,5 @@
 use crate::{Spent, Told, When};
-use haft_core::{EventKind, ToolCall};
+use haft_core::{EventKind, ToolCall, Usage};
 use haft_model::ModelTurn;
 use haft_tools_core::{CallOutcome, HeldCall};
 
@@ -16,6 +16,16 @@ pub enum RunEvent {
     ModelAnswered {
         /// Its turn.
         turn: ModelTurn,
+    },
+    /// The model's answer broke off; it is asked again.
+    AnswerLost {
+        /// Why, for people.
+        reason: String,
+    },
+    /// A turn of the model came to nothing, and cost something all the same; why it did comes after it.
+    Wasted {
+        /// What it cost.
+        usage: Usage,
     },
     /// The model could not answer.
     ModelFailed {
@@ -36,7 +46,7 @@ pub enum RunEvent {
     },
     /// Something was spent that the run cannot know of: time, money, and what runs spent that this one started.
     ///
-    /// Turns, calls and tokens of the run's own are counted by itself.
+    /// Turns, calls and tokens of the run's own are counted by itself, but for tokens that were estimated.
     Metered {
         /// What was spent since the last time.
         spent: Spent,
@@ -49,6 +59,11 @@ pub enum RunEvent {
         text: String,
         /// When the model is told.
         when: When,
+    },
+    /// Something has come up that the model is to be told with the turn that it takes next.
+    News {
+        /// What it is told, each as a message of its own.
+        texts: Vec<String>,
     },
     /// One of the calls that are executed has the run end once all of them are answered.
     Concluded {
@@ -76,9 +91,9 @@ pub enum RunEvent {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Effect {
-    /// Have the model answer what [`RunState::told`](crate::RunState::told) gives, with tools if
-    /// [`RunState::offers_tools`](crate::RunState::offers_tools); comes back as `ModelAnswered`, `ModelFailed` or
-    /// `TimedOut`.
+    /// Have the model answer what [`RunState::told`](crate::RunState::told) gives, with calls if
+    /// [`RunState::offers_tools`](crate::RunState::offers_tools); comes back as `ModelAnswered`, `AnswerLost`,
+    /// `ModelFailed` or `TimedOut`.
     CallModel,
     /// Execute these calls; comes back as `BatchExecuted`.
     ExecuteBatch {
@@ -106,12 +121,15 @@ impl RunEvent {
         match self {
             Self::Prompted { .. } => "prompted",
             Self::ModelAnswered { .. } => "model answered",
+            Self::AnswerLost { .. } => "answer lost",
+            Self::Wasted { .. } => "wasted",
             Self::ModelFailed { .. } => "model failed",
             Self::TimedOut => "timed out",
             Self::BatchExecuted { .. } => "batch executed",
             Self::CallAnswered { .. } => "call answered",
             Self::Metered { .. } => "metered",
             Self::Steered { .. } => "steered",
+            Self::News { .. } => "news",
             Self::Concluded { .. } => "concluded",
             Self::Paused => "paused",
             Self::Unpaused => "unpaused",

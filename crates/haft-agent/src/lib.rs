@@ -39,6 +39,8 @@
 //! [`Agent::steer`] says something to a run, [`Agent::pause`] has it stand still, and [`Agent::cancel`] stops it. What was said
 //! is part of the state until the model is told, and so is a pause: a paused run is plain data like any other.
 //!
+//! What can wait until the model takes its next turn is asked for before it does, from those who have [`News`].
+//!
 //! A call reaches the run it belongs to by the [`RunHandle`] in its scope: it can say something to it, end it with a result
 //! ([`RunHandle::conclude`]), and see what was said so far.
 //!
@@ -51,6 +53,12 @@
 //!
 //! A call can run an agent of its own: [`Agent::made_by`] gives its calls the place of that call, [`Agent::run_from`] begins
 //! with a part of what was said in the run above, and [`RunLimits`] in a scope limit how deep runs lie one below the other.
+//!
+//! # When an answer breaks off
+//!
+//! A model's answer that breaks off in the middle counts for nothing, and is asked for again, at most twice in a row; observers
+//! are told ([`TurnDiscarded`](haft_core::EventKind::TurnDiscarded)), and what it cost is counted. A request that is not answered
+//! at all is the model's to repeat.
 //!
 //! # What the model is told
 //!
@@ -70,7 +78,7 @@ mod state;
 mod tools;
 mod transcript;
 
-pub use agent::{Agent, NotAtWork, ResumeError, RunHandle, RunLimits, StateKeeper};
+pub use agent::{Agent, News, NotAtWork, Purses, ResumeError, RunHandle, RunLimits, StateKeeper};
 pub use budget::{Account, Budget, Price, Prices, Purse, Reservation, Spent};
 pub use compaction::{CompactError, Compacted, Compaction, Context, CutOutputs, Told};
 pub use effect::{Effect, RunEvent};

@@ -12,10 +12,12 @@ pub(crate) use notices::STEERED;
 pub use stored::RestoreError;
 
 use crate::{Account, Effect, LogEntry, Phase, Queued, RunEnd, RunEvent, Spent, Transcript};
-use haft_core::{EventKind, Message, ToolReply, Usage};
-use haft_tools_core::{CallOutcome, HeldCall, PendingCall};
-use head::Pause;
-use outcomes::{cancelled, check_executed, check_outcomes, held, pending_of, reply_or_cancelled};
+use haft_core::{CallId, EventKind, Message, ToolReply, Usage};
+use haft_tools_core::{Approval, CallOutcome, PendingCall};
+use head::{Approved, Pause};
+use outcomes::{
+    cancelled, check_executed, check_outcomes, held, interrupted, pending_of, reply_or_cancelled,
+};
 use std::sync::Arc;
 use telling::Telling;
 
@@ -32,7 +34,7 @@ use telling::Telling;
 ///
 /// let mut state = RunState::new();
 /// let effects = state.step(RunEvent::Prompted { text: "Fix the failing test.".into() })?;
-/// assert_eq!(effects, [Effect::Emit(EventKind::TurnStarted { turn: 1 }), Effect::CallModel]);
+/// assert_eq!(effects, [Effect::Persist, Effect::Emit(EventKind::TurnStarted { turn: 1 }), Effect::CallModel]);
 /// # Ok::<(), haft_agent::StepError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -84,7 +86,7 @@ impl RunState {
         self.telling.view().unwrap_or(&self.messages)
     }
 
-    /// Whether the model is told of the tools with its next turn; it is not in the one that closes the run.
+    /// Whether the model may call tools in its next turn; it may not in the one that closes the run.
     pub fn offers_tools(&self) -> bool {
         self.head.closing.is_none()
     }
@@ -126,6 +128,21 @@ impl RunState {
             _ => &[],
         };
         outcomes.iter().filter_map(pending_of)
+    }
+
+    /// The call that waits and was being gone on with when the run was kept, with the answer to it: one of a tool that is
+    /// [made again](Self::with_made_again), and that was not denied.
+    ///
+    /// [`Agent::go_on`](crate::Agent::go_on) goes on with it.
+    pub fn approved(&self) -> Option<(&PendingCall, &Approval)> {
+        let approved = self.head.approved.as_ref()?;
+        let pending = self.pending().find(|pending| pending.call.id == approved.call)?;
+        Some((pending, &approved.approval))
+    }
+
+    /// Takes note of the answer with which a call that waits is gone on with, or that it is not.
+    pub(crate) fn note_approved(&mut self, approved: Option<(CallId, Approval)>) {
+        self.head.approved = approved.map(|(call, approval)| Approved { call, approval });
     }
 
     /// How many turns the model has taken.
@@ -185,7 +202,16 @@ impl RunState {
                 Ok(self.answered(turn))
             }
             (Phase::Thinking, RunEvent::ModelFailed { reason }) if pause != Pause::Held => {
-                Ok(self.finish(RunEnd::Failed { reason }))
+                let discarded = self.discarded(&reason, false);
+                Ok(discarded.into_iter().chain(self.finish(RunEnd::Failed { reason })).collect())
+            }
+            (Phase::Thinking, RunEvent::AnswerLost { reason }) if pause != Pause::Held => {
+                let discarded = self.discarded(&reason, true);
+                Ok(discarded.into_iter().chain(self.persist_and_think()).collect())
+            }
+            (_, RunEvent::Wasted { usage }) => {
+                self.pay(&usage);
+                Ok(Vec::new())
             }
             (Phase::Thinking, RunEvent::TimedOut) if pause != Pause::Held => Ok(self.timed_out()),
             (Phase::Thinking, RunEvent::Compacted { told }) => self.compacted(told),
@@ -217,6 +243,7 @@ impl RunState {
                 let Some(place) = outcomes.iter_mut().find(waits) else {
                     return Err(StepError::Mismatch { detail: format!("no call `{call}` waits") });
                 };
+                self.head.approved.take_if(|approved| &approved.call == call);
                 *place = outcome;
                 let (outcomes, executing) = (std::mem::take(outcomes), std::mem::take(executing));
                 Ok(self.settle(outcomes, executing))
@@ -225,6 +252,7 @@ impl RunState {
                 self.head.conclusion = Some(text);
                 Ok(vec![Effect::Persist])
             }
+            (Phase::Thinking, RunEvent::News { texts }) if pause != Pause::Held => Ok(self.heard(texts)),
             (phase, RunEvent::Steered { text, when }) if *phase != Phase::New => Ok(self.steered(text, when)),
             (Phase::Thinking | Phase::Acting { .. } | Phase::Waiting { .. }, RunEvent::Paused)
                 if pause == Pause::No =>
@@ -237,7 +265,10 @@ impl RunState {
             {
                 Ok(self.unpaused())
             }
-            (Phase::New | Phase::Thinking, RunEvent::Cancelled) => Ok(self.finish(RunEnd::Cancelled)),
+            (Phase::New | Phase::Thinking, RunEvent::Cancelled) => {
+                let discarded = self.discarded("the run was cancelled", false);
+                Ok(discarded.into_iter().chain(self.finish(RunEnd::Cancelled)).collect())
+            }
             (Phase::Acting { .. } | Phase::Waiting { .. }, RunEvent::Cancelled) => {
                 self.answer_all();
                 Ok(self.finish(RunEnd::Cancelled))
@@ -276,8 +307,9 @@ impl RunState {
 
     /// Ends the run because of a fault outside it; every call has a reply all the same.
     pub(crate) fn fail(&mut self, reason: String) -> Vec<Effect> {
+        let discarded = self.discarded(&reason, false);
         self.answer_all();
-        self.finish(RunEnd::Failed { reason })
+        discarded.into_iter().chain(self.finish(RunEnd::Failed { reason })).collect()
     }
 
     /// Takes note that whoever drove the run has ended.
@@ -291,13 +323,7 @@ impl RunState {
         let is_over = self.offers_tools() && self.head.account.exhausted().is_some();
         match &mut self.head.phase {
             Phase::Acting { calls, skipped } if !is_held => {
-                let lost = calls.iter().map(|call| {
-                    if made_again.contains(&call.name) {
-                        CallOutcome::Held(Box::new(HeldCall::new(call.clone())))
-                    } else {
-                        CallOutcome::lost(call)
-                    }
-                });
+                let lost = calls.iter().map(|call| interrupted(call, made_again));
                 let skipped = skipped.iter().map(|call| CallOutcome::Replied(notices::over_budget(call)));
                 let outcomes = lost.chain(skipped).collect();
                 self.settle(outcomes, Vec::new())
@@ -314,7 +340,7 @@ impl RunState {
                 let outcomes = std::mem::take(outcomes);
                 self.settle(outcomes, Vec::new())
             }
-            Phase::Thinking if is_over => self.think(),
+            Phase::Thinking if is_over => self.persist_and_think(),
             _ => self.outstanding(),
         }
     }
@@ -361,6 +387,7 @@ impl RunState {
     fn finish(&mut self, end: RunEnd) -> Vec<Effect> {
         self.head.phase = Phase::Ended { end };
         self.head.pause = Pause::No;
+        self.head.approved = None;
         self.head.conclusion = None;
         vec![Effect::Persist, Effect::Done]
     }

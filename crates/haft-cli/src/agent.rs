@@ -17,19 +17,21 @@ use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
 use crate::other_root::OtherRoot;
+use crate::paint::ASKS;
 use crate::set_up::SetUp;
 use crate::setup::{self, Bench};
 use crate::task::{Task, What};
-use crate::timeline::Timeline;
+use crate::timeline::{Timeline, visible};
 use crate::work::Work;
 use anyhow::{Context as _, Result};
 use arguments::AgentOptions;
-use haft::Redactor;
 use haft::agent::RunState;
 use haft::model::{Model, RecordingModel};
-use haft::subagents::ChildRun;
+use haft::subagents::{AgentSpec, ChildRun, ChildStore};
+use haft::{CallScope, Redactor, RunId};
 use model_settings::ModelSettings;
-use record::Record;
+use record::{Record, Turns};
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::absolute;
 use std::sync::Arc;
@@ -44,7 +46,7 @@ pub(crate) async fn agent(options: AgentOptions) -> Result<Exit> {
     let settings = AgentSettings::new(&options, &headers)?;
     let redactor = Redactor::new();
     let model = settings.model.connect(&headers, &redactor)?;
-    let prompt = read_prompt(&options.prompt)?;
+    let prompt = read_prompts(&options.prompt)?;
     let roots = OtherRoot::absolute(options.roots)?;
     let workdir = OtherRoot::add(&roots, setup::workdir(options.workdir.as_deref())?)?;
     let record = settings.record.clone().map(|path| Record::Anew { path, force: options.force });
@@ -93,10 +95,13 @@ pub(crate) async fn set_up(
 ) -> Result<(AgentRun, Bench)> {
     let (bench, around) = with.bench().await?;
     let redactor = with.redactor.clone();
+    let models = models_below(settings, &around.agents);
     let stage = with.stage(&bench, around);
     let model: Arc<dyn Model> = Arc::from(model);
+    let prices = settings.prices(models.values().map(|name| &**name));
     let below = ModelsBelow {
         model: Arc::clone(&model),
+        models,
         settings: settings.model.clone(),
         headers: headers.to_vec(),
         redactor: redactor.clone(),
@@ -109,17 +114,49 @@ pub(crate) async fn set_up(
         let beside = Arc::clone(&recording);
         let choose: ChooseModel =
             Box::new(move |child| Some(Arc::new(beside.beside(below.of(child)?, child.path.as_str()))));
-        AgentRun::new(stage, recording, stands, choose, configured)?
+        AgentRun::new(stage, recording, stands, choose, prices, configured)?
     } else {
         let choose: ChooseModel = Box::new(move |child| below.of(child));
-        AgentRun::new(stage, model, stands, choose, configured)?
+        AgentRun::new(stage, model, stands, choose, prices, configured)?
     };
     Ok((run, bench))
 }
 
+/// Says which agents work with models of their own, by their names, and what a person has to know of that before the run.
+fn models_below(settings: &AgentSettings, agents: &[AgentSpec]) -> BTreeMap<String, Arc<str>> {
+    let mut models = BTreeMap::new();
+    let own = settings.model.name();
+    for agent in agents {
+        let Some(name) = &agent.model else { continue };
+        let shown = visible(name);
+        if settings.model.is_foreign(name) {
+            anstream::eprintln!(
+                "{ASKS}note{ASKS:#}: `{shown}`, which the agent `{}` names, is no model of `{}`; it works with that of the run \
+                 which delegates to it. Write a model's whole name into its file.",
+                agent.name,
+                settings.model.provider()
+            );
+            continue;
+        }
+        if settings.has_price() && settings.model.named(name).name() != own {
+            anstream::eprintln!(
+                "{ASKS}note{ASKS:#}: what `{shown}` costs, which the agent `{}` works with, is not known; it is counted like \
+                 `{}`",
+                agent.name,
+                visible(own)
+            );
+        }
+        models.insert(agent.name.to_string(), Arc::clone(name));
+    }
+    models
+}
+
 /// Finds the models of runs that are delegated to agents: that of the run which delegates, or another of the same service.
 struct ModelsBelow {
+    /// That of the run at the top.
     model: Arc<dyn Model>,
+    /// The names of those that agents work with, by the agents' names.
+    models: BTreeMap<String, Arc<str>>,
     settings: ModelSettings,
     headers: Vec<Header>,
     redactor: Redactor,
@@ -128,7 +165,11 @@ struct ModelsBelow {
 impl ModelsBelow {
     /// A model that cannot be asked is none, and its run ends as failed.
     fn of(&self, child: &ChildRun) -> Option<Arc<dyn Model>> {
-        let Some(name) = &child.spec.model else { return Some(Arc::clone(&self.model)) };
+        // The nearest run above that has one of its own says it; the names of their agents are known after a restart, too.
+        let mut agents = child.scope.chain().filter_map(CallScope::agent);
+        let Some(name) = agents.find_map(|agent| self.models.get(agent)) else {
+            return Some(Arc::clone(&self.model));
+        };
         match self.settings.named(name).connect(&self.headers, &self.redactor) {
             Ok(model) => Some(Arc::from(model)),
             Err(error) => {
@@ -149,10 +190,39 @@ pub(crate) async fn set_up_again(
     stands: RunState,
 ) -> Result<(AgentRun, Bench)> {
     let model = settings.model.connect(headers, &with.redactor)?;
-    let turns = stands.turns();
-    let record = settings.record.clone().filter(|_| stands.end().is_none());
-    let record = record.map(|path| Record::GoesOn { path, turns });
+    let record = match settings.record.clone().filter(|_| stands.end().is_none()) {
+        Some(path) => {
+            let below = turns_below(&with.keeper.state, with.scope.run()).await?;
+            Some(Record::GoesOn { path, turns: Turns { own: stands.turns(), below } })
+        }
+        None => None,
+    };
     set_up(with, settings, headers, model, record, stands).await
+}
+
+/// Counts the turns of the runs below a run, by their names in a session.
+async fn turns_below(state: &KeptState, run: &RunId) -> Result<BTreeMap<String, u32>> {
+    let mut turns = BTreeMap::new();
+    let Some(store) = state.existing()? else { return Ok(turns) };
+    for record in store.tree(run).await? {
+        let kept = ChildStore::state(store, &record.run).await?;
+        let taken = kept.and_then(|(head, log)| RunState::restore(head, log).ok());
+        turns.insert(record.path, taken.map_or(0, |state| state.turns()));
+    }
+    Ok(turns)
+}
+
+/// Reads a prompt, or what is to be done and behind it what that is about.
+fn read_prompts(prompts: &[String]) -> Result<String> {
+    if let [first, second] = prompts
+        && (first == "-" || second != "-")
+    {
+        let message =
+            "the prompt is one argument: put it into quotes; behind it `-` adds what is on standard input";
+        return Err(UsageError(message.to_owned()).into());
+    }
+    let texts = prompts.iter().map(|prompt| read_prompt(prompt)).collect::<Result<Vec<_>>>()?;
+    Ok(texts.join("\n\n"))
 }
 
 /// Reads the prompt from where the command line says it is.

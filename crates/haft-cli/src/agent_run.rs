@@ -1,17 +1,24 @@
 use crate::keeper::Keeper;
+use crate::paint::ASKS;
 use crate::played::Played;
 use crate::set_up::Around;
 use crate::setup::Bench;
 use crate::timeline::{JsonLines, Timeline};
 use anyhow::Result;
-use haft::agent::{Agent, Budget, Phase, ResumeError, RunEnd, RunEvent, RunState};
+use haft::agent::{Agent, Budget, Phase, Prices, ResumeError, RunEnd, RunEvent, RunState};
 use haft::model::{Model, ScriptedModel, Session};
-use haft::subagents::{AgentRunner, ChildRun, Supervisor};
+use haft::subagents::{AgentRunner, ChildRecord, ChildRun, ChildStatus, Supervisor};
 use haft::{
     Approval, CallId, CallOutcome, CallScope, Events, HeldCall, Observer, PendingCall, Redactor, ToolCall,
 };
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+use tokio_util::future::FutureExt as _;
 use tokio_util::sync::CancellationToken;
+
+/// How long runs that are cancelled are waited for: a little longer than each has to end by itself.
+const MOST_ENDING: Duration = Duration::from_secs(12);
 
 /// Drives one run of an agent for the command line: has a model answer, and its calls executed and shown.
 pub(crate) struct AgentRun {
@@ -23,6 +30,7 @@ pub(crate) struct AgentRun {
     supervisor: Option<Supervisor>,
     scope: CallScope,
     pub(crate) state: RunState,
+    token: CancellationToken,
 }
 
 /// Holds what a run is driven with, but for its model.
@@ -62,10 +70,9 @@ impl AgentRun {
     /// Sets the stage for a session, at the place that a run has got to.
     pub(crate) fn playing(with: Stage<'_>, session: Session, stands: RunState) -> Result<Self> {
         let below = session.clone();
-        let choose: ChooseModel =
-            Box::new(move |child| Some(Arc::new(Played::new(below.of_run(&child.path)?))));
+        let choose: ChooseModel = Box::new(move |child| Some(Arc::new(Played::new(&below, &child.path))));
         let model = Arc::new(ScriptedModel::new(session).after_turns(stands.turns() as usize));
-        let mut run = Self::new(with, Arc::clone(&model), stands, choose, |agent| agent)?;
+        let mut run = Self::new(with, Arc::clone(&model), stands, choose, Prices::new(), |agent| agent)?;
         run.session = Some(model);
         Ok(run)
     }
@@ -76,25 +83,37 @@ impl AgentRun {
         model: impl Model,
         stands: RunState,
         choose: ChooseModel,
+        prices: Prices,
         configured: impl FnOnce(Agent) -> Agent,
     ) -> Result<Self> {
         let Stage { bench, keeper, around, scope, approves_all, redactor, token } = with;
-        let Around { outputs, shown: Shown { timeline, events }, supervisor } = around;
+        let Around { outputs, shown: Shown { timeline, events }, supervisor, .. } = around;
         let executor = bench.executor(approves_all)?.outputs(outputs).events(events.clone());
         let executor = executor.redactor(redactor).build();
         let model: Arc<dyn Model> = Arc::new(model);
         if let Some(supervisor) = &supervisor {
             let runner = AgentRunner::new(Arc::clone(&model), executor.clone());
-            supervisor.drive_with(runner.events(events.clone()).choosing_model(choose));
+            let runner = runner.events(events.clone()).prices(prices.clone());
+            supervisor.drive_with(runner.choosing_model(choose));
         }
-        let mut agent = Agent::new(model, executor).events(events).cancelled_by(token).kept_by(keeper);
-        if supervisor.is_some() {
-            agent = agent.made_again(Supervisor::MADE_AGAIN).may_repeat(["wait_agents", "list_agents"]);
+        let agent = Agent::new(model, executor).events(events).cancelled_by(token.clone()).kept_by(keeper);
+        let mut agent = agent.prices(prices);
+        if let Some(supervisor) = &supervisor {
+            let news = Arc::new(supervisor.clone());
+            agent = agent.made_again(Supervisor::MADE_AGAIN).may_repeat(Supervisor::MAY_REPEAT).news(news);
         }
         if let Some(timeline) = &timeline {
             timeline.go_on(&stands);
         }
-        Ok(Self { agent: configured(agent), session: None, timeline, supervisor, scope, state: stands })
+        Ok(Self {
+            agent: configured(agent),
+            session: None,
+            timeline,
+            supervisor,
+            scope,
+            state: stands,
+            token,
+        })
     }
 
     /// Goes from the prompt until it ends or waits for a person.
@@ -112,7 +131,7 @@ impl AgentRun {
     /// Goes on from where a process ended that was interrupted.
     ///
     /// Of the calls that were being executed then, those wait that had come to wait, and the others are answered as lost: they
-    /// are not run twice.
+    /// are not run twice. Those that find what they began go on, also where a person had approved them.
     pub(crate) async fn go_on(&mut self, waiting: &[PendingCall]) -> Result<()> {
         let lost = |call: &CallId| {
             anstream::eprintln!(
@@ -120,6 +139,9 @@ impl AgentRun {
                  had its effect is not known"
             );
         };
+        let approved = self.state.approved().map(|(pending, _)| pending);
+        // One that still waits can be answered otherwise by now.
+        let was_begun = approved.is_some_and(|pending| waiting.iter().all(|other| other.id != pending.id));
         let event = match self.state.phase() {
             Phase::Acting { calls, .. } => {
                 let outcome = |call: &ToolCall| {
@@ -134,6 +156,8 @@ impl AgentRun {
                 };
                 RunEvent::BatchExecuted { outcomes: calls.iter().map(outcome).collect() }
             }
+            // Nothing was interrupted, and whoever stops the command now must not end a run that can still be answered.
+            Phase::Waiting { executing, .. } if executing.is_empty() && !was_begun => return Ok(()),
             Phase::Waiting { outcomes, executing } => {
                 let held = outcomes.iter().filter_map(|outcome| match outcome {
                     CallOutcome::Held(held) if executing.contains(&held.call.id) => Some(&held.call),
@@ -144,7 +168,12 @@ impl AgentRun {
             }
             _ => RunEvent::Interrupted,
         };
-        self.state = self.agent.step(self.scope.clone(), self.state.clone(), event).await?;
+        let (scope, state) = (self.scope.clone(), self.state.clone());
+        self.state = if was_begun {
+            self.agent.go_on(scope, state).await
+        } else {
+            self.agent.step(scope, state, event).await?
+        };
         Ok(())
     }
 
@@ -153,22 +182,58 @@ impl AgentRun {
         self.supervisor.is_some() && Supervisor::MADE_AGAIN.contains(&call.name.as_str())
     }
 
-    /// Goes on with the runs in the background that a process left behind which ended.
+    /// Goes on with the runs in the background that a process left behind which ended; those of a run that has ended itself end.
     pub(crate) async fn go_on_below(&self) -> Result<()> {
-        if let Some(supervisor) = &self.supervisor {
-            supervisor.go_on_all(&self.scope).await?;
+        match &self.supervisor {
+            Some(supervisor) if self.state.end().is_none() => {
+                supervisor.go_on_all(&self.scope).await?;
+                Ok(())
+            }
+            _ => self.end_below().await,
         }
-        Ok(())
     }
 
-    /// Ends what was started below the run, once that has ended itself.
-    pub(crate) async fn end_below(&self) -> Result<()> {
+    /// Takes what the model is to be told of runs in the background that have ended, since it was last told.
+    pub(crate) async fn news(&self) -> Result<Vec<String>> {
         match &self.supervisor {
-            Some(supervisor) if self.state.end().is_some() => {
-                Ok(supervisor.cancel_below(self.scope.run()).await?)
-            }
-            _ => Ok(()),
+            Some(supervisor) => Ok(supervisor.untold_news(&self.scope).await?),
+            None => Ok(Vec::new()),
         }
+    }
+
+    /// Brings what was started below the run to its end, once that has ended itself, and to a place where it can be gone on with
+    /// otherwise.
+    pub(crate) async fn end_below(&self) -> Result<()> {
+        let Some(supervisor) = &self.supervisor else { return Ok(()) };
+        let run = self.scope.run();
+        if self.state.end().is_some() {
+            supervisor.cancel_below(run).await?;
+            // What has not ended by then is kept as it stands, and is cancelled before anything goes on.
+            return match timeout(MOST_ENDING, supervisor.idle(run)).await {
+                Ok(idle) => Ok(idle?),
+                Err(_) => Ok(()),
+            };
+        }
+        let at_work = |record: &ChildRecord| {
+            record.background && matches!(record.status, ChildStatus::Queued | ChildStatus::Running)
+        };
+        let count = supervisor.children(run).await?.iter().filter(|record| at_work(record)).count();
+        if count == 0 {
+            return Ok(());
+        }
+        if self.timeline.is_some() {
+            let agents = if count == 1 { "1 agent works" } else { &format!("{count} agents work") };
+            anstream::eprintln!(
+                "{ASKS}{agents} in the background{ASKS:#}, which is waited for; interrupt it to go on later"
+            );
+        }
+        if let Some(idle) = supervisor.idle(run).with_cancellation_token(&self.token).await {
+            return Ok(idle?);
+        }
+        anstream::eprintln!(
+            "agents in the background were interrupted; `haft resume {run}` goes on with them"
+        );
+        Ok(())
     }
 
     /// Answers a call that waits, and goes on.

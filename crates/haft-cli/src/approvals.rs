@@ -10,7 +10,7 @@ use crate::paint::{BAD, NAME, QUIET};
 use crate::task::{self, Task};
 use crate::timeline::visible;
 use crate::when::{ago, until};
-use crate::{call, editor, ids, person, prompt, setup};
+use crate::{call, editor, ids, own_place, person, prompt, setup};
 use anyhow::Result;
 use haft::store::PendingEntry;
 use haft::{Approval, PendingCall, PendingStore as _, Wants};
@@ -206,7 +206,10 @@ fn show(pending: &PendingCall, entry: &PendingEntry, json: bool) -> Result<Exit>
     if let Some(agent) = &pending.agent {
         anstream::println!("  {QUIET}by{QUIET:#} {}", visible(agent));
     }
-    if let Some(workdir) = workdir(entry) {
+    if let Some(place) = own_place::of(pending) {
+        let place = visible(&place.display().to_string());
+        anstream::println!("  {QUIET}in{QUIET:#} {place}, a place of its own");
+    } else if let Some(workdir) = workdir(entry) {
         anstream::println!("  {QUIET}in{QUIET:#} {}", visible(&workdir.display().to_string()));
     }
     if let Some(end) = pending.expires_at_ms {

@@ -1,8 +1,9 @@
 #[cfg(test)]
 mod tests;
 
-use crate::exit::UsageError;
+use crate::exit::{UsageError, note};
 use crate::keeper::Keeper;
+use crate::left_behind::clear_up;
 use crate::person::Terminal;
 use crate::setup::Bench;
 use crate::work::Work;
@@ -39,7 +40,11 @@ pub(crate) async fn see_through(
     bench.servers.stop().await;
     attended?;
     ended?;
+    keeper.let_go().await?;
     keeper.state.tidy().await;
+    if let Err(error) = clear_up(&keeper.state).await {
+        note(error.as_ref());
+    }
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use crate::setup::Bench;
 use crate::task::{Task, What};
 use crate::user_directories::UserDirectories;
 use crate::work::{OneCall, Work};
-use crate::{outcome, setup};
+use crate::{outcome, sandbox, setup};
 use anyhow::{Context as _, Result, bail};
 use haft::{Batch, CallOutcome, LocalExecutor, ToolCall, ToolExecutor as _, Workdir};
 use serde_json::Value;
@@ -52,10 +52,14 @@ pub(crate) async fn set_up(
 ) -> Result<(LocalExecutor, Bench)> {
     // What cannot be read must not be found out when it is needed, in the middle of the work.
     state.existing()?;
-    let workdir = journalled(workdir, &UserDirectories::from_environment(), task.quota)?;
-    let tools = setup::registry(&workdir)?;
+    let user = UserDirectories::from_environment();
+    let workdir = journalled(workdir, &user, task.quota)?;
+    let options = task.policy()?;
+    let sandbox = sandbox::mode(&workdir, given, &options, &user)?;
+    let tools = setup::registry_in(&workdir, sandbox)?;
     let (tools, servers) = offer(&workdir, tools, task.wanted()).await?;
-    let policy = PolicySetup::new(&workdir, given, &tools).in_force(&task.policy()?)?;
+    let policy = PolicySetup::new(&workdir, given, &tools).in_force(&options)?;
+    policy.check_sandbox(sandbox)?;
     policy.print_notes();
     let bench = Bench { workdir, tools, policy, state: Arc::clone(state), servers };
     let executor = bench.executor(task.approve_all)?.build();

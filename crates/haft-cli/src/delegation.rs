@@ -1,5 +1,6 @@
 //! Agents that a run can delegate to.
 
+use crate::changes::{ChangeQuota, journalled};
 use crate::exit::{UsageError, note};
 use crate::kept_state::KeptState;
 use crate::paint::ASKS;
@@ -9,8 +10,9 @@ use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
 use haft::fs::ApplyPatch;
+use haft::policy::SandboxMode;
 use haft::subagents::{
-    AgentDirectory, AgentFiles, AgentSpec, ApplyChanges, ChildRecord, ChildStore, KeptChanges,
+    AgentDirectory, AgentFile, AgentFiles, ApplyChanges, ChildRecord, ChildStore, FileNote, KeptChanges,
     MemoryChildren, ShowChanges, Supervisor, Worktrees,
 };
 use haft::{CollisionPolicy, Events, RunId, StoreError, ToolRegistry, Workdir};
@@ -18,9 +20,21 @@ use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 
+/// An agent as a file describes it, for whoever has none yet.
+const EXAMPLE: &str = "---\nname: reader\ndescription: Finds where things are in the code.\ntools: read_file, grep, glob\n---\n\
+    You look for code. Answer with paths and line numbers.";
+
 /// Reads the agents of a directory, which a person has named: one that cannot be read is an error.
-pub(crate) fn load(directory: &Path) -> Result<Vec<AgentSpec>> {
+pub(crate) fn load(directory: &Path) -> Result<Vec<AgentFile>> {
     let shown = directory.display().to_string();
+    if !directory.is_dir() {
+        let what = if directory.exists() { "is no directory" } else { "does not exist" };
+        let message = format!(
+            "the directory of agents `{}` {what}; make one with a file such as `reader.md` that says:\n{EXAMPLE}",
+            visible(&shown)
+        );
+        return Err(UsageError(message).into());
+    }
     let AgentFiles { agents, errors, notes, .. } =
         AgentFiles::load([AgentDirectory::new(shown.as_str(), directory)]);
     if !errors.is_empty() {
@@ -29,40 +43,71 @@ pub(crate) fn load(directory: &Path) -> Result<Vec<AgentSpec>> {
     }
     if agents.is_empty() {
         let message = format!(
-            "`{shown}` holds no agents; name a directory with a Markdown file for each, as docs/reference/subagents.md \
-             describes them"
+            "`{}` holds no agents; put a file such as `reader.md` into it that says:\n{EXAMPLE}",
+            visible(&shown)
         );
         return Err(UsageError(message).into());
     }
-    for told in notes.iter().chain(agents.iter().flat_map(|agent| &agent.notes)) {
+    print(notes.iter().chain(agents.iter().flat_map(|agent| &agent.notes)));
+    Ok(agents)
+}
+
+fn print<'a>(notes: impl IntoIterator<Item = &'a FileNote>) {
+    for told in notes {
         anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(&told.to_string()));
     }
-    Ok(agents.into_iter().map(|agent| agent.spec).collect())
+}
+
+/// Checks that the tools which agents name are there; one that an agent is not to have could be written wrong.
+fn check(agents: &[AgentFile], tools: &ToolRegistry) -> Result<()> {
+    // Every run below has this one beside those of the house.
+    let names: Vec<&str> = tools.names().chain(["report"]).collect();
+    let mut errors = Vec::new();
+    for agent in agents {
+        match agent.check_tools(&names) {
+            Ok(notes) => print(&notes),
+            Err(error) => errors.push(visible(&error.to_string())),
+        }
+    }
+    if errors.is_empty() { Ok(()) } else { Err(UsageError(errors.join("\n")).into()) }
 }
 
 /// Says where runs of agents and what they change are kept.
 pub(crate) struct Kept<'a> {
     pub(crate) state: &'a Arc<KeptState>,
     pub(crate) directories: &'a UserDirectories,
+    pub(crate) quota: ChangeQuota,
 }
 
 /// Makes the one who starts the runs of agents, and adds the tools by which they are delegated to.
 pub(crate) fn supervise(
-    agents: Vec<AgentSpec>,
+    agents: &[AgentFile],
     workdir: &Workdir,
     tools: &ToolRegistry,
-    Kept { state, directories }: Kept<'_>,
+    Kept { state, directories, quota }: Kept<'_>,
     events: &Events,
+    sandbox: SandboxMode,
 ) -> Result<(ToolRegistry, Supervisor)> {
     let mut builder = Supervisor::builder()
-        .agents(agents)
+        .agents(agents.iter().map(|agent| agent.spec.clone()))
         .store(Arc::new(KeptChildren { state: Arc::clone(state), memory: MemoryChildren::new() }))
         .events(events.clone());
     let mut added = ToolRegistry::new();
     if let (Some(places), Some(changes)) = (directories.places()?, directories.patches()?) {
         let changes = KeptChanges::new(changes);
-        let places = Worktrees::new(workdir.clone(), places, |place| {
-            setup::registry(place).unwrap_or_else(|error| {
+        let kept = changes.clone();
+        let user = directories.clone();
+        let places = Worktrees::new(workdir.clone(), places, move |place| {
+            // What a killed process has left half done in a place is taken back before the run goes on there.
+            let place = journalled(place.clone(), &user, quota).unwrap_or_else(|error| {
+                note(error.as_ref());
+                place.clone()
+            });
+            let tools = setup::registry_in(&place, sandbox).and_then(|tools| {
+                // What a run applies that works there comes there.
+                Ok(tools.with(ApplyChanges::new(ApplyPatch::new(place.clone()), kept.clone()))?)
+            });
+            tools.unwrap_or_else(|error| {
                 note(error.as_ref());
                 ToolRegistry::new()
             })
@@ -77,6 +122,7 @@ pub(crate) fn supervise(
         .merge(&supervisor.tools()?, CollisionPolicy::Refuse)
         .and_then(|tools| tools.merge(&added, CollisionPolicy::Refuse));
     let tools = merged.context("cannot add the tools by which agents are delegated to")?;
+    check(agents, &tools)?;
     Ok((tools, supervisor))
 }
 

@@ -1,4 +1,5 @@
 use crate::exit::UsageError;
+use crate::own_place;
 use crate::timeline::visible;
 use anyhow::{Context as _, Result};
 use haft::{PendingCall, ToolRegistry};
@@ -31,7 +32,12 @@ pub(crate) async fn edit(input: &Value) -> Result<Option<Value>> {
 }
 
 /// Says why a call cannot be made with an input, as it would turn out when the call goes on; gives `None` if it can.
+///
+/// Tools that are not at hand here, such as those by which a run delegates, are asked when the call goes on.
 pub(crate) fn refusal(tools: &ToolRegistry, pending: &PendingCall, input: &Value) -> Option<String> {
+    let in_own_place = own_place::tools(pending);
+    let tools = in_own_place.as_ref().unwrap_or(tools);
+    tools.get(&pending.call.name)?;
     let declared = tools.declare(&pending.call.name, input.clone(), &pending.scope());
     declared.err().map(|error| error.to_string())
 }

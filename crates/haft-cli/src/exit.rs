@@ -49,7 +49,10 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
         anstream::eprintln!("\nMend the policy, and try it with `haft policy check FILE`.");
         return Exit::Usage;
     }
-    anstream::eprintln!("{ERROR}error{ERROR:#}: {}", visible(&error.to_string()));
+    let text = error.to_string();
+    let mut lines = text.lines().map(visible);
+    anstream::eprintln!("{ERROR}error{ERROR:#}: {}", lines.next().unwrap_or_default());
+    lines.for_each(|line| anstream::eprintln!("{line}"));
     error.chain().skip(1).for_each(print_cause);
     if error.is::<UsageError>() { Exit::Usage } else { Exit::Failed }
 }

@@ -29,6 +29,8 @@ struct Kept {
     /// The right to go on with the run; there is none before it was kept.
     lease: Option<RunLease>,
     has_waited: bool,
+    /// Whether it leaves nothing behind, once those have ended that work below it.
+    goes: bool,
 }
 
 /// Is what is written anew each time, and what is added to the log.
@@ -60,7 +62,7 @@ impl Keeper {
             state,
             run: name,
             can_be_prompted,
-            kept: Mutex::new(Kept { run, lease, has_waited }),
+            kept: Mutex::new(Kept { run, lease, has_waited, goes: false }),
         })
     }
 
@@ -75,6 +77,16 @@ impl Keeper {
         self.save(status, has_begun, |entries| work.kept_from(entries)).await
     }
 
+    /// Lets go of a run that has ended without having been worth keeping, with all that was kept below it.
+    pub(crate) async fn let_go(&self) -> Result<()> {
+        let mut kept = self.kept.lock().await;
+        if kept.goes {
+            self.state.store()?.delete(&self.run).await?;
+            (kept.lease, kept.goes) = (None, false);
+        }
+        Ok(())
+    }
+
     /// Keeps what the work gives, which is told how many entries of its log are kept already.
     ///
     /// A run has begun once its model has said something.
@@ -86,7 +98,13 @@ impl Keeper {
     ) -> Result<()> {
         let mut kept = self.kept.lock().await;
         let stays = self.can_be_prompted && has_begun;
-        if kept.lease.is_none() && status == RunStatus::Ended && !stays {
+        let is_worth_it = match status {
+            RunStatus::Ended => stays,
+            // Whoever has asked for it can ask again, as long as its model has said nothing.
+            RunStatus::Running => has_begun,
+            _ => true,
+        };
+        if kept.lease.is_none() && !is_worth_it {
             return Ok(());
         }
         let saved = async {
@@ -95,11 +113,7 @@ impl Keeper {
                 kept.lease = Some(store.take(&self.run).await?);
             }
             kept.has_waited |= status == RunStatus::Waiting;
-            if status == RunStatus::Ended && !kept.has_waited && !stays {
-                store.delete(&self.run).await?;
-                kept.lease = None;
-                return Ok(());
-            }
+            kept.goes = status == RunStatus::Ended && !kept.has_waited && !stays;
             let (state, entries) = work(usize::try_from(kept.run.entries)?)?;
             (kept.run.state, kept.run.status) = (state, status);
             store.append(&mut kept.run, entries).await?;
@@ -125,7 +139,9 @@ impl StateKeeper for Keeper {
     async fn keep(&self, _: &CallScope, state: &RunState) -> Result<(), Box<dyn Error + Send + Sync>> {
         let status = match state.phase() {
             Phase::Ended { .. } => RunStatus::Ended,
-            Phase::Waiting { executing, .. } if executing.is_empty() => RunStatus::Waiting,
+            Phase::Waiting { executing, .. } if executing.is_empty() && state.approved().is_none() => {
+                RunStatus::Waiting
+            }
             _ => RunStatus::Running,
         };
         Ok(self.save(status, state.turns() > 0, |entries| in_parts(state, entries)).await?)

@@ -42,6 +42,16 @@ impl OtherRoot {
         })
     }
 
+    /// Writes it as it is read.
+    pub(crate) fn written(&self) -> Result<String> {
+        let shown = self.path.display();
+        let path = self.path.to_str().with_context(|| {
+            UsageError(format!("the path `{shown}` is not UTF-8, so it cannot be written down; rename it"))
+        })?;
+        // The path itself may end so.
+        Ok(format!("{path}:{}", if self.read_only { "ro" } else { "rw" }))
+    }
+
     /// Names the directories from anywhere, so that another process finds them.
     pub(crate) fn absolute(roots: Vec<Self>) -> Result<Vec<Self>> {
         let absolute = |root: Self| Ok(Self { path: absolute(&root.path)?, ..root });
@@ -56,7 +66,9 @@ mod tests {
     use haft_testkit::Tree;
 
     fn check(text: &str, path: &str, read_only: bool) {
-        assert_eq!(text.parse(), Ok(OtherRoot { path: path.into(), read_only }), "{text}");
+        let root = OtherRoot { path: path.into(), read_only };
+        assert_eq!(text.parse().as_ref(), Ok(&root), "{text}");
+        assert_eq!(root.written().unwrap().parse(), Ok(root), "{text}");
     }
 
     #[test]

@@ -1,4 +1,5 @@
 use crate::exit::Exit;
+use crate::own_place;
 use crate::paint::{ASKS, ERROR};
 use crate::timeline::visible;
 use anyhow::Result;
@@ -56,7 +57,7 @@ fn result(text: &str) -> Result<()> {
 
 /// Says what a call waits for and how to let it run.
 pub(crate) fn waiting(pending: &PendingCall) {
-    let by = asker(pending).map_or_else(String::new, |agent| format!(" of {}", visible(agent)));
+    let by = by(pending);
     anstream::eprintln!(
         "{ASKS}waiting for an approval{ASKS:#}: `{}`{by} wants to",
         visible(&pending.call.name)
@@ -66,6 +67,13 @@ pub(crate) fn waiting(pending: &PendingCall) {
     }
     let id = short(pending.id.as_str());
     anstream::eprintln!("  haft approvals show {id}\n  haft approvals approve {id}");
+}
+
+/// Says who makes a call and where, if that is not the one that people talk to.
+pub(crate) fn by(pending: &PendingCall) -> String {
+    let Some(agent) = asker(pending) else { return String::new() };
+    let place = if own_place::of(pending).is_some() { ", in a place of its own," } else { "" };
+    format!(" of {}{place}", visible(agent))
 }
 
 /// The agent that makes a call, where it is not the one that people talk to.

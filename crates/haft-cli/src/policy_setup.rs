@@ -39,6 +39,9 @@ pub(crate) struct PolicyOptions {
     /// Start in this mode: `plan`, `deny_unknown`, `default`, `accept_edits` or `auto`
     #[arg(long, value_name = "MODE")]
     pub(crate) mode: Option<Mode>,
+    /// Confine the commands of `bash` by the kernel: `require`, `prefer` where it can, or `off`
+    #[arg(long, value_name = "MODE")]
+    pub(crate) sandbox: Option<SandboxMode>,
 }
 
 impl PolicyOptions {
@@ -176,6 +179,9 @@ impl<'a> PolicySetup<'a> {
             if let Some(profile) = options.profile {
                 loader = loader.profile(profile);
             }
+            if let Some(sandbox) = options.sandbox {
+                loader = loader.sandbox(sandbox);
+            }
             match options.mode {
                 Some(mode) => loader.mode(mode),
                 None => loader,
@@ -278,13 +284,18 @@ impl<'a> PolicySetup<'a> {
 
 impl PolicyInForce {
     /// Gives an executor the policy, its limits and its mode.
-    pub(crate) fn apply(&self, executor: LocalExecutorBuilder) -> Result<LocalExecutorBuilder> {
-        if self.loaded.sandbox == SandboxMode::Require {
-            let message = "the policy requires a sandbox, which this version of haft does not have; set `mode` of \
-                           `[sandbox]` to `prefer` or `off`";
-            return Err(UsageError(message.to_owned()).into());
+    pub(crate) fn apply(&self, executor: LocalExecutorBuilder) -> LocalExecutorBuilder {
+        self.loaded.apply(executor).mode(&ModeSwitch::new(self.loaded.mode))
+    }
+
+    /// Refuses tools that are confined less than the policy says.
+    pub(crate) fn check_sandbox(&self, of_tools: SandboxMode) -> Result<()> {
+        let wanted = self.loaded.sandbox;
+        if wanted <= of_tools {
+            return Ok(());
         }
-        Ok(self.loaded.apply(executor).mode(&ModeSwitch::new(self.loaded.mode)))
+        let message = format!("the policy says `{wanted}` of the sandbox; give --sandbox {wanted}");
+        Err(UsageError(message).into())
     }
 
     /// Says on standard error what of the files does not count, and why.

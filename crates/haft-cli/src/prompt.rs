@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::outcome::{access_line, asker};
+use crate::outcome::{access_line, by};
 use crate::paint::{ASKS, NAME, QUIET};
 use crate::timeline::{DiffPart, print_diff, visible};
 use haft::{
@@ -159,7 +159,7 @@ fn read(kind: &QuestionKind, line: &str) -> Result<Value, String> {
 
 /// Shows what the call would do, whole and as it will run.
 pub(crate) fn show(pending: &PendingCall, mut out: &mut dyn Write) {
-    let by = asker(pending).map_or_else(String::new, |agent| format!(" of {}", visible(agent)));
+    let by = by(pending);
     let _ = writeln!(out, "\n{ASKS}?{ASKS:#} {NAME}{}{NAME:#}{by} wants to:", visible(&pending.call.name));
     for access in &pending.unmet {
         let _ = writeln!(out, "    {}", access_line(access));

@@ -7,6 +7,7 @@ use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::{KeptState, why};
+use crate::left_behind::{drop_with, runs_below};
 use crate::paint::{BAD, NAME, QUIET};
 use crate::run::{Source, read_session};
 use crate::set_up::SetUp;
@@ -80,6 +81,8 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
             agent_run.go_on_below().await?;
             if let (Some(prompt), What::Agent(settings)) = (prompt, &task.work) {
                 let budget = settings.budget_after(agent_run.state.spent());
+                let told = agent_run.news().await?.into_iter().chain([prompt]);
+                let prompt = told.collect::<Vec<_>>().join("\n\n");
                 agent_run.prompt(prompt, budget).await?;
             } else {
                 let calls = keeper.state.calls().await?.into_iter();
@@ -236,6 +239,7 @@ async fn drop_run(store: &SqliteStore, name: &str, json: bool) -> Result<Exit> {
     let run: RunId = ids::pick(name, &names, "run")?.ok_or_else(|| unknown(name))?.parse()?;
     let _lease = store.take(&run).await?;
     let stored = store.load(&run).await.ok().flatten();
+    let below = runs_below(store, &run).await;
     let GivenUp { run: was_kept, calls, .. } = store.give_up(&run).await?;
     if !was_kept && calls == 0 {
         return Err(UsageError(format!("the run `{run}` has ended, so there is nothing to drop")).into());
@@ -246,6 +250,7 @@ async fn drop_run(store: &SqliteStore, name: &str, json: bool) -> Result<Exit> {
     {
         scratch::remove(&task.workdir);
     }
+    drop_with(&below).await?;
     if json {
         anstream::println!("{}", json!({ "dropped": run, "calls": calls }));
         return Ok(Exit::Done);

@@ -15,6 +15,7 @@ pub(crate) use arguments::ServeOptions;
 
 use crate::exit::{Exit, UsageError};
 use crate::kept_state::KeptState;
+use crate::other_root::OtherRoot;
 use crate::setup;
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
@@ -46,6 +47,7 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
             &workdir,
             options.workdir.is_some() || options.no_roots || options.http.is_some(),
         ),
+        roots: OtherRoot::absolute(options.roots.clone())?,
         left_out: LeftOut { mcp: options.no_mcp, openapi: options.no_openapi },
         quota: options.quota,
         policy: options.policy.clone(),

@@ -1,14 +1,17 @@
 use crate::agent_run::{Shown, Stage};
 use crate::changes::journalled;
 use crate::delegation::{Kept, load, supervise};
+use crate::exit::note;
 use crate::keeper::Keeper;
+use crate::left_behind::clear_up;
 use crate::offered::offer;
 use crate::policy_setup::PolicySetup;
+use crate::sandbox;
 use crate::setup::{self, Bench};
 use crate::task::Task;
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
-use haft::subagents::Supervisor;
+use haft::subagents::{AgentSpec, Supervisor};
 use haft::{CallScope, LocalOutputs, OutputStore, Redactor, Workdir};
 use std::path::Path;
 use std::sync::Arc;
@@ -33,6 +36,8 @@ pub(crate) struct Around {
     pub(crate) shown: Shown,
     /// Who starts the runs that are delegated to agents, where there are some.
     pub(crate) supervisor: Option<Supervisor>,
+    /// The agents that it can be delegated to.
+    pub(crate) agents: Vec<AgentSpec>,
 }
 
 impl SetUp<'_> {
@@ -43,25 +48,33 @@ impl SetUp<'_> {
         // What cannot be read must not be found out when it is needed, in the middle of the work.
         self.keeper.state.existing()?;
         let agents = self.task.agents.as_deref().map(load).transpose()?;
+        let specs = agents.iter().flatten().map(|agent| agent.spec.clone()).collect();
         let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
         let user = UserDirectories::from_environment();
         let workdir = journalled(self.workdir.clone(), &user, self.task.quota)?;
-        let tools = setup::registry_of_run(&workdir, Arc::clone(&outputs))?;
+        let options = self.task.policy()?;
+        let sandbox = sandbox::mode(&workdir, self.given, &options, &user)?;
+        let tools = setup::registry_of_run(&workdir, Arc::clone(&outputs), sandbox)?;
         let (tools, servers) = offer(&workdir, tools, self.task.wanted()).await?;
         let shown = Shown::new(self.task.json);
         let state = Arc::clone(&self.keeper.state);
         let (tools, supervisor) = match agents {
             Some(agents) => {
-                let kept = Kept { state: &state, directories: &user };
-                let (tools, supervisor) = supervise(agents, &workdir, &tools, kept, &shown.events)?;
+                // What processes left that were killed must not be in the way.
+                if let Err(error) = clear_up(&state).await {
+                    note(error.as_ref());
+                }
+                let kept = Kept { state: &state, directories: &user, quota: self.task.quota };
+                let (tools, supervisor) = supervise(&agents, &workdir, &tools, kept, &shown.events, sandbox)?;
                 (tools, Some(supervisor))
             }
             None => (tools, None),
         };
-        let policy = PolicySetup::new(&workdir, self.given, &tools).in_force(&self.task.policy()?)?;
+        let policy = PolicySetup::new(&workdir, self.given, &tools).in_force(&options)?;
+        policy.check_sandbox(sandbox)?;
         policy.print_notes();
         let bench = Bench { workdir, tools, policy, state, servers };
-        Ok((bench, Around { outputs, shown, supervisor }))
+        Ok((bench, Around { outputs, shown, supervisor, agents: specs }))
     }
 
     /// Sets the stage, on which only the model is missing.

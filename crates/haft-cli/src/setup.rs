@@ -4,9 +4,13 @@ use crate::kept_state::KeptState;
 use crate::mcp::offered::Offered;
 use crate::person::{Person, Terminal, at_terminal};
 use crate::policy_setup::PolicyInForce;
+use crate::sandbox;
 use anyhow::{Context as _, Result};
 use haft::agent::{ask_user, update_plan};
+use haft::http::AddressPolicy;
+use haft::policy::SandboxMode;
 use haft::shell::Environment;
+use haft::web::WebFetch;
 use haft::{
     CallScope, Grants, Journal, LocalExecutor, LocalExecutorBuilder, LocalOutputs, OutputStore, RunId,
     ToolRegistry, Workdir, now_ms, read_output,
@@ -35,9 +39,22 @@ pub(crate) fn name(workdir: &Workdir) -> Result<&str> {
     })
 }
 
-/// Gathers the tools that the command offers.
+/// Gathers the tools that the command offers, for whoever reads rules about them or calls another.
 pub(crate) fn registry(workdir: &Workdir) -> Result<ToolRegistry> {
-    Ok(haft::default_tools_with(workdir, &environment())?)
+    with_web(&haft::default_tools_with(workdir, &environment())?)
+}
+
+/// Gathers the tools that the command offers, with commands confined as far as is said.
+pub(crate) fn registry_in(workdir: &Workdir, sandbox: SandboxMode) -> Result<ToolRegistry> {
+    match sandbox::of(sandbox)? {
+        Some(sandbox) => with_web(&haft::default_tools_in_sandbox(workdir, &environment(), sandbox)?),
+        None => registry(workdir),
+    }
+}
+
+/// Adds what reads the web: its public part, whatever a rule lets be connected to.
+fn with_web(tools: &ToolRegistry) -> Result<ToolRegistry> {
+    Ok(tools.with(WebFetch::within(AddressPolicy::public()))?)
 }
 
 /// Gathers the variables that programs are given.
@@ -49,13 +66,18 @@ pub(crate) fn environment() -> Environment {
 
 /// Gathers the tools that a run has: those that the command offers, the one that reads what was cut, and those by which a
 /// model turns to people.
-pub(crate) fn registry_of_run(workdir: &Workdir, outputs: Arc<dyn OutputStore>) -> Result<ToolRegistry> {
-    Ok(registry(workdir)?.with(read_output(outputs))?.with(ask_user())?.with(update_plan())?)
+pub(crate) fn registry_of_run(
+    workdir: &Workdir,
+    outputs: Arc<dyn OutputStore>,
+    sandbox: SandboxMode,
+) -> Result<ToolRegistry> {
+    let tools = registry_in(workdir, sandbox)?;
+    Ok(tools.with(read_output(outputs))?.with(ask_user())?.with(update_plan())?)
 }
 
 /// Gathers the tools that runs have, for whoever reads rules about them.
 pub(crate) fn registry_of_runs(workdir: &Workdir) -> Result<ToolRegistry> {
-    registry_of_run(workdir, Arc::new(LocalOutputs::in_memory()))
+    registry_of_run(workdir, Arc::new(LocalOutputs::in_memory()), SandboxMode::Off)
 }
 
 /// Names a run by the time it starts and the process it runs in.
@@ -80,7 +102,7 @@ impl Bench {
         let grants = Grants::kept_in(Arc::clone(&self.state) as _).workspace(name(&self.workdir)?);
         Ok(self
             .policy
-            .apply(LocalExecutor::builder(self.tools.clone()))?
+            .apply(LocalExecutor::builder(self.tools.clone()))
             .approver(Person::new(approves_all))
             .grants(grants)
             .pending(Arc::clone(&self.state) as _)

@@ -51,6 +51,8 @@ pub(crate) struct Task {
     policy: Option<PathBuf>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mode: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sandbox: Option<String>,
 }
 
 /// What a run does.
@@ -108,6 +110,7 @@ impl Task {
             profile: policy.profile.map(|profile| profile.to_string()),
             policy: policy_file,
             mode: policy.mode.map(|mode| mode.to_string()),
+            sandbox: policy.sandbox.map(|sandbox| sandbox.to_string()),
         })
     }
 
@@ -143,6 +146,7 @@ impl Task {
             profile: self.profile.as_deref().map(str::parse).transpose().with_context(unknown)?,
             policy: self.policy.clone(),
             mode: self.mode.as_deref().map(str::parse).transpose().with_context(unknown)?,
+            sandbox: self.sandbox.as_deref().map(str::parse).transpose().with_context(unknown)?,
         })
     }
 

@@ -1,16 +1,17 @@
 mod call_line;
 mod json;
+mod lane;
 
 pub(crate) use call_line::{DiffPart, print_diff, visible};
 pub(crate) use json::JsonLines;
 
 use call_line::CallLine;
+use lane::{Lane, agent_of};
 
 use crate::paint::{ASKS, BAD, GOOD, NAME, PLACE, QUIET};
 use anstyle::Style;
 use haft::agent::{Phase, RunEnd, RunState};
-use haft::{CallId, CallOutcome, Event, EventKind, Message, Observer, ToolReply, Usage};
-use std::collections::VecDeque;
+use haft::{CallId, CallOutcome, Event, EventKind, Message, Observer, RunId, ToolReply, Usage};
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -20,13 +21,16 @@ const MOST_NAME: usize = 48;
 
 /// Prints a run for people, as it happens: what the model says, and each call with its decision and result.
 ///
-/// Calls that overlap are printed in the order in which the model made them.
+/// Calls that overlap are printed in the order in which the model made them. What agents do stands in lines that say so, as in
+/// `reader 2 │`, and what they write comes when their turn is over.
 pub(crate) struct Timeline(Mutex<Screen>);
 
 #[derive(Default)]
 struct Screen {
-    /// Calls that were started and not printed yet, in the order of their start.
-    calls: VecDeque<CallLine>,
+    /// The run that people talk to.
+    top: Lane,
+    /// Those of agents, in the order in which they began.
+    below: Vec<(RunId, Lane)>,
     /// What the model is writing, if that stands on a line which is not ended.
     writes: Option<Writes>,
     /// How much of a call's arguments the model has written, in bytes, while that is shown.
@@ -67,7 +71,7 @@ impl Timeline {
             if asked {
                 line.asked();
             }
-            screen.calls.push_back(line);
+            screen.top.start(line);
         }
     }
 
@@ -84,7 +88,15 @@ impl Timeline {
             None => (ASKS, "waiting for an approval"),
         };
         let mut screen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        screen.calls.drain(..).for_each(|call| call.print());
+        screen.end_text();
+        for pending in state.pending().filter(|pending| pending.waits_below()) {
+            screen.top.change(Some(&pending.call.id), CallLine::waits_below);
+        }
+        let Screen { top, below, .. } = &mut *screen;
+        for lane in below.iter_mut().map(|(_, lane)| lane).chain([top]) {
+            let rest = lane.take_rest();
+            lane.print(&rest);
+        }
         let calls: Vec<&ToolReply> = replies(state).collect();
         let bad = calls.iter().filter(|reply| !reply.status.is_ok()).count();
         let bad = if bad == 0 { String::new() } else { format!(" ({bad} failed)") };
@@ -101,7 +113,13 @@ impl Timeline {
         }
         let cached = if cache_read == 0 { String::new() } else { format!(" ({cache_read} from the cache)") };
         let cost = money(state).map(|cost| format!(", cost {cost:.4}")).unwrap_or_default();
-        anstream::println!("{QUIET}{input} tokens read{cached}, {output} written{cost}{QUIET:#}");
+        // What the run has spent counts what its agents have.
+        let below = state.spent().tokens.saturating_sub(state.usage().total());
+        let all = match below {
+            0 => String::new(),
+            below => format!("; its agents took {below} more"),
+        };
+        anstream::println!("{QUIET}{input} tokens read{cached}, {output} written{all}{cost}{QUIET:#}");
     }
 }
 
@@ -134,6 +152,10 @@ impl Observer for Timeline {
 
 impl Screen {
     fn show(&mut self, event: &Event) {
+        if event.parent_run.is_some() {
+            self.show_below(event);
+            return;
+        }
         match &event.kind {
             EventKind::TurnStarted { turn } => {
                 self.end_text();
@@ -142,39 +164,74 @@ impl Screen {
             EventKind::TextDelta { text } => self.write(text, Writes::Text, Style::new()),
             EventKind::ReasoningDelta { text } => self.write(text, Writes::Reasoning, QUIET),
             EventKind::CallDelta { id, name, arguments } => self.count(id, name, arguments.len()),
-            EventKind::TurnFinished { .. } => self.end_text(),
-            EventKind::BudgetSpent { which } => self.note(&format!("the budget of {which} is spent")),
-            EventKind::Looping { name, times } => {
-                self.note(&format!("`{name}` was called {times} times with the same result"));
-            }
-            EventKind::Compacted { messages, .. } => {
-                self.note(&format!(
-                    "the model is told less of {} from now on",
-                    counted(*messages, "message")
-                ));
-            }
-            EventKind::CompactionFailed { reason } => {
-                self.note(&format!("what the model is told could not be made less: {reason}"));
-            }
-            EventKind::Started { name, input } => {
-                if let Some(id) = &event.call {
-                    self.calls.push_back(CallLine::new(id.clone(), name.clone(), input));
+            EventKind::TurnFinished { .. } | EventKind::TurnDiscarded { again: false, .. } => self.end_text(),
+            kind => {
+                if let Some(note) = note(kind) {
+                    self.end_text();
+                    anstream::println!("{QUIET}{}{QUIET:#}", visible(&note));
+                }
+                follow(&mut self.top, event);
+                let answered = self.top.take_answered();
+                if !answered.is_empty() {
+                    self.end_text();
+                    self.top.print(&answered);
                 }
             }
-            EventKind::Decided { decision, .. } => self.change(event, |call| call.decided(*decision)),
-            EventKind::ApprovalRequested { .. } => self.change(event, CallLine::asked),
-            EventKind::Finished { reply } => {
-                self.change(event, |call| call.answered(reply.clone()));
-                self.print_answered();
-            }
-            _ => {}
         }
     }
 
-    /// Says something about the run between its turns.
-    fn note(&mut self, text: &str) {
+    /// Shows what happens in the run of an agent: in whole lines, each of which says whose it is.
+    fn show_below(&mut self, event: &Event) {
+        let lane = self.lane(event);
+        let lines = match &event.kind {
+            EventKind::RunStarted { background, .. } => {
+                let how = if *background { " in the background" } else { "" };
+                format!("{QUIET}begins{how}{QUIET:#}")
+            }
+            EventKind::RunEnded { end, detail, .. } => {
+                let paint = if end == "done" { QUIET } else { BAD };
+                let detail = detail.as_deref().map(|detail| format!(": {}", detail.trim()));
+                let end = visible(&format!("{end}{}", detail.unwrap_or_default()));
+                format!("{}{paint}{end}{paint:#}", lane.take_rest())
+            }
+            EventKind::TextDelta { text } => {
+                lane.say(text);
+                return;
+            }
+            EventKind::ReasoningDelta { text } => {
+                lane.think(text);
+                return;
+            }
+            EventKind::TurnFinished { .. } => lane.take_text(),
+            kind => {
+                follow(lane, event);
+                let note = note(kind).map(|note| format!("{QUIET}{}{QUIET:#}\n", visible(&note)));
+                note.unwrap_or_default() + &lane.take_answered()
+            }
+        };
+        if lines.is_empty() {
+            return;
+        }
         self.end_text();
-        anstream::println!("{QUIET}{}{QUIET:#}", visible(text));
+        self.lane(event).print(&lines);
+    }
+
+    /// Finds the lane of an agent's run, or opens it.
+    fn lane(&mut self, event: &Event) -> &mut Lane {
+        let found = self.below.iter().position(|(run, _)| *run == event.run);
+        let place = found.unwrap_or_else(|| {
+            let agent = match &event.kind {
+                EventKind::RunStarted { agent, .. } | EventKind::RunEnded { agent, .. } => agent,
+                _ => agent_of(&event.run),
+            };
+            let is_of_agent = |lane: &Lane| {
+                lane.label().and_then(|label| label.rsplit_once(' ')).is_some_and(|(name, _)| name == agent)
+            };
+            let before = self.below.iter().filter(|(_, lane)| is_of_agent(lane)).count();
+            self.below.push((event.run.clone(), Lane::of_agent(agent, before)));
+            self.below.len() - 1
+        });
+        &mut self.below[place].1
     }
 
     /// Shows what the model writes as it comes; reasoning stands apart from text.
@@ -214,20 +271,40 @@ impl Screen {
             anstream::println!();
         }
     }
+}
 
-    fn change(&mut self, event: &Event, change: impl FnOnce(&mut CallLine)) {
-        let call = self.calls.iter_mut().rev().find(|call| Some(call.id()) == event.call.as_ref());
-        if let Some(call) = call {
-            change(call);
-        }
-    }
-
-    /// Prints every answered call that no earlier call holds back.
-    fn print_answered(&mut self) {
-        while self.calls.front().is_some_and(CallLine::is_answered) {
-            if let Some(call) = self.calls.pop_front() {
-                call.print();
+/// Takes up what becomes of the calls of a run.
+fn follow(lane: &mut Lane, event: &Event) {
+    let call = event.call.as_ref();
+    match &event.kind {
+        EventKind::Started { name, input } => {
+            if let Some(id) = call {
+                lane.start(CallLine::new(id.clone(), name.clone(), input));
             }
         }
+        EventKind::Decided { decision, .. } => lane.change(call, |call| call.decided(*decision)),
+        EventKind::ApprovalRequested { .. } => lane.change(call, CallLine::asked),
+        EventKind::Finished { reply } => lane.change(call, |call| call.answered(reply.clone())),
+        _ => {}
     }
+}
+
+/// What there is to say about a run between its turns.
+fn note(kind: &EventKind) -> Option<String> {
+    Some(match kind {
+        EventKind::TurnDiscarded { reason, again: true, .. } => {
+            format!("this turn counts for nothing, and the model is asked again: {reason}")
+        }
+        EventKind::BudgetSpent { which } => format!("the budget of {which} is spent"),
+        EventKind::Looping { name, times } => {
+            format!("`{name}` was called {times} times with the same result")
+        }
+        EventKind::Compacted { messages, .. } => {
+            format!("the model is told less of {} from now on", counted(*messages, "message"))
+        }
+        EventKind::CompactionFailed { reason } => {
+            format!("what the model is told could not be made less: {reason}")
+        }
+        _ => return None,
+    })
 }

@@ -104,6 +104,16 @@ pub enum EventKind {
         /// What the turn cost.
         usage: Usage,
     },
+    /// A model turn came to nothing: what was told of it counts for nothing, and none of its calls is made.
+    ///
+    TurnDiscarded {
+        /// Counts turns of the run from 1.
+        turn: u32,
+        /// Why, for people.
+        reason: String,
+        /// Whether the model is asked for it again.
+        again: bool,
+    },
     /// A budget of the run is spent: the model gets one more turn, without tools, and the run ends.
     BudgetSpent {
         /// What was spent.

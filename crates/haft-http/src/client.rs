@@ -12,6 +12,7 @@ use http::header::{
     RANGE, SET_COOKIE,
 };
 use http::{HeaderMap, HeaderValue, StatusCode};
+pub use redirect::redirect_target;
 use resolver::{Guard, Refused};
 use std::fmt;
 use std::sync::Arc;
@@ -110,7 +111,7 @@ impl HttpClient {
             let spare = way.may_follow(request.method()).then(|| request.try_clone()).flatten();
             let answer = self.insist(request, exchange, clock, &mut retrying).await?;
             let Some(next) = spare else { return Ok(answer) };
-            let Some(to) = redirect::target(&answer) else { return Ok(answer) };
+            let Some(to) = redirect_target(&answer) else { return Ok(answer) };
             request = way.follow(next, to)?;
         }
     }

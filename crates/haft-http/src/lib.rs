@@ -40,6 +40,8 @@ mod body;
 mod client;
 #[cfg(feature = "client")]
 mod clock;
+#[cfg(feature = "client")]
+mod content_type;
 mod endpoint;
 #[cfg(feature = "client")]
 mod endpoint_of_url;
@@ -56,13 +58,17 @@ mod redacted;
 mod retries;
 #[cfg(feature = "client")]
 mod retry_after;
+#[cfg(feature = "client")]
+mod sniffed;
 
 #[cfg(feature = "client")]
 pub use address_policy::AddressPolicy;
 #[cfg(feature = "client")]
 pub use body::Body;
 #[cfg(feature = "client")]
-pub use client::{HttpClient, HttpClientBuilder};
+pub use client::{HttpClient, HttpClientBuilder, redirect_target};
+#[cfg(feature = "client")]
+pub use content_type::ContentType;
 pub use endpoint::{Endpoint, EndpointError};
 #[cfg(feature = "client")]
 pub use error::Error;
@@ -77,3 +83,5 @@ pub use redacted::RedactedRequest;
 pub use retries::Retries;
 #[cfg(feature = "client")]
 pub use retry_after::retry_after;
+#[cfg(feature = "client")]
+pub use sniffed::Sniffed;

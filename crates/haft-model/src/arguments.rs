@@ -1,6 +1,6 @@
 use serde_json::{Map, Value};
 
-/// How many levels of arrays and objects arguments may have.
+/// How many levels of arrays and objects arguments may have, and what a provider wants back.
 ///
 /// `serde_json` reads 128. Whoever stores or sends a call puts it some levels deep into a larger document, which has to
 /// be readable too.

@@ -52,7 +52,7 @@ impl ModelTurn {
 /// # Errors
 ///
 /// The stream's own error; [`ModelError::Truncated`] if it ends without a stop; [`ModelError::Protocol`] if it breaks a
-/// rule written at [`Delta`], or holds more than 16 MiB.
+/// rule written at [`Delta`], holds more than 16 MiB, or has a provider want back what is nested in more than 100 levels.
 ///
 /// # Cancel safety
 ///
@@ -143,6 +143,9 @@ impl Assembler {
                 text.len() + new_part(goes_on || text.is_empty())
             }
             Delta::Reasoning { text, provider_data } => {
+                if !arguments::fits(provider_data) {
+                    return Err(ProtocolError::TooDeep { limit: arguments::MAX_LEVELS });
+                }
                 let is_empty = text.is_empty() && provider_data.is_null();
                 text.len() + weight(provider_data) + new_part(self.reasoning_is_open() || is_empty)
             }

@@ -20,7 +20,7 @@ pub enum Delta {
     Reasoning {
         /// What can be read of it.
         text: String,
-        /// What the provider wants back word for word; null where there is none.
+        /// What the provider wants back word for word, of at most 100 levels; null where there is none.
         ///
         /// It ends the block of reasoning it belongs to: what comes after it starts another one.
         provider_data: Value,

@@ -149,6 +149,12 @@ pub enum ProtocolError {
         /// The limit, in bytes.
         limit: usize,
     },
+    /// What the provider wants back is nested so deep that nobody could keep it.
+    #[error("the model's answer is malformed: it is nested in more than {limit} levels")]
+    TooDeep {
+        /// The limit, in levels of arrays and objects.
+        limit: usize,
+    },
     /// What the provider sent cannot be read as deltas.
     #[error("the model's answer is malformed: {what}")]
     Unreadable {

@@ -5,7 +5,7 @@ use crate::{
 use async_trait::async_trait;
 use futures_core::Stream;
 use haft_core::{CallId, Message, ReplyStatus, ToolReply};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::fmt;
 use std::io::{self, Write};
@@ -22,8 +22,8 @@ use tokio_util::sync::CancellationToken;
 ///
 /// The sink is written to while the stream is polled, some kilobytes a turn, so it should be a local file or memory. If
 /// it fails, the turn ends with [`ModelError::Recording`] in place of its stop, and so does every later one: a session
-/// with a hole could not be played. The same holds for a turn that no session can hold because it repeats the id of
-/// an earlier call.
+/// with a hole could not be played. A call that repeats the id of one of an earlier turn, as the calls of some services do, has
+/// another id in the record; where it starts runs, these cannot be told apart from those of the earlier one.
 ///
 /// A recording model is of one run: the turns of runs that share one are mixed in its session. The runs below it are recorded
 /// to the same sink by models [beside](Self::beside) it.
@@ -56,7 +56,8 @@ pub struct RecordingModel<M> {
 impl<M: Model> RecordingModel<M> {
     /// Records what `inner` says to a sink, from its current position.
     pub fn new(inner: M, sink: impl Write + Send + 'static) -> Self {
-        let recorder = Recorder { sink: Box::new(sink), rules: HashMap::new(), broken: false };
+        let recorder =
+            Recorder { sink: Box::new(sink), rules: HashMap::new(), renamed: HashMap::new(), broken: false };
         Self { inner, run: Arc::default(), recorder: Arc::new(Mutex::new(recorder)) }
     }
 
@@ -177,6 +178,8 @@ struct Recorder {
     sink: Box<dyn Write + Send>,
     /// What the turns of each run have to keep to.
     rules: HashMap<Arc<str>, SessionRules>,
+    /// How the calls of the last turn of each run are called in the record that have another id there.
+    renamed: HashMap<Arc<str>, HashMap<CallId, CallId>>,
     /// Whether a turn is missing, so that nothing after it can be played.
     broken: bool,
 }
@@ -191,8 +194,11 @@ impl Recorder {
         self.check_whole(run)?;
         let rules = self.rules.entry(Arc::clone(run)).or_default();
         // A transcript can start with turns that came before the recording; their replies are not part of it.
-        let after = after.into_iter().filter(|(call, _)| rules.is_answered(call));
-        let turn = SessionTurn::from(turn).with_run(&**run).with_after(after);
+        let renamed = self.renamed.entry(Arc::clone(run)).or_default();
+        let after = after.into_iter().map(|(call, status)| (renamed.remove(&call).unwrap_or(call), status));
+        let after: Vec<_> = after.filter(|(call, _)| rules.is_answered(call)).collect();
+        let mut turn = SessionTurn::from(turn).with_run(&**run).with_after(after);
+        *renamed = rename(&mut turn, rules);
         let number = rules.turns() + 1;
         let written = rules.admit(&turn).map_err(Into::into).and_then(|()| Ok(self.write(&turn)?));
         written.map_err(|source: Box<dyn Error + Send + Sync>| {
@@ -216,6 +222,23 @@ impl Recorder {
         let turns = self.rules.get(run).map_or(0, SessionRules::turns);
         Err(ModelError::Recording { turn: turns + 1, source })
     }
+}
+
+/// Gives calls other ids whose ids stand for calls of earlier turns; gives the new id of each.
+fn rename(turn: &mut SessionTurn, rules: &SessionRules) -> HashMap<CallId, CallId> {
+    let mut taken: HashSet<CallId> = turn.calls.iter().map(|call| call.id.clone()).collect();
+    let mut renamed = HashMap::new();
+    for call in turn.calls.iter_mut().filter(|call| rules.is_used(&call.id)) {
+        let free = |id: &CallId| !rules.is_used(id) && !taken.contains(id);
+        let number = rules.turns() + 1;
+        // An id that is as long as ids can be has no room for more.
+        let names = (1_u64..)
+            .flat_map(|more| [format!("{}-{number}-{more}", call.id), format!("call-{number}-{more}")]);
+        let Some(id) = names.filter_map(|name| name.parse().ok()).find(free) else { continue };
+        taken.insert(id.clone());
+        renamed.insert(std::mem::replace(&mut call.id, id.clone()), id);
+    }
+    renamed
 }
 
 /// Takes the recorder; a sink that panicked is one that failed.

@@ -29,6 +29,9 @@ pub struct ModelRequest {
     pub messages: Arc<[Arc<Message>]>,
     /// The tools the model may call, in the order in which it is told of them.
     pub tools: Arc<[Arc<ToolSpec>]>,
+    /// Whether the model may call none of them in this turn; they stay in the request, so that what a provider has cached of
+    /// it stays valid, and that the calls of the transcript are of tools it knows.
+    pub without_calls: bool,
     /// The most the model may write in this turn, in tokens; `None` leaves it to the provider.
     pub max_output_tokens: Option<u32>,
     /// How freely the model chooses its words, from 0.0 to the provider's maximum; `None` leaves it to the provider.
@@ -45,6 +48,7 @@ impl ModelRequest {
             system: None,
             messages: messages.into_iter().map(Into::into).collect(),
             tools: Arc::new([]),
+            without_calls: false,
             max_output_tokens: None,
             temperature: None,
         }
@@ -59,6 +63,12 @@ impl ModelRequest {
     /// Sets the tools the model may call.
     pub fn with_tools(mut self, tools: impl Into<Arc<[Arc<ToolSpec>]>>) -> Self {
         self.tools = tools.into();
+        self
+    }
+
+    /// Lets the model call none of the tools in this turn.
+    pub fn without_calls(mut self) -> Self {
+        self.without_calls = true;
         self
     }
 

@@ -178,6 +178,11 @@ impl SessionRules {
         self.answered.contains(call)
     }
 
+    /// Tells whether a turn before has a call of this id.
+    pub(crate) fn is_used(&self, call: &CallId) -> bool {
+        self.used.contains_key(call)
+    }
+
     /// Takes the next turn, if it may come next.
     pub(crate) fn admit(&mut self, turn: &SessionTurn) -> Result<(), TurnProblem> {
         turn.check()?;

@@ -2,12 +2,11 @@
 
 mod asked;
 mod body;
-mod charset;
 mod events;
+mod json;
 mod kind;
 mod pages;
 mod refusal;
-mod sniff;
 mod stream;
 
 pub(crate) use asked::Asked;
@@ -15,7 +14,7 @@ pub use refusal::StatusError;
 
 use body::{Taken, take};
 use haft_core::{Content, ToolError, ToolOutput, Visible};
-use haft_http::Body;
+use haft_http::{Body, ContentType, Sniffed};
 use http::header::{CONTENT_TYPE, HeaderMap, LOCATION, SET_COOKIE};
 use http::{Method, Response, StatusCode};
 use kind::Kind;
@@ -44,6 +43,7 @@ pub(crate) async fn reply(asked: &Asked<'_>, answer: Response<Body>) -> Result<T
         let text = format!("HTTP {}\n{}", status.as_u16(), listed(asked, &headers));
         return Ok(ToolOutput::text(text).with_details(details));
     }
+    let content_type = ContentType::parse(&content_type);
     let kind = Kind::of(&content_type);
     if kind == Kind::Events {
         return Ok(stream::listen(asked, body).await?.with_details(details));
@@ -67,7 +67,7 @@ pub(crate) async fn reply(asked: &Asked<'_>, answer: Response<Body>) -> Result<T
 async fn content(
     asked: &Asked<'_>,
     kind: Kind,
-    content_type: &str,
+    content_type: &ContentType,
     mut taken: Taken,
 ) -> Result<ToolOutput, ToolError> {
     let may_be_json = match kind {
@@ -80,22 +80,26 @@ async fn content(
     };
     let mut not_json = None;
     if may_be_json && !taken.is_cut {
-        match charset::json(&mut taken.bytes).await {
+        match json::read(&mut taken.bytes).await {
             Ok(value) => return Ok(ToolOutput::json(value)),
             Err(why) => not_json = Some(why),
         }
     }
-    if let Some((mime_type, is_image)) = sniff::media(&taken.bytes) {
-        return match (taken.is_cut, is_image) {
-            (true, _) => Err(too_large(asked, mime_type)),
-            (false, true) => Ok(ToolOutput::new(vec![Content::image(taken.bytes, mime_type)])),
-            (false, false) => Ok(ToolOutput::new(vec![Content::audio(taken.bytes, mime_type)])),
+    if let Some(sniffed) = Sniffed::of(&taken.bytes) {
+        let (Sniffed::Image(mime_type) | Sniffed::Audio(mime_type)) = sniffed;
+        if taken.is_cut {
+            return Err(too_large(asked, mime_type));
+        }
+        let content = match sniffed {
+            Sniffed::Image(_) => Content::image(taken.bytes, mime_type),
+            Sniffed::Audio(_) => Content::audio(taken.bytes, mime_type),
         };
+        return Ok(ToolOutput::new(vec![content]));
     }
     let length = taken.bytes.len();
     let text = match kind {
-        Kind::Json | Kind::Plain | Kind::Text | Kind::Events => Ok(charset::text(taken.bytes, content_type)),
-        Kind::Unknown | Kind::Binary => charset::utf8(taken.bytes),
+        Kind::Json | Kind::Plain | Kind::Text | Kind::Events => Ok(content_type.text(taken.bytes)),
+        Kind::Unknown | Kind::Binary => ContentType::plain_text(taken.bytes),
     };
     let text = match text {
         Ok(text) => text,
@@ -114,10 +118,9 @@ async fn content(
     Ok(ToolOutput::new(parts))
 }
 
-fn binary(asked: &Asked<'_>, content_type: &str, taken: Taken) -> Result<ToolOutput, ToolError> {
-    let mime_type = kind::essence(content_type);
-    let mime_type = if mime_type.is_empty() { "application/octet-stream".to_owned() } else { mime_type };
-    let mime_type = Visible::line(&mime_type).to_string();
+fn binary(asked: &Asked<'_>, content_type: &ContentType, taken: Taken) -> Result<ToolOutput, ToolError> {
+    let mime_type = Some(content_type.essence()).filter(|said| !said.is_empty());
+    let mime_type = Visible::line(mime_type.unwrap_or("application/octet-stream")).to_string();
     if taken.is_cut {
         return Err(too_large(asked, &mime_type));
     }

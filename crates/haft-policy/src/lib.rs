@@ -84,6 +84,6 @@ pub use policy_loader::{PolicyLoader, Trust};
 pub use policy_source::{LocalPolicySource, PolicySource};
 pub use problem::{PolicyFileError, Problem};
 pub use profile::{Profile, ProfileError};
-pub use sandbox_mode::SandboxMode;
+pub use sandbox_mode::{SandboxMode, SandboxModeError};
 pub use source_text::Place;
 pub use test_report::{TestOutcome, TestReport, TestResult};

@@ -1,6 +1,5 @@
 mod in_force;
 
-use crate::Profile;
 use crate::assembly::{Assembly, Layer};
 use crate::file_tree::{FileTree, Files, Merged};
 use crate::loaded_policy::LoadedPolicy;
@@ -8,6 +7,7 @@ use crate::policy_source::{LocalPolicySource, PolicySource};
 use crate::problem::{PolicyFileError, Problems};
 use crate::test_report::TestReport;
 use crate::testing::{TestTools, Tested};
+use crate::{Profile, SandboxMode};
 use haft_tools_core::{Mode, RuleLanguage, Tool, ToolRegistry};
 use in_force::InForce;
 use std::fmt;
@@ -66,6 +66,7 @@ pub struct PolicyLoader<'a> {
     default_profile: Option<Profile>,
     profile: Option<Profile>,
     mode: Option<Mode>,
+    sandbox: Option<SandboxMode>,
     user: Option<PathBuf>,
     workspace: Option<(PathBuf, Trust)>,
     command_line: Option<PathBuf>,
@@ -84,6 +85,7 @@ impl<'a> PolicyLoader<'a> {
             default_profile: Some(Profile::ReadOnly),
             profile: None,
             mode: None,
+            sandbox: None,
             user: None,
             workspace: None,
             command_line: None,
@@ -126,6 +128,12 @@ impl<'a> PolicyLoader<'a> {
     /// Builds on the profile that was named for this run, whatever the files say.
     pub fn profile(mut self, profile: Profile) -> Self {
         self.profile = Some(profile);
+        self
+    }
+
+    /// Keeps what is run within a sandbox, or not, as was said for this run, whatever the files say.
+    pub fn sandbox(mut self, sandbox: SandboxMode) -> Self {
+        self.sandbox = Some(sandbox);
         self
     }
 
@@ -189,7 +197,7 @@ impl<'a> PolicyLoader<'a> {
             policy: assembly.policy(profile, &layers)?,
             limits: in_force.limits,
             tool_limits,
-            sandbox: in_force.sandbox,
+            sandbox: self.sandbox.unwrap_or(in_force.sandbox),
             mode: self.mode.unwrap_or(in_force.mode),
             profile,
             files: names.map(|node| node.file.name().to_owned()).collect(),

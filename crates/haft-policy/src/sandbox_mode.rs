@@ -1,4 +1,6 @@
+use crate::instead::instead;
 use std::fmt;
+use std::str::FromStr;
 
 /// Says whether what is run is kept within a sandbox; from the loosest to the strictest.
 ///
@@ -12,6 +14,14 @@ pub enum SandboxMode {
     Prefer,
     /// It is, and does not run where the machine has none.
     Require,
+}
+
+/// Says that a text is not a mode of the sandbox, with what to write instead.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a mode of the sandbox; {instead}")]
+pub struct SandboxModeError {
+    text: String,
+    instead: String,
 }
 
 impl SandboxMode {
@@ -31,5 +41,17 @@ impl SandboxMode {
 impl fmt::Display for SandboxMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for SandboxMode {
+    type Err = SandboxModeError;
+
+    fn from_str(text: &str) -> Result<Self, SandboxModeError> {
+        let found = Self::ALL.into_iter().find(|mode| mode.as_str() == text);
+        found.ok_or_else(|| SandboxModeError {
+            text: text.to_owned(),
+            instead: instead(text, Self::ALL.map(Self::as_str)),
+        })
     }
 }

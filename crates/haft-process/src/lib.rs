@@ -37,6 +37,8 @@ mod environment;
 mod lifeline;
 mod marker;
 mod process_tree;
+#[cfg(feature = "sandbox")]
+pub mod sandbox;
 mod survivors;
 
 pub use alongside::Alongside;

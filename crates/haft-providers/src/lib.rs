@@ -74,6 +74,9 @@
 //!   program every JSON object of that program keeps its members in another order (`serde_json/preserve_order`), and every
 //!   client of `reqwest` decompresses, that of `haft-http` too; its tool results are text without a mark for failures, and an
 //!   Anthropic stream that breaks off ends without an error. A host that wants it writes a `Model` around it.
+//! - It reads events more strictly than the standard of server-sent events asks: lines of fields that this does not name, or
+//!   without a colon, a `retry` that is no number and a second `event`, `id` or `retry` of one event are refused, since they
+//!   are what is seen where something else than a service of models answers.
 //! - It does not take types from `async-openai`: they refuse events and lose members that they do not know, such as
 //!   `reasoning_content`, and what a provider wants back has to come back whole.
 //!

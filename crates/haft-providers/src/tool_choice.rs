@@ -1,4 +1,5 @@
 use haft_core::ToolName;
+use haft_model::ModelRequest;
 
 /// Says whether a model may, must or must not call tools in a turn that offers some.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -13,4 +14,11 @@ pub enum ToolChoice {
     None,
     /// It calls this one.
     Tool(ToolName),
+}
+
+impl ToolChoice {
+    /// What holds for a request: one that lets the model make no calls has the last word.
+    pub(crate) fn of(&self, request: &ModelRequest) -> &Self {
+        if request.without_calls { &Self::None } else { self }
+    }
 }

@@ -49,6 +49,7 @@
 //! (mode 0600), and so is the directory `-locks`, in which runs are locked (mode 0700). A host that lets agents write where
 //! they are protects all of them ([`SqliteStore::places`]).
 
+mod depth;
 mod entry;
 mod fault;
 mod lease;

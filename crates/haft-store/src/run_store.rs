@@ -34,7 +34,8 @@ pub trait RunStore: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// When it was saved or deleted since it was loaded, and when it cannot be kept; nothing has changed then.
+    /// When it was saved or deleted since it was loaded, and when it cannot be kept, such as what is nested too deep to be
+    /// read again (in more than 127 levels); nothing has changed then.
     ///
     /// # Cancel safety
     ///

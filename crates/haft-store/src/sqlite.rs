@@ -246,8 +246,14 @@ fn number(integer: i64) -> u64 {
     u64::try_from(integer).unwrap_or_default()
 }
 
+/// Writes a value, unless it could not be read again.
 fn to_json(value: &impl serde::Serialize) -> Result<String, StoreFault> {
-    serde_json::to_string(value).map_err(|error| StoreFault::Unwritable { source: error.into() })
+    let unwritable = |source: Box<dyn std::error::Error + Send + Sync>| StoreFault::Unwritable { source };
+    let text = serde_json::to_string(value).map_err(|error| unwritable(error.into()))?;
+    match crate::depth::check(&text) {
+        Ok(()) => Ok(text),
+        Err(too_deep) => Err(unwritable(too_deep.into())),
+    }
 }
 
 fn from_json<T: serde::de::DeserializeOwned>(

@@ -1,25 +1,27 @@
 mod answers;
+mod attending;
 mod keeper;
-mod narrowed;
+mod offer;
 
-use crate::{ChildEnd, ChildOutcome, ChildResult, ChildRun, ExpectedResult, Placed, Runner, report, tools};
+use crate::supervisor::ModelName;
+use crate::{ChildEnd, ChildOutcome, ChildResult, ChildRun, ExpectedResult, Placed, Runner, Supervisor};
 use async_trait::async_trait;
-use haft_agent::{Agent, CutOutputs, Prices, RunEnd, RunEvent, RunState, When};
+use attending::Attending;
+use haft_agent::{Agent, CutOutputs, Prices, Purses, RunEnd, RunEvent, RunState, When};
 use haft_core::RunId;
 use haft_model::Model;
 use haft_tools_core::{
-    CallScope, CollisionPolicy, Events, LocalExecutor, OutputStore, PendingCall, PendingStore, ToolExecutor,
-    ToolRegistry,
+    CallScope, Events, LocalExecutor, OutputStore, PendingCall, PendingStore, ToolExecutor, ToolRegistry,
 };
 use keeper::Keeper;
-use narrowed::Narrowed;
+use offer::Offer;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What every agent is told behind its own instructions.
-const SITUATION: &str = "You work on one task that another agent gave you. It sees nothing of your work but your last message, \
-    which is the result: write into it all that was asked for. Nobody can answer you meanwhile, so decide yourself what is \
+const SITUATION: &str = "You work on one task that another agent gave you. It sees nothing of your work but your result, which \
+    you give by `report` or as your last message: write into it all that was asked for. Nobody can answer you meanwhile, so decide yourself what is \
     left open, and say so in the result. If you cannot do the task, say what keeps you from it.";
 
 /// Drives runs with the loop of [`haft_agent`].
@@ -29,19 +31,21 @@ const SITUATION: &str = "You work on one task that another agent gave you. It se
 /// answer are gone on with by what is found in the [`PendingStore`].
 pub struct AgentRunner {
     executor: Arc<dyn ToolExecutor>,
-    registry: ToolRegistry,
+    /// The tools of the house as they are now.
+    house: Arc<HouseTools>,
     pending: Arc<dyn PendingStore>,
     outputs: Option<Arc<dyn OutputStore>>,
-    /// The tool by which a run gives its result.
-    report: ToolRegistry,
     model: Arc<dyn Model>,
     models: BTreeMap<Arc<str>, Arc<dyn Model>>,
     choose: Option<Arc<Choose>>,
     events: Events,
     prices: Prices,
+    /// Runs are driven again by other agents, which draw on the same purses.
+    purses: Purses,
     at_work: AtWork,
 }
 
+type HouseTools = dyn Fn() -> ToolRegistry + Send + Sync;
 type Choose = dyn Fn(&ChildRun) -> Option<Arc<dyn Model>> + Send + Sync;
 type AtWork = Arc<Mutex<HashMap<RunId, Arc<Agent>>>>;
 
@@ -52,19 +56,39 @@ struct ModelAbove(Arc<dyn Model>);
 impl AgentRunner {
     /// Makes a runner of the model of those agents that name none, and of the executor that all calls are executed by.
     pub fn new(model: impl Model, executor: LocalExecutor) -> Self {
+        let (registry, pending) = (executor.registry().clone(), Arc::clone(executor.pending()));
+        let outputs = executor.outputs().cloned();
+        Self { outputs, ..Self::with_executor(model, Arc::new(executor), registry, pending) }
+    }
+
+    /// As [`AgentRunner::new`], of any executor: with the tools that it executes, and where it keeps the calls that wait for a
+    /// later answer.
+    pub fn with_executor(
+        model: impl Model,
+        executor: Arc<dyn ToolExecutor>,
+        tools: ToolRegistry,
+        pending: Arc<dyn PendingStore>,
+    ) -> Self {
         Self {
-            registry: executor.registry().clone(),
-            pending: Arc::clone(executor.pending()),
-            outputs: executor.outputs().cloned(),
-            report: ToolRegistry::new().with(report()).unwrap_or_default(),
-            executor: Arc::new(executor),
+            executor,
+            house: Arc::new(move || tools.clone()),
+            pending,
+            outputs: None,
             model: Arc::new(model),
             models: BTreeMap::new(),
             choose: None,
             events: Events::default(),
             prices: Prices::default(),
+            purses: Purses::default(),
             at_work: AtWork::default(),
         }
+    }
+
+    /// Takes the tools of the house anew before each turn of a run, such as those of a live
+    /// [`Catalog`](haft_tools_core::Catalog).
+    pub fn tools_from(mut self, tools: impl Fn() -> ToolRegistry + Send + Sync + 'static) -> Self {
+        self.house = Arc::new(tools);
+        self
     }
 
     /// Adds a model that agents can name.
@@ -99,38 +123,28 @@ impl AgentRunner {
             return Ok(model);
         }
         match &child.spec.model {
-            Some(name) => self.models.get(name).cloned().ok_or_else(|| {
-                ChildResult::failed("the model that it works with is not there; do the task yourself")
-                    .with_detail(format!("there is no model called `{name}`"))
-            }),
-            None => Ok(match child.scope.extension::<ModelAbove>() {
-                Some(ModelAbove(model)) => Arc::clone(model),
-                None => Arc::clone(&self.model),
-            }),
+            Some(name) => self.model_called(name),
+            None => self.model_above(child),
         }
     }
 
-    /// The tools of a run: those that its agent's selector chooses, and none that starts runs where it may start none.
-    fn tools_of(&self, child: &ChildRun) -> ToolRegistry {
-        let house = match Placed::of(&child.scope) {
-            // What works in the run's own place stands for what works elsewhere.
-            Some(place) => {
-                let here = self.registry.merge(place.tools(), CollisionPolicy::KeepLast);
-                here.unwrap_or_else(|_| place.tools().clone())
-            }
-            None => self.registry.clone(),
-        };
-        let chosen = house.filtered(&child.spec.tools);
-        let names: Vec<&str> = chosen.names().filter(|name| !tools::NAMES.contains(name)).collect();
-        let chosen = match names.join(", ").parse() {
-            _ if child.may_delegate => chosen,
-            Ok(selector) => house.filtered(&selector),
-            // An empty list is no selector.
-            Err(_) => ToolRegistry::new(),
-        };
-        // Every run can give its result, whatever else it has.
-        let with_report = chosen.merge(&self.report, CollisionPolicy::KeepLast);
-        with_report.unwrap_or(chosen)
+    /// The model that the run above works with.
+    fn model_above(&self, child: &ChildRun) -> Result<Arc<dyn Model>, ChildResult> {
+        if let Some(ModelAbove(model)) = child.scope.extension::<ModelAbove>() {
+            return Ok(Arc::clone(model));
+        }
+        // Where this process has not driven that run, its agent still says it.
+        match child.scope.extension::<ModelName>() {
+            Some(ModelName(name)) => self.model_called(name),
+            None => Ok(Arc::clone(&self.model)),
+        }
+    }
+
+    fn model_called(&self, name: &str) -> Result<Arc<dyn Model>, ChildResult> {
+        self.models.get(name).cloned().ok_or_else(|| {
+            ChildResult::failed("the model that it works with is not there; do the task yourself")
+                .with_detail(format!("there is no model called `{name}`"))
+        })
     }
 
     fn agent(
@@ -140,10 +154,9 @@ impl AgentRunner {
         keeper: Keeper,
         expected: &ExpectedResult,
     ) -> Agent {
-        let tools = self.tools_of(child);
-        let specs = tools.direct_specs();
-        let reads_outputs = tools.get("read_output").is_some();
-        let executor = Narrowed::new(Arc::clone(&self.executor), tools, child.attended_like.clone());
+        let offer = Offer::new(child, Arc::clone(&self.house));
+        let reads_outputs = offer.now().registry().get("read_output").is_some();
+        let executor = Attending::new(Arc::clone(&self.executor), child.attended_like.clone());
         let missing = Placed::of(&child.scope).map(|place| place.missing()).unwrap_or_default();
         let missing = (!missing.is_empty())
             .then(|| format!("You work in a place of your own. What is not there: {}.", missing.join(", ")));
@@ -151,15 +164,18 @@ impl AgentRunner {
         let told = [own, Some(SITUATION.to_owned()), missing, expected.instructions()];
         let system: Vec<String> = told.into_iter().flatten().collect();
         let system = system.join("\n\n");
-        let mut agent = Agent::with_executor(model, Arc::new(executor), specs)
+        let mut agent = Agent::with_executor(model, Arc::new(executor), offer.now().list())
+            .with_run_tools(move |_| offer.now())
+            .purses(self.purses.clone())
+            .news(Arc::clone(&child.news))
             .system(system)
             .events(self.events.clone())
             .prices(self.prices.clone())
             .cancelled_by(child.cancellation.clone())
             .kept_by(Arc::new(keeper))
             .budget(child.budget)
-            .may_repeat(["wait_agents", "list_agents"])
-            .made_again(tools::MADE_AGAIN);
+            .may_repeat(Supervisor::MAY_REPEAT)
+            .made_again(Supervisor::MADE_AGAIN);
         if let Some(outputs) = self.outputs.as_ref().filter(|_| reads_outputs) {
             agent = agent.compacted_by(CutOutputs::new(Arc::clone(outputs)));
         }
@@ -192,6 +208,10 @@ impl Runner for AgentRunner {
         true
     }
 
+    async fn is_answered(&self, calls: &[PendingCall]) -> bool {
+        self.next_answer(calls.to_vec()).await.is_ok_and(|answer| answer.is_some())
+    }
+
     async fn withdraw(&self, calls: &[PendingCall]) {
         for call in calls.iter().flat_map(PendingCall::leaves) {
             // Whoever has claimed it has gone on with it.
@@ -220,7 +240,10 @@ impl AgentRunner {
         let agent = Arc::new(self.agent(&child, model, keeper, &expected));
         let _listed = Listed::new(&self.at_work, scope.run(), &agent);
         let state = if let Some(state) = kept {
-            go_on(&agent, &scope, &child, state).await?
+            let waiting = self.pending.waiting().await.unwrap_or_default();
+            let own: Vec<PendingCall> =
+                waiting.into_iter().filter(|pending| pending.run == *scope.run()).collect();
+            go_on(&agent, &scope, &child, state, &own).await?
         } else {
             let prompt = said(std::iter::once(&child.task).chain(&child.said));
             agent.run_from(scope.clone(), child.messages.iter().cloned(), prompt).await
@@ -247,12 +270,13 @@ impl AgentRunner {
     }
 }
 
-/// Goes on with a run from where it was kept.
+/// Goes on with a run from where it was kept; `waiting` are the calls of it that people were asked about.
 async fn go_on(
     agent: &Agent,
     scope: &CallScope,
     child: &ChildRun,
     state: RunState,
+    waiting: &[PendingCall],
 ) -> Result<RunState, ChildResult> {
     let mut state = state.with_budget(child.budget);
     if state.end().is_some() {
@@ -270,7 +294,16 @@ async fn go_on(
     if state.is_paused() {
         return agent.unpause(scope.clone(), state).await.map_err(|error| misstep(&error));
     }
-    Ok(agent.go_on(scope.clone(), state).await)
+    // A call that still waits can be answered otherwise by now than when it was to be gone on with.
+    let is_open =
+        state.approved().is_some_and(|(approved, _)| waiting.iter().any(|pending| pending.id == approved.id));
+    match state.interruption(waiting) {
+        RunEvent::Interrupted if !is_open => Ok(agent.go_on(scope.clone(), state).await),
+        stands => {
+            let stands = agent.step(scope.clone(), state, stands).await;
+            stands.map_err(|error| misstep(&error))
+        }
+    }
 }
 
 fn said<'a>(texts: impl IntoIterator<Item = &'a String>) -> String {
@@ -330,7 +363,6 @@ impl fmt::Debug for AgentRunner {
         f.debug_struct("AgentRunner")
             .field("model", self.model.capabilities())
             .field("models", &self.models.keys())
-            .field("registry", &self.registry)
             .finish_non_exhaustive()
     }
 }

@@ -17,6 +17,6 @@ pub use apply_changes::ApplyChanges;
 pub use kept_changes::{ChangesError, KeptChanges};
 pub use patch::{FileChange, LeftOut, Patch, PatchFile};
 pub use show_changes::ShowChanges;
-pub use workplaces::{Placed, Workplace, WorkplaceError, Workplaces, take_changes};
+pub use workplaces::{Placed, Workplace, WorkplaceError, Workplaces, take_changes, take_up_changes};
 #[cfg(all(unix, feature = "worktrees"))]
 pub use worktrees::{PlaceLimits, Worktrees};

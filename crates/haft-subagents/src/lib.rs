@@ -9,6 +9,7 @@
 //! use haft_model::{ScriptedModel, Session};
 //! use haft_subagents::{AgentRunner, AgentSpec, Supervisor};
 //! use haft_tools_core::{AccessMode, CallScope, LocalExecutor, Policy, Resource, Rule, Scheme};
+//! use std::sync::Arc;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,11 +25,15 @@
 //! let supervisor = Supervisor::builder().agent(explorer).build();
 //! let may_explore = Rule::access(AccessMode::Call, Resource::exact(Scheme::new("agent"), "explorer"));
 //! // Beside the tools of the supervisor there would be those that the agents work with.
-//! let executor =
-//!     LocalExecutor::builder(supervisor.tools()?).policy(Policy::new().allow(may_explore)).build();
+//! let executor = LocalExecutor::builder(supervisor.tools()?)
+//!     .policy(Policy::new().allow(may_explore).allow(Supervisor::looking_after()))
+//!     .build();
 //! supervisor.drive_with(AgentRunner::new(ScriptedModel::new(below), executor.clone()));
 //!
-//! let agent = Agent::new(ScriptedModel::new(session), executor).made_again(Supervisor::MADE_AGAIN);
+//! let agent = Agent::new(ScriptedModel::new(session), executor)
+//!     .made_again(Supervisor::MADE_AGAIN)
+//!     .may_repeat(Supervisor::MAY_REPEAT)
+//!     .news(Arc::new(supervisor.clone()));
 //! let state = agent.run(CallScope::new("run-1".parse()?), "Where is the parser?").await;
 //! assert_eq!(state.last_text(), "It is in src/parse.rs.");
 //! # Ok(())
@@ -70,13 +75,14 @@ mod tools;
 pub use agent_runner::AgentRunner;
 pub use isolation::{
     ApplyChanges, ChangesError, FileChange, KeptChanges, LeftOut, Patch, PatchFile, Placed, ShowChanges,
-    Workplace, WorkplaceError, Workplaces, take_changes,
+    Workplace, WorkplaceError, Workplaces, take_changes, take_up_changes,
 };
 #[cfg(all(unix, feature = "worktrees"))]
 pub use isolation::{PlaceLimits, Worktrees};
 pub use limits::SpawnLimits;
 pub use markdown::{AgentDirectory, AgentFile, AgentFileError, AgentFiles, FileNote, NoteKind};
 pub use record::{ChildEnd, ChildRecord, ChildResult, ChildStatus};
+pub(crate) use record::{Handed, ToldBy};
 pub use report::report;
 pub use result::{ExpectedResult, InvalidOutputSchema, Unfit};
 pub use runner::{ChildMeter, ChildOutcome, ChildRun, Runner};

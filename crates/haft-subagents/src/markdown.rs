@@ -4,6 +4,7 @@ mod directory;
 mod error;
 mod front_matter;
 mod keys;
+mod named_tools;
 mod note;
 mod quoting;
 mod tool_terms;
@@ -14,6 +15,7 @@ pub use error::AgentFileError;
 pub use note::{FileNote, NoteKind};
 
 use crate::AgentSpec;
+use named_tools::NamedTool;
 use std::sync::Arc;
 
 /// The largest file that is read, in bytes.
@@ -45,6 +47,7 @@ pub struct AgentFile {
     pub notes: Vec<FileNote>,
     /// What the file is called, for people.
     pub source: Arc<str>,
+    named: Vec<NamedTool>,
 }
 
 impl AgentFile {
@@ -63,8 +66,8 @@ impl AgentFile {
         let text = front_matter::normalized(text);
         let parts = front_matter::split(&text, source)?;
         let read = yaml::read(parts.front, source)?;
-        let (spec, notes) = keys::spec(read, &parts, source)?;
-        Ok(Self { spec, notes, source: source.into() })
+        let (spec, notes, named) = keys::spec(read, &parts, source)?;
+        Ok(Self { spec, notes, source: source.into(), named })
     }
 }
 

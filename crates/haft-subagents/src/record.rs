@@ -39,10 +39,17 @@ pub struct ChildRecord {
     /// What was said to it while nobody drove it, and it was not told yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inbox: Vec<String>,
+    /// What of that it was given, which it has or has not when its process ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) handed: Option<Handed>,
     /// Whether its parent was told how it ended.
     #[serde(default)]
     pub told: bool,
-    /// What it may spend in all, once that was set aside.
+    /// How its parent was told, until it is seen to have that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) told_by: Option<ToldBy>,
+    /// What it may spend in all: no more than what its parent had left when it was asked for, and than what was set aside for
+    /// it since.
     #[serde(default)]
     pub budget: Budget,
     /// What it has spent, with those it started.
@@ -76,6 +83,40 @@ pub enum ChildStatus {
     Ended {
         /// What became of it.
         result: ChildResult,
+    },
+}
+
+/// Says what a run was given of what was said to it, and where it stood then.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Handed {
+    /// How many texts it was given.
+    pub(crate) texts: usize,
+    /// Whether it was begun with them.
+    #[serde(default)]
+    pub(crate) begins: bool,
+    /// How many entries its log had.
+    pub(crate) entries: usize,
+    /// What it was told before, and its transcript had not yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) queue: Vec<String>,
+}
+
+/// Says how a run was told that another one has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ToldBy {
+    /// By the answer to a call of its own.
+    Call {
+        call: CallId,
+        /// How many messages its transcript had when the call was made, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after_messages: Option<u64>,
+    },
+    /// By a message.
+    Message {
+        /// How many messages its transcript had then, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after_messages: Option<u64>,
     },
 }
 
@@ -144,6 +185,17 @@ impl ChildRecord {
             ChildStatus::Waiting { calls } => calls,
             _ => &[],
         }
+    }
+
+    /// Whether it has ended in the background, and the run that started it was not told.
+    pub(crate) fn is_untold(&self) -> bool {
+        self.background && self.has_ended() && !self.told
+    }
+
+    pub(crate) fn begin_again(&mut self) {
+        (self.told, self.told_by) = (false, None);
+        self.status = ChildStatus::Queued;
+        self.ended_at_ms = None;
     }
 
     pub(crate) fn end(&mut self, result: ChildResult) {

@@ -1,3 +1,4 @@
+use crate::AgentSpec;
 use async_trait::async_trait;
 use haft_agent::RunHandle;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
@@ -5,50 +6,46 @@ use haft_tools_core::{Accesses, Action, CallContext, CallScope, Prepared, Tool, 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-const DESCRIPTION: &str = "Gives the result of your task and ends it: call it once, when all is done. The result is a text, or the \
-    JSON object that you were asked for.";
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Input {
-    result: Value,
-}
+const DESCRIPTION: &str = "Gives the result of your task and ends it: call it once, when all is done.";
 
 /// Makes the tool `report`, by which a run that another one started gives its result and ends.
+///
+/// Its input is what the agent's result [looks like](AgentSpec::output), so that a result which does not fit is answered like
+/// any arguments that do not; for an agent that answers in text, it is one text.
 ///
 /// [`AgentRunner`](crate::AgentRunner) gives it to every run. A run that says its result as its last message needs it not. It
 /// declares no accesses: a policy that does not allow what no rule speaks of has to allow it by name.
 ///
 /// ```
-/// use haft_subagents::report;
+/// use haft_subagents::{AgentSpec, report};
 /// use haft_tools_core::{Policy, Rule, ToolRegistry};
 ///
-/// let tools = ToolRegistry::new().with(report())?;
+/// let explorer = AgentSpec::new("explorer".parse()?, "Finds where things are in the code.");
+/// let tools = ToolRegistry::new().with(report(&explorer))?;
 /// let policy = Policy::new().allow(Rule::tools("report".parse()?));
 /// # let _ = (tools, policy);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn report() -> impl Tool {
-    let input = json!({
-        "type": "object",
-        "properties": {
-            "result": {
-                "type": ["string", "object"],
-                "description": "The result: a text, or the JSON object that was asked for.",
-            },
-        },
-        "required": ["result"],
-        "additionalProperties": false,
+pub fn report(spec: &AgentSpec) -> impl Tool {
+    let is_text = spec.output.is_none();
+    let input = spec.output.clone().unwrap_or_else(|| {
+        crate::tools::schema(json!({
+            "type": "object",
+            "properties": { "result": { "type": "string", "description": "The result.", "minLength": 1 } },
+            "required": ["result"],
+            "additionalProperties": false,
+        }))
     });
-    let spec = ToolSpec::new(ToolName::project("report"), DESCRIPTION, crate::tools::schema(input))
+    let spec = ToolSpec::new(ToolName::project("report"), DESCRIPTION, input)
         .with_title("Report the result")
         .with_origin(Origin::Builtin)
         .with_hints(ToolHints { read_only: true, idempotent: true, ..ToolHints::default() });
-    Report { spec }
+    Report { spec, is_text }
 }
 
 struct Report {
     spec: ToolSpec,
+    is_text: bool,
 }
 
 impl Tool for Report {
@@ -57,16 +54,20 @@ impl Tool for Report {
     }
 
     fn prepare(&self, input: &Value, _: &CallScope) -> Result<Prepared, ToolError> {
-        let Input { result } = parse_input(input)?;
-        let text = match result {
-            Value::String(text) => text,
-            other => other.to_string(),
-        };
-        if text.trim().is_empty() {
+        if !self.is_text {
+            return Ok(Prepared::new(Accesses::none(), Conclude(input.to_string())));
+        }
+        let Text { result } = parse_input(input)?;
+        if result.trim().is_empty() {
             return Err(ToolError::invalid_input("the result is empty; write what came out"));
         }
-        Ok(Prepared::new(Accesses::none(), Conclude(text)))
+        Ok(Prepared::new(Accesses::none(), Conclude(result)))
     }
+}
+
+#[derive(Deserialize)]
+struct Text {
+    result: String,
 }
 
 struct Conclude(String);

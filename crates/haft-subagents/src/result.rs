@@ -92,7 +92,7 @@ impl ExpectedResult {
     pub fn instructions(&self) -> Option<String> {
         let schema = self.0.as_ref()?.as_value();
         Some(format!(
-            "When you are done, give your result by calling `report`, or as your last message: one JSON object that fits this \
+            "When you are done, call `report` with your result, or say it as your last message: one JSON object that fits this \
              schema, and nothing else.\n{schema}"
         ))
     }

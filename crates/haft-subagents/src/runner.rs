@@ -1,6 +1,6 @@
 use crate::{AgentSpec, ChildMemory, ChildResult};
 use async_trait::async_trait;
-use haft_agent::{Budget, Spent, When};
+use haft_agent::{Budget, News, Spent, When};
 use haft_core::{Message, RunId};
 use haft_tools_core::{CallContext, CallScope, PendingCall};
 use std::fmt;
@@ -54,6 +54,19 @@ pub trait Runner: Send + Sync + 'static {
         false
     }
 
+    /// Whether a run that waits for these calls can be gone on with: a person has answered one of them, or none can any more.
+    ///
+    /// It is asked for runs in the background, before each turn of the run that started them. By default it is not known, and
+    /// such a run is gone on with when it is waited for.
+    ///
+    /// # Cancel safety
+    ///
+    /// Must be cancel safe.
+    async fn is_answered(&self, calls: &[PendingCall]) -> bool {
+        let _ = calls;
+        false
+    }
+
     /// Takes back what people were asked about for a run that is not gone on with, so that nobody answers it in vain.
     ///
     /// By default nothing is done: the questions stay where they are, and their answers are used by nobody.
@@ -97,6 +110,8 @@ pub struct ChildRun {
     pub memory: ChildMemory,
     /// Takes note of what it spends.
     pub meter: ChildMeter,
+    /// What it is told before each of its turns: what has become of the runs that it has started.
+    pub news: Arc<dyn News>,
 }
 
 /// Says what became of a run that was driven.

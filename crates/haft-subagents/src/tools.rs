@@ -11,15 +11,22 @@ pub(crate) use outcome::news;
 
 use crate::supervisor::{House, WeakSupervisor};
 use haft_core::{Origin, Schema, ToolError, ToolHints, ToolName, ToolSpec};
-use haft_tools_core::{RegistryError, Tool, ToolRegistry};
+use haft_tools_core::{RegistryError, Selector, Tool, ToolRegistry};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The names of the tools, which a run has none of where it may not delegate.
-pub(crate) const NAMES: [&str; 5] = ["delegate", "wait_agents", "send_agent", "cancel_agent", "list_agents"];
+/// Tells whether a tool is of no use to a run that may not delegate.
+pub(crate) fn of_delegation(name: &str) -> bool {
+    let of_changes = ["show_changes", "apply_changes"];
+    let of_runs = ["delegate", "wait_agents", "send_agent", "cancel_agent", "list_agents"];
+    of_runs.contains(&name) || of_changes.contains(&name)
+}
 
 /// The names of the tools whose calls find what they began, so that they can be made again.
 pub(crate) const MADE_AGAIN: [&str; 2] = ["delegate", "wait_agents"];
+
+/// The names of the tools whose calls say something new each time, though nothing is asked anew.
+pub(crate) const MAY_REPEAT: [&str; 2] = ["wait_agents", "list_agents"];
 
 pub(crate) fn registry(supervisor: &WeakSupervisor, house: &House) -> Result<ToolRegistry, RegistryError> {
     let tools: [Arc<dyn Tool>; 5] = [
@@ -30,6 +37,12 @@ pub(crate) fn registry(supervisor: &WeakSupervisor, house: &House) -> Result<Too
         Arc::new(list_agents::ListAgents::new(supervisor)),
     ];
     ToolRegistry::of(tools)
+}
+
+/// Chooses the tools that reach nothing but runs of the same tree.
+pub(crate) fn looking_after() -> Selector {
+    let names = "wait_agents, send_agent, cancel_agent, list_agents, report";
+    names.parse().expect("the names of tools are a selector")
 }
 
 fn spec(name: &str, title: &str, description: impl Into<String>, input: Schema) -> ToolSpec {

@@ -12,7 +12,7 @@ use crate::origin::origin_of;
 use crate::resource;
 use crate::words::{Count, Shown, counted};
 use async_trait::async_trait;
-use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
+use haft_core::{Content, Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_tools_core::{
     Access, Accesses, Action, CallContext, CallScope, Prepared, Preview, Tool, input_schema, parse_input,
 };
@@ -31,6 +31,9 @@ const TOLD_FILES: usize = 3;
 
 /// How many files and notes are named in a reply.
 const NAMED_LINES: usize = 200;
+
+/// What is said of files that were changed elsewhere during the call.
+const DRIFTED: &str = "[something else wrote to files of the patch during this call; the hunks were looked up in what they are now]";
 
 const DESCRIPTION: &str = "\
 Changes, creates, removes and renames files by a patch: either the form that starts with `*** Begin Patch` and ends with \
@@ -168,9 +171,22 @@ impl Patch {
         let _lock = self.workdir.lock(paths).map_err(failure)?;
         match self.try_once(origin, stop)? {
             Ok(output) => Ok(output),
+            Err(Uncommitted::Changed(path)) if self.removes_unseen(&path) => {
+                Err(Uncommitted::Changed(path).into_error())
+            }
             // Something has changed since it was read, which need not be where the hunks are.
-            Err(_) => self.try_once(origin, stop)?.map_err(Uncommitted::into_error),
+            Err(_) => {
+                let mut output = self.try_once(origin, stop)?.map_err(Uncommitted::into_error)?;
+                output.content.push(Content::text(DRIFTED));
+                Ok(output)
+            }
         }
+    }
+
+    /// Tells whether a file is to be removed whatever is in it.
+    fn removes_unseen(&self, path: &WorkdirPath) -> bool {
+        let removes = |kind: &Kind| matches!(kind, Kind::Delete { hunks } if hunks.is_empty());
+        self.files.iter().any(|file| file.path == *path && removes(&file.patch.kind))
     }
 
     fn try_once(

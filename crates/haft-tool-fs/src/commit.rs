@@ -92,7 +92,7 @@ pub(crate) fn commit(
     let failed = |error| Uncommitted::Failed(failure(error));
     // First what a killed process has left, so that it is not taken for what is to be there.
     let mut set = workdir.change(origin.clone());
-    for change in changes {
+    for change in changes.iter().filter(|_| !is_only_write(changes)) {
         if !is_as_before(workdir, change).map_err(failed)? {
             return Err(Uncommitted::Changed(change.path.clone()));
         }
@@ -139,6 +139,11 @@ pub(crate) fn undo_note(finished: &Finished) -> Option<String> {
         }
     }
     (!notes.is_empty()).then(|| notes.join("\n"))
+}
+
+/// Tells whether nothing but one file is written over: that looks at what is there by itself, right before it is done.
+fn is_only_write(changes: &[Change<'_>]) -> bool {
+    matches!(changes, [Change { before: Before::Holds(_), after: After::Holds(_), .. }])
 }
 
 fn is_as_before(workdir: &Workdir, change: &Change<'_>) -> Result<bool, Error> {

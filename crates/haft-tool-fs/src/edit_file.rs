@@ -9,7 +9,7 @@ mod shift;
 use crate::blocking::{blocking, blocking_preview, go_on};
 use crate::commit::{self, After, Before, Uncommitted, commit};
 use crate::diff::Diff;
-use crate::digest::digest;
+use crate::digest::digest_beside;
 use crate::encoding::{Decoded, TextEncoding};
 use crate::failure::{failure, failure_near, resolve_writable};
 use crate::hints::Hints;
@@ -183,10 +183,10 @@ impl Change {
         })?;
         go_on(stop)?;
         let parts = spliced(&old, &edited.parts);
-        let digest = digest(&parts);
-        let (before, after) = (Before::Holds(&old), After::Holds(parts));
+        let (before, after) = (Before::Holds(&old), After::Holds(parts.clone()));
         let change = commit::Change { path: &self.path, before, after, executable: None, permissions: None };
-        match commit(&self.workdir, origin, &[change]) {
+        let (committed, digest) = digest_beside(&parts, || commit(&self.workdir, origin, &[change]));
+        match committed {
             Ok(committed) => Ok(Ok(committed.noted(self.output(&edited, &digest)))),
             Err(refused @ Uncommitted::Changed(_)) => Ok(Err(refused)),
             Err(Uncommitted::Failed(error)) => Err(error),

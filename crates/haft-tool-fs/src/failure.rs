@@ -21,9 +21,15 @@ pub(crate) fn resolve(workdir: &Workdir, path: &str) -> Result<WorkdirPath, Tool
 /// Nobody is asked about what will be refused anyway.
 pub(crate) fn resolve_writable(workdir: &Workdir, path: &str) -> Result<WorkdirPath, ToolError> {
     let path = resolve(workdir, path)?;
-    match workdir.access(&path) {
-        RootAccess::ReadWrite => Ok(path),
-        RootAccess::ReadOnly => Err(failure(Error::ReadOnly { path })),
+    writable(workdir, &path)?;
+    Ok(path)
+}
+
+/// Refuses a place at which nothing may be changed.
+pub(crate) fn writable(workdir: &Workdir, path: &WorkdirPath) -> Result<(), ToolError> {
+    match workdir.access(path) {
+        RootAccess::ReadWrite => Ok(()),
+        RootAccess::ReadOnly => Err(failure(Error::ReadOnly { path: path.clone() })),
     }
 }
 

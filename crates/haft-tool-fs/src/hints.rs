@@ -15,20 +15,24 @@ pub(crate) struct Hints {
 impl Hints {
     /// Decides for a tool that, where nothing exists, answers with the names near it.
     pub(crate) fn where_missing(workdir: &Workdir, path: &WorkdirPath) -> Self {
-        match workdir.kind(path) {
-            Err(Error::NotFound { .. }) => {
-                let highest = missing_above(workdir, path).pop();
-                Self { directory: highest.as_ref().unwrap_or(path).parent() }
-            }
-            _ => Self::default(),
-        }
+        Self::decide(workdir, path, &workdir.kind(path))
     }
 
     /// Decides for a tool that answers with the content of a directory too.
     pub(crate) fn where_no_file(workdir: &Workdir, path: &WorkdirPath) -> Self {
         match workdir.kind(path) {
             Ok(EntryKind::Directory) => Self { directory: Some(path.clone()) },
-            _ => Self::where_missing(workdir, path),
+            found => Self::decide(workdir, path, &found),
+        }
+    }
+
+    fn decide(workdir: &Workdir, path: &WorkdirPath, found: &Result<EntryKind, Error>) -> Self {
+        match found {
+            Err(Error::NotFound { .. }) => {
+                let highest = missing_above(workdir, path).pop();
+                Self { directory: highest.as_ref().unwrap_or(path).parent() }
+            }
+            _ => Self::default(),
         }
     }
 

@@ -180,12 +180,12 @@ struct Asked {
 
 impl Asked {
     /// Opens the file if it is a small text that is in memory: others can take time to decode.
-    fn text_at_hand(&self, workdir: &Workdir) -> Option<File> {
+    fn text_at_hand(&self, workdir: &Workdir) -> Option<(File, Vec<u8>)> {
         let (file, content) = workdir.open_at_hand(&self.path, BYTES_AT_HAND)?;
         let is_notebook = self.path.as_str().to_ascii_lowercase().ends_with(".ipynb");
         let is_decoded = is_notebook || content.starts_with(b"%PDF") || content.starts_with(b"GIF8");
         let is_text = !content.contains(&0) && std::str::from_utf8(&content).is_ok();
-        (is_text && !is_decoded).then_some(file)
+        (is_text && !is_decoded).then_some((file, content))
     }
 }
 
@@ -199,12 +199,9 @@ impl Action for Read {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         // Going to another thread and back costs several times as much as to read what is in memory.
         if let [asked] = &self.files[..]
-            && let Some(file) = asked.text_at_hand(&self.reader.workdir)
+            && let Some(text) = asked.text_at_hand(&self.reader.workdir)
         {
-            return self
-                .reader
-                .answer_of(file, asked, REPLY_BYTES, cx.cancellation())
-                .map(Answer::into_output);
+            return self.reader.answer_text(text, asked, cx.cancellation()).map(Answer::into_output);
         }
         blocking(&cx, move |stop| self.read(stop)).await
     }

@@ -25,11 +25,12 @@ pub(crate) fn in_file(
 ) -> Result<Vec<FileChange>, String> {
     let encoding = decoded.encoding;
     let written = changes.iter().map(|change| {
-        let line = Count(line_at(decoded.text.as_bytes(), change.place.start));
+        let line = || Count(line_at(decoded.text.as_bytes(), change.place.start));
         if change.new.contains(char::REPLACEMENT_CHARACTER) && encoding != TextEncoding::UTF_8 {
             return Err(format!(
                 "the \u{fffd} that the new text has near line {line} stands for bytes that are no text and cannot be written; leave \
-                 them where they are by leaving them out of the old and the new text"
+                 them where they are by leaving them out of the old and the new text",
+                line = line()
             ));
         }
         let new = encoding.encode(&change.new).map_err(|character| {
@@ -37,7 +38,8 @@ pub(crate) fn in_file(
                 "the file is in {}, which does not have the character {} that the new text has near line {line}; write it another \
                  way, or convert the file with a command such as `iconv` first",
                 encoding.name(),
-                character.escape_unicode().to_string().replace(r"\u{", "U+").replace('}', "").to_uppercase()
+                character.escape_unicode().to_string().replace(r"\u{", "U+").replace('}', "").to_uppercase(),
+                line = line()
             )
         })?;
         Ok((decoded.in_file(&change.place), new.into_owned()))

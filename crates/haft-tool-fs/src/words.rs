@@ -86,7 +86,4 @@ mod tests {
         let written = [0, 1, 2, 3].map(|count| joined(&words[..count], "or"));
         assert_eq!(written, ["", "a", "a or b", "a, b or c"]);
     }
-
-    #[test]
-    fn shows_a_path_on_one_line() {}
 }

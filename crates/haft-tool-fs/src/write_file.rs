@@ -31,7 +31,10 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// How large a file may be, in bytes, for its change to be shown as a diff.
-const DIFFED_BYTES: u64 = 4 * 1024 * 1024;
+const DIFFED_BYTES: usize = 4 * 1024 * 1024;
+
+/// How large a file may be, in bytes, for what it is like to be kept.
+const KEPT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// How many bytes of the diff the model gets.
 const SHOWN_DIFF_BYTES: usize = 4 * 1024;
@@ -46,7 +49,8 @@ encoding, byte order mark, line endings and mode; a text that stands for somethi
 /// The content goes into place in one step, so that neither a reader nor a crash sees half of it; directories that do
 /// not exist are created and named in the reply. Content that is there already is not written again. What an existing file is
 /// like stays: its encoding, byte order mark and mode, and CR LF at the ends of its lines if all of them have it and the content
-/// has none; content that its encoding does not have is refused. So is content with a line such as `// ... rest unchanged` that
+/// has none; content that its encoding does not have is refused. Of a file of more than 64 MiB only its mode is kept, which the
+/// reply says. Refused, too, is content with a line such as `// ... rest unchanged` that
 /// the file does not have. The host gets the
 /// change as a unified diff in the output's details (`{"path", "diff", "digest"}`; the diff is null where a side is larger than 4 MiB or
 /// not text), and a person who is asked sees the same.
@@ -121,9 +125,11 @@ enum Before {
         crlf: bool,
         bytes: Vec<u8>,
     },
-    /// Something that no diff can show: not text, or too large.
+    /// Something that is no text, or too large or forbidden to read.
     Other {
-        bytes: u64,
+        size: u64,
+        /// What it holds, where that was read.
+        bytes: Option<Vec<u8>>,
     },
 }
 
@@ -162,11 +168,8 @@ impl Change {
 
     fn write(&self, origin: &ChangeOrigin, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let _lock = self.workdir.lock([&self.path]).map_err(failure)?;
-        match self.try_once(origin, stop)? {
-            Ok(output) => Ok(output),
-            // Something else has written to it since it was read.
-            Err(_) => self.try_once(origin, stop)?.map_err(Uncommitted::into_error),
-        }
+        // What something else has written to it since it was read is not to be lost.
+        self.try_once(origin, stop)?.map_err(Uncommitted::into_error)
     }
 
     fn try_once(
@@ -184,8 +187,10 @@ impl Change {
         go_on(stop)?;
         let expected = match &before {
             Before::Nothing => commit::Before::Absent,
-            Before::Text { bytes, .. } => commit::Before::Holds(bytes),
-            Before::Other { .. } => commit::Before::Whatever,
+            Before::Text { bytes, .. } | Before::Other { bytes: Some(bytes), .. } => {
+                commit::Before::Holds(bytes)
+            }
+            Before::Other { bytes: None, .. } => commit::Before::Whatever,
         };
         let after = commit::After::Holds(vec![bytes.as_slice()]);
         let change =
@@ -215,6 +220,9 @@ impl Change {
             // Writing to a string cannot fail.
             let _ = write!(text, "; kept {kept}");
         }
+        if matches!(before, Before::Other { size, bytes: None } if *size > KEPT_BYTES) {
+            text.push_str("; it was too large to look at, so only its mode was kept");
+        }
         if !directories.is_empty() {
             let directories: Vec<String> =
                 directories.iter().map(|path| format!("`{}`", Shown::new(path.as_str()))).collect();
@@ -231,13 +239,13 @@ impl Change {
 
     /// Looks at what is there, and refuses what must not be replaced.
     fn before(&self) -> Result<Before, ToolError> {
-        let before = match whole(&self.workdir, &self.path, DIFFED_BYTES) {
+        let before = match whole(&self.workdir, &self.path, KEPT_BYTES) {
             Ok(bytes) => Before::of(bytes),
             Err(Error::NotFound { .. }) => return Ok(Before::Nothing),
             Err(error) if cannot_be_shown(&error) => {
                 let metadata = self.workdir.metadata(&self.path);
                 let metadata = metadata.map_err(failure)?;
-                Before::Other { bytes: metadata.size() }
+                Before::Other { size: metadata.size(), bytes: None }
             }
             Err(error) => return Err(failure(error)),
         };
@@ -300,10 +308,11 @@ impl Change {
     fn diff(&self, before: &Before) -> Option<Diff> {
         let (old, crlf) = match before {
             Before::Nothing => (None, false),
+            Before::Text { bytes, .. } if bytes.len() > DIFFED_BYTES => return None,
             Before::Text { text, crlf, .. } => (Some(text.as_str()), *crlf),
             Before::Other { .. } => return None,
         };
-        let is_small = u64::try_from(self.content.len()).is_ok_and(|bytes| bytes <= DIFFED_BYTES);
+        let is_small = self.content.len() <= DIFFED_BYTES;
         let new = self.content.strip_prefix('\u{feff}').unwrap_or(&self.content);
         let new = if crlf && !new.contains('\r') {
             Cow::Owned(new.replace('\n', "\r\n"))
@@ -317,7 +326,7 @@ impl Change {
 impl Before {
     fn of(bytes: Vec<u8>) -> Self {
         let Some(decoded) = Decoded::new(&bytes).filter(|decoded| !decoded.text.contains('\0')) else {
-            return Self::Other { bytes: bytes.len() as u64 };
+            return Self::Other { size: bytes.len() as u64, bytes: Some(bytes) };
         };
         let text = decoded.text.into_owned();
         let newlines = line_feeds(text.as_bytes());
@@ -330,7 +339,7 @@ impl Before {
         match self {
             Self::Nothing => "nothing".to_owned(),
             Self::Text { text, bytes, .. } => measure(text, bytes.len()),
-            Self::Other { bytes } => size(*bytes),
+            Self::Other { size: bytes, .. } => size(*bytes),
         }
     }
 
@@ -354,7 +363,8 @@ impl Before {
     fn bytes(&self) -> Option<&Vec<u8>> {
         match self {
             Self::Text { bytes, .. } => Some(bytes),
-            Self::Nothing | Self::Other { .. } => None,
+            Self::Other { bytes, .. } => bytes.as_ref(),
+            Self::Nothing => None,
         }
     }
 }

@@ -14,6 +14,8 @@
 //! and comments are never its business. Programs are what their names say: what lies in the directories of `PATH` is the
 //! host's affair. A file that a command reads is the one that is there when the script is read.
 
+#[cfg(feature = "sandbox")]
+mod asked;
 mod assignment;
 mod builtin;
 mod command;
@@ -23,6 +25,8 @@ mod other_shell;
 mod paths;
 mod walk;
 
+#[cfg(feature = "sandbox")]
+pub(crate) use self::asked::{Asked, asked};
 use self::directory::Current;
 use crate::EXEC;
 use crate::catalogue::{Catalogue, Word};
@@ -42,17 +46,20 @@ const MOST_SCRIPTS: usize = 12;
 /// How many bytes of scripts within scripts are read, as they can be in the script several times.
 const MOST_BYTES: usize = 4 * 128 * 1024;
 
-/// Reads a script that runs in a directory, and says what it will do.
+/// Reads a script that runs in a directory, and says what it will do, and whether that is certainly all.
 pub(crate) fn accesses(
     script: &str,
     surroundings: &Surroundings,
     directory: &WorkdirPath,
     description: &str,
-) -> Accesses {
+) -> (Accesses, bool) {
     let mut analysis = Analysis::new(surroundings, Current::inside(directory));
     match analysis.script(script) {
-        Ok(()) => analysis.finish(script, description),
-        Err(Unreadable(why)) => unread(script, description, why),
+        Ok(()) => {
+            let is_understood = analysis.is_understood();
+            (analysis.finish(script, description), is_understood)
+        }
+        Err(Unreadable(why)) => (unread(script, description, why), false),
     }
 }
 
@@ -174,6 +181,13 @@ impl<'a> Analysis<'a> {
             self.script_apart(script)?;
         }
         Ok(word)
+    }
+
+    fn is_understood(&self) -> bool {
+        let is_all_told = self.reasons.is_empty() && (!self.moves || self.functions.is_empty());
+        is_all_told
+            && self.accesses.len() <= MOST_ACCESSES
+            && self.commands.iter().all(|(_, is_known)| *is_known)
     }
 
     fn finish(mut self, script: &str, description: &str) -> Accesses {

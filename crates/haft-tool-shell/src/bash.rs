@@ -1,11 +1,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolSpec};
+use haft_core::{Origin, Schema, ToolError, ToolHints, ToolName, ToolSpec};
 use haft_process::Environment;
 #[cfg(not(feature = "analysis"))]
-use haft_tools_core::{Access, Accesses, Resource};
-use haft_tools_core::{CallScope, Prepared, Scheme, Tool, input_schema, parse_input};
+use haft_tools_core::{Access, Resource};
+use haft_tools_core::{Accesses, CallScope, Prepared, Scheme, Tool, input_schema, parse_input};
 use haft_workdir::Workdir;
 #[cfg(not(feature = "analysis"))]
 use haft_workdir::WorkdirPath;
@@ -16,6 +16,9 @@ use serde_json::Value;
 #[cfg(feature = "analysis")]
 use crate::analysis::accesses;
 use crate::directory;
+#[cfg(feature = "sandbox")]
+use crate::sandbox::ShellSandbox;
+use crate::sandbox::requested;
 use crate::script::{REPORT_TIME, Script, Surroundings};
 
 /// Names commands as resources: `exec:git status`.
@@ -73,6 +76,28 @@ struct Input {
     /// What the script is for, in a few words; shown to the person who is asked whether it may run.
     #[serde(default)]
     description: String,
+    /// What the sandbox has to open beyond what the script itself says, such as `write ~/notes.md`, `read /srv/data` or
+    /// `connect example.org:443`. The user is asked about it, so give it only after the sandbox has denied something.
+    #[serde(default)]
+    access: Vec<String>,
+}
+
+/// What the model reads of a sandbox, behind the description.
+#[cfg(feature = "sandbox")]
+const CONFINED: &str = "\n\nA sandbox confines it: what it may read and write is the working directory, and it reaches no network, \
+unless the script itself says otherwise or `access` asks for it.";
+
+/// The schema of the input; nothing can be asked of a sandbox that is not there.
+fn schema(is_confined: bool) -> Schema {
+    let whole = input_schema::<Input>();
+    if is_confined {
+        return whole;
+    }
+    let mut value = whole.as_value().clone();
+    if let Some(properties) = value.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.remove("access");
+    }
+    Schema::new(value).unwrap_or(whole)
 }
 
 fn default_seconds() -> u32 {
@@ -90,12 +115,26 @@ impl Bash {
     pub fn new(workdir: Workdir, environment: Environment) -> Self {
         let hints =
             ToolHints { destructive: true, open_world: true, streaming: true, ..ToolHints::default() };
-        let spec = ToolSpec::new(ToolName::project("bash"), DESCRIPTION, input_schema::<Input>())
+        let spec = ToolSpec::new(ToolName::project("bash"), DESCRIPTION, schema(false))
             .with_title("Run a shell script")
             .with_hints(hints)
             .with_origin(Origin::Builtin);
+        let roots = workdir.host_roots();
         let workdir = workdir.without_other_roots();
-        Self { spec, surroundings: Arc::new(Surroundings { workdir, environment }) }
+        Self { spec, surroundings: Arc::new(Surroundings { workdir, roots, environment, sandbox: None }) }
+    }
+
+    /// Confines scripts; what the model is told of the tool says so.
+    #[cfg(feature = "sandbox")]
+    pub fn sandbox(self, sandbox: ShellSandbox) -> Self {
+        let description = format!("{DESCRIPTION}{CONFINED}");
+        let spec = ToolSpec::new(self.spec.name().clone(), description, schema(true));
+        let spec =
+            spec.with_title("Run a shell script").with_hints(self.spec.hints()).with_origin(Origin::Builtin);
+        let Surroundings { workdir, roots, environment, .. } = &*self.surroundings;
+        let (workdir, roots, environment) = (workdir.clone(), roots.clone(), environment.clone());
+        let sandbox = Some(sandbox);
+        Self { spec, surroundings: Arc::new(Surroundings { workdir, roots, environment, sandbox }) }
     }
 }
 
@@ -105,7 +144,7 @@ impl Tool for Bash {
     }
 
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
-        let Input { command, timeout, directory, description } = parse_input(input)?;
+        let Input { command, timeout, directory, description, access } = parse_input(input)?;
         check_command(&command)?;
         if !(1..=MOST_SECONDS).contains(&timeout) {
             return Err(ToolError::invalid_input(format!(
@@ -114,8 +153,17 @@ impl Tool for Bash {
         }
         let directory = directory::resolve(&self.surroundings.workdir, &directory)?;
         let timeout = Duration::from_secs(timeout.into());
-        let accesses = accesses(&command, &self.surroundings, &directory, &description);
-        let script = Script { surroundings: Arc::clone(&self.surroundings), command, directory, timeout };
+        let more = requested(&access, &self.surroundings, &directory)?;
+        let (accesses, is_understood) = accesses(&command, &self.surroundings, &directory, &description);
+        let accesses: Accesses = accesses.iter().cloned().chain(more).collect();
+        let script = Script {
+            surroundings: Arc::clone(&self.surroundings),
+            command,
+            directory,
+            timeout,
+            accesses: accesses.clone(),
+            is_understood,
+        };
         // The tool stops the script itself, so that it can tell what was printed until then.
         Ok(Prepared::new(accesses, script).with_timeout(timeout + REPORT_TIME))
     }
@@ -126,14 +174,14 @@ pub fn tools(workdir: &Workdir, environment: &Environment) -> Vec<Arc<dyn Tool>>
     vec![Arc::new(Bash::new(workdir.clone(), environment.clone()))]
 }
 
-/// Declares that it is not known what a script will do.
+/// Declares that it is not known what a script will do, and says that this is not all.
 #[cfg(not(feature = "analysis"))]
-fn accesses(script: &str, _: &Surroundings, _: &WorkdirPath, description: &str) -> Accesses {
+fn accesses(script: &str, _: &Surroundings, _: &WorkdirPath, description: &str) -> (Accesses, bool) {
     let mut execute = Access::execute(Resource::exact(EXEC, script)).exclusive();
     if !description.trim().is_empty() {
         execute = execute.with_detail(description);
     }
-    Accesses::from([execute, Access::opaque("a shell script that is not analysed")])
+    (Accesses::from([execute, Access::opaque("a shell script that is not analysed")]), false)
 }
 
 fn check_command(command: &str) -> Result<(), ToolError> {

@@ -37,6 +37,7 @@ const RUN_NAMED: [&str; 6] = ["dlx", "exec", "run", "run-script", "task", "x"];
 ///
 /// A command is also found by its name alone, wherever its program lies and in upper case, with other options between its
 /// words, with its short options in another order, and with more words behind: `git push` touches `/opt/git -C d push -f`.
+/// A word that expands is compared as it is written, so that `rm -rf '$HOME'` touches `rm -rf $HOME`.
 ///
 /// ```
 /// use haft_tool_shell::{CommandPatterns, EXEC};

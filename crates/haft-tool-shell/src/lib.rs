@@ -35,9 +35,15 @@
 //! On Linux, processes that left the group or the session are found too: by the session, and by the variable
 //! `HAFT_CALL`, which each process passes on to those it starts.
 //!
+//! # Within bounds
+//!
+//! With the feature `sandbox` and `Bash::sandbox`, the kernel of Linux holds a script to what its call was allowed: what it
+//! was not allowed to write, it cannot write, however it tries. What it is denied the model is told, and how to ask for it.
+//!
 //! # What it does not do
 //!
-//! - It does not confine the script: the working directory is where it starts, not where it has to stay.
+//! - Without a [sandbox](#within-bounds) it does not confine the script: the working directory is where it starts, not where
+//!   it has to stay.
 //! - It does not find a process that left the session *and* cleared its environment, nor, on systems other than Linux,
 //!   one that only left the session. If such a process holds the output, the model is told of it.
 //! - It does not end anything when the host itself is killed.
@@ -56,10 +62,19 @@ mod command_patterns;
 mod directory;
 mod output_stream;
 mod report;
+#[cfg(feature = "sandbox")]
+mod sandbox;
+#[cfg(not(feature = "sandbox"))]
+#[path = "unconfined.rs"]
+mod sandbox;
 mod script;
 mod syntax;
 
 pub use crate::bash::{Bash, EXEC, tools};
 pub use crate::catalogue::{Catalogue, CatalogueError};
 pub use crate::command_patterns::CommandPatterns;
+#[cfg(feature = "sandbox")]
+pub use crate::sandbox::ShellSandbox;
+#[cfg(feature = "sandbox")]
+pub use haft_process::sandbox::{ResourceLimits, Sandbox, SandboxLack, Scratch};
 pub use haft_process::{Environment, EnvironmentError};

@@ -33,6 +33,10 @@ pub(crate) enum Background {
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) text: String,
+    /// What there is to say of the sandbox, in whole lines.
+    pub(crate) remarks: String,
+    /// What is weaker than it should be; nothing where there is no sandbox.
+    pub(crate) weaker: Option<Vec<String>>,
     pub(crate) ending: Ending,
     pub(crate) background: Background,
     pub(crate) received_bytes: u64,
@@ -67,19 +71,24 @@ impl Report {
                  with `ps` and stop it]\n"
             }
         });
+        text.push_str(&self.remarks);
         let ending = match self.ending {
             Ending::Exited(code) => format!("[exit code {code}]"),
             Ending::Killed(signal) => format!("[killed by signal {signal}]"),
             Ending::Unknown => "[exit code unknown]".to_owned(),
         };
-        ToolOutput::text(text + &ending).with_details(json!({
+        let mut details = json!({
             "exit_code": code,
             "signal": signal,
             "timed_out": false,
             "duration_ms": u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
             "bytes": self.received_bytes,
             "background_ended": self.background == Background::Ended,
-        }))
+        });
+        if let Some(weaker) = self.weaker {
+            details["sandbox"] = json!({ "weaker": weaker });
+        }
+        ToolOutput::text(text + &ending).with_details(details)
     }
 }
 

@@ -1,5 +1,6 @@
 use std::io;
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,14 +8,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use haft_core::{ToolError, ToolOutput};
 use haft_process::{Environment, ProcessTree};
-use haft_tools_core::{Action, CallContext, Preview};
-use haft_workdir::{Workdir, WorkdirPath};
+use haft_tools_core::{Accesses, Action, CallContext, Preview};
+use haft_workdir::{RootAccess, Workdir, WorkdirPath};
 use rustix::io::Errno;
 use tokio::time::{Instant, sleep};
 
 use crate::directory;
 use crate::output_stream::OutputStream;
 use crate::report::{self, Background, Ending, Report};
+use crate::sandbox::{Confined, ShellSandbox};
 
 /// How long output is waited for after the script has ended, at most.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -38,7 +40,11 @@ pub(crate) const REPORT_TIME: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Surroundings {
     pub(crate) workdir: Workdir,
+    /// The host directories from which on down something may be done, also those that are outside for commands.
+    pub(crate) roots: Vec<(PathBuf, RootAccess)>,
     pub(crate) environment: Environment,
+    /// What scripts are confined by, if they are.
+    pub(crate) sandbox: Option<ShellSandbox>,
 }
 
 /// Is one script that is ready to be run.
@@ -48,6 +54,10 @@ pub(crate) struct Script {
     pub(crate) command: String,
     pub(crate) directory: WorkdirPath,
     pub(crate) timeout: Duration,
+    /// What it was allowed to do.
+    pub(crate) accesses: Accesses,
+    /// Whether it certainly does nothing else.
+    pub(crate) is_understood: bool,
 }
 
 /// Why a script is no longer waited for.
@@ -69,7 +79,7 @@ impl Action for Script {
 
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let started = Instant::now();
-        let (mut processes, mut output) = self.start(&cx)?;
+        let (mut processes, mut output, mut confined) = self.start(&cx)?;
         let stop = output
             .collect_until(async {
                 tokio::select! {
@@ -94,7 +104,14 @@ impl Action for Script {
                 let background = end_background(processes, &mut output).await;
                 let (received_bytes, duration) = (output.received_bytes(), started.elapsed());
                 let text = output.into_text();
-                Ok(Report { text, ending, background, received_bytes, duration }.into_output())
+                let (remarks, weaker) = match &mut confined {
+                    Some(confined) => {
+                        (confined.remarks(&text, ending != Ending::Exited(0)), Some(confined.weaker()))
+                    }
+                    None => (String::new(), None),
+                };
+                Ok(Report { text, remarks, weaker, ending, background, received_bytes, duration }
+                    .into_output())
             }
             Stop::TimedOut => {
                 end_all(processes, &mut output).await;
@@ -109,8 +126,8 @@ impl Action for Script {
 }
 
 impl Script {
-    fn start(&self, cx: &CallContext) -> Result<(ProcessTree, OutputStream), ToolError> {
-        let Surroundings { workdir, environment } = &*self.surroundings;
+    fn start(&self, cx: &CallContext) -> Result<(ProcessTree, OutputStream, Option<Confined>), ToolError> {
+        let Surroundings { workdir, environment, sandbox, .. } = &*self.surroundings;
         let Some(bash) = environment.find_program("bash") else {
             return Err(ToolError::unavailable(
                 "there is no `bash` where commands are looked for; do without it, or ask the user to install it",
@@ -122,9 +139,16 @@ impl Script {
         command
             .arg0("bash")
             .args(["--noprofile", "--norc", "-c", "--", &self.command])
-            .current_dir(directory)
+            .current_dir(&directory)
             .stdin(Stdio::null());
-        spawn(command, environment, cx).map_err(not_started)
+        let Some(sandbox) = sandbox else {
+            let (processes, output) = spawn(command, environment, cx).map_err(not_started)?;
+            return Ok((processes, output, None));
+        };
+        let confined = sandbox.confined(self, &directory)?;
+        let environment = confined.confine(&mut command, environment).map_err(not_started)?;
+        let (processes, output) = spawn(command, &environment, cx).map_err(not_started)?;
+        Ok((processes, output, Some(confined)))
     }
 }
 

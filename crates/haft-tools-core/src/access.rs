@@ -61,6 +61,8 @@ pub struct Access {
     /// Where the place that counts for ordering is wider than the resource: how many bytes of the resource's path name
     /// it, and one more.
     within: Option<NonZeroU32>,
+    /// Whether all that it leads to is decided as calls of runs below.
+    delegates: bool,
 }
 
 /// Says what the access may overlap with in time.
@@ -97,7 +99,13 @@ impl Access {
             AccessMode::Read | AccessMode::Connect => Order::Shared,
             AccessMode::Write | AccessMode::Execute | AccessMode::Call => Order::Usual,
         };
-        Self { target: Target::Resource { mode, resource }, detail: None, order, within: None }
+        Self {
+            target: Target::Resource { mode, resource },
+            detail: None,
+            order,
+            within: None,
+            delegates: false,
+        }
     }
 
     /// Declares that the call looks at a resource.
@@ -125,9 +133,33 @@ impl Access {
         Self::new(AccessMode::Call, resource)
     }
 
+    /// Declares that the call starts runs below its own and does nothing else: whatever these do is decided call by call, in
+    /// the scope of a run below, whose modes and ceilings are never wider.
+    ///
+    /// It is an access of the kind [`Call`](AccessMode::Call), and is decided by the rules for those. Unlike other calls it may
+    /// overlap in time with others, since runs order what they touch themselves, and [`Mode::Plan`](crate::Mode::Plan) leaves
+    /// it to the rules.
+    ///
+    /// ```
+    /// use haft_tools_core::{Access, Resource, Scheme};
+    ///
+    /// let explore = Access::delegate(Resource::exact(Scheme::new("agent"), "explorer"));
+    /// assert_eq!(explore.to_string(), "call agent:explorer");
+    /// assert!(!explore.conflicts_with(&explore));
+    /// ```
+    pub fn delegate(resource: Resource) -> Self {
+        Self { order: Order::Shared, delegates: true, ..Self::call(resource) }
+    }
+
     /// Declares that the call does something which cannot be told beforehand; says what, for the person who is asked.
     pub fn opaque(detail: impl Into<Box<str>>) -> Self {
-        Self { target: Target::Opaque, detail: Some(detail.into()), order: Order::Exclusive, within: None }
+        Self {
+            target: Target::Opaque,
+            detail: Some(detail.into()),
+            order: Order::Exclusive,
+            within: None,
+            delegates: false,
+        }
     }
 
     /// Adds what a person should know besides, such as the arguments of a command.
@@ -234,6 +266,11 @@ impl Access {
     /// Tells whether what the call does cannot be told beforehand.
     pub fn is_opaque(&self) -> bool {
         matches!(self.target, Target::Opaque)
+    }
+
+    /// Tells whether the call starts runs below its own by it and does nothing else.
+    pub fn is_delegation(&self) -> bool {
+        self.delegates
     }
 
     /// Tells whether the two must not overlap in time.

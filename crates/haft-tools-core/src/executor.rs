@@ -64,6 +64,16 @@ pub trait ToolExecutor: Send + Sync + 'static {
     ///
     /// As for [`ToolExecutor::execute_batch`]; the right to go on with the call may be used up.
     async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumeRefused>;
+
+    /// Takes it that nobody goes on with these calls any more, because their run has ended: nobody is asked about them from
+    /// now on. Nothing by default, for executors that keep no such calls.
+    ///
+    /// # Cancel safety
+    ///
+    /// Some of the calls may have been given up.
+    async fn give_up(&self, calls: &[PendingCall]) {
+        let _ = calls;
+    }
 }
 
 /// Holds the calls of one model message, on whose behalf they are made, and the means to steer and cancel them.

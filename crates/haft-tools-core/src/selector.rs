@@ -97,6 +97,12 @@ impl Selector {
     }
 
     fn chooses(&self, spec: &ToolSpec, explicit: bool) -> bool {
+        if let [Term { negated: false, origin: None, name: Some(name) }] = self.0.as_slice()
+            && &**name == "*"
+        {
+            // By far the most common one.
+            return !explicit;
+        }
         let start = self.0.first().is_some_and(|term| term.negated) && !explicit;
         self.0
             .iter()

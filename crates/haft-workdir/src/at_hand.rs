@@ -21,8 +21,8 @@ impl Workdir {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open_at_hand(&self, path: &WorkdirPath, most_bytes: usize) -> Option<(File, Vec<u8>)> {
-        let file = self.open_file(path).ok()?;
-        let bytes = usize::try_from(file.metadata().ok()?.len()).ok()?;
+        let (file, stat) = self.open_regular(path).ok()?;
+        let bytes = usize::try_from(stat.st_size).ok()?;
         if bytes > most_bytes {
             return None;
         }

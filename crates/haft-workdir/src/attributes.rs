@@ -19,10 +19,15 @@ pub(crate) fn keep(old: &Stat, handle: Option<BorrowedFd<'_>>, new: BorrowedFd<'
     if let Some(handle) = handle {
         platform::keep_extended_attributes(handle, new)?;
     }
+    give_to(new, (old.st_uid, old.st_gid), Mode::from_raw_mode(old.st_mode) & KEPT)
+}
+
+/// Gives a file to a user and a group, as far as the process may do that, and then its permissions.
+pub(crate) fn give_to(new: BorrowedFd<'_>, (user, group): (u32, u32), mode: Mode) -> Result<(), Errno> {
     let now = fstat(new)?;
-    let mut mode = Mode::from_raw_mode(old.st_mode) & KEPT;
-    let owner = (now.st_uid != old.st_uid).then(|| Uid::from_raw_unchecked(old.st_uid));
-    let group = (now.st_gid != old.st_gid).then(|| Gid::from_raw_unchecked(old.st_gid));
+    let mut mode = mode;
+    let owner = (now.st_uid != user).then(|| Uid::from_raw_unchecked(user));
+    let group = (now.st_gid != group).then(|| Gid::from_raw_unchecked(group));
     if (owner.is_some() || group.is_some())
         && fchown(new, owner, group).is_err()
         && group.is_some()

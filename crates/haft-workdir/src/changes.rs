@@ -5,23 +5,28 @@
 //! ([`Workdir::recover`](crate::Workdir::recover)). What was finished can be undone later ([`UndoPlan`]).
 
 mod digest;
+mod file_attributes;
 mod journal;
 mod look;
 mod memory;
+mod new_file;
 mod open_set;
 mod overlay;
 mod put;
+mod reach;
 mod record;
 mod recover;
 mod undo;
 mod undo_error;
 
 pub use digest::ContentDigest;
+pub use file_attributes::FileAttributes;
 pub use journal::{
     ChangeJournal, ChangeJournalError, ChangeLimits, ChangedRun, RecoveryLock, SetEnd, SetStart,
 };
 pub use memory::MemoryChanges;
-pub use open_set::{Expected, Finished, NewFile, OpenChangeSet};
+pub use new_file::{Expected, NewFile};
+pub use open_set::{Finished, OpenChangeSet};
 pub use record::{ChangeOrigin, ChangeSet, ChangeSetId, ChangeStep, PathState, SetState};
 pub use recover::Recovered;
 pub use undo::{UndoEffect, UndoPlan, Undone};

@@ -128,10 +128,10 @@ pub enum Error {
         /// What was attempted, as a verb.
         action: &'static str,
     },
-    /// The file was replaced, but the file system could not promise that this outlives a crash.
-    #[error("wrote `{}` but cannot flush its directory", Shown::new(path.as_str()))]
+    /// What is at a path was changed, but the file system could not promise that this outlives a crash.
+    #[error("changed `{}` but cannot flush its directory", Shown::new(path.as_str()))]
     Unflushed {
-        /// The file, which has its new content.
+        /// The path, at which everything is as it was to be.
         path: WorkdirPath,
         /// What the file system said.
         source: io::Error,
@@ -224,7 +224,7 @@ impl Error {
                 format!("you cannot {action} the working directory itself; use a path inside it")
             }
             Self::Unflushed { path, .. } => format!(
-                "`{}` was written, but may be lost if the machine stops now; read it again to be sure",
+                "`{}` was changed, but that may be lost if the machine stops now; look at it again to be sure",
                 Shown::new(path.as_str())
             ),
             Self::Unrecorded { .. } => {

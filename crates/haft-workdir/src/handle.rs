@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, open, openat, statat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, open, openat, statat};
 use rustix::io::Errno;
 
 use crate::platform;
@@ -50,6 +50,10 @@ impl RootHandle {
             Err(_) => Lookup::Components,
         };
         Ok(Self { handle, lookup })
+    }
+
+    pub(crate) fn stat(&self) -> Result<Stat, Errno> {
+        fstat(&self.handle)
     }
 
     pub(crate) fn lookup(&self) -> Lookup {

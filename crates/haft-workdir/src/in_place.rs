@@ -24,7 +24,7 @@ use crate::identity::Identity;
 use crate::metadata::EntryKind;
 use crate::path::WorkdirPath;
 use crate::temporary::{PREFIX, TemporaryFile, flush_directory};
-use crate::write::Existing;
+use crate::write::{Existing, flush};
 
 /// What the names of such plans end with.
 pub(crate) const SUFFIX: &str = ".redo";
@@ -73,7 +73,7 @@ pub(crate) fn write(
         return Err(failed_io(error));
     }
     unlinkat(parent, &*plan_name, AtFlags::empty()).map_err(failed)?;
-    flush_directory(parent).map_err(|errno| Error::Unflushed { path: path.clone(), source: errno.into() })
+    flush(parent, path)
 }
 
 /// Opens a file to be written in place.

@@ -12,13 +12,17 @@ use crate::advisory_lock::{Locked, try_lock};
 use crate::identity::Identity;
 use crate::in_place;
 use crate::metadata::EntryKind;
+use crate::platform;
 use crate::temporary;
 
 /// How many directories are remembered as looked through; then it begins anew.
 const REMEMBERED: usize = 4096;
 
+/// Which directory something is, and when it was made: the number of one that was removed is given to another.
+type Directory = (Identity, Option<(i64, u32)>);
+
 /// The directories that this process has looked through.
-static SWEPT: Mutex<BTreeSet<Identity>> = Mutex::new(BTreeSet::new());
+static SWEPT: Mutex<BTreeSet<Directory>> = Mutex::new(BTreeSet::new());
 
 /// Removes from a directory what killed processes left behind, and ends writes in place that they began.
 ///
@@ -51,14 +55,15 @@ enum Mark {
 
 fn is_swept(directory: BorrowedFd<'_>, mark: Mark) -> bool {
     let Ok(stat) = fstat(directory) else { return true };
+    let directory = (Identity::of(&stat), platform::born(directory));
     let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if mark == Mark::No {
-        return swept.contains(&Identity::of(&stat));
+        return swept.contains(&directory);
     }
     if swept.len() >= REMEMBERED {
         swept.clear();
     }
-    !swept.insert(Identity::of(&stat))
+    !swept.insert(directory)
 }
 
 fn open(directory: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {

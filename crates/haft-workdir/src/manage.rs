@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::metadata::EntryKind;
 use crate::path::WorkdirPath;
 use crate::workdir::Workdir;
+use crate::write::flush;
 
 const READ: Mode = Mode::RUSR.union(Mode::RGRP).union(Mode::ROTH);
 const EXECUTE: Mode = Mode::XUSR.union(Mode::XGRP).union(Mode::XOTH);
@@ -41,13 +42,15 @@ impl Workdir {
     /// # Errors
     ///
     /// [`Error::NotFound`]; [`Error::NotADirectory`]; [`Error::IsRoot`] and [`Error::HoldsRoot`]; [`Error::ReadOnly`];
-    /// [`Error::Changed`] when the path passes through a symbolic link; [`Error::Io`], also when it is not empty.
+    /// [`Error::Changed`] when the path passes through a symbolic link; [`Error::Io`], also when it is not empty;
+    /// [`Error::Unflushed`] once it is gone and may be back after a crash.
     pub fn remove_dir(&self, path: &WorkdirPath) -> Result<(), Error> {
         let Some(name) = path.file_name() else {
             return Err(Error::IsRoot { action: "remove" });
         };
         self.roots.check_movable(path, "remove")?;
         let parent = self.parent(path, "remove")?;
-        unlinkat(&parent, name, AtFlags::REMOVEDIR).map_err(|errno| Error::of("remove", path, errno))
+        unlinkat(&parent, name, AtFlags::REMOVEDIR).map_err(|errno| Error::of("remove", path, errno))?;
+        flush(&parent, path)
     }
 }

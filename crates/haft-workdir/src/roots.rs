@@ -2,14 +2,17 @@
 
 use std::cmp::Reverse;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::fs::{Mode, OFlags, Stat, fstat, open, openat};
 use rustix::io::Errno;
 
 use crate::error::Error;
 use crate::handle::{Lookup, RootHandle};
+use crate::identity::Identity;
 use crate::path::WorkdirPath;
+use crate::platform;
 
 /// What may be done in a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,6 +57,14 @@ impl Root {
         })?;
         let given = std::path::absolute(path).map_err(unopened)?;
         let canonical = path.canonicalize().map_err(unopened)?;
+        // Something else may have been put in its place since it was opened, and paths would be about that.
+        let opened = handle.stat().map_err(|errno| unopened(errno.into()))?;
+        match without_links(&canonical) {
+            Ok(found) if Identity::of(&found) == Identity::of(&opened) => {}
+            // Where directories have to be read to be opened, those above may be nobody's to read.
+            Err(Errno::ACCESS) => {}
+            _ => return Err(Error::RootMoved { path: canonical }),
+        }
         Ok(Self { handle, given, canonical, path: WorkdirPath::root() })
     }
 
@@ -70,6 +81,17 @@ impl Root {
     }
 }
 
+/// Finds what is at an absolute path if no symbolic link is followed.
+fn without_links(path: &Path) -> Result<Stat, Errno> {
+    let mut place = open("/", platform::PLACE, Mode::empty())?;
+    for name in path.components() {
+        if let Component::Normal(name) = name {
+            place = openat(&place, name, platform::PLACE | OFlags::NOFOLLOW, Mode::empty())?;
+        }
+    }
+    fstat(place)
+}
+
 impl Roots {
     pub(crate) fn of(main: Root) -> Self {
         Self { main: Arc::new(main), others: Vec::new(), access: Vec::new(), aliases: Vec::new() }
@@ -77,6 +99,16 @@ impl Roots {
 
     pub(crate) fn main(&self) -> &Root {
         &self.main
+    }
+
+    /// The main one alone, in which everything may be done.
+    pub(crate) fn of_main_alone(&self) -> Self {
+        Self { main: Arc::clone(&self.main), others: Vec::new(), access: Vec::new(), aliases: Vec::new() }
+    }
+
+    /// The host paths of the others, and what may be done there.
+    pub(crate) fn others(&self) -> impl Iterator<Item = (&Path, RootAccess)> {
+        self.others.iter().map(|other| (other.canonical.as_path(), self.access(&other.path)))
     }
 
     /// The same without the others; what may be done in the main one stays.
@@ -164,6 +196,18 @@ impl Roots {
         }
         let innermost = self.access.iter().find(|(place, _)| path.starts_with(place));
         innermost.map_or(RootAccess::ReadWrite, |(_, access)| *access)
+    }
+
+    /// Lists the directories from which on down something may be done, the main one first.
+    pub(crate) fn host_directories(&self) -> Vec<(PathBuf, RootAccess)> {
+        let main = self.main.canonical.clone();
+        let mut all = vec![(main, self.access(&WorkdirPath::root()))];
+        for (place, access) in
+            self.access.iter().rev().filter(|(place, _)| !place.is_root() || place.is_absolute())
+        {
+            all.push((self.root_of(place).canonical.join(place.relative()), *access));
+        }
+        all
     }
 
     /// Refuses to change anything at a path that is in a root for reading.

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, openat, statat, unlinkat};
 use rustix::io::Errno;
 
 use crate::changes::ChangeJournal;
@@ -17,6 +17,7 @@ use crate::path::WorkdirPath;
 use crate::resolve;
 use crate::resolve_error::ResolveError;
 use crate::roots::{Root, RootAccess, Roots};
+use crate::write::flush;
 
 /// A directory tree that operations cannot leave.
 ///
@@ -38,7 +39,8 @@ impl Workdir {
     ///
     /// # Errors
     ///
-    /// [`Error::RootMissing`], [`Error::RootNotADirectory`], and [`Error::RootUnopened`] for anything else.
+    /// [`Error::RootMissing`], [`Error::RootNotADirectory`], [`Error::RootMoved`] when something else is put in its place
+    /// meanwhile, and [`Error::RootUnopened`] for anything else.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::open_with(path.as_ref(), Lookup::Kernel)
     }
@@ -101,12 +103,38 @@ impl Workdir {
         Self { roots: Arc::new(self.roots.without_others()), ..self }
     }
 
+    /// Returns the host paths of the roots that were added outside of it, without symbolic links, with what may be done there.
+    ///
+    /// They are for the host alone.
+    pub fn other_roots(&self) -> Vec<(&Path, RootAccess)> {
+        self.roots.others().collect()
+    }
+
     /// Returns the host path of the main root, without symbolic links, as it was when it was opened.
     ///
     /// It is for the host alone and is never shown to a model. As the working directory of a child process use
     /// [`Workdir::host_directory`], which notices when the root has moved.
     pub fn root_path(&self) -> &Path {
         &self.roots.main().canonical
+    }
+
+    /// Lists the host directories from which on down something may be done, the main root first.
+    ///
+    /// Of directories that lie in one another the innermost counts. They are for the host alone, such as for confining a
+    /// child process.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let other = tempfile::tempdir()?;
+    /// use haft_workdir::{RootAccess, Workdir};
+    ///
+    /// let workdir = Workdir::open(directory.path())?.with_root(other.path(), RootAccess::ReadOnly)?;
+    /// let expected = [(directory.path().canonicalize()?, RootAccess::ReadWrite), (other.path().canonicalize()?, RootAccess::ReadOnly)];
+    /// assert_eq!(workdir.host_roots(), expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn host_roots(&self) -> Vec<(PathBuf, RootAccess)> {
+        self.roots.host_directories()
     }
 
     /// Resolves a model-given path inside the working directory.
@@ -189,6 +217,11 @@ impl Workdir {
     /// [`Error::NotFound`]; [`Error::IsADirectory`]; [`Error::NotRegular`]; [`Error::Changed`] when the path is or passes
     /// through a symbolic link; [`Error::NotADirectory`] when it passes through a file; [`Error::Io`].
     pub fn open_file(&self, path: &WorkdirPath) -> Result<File, Error> {
+        self.open_regular(path).map(|(file, _)| file)
+    }
+
+    /// Opens a regular file as [`Self::open_file`] does, with what it was found to be once it was open.
+    pub(crate) fn open_regular(&self, path: &WorkdirPath) -> Result<(File, Stat), Error> {
         let failed = |errno| Error::of("open", path, errno);
         let Some(name) = path.file_name() else {
             return Err(Error::IsADirectory { path: path.clone() });
@@ -202,8 +235,9 @@ impl Workdir {
         }
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let opened = openat(&parent, name, flags, Mode::empty()).map_err(failed)?;
-        match EntryKind::of(&fstat(&opened).map_err(failed)?) {
-            EntryKind::File => Ok(File::from(opened)),
+        let stat = fstat(&opened).map_err(failed)?;
+        match EntryKind::of(&stat) {
+            EntryKind::File => Ok((File::from(opened), stat)),
             kind => Err(Error::not_a_file(path, kind)),
         }
     }
@@ -239,7 +273,7 @@ impl Workdir {
     /// # Errors
     ///
     /// [`Error::NotFound`]; [`Error::IsADirectory`]; [`Error::Changed`]; [`Error::NotADirectory`]; [`Error::ReadOnly`];
-    /// [`Error::Io`].
+    /// [`Error::Io`]; [`Error::Unflushed`] once it is gone and may be back after a crash.
     pub fn remove_file(&self, path: &WorkdirPath) -> Result<(), Error> {
         let failed = |errno| Error::of("remove", path, errno);
         let Some(name) = path.file_name() else {
@@ -253,7 +287,8 @@ impl Workdir {
                 Ok(stat) if EntryKind::of(&stat) == EntryKind::Directory => failed(Errno::ISDIR),
                 _ => failed(errno),
             }
-        })
+        })?;
+        flush(&parent, path)
     }
 
     /// Returns the host path of a directory, after checking that it still leads there.

@@ -170,19 +170,19 @@ impl Workdir {
             still_holds(&parent, name, path, old)?;
         }
         temporary.publish(name, existing).map_err(failed)?;
-        flush_directory(&parent)
-            .map_err(|errno| Error::Unflushed { path: path.clone(), source: errno.into() })?;
+        flush(&parent, path)?;
         Ok(if replaced.is_some() { Written::Replaced } else { Written::Created })
     }
 
     /// Creates a directory and every directory above it that does not exist.
     ///
     /// Returns those it created, the outermost first; none if the directory was there. After an error those created so
-    /// far remain.
+    /// far remain. What was created outlives a crash.
     ///
     /// # Errors
     ///
-    /// [`Error::NotADirectory`] when a file is in the way; [`Error::Changed`] when a symbolic link is; [`Error::Io`].
+    /// [`Error::NotADirectory`] when a file is in the way; [`Error::Changed`] when a symbolic link is; [`Error::Io`];
+    /// [`Error::Unflushed`] for a directory that is there and may not outlive a crash.
     pub fn create_dir_all(&self, path: &WorkdirPath) -> Result<Vec<WorkdirPath>, Error> {
         let mut created = Vec::new();
         match self.directory(path) {
@@ -199,7 +199,10 @@ impl Workdir {
             let opened = match open_child(current.as_fd(), name, platform::PLACE) {
                 Err(Errno::NOENT) => {
                     match mkdirat(&current, name, Mode::from_raw_mode(0o777)) {
-                        Ok(()) => created.push(place.clone()),
+                        Ok(()) => {
+                            created.push(place.clone());
+                            flush(&current, &place)?;
+                        }
                         // Another writer was faster; what counts is that it is a directory.
                         Err(Errno::EXIST) => {}
                         Err(errno) => return Err(failed(errno)),
@@ -215,7 +218,7 @@ impl Workdir {
 
     /// Renames or moves a file or directory within the tree.
     ///
-    /// It happens in one step or not at all. [`Existing::Replace`] takes the place of a file, or of an empty directory
+    /// It happens in one step or not at all, and outlives a crash. [`Existing::Replace`] takes the place of a file, or of an empty directory
     /// when a directory is moved. A symbolic link at either end is itself moved or replaced.
     ///
     /// # Errors
@@ -224,7 +227,8 @@ impl Workdir {
     /// destination is a directory that is not empty; [`Error::IsADirectory`] for a file in the place of a directory and
     /// [`Error::NotADirectory`] the other way round; [`Error::IsRoot`] and [`Error::HoldsRoot`]; [`Error::ReadOnly`] when
     /// either is in a root for reading; [`Error::Changed`] when a path passes through a
-    /// symbolic link; [`Error::Io`], also when the two lie on different file systems.
+    /// symbolic link; [`Error::Io`], also when the two lie on different file systems; [`Error::Unflushed`] once it is done and
+    /// may not outlive a crash.
     pub fn rename(&self, from: &WorkdirPath, to: &WorkdirPath, existing: Existing) -> Result<(), Error> {
         let Some(from_name) = from.file_name() else {
             return Err(Error::IsRoot { action: "rename" });
@@ -248,7 +252,9 @@ impl Workdir {
             Errno::NOENT => from_failed(errno),
             Errno::NOTEMPTY => Error::Exists { path: to.clone() },
             other => Error::of("replace", to, other),
-        })
+        })?;
+        flush(&to_parent, to)?;
+        if from.parent() == to.parent() { Ok(()) } else { flush(&from_parent, from) }
     }
 
     /// Opens the directory into which the entry `path` is to be put, and names the entry.
@@ -324,4 +330,9 @@ fn still_holds(
         Ok(false) => Err(Error::Differs { path: path.clone() }),
         Err(source) => Err(Error::Io { action: "read", path: path.clone(), source }),
     }
+}
+
+/// Makes what was changed in a directory outlive a crash.
+pub(crate) fn flush(directory: impl AsFd, path: &WorkdirPath) -> Result<(), Error> {
+    flush_directory(directory).map_err(|errno| Error::Unflushed { path: path.clone(), source: errno.into() })
 }

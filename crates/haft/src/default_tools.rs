@@ -1,6 +1,10 @@
 use haft_tool_shell::Environment;
+#[cfg(feature = "sandbox")]
+use haft_tools_core::Tool;
 use haft_tools_core::{RegistryError, Scheme, ToolRegistry};
 use haft_workdir::Workdir;
+#[cfg(feature = "sandbox")]
+use std::sync::Arc;
 
 /// The scheme of the files below a working directory, for rules about them.
 pub const FILE: Scheme = Scheme::new("file");
@@ -29,4 +33,25 @@ pub fn default_tools_with(
     let search = haft_tool_search::tools(workdir);
     let shell = haft_tool_shell::tools(workdir, environment);
     ToolRegistry::of(files.into_iter().chain(search).chain(shell))
+}
+
+/// Makes a registry of all built-in tools, in which the commands of `bash` are confined.
+///
+/// The [protected places](haft_tool_fs::protected_places) are read only for them, too.
+///
+/// # Errors
+///
+/// As for [`default_tools`].
+#[cfg(feature = "sandbox")]
+pub fn default_tools_in_sandbox(
+    workdir: &Workdir,
+    environment: &Environment,
+    sandbox: haft_tool_shell::ShellSandbox,
+) -> Result<ToolRegistry, RegistryError> {
+    let places = haft_tool_fs::protected_places().iter().filter(|place| place.covers_tree());
+    let sandbox = places.fold(sandbox, |sandbox, place| sandbox.protect(place.pattern()));
+    let bash = haft_tool_shell::Bash::new(workdir.clone(), environment.clone()).sandbox(sandbox);
+    let files = haft_tool_fs::tools(workdir);
+    let search = haft_tool_search::tools(workdir);
+    ToolRegistry::of(files.into_iter().chain(search).chain([Arc::new(bash) as Arc<dyn Tool>]))
 }

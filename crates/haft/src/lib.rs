@@ -37,13 +37,15 @@ mod rule_language;
 pub use haft_core::*;
 pub use haft_tools_core::*;
 
+#[cfg(feature = "sandbox")]
+pub use default_tools::default_tools_in_sandbox;
 #[cfg(feature = "tools")]
 pub use default_tools::{FILE, default_tools, default_tools_with};
 #[cfg(feature = "agent")]
 pub use haft_agent as agent;
 #[cfg(feature = "hooks")]
 pub use haft_hooks as hooks;
-#[cfg(any(feature = "anthropic", feature = "openai", feature = "openapi"))]
+#[cfg(any(feature = "anthropic", feature = "openai", feature = "openapi", feature = "web"))]
 pub use haft_http as http;
 #[cfg(any(feature = "mcp", feature = "serve"))]
 pub use haft_mcp as mcp;
@@ -65,6 +67,8 @@ pub use haft_tool_fs as fs;
 pub use haft_tool_search as search;
 #[cfg(feature = "shell")]
 pub use haft_tool_shell as shell;
+#[cfg(feature = "web")]
+pub use haft_tool_web as web;
 #[cfg(any(feature = "fs", feature = "search", feature = "shell"))]
 pub use haft_workdir::{self as workdir, RootAccess, Workdir};
 #[cfg(all(feature = "policy", feature = "tools"))]

@@ -70,7 +70,8 @@ async fn next(answer: Option<Answer>) -> Result<Option<(Delta, Option<Answer>)>,
 /// Writes a request; what a person or a tool says is quoted, so that it cannot look like another line.
 fn written(request: &ModelRequest) -> String {
     let mut lines = String::new();
-    for tool in request.tools.iter() {
+    // This service has no word for tools that stay and are not to be called.
+    for tool in request.tools.iter().filter(|_| !request.without_calls) {
         let _ = writeln!(lines, "tool {}", tool.name());
     }
     for message in request.messages.iter() {

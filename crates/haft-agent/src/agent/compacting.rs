@@ -2,7 +2,7 @@
 
 use super::driving::Run;
 use super::errors::with_causes;
-use crate::RunEvent;
+use crate::{CompactError, RunEvent, Told};
 use haft_core::EventKind;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -30,8 +30,35 @@ impl Run<'_> {
         let (state, scope) = (self.state.clone(), self.scope.clone());
         let compacted =
             async move { compaction.compact(state.context(&scope, tokens, percent(COMPACTED_TO))).await };
-        let compacted = timeout(COMPACTION_TIME, compacted).with_cancellation_token(token);
-        let told = match self.attend(compacted).await? {
+        self.tell(compacted, token).await?;
+        // What cannot be made less now can be when there is more of it.
+        self.compacted_at = self.request_tokens().saturating_add(percent(5));
+        Some(())
+    }
+
+    /// Has it looked once whether what is told in the place of messages is still right; gives `None` if the run was cancelled
+    /// meanwhile.
+    pub(super) async fn renew(&mut self, token: &CancellationToken) -> Option<()> {
+        let is_renewed = std::mem::replace(&mut self.is_renewed, true);
+        let tokens = self.state.context_tokens();
+        if is_renewed || self.state.context(&self.scope, tokens, tokens).replaced().next().is_none() {
+            return Some(());
+        }
+        let Some(compaction) = self.agent.compaction.clone() else { return Some(()) };
+        let (state, scope) = (self.state.clone(), self.scope.clone());
+        let renewed = async move { compaction.renew(state.context(&scope, tokens, tokens)).await };
+        self.tell(renewed, token).await
+    }
+
+    /// Waits for what the model is to be told from now on, and takes note of it; gives `None` if the run was cancelled
+    /// meanwhile.
+    async fn tell(
+        &mut self,
+        told: impl Future<Output = Result<Vec<Told>, CompactError>>,
+        token: &CancellationToken,
+    ) -> Option<()> {
+        let told = timeout(COMPACTION_TIME, told).with_cancellation_token(token);
+        let told = match self.attend(told).await? {
             Ok(Ok(told)) if told.is_empty() => Ok(Vec::new()),
             Ok(Ok(told)) => self.step(RunEvent::Compacted { told }).map_err(|error| error.to_string()),
             Ok(Err(error)) => Err(with_causes(&*error)),
@@ -43,19 +70,17 @@ impl Run<'_> {
                 self.agent.events.emit(&self.scope, None, || EventKind::CompactionFailed { reason });
             }
         }
-        // What cannot be made less now can be when there is more of it.
-        self.compacted_at = self.request_tokens().saturating_add(percent(5));
         Some(())
     }
 
     /// What a request takes up now, in estimated tokens, with what stands around the messages.
-    fn request_tokens(&mut self) -> u64 {
+    pub(super) fn request_tokens(&mut self) -> u64 {
         let tokens = self.state.context_tokens();
-        // What a provider has counted is the whole request.
-        match self.state.usage().input {
-            0 => tokens.saturating_add(self.around()),
-            _ => tokens,
+        // What a provider has counted is the whole request. An answer that broke off is counted without being a turn.
+        if self.state.turns() == 0 || self.state.usage().input == 0 {
+            return tokens.saturating_add(self.around());
         }
+        tokens
     }
 
     /// What a request holds beside the messages, in estimated tokens.

@@ -23,6 +23,8 @@ pub(super) struct Controls {
 #[derive(Debug, Default)]
 struct Inbox {
     events: VecDeque<RunEvent>,
+    /// Whether the run is to stop.
+    is_cancelled: bool,
     /// Whether nobody takes anything out any more.
     is_closed: bool,
 }
@@ -55,6 +57,24 @@ impl Controls {
         }
         self.arrived.notify_one();
         true
+    }
+
+    /// Stops the run; gives whether it will.
+    pub(super) fn cancel(&self) -> bool {
+        {
+            let mut inbox = lock(&self.inbox);
+            if inbox.is_closed {
+                return false;
+            }
+            inbox.is_cancelled = true;
+        }
+        self.token.cancel();
+        true
+    }
+
+    /// Whether the run is to stop.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.token.is_cancelled() || lock(&self.inbox).is_cancelled
     }
 
     /// Takes the next event.
@@ -165,6 +185,17 @@ mod tests {
         assert_eq!(controls.next_or_close(), None);
         assert!(!controls.send(RunEvent::Paused));
         assert_eq!(controls.next(), None);
+    }
+
+    #[test]
+    fn a_run_that_nobody_stops_any_more_says_so() {
+        let controls = Controls::default();
+        assert_eq!(controls.next_or_close(), None);
+        assert!(!controls.cancel() && !controls.is_cancelled());
+        let controls = Controls::default();
+        assert!(controls.cancel());
+        assert_eq!(controls.next_or_close(), None);
+        assert!(controls.is_cancelled());
     }
 
     #[test]

@@ -3,18 +3,17 @@
 use super::controls::{Controls, Driven};
 use super::errors::with_causes;
 use super::offer::Offered;
-use super::{Agent, ResumeError, RunHandle, RunLimits};
+use super::{Agent, RunHandle, RunLimits};
 use crate::state::STEERED;
-use crate::{Effect, Purse, RunEvent, RunState, Spent, StepError, When};
-use haft_core::{BudgetKind, ToolCall, Usage};
-use haft_tools_core::{
-    Approval, Batch, CallOutcome, CallScope, HeldCall, PendingCall, ResumeRefused, Resumption, Steer,
-};
+use crate::{Effect, Phase, Purse, RunEnd, RunEvent, RunState, Spent, StepError, When};
+use haft_core::{BudgetKind, ToolCall};
+use haft_tools_core::{Batch, CallOutcome, CallScope, PendingCall, Steer};
 use std::collections::VecDeque;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
 
 /// Is a run while it is driven.
 pub(super) struct Run<'a> {
@@ -33,6 +32,14 @@ pub(super) struct Run<'a> {
     metered_ms: u64,
     /// What was cut off a request that could not be made less is not tried again before it has grown by as much.
     pub(super) compacted_at: u64,
+    /// Whether it was looked if what is told in the place of messages is still right.
+    pub(super) is_renewed: bool,
+    /// How often the model was asked again in a row.
+    pub(super) retries: u32,
+    /// How long is waited before the model is asked again.
+    pub(super) pause: Option<Duration>,
+    /// The calls that waited when the run was stopped.
+    left: Vec<PendingCall>,
     /// Why the run cannot go on.
     pub(super) fault: Option<String>,
 }
@@ -47,6 +54,8 @@ impl Agent {
     ) -> Result<RunState, StepError> {
         let mut run = Run::begin(self, scope, state);
         let mut effects = Vec::new();
+        let answers = events.iter().any(|event| matches!(event, RunEvent::CallAnswered { .. }));
+        let left = if answers { run.pick_up() } else { None };
         for event in events {
             // What one event leaves to be done, the next one may have changed.
             effects.retain(|effect| matches!(effect, Effect::Persist | Effect::Emit(_)));
@@ -58,61 +67,19 @@ impl Agent {
                 }
             }
         }
+        effects = run.with_left(left, effects);
         run.purse.follow(run.state.account());
         if let Some(refused) = run.refuse() {
-            effects = refused;
+            effects.retain(|effect| matches!(effect, Effect::Emit(_)));
+            effects.extend(refused);
         }
-        run.drive(effects).await;
-        Ok(run.state)
-    }
-
-    /// Goes on with a call that waited, and with its run.
-    pub(super) async fn drive_answer(
-        &self,
-        scope: &CallScope,
-        state: RunState,
-        pending: PendingCall,
-        approval: Approval,
-    ) -> Result<RunState, ResumeError> {
-        // Whoever went on with the call before may have ended in the middle of it, unless they are at it.
-        let again = (!approval.denies() && self.is_made_again(&pending.call.name))
-            .then(|| HeldCall::new(pending.call.clone()))
-            .filter(|_| self.at_work.get(scope.run()).is_none());
-        let mut run = Run::begin(self, scope, state);
-        if let Some(refused) = run.refuse() {
-            run.drive(refused).await;
-            return Ok(run.state);
-        }
-        let token = run.controls().token.clone();
-        let mut resumption = Resumption::new(run.turn_scope(), pending, approval).cancelled_by(token);
-        if let Some(caller) = &self.caller {
-            resumption = resumption.made_by(caller);
-        }
-        if let Some(registry) = &run.offered().registry {
-            resumption = resumption.with_registry(registry.clone());
-        }
-        let outcome = match (run.attend(self.executor.resume(resumption)).await, again) {
-            (Ok(outcome), _) => Some(outcome),
-            (Err(ResumeRefused::ResumedBefore { .. }), Some(again)) => {
-                run.execute(Batch::of_held(run.scope.clone(), [again])).await.pop()
-            }
-            (Err(refused), _) => {
-                run.give_back();
-                return Err(refused.into());
-            }
-        };
-        run.meter(&Usage::default());
-        let effects = match outcome {
-            Some(outcome) => run.advance(RunEvent::CallAnswered { outcome }),
-            None => run.fail("the executor gave no outcome of a call".to_owned()),
-        };
         run.drive(effects).await;
         Ok(run.state)
     }
 }
 
 impl<'a> Run<'a> {
-    fn begin(agent: &'a Agent, scope: &CallScope, state: RunState) -> Self {
+    pub(super) fn begin(agent: &'a Agent, scope: &CallScope, state: RunState) -> Self {
         let purse = agent.purses.of(scope.run(), state.account());
         let handle = RunHandle::new(scope.run().clone(), agent.at_work.clone());
         let mut run = Self {
@@ -126,21 +93,41 @@ impl<'a> Run<'a> {
             started: Instant::now(),
             metered_ms: 0,
             compacted_at: 0,
+            is_renewed: false,
+            retries: 0,
+            pause: None,
+            left: Vec::new(),
             fault: None,
         };
         // What is set aside may be otherwise than when the run was stored.
-        run.meter(&Usage::default());
+        run.meter(Spent::default());
         run
     }
 
+    /// Takes note that calls were being executed which others had held back, and that whoever did so has ended; gives what
+    /// is to be kept and told of it, or nothing where there are none.
+    pub(super) fn pick_up(&mut self) -> Option<Vec<Effect>> {
+        let is_left = matches!(self.state.phase(), Phase::Waiting { executing, .. } if !executing.is_empty());
+        is_left.then(|| self.step(RunEvent::Interrupted).unwrap_or_default())
+    }
+
+    /// Adds what was left to be done to what follows from an event after it.
+    pub(super) fn with_left(&self, left: Option<Vec<Effect>>, effects: Vec<Effect>) -> Vec<Effect> {
+        let Some(left) = left else { return effects };
+        // What is to be executed can have become more.
+        let told = left.into_iter().chain(effects);
+        let told = told.filter(|effect| matches!(effect, Effect::Persist | Effect::Emit(_)));
+        told.chain(self.state.outstanding()).collect()
+    }
+
     /// Ends the run if it may not be at work where it is.
-    fn refuse(&mut self) -> Option<Vec<Effect>> {
+    pub(super) fn refuse(&mut self) -> Option<Vec<Effect>> {
         let reason = RunLimits::refuse(&self.scope).filter(|_| self.state.end().is_none())?;
         Some(self.fail(reason))
     }
 
     /// Leaves what was collected from the purse to those who drive the run next, since its state is not handed out.
-    fn give_back(&self) {
+    pub(super) fn give_back(&self) {
         self.purse.give_back(self.collected);
     }
 
@@ -160,7 +147,16 @@ impl<'a> Run<'a> {
         Arc::clone(&self.driven.controls)
     }
 
-    async fn drive(&mut self, effects: Vec<Effect>) {
+    pub(super) async fn drive(&mut self, effects: Vec<Effect>) {
+        self.work_off(effects).await;
+        // That it was stopped is kept now.
+        if matches!(self.state.end(), Some(RunEnd::Cancelled)) && !self.left.is_empty() {
+            self.agent.executor.give_up(&self.left).await;
+        }
+    }
+
+    /// Does what is to be done until nothing is left.
+    async fn work_off(&mut self, effects: Vec<Effect>) {
         let mut effects = VecDeque::from(effects);
         loop {
             while let Some(effect) = effects.pop_front() {
@@ -168,7 +164,9 @@ impl<'a> Run<'a> {
                     effects.extend(self.advance(event));
                 }
                 if let Some(reason) = self.fault.take() {
-                    self.fail(reason);
+                    // What has happened until now is told, too, though it is not kept.
+                    effects.extend(self.fail(reason));
+                    self.tell_observers(effects);
                     // What was said until now is kept for the next prompt.
                     while let Some(event) = self.driven.controls.next_or_close() {
                         let _ = self.step(event);
@@ -177,22 +175,42 @@ impl<'a> Run<'a> {
                 }
             }
             // What was said while nothing was under way any more must not be lost with the controls.
-            let Some(event) = self.driven.controls.next_or_close() else { return };
-            effects.extend(self.step(event).unwrap_or_default());
+            if let Some(event) = self.driven.controls.next_or_close() {
+                let is_said = matches!(event, RunEvent::Steered { .. });
+                effects.extend(self.step(event).unwrap_or_default());
+                if is_said {
+                    effects.extend(self.driven.controls.change(&mut self.state, RunState::take_back_end));
+                }
+                continue;
+            }
+            // From here on it can be said no more that it is to stop; that was said while it came to stand still.
+            if self.state.end().is_some() || !self.driven.controls.is_cancelled() {
+                return;
+            }
+            effects.extend(self.advance(RunEvent::Cancelled));
         }
     }
 
     /// Takes note of what happened.
     pub(super) fn step(&mut self, event: RunEvent) -> Result<Vec<Effect>, StepError> {
+        self.leave(&event);
         self.driven.controls.change(&mut self.state, |state| state.step(event))
     }
 
+    /// Remembers the calls that wait, if the run is stopped.
+    fn leave(&mut self, event: &RunEvent) {
+        if *event == RunEvent::Cancelled {
+            self.left.extend(self.state.pending().cloned());
+        }
+    }
+
     /// Ends the run because of a fault outside it.
-    fn fail(&mut self, reason: String) -> Vec<Effect> {
+    pub(super) fn fail(&mut self, reason: String) -> Vec<Effect> {
         self.driven.controls.change(&mut self.state, |state| state.fail(reason))
     }
 
-    fn advance(&mut self, event: RunEvent) -> Vec<Effect> {
+    pub(super) fn advance(&mut self, event: RunEvent) -> Vec<Effect> {
+        self.leave(&event);
         let effects = self.driven.controls.change(&mut self.state, |state| state.advance(event));
         self.purse.follow(self.state.account());
         effects
@@ -206,11 +224,18 @@ impl<'a> Run<'a> {
                 Some(RunEvent::BatchExecuted { outcomes })
             }
             Effect::ExecuteHeld { calls } => {
+                let asked = calls.len();
                 let outcomes = self.execute(Batch::of_held(self.turn_scope(), calls)).await;
+                // Whatever has no outcome now would be waited for forever.
+                if outcomes.len() != asked {
+                    let reason = format!("the executor gave {} outcomes of {asked} calls", outcomes.len());
+                    self.fault.get_or_insert(reason);
+                    return None;
+                }
                 Some(RunEvent::BatchExecuted { outcomes })
             }
-            Effect::Emit(kind) => {
-                self.agent.events.emit(&self.scope, None, || kind);
+            Effect::Emit(_) => {
+                self.tell_observers([effect]);
                 None
             }
             Effect::Persist => {
@@ -222,11 +247,11 @@ impl<'a> Run<'a> {
     }
 
     /// Gives the scope of calls that the model makes in the turn that it has taken last.
-    fn turn_scope(&self) -> CallScope {
+    pub(super) fn turn_scope(&self) -> CallScope {
         self.scope.clone().with_turn(self.state.turns())
     }
 
-    async fn keep(&mut self) {
+    pub(super) async fn keep(&mut self) {
         let Some(keeper) = &self.agent.keeper else { return };
         if let Err(error) = keeper.keep(&self.scope, &self.state).await {
             let reason = format!("the run cannot be kept: {}", with_causes(&*error));
@@ -258,17 +283,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Takes note of the time that has passed, of what a turn cost, and of what other runs have drawn.
-    pub(super) fn meter(&mut self, usage: &Usage) {
+    /// Takes note of the time that has passed, of what a turn took that the run cannot know of, and of what other runs have
+    /// drawn.
+    pub(super) fn meter(&mut self, turn: Spent) {
         let now = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let (mut spent, reserved) = self.purse.collect();
         self.collected += spent;
-        let price = self.agent.prices.get(&self.agent.model.capabilities().name);
-        spent += Spent {
-            wall_ms: now.saturating_sub(self.metered_ms),
-            cost_nanos: price.map_or(0, |price| price.of(usage)),
-            ..Spent::default()
-        };
+        spent += turn;
+        spent += Spent { wall_ms: now.saturating_sub(self.metered_ms), ..Spent::default() };
         self.metered_ms = now;
         self.advance(RunEvent::Metered { spent, reserved });
     }
@@ -280,7 +302,7 @@ impl<'a> Run<'a> {
         Some(Duration::from_millis(left.saturating_sub(passed.saturating_sub(self.metered_ms))))
     }
 
-    async fn execute(&mut self, batch: Batch) -> Vec<CallOutcome> {
+    pub(super) async fn execute(&mut self, batch: Batch) -> Vec<CallOutcome> {
         let controls = self.controls();
         controls.batch_begins();
         self.take_in().await;
@@ -298,21 +320,9 @@ impl<'a> Run<'a> {
         if let Some(registry) = &self.offered().registry {
             batch = batch.with_registry(registry.clone());
         }
-        let time_left = self.time_left();
-        let executor = &self.agent.executor;
-        let executed = async {
-            let mut executed = executor.execute_batch(batch);
-            let Some(time_left) = time_left else { return executed.await };
-            tokio::select! {
-                biased;
-                outcome = &mut executed => return outcome,
-                () = sleep(time_left) => {}
-            }
-            token.cancel();
-            executed.await
-        };
+        let executed = in_time(self.time_left(), &token, self.agent.executor.execute_batch(batch));
         let outcomes = self.attend(executed).await.into_outcomes();
-        self.meter(&Usage::default());
+        self.meter(Spent::default());
         outcomes
     }
 
@@ -321,9 +331,34 @@ impl<'a> Run<'a> {
         for effect in effects {
             match effect {
                 Effect::Persist => self.keep().await,
-                Effect::Emit(kind) => self.agent.events.emit(&self.scope, None, || kind),
-                _ => {}
+                _ => self.tell_observers([effect]),
             }
         }
     }
+
+    /// Tells observers what of these effects is for them.
+    fn tell_observers(&self, effects: impl IntoIterator<Item = Effect>) {
+        for effect in effects {
+            if let Effect::Emit(kind) = effect {
+                self.agent.events.emit(&self.scope, None, || kind);
+            }
+        }
+    }
+}
+
+/// Does something that its token stops, and stops it when the time is over that is left for it.
+pub(super) async fn in_time<T>(
+    left: Option<Duration>,
+    token: &CancellationToken,
+    work: impl Future<Output = T>,
+) -> T {
+    let mut work = pin!(work);
+    if let Some(left) = left {
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            () = sleep(left) => token.cancel(),
+        }
+    }
+    work.await
 }

@@ -36,8 +36,8 @@ use std::error::Error;
 pub trait StateKeeper: Send + Sync {
     /// Keeps the head of a run, and the entries of its log that were not kept yet; the run goes on when this is done.
     ///
-    /// Called before calls are executed, whenever one of them is answered, when somebody steers or pauses the run, and when
-    /// it ends.
+    /// Called before the model is asked, before calls are executed, whenever one of them is answered, when somebody steers or
+    /// pauses the run, and when it ends.
     ///
     /// # Errors
     ///

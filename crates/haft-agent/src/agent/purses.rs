@@ -5,8 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Finds the purse of a run again: what a run starts can outlive the time in which it is driven, and is counted when it
 /// goes on.
+///
+/// Each agent has its own. Where several [`Agent`](crate::Agent)s drive the same run one after the other, they are given
+/// [the same](crate::Agent::purses), so that none of them gives out what another one has set aside. Clones are the same.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Purses(Arc<Mutex<HashMap<RunId, Purse>>>);
+pub struct Purses(Arc<Mutex<HashMap<RunId, Purse>>>);
 
 impl Purses {
     pub(super) fn of(&self, run: &RunId, account: &Account) -> Purse {

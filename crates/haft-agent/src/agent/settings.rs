@@ -1,7 +1,7 @@
 //! How an agent is set up.
 
 use super::offer::Offer;
-use super::{Agent, StateKeeper};
+use super::{Agent, News, Purses, StateKeeper};
 use crate::{Budget, Compaction, Prices};
 use haft_tools_core::{CallContext, CallScope, Events, RunTools};
 use std::sync::Arc;
@@ -21,7 +21,8 @@ impl Agent {
         self
     }
 
-    /// Stops every run of this agent when the token is cancelled: each call gets its reply and the run ends.
+    /// Stops every run of this agent when the token is cancelled: each call gets its reply, also one that waits for a person,
+    /// and the run ends.
     pub fn cancelled_by(mut self, token: CancellationToken) -> Self {
         self.cancellation = token;
         self
@@ -42,9 +43,22 @@ impl Agent {
         self
     }
 
+    /// Asks this before each turn of the model what the run should be told; those that were given before are asked as well,
+    /// in their order.
+    pub fn news(mut self, news: Arc<dyn News>) -> Self {
+        self.news.push(news);
+        self
+    }
+
     /// Limits what each run may spend that [`Agent::run`] starts; nothing by default.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
+        self
+    }
+
+    /// Has the purses of runs found there, where other agents drive the same runs before or after this one.
+    pub fn purses(mut self, purses: Purses) -> Self {
+        self.purses = purses;
         self
     }
 

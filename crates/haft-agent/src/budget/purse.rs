@@ -66,6 +66,33 @@ impl Purse {
         Ok(Reservation { purse: self.clone(), budget, set_aside, spent: Spent::default() })
     }
 
+    /// Sets a part aside, as [`Account::reserve_at_most`] does.
+    pub fn reserve_at_most(&self, wish: &Budget) -> Reservation {
+        let mut held = self.lock();
+        let budget = held.account.reserve_at_most(wish);
+        let set_aside = held.account.set_aside(&budget);
+        drop(held);
+        Reservation { purse: self.clone(), budget, set_aside, spent: Spent::default() }
+    }
+
+    /// Takes something of which nothing was set aside: what was spent while nobody could draw on the purse.
+    pub fn charge(&self, spent: Spent) {
+        let mut held = self.lock();
+        held.account.spent += Spent { wall_ms: 0, ..spent };
+        held.news += Spent { wall_ms: 0, ..spent };
+    }
+
+    /// What is not spent, what is set aside included.
+    pub fn unspent(&self) -> Budget {
+        let account = self.lock().account;
+        Account { reserved: Spent::default(), ..account }.rest()
+    }
+
+    /// What those who drew on it have spent and the run has not taken note of.
+    pub fn drawn(&self) -> Spent {
+        self.lock().news
+    }
+
     /// Whether anybody else has it, or the run has not taken note of all that was spent.
     pub(crate) fn is_in_use(&self) -> bool {
         Arc::strong_count(&self.0) > 1 || self.lock().news != Spent::default()

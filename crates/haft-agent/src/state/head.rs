@@ -1,6 +1,7 @@
 use crate::repeats::Repeats;
 use crate::{Account, Phase, Queued};
-use haft_core::{BudgetKind, Usage};
+use haft_core::{BudgetKind, CallId, Usage};
+use haft_tools_core::Approval;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -37,12 +38,22 @@ pub struct RunHead {
     /// The tools whose calls are made again when their process ended while they were executed.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) made_again: BTreeSet<String>,
+    /// The answer with which a call that waited is gone on with, where it would be made again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) approved: Option<Approved>,
     /// What the run ends with once the calls of the turn are answered, and what it has ended with then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) conclusion: Option<String>,
     /// What the model is told next, in tokens.
     #[serde(default)]
     pub(super) context: u64,
+}
+
+/// Is a call that waited and is gone on with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Approved {
+    pub(super) call: CallId,
+    pub(super) approval: Approval,
 }
 
 /// Says whether a run stands still.
@@ -80,6 +91,7 @@ impl Default for RunHead {
             repeats: Repeats::default(),
             may_repeat: BTreeSet::new(),
             made_again: BTreeSet::new(),
+            approved: None,
             conclusion: None,
             context: 0,
         }

@@ -1,6 +1,8 @@
-use crate::StepError;
+use super::RunState;
+use crate::{Phase, RunEvent, StepError};
 use haft_core::{CallId, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use haft_tools_core::{CallOutcome, HeldCall, PendingCall};
+use std::collections::BTreeSet;
 
 pub(super) fn check_outcomes(calls: &[ToolCall], outcomes: &[CallOutcome]) -> Result<(), StepError> {
     if calls.len() != outcomes.len() {
@@ -50,6 +52,35 @@ pub(super) fn pending_of(outcome: &CallOutcome) -> Option<&PendingCall> {
     match outcome {
         CallOutcome::Pending(pending) => Some(pending),
         CallOutcome::Replied(_) | CallOutcome::Held(_) => None,
+    }
+}
+
+impl RunState {
+    /// Says what a run whose process ended is to take note of, where these calls are known to wait for a person: those of them
+    /// that it was making wait, since they have not begun, and all others were [interrupted](RunEvent::Interrupted).
+    pub fn interruption(&self, waiting: &[PendingCall]) -> RunEvent {
+        let waits = |call: &ToolCall| waiting.iter().find(|pending| pending.call.id == call.id);
+        match self.phase() {
+            Phase::Acting { calls, .. }
+                if !self.is_paused() && calls.iter().any(|call| waits(call).is_some()) =>
+            {
+                let outcome = |call: &ToolCall| match waits(call) {
+                    Some(pending) => CallOutcome::Pending(Box::new(pending.clone())),
+                    None => interrupted(call, &self.head.made_again),
+                };
+                RunEvent::BatchExecuted { outcomes: calls.iter().map(outcome).collect() }
+            }
+            _ => RunEvent::Interrupted,
+        }
+    }
+}
+
+/// Says what becomes of a call that was being executed when its process ended.
+pub(super) fn interrupted(call: &ToolCall, made_again: &BTreeSet<String>) -> CallOutcome {
+    if made_again.contains(&call.name) {
+        CallOutcome::Held(Box::new(HeldCall::new(call.clone())))
+    } else {
+        CallOutcome::lost(call)
     }
 }
 

@@ -87,22 +87,22 @@ fn migrated(mut head: Value, mut log: Vec<Value>) -> Result<(Value, Vec<Value>),
     let found =
         version.ok_or_else(|| serde_json::Error::custom("a run says in which version it was stored"))?;
     if found == 1 {
-        let messages = entries(head["messages"].take());
+        let messages = entries(head["messages"].take())?;
         log = messages.into_iter().map(|message| json!({ "message": message })).collect();
         head["entries"] = json!(log.len());
         head["version"] = json!(VERSION);
     } else if found != u64::from(VERSION) {
         return Err(RestoreError::Version { found });
     } else if let Some(whole) = head.get_mut("log") {
-        log = entries(whole.take());
+        log = entries(whole.take())?;
     }
     Ok((head, log))
 }
 
-fn entries(list: Value) -> Vec<Value> {
+fn entries(list: Value) -> Result<Vec<Value>, serde_json::Error> {
     match list {
-        Value::Array(entries) => entries,
-        _ => Vec::new(),
+        Value::Array(entries) => Ok(entries),
+        _ => Err(serde_json::Error::custom("the messages of a run are a list")),
     }
 }
 

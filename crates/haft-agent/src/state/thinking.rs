@@ -9,6 +9,8 @@ use haft_model::ModelTurn;
 
 impl RunState {
     pub(super) fn prompted(&mut self, text: String) -> Vec<Effect> {
+        // What was said before comes before it.
+        self.take_queue();
         self.push(Message::user(text));
         self.head.repeats = Repeats::default();
         self.head.conclusion = None;
@@ -19,7 +21,8 @@ impl RunState {
             }
             self.head.closing = None;
         }
-        self.think()
+        // The model must not answer what nobody knows of when the process ends meanwhile.
+        self.persist_and_think()
     }
 
     /// Begins a turn of the model, unless the run is paused: it is told what came meanwhile, and that it is the last one if a
@@ -30,9 +33,7 @@ impl RunState {
             self.head.pause = Pause::Held;
             return Vec::new();
         }
-        for Queued { text, .. } in std::mem::take(&mut self.head.queue) {
-            self.push(Message::user(text));
-        }
+        self.take_queue();
         let mut effects = Vec::with_capacity(3);
         if self.head.closing.is_none()
             && let Some(which) = self.head.account.exhausted()
@@ -44,6 +45,13 @@ impl RunState {
         effects
     }
 
+    /// Puts what was said into the transcript.
+    fn take_queue(&mut self) {
+        for Queued { text, .. } in std::mem::take(&mut self.head.queue) {
+            self.push(Message::user(text));
+        }
+    }
+
     /// Tells the model that its next turn is the last one.
     fn close(&mut self, which: BudgetKind) -> Effect {
         self.head.closing = Some(which);
@@ -53,16 +61,46 @@ impl RunState {
 
     /// Takes note that the model was given no more time.
     pub(super) fn timed_out(&mut self) -> Vec<Effect> {
-        match self.head.closing {
+        let discarded = self.discarded("the time of the run was over", self.head.closing.is_none());
+        let next = match self.head.closing {
             Some(which) => self.finish(RunEnd::BudgetSpent { which }),
-            None => self.think(),
-        }
+            None => self.persist_and_think(),
+        };
+        discarded.into_iter().chain(next).collect()
+    }
+
+    /// Tells that the turn which the model was taking came to nothing, if it was taking one.
+    pub(super) fn discarded(&self, reason: &str, again: bool) -> Option<Effect> {
+        let is_under_way = self.head.phase == Phase::Thinking && self.head.pause != Pause::Held;
+        let turn = self.head.turns + 1;
+        let discarded = || EventKind::TurnDiscarded { turn, reason: reason.to_owned(), again };
+        is_under_way.then(|| Effect::Emit(discarded()))
     }
 
     pub(super) fn steered(&mut self, text: String, when: When) -> Vec<Effect> {
         let told = EventKind::Steered { text: text.clone(), now: when == When::Now };
         self.head.queue.push(Queued { text, when });
         vec![Effect::Persist, Effect::Emit(told)]
+    }
+
+    /// Goes on with what was said while the end of the run was being kept, if it was completed: its end is given to nobody
+    /// before that.
+    pub(crate) fn take_back_end(&mut self) -> Vec<Effect> {
+        if self.end() != Some(&RunEnd::Completed) || self.head.queue.is_empty() {
+            return Vec::new();
+        }
+        self.head.conclusion = None;
+        self.persist_and_think()
+    }
+
+    /// Takes note of what the model is told with the turn that it is about to take.
+    pub(super) fn heard(&mut self, texts: Vec<String>) -> Vec<Effect> {
+        let told = |text: &String| Effect::Emit(EventKind::Steered { text: text.clone(), now: false });
+        let effects = [Effect::Persist].into_iter().chain(texts.iter().map(told)).collect();
+        for text in texts {
+            self.push(Message::user(text));
+        }
+        effects
     }
 
     pub(super) fn answered(&mut self, turn: ModelTurn) -> Vec<Effect> {
@@ -99,9 +137,15 @@ impl RunState {
 
     fn count(&mut self, usage: &haft_core::Usage) {
         self.head.turns += 1;
-        self.head.usage += *usage;
         let spent = &mut self.head.account.spent;
         spent.turns = spent.turns.saturating_add(1);
+        self.pay(usage);
+    }
+
+    /// Counts what was paid for.
+    pub(super) fn pay(&mut self, usage: &haft_core::Usage) {
+        self.head.usage += *usage;
+        let spent = &mut self.head.account.spent;
         spent.tokens = spent.tokens.saturating_add(usage.total());
     }
 

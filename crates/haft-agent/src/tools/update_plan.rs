@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
+use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec, Visible};
 use haft_tools_core::{Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,11 @@ impl Tool for UpdatePlan {
     }
 
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
-        let plan: Plan = parse_input(input)?;
+        let mut plan: Plan = parse_input(input)?;
+        // People watch it, so nothing in it may look like something else.
+        for step in &mut plan.steps {
+            step.text = Visible::line(&step.text).to_string();
+        }
         let at_once = plan.steps.iter().filter(|step| step.status == StepStatus::InProgress).count();
         if at_once > 1 {
             return Err(ToolError::invalid_input(format!(

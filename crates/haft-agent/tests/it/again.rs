@@ -5,7 +5,7 @@ use crate::fixture::{call, executed, held, last_replies, name, pending, prompted
 use expect_test::expect;
 use haft_agent::{Agent, Effect, RunEvent, RunState};
 use haft_core::{AssistantPart, StopReason, ToolCall, ToolError, Usage};
-use haft_model::ModelTurn;
+use haft_model::{ModelTurn, ScriptedModel};
 use haft_tools_core::{
     Accesses, AllowAll, Approval, CallContext, LocalExecutor, MemoryPending, PendingCall, PendingStore,
     ToolRegistry, approver_fn, tool_fn,
@@ -222,4 +222,144 @@ async fn a_call_that_was_gone_on_with_is_made_again_when_its_process_ended_meanw
     );
     let state = third.resume(scope(), state, &call, Approval::Approve).await.unwrap();
     assert_eq!((state.last_text().as_str(), last_replies(&state)), ("Done.", vec!["c1 ok".to_owned()]));
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Task {
+    /// What is to be done.
+    task: String,
+}
+
+/// Is a call that a person is asked about, and whose process ended after they had answered.
+struct Answered {
+    made: Arc<Mutex<Vec<String>>>,
+    asked: Arc<Mutex<u32>>,
+    pending: Arc<MemoryPending>,
+    disk: Arc<Mutex<Value>>,
+    model: Arc<ScriptedModel>,
+    before: RunState,
+}
+
+impl Answered {
+    /// Answers the call, and ends the process as soon as it has begun.
+    async fn with(approval: Approval) -> Self {
+        let session = r#"
+{"calls":[{"id":"c1","name":"delegate","input":{"task":"a"}}]}
+{"text":"Done."}
+"#;
+        let scene = Self {
+            made: Arc::default(),
+            asked: Arc::default(),
+            pending: Arc::default(),
+            disk: Arc::default(),
+            model: model(session),
+            before: RunState::new(),
+        };
+        let before = scene.agent().run(scope(), "go").await;
+        let (agent, call) = (scene.agent(), "c1".parse().unwrap());
+        let begun = async {
+            while scene.made.lock().unwrap().is_empty() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            _ = agent.resume(scope(), before.clone(), &call, approval) => {
+                panic!("it hangs")
+            }
+            () = begun => {}
+        }
+        Self { before, ..scene }
+    }
+
+    fn agent(&self) -> Agent {
+        let (made, asked) = (Arc::clone(&self.made), Arc::clone(&self.asked));
+        let delegate =
+            tool_fn("delegate", "Delegates.", Accesses::none(), move |input: Task, _: CallContext| {
+                let times = {
+                    let mut made = made.lock().unwrap();
+                    made.push(input.task);
+                    made.len()
+                };
+                async move {
+                    if times == 1 {
+                        std::future::pending::<()>().await;
+                    }
+                    Ok::<_, ToolError>("made")
+                }
+            });
+        let later = approver_fn(move |_: &PendingCall| {
+            *asked.lock().unwrap() += 1;
+            Approval::Later
+        });
+        let executor = LocalExecutor::builder(ToolRegistry::new().with(delegate.unwrap()).unwrap());
+        let executor = executor.approver(later).pending(Arc::clone(&self.pending) as Arc<dyn PendingStore>);
+        let agent = Agent::new(Arc::clone(&self.model), executor.build()).made_again(["delegate"]);
+        agent.kept_by(Arc::new(Disk(Arc::clone(&self.disk))))
+    }
+
+    fn kept(&self) -> RunState {
+        RunState::restore(self.disk.lock().unwrap().clone(), Vec::new()).unwrap()
+    }
+
+    /// Checks that the call was made twice, with this input, and that nobody was asked about it a second time.
+    fn check(&self, state: &RunState, task: &str) {
+        assert_eq!(*self.made.lock().unwrap(), [task, task]);
+        assert_eq!((state.last_text().as_str(), last_replies(state)), ("Done.", vec!["c1 ok".to_owned()]));
+        assert_eq!(*self.asked.lock().unwrap(), 1);
+    }
+}
+
+fn edited() -> Approval {
+    Approval::Edit { input: json!({ "task": "b" }) }
+}
+
+#[tokio::test]
+async fn a_call_that_was_edited_is_made_again_as_it_was_edited() {
+    let scene = Answered::with(edited()).await;
+    let call = "c1".parse().unwrap();
+    let state = scene.agent().resume(scope(), scene.before.clone(), &call, edited()).await.unwrap();
+    scene.check(&state, "b");
+}
+
+#[tokio::test]
+async fn a_run_that_goes_on_makes_the_call_again_that_was_approved() {
+    for (approval, task) in [(Approval::Approve, "a"), (edited(), "b")] {
+        let scene = Answered::with(approval).await;
+        let state = scene.agent().go_on(scope(), scene.kept()).await;
+        scene.check(&state, task);
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_was_approved_and_not_claimed_is_gone_on_with() {
+    let scene = Answered::with(Approval::Approve).await;
+    // Nobody has claimed it there.
+    let elsewhere = Answered { pending: Arc::default(), ..scene };
+    let state = elsewhere.agent().go_on(scope(), elsewhere.kept()).await;
+    elsewhere.check(&state, "a");
+    assert_eq!(elsewhere.pending.waiting().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn an_approval_that_was_refused_is_not_kept() {
+    let scene = Answered::with(Approval::Approve).await;
+    let elsewhere = Answered { pending: Arc::default(), ..scene };
+    elsewhere.pending.put(elsewhere.before.pending().next().unwrap()).await.unwrap();
+    let mut other = to_value(&elsewhere.before).unwrap();
+    other["phase"]["outcomes"][0]["digest"] = json!("0".repeat(64));
+    let other: RunState = serde_json::from_value(other).unwrap();
+    let call = "c1".parse().unwrap();
+    let refused = elsewhere.agent().resume(scope(), other, &call, Approval::Approve).await.unwrap_err();
+    assert!(refused.to_string().contains("its digest is another"), "{refused}");
+    assert_eq!((elsewhere.kept().approved(), elsewhere.kept().pending().count()), (None, 1));
+}
+
+#[tokio::test]
+async fn a_call_that_was_denied_is_not_made_again() {
+    let scene = Answered::with(Approval::Approve).await;
+    let denied = Approval::Deny { reason: "no".to_owned() };
+    let call = "c1".parse().unwrap();
+    assert!(scene.agent().resume(scope(), scene.kept(), &call, denied).await.is_err());
+    let state = scene.agent().go_on(scope(), scene.before.clone()).await;
+    assert_eq!((state.pending().count(), scene.made.lock().unwrap().len()), (1, 1));
 }

@@ -35,7 +35,7 @@ fn when_the_turns_are_spent_the_model_gets_one_more_to_close() {
             says("I looked twice."),
         ],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 1 -> acting
             persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 1 -> acting
@@ -60,7 +60,7 @@ fn a_model_that_calls_in_its_closing_turn_gets_no_other() {
         with(Budget::default().turns(0)),
         vec![prompted(), wants(&["c1", "c2"])],
         &expect![[r"
-            Emit(BudgetSpent, Emit(TurnStarted, call the model -> thinking
+            persist, Emit(BudgetSpent, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, done -> ended BudgetSpent { which: Turns }
         "]],
     );
@@ -80,7 +80,7 @@ fn calls_over_the_budget_are_skipped_and_those_within_it_are_made() {
             says("Enough."),
         ],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 2 -> acting
             persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 1 -> acting
@@ -122,10 +122,10 @@ fn a_model_that_is_cut_off_by_the_time_is_asked_to_close_and_not_waited_for_twic
         with(Budget::default().wall_time(Duration::from_secs(1))),
         vec![prompted(), metered(1_000, 0), RunEvent::TimedOut, RunEvent::TimedOut],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
              -> thinking
-            Emit(BudgetSpent, Emit(TurnStarted, call the model -> thinking
-            persist, done -> ended BudgetSpent { which: WallTime }
+            Emit(TurnDiscarded, persist, Emit(BudgetSpent, Emit(TurnStarted, call the model -> thinking
+            Emit(TurnDiscarded, persist, done -> ended BudgetSpent { which: WallTime }
         "]],
     );
 }
@@ -136,7 +136,7 @@ fn a_run_that_was_closed_goes_on_only_with_more_to_spend() {
         with(Budget::default().turns(1)),
         vec![prompted(), wants(&["c1"]), executed(&["c1"]), says("Closed."), prompted()],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 1 -> acting
             persist, Emit(BudgetSpent, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, done -> ended BudgetSpent { which: Turns }
@@ -147,9 +147,9 @@ fn a_run_that_was_closed_goes_on_only_with_more_to_spend() {
         closed.with_budget(Budget::default().turns(9)),
         vec![prompted(), says("Done.")],
         &expect![[r"
-        Emit(TurnStarted, call the model -> thinking
-        Emit(TurnFinished, persist, done -> ended Completed
-    "]],
+            persist, Emit(TurnStarted, call the model -> thinking
+            Emit(TurnFinished, persist, done -> ended Completed
+        "]],
     );
 }
 

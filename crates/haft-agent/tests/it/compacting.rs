@@ -4,7 +4,9 @@ use crate::driver::scope;
 use crate::guiding::{Hand, act, agent, short};
 use async_trait::async_trait;
 use expect_test::expect;
-use haft_agent::{Agent, Budget, CompactError, Compaction, Context, CutOutputs, Price, Prices, RunEnd, Told};
+use haft_agent::{
+    Agent, Budget, CompactError, Compaction, Context, CutOutputs, Price, Prices, RunEnd, RunState, Told,
+};
 use haft_core::{Content, Event, EventKind, Message, ReplyStatus, StopReason, ToolOutput, ToolReply, Usage};
 use haft_model::{Delta, DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest};
 use haft_tools_core::{
@@ -42,7 +44,7 @@ impl Model for Busy {
         let mut requests = self.requests.lock().unwrap();
         requests.push(request.clone());
         let number = requests.len();
-        let end = if request.tools.is_empty() || number == 30 {
+        let end = if request.without_calls || number == 30 {
             vec![Delta::Text("Enough.".to_owned()), Delta::Stop(StopReason::EndTurn)]
         } else {
             let (id, name) = (format!("c{number}").parse().unwrap(), "act".to_owned());
@@ -120,6 +122,35 @@ async fn old_outputs_are_told_by_their_handles_and_can_be_read() {
     assert!((1..=8).contains(&compacted), "{compacted}");
     // The tools and what was told last are as before.
     assert!(requests.windows(2).all(|pair| Arc::ptr_eq(&pair[0].tools, &pair[1].tools)));
+}
+
+#[tokio::test]
+async fn handles_are_told_anew_where_the_store_is_another() {
+    let store = || -> Arc<dyn OutputStore> { Arc::new(LocalOutputs::in_memory()) };
+    let (first, second) = (store(), store());
+    let cuts = |outputs: &Arc<dyn OutputStore>| CutOutputs::new(Arc::clone(outputs));
+    let state = agent(Busy::new(false), |agent| agent.compacted_by(cuts(&first))).run(scope(), "go").await;
+    assert!(state.told() != state.messages());
+    // What has the name of an output in the other store is not the same.
+    second.store(&scope(), &"c1".parse().unwrap(), "other".repeat(100)).await.unwrap();
+
+    let stored: RunState = serde_json::from_value(serde_json::to_value(&state).unwrap()).unwrap();
+    let model = Busy::new(false);
+    let other = agent(Arc::clone(&model), |agent| agent.compacted_by(cuts(&second)));
+    let limited = stored.with_budget(Budget::default().turns(u64::from(state.turns())));
+    other.prompt(scope(), limited, "And now?").await.unwrap();
+    let mut told = 0;
+    for (place, message) in model.requests()[0].messages.iter().enumerate() {
+        let Message::Tool { replies } = &**message else { continue };
+        let text = replies[0].output.to_text();
+        let Some((_, name)) = text.split_once("with output \"") else { continue };
+        let output = name.split('"').next().unwrap().parse().unwrap();
+        let chunk = second.read(&scope(), &output, 0..10_000).await.unwrap();
+        let Message::Tool { replies } = &*state.messages()[place] else { panic!("{place}") };
+        assert_eq!(String::from_utf8_lossy(&chunk.bytes), replies[0].output.to_text(), "{output}");
+        told += 1;
+    }
+    assert!(told > 3, "{told}");
 }
 
 /// Cannot do it.

@@ -274,13 +274,13 @@ async fn a_run_can_be_gone_on_with_from_each_state_that_was_kept() {
             _ => "other",
         })
         .collect();
-    assert_eq!(phases, ["acting", "thinking", "ended"]);
+    assert_eq!(phases, ["thinking", "acting", "thinking", "ended"]);
     let calls = TWO_TURNS.trim().lines().next().unwrap();
     let told = r#"{"text":"So be it.","after":{"c1":{"error":"failed"},"c2":{"error":"failed"}}}"#;
     let session = Session::parse(&format!("{calls}\n{told}"), "test.jsonl").unwrap();
     let model = ScriptedModel::new(session).after_turns(1);
     let agent = Agent::new(model, executor(Events::default()));
-    let state = agent.go_on(scope(), kept[0].clone()).await;
+    let state = agent.go_on(scope(), kept[1].clone()).await;
     expect![[r"
         person
         model: Two at once.
@@ -292,7 +292,7 @@ async fn a_run_can_be_gone_on_with_from_each_state_that_was_kept() {
 
 #[tokio::test]
 async fn a_run_that_cannot_be_kept_does_nothing_more() {
-    let (state, _) = kept(TWO_TURNS, 0).await;
+    let (state, _) = kept(TWO_TURNS, 1).await;
     expect![[r#"
         person
         model: Two at once.

@@ -2,9 +2,12 @@
 
 use crate::compacting::observed;
 use crate::driver::{model, scope, transcript};
+use crate::fixture::told_by_user;
 use async_trait::async_trait;
 use expect_test::expect;
-use haft_agent::{Agent, Budget, Purse, Reservation, RunEvent, RunState, Spent, StateKeeper, When};
+use haft_agent::{
+    Agent, Budget, Purse, Reservation, RunEnd, RunEvent, RunHandle, RunState, Spent, StateKeeper, When,
+};
 use haft_core::{EventKind, RunId, ToolError};
 use haft_model::{DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest, ScriptedModel};
 use haft_tools_core::{
@@ -41,6 +44,7 @@ pub(crate) fn act(hand: &Hand) -> ToolRegistry {
             match input.what.as_str() {
                 "steer now" => agent().steer(&run, "Something new.", When::Now).unwrap(),
                 "steer after" => agent().steer(&run, "One more thing.", When::AfterTurn).unwrap(),
+                "conclude" => RunHandle::of(cx.scope()).unwrap().conclude("Concluded.").unwrap(),
                 "pause" => agent().pause(&run).unwrap(),
                 "cancel" => agent().cancel(&run).unwrap(),
                 "wait" => tokio::task::yield_now().await,
@@ -144,6 +148,7 @@ async fn what_is_said_is_kept_while_calls_run() {
     let kept = Arc::clone(&keeper) as Arc<dyn StateKeeper>;
     agent(session(&["steer after", "wait"]), |agent| agent.kept_by(kept)).run(scope(), "go").await;
     expect![[r#"
+        "thinking" []
         "acting" []
         "acting" ["One more thing."]
         "thinking" []
@@ -153,7 +158,7 @@ async fn what_is_said_is_kept_while_calls_run() {
 
 #[tokio::test]
 async fn calls_that_were_made_are_answered_as_they_ended_when_the_run_can_no_more_be_kept() {
-    let keeper = Arc::new(Kept { stood: Mutex::default(), most: 1 });
+    let keeper = Arc::new(Kept { stood: Mutex::default(), most: 2 });
     let state =
         agent(session(&["steer after", "wait"]), |agent| agent.kept_by(keeper)).run(scope(), "go").await;
     expect![[r#"
@@ -165,6 +170,50 @@ async fn calls_that_were_made_are_answered_as_they_ended_when_the_run_can_no_mor
         person
         Some(Failed { reason: "the run cannot be kept: the disk is full" })"#]]
     .assert_eq(&short(&state));
+}
+
+/// Says something to the run while its first end is being kept.
+struct Late {
+    hand: Hand,
+    /// What the run had said last at each of its ends.
+    ends: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl StateKeeper for Late {
+    async fn keep(&self, scope: &CallScope, state: &RunState) -> Result<(), Box<dyn Error + Send + Sync>> {
+        if state.end().is_none() {
+            return Ok(());
+        }
+        let is_first = {
+            let mut ends = self.ends.lock().unwrap();
+            ends.push(state.last_text());
+            ends.len() == 1
+        };
+        if is_first {
+            self.hand.get().unwrap().steer(scope.run(), "One more thing.", When::AfterTurn)?;
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_run_goes_on_with_what_is_said_while_its_end_is_kept() {
+    for (act, first) in [("look", "Done."), ("conclude", "Concluded.")] {
+        let hand = Hand::default();
+        let late = Arc::new(Late { hand: Arc::clone(&hand), ends: Mutex::default() });
+        let keeper = Arc::clone(&late) as Arc<dyn StateKeeper>;
+        let call = format!(r#"{{"calls":[{{"id":"c0","name":"act","input":{{"what":"{act}"}}}}]}}"#);
+        let turns = if act == "look" { format!("{call}\n{{\"text\":\"Done.\"}}") } else { call };
+        let agent =
+            agent(model(&format!("{turns}\n{{\"text\":\"That, too.\"}}")), |agent| agent.kept_by(keeper));
+        assert!(hand.set(Arc::clone(&agent)).is_ok());
+        let state = agent.run(scope(), "go").await;
+        assert_eq!(*late.ends.lock().unwrap(), [first, "That, too."]);
+        assert_eq!(told_by_user(&state), ["go", "One more thing."]);
+        assert_eq!((state.end(), state.last_text().as_str()), (Some(&RunEnd::Completed), "That, too."));
+        assert!(state.queue().is_empty());
+    }
 }
 
 #[tokio::test]

@@ -188,9 +188,9 @@ impl StateKeeper for SaysAtTheEnd {
 }
 
 #[tokio::test]
-async fn what_is_said_is_kept_for_the_next_prompt_or_refused() {
+async fn what_is_said_to_a_run_that_has_not_completed_is_kept_for_the_next_prompt_or_refused() {
     let keeper = Arc::new(SaysAtTheEnd { agent: Mutex::default(), said: Mutex::default() });
-    let agent = Agent::new(model(r#"{"text":"Done."}"#), executor(&Arc::default()));
+    let agent = Agent::new(model(r#"{"text":"I was","stop":"max_tokens"}"#), executor(&Arc::default()));
     let agent = Arc::new(agent.kept_by(Arc::clone(&keeper) as Arc<dyn StateKeeper>));
     *keeper.agent.lock().unwrap() = Some(Arc::clone(&agent));
     let state = agent.run(scope(), "go").await;

@@ -1,9 +1,10 @@
 //! Runs whose process ends at every place where something was kept, and while calls run: nothing is done twice.
 
+use crate::fixture::told_by_user;
 use async_trait::async_trait;
 use haft_agent::{Agent, LogEntry, ResumeError, RunEnd, RunEvent, RunState, StateKeeper};
 use haft_core::{Message, ToolError};
-use haft_model::{ScriptedModel, Session};
+use haft_model::{DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest, ScriptedModel, Session};
 use haft_tools_core::{
     Access, Accesses, Approval, CallContext, CallOutcome, CallScope, LocalExecutor, MemoryPending,
     PendingCall, PendingStore, Resource, Scheme, ToolRegistry, approver_fn, tool_fn,
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 const THING: Scheme = Scheme::new("thing");
 
@@ -139,9 +141,38 @@ fn executor(disk: &Arc<Disk>, dead: &Arc<Notify>) -> LocalExecutor {
         .build()
 }
 
+/// What is asked for, one after the other; the first half of a script is what the model does for the first.
+const PROMPTS: [&str; 2] = ["go", "go on"];
+
+/// Is a model that is told nothing but what was kept.
+struct Forgetful {
+    plays: ScriptedModel,
+    disk: Arc<Disk>,
+}
+
+#[async_trait]
+impl Model for Forgetful {
+    fn capabilities(&self) -> &ModelCapabilities {
+        self.plays.capabilities()
+    }
+
+    async fn stream(
+        &self,
+        request: ModelRequest,
+        cancel: CancellationToken,
+    ) -> Result<DeltaStream, ModelError> {
+        let kept = self.disk.head.lock().unwrap()["entries"].as_u64().unwrap_or_default();
+        assert_eq!(request.messages.len() as u64, kept, "the model is told what would be lost");
+        self.plays.stream(request, cancel).await
+    }
+}
+
 fn session(script: &[Vec<Made>]) -> Session {
     let mut lines = String::new();
     for (turn, calls) in script.iter().enumerate() {
+        if turn == script.len() / 2 {
+            lines.push_str("{\"text\":\"So far.\"}\n");
+        }
         let calls: Vec<Value> = calls
             .iter()
             .enumerate()
@@ -169,17 +200,24 @@ async fn live(script: &[Vec<Made>], disk: &Arc<Disk>, dies: (usize, Dies)) -> Op
     let log = disk.log.lock().unwrap().clone();
     let kept = (!head.is_null()).then(|| RunState::restore(head, log).unwrap());
     let turns = kept.as_ref().map_or(0, RunState::turns) as usize;
-    let agent = Agent::new(ScriptedModel::new(session(script)).after_turns(turns), executor(disk, &dead))
+    let plays = ScriptedModel::new(session(script)).after_turns(turns);
+    let agent = Agent::new(Forgetful { plays, disk: Arc::clone(disk) }, executor(disk, &dead))
         .made_again(["redo"])
         .kept_by(Arc::new(keeper));
     let work = async {
         let mut state = match kept {
-            None => agent.run(scope(), "go").await,
+            None => agent.run(scope(), PROMPTS[0]).await,
             Some(state) => agent.go_on(scope(), state).await,
         };
         loop {
             let waiting = state.pending().next().cloned();
-            let Some(pending) = waiting else { return state };
+            let Some(pending) = waiting else {
+                match PROMPTS.get(told_by_user(&state).len()) {
+                    Some(prompt) => state = agent.prompt(scope(), state, *prompt).await.unwrap(),
+                    None => return state,
+                }
+                continue;
+            };
             let before = state.clone();
             state = match agent.resume(scope(), state, &pending.call.id, Approval::Approve).await {
                 Ok(state) => state,
@@ -214,6 +252,7 @@ async fn check(script: &[Vec<Made>], deaths: &[(usize, Dies)]) -> bool {
         }
     };
     assert_eq!(state.end(), Some(&RunEnd::Completed));
+    assert_eq!(told_by_user(&state), PROMPTS);
     let effects = disk.effects.lock().unwrap();
     let replies: Vec<(String, String)> = state
         .messages()

@@ -194,6 +194,15 @@ async fn a_plan_is_shown_to_those_who_watch() {
         ok: the plan is set: 1 of 3 steps are done
         {"steps":[{"status":"done","text":"Read the tests"},{"status":"in_progress","text":"Mend the build"},{"status":"pending","text":"Run the tests"}]}"#]]).await;
     assert_eq!(serde_json::to_value(&seen).unwrap(), json!([steps]));
+    let odd = json!({ "steps": [{ "text": "Do\u{1b}[2Jne\u{202e}", "status": "pending" }] });
+    let seen = plans(
+        odd,
+        expect![[r#"
+        ok: the plan is set: 0 of 1 steps are done
+        {"steps":[{"status":"pending","text":"Do\\u{1b}[2Jne\\u{202e}"}]}"#]],
+    )
+    .await;
+    assert!(!seen[0].steps[0].text.contains(['\u{1b}', '\u{202e}']));
     let two = json!({ "steps": [
         { "text": "one", "status": "in_progress" },
         { "text": "two", "status": "in_progress" },

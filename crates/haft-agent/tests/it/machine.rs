@@ -14,7 +14,7 @@ fn a_run_goes_from_turn_to_turn_until_the_model_ends_it() {
             turn("there", &[], StopReason::EndTurn),
         ],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 2 -> acting
             persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, done -> ended Completed
@@ -31,9 +31,9 @@ fn a_completed_run_can_be_prompted_again() {
     check(
         vec![prompted(), turn("done", &[], StopReason::EndTurn), prompted()],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, done -> ended Completed
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
         "]],
     );
 }
@@ -52,7 +52,7 @@ fn calls_that_wait_hold_the_next_turn_back_until_the_last_is_answered() {
             RunEvent::CallAnswered { outcome: reply("c1") },
         ],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 3 -> acting
             persist, await approval -> waiting
             persist, await approval -> waiting
@@ -79,7 +79,7 @@ fn calls_that_were_held_back_go_on_when_those_before_them_are_answered() {
             RunEvent::CallAnswered { outcome: reply("c4") },
         ],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 4 -> acting
             persist, await approval -> waiting
             persist, execute held c2 -> waiting
@@ -101,7 +101,7 @@ fn a_stored_run_goes_on_with_calls_that_were_held_back() {
             RunEvent::CallAnswered { outcome: reply("c1") },
         ],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 2 -> acting
             persist, await approval -> waiting
             persist, execute held c2 -> waiting
@@ -117,7 +117,7 @@ fn cancelling_answers_every_call() {
     let state = check(
         vec![prompted(), turn("", &["c1", "c2"], StopReason::ToolCalls), RunEvent::Cancelled],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 2 -> acting
             persist, done -> ended Cancelled
         "]],
@@ -131,7 +131,7 @@ fn cancelling_answers_every_call() {
             RunEvent::Cancelled,
         ],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 2 -> acting
             persist, await approval -> waiting
             persist, done -> ended Cancelled
@@ -145,7 +145,7 @@ fn what_was_being_executed_when_a_driver_ended_is_lost_and_not_done_again() {
     let state = check(
         vec![prompted(), turn("", &["c1", "c2"], StopReason::ToolCalls), RunEvent::Interrupted],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 2 -> acting
             persist, Emit(TurnStarted, call the model -> thinking
         "]],
@@ -165,7 +165,7 @@ fn what_was_being_executed_when_a_driver_ended_is_lost_and_not_done_again() {
             RunEvent::Interrupted,
         ],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 4 -> acting
             persist, await approval -> waiting
             persist, await approval -> waiting
@@ -194,7 +194,7 @@ fn a_call_that_goes_on_is_not_handed_out_again_meanwhile() {
             executed(&["c2"]),
         ],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 4 -> acting
             persist, await approval -> waiting
             persist, execute held c2 -> waiting
@@ -217,7 +217,7 @@ fn a_call_that_repeats_an_id_lets_nothing_go_on_that_waits_for_the_first() {
             RunEvent::CallAnswered { outcome: reply("c1") },
         ],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 3 -> acting
             persist, await approval -> waiting
             persist, execute held c2 -> waiting
@@ -230,7 +230,7 @@ fn a_turn_that_was_cut_off_does_not_run_its_calls() {
     let state = check(
         vec![prompted(), turn("so I", &["c1"], StopReason::MaxTokens)],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, done -> ended CutOff
         "]],
     );
@@ -243,14 +243,14 @@ fn a_model_that_fails_or_refuses_ends_the_run() {
     check(
         vec![prompted(), RunEvent::ModelFailed { reason: "no route".to_owned() }],
         &expect![[r#"
-            Emit(TurnStarted, call the model -> thinking
-            persist, done -> ended Failed { reason: "no route" }
+            persist, Emit(TurnStarted, call the model -> thinking
+            Emit(TurnDiscarded, persist, done -> ended Failed { reason: "no route" }
         "#]],
     );
     check(
         vec![prompted(), turn("no", &[], StopReason::Refused)],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, done -> ended Refused
         "]],
     );

@@ -4,17 +4,21 @@
 
 mod again;
 mod bounds;
+mod breaking;
 mod budgets;
+mod cancelling;
 mod compacting;
 mod driver;
 mod fixture;
 mod guiding;
 mod handles;
+mod interrupted;
 mod killing;
 mod live_tools;
 mod loop_tools;
 mod looping;
 mod machine;
+mod news;
 mod properties;
 mod steering;
 mod stored;

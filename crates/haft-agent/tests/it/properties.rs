@@ -48,6 +48,7 @@ impl World {
                 let outcome = if choice > 200 { pending(call.as_str()) } else { replied(&call, choice) };
                 RunEvent::CallAnswered { outcome }
             }
+            12 if choice < 60 => RunEvent::News { texts: vec!["new".to_owned()] },
             12 => RunEvent::Steered {
                 text: "new".to_owned(),
                 when: if choice > 128 { When::Now } else { When::AfterTurn },
@@ -71,7 +72,8 @@ impl World {
             }
             18 => match choice {
                 0..40 => RunEvent::Cancelled,
-                40..80 => RunEvent::ModelFailed { reason: "out".to_owned() },
+                40..60 => RunEvent::ModelFailed { reason: "out".to_owned() },
+                60..100 => RunEvent::AnswerLost { reason: "cut".to_owned() },
                 _ => RunEvent::TimedOut,
             },
             19 => RunEvent::Concluded { text: "over".to_owned() },
@@ -87,7 +89,10 @@ impl World {
     /// Takes note of an event that the run has taken.
     fn happened(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::ModelAnswered { .. } | RunEvent::ModelFailed { .. } | RunEvent::TimedOut => {
+            RunEvent::ModelAnswered { .. }
+            | RunEvent::AnswerLost { .. }
+            | RunEvent::ModelFailed { .. }
+            | RunEvent::TimedOut => {
                 assert!(self.model, "the model was not asked");
                 self.model = false;
             }

@@ -20,7 +20,7 @@ fn what_is_said_now_skips_the_calls_that_were_not_made() {
     let state = check(
         vec![prompted(), steered("Stop looking.", When::Now), wants(&["c1", "c2"]), says("I stopped.")],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             persist, Emit(Steered -> thinking
             Emit(TurnFinished, persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, done -> ended Completed
@@ -43,7 +43,7 @@ fn what_is_said_for_after_the_turn_waits_for_the_calls() {
             says("Both there."),
         ],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             persist, Emit(Steered -> thinking
             Emit(TurnFinished, persist, execute 1 -> acting
             persist, Emit(Steered -> acting
@@ -60,7 +60,7 @@ fn a_run_that_would_end_goes_on_with_what_was_said_meanwhile() {
     let state = check(
         vec![prompted(), steered("And then?", When::AfterTurn), says("Done."), says("That was all.")],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             persist, Emit(Steered -> thinking
             Emit(TurnFinished, persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, done -> ended Completed
@@ -80,7 +80,7 @@ fn what_is_said_while_calls_wait_for_a_person_is_kept_until_they_are_answered() 
             RunEvent::CallAnswered { outcome: reply("c1") },
         ],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 2 -> acting
             persist, await approval -> waiting
             persist, Emit(Steered -> waiting
@@ -99,7 +99,7 @@ fn what_was_said_is_stored_and_what_is_said_to_a_run_that_has_ended_is_told_with
     let mut stored: RunState = serde_json::from_value(serde_json::to_value(&state).unwrap()).unwrap();
     assert_eq!(stored, state);
     stored.step(prompted()).unwrap();
-    assert_eq!(told_by_user(&stored), ["go", "go", "Late."]);
+    assert_eq!(told_by_user(&stored), ["go", "Late.", "go"]);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_pause_lets_the_model_finish_and_holds_its_calls_back() {
             RunEvent::Unpaused,
         ],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             persist, Emit(Paused) -> thinking
             refused: a run that is thinking cannot take the event `paused`
             Emit(TurnFinished, persist -> acting
@@ -144,7 +144,7 @@ fn a_pause_lets_calls_finish_and_holds_the_next_turn_back() {
             says("Done."),
         ],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 1 -> acting
             persist, Emit(Paused) -> acting
             persist -> thinking
@@ -160,7 +160,7 @@ fn a_pause_that_is_over_before_anything_was_held_back_changes_nothing() {
     check(
         vec![prompted(), wants(&["c1"]), RunEvent::Paused, RunEvent::Unpaused, executed(&["c1"])],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 1 -> acting
             persist, Emit(Paused) -> acting
             persist, Emit(Unpaused) -> acting
@@ -183,7 +183,7 @@ fn calls_that_are_held_back_by_others_wait_for_the_end_of_a_pause() {
             executed(&["c2"]),
         ],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 3 -> acting
             persist, await approval -> waiting
             persist, Emit(Paused) -> waiting
@@ -200,7 +200,7 @@ fn calls_that_were_running_when_a_pausing_process_ended_are_lost() {
     let state = check(
         vec![prompted(), wants(&["c1"]), RunEvent::Paused, RunEvent::Interrupted, RunEvent::Unpaused],
         &expect![[r"
-            Emit(TurnStarted, call the model -> thinking
+            persist, Emit(TurnStarted, call the model -> thinking
             Emit(TurnFinished, persist, execute 1 -> acting
             persist, Emit(Paused) -> acting
             persist -> thinking

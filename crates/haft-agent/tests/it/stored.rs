@@ -103,6 +103,8 @@ fn what_is_no_run_is_refused_with_the_reason() {
         refused(json!({ "version": 2 })),
         refused(other.take()),
         refused(json!({ "version": 3, "log": "elsewhere" })),
+        refused(json!({ "version": 2, "log": "elsewhere" })),
+        refused(json!({ "version": 1, "phase": { "phase": "thinking" } })),
     ];
     expect![[r"
         a run says in which version it was stored
@@ -110,5 +112,8 @@ fn what_is_no_run_is_refused_with_the_reason() {
         a run says in which version it was stored
         missing field `entries`
         unknown variant `dreaming`, expected one of `new`, `thinking`, `acting`, `waiting`, `ended`
-        this run was stored in version 3 of the run state; this program reads versions 1 to 2: use a newer one"]].assert_eq(&said.join("\n"));
+        this run was stored in version 3 of the run state; this program reads versions 1 to 2: use a newer one
+        the messages of a run are a list
+        the messages of a run are a list"]]
+    .assert_eq(&said.join("\n"));
 }

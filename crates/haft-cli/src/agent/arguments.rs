@@ -12,9 +12,9 @@ use std::time::Duration;
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, Args)]
 pub(crate) struct AgentOptions {
-    /// What is to be done; `-` for standard input
-    #[arg(value_name = "PROMPT|-")]
-    pub(crate) prompt: String,
+    /// What is to be done; `-` for standard input, alone or behind that
+    #[arg(value_name = "PROMPT|-", required = true, num_args = 1..=2)]
+    pub(crate) prompt: Vec<String>,
     /// The directory the tools work in; the current one by default
     #[arg(long, value_name = "DIR")]
     pub(crate) workdir: Option<PathBuf>,

@@ -35,6 +35,8 @@ pub(super) struct KeptHeader {
 pub(super) struct SentHeader {
     pub(super) name: String,
     pub(super) value: String,
+    /// What a variable gave of the value: whoever does not write it out wants it shown nowhere.
+    variable: Option<String>,
 }
 
 /// What stands ahead of a secret in the header `Authorization`; anything else might be a part of one.
@@ -85,17 +87,18 @@ impl SentHeader {
     fn of(kept: &KeptHeader, given: &[Header]) -> Result<Self> {
         let name = &kept.name;
         let given = given.iter().rfind(|header| header.name == *name).map(|header| &header.value);
-        let value = match (given, &kept.variable) {
-            (Some(Written::Plainly(value)), _) => value.clone(),
+        let (before, variable) = match (given, &kept.variable) {
+            (Some(Written::Plainly(value)), _) => (value.as_str(), None),
             (Some(Written::With { before, variable }), _) => {
-                format!("{before}{}", variable_of(name, variable)?)
+                (before.as_str(), Some(variable_of(name, variable)?))
             }
-            (None, Some(variable)) => format!("{}{}", kept.before, variable_of(name, variable)?),
+            (None, Some(variable)) => (kept.before.as_str(), Some(variable_of(name, variable)?)),
             (None, None) => bail!(UsageError(format!(
                 "the value of the header `{name}` was not kept; give it again with --header '{name}: VALUE'"
             ))),
         };
-        Ok(Self { name: name.clone(), value })
+        let value = format!("{before}{}", variable.as_deref().unwrap_or_default());
+        Ok(Self { name: name.clone(), value, variable })
     }
 
     /// Tells whether it says who asks, so that no key is needed beside it.
@@ -103,12 +106,26 @@ impl SentHeader {
         ["authorization", "x-api-key", "api-key"].contains(&self.name.as_str())
     }
 
-    /// What of its value must be shown nowhere, if its name says that it is a secret.
-    pub(super) fn secret(&self) -> Option<&str> {
+    /// What of its value must be shown nowhere: what a variable gave, and all behind the scheme if its name says that it is a
+    /// secret; of cookies each value.
+    pub(super) fn secrets(&self) -> Vec<&str> {
         const SECRET: [&str; 8] =
             ["auth", "cookie", "credential", "key", "password", "secret", "signature", "token"];
-        let is_secret = SECRET.iter().any(|word| self.name.contains(word));
-        is_secret.then(|| self.value.rsplit(' ').next().unwrap_or_default())
+        let mut secrets: Vec<&str> = self.variable.iter().map(String::as_str).collect();
+        if SECRET.iter().any(|word| self.name.contains(word)) {
+            let has_scheme = |scheme: &&str| {
+                let start = self.value.get(..scheme.len());
+                !scheme.is_empty() && start.is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+            };
+            let scheme = SCHEMES.iter().find(|scheme| has_scheme(scheme)).map_or(0, |scheme| scheme.len());
+            secrets.push(self.value[scheme..].trim());
+        }
+        if self.name.contains("cookie") {
+            let cookies = self.value.split(';').filter_map(|cookie| cookie.split_once('='));
+            secrets.extend(cookies.map(|(_, value)| value.trim().trim_matches('"')));
+        }
+        secrets.retain(|secret| !secret.is_empty());
+        secrets
     }
 }
 
@@ -121,4 +138,36 @@ fn variable_of(header: &str, variable: &str) -> Result<String> {
     let message =
         || format!("the header `{header}` is made of the variable `{variable}`, which is not set; set it");
     Ok(value.ok_or_else(|| UsageError(message()))?.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(header: &str, expected: &[&str]) {
+        let given = Header::parse(header).unwrap();
+        let kept = given.kept();
+        assert_eq!(SentHeader::of(&kept, &[given]).unwrap().secrets(), expected, "{header}");
+    }
+
+    #[test]
+    fn nothing_behind_the_scheme_is_shown() {
+        check("Authorization: Bearer abc def", &["abc def"]);
+        check("authorization: basic YWJj", &["YWJj"]);
+        check("Authorization: AWS4-HMAC Credential=x, Signature=y", &["AWS4-HMAC Credential=x, Signature=y"]);
+        check("X-Api-Key: two words", &["two words"]);
+        check(
+            "Cookie: session=abc; theme=\"dark blue\"",
+            &["session=abc; theme=\"dark blue\"", "abc", "dark blue"],
+        );
+        check("X-Team: ours", &[]);
+    }
+
+    #[test]
+    fn what_a_variable_gives_is_shown_nowhere() {
+        // A variable that every environment has.
+        let path = env::var("PATH").unwrap();
+        check("X-Team: $PATH", &[path.trim()]);
+        check("Authorization: Bearer $PATH", &[path.trim(), path.trim()]);
+    }
 }

@@ -120,6 +120,20 @@ impl ModelSettings {
         Self { model: model.unwrap_or(same), ..self.clone() }
     }
 
+    /// The name of the provider.
+    pub(super) fn provider(&self) -> &'static str {
+        self.model.provider.name()
+    }
+
+    /// Tells whether this is a short name of another program's, which the provider's own service does not know: agents' files
+    /// are full of them.
+    pub(super) fn is_foreign(&self, name: &str) -> bool {
+        const SHORT: [&str; 4] = ["haiku", "opus", "opusplan", "sonnet"];
+        let bare = name.strip_suffix("[1m]").unwrap_or(name);
+        // Another service may call a model so.
+        self.base_url.is_none() && SHORT.contains(&bare)
+    }
+
     /// The name by which the provider knows the model.
     pub(super) fn name(&self) -> &str {
         &self.model.name
@@ -135,9 +149,7 @@ impl ModelSettings {
             Service::new(place.client()?, base_url).map_err(|error| UsageError(error.to_string()))?;
         let headers = SentHeader::find(&self.headers, headers)?;
         for header in &headers {
-            if let Some(secret) = header.secret() {
-                register(redactor, secret);
-            }
+            header.secrets().into_iter().for_each(|secret| register(redactor, secret));
             let sent = service.secret_header(&header.name, &header.value);
             service = sent.map_err(|error| UsageError(error.to_string()))?;
         }

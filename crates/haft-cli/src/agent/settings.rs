@@ -66,11 +66,21 @@ impl AgentSettings {
 
     /// Has an agent work under these terms.
     pub(super) fn configure(&self, agent: Agent) -> Agent {
-        let mut prices = Prices::new();
-        if let Some(price) = self.price {
-            prices = prices.with(self.model.name(), price);
-        }
-        agent.system(self.system.as_deref().unwrap_or(SYSTEM)).budget(self.budget).prices(prices)
+        agent.system(self.system.as_deref().unwrap_or(SYSTEM)).budget(self.budget)
+    }
+
+    /// Whether it is counted what the run costs.
+    pub(super) fn has_price(&self) -> bool {
+        self.price.is_some()
+    }
+
+    /// What the model of the run costs, and those of agents: as much, since no other price is known.
+    pub(super) fn prices<'a>(&self, of_agents: impl Iterator<Item = &'a str>) -> Prices {
+        let Some(price) = self.price else { return Prices::new() };
+        let others = of_agents.map(|name| self.model.named(name).name().to_owned());
+        others
+            .chain([self.model.name().to_owned()])
+            .fold(Prices::new(), |prices, name| prices.with(name, price))
     }
 }
 

@@ -78,7 +78,7 @@ enum Content {
 /// Writes what became of an entry as git does; nothing for what it does not show.
 fn patch(chosen: &Chosen, path: &str, entry: &Net) -> Option<String> {
     let Net { was_at, before, after } = entry;
-    let mut text = format!("diff --git a/{was_at} b/{path}\n");
+    let mut text = format!("diff --git {} {}\n", sided("a", was_at), sided("b", path));
     // Writing to a string cannot fail.
     match (mode(before), mode(after)) {
         (None, None) => {
@@ -101,11 +101,11 @@ fn patch(chosen: &Chosen, path: &str, entry: &Net) -> Option<String> {
             text.push_str("The contents are not kept, so what has changed is not known\n");
         }
         (Content::Binary, _) | (_, Content::Binary) => {
-            let _ = writeln!(text, "Binary files a/{was_at} and b/{path} differ");
+            let _ = writeln!(text, "Binary files {} and {} differ", sided("a", was_at), sided("b", path));
         }
         (old, new) => {
             let names = |is_there: bool, side: &str, path: &str| {
-                if is_there { format!("{side}/{path}") } else { "/dev/null".to_owned() }
+                if is_there { sided(side, path) } else { "/dev/null".to_owned() }
             };
             let (from, to) = (names(before.is_there(), "a", was_at), names(after.is_there(), "b", path));
             let (old, new) = (text_of(old), text_of(new));
@@ -115,6 +115,11 @@ fn patch(chosen: &Chosen, path: &str, entry: &Net) -> Option<String> {
         }
     }
     Some(text)
+}
+
+/// Writes a path as one of a side; an absolute one as it is below the root of the file system.
+fn sided(side: &str, path: &str) -> String {
+    format!("{side}/{}", path.trim_start_matches('/'))
 }
 
 fn text_of(content: Content) -> String {

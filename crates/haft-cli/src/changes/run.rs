@@ -2,7 +2,7 @@ use super::kept::KeptChanges;
 use super::options::WhichOptions;
 use crate::exit::{Exit, UsageError};
 use crate::ids;
-use crate::paint::{NAME, QUIET};
+use crate::paint::{ASKS, NAME, QUIET};
 use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
 use crate::when::ago;
@@ -53,17 +53,44 @@ pub(super) fn choose(which: &WhichOptions) -> Result<Result<Chosen, Exit>> {
         (None, Some(turn)) => set.origin.run == run && set.origin.turn == Some(turn),
         (None, None) => true,
     };
-    let sets: Vec<ChangeSet> = all.iter().filter(is_meant).cloned().collect();
-    let Some(root) = sets.last().map(|set| set.root.clone()) else {
+    let mut sets: Vec<ChangeSet> = all.iter().filter(is_meant).cloned().collect();
+    // Runs number their calls alike, and what was asked for is the run itself.
+    if which.call.is_some() && sets.iter().any(|set| set.origin.run == run) {
+        sets.retain(|set| set.origin.run == run);
+    }
+    let own = sets.iter().rev().find(|set| set.origin.run == run).or(sets.last());
+    let Some((root, worked)) = own.map(|set| (set.root.clone(), set.origin.run.clone())) else {
         return Err(UsageError(nothing_there(&run, which, &all)).into());
     };
-    if sets.iter().any(|set| set.root != root) {
+    if sets.iter().any(|set| set.root != root && set.origin.run == run) {
         let message =
             format!("the run `{run}` changed files in several directories; name one call with --call");
         return Err(UsageError(message).into());
     }
-    let workdir = open(&root, &run).map(|workdir| workdir.journalled(Arc::clone(&journal) as _));
+    // A run below it that has a place of its own changes that; what the run has taken from there is its own change.
+    let (sets, apart): (Vec<_>, Vec<_>) = sets.into_iter().partition(|set| set.root == root);
+    print_apart(&run, &apart);
+    let workdir = open(&root, &worked)
+        .map(|workdir| workdir.with_roots_of(&sets).journalled(Arc::clone(&journal) as _));
     Ok(Ok(Chosen { run, sets, all, workdir, journal }))
+}
+
+/// Names the runs below a run whose changes are no part of what is done, as far as they are still there to be undone.
+fn print_apart(run: &RunId, apart: &[ChangeSet]) {
+    let mut runs: Vec<&str> = apart
+        .iter()
+        .filter(|set| set.is_in_force() && set.root.is_dir())
+        .map(|set| set.origin.run.as_str())
+        .collect();
+    runs.sort_unstable();
+    runs.dedup();
+    for below in runs {
+        let (below, run) = (visible(below), visible(run.as_str()));
+        anstream::eprintln!(
+            "{ASKS}note{ASKS:#}: the run `{below}` below `{run}` works in a place of its own, which is left as it is; \
+             `haft diff {below}` shows what it has changed there"
+        );
+    }
 }
 
 fn open(root: &Path, run: &RunId) -> Result<Workdir> {

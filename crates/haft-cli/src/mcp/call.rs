@@ -27,7 +27,7 @@ async fn run(options: &CallOptions, running: &Running, input: serde_json::Value)
     let policy = setup.in_force(&options.policy)?;
     policy.print_notes();
     let present = Present::new(options.yes, &policy, &tools);
-    let executor = policy.apply(LocalExecutor::builder(tools.clone()))?.approver(present).build();
+    let executor = policy.apply(LocalExecutor::builder(tools.clone())).approver(present).build();
     let (token, _watch) = cancel_on_interrupt();
     let call = ToolCall::new("cli".parse()?, name, input);
     let batch = Batch::new(setup::scope()?, vec![call]).cancelled_by(token);

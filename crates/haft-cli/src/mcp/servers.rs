@@ -5,7 +5,7 @@ use crate::setup;
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
 use haft::mcp::{CredentialFiles, McpServers, McpServersBuilder, Root};
-use haft::{Catalog, Workdir};
+use haft::{Catalog, RootAccess, Workdir};
 use std::path::Path;
 
 /// Holds servers that are being used, with their tools.
@@ -55,7 +55,10 @@ pub(super) fn attach<'a>(
     chosen: impl Iterator<Item = &'a Known>,
     catalog: &Catalog,
 ) -> Result<McpServers> {
-    let roots: Vec<Root> = Root::directory(workdir.root_path()).into_iter().collect();
+    // They cannot be told of a directory that it is for reading only.
+    let others = workdir.other_roots().into_iter().filter(|(_, access)| *access == RootAccess::ReadWrite);
+    let roots = std::iter::once(workdir.root_path()).chain(others.map(|(path, _)| path));
+    let roots: Vec<Root> = roots.filter_map(Root::directory).collect();
     let directories = UserDirectories::from_environment();
     let state = directories.state()?;
     let builder = builder

@@ -25,7 +25,7 @@ pub(super) async fn call(options: CallOptions) -> Result<Exit> {
     let policy = PolicySetup::new(&workdir, options.workdir.as_deref(), &tools).in_force(&options.policy)?;
     policy.print_notes();
     let present = Present::new(options.yes, &policy, &tools);
-    let executor = policy.apply(LocalExecutor::builder(tools))?.approver(present).build();
+    let executor = policy.apply(LocalExecutor::builder(tools)).approver(present).build();
     let (token, _watch) = cancel_on_interrupt();
     let call = ToolCall::new("cli".parse()?, name, input);
     let batch = Batch::new(setup::scope()?, vec![call]).cancelled_by(token);

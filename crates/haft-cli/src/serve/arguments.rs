@@ -1,4 +1,5 @@
 use crate::changes::ChangeQuota;
+use crate::other_root::OtherRoot;
 use crate::policy_setup::PolicyOptions;
 use clap::{Args, ValueEnum};
 use haft::mcp::{AllowedHost, AllowedOrigin, Mode};
@@ -20,6 +21,9 @@ pub(crate) struct ServeOptions {
     /// The directory the tools work in; a client's own by default, if it is below yours or below the current one
     #[arg(long, value_name = "DIR")]
     pub(crate) workdir: Option<PathBuf>,
+    /// Another directory the tools of all clients work in, to be read only with `:ro`; its files have absolute paths
+    #[arg(long = "root", value_name = "DIR[:ro]")]
+    pub(crate) roots: Vec<OtherRoot>,
     /// Work in the current directory, whatever directories clients have
     #[arg(long)]
     pub(crate) no_roots: bool,

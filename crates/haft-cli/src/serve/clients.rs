@@ -85,6 +85,7 @@ impl Section {
             profile: profile.as_deref().map(str::parse).transpose()?,
             policy: policy.map(|path| directory.join(path)),
             mode: mode.as_deref().map(str::parse).transpose()?,
+            sandbox: None,
         };
         let workdir = workdir.map(|path| directory.join(path));
         Ok(ClientSettings { policy: policy.are_given().then_some(policy), workdir, requests_per_minute })

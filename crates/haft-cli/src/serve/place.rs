@@ -1,9 +1,13 @@
-use crate::changes::{ChangeQuota, journalled};
+use super::toolbox::Settings;
+use crate::changes::journalled;
 use crate::mcp::offered::{Offered, offer_live};
 use crate::openapi;
+use crate::other_root::OtherRoot;
+use crate::sandbox;
 use crate::setup;
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
+use haft::policy::SandboxMode;
 use haft::{
     CallScope, Catalog, Event, EventKind, Events, FixedSource, LocalOutputs, Observer, OutputStore, Workdir,
     read_output,
@@ -32,6 +36,8 @@ pub(super) struct LeftOut {
 pub(super) struct Place {
     pub(super) workdir: Workdir,
     pub(super) catalog: Catalog,
+    /// How far the commands of all its clients are confined.
+    pub(super) sandbox: SandboxMode,
     pub(super) outputs: Arc<dyn OutputStore>,
     servers: Arc<Offered>,
     ready: watch::Receiver<bool>,
@@ -44,15 +50,17 @@ impl Place {
     /// Opens a directory, and begins to gather its tools; changes of these are counted.
     pub(super) fn open(
         path: &Path,
-        left_out: LeftOut,
+        settings: &Settings,
         user: &UserDirectories,
-        quota: ChangeQuota,
         changes: &Arc<watch::Sender<u64>>,
     ) -> Result<Arc<Self>> {
-        let workdir = journalled(setup::workdir(Some(path))?, user, quota)?;
+        let left_out = settings.left_out;
+        let workdir = OtherRoot::add(&settings.roots, setup::workdir(Some(path))?)?;
+        let workdir = journalled(workdir, user, settings.quota)?;
         let spilled = tempfile::tempdir().context("cannot make a directory for large outputs")?;
         let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::spilling_into(spilled.path()));
-        let own = setup::registry(&workdir)?.with(read_output(Arc::clone(&outputs)))?;
+        let sandbox = sandbox::mode(&workdir, Some(path), &settings.policy, user)?;
+        let own = setup::registry_in(&workdir, sandbox)?.with(read_output(Arc::clone(&outputs)))?;
         let counted = Arc::clone(changes);
         let count = move |event: &Event| {
             if matches!(event.kind, EventKind::ToolsChanged { .. }) {
@@ -82,6 +90,7 @@ impl Place {
         Ok(Arc::new(Self {
             workdir,
             catalog,
+            sandbox,
             outputs,
             servers,
             ready,

@@ -1,5 +1,7 @@
 use super::arguments::{Client, ServeOptions};
+use crate::changes::ChangeQuota;
 use crate::exit::{Exit, UsageError};
+use crate::other_root::OtherRoot;
 use crate::paint::QUIET;
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
@@ -99,6 +101,9 @@ fn arguments(client: Client, options: &ServeOptions) -> Result<Vec<String>> {
         (None, Client::Vscode | Client::Cursor) => add("--workdir", "${workspaceFolder}".to_owned()),
         (None, _) => {}
     }
+    for root in OtherRoot::absolute(options.roots.clone())? {
+        add("--root", root.written()?);
+    }
     if options.tools != haft::mcp::Mode::Full {
         add("--tools", options.tools.to_string());
     }
@@ -108,6 +113,13 @@ fn arguments(client: Client, options: &ServeOptions) -> Result<Vec<String>> {
     if let Some(clients) = &options.clients {
         add("--clients", path(clients)?);
     }
+    let (quota, usual) = (options.quota, ChangeQuota::default());
+    if quota.undo_space != usual.undo_space {
+        add("--undo-space", quota.undo_space.to_string());
+    }
+    if quota.undo_file != usual.undo_file {
+        add("--undo-file", quota.undo_file.to_string());
+    }
     if let Some(profile) = options.policy.profile {
         add("--profile", profile.to_string());
     }
@@ -116,6 +128,9 @@ fn arguments(client: Client, options: &ServeOptions) -> Result<Vec<String>> {
     }
     if let Some(mode) = options.policy.mode {
         add("--mode", mode.to_string());
+    }
+    if let Some(sandbox) = options.policy.sandbox {
+        add("--sandbox", sandbox.to_string());
     }
     let flags = [
         ("--no-roots", options.no_roots),

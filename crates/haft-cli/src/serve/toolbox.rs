@@ -6,6 +6,7 @@ use super::waiting_calls::WaitingCalls;
 use crate::changes::ChangeQuota;
 use crate::exit;
 use crate::kept_state::KeptState;
+use crate::other_root::OtherRoot;
 use crate::paint::ASKS;
 use crate::policy_setup::{PolicyOptions, PolicySetup};
 use crate::setup;
@@ -37,6 +38,8 @@ const MOST_PLACES: usize = 16;
 /// Says what is served.
 pub(super) struct Settings {
     pub(super) directory: Directory,
+    /// The directories that tools work in beside that of a client.
+    pub(super) roots: Vec<OtherRoot>,
     pub(super) left_out: LeftOut,
     /// How much is kept to undo what is changed.
     pub(super) quota: ChangeQuota,
@@ -150,8 +153,7 @@ impl Inner {
                 None => bail!("{MOST_PLACES} directories are worked in already"),
             }
         }
-        let place =
-            Place::open(directory, self.settings.left_out, &self.user, self.settings.quota, &self.changes)?;
+        let place = Place::open(directory, &self.settings, &self.user, &self.changes)?;
         places.insert(directory.to_owned(), Arc::clone(&place));
         Ok(place)
     }
@@ -180,6 +182,7 @@ impl Inner {
         let tools = place.catalog.snapshot();
         let setup = PolicySetup::new(&place.workdir, Some(directory), &tools).for_user(self.user.clone());
         let mut policy = setup.in_force(options)?;
+        policy.check_sandbox(place.sandbox)?;
         self.print_once(policy.notes());
         policy.loaded.limits.grace = policy.loaded.limits.grace.min(GRACE);
         let instructions = instructions(&policy, &tools);
@@ -188,11 +191,12 @@ impl Inner {
         // A grant is about one client, and what is recorded and shown says which.
         let who = format!("mcp:{}", caller.principal.as_str());
         let scope = CallScope::new(run.clone()).with_agent(who);
-        let task = Task::new(
+        let mut task = Task::new(
             What::Serve { client: caller.principal.as_str().to_owned() },
             place.workdir.root_path(),
             options,
         )?;
+        task.roots.clone_from(&self.settings.roots);
         let waiting =
             WaitingCalls { state: Arc::clone(&self.state), run, task, is_said: AtomicBool::new(false) };
         let waiting = Arc::new(waiting);
@@ -203,7 +207,7 @@ impl Inner {
             grants = grants.session(Arc::clone(session));
         }
         let executor = policy
-            .apply(LocalExecutor::builder(tools.clone()))?
+            .apply(LocalExecutor::builder(tools.clone()))
             // Each call brings the client that can be asked.
             .approver(DenyAll)
             .grants(grants)

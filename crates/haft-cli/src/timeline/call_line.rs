@@ -25,11 +25,13 @@ pub(super) struct CallLine {
     decision: Option<Decision>,
     asked: bool,
     reply: Option<Box<ToolReply>>,
+    waits_below: bool,
 }
 
 impl CallLine {
     pub(super) fn new(id: CallId, name: String, input: &Value) -> Self {
-        Self { id, name, arguments: arguments(input), decision: None, asked: false, reply: None }
+        let arguments = arguments(input);
+        Self { id, name, arguments, decision: None, asked: false, reply: None, waits_below: false }
     }
 
     pub(super) fn id(&self) -> &CallId {
@@ -52,12 +54,21 @@ impl CallLine {
         self.reply.is_some()
     }
 
-    /// Prints the call: its name and arguments, how it was decided and how long it took, and what came of it.
-    pub(super) fn print(&self) {
+    /// Notes that the call waits for others below it.
+    pub(super) fn waits_below(&mut self) {
+        self.waits_below = true;
+    }
+
+    /// Writes the call: its name and arguments, how it was decided and how long it took, and what came of it.
+    ///
+    /// A terminal that went away is noticed where the whole is printed.
+    pub(super) fn write(&self, out: &mut impl Write) {
         let (name, arguments) = (visible(&self.name), &self.arguments);
         let Some(reply) = &self.reply else {
-            anstream::println!(
-                "  {ASKS}?{ASKS:#} {NAME}{name}{NAME:#} {arguments}  {QUIET}(not answered){QUIET:#}"
+            let stands = if self.waits_below { "waits for its agents" } else { "not answered" };
+            let _ = writeln!(
+                out,
+                "  {ASKS}?{ASKS:#} {NAME}{name}{NAME:#} {arguments}  {QUIET}({stands}){QUIET:#}"
             );
             return;
         };
@@ -76,12 +87,13 @@ impl CallLine {
         };
         let status = if reply.status.is_ok() { String::new() } else { format!("{}, ", reply.status) };
         let duration = spoken(reply.duration);
-        anstream::println!(
+        let _ = writeln!(
+            out,
             "  {paint}{mark}{paint:#} {NAME}{name}{NAME:#} {arguments}  {QUIET}({permitted}{status}{duration}){QUIET:#}"
         );
         match reply.output.details.get("diff").and_then(Value::as_str) {
-            Some(diff) => print_diff(&mut anstream::stdout(), diff, DiffPart::Start),
-            None => print_result(&reply.output.to_text()),
+            Some(diff) => print_diff(out, diff, DiffPart::Start),
+            None => write_result(out, &reply.output.to_text()),
         }
     }
 }
@@ -106,18 +118,18 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// Prints the start of a result, and its last lines, since what matters is often said at the end.
-fn print_result(text: &str) {
+/// Writes the start of a result, and its last lines, since what matters is often said at the end.
+fn write_result(out: &mut impl Write, text: &str) {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let hidden = lines.len().saturating_sub(FIRST_LINES + LAST_LINES);
     // Leaving out a single line would take as much room as showing it.
     let hidden = if hidden > 1 { hidden } else { 0 };
     for (place, line) in lines.iter().enumerate() {
         if hidden > 0 && place == FIRST_LINES {
-            anstream::println!("      {QUIET}… {hidden} more lines …{QUIET:#}");
+            let _ = writeln!(out, "      {QUIET}… {hidden} more lines …{QUIET:#}");
         }
         if hidden == 0 || place < FIRST_LINES || place >= FIRST_LINES + hidden {
-            anstream::println!("      {QUIET}{}{QUIET:#}", cut(line));
+            let _ = writeln!(out, "      {QUIET}{}{QUIET:#}", cut(line));
         }
     }
 }

@@ -26,6 +26,7 @@ impl JsonLines {
             "pending": pending,
             "turns": state.turns(),
             "usage": state.usage(),
+            "spent": state.spent(),
             "cost": super::money(state),
             "elapsed_ms": u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             "done": exit == Exit::Done,

@@ -123,3 +123,64 @@ fn calls_that_wait_are_found_with_their_run_when_its_process_is_killed_at_once()
     assert_eq!(tree.read("work/a.txt"), "a\n");
     assert_eq!(tree.read("work/log.txt"), "waits\n");
 }
+
+const LOGGER: &str = "\
+---
+name: logger
+description: Logs what it is told to.
+tools: bash
+---
+You log.
+";
+
+/// Delegates to an agent whose one call logs that it waits, and then waits.
+const DELEGATES: &str = r#"
+{"calls":[{"id":"c1","name":"delegate","input":{"tasks":[{"agent":"logger","task":"Log."}]}}]}
+{"run":"c1/0","calls":[{"id":"l1","name":"bash","input":{"command":"echo waits >> log.txt; sleep 60"}}]}
+{"run":"c1/0","text":"It was interrupted.","after":{"l1":{"error":"failed"}}}
+{"text":"It was logged.","after":{"c1":"ok"},"contains":{"c1":"It was interrupted."}}
+"#;
+
+/// Kills the run in the middle of what was approved, where the rules allow this, and goes on with it to its end.
+fn kill_below(allowed: &str, answer: impl Fn(&Tree, &str)) {
+    let rules = format!("[permissions]\nallow = [{allowed}]\n");
+    let tree = tree()
+        .file("play/session.jsonl", DELEGATES)
+        .file("play/agents/logger.md", LOGGER)
+        .file("rules.toml", &rules);
+    say(&tree, 3, &["run", "play", "--workdir", "work", "--policy", "rules.toml"]);
+    let (id, _) = waiting(&tree);
+    answer(&tree, &id);
+    let run = json(&tree, &["resume", "--json"])[0]["run"].as_str().unwrap().to_owned();
+    kill_at_work(&tree, &["resume", &run]);
+    assert!(say(&tree, 0, &["resume"]).contains("interrupted"));
+    let said = say(&tree, 0, &["resume", &run]);
+    assert!(said.contains("It was logged."), "{said}");
+    assert_eq!(tree.read("work/log.txt"), "waits\n");
+    assert_eq!(json(&tree, &["resume", "--json"]), json!([]));
+    assert_eq!(json(&tree, &["approvals", "list", "--json"]), json!([]));
+}
+
+fn approve(tree: &Tree, id: &str) {
+    say(tree, 0, &["approvals", "approve", id]);
+}
+
+const LOGS: &str = r#""exec(echo *)", "exec(sleep *)", "write(log.txt)""#;
+
+#[test]
+fn what_an_agent_began_after_the_delegation_was_approved_is_not_begun_again() {
+    kill_below(LOGS, approve);
+}
+
+#[test]
+fn what_an_agent_began_after_the_delegation_was_edited_is_not_begun_again() {
+    kill_below(LOGS, |tree, id| {
+        let input = r#"{"tasks":[{"agent":"logger","task":"Log it, please."}]}"#;
+        say(tree, 0, &["approvals", "edit", id, "--input", input]);
+    });
+}
+
+#[test]
+fn what_an_agent_did_after_it_was_approved_itself_is_not_done_again() {
+    kill_below(r#""call(agent:logger)""#, approve);
+}

@@ -346,7 +346,7 @@ fn documents_of_the_configuration_are_tools_of_every_command() {
     );
     check(
         &["tools"],
-        &expect![[r"
+        &expect![[r#"
             apply_patch     Changes, creates, removes and renames files by a patch: either the form that starts with `*** Begin Patch` and ends with `*** End Patch`, or a unified diff as git or diff write it.
                             patch
             bash            Runs a bash script and returns what it prints, stdout and stderr together, followed by its exit code.
@@ -365,12 +365,14 @@ fn documents_of_the_configuration_are_tools_of_every_command() {
                             id [fields]
             read_file       Reads a text file of the working directory, or several with `more`.
                             path [byte_range] [limit] [more] [offset]
+            web_fetch       Reads a page of the web by its address.
+                            url [raw] [whole]
             write_file      Writes a whole file: creates it, with the directories above it, or replaces all of its content.
                             path content [create_only]
 
             Call one with `haft call NAME JSON`; `haft tools --json` prints everything a model is told.
             exit 0
-        "]],
+        "#]],
     );
     let input = r#"{"id":"a/b","fields":["x","y"]}"#;
     check(
@@ -408,10 +410,10 @@ fn documents_of_the_configuration_are_tools_of_every_command() {
     );
     check(
         &["call", "pets__showPet", input, "--no-openapi"],
-        &expect![[r"
-            stderr: error: unknown tool: there is no tool `pets__showPet`; the tools are `apply_patch`, `bash`, `edit_file`, `glob`, `grep`, `list_files`, `read_file` and `write_file`
+        &expect![[r#"
+            stderr: error: unknown tool: there is no tool `pets__showPet`; the tools are `apply_patch`, `bash`, `edit_file`, `glob`, `grep`, `list_files`, `read_file`, `web_fetch` and `write_file`
             exit 1
-        "]],
+        "#]],
     );
     api.join().unwrap();
 }
@@ -563,7 +565,7 @@ fn what_is_wrong_with_one_document_of_the_configuration_keeps_no_other_from_bein
         stderr: error: there is no document `pet`; did you mean `pets`?
         exit 2
     "]]);
-    user.check(&["call", "gone__it", "{}"], &expect![[r"
+    user.check(&["call", "gone__it", "{}"], &expect![[r#"
         stderr: note: the document `a__b` of `openapi.toml` is left out: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it
         stderr: note: the document `empty` of `openapi.toml` is left out: it has no `document`; write a path or an address
         stderr: note: the document `key` of `openapi.toml` is left out: a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of `client_id` and `client_secret`
@@ -571,9 +573,9 @@ fn what_is_wrong_with_one_document_of_the_configuration_keeps_no_other_from_bein
         stderr: note: the document `unset` of `openapi.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`
         stderr: note: `servers` of `openapi.toml` is not known, and has no effect; documents are tables `[openapi.NAME]`
         stderr: note: the document `gone` is left out: cannot read `HOME/config/haft/gone.yaml`: No such file or directory (os error 2)
-        stderr: error: unknown tool: there is no tool `gone__it`; the tools are `apply_patch`, `bash`, `edit_file`, `glob`, `grep`, `list_files`, `read_file` and `write_file`
+        stderr: error: unknown tool: there is no tool `gone__it`; the tools are `apply_patch`, `bash`, `edit_file`, `glob`, `grep`, `list_files`, `read_file`, `web_fetch` and `write_file`
         exit 1
-    "]]);
+    "#]]);
     user.write_config("openapi.toml", "[openapi.a\n");
     user.check(
         &["openapi", "list"],

@@ -22,6 +22,8 @@ fn lists_the_tools_with_their_arguments() {
                          [depth] [hidden] [ignored] [limit] [path]
             read_file    Reads a text file of the working directory, or several with `more`.
                          path [byte_range] [limit] [more] [offset]
+            web_fetch    Reads a page of the web by its address.
+                         url [raw] [whole]
             write_file   Writes a whole file: creates it, with the directories above it, or replaces all of its content.
                          path content [create_only]
 
@@ -38,7 +40,17 @@ fn prints_whole_specifications_as_json() {
     let names: Vec<&str> = specs.iter().filter_map(|spec| spec["name"].as_str()).collect();
     assert_eq!(
         names,
-        ["apply_patch", "bash", "edit_file", "glob", "grep", "list_files", "read_file", "write_file"]
+        [
+            "apply_patch",
+            "bash",
+            "edit_file",
+            "glob",
+            "grep",
+            "list_files",
+            "read_file",
+            "web_fetch",
+            "write_file"
+        ]
     );
     assert!(specs.iter().all(|spec| spec["input_schema"]["type"] == "object"));
 }

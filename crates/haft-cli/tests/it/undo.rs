@@ -71,3 +71,125 @@ fn nothing_is_recorded_where_nothing_is_to_be() {
     say(&tree, 0, &["call", "write_file", &input, "--yes", "--undo-space", "0"]);
     assert_eq!(say(&tree, 0, &["undo"]), "no run has changed anything\nexit 0\n");
 }
+
+/// Changes files in three turns: `a.txt` in the first, `b.txt` and `new/c.txt` in the second, `d.txt` in the third.
+const THREE_TURNS: &str = r#"{"calls":[{"id":"c1","name":"edit_file","input":{"path":"a.txt","edits":[{"old":"one","new":"1"}]}}]}
+{"calls":[{"id":"c2","name":"write_file","input":{"path":"b.txt","content":"2\n"}},{"id":"c3","name":"write_file","input":{"path":"new/c.txt","content":"3\n"}}]}
+{"calls":[{"id":"c4","name":"write_file","input":{"path":"d.txt","content":"4\n"}}]}
+{"text":"All is written."}
+"#;
+
+/// Plays three turns that change files, and gives the run.
+fn three_turns() -> (Tree, String) {
+    let tree = Tree::new().file("play/session.jsonl", THREE_TURNS);
+    let tree = tree.file("work/a.txt", "one\ntwo\n").file("work/b.txt", "b\n");
+    say(&tree, 0, &["run", "play", "--workdir", "work", "--yes"]);
+    let runs = runs(&tree);
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    let run = runs.into_iter().next().unwrap();
+    (tree, run)
+}
+
+/// What is in the directory of the run, as paths and contents.
+fn files(tree: &Tree) -> Vec<(String, String)> {
+    let paths = tree.list().into_iter().filter(|path| path.starts_with("work/") && !path.ends_with('/'));
+    paths.map(|path| (path["work/".len()..].to_owned(), tree.read(&path))).collect()
+}
+
+/// Takes back a part of a run, whose diff and plan are as expected, and then that; gives what is there in between.
+fn check_part(part: &[&str; 2], diff: &str, effects: &str, there: &[(&str, &str)]) {
+    let (tree, run) = three_turns();
+    let all = files(&tree);
+    let with =
+        |command: &str, more: &[&str]| say(&tree, 0, &[&[command, run.as_str()], &part[..], more].concat());
+    assert_eq!(with("diff", &[]), format!("{diff}exit 0\n"));
+    assert_eq!(
+        with("undo", &["--dry-run"]),
+        format!("{}exit 0\n", effects.replace("restored", "restores").replace("removed", "removes"))
+    );
+    assert_eq!(files(&tree), all);
+    let said = with("undo", &[]);
+    assert!(said.starts_with(&format!("{effects}stderr: `haft undo undo-")), "{said}");
+    let there: Vec<_> = there.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+    assert_eq!(files(&tree), there);
+    let again = say(&tree, 1, &[&["undo", run.as_str()], &part[..]].concat());
+    assert!(again.contains("was undone before"), "{again}");
+    assert_eq!(files(&tree), there);
+    let undoing = runs(&tree)[0].clone();
+    say(&tree, 0, &["undo", &undoing]);
+    assert_eq!(files(&tree), all);
+}
+
+const DIFF_OF_B: &str = "\
+diff --git a/b.txt b/b.txt
+--- a/b.txt
++++ b/b.txt
+@@ -1 +1 @@
+-b
++2
+";
+
+const DIFF_OF_C: &str = "\
+diff --git a/new/c.txt b/new/c.txt
+new file mode 100644
+--- /dev/null
++++ b/new/c.txt
+@@ -0,0 +1 @@
++3
+";
+
+#[test]
+fn one_call_of_a_run_is_shown_and_undone() {
+    check_part(
+        &["--call", "c2"],
+        DIFF_OF_B,
+        "restored b.txt\n",
+        &[("a.txt", "1\ntwo\n"), ("b.txt", "b\n"), ("d.txt", "4\n"), ("new/c.txt", "3\n")],
+    );
+}
+
+#[test]
+fn one_turn_of_a_run_is_shown_and_undone() {
+    check_part(
+        &["--turn", "2"],
+        &format!("{DIFF_OF_B}{DIFF_OF_C}"),
+        "restored b.txt\nremoved new\nremoved new/c.txt\n",
+        &[("a.txt", "1\ntwo\n"), ("b.txt", "b\n"), ("d.txt", "4\n")],
+    );
+}
+
+#[test]
+fn what_is_left_of_a_run_is_undone_after_a_part_of_it() {
+    let (tree, run) = three_turns();
+    say(&tree, 0, &["undo", &run, "--turn", "2"]);
+    say(&tree, 0, &["undo", &run, "--call", "c1"]);
+    let diff = say(&tree, 0, &["diff", &run]);
+    assert!(diff.starts_with("diff --git a/d.txt b/d.txt\n") && !diff.contains("a.txt"), "{diff}");
+    say(&tree, 0, &["undo", &run]);
+    let before = [("a.txt", "one\ntwo\n"), ("b.txt", "b\n")];
+    assert_eq!(files(&tree), before.map(|(path, text)| (path.to_owned(), text.to_owned())));
+    assert!(tree.list().iter().all(|path| path != "work/new/"), "{:?}", tree.list());
+}
+
+#[test]
+fn a_part_that_a_later_one_builds_on_is_not_undone() {
+    let session = THREE_TURNS.replace("d.txt", "a.txt");
+    let tree = Tree::new().file("play/session.jsonl", &session);
+    let tree = tree.file("work/a.txt", "one\ntwo\n").file("work/b.txt", "b\n");
+    say(&tree, 0, &["run", "play", "--workdir", "work", "--yes"]);
+    let (run, all) = (runs(&tree)[0].clone(), files(&tree));
+    for part in [["--turn", "1"], ["--call", "c1"]] {
+        let said = say(&tree, 1, &[&["undo", run.as_str()], &part[..]].concat());
+        assert!(
+            said.contains(&format!("`a.txt` has changed since, by the call `c4` of the run `{run}`")),
+            "{said}"
+        );
+        assert_eq!(files(&tree), all);
+    }
+    say(&tree, 0, &["undo", &run, "--turn", "3"]);
+    say(&tree, 0, &["undo", &run, "--turn", "1"]);
+    assert_eq!(tree.read("work/a.txt"), "one\ntwo\n");
+    let said = say(&tree, 2, &["undo", &run, "--turn", "4"]);
+    assert!(said.contains("turn 4 of the run"), "{said}");
+    assert!(said.contains("in turn 1, 2, 3"), "{said}");
+}

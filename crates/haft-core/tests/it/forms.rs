@@ -299,6 +299,7 @@ fn events_are_flat() {
                 arguments: "{\"com".into(),
             }),
             event(EventKind::TurnFinished { turn: 1, stop: StopReason::EndTurn, usage: Usage::default() }),
+            event(EventKind::TurnDiscarded { turn: 2, reason: "it broke off".into(), again: true }),
             event(EventKind::BudgetSpent { which: BudgetKind::WallTime }),
             event(EventKind::Steered { text: "Stop that.".into(), now: true }),
             event(EventKind::Looping { name: "bash".into(), times: 3 }),
@@ -332,6 +333,7 @@ fn events_are_flat() {
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"reasoning_delta","text":"Hm"}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"call_delta","id":"c1","name":"bash","arguments":"{\"com"}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"turn_finished","turn":1,"stop":"end_turn","usage":{"input":0,"output":0}}
+            {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"turn_discarded","turn":2,"reason":"it broke off","again":true}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"budget_spent","which":"wall_time"}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"steered","text":"Stop that.","now":true}
             {"sequence":7,"at_ms":1700000000123,"run":"run-1","event":"looping","name":"bash","times":3}

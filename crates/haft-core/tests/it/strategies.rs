@@ -206,6 +206,11 @@ pub(crate) fn event_kind() -> impl Strategy<Value = EventKind> {
             stop,
             usage
         }),
+        (any::<u32>(), text(), any::<bool>()).prop_map(|(turn, reason, again)| EventKind::TurnDiscarded {
+            turn,
+            reason,
+            again
+        }),
         (text(), json_value()).prop_map(|(name, input)| EventKind::Started { name, input }),
         (decision(), text()).prop_map(|(decision, reason)| EventKind::Decided { decision, reason }),
         (vec(text(), 0..3), text())

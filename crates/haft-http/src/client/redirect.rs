@@ -70,8 +70,11 @@ fn strip(headers: &mut http::HeaderMap) {
     }
 }
 
-/// Gives what an answer says to ask instead, if it does.
-pub(super) fn target<B>(answer: &Response<B>) -> Option<&str> {
+/// Gives what an answer says to ask instead, if it does (RFC 9110, section 15.4), as it stands in `Location`.
+///
+/// It can be relative to what was asked, and hold characters that are not ASCII, as browsers take them; nothing is said of where
+/// it leads.
+pub fn redirect_target<B>(answer: &Response<B>) -> Option<&str> {
     let leads = matches!(
         answer.status(),
         StatusCode::MOVED_PERMANENTLY
@@ -80,7 +83,7 @@ pub(super) fn target<B>(answer: &Response<B>) -> Option<&str> {
             | StatusCode::TEMPORARY_REDIRECT
             | StatusCode::PERMANENT_REDIRECT
     );
-    leads.then(|| answer.headers().get(LOCATION)?.to_str().ok()).flatten()
+    leads.then(|| std::str::from_utf8(answer.headers().get(LOCATION)?.as_bytes()).ok()).flatten()
 }
 
 #[cfg(test)]

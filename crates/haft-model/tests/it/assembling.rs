@@ -110,6 +110,20 @@ fn keeps_arguments_that_are_nested_too_deep_as_text() {
 }
 
 #[test]
+fn refuses_what_a_provider_wants_back_that_is_nested_too_deep_to_be_kept() {
+    let nested = |levels: usize| (0..levels).fold(json!("x"), |inner, _| json!([inner]));
+    let turn = |levels: usize| {
+        let deltas = [reasoning("Hm", nested(levels)), END];
+        wait(assemble(DeltaStream::from_deltas(deltas), |_| {}))
+    };
+    assert!(turn(100).is_ok());
+    let error = turn(101).unwrap_err();
+    assert!(matches!(error, ModelError::Protocol(ProtocolError::TooDeep { limit: 100 })), "{error:?}");
+    expect!["the model's answer is malformed: it is nested in more than 100 levels"]
+        .assert_eq(&error.to_string());
+}
+
+#[test]
 fn ends_a_block_of_reasoning_with_its_provider_data() {
     check(
         [

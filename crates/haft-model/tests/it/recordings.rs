@@ -271,19 +271,34 @@ fn fails_for_good_once_the_sink_has_failed() {
 }
 
 #[test]
-fn refuses_to_record_what_could_not_be_played() {
+fn gives_a_call_that_repeats_an_id_another_one_in_the_record() {
+    let reply = ToolReply::new("c1".parse().unwrap(), "glob", ReplyStatus::Denied, ToolOutput::text("no"));
+    let transcript = [Message::user("Look."), Message::Tool { replies: vec![reply] }];
+    let again = || good([call(0, "c1"), call(1, "c1-2-1"), CALLS]);
     check(
-        &[],
-        [good([call(0, "c1"), CALLS]), good([call(0, "c1"), CALLS])],
+        &transcript,
+        [good([call(0, "c1"), CALLS]), again(), good([text("Well."), END])],
         expect![[r#"
-            {"type":"tool_call","call":{"id":"c1","name":"glob","input":{}}}
-            ToolCalls, 0 tokens in, 0 out
-            cannot record turn 2 of the session
-            because: the call id `c1` is already used in turn 1; give each call of a session its own id
-            --- recorded
-            {"calls":[{"id":"c1","name":"glob","input":{}}]}
-        "#]],
+        {"type":"tool_call","call":{"id":"c1","name":"glob","input":{}}}
+        ToolCalls, 0 tokens in, 0 out
+        {"type":"tool_call","call":{"id":"c1","name":"glob","input":{}}}
+        {"type":"tool_call","call":{"id":"c1-2-1","name":"glob","input":{}}}
+        ToolCalls, 0 tokens in, 0 out
+        {"type":"text","text":"Well."}
+        EndTurn, 0 tokens in, 0 out
+        --- recorded
+        {"calls":[{"id":"c1","name":"glob","input":{}}]}
+        {"calls":[{"id":"call-2-1","name":"glob","input":{}},{"id":"c1-2-1","name":"glob","input":{}}],"after":{"c1":"denied"}}
+        {"text":"Well.","after":{"call-2-1":"denied"}}
+    "#]],
     );
+    let sink = Sink::default();
+    let model =
+        RecordingModel::new(Fixed::new([good([call(0, "c1"), CALLS]), again(), again()]), sink.clone());
+    for _ in 0..3 {
+        wait(ask(&model, &transcript)).unwrap();
+    }
+    assert_eq!(Session::parse(&sink.text(), "again.jsonl").unwrap().turns().len(), 3);
 }
 
 #[test]

@@ -1,4 +1,5 @@
 use crate::plan::Media;
+use haft_http::ContentType;
 
 /// Says what a body says it is, as far as it is read in different ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,8 +16,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) fn of(content_type: &str) -> Self {
-        match essence(content_type).as_str() {
+    pub(super) fn of(content_type: &ContentType) -> Self {
+        match content_type.essence() {
             "" | "application/octet-stream" | "binary/octet-stream" | "*/*" => Self::Unknown,
             "text/event-stream" => Self::Events,
             "text/plain" => Self::Plain,
@@ -28,17 +29,4 @@ impl Kind {
             },
         }
     }
-}
-
-/// The type of a body without its parameters, in lower case.
-pub(super) fn essence(content_type: &str) -> String {
-    content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
-/// The value of a parameter of a content type.
-pub(super) fn parameter<'a>(content_type: &'a str, name: &str) -> Option<&'a str> {
-    content_type.split(';').skip(1).find_map(|parameter| {
-        let (key, value) = parameter.split_once('=')?;
-        key.trim().eq_ignore_ascii_case(name).then(|| value.trim().trim_matches('"'))
-    })
 }

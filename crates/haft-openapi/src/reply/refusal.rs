@@ -1,8 +1,7 @@
 use super::body::collect;
-use super::{Asked, Kind, charset, text};
-use crate::reply::kind::essence;
+use super::{Asked, Kind, text};
 use haft_core::{ToolError, ToolErrorKind};
-use haft_http::{Body, retry_after};
+use haft_http::{Body, ContentType, retry_after};
 use http::StatusCode;
 use http::header::{CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
 
@@ -36,12 +35,12 @@ pub(super) async fn refusal(
     headers: &HeaderMap,
     mut body: Body,
 ) -> ToolError {
-    let content_type = text(asked, headers, CONTENT_TYPE.as_str());
+    let content_type = ContentType::parse(&text(asked, headers, CONTENT_TYPE.as_str()));
     let taken = collect(&mut body, MOST_READ, asked.tool.shared.limits.idle, |_| {}).await.ok();
     let said = taken.and_then(|taken| {
         let said = match Kind::of(&content_type) {
-            Kind::Json | Kind::Plain | Kind::Text | Kind::Events => charset::text(taken.bytes, &content_type),
-            Kind::Unknown | Kind::Binary => charset::utf8(taken.bytes).ok()?,
+            Kind::Json | Kind::Plain | Kind::Text | Kind::Events => content_type.text(taken.bytes),
+            Kind::Unknown | Kind::Binary => ContentType::plain_text(taken.bytes).ok()?,
         };
         Some(if taken.is_cut { asked.cut(said) } else { said })
     });
@@ -68,7 +67,13 @@ pub(super) async fn refusal(
     error.with_source(StatusError { status, body: said })
 }
 
-fn message(asked: &Asked<'_>, status: StatusCode, challenge: &str, content_type: &str, said: &str) -> String {
+fn message(
+    asked: &Asked<'_>,
+    status: StatusCode,
+    challenge: &str,
+    content_type: &ContentType,
+    said: &str,
+) -> String {
     let name = &asked.tool.name;
     let code = status.as_u16();
     let reason = match status.canonical_reason() {
@@ -92,7 +97,7 @@ fn message(asked: &Asked<'_>, status: StatusCode, challenge: &str, content_type:
         }
         _ => "go on without it",
     };
-    let shown = if essence(content_type) == "text/html" {
+    let shown = if content_type.essence() == "text/html" {
         // A page for people says little for all its bytes.
         asked.shown(said, asked.tool.shared.limits.most_error_bytes.min(500))
     } else {

@@ -4,8 +4,7 @@ use super::call::Call;
 use super::operation_tool::Inner;
 use crate::auth::{Secret, ServerOrigin, Shown, Token, TokenError, With, redact, sign};
 use haft_core::{ToolError, ToolErrorKind};
-use haft_http::{Body, Error, Exchange, Redirects};
-use http::header::LOCATION;
+use haft_http::{Body, Error, Exchange, Redirects, redirect_target};
 use http::{HeaderValue, Method, Response, StatusCode};
 use url::Url;
 
@@ -102,10 +101,7 @@ async fn follow(call: &Call, tokens: &[Token]) -> Result<Response<Body>, ToolErr
 
 /// Where an answer leads, if it does.
 fn target<B>(answer: &Response<B>, from: &Url) -> Option<Url> {
-    if !matches!(answer.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
-        return None;
-    }
-    let mut to = from.join(answer.headers().get(LOCATION)?.to_str().ok()?).ok()?;
+    let mut to = from.join(redirect_target(answer)?).ok()?;
     to.set_fragment(None);
     Some(to)
 }

@@ -4,4 +4,6 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
 mod lifeline;
+#[cfg(all(target_os = "linux", feature = "sandbox"))]
+mod sandbox;
 mod trees;

@@ -7,7 +7,7 @@ use crate::kept::Wire;
 use crate::names::Aliases;
 use crate::turn::{Deltas, Flow, Reader};
 use haft_core::{StopReason, Usage};
-use haft_model::{Delta, ModelError};
+use haft_model::{Delta, ModelError, ProtocolError};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
@@ -172,7 +172,8 @@ impl MessageReader {
     fn stopped(&mut self, reason: &str, out: &Deltas<'_>) -> Result<(), Fault> {
         self.stop = Some(match reason {
             "end_turn" | "stop_sequence" | "tool_use" if self.calls > 0 => StopReason::ToolCalls,
-            "end_turn" | "stop_sequence" | "tool_use" => StopReason::EndTurn,
+            "tool_use" => return Err(Fault::last(ProtocolError::NoCalls)),
+            "end_turn" | "stop_sequence" => StopReason::EndTurn,
             "max_tokens" | "model_context_window_exceeded" => StopReason::MaxTokens,
             "refusal" => StopReason::Refused,
             "pause_turn" => {

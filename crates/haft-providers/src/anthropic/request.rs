@@ -44,7 +44,8 @@ pub(super) fn body(model: &AnthropicModel, request: &ModelRequest) -> Value {
             mark_block(last, mark.as_ref());
         }
         body.insert("tools".into(), tools.into());
-        if let Some(choice) = tool_choice(&model.tool_choice, model.capabilities.parallel_tool_calls) {
+        let choice = model.tool_choice.of(request);
+        if let Some(choice) = tool_choice(choice, model.capabilities.parallel_tool_calls) {
             body.insert("tool_choice".into(), choice);
         }
     }

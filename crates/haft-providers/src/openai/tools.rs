@@ -11,22 +11,14 @@ use serde_json::{Map, Value, json};
 /// A tool whose schema cannot be strict is offered without that promise. `strict` is left out for dialects that do not
 /// know it.
 pub(super) fn function(dialect: Dialect, rule: NameRule, tool: &ToolSpec) -> Map<String, Value> {
-    let (schema, strict) = if let Ok(projection) = dialect.project(tool.input_schema()) {
-        (projection.schema, dialect == Dialect::OpenAiStrict)
-    } else {
-        let loose = Dialect::OpenAi.project(tool.input_schema());
-        (loose.map_or_else(|_| tool.input_schema().as_value().clone(), |loose| loose.schema), false)
-    };
-    let mut function = Map::new();
+    let mut written = dialect.tool(tool);
+    let function = written.get_mut("function").map(Value::take).unwrap_or(written);
+    let Value::Object(mut function) = function else { return Map::new() };
     function.insert("name".into(), json!(rule.written(tool.name().as_str())));
-    function.insert("description".into(), json!(tool.description()));
-    let schema = if dialect == Dialect::Gemini { lower(schema) } else { schema };
-    let is_empty = schema["properties"].as_object().is_none_or(Map::is_empty);
-    if !(dialect == Dialect::Gemini && is_empty) {
+    // Anthropic's name for the same.
+    if let Some(schema) = function.remove("parameters").or_else(|| function.remove("input_schema")) {
+        let schema = if dialect == Dialect::Gemini { lower(schema) } else { schema };
         function.insert("parameters".into(), schema);
-    }
-    if matches!(dialect, Dialect::OpenAi | Dialect::OpenAiStrict) {
-        function.insert("strict".into(), json!(strict));
     }
     function
 }

@@ -218,3 +218,76 @@ async fn a_connection_is_used_again() {
         assert_eq!(server.connections(), 1, "{wire:?}");
     }
 }
+
+/// Compares what is read out of events that are written here.
+async fn check_events(wire: Wire, events: &[&str], expected: Expect) {
+    let body = format!("data: {}\n\n", events.join("\n\ndata: "));
+    let server = Server::start(vec![Answer::events(body); 3]).await;
+    let (_, turn) = ask(&server, wire).await;
+    expected.assert_eq(&match turn {
+        Ok(turn) => show(&turn),
+        Err(error) => format!("{}\nagain: {}", told(&error), error.can_retry()),
+    });
+}
+
+#[tokio::test]
+async fn an_answer_that_says_that_it_makes_calls_and_makes_none_is_no_turn() {
+    let says = r#"{"choices":[{"delta":{"content":"I look."},"finish_reason":"tool_calls"}]}"#;
+    check_events(
+        Wire::Chat,
+        &[says, "[DONE]"],
+        expect![[r#"
+        the model's answer is malformed: it waits for replies, but made no call
+        again: false"#]],
+    )
+    .await;
+    let old = r#"{"choices":[{"delta":{"function_call":{"name":"look","arguments":"{}"}}}]}"#;
+    check_events(Wire::Chat, &[old, "[DONE]"], expect![[r#"
+        the model's answer is malformed: it calls a function in a form that is no longer in use (`function_call`); choose a service that makes `tool_calls`
+        again: false"#]]).await;
+    let events = [
+        r#"{"type":"message_start","message":{}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"I look."}}"#,
+        r#"{"type":"content_block_stop","index":0}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"}}"#,
+        r#"{"type":"message_stop"}"#,
+    ];
+    check_events(
+        Wire::Anthropic,
+        &events,
+        expect![[r#"
+        the model's answer is malformed: it waits for replies, but made no call
+        again: false"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn words_of_other_services_for_why_a_model_stopped_are_known() {
+    let stops =
+        |reason: &str| format!(r#"{{"choices":[{{"delta":{{"content":"I"}},"finish_reason":"{reason}"}}]}}"#);
+    check_events(
+        Wire::Chat,
+        &[&stops("model_length"), "[DONE]"],
+        expect![[r#"
+        text "I"
+        MaxTokens Usage { input: 0, output: 0, cache_read: 0, cache_write: 0 }"#]],
+    )
+    .await;
+    check_events(
+        Wire::Chat,
+        &[&stops("insufficient_system_resource"), "[DONE]"],
+        expect![[r#"
+        the model is not available: the service has no room for the turn
+        again: true"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn parts_of_an_answer_that_are_not_known_are_told() {
+    let parts = r#"{"choices":[{"delta":{"content":[{"type":"text","text":"See: "},{"type":"image_url","image_url":"x"},{"type":"text","text":""},1]},"finish_reason":"stop"}]}"#;
+    check_events(Wire::Chat, &[parts, "[DONE]"], expect![[r#"
+        text "See: [a part of the answer that cannot be shown: image_url][a part of the answer that cannot be shown: unnamed]"
+        EndTurn Usage { input: 0, output: 0, cache_read: 0, cache_write: 0 }"#]]).await;
+}

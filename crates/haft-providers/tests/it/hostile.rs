@@ -87,8 +87,58 @@ fn changed(value: &serde_json::Value, place: usize, with: &serde_json::Value) ->
     value
 }
 
+/// Reads a message as whoever goes on with its run does: from a run that was written in one.
+fn restored(message: &Message) -> Message {
+    let kept = serde_json::json!({ "log": [{ "message": message }] }).to_string();
+    let mut kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
+    serde_json::from_value(kept["log"][0]["message"].take()).unwrap()
+}
+
+#[tokio::test]
+async fn what_is_nested_too_deep_to_be_kept_is_refused() {
+    let block = |levels: usize| {
+        let deep = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        let events = [
+            r#"{"type":"message_start","message":{}}"#.to_owned(),
+            format!(
+                r#"{{"type":"content_block_start","index":0,"content_block":{{"type":"x","data":{deep}}}}}"#
+            ),
+            r#"{"type":"content_block_stop","index":0}"#.to_owned(),
+            r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#.to_owned(),
+            r#"{"type":"message_stop"}"#.to_owned(),
+        ];
+        events.map(|event| format!("data: {event}\n\n")).concat()
+    };
+    let details = |levels: usize| {
+        let deep = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        let events = [
+            format!(r#"{{"choices":[{{"delta":{{"reasoning_details":[{{"data":{deep}}}]}}}}]}}"#),
+            r#"{"choices":[{"delta":{"content":"Yes."},"finish_reason":"stop"}]}"#.to_owned(),
+            "[DONE]".to_owned(),
+        ];
+        events.map(|event| format!("data: {event}\n\n")).concat()
+    };
+    for levels in [90, 99, 110, 120] {
+        for (wire, body) in [(Wire::Anthropic, block(levels)), (Wire::Chat, details(levels))] {
+            let server = Server::start([Answer::events(body)]).await;
+            match ask(&server, wire).await.1 {
+                Ok(turn) => {
+                    assert!(levels < 99, "{wire:?} {levels}");
+                    assert_eq!(restored(&turn.message), turn.message);
+                }
+                Err(error) => {
+                    assert!(levels > 90, "{wire:?} {levels}: {error:?}");
+                    let is_too_deep = matches!(error, ModelError::Protocol(ProtocolError::TooDeep { .. }));
+                    assert!(is_too_deep, "{wire:?} {levels}: {error:?}");
+                }
+            }
+        }
+    }
+}
+
 fn odd_value() -> impl Strategy<Value = serde_json::Value> {
     use serde_json::json;
+    let nested = |levels: usize| (0..levels).fold(json!(1), |inner, _| json!([{ "type": inner }]));
     prop::sample::select(vec![
         json!(null),
         json!(true),
@@ -101,13 +151,15 @@ fn odd_value() -> impl Strategy<Value = serde_json::Value> {
         json!([[], {}]),
         json!({}),
         json!({ "error": { "message": 1 } }),
+        nested(48),
+        nested(59),
     ])
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is in the place of what an event should say, there is a turn or an error, and never a panic.
+    /// Whatever is in the place of what an event should say, there is a turn that can be kept or an error, and never a panic.
     #[test]
     fn any_value_in_any_place_is_survived(event in 0_usize..30, place in 0_usize..40, with in odd_value()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -126,7 +178,9 @@ proptest! {
                     }
                 }
                 let server = Server::start([Answer::events(body)]).await;
-                let _ = ask(&server, wire).await;
+                if let Ok(turn) = ask(&server, wire).await.1 {
+                    assert_eq!(restored(&turn.message), turn.message);
+                }
             }
         });
     }

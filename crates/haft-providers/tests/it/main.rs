@@ -1,6 +1,7 @@
 //! Models of providers against a server on this machine, which says what their services are documented to say.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
 mod answers;
 mod faults;

@@ -174,6 +174,24 @@ async fn settings_are_said_in_anthropics_words() {
 }
 
 #[tokio::test]
+async fn a_request_without_calls_has_its_tools_and_says_that_none_is_to_be_called() {
+    for wire in ALL {
+        let (_, with) = sent(|at| wire.model(at), wire, go_on()).await;
+        let (_, without) = sent(|at| wire.model(at), wire, go_on().without_calls()).await;
+        assert!(with["tools"].is_array());
+        assert_eq!(with["tools"], without["tools"]);
+        let none = if wire == Wire::Anthropic { json!({ "type": "none" }) } else { json!("none") };
+        assert_eq!(without["tool_choice"], none, "{wire:?}");
+    }
+    // Also where the host has one called otherwise.
+    let model = |at| -> Box<dyn Model> {
+        Box::new(OpenAiChatModel::new(service(at), alone()).tool_choice(ToolChoice::Required))
+    };
+    let (_, body) = sent(model, Wire::Chat, go_on().without_calls()).await;
+    assert_eq!(body["tool_choice"], "none");
+}
+
+#[tokio::test]
 async fn a_host_says_which_version_is_spoken_and_what_is_asked_for() {
     let model = |address| -> Box<dyn Model> {
         let service = service(address).header("anthropic-version", "2026-10-21").unwrap();

@@ -26,7 +26,7 @@ const DONE: i64 = 1;
 const TORN: i64 = 2;
 
 /// What is read of a set.
-const SET: &str = "id, run, parent_run, call, turn, tool, root, at_ms, state, undone_by";
+const SET: &str = "id, run, parent_run, call, turn, tool, root, at_ms, state, undone_by, other_roots";
 
 /// Keeps what tools change in files in one SQLite file, which any number of processes may have open.
 ///
@@ -155,12 +155,13 @@ impl ChangeJournal for SqliteChanges {
     }
 
     fn begin(&self, start: &SetStart<'_>) -> Result<ChangeSetId, ChangeJournalError> {
-        let SetStart { origin, root, undoes } = *start;
+        let SetStart { origin, root, other_roots, undoes } = *start;
         self.work("record a change", |connection| {
             let transaction = writing(connection)?;
             transaction.execute(
-                "INSERT INTO change_set (run, parent_run, call, turn, tool, root, at_ms, session, state) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                "INSERT INTO change_set \
+                 (run, parent_run, call, turn, tool, root, at_ms, session, state, other_roots) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
                 params![
                     origin.run.as_str(),
                     origin.parent_run.as_ref().map(RunId::as_str),
@@ -171,6 +172,7 @@ impl ChangeJournal for SqliteChanges {
                     integer(now_ms()),
                     self.sessions.name(),
                     OPEN,
+                    (!other_roots.is_empty()).then(|| to_json(&other_roots)).transpose()?,
                 ],
             )?;
             let id = transaction.last_insert_rowid();
@@ -385,6 +387,9 @@ fn head_of(row: &Row<'_>) -> Result<ChangeSet, Trouble> {
     let id = ChangeSetId::new(number(id));
     let mut set = ChangeSet::new(id, origin, path_of(&root), number(row.get(7)?), state);
     set.undone_by = row.get::<_, Option<i64>>(9)?.map(|by| ChangeSetId::new(number(by)));
+    if let Some(other_roots) = row.get::<_, Option<String>>(10)? {
+        set.other_roots = from_json("change", &set.id.get().to_string(), &other_roots)?;
+    }
     Ok(set)
 }
 

@@ -32,8 +32,10 @@ pub(super) const STORE: Form = Form { application: APPLICATION, steps: &STEPS };
 
 /// The form of the journal of changes; it is marked with "hafc" in ASCII.
 #[cfg(all(unix, feature = "changes"))]
-pub(super) const CHANGES: Form =
-    Form { application: 0x6861_6663, steps: &[include_str!("schema/changes/1.sql")] };
+pub(super) const CHANGES: Form = Form {
+    application: 0x6861_6663,
+    steps: &[include_str!("schema/changes/1.sql"), include_str!("schema/changes/2.sql")],
+};
 
 impl Form {
     /// The version that the last step leads to.

@@ -4,7 +4,8 @@ use crate::child::{Child, Part};
 use haft_store::SqliteChanges;
 use haft_workdir::{
     ChangeJournal, ChangeJournalError, ChangeLimits, ChangeOrigin, ChangeSet, ChangeSetId, ChangeStep,
-    ChangedRun, ContentDigest, Expected, NewFile, RecoveryLock, SetEnd, SetStart, UndoPlan, Workdir,
+    ChangedRun, ContentDigest, Expected, NewFile, RecoveryLock, RootAccess, SetEnd, SetStart, UndoPlan,
+    Workdir,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -80,22 +81,36 @@ fn origin() -> ChangeOrigin {
     ChangeOrigin::new("run".parse().unwrap(), "call".parse().unwrap()).tool("test").turn(1)
 }
 
-/// Makes a change of several files, with each kind of step in it.
+/// Opens a directory together with the one beside it, as whoever makes the change has it.
+fn open_both(root: &Path, journal: impl ChangeJournal) -> Workdir {
+    let workdir = Workdir::open(root).unwrap().with_root(other(root), RootAccess::ReadWrite).unwrap();
+    workdir.journalled(Arc::new(journal))
+}
+
+/// The directory beside the root.
+fn other(root: &Path) -> PathBuf {
+    root.canonicalize().unwrap().with_file_name("other")
+}
+
+/// Makes a change of several files, with each kind of step in it, in both directories.
 fn change(workdir: &Workdir) {
     let path = |path: &str| workdir.resolve(path).unwrap();
+    let other = other(workdir.root_path());
     let mut set = workdir.change(origin());
     set.write(&path("a"), &NewFile::new(&[b"new a"]).executable(true), Expected::Holds(b"old a")).unwrap();
     set.write(&path("new/dir/c"), &NewFile::new(&[b"c"]), Expected::Absent).unwrap();
     set.remove_file(&path("b"), Expected::Holds(b"old b")).unwrap();
     set.rename(&path("dir"), &path("moved/dir")).unwrap();
     set.remove_dir(&path("empty")).unwrap();
+    let beside = path(other.join("e").to_str().unwrap());
+    set.write(&beside, &NewFile::new(&[b"new e"]), Expected::Holds(b"old e")).unwrap();
     set.finish().unwrap();
 }
 
 /// Is what a child does: the change, until it is killed.
 pub(crate) fn change_until_killed(root: &Path, journal: &Path, steps: usize) {
     let journal = Killing { journal: SqliteChanges::open(journal).unwrap(), left: AtomicUsize::new(steps) };
-    change(&Workdir::open(root).unwrap().journalled(Arc::new(journal)));
+    change(&open_both(root, journal));
     crate::child::say("done");
 }
 
@@ -119,6 +134,7 @@ fn found(root: &Path, below: &str, found: &mut Found) {
 fn all(root: &Path) -> Found {
     let mut all = Found::new();
     found(root, "", &mut all);
+    found(&other(root), "../other/", &mut all);
     all
 }
 
@@ -137,6 +153,8 @@ fn place() -> Place {
     fs::write(root.join("b"), "old b").unwrap();
     fs::set_permissions(root.join("b"), fs::Permissions::from_mode(0o640)).unwrap();
     fs::write(root.join("dir/d"), "d").unwrap();
+    fs::create_dir(scratch.path().join("other")).unwrap();
+    fs::write(scratch.path().join("other/e"), "old e").unwrap();
     Place { root, journal: scratch.path().join("changes.db"), _scratch: scratch }
 }
 
@@ -147,15 +165,16 @@ fn a_killed_process_leaves_all_or_nothing_wherever_it_is_killed() {
         let before = all(&root);
         let part = Part::Change { root: root.clone(), journal: journal.clone(), steps };
         let is_done = Child::start(&part).hear().is_some();
-        let workdir = Workdir::open(&root).unwrap();
-        let workdir = workdir.journalled(Arc::new(SqliteChanges::open(&journal).unwrap()));
+        // Whoever takes it back need not know of the other directory.
+        let kept = SqliteChanges::open(&journal).unwrap();
+        let workdir = Workdir::open(&root).unwrap().journalled(Arc::new(kept));
         let recovered = workdir.recover().unwrap();
         assert!(recovered.iter().all(|set| set.left.is_empty()), "killed at {steps}: {recovered:?}");
         assert_eq!(workdir.recover().unwrap(), []);
         let sets = workdir.journal().unwrap().sets(&"run".parse().unwrap()).unwrap();
         if sets.is_empty() {
             assert_eq!(all(&root), before, "killed at {steps}");
-            change(&workdir);
+            change(&open_both(&root, SqliteChanges::open(&journal).unwrap()));
         }
         let sets = workdir.journal().unwrap().sets(&"run".parse().unwrap()).unwrap();
         UndoPlan::new(&workdir, &sets).unwrap().apply(&workdir, origin()).unwrap();

@@ -3,6 +3,7 @@ use haft_core::Decision;
 use haft_store::{GivenUp, MemoryRuns, RunStatus, RunStore, SaveError, SqliteStore, StoredRun, TakeError};
 use haft_tools_core::{Claim, Grant, GrantPlace, GrantStore, PendingStore as _};
 use serde_json::{Value, json};
+use std::error::Error as _;
 use std::fs;
 
 /// Does the same with each form.
@@ -28,6 +29,29 @@ async fn a_run_is_loaded_as_it_was_saved() {
         assert!(store.delete(&saved.run).await.unwrap());
         assert!(!store.delete(&saved.run).await.unwrap());
         assert_eq!(store.list().await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_could_not_be_read_again_is_not_kept() {
+    // Each is kept as it is, in a row of its own.
+    let nested = |levels: usize| (0..levels).fold(json!("x"), |inner, _| json!([inner]));
+    check(async |store| {
+        let mut kept = StoredRun::new(run("run-1"));
+        kept.state = nested(127);
+        store.append(&mut kept, vec![nested(127)]).await.unwrap();
+        let before = kept.clone();
+        let mut refused = vec![store.append(&mut kept, vec![json!(1), nested(128)]).await.unwrap_err()];
+        kept.state = nested(200);
+        refused.push(store.save(&mut kept).await.unwrap_err());
+        for error in refused {
+            let SaveError::Store(error) = error else { panic!("{error:?}") };
+            let fault = error.source().unwrap();
+            assert!(fault.source().unwrap().to_string().ends_with("only 127 can be read again"), "{error:?}");
+        }
+        assert_eq!(store.load(&before.run).await.unwrap(), Some(before.clone()));
+        assert_eq!(store.log(&before.run).await.unwrap(), [nested(127)]);
     })
     .await;
 }

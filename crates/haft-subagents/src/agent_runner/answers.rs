@@ -14,18 +14,26 @@ impl AgentRunner {
         let mut state = state;
         while state.end().is_none() {
             // What cannot be read now still waits.
-            let Ok(Some((pending, approval))) = self.next_answer(&state).await else { return state };
+            let calls = state.pending().cloned().collect();
+            let Ok(Some((pending, approval))) = self.next_answer(calls).await else { return state };
+            let asked = questions(&state);
             state = match go_on_with(agent, scope, state.clone(), &pending, approval).await {
                 Some(state) => state,
                 None => return state,
             };
+            // An answer that changed nothing would be found again and again.
+            if questions(&state) == asked {
+                return state;
+            }
         }
         state
     }
 
-    /// Finds a call that can be gone on with.
-    async fn next_answer(&self, state: &RunState) -> Result<Option<(PendingCall, Approval)>, StoreError> {
-        let calls: Vec<PendingCall> = state.pending().cloned().collect();
+    /// Finds a call that can be gone on with, of those that a run waits for.
+    pub(super) async fn next_answer(
+        &self,
+        calls: Vec<PendingCall>,
+    ) -> Result<Option<(PendingCall, Approval)>, StoreError> {
         if calls.is_empty() {
             return Ok(None);
         }
@@ -63,6 +71,11 @@ impl AgentRunner {
             Some(_) | None => Some(too_late()),
         })
     }
+}
+
+/// What people are asked about calls of a run and of those below it.
+fn questions(state: &RunState) -> Vec<PendingId> {
+    state.pending().flat_map(PendingCall::leaves).map(|leaf| leaf.id.clone()).collect()
 }
 
 /// Goes on with one call; gives `None` where it still waits.

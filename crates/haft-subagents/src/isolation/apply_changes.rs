@@ -73,6 +73,12 @@ impl fmt::Debug for ApplyChanges {
 /// Reads the name of a run that the model gave, or of an agent of whose runs one alone has changes; what is no name at all is no
 /// child's.
 pub(super) fn named(kept: &KeptChanges, parent: &RunId, run: String) -> Result<RunId, ToolError> {
+    // A run that is called like an agent is meant itself.
+    if let Ok(exact) = run.parse::<RunId>()
+        && kept.is_known(parent, &exact)
+    {
+        return Ok(exact);
+    }
     let waiting = kept.waiting(parent).map_err(refused)?;
     let agent_of = |run: &RunId| run.as_str().rsplit_once('-').map(|(agent, _)| agent.to_owned());
     let mut of_agent = waiting.iter().filter(|waiting| agent_of(waiting).as_deref() == Some(run.as_str()));

@@ -16,6 +16,9 @@ const MOST_KEPT: usize = 200;
 /// How long is waited for another process that looks at the same patches.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long it can take to apply changes, at most: whoever takes longer has died.
+const MOST_APPLYING: Duration = Duration::from_hours(24);
+
 /// Which form of what is known of a patch this program reads and writes.
 const VERSION: u32 = 1;
 
@@ -147,6 +150,38 @@ impl KeptChanges {
         self.write(&name, &known)
     }
 
+    /// Lets go of what a child of this run had changed and nobody has applied, since the child has undone it.
+    pub(super) fn withdraw(&self, parent: &RunId, run: &RunId) -> Result<(), ChangesError> {
+        let _lock = self.lock()?;
+        match self.of_parent(parent, run) {
+            Ok(known) if known.state == State::Waiting => self.remove(&name(run)),
+            Ok(_) | Err(ChangesError::Unknown { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes what was kept longer ago than this, of children that are not wanted any more; says of how many.
+    ///
+    /// # Errors
+    ///
+    /// When the directory cannot be read, or something of it cannot be removed.
+    pub fn prune(
+        &self,
+        older_than: Duration,
+        is_wanted: impl Fn(&RunId) -> bool,
+    ) -> Result<usize, ChangesError> {
+        let _lock = self.lock()?;
+        let before = now_ms().saturating_sub(milliseconds(older_than));
+        let mut removed = 0;
+        for (name, known) in self.all()? {
+            if known.since_ms <= before && !is_wanted(&known.run) {
+                self.remove(&name)?;
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    }
+
     /// Reads what a child of this run changed.
     ///
     /// # Errors
@@ -155,6 +190,12 @@ impl KeptChanges {
     pub fn read(&self, parent: &RunId, run: &RunId) -> Result<Patch, ChangesError> {
         let known = self.of_parent(parent, run)?;
         self.whole(known)
+    }
+
+    /// Tells whether something of a child of this run is kept, applied or not.
+    pub(super) fn is_known(&self, parent: &RunId, run: &RunId) -> bool {
+        let known = self.known(&name(run));
+        known.is_ok_and(|known| known.is_some_and(|known| known.parent == *parent && known.run == *run))
     }
 
     /// Reads what a child of this run changed, if it can be applied still, with what tells it from other changes.
@@ -173,7 +214,7 @@ impl KeptChanges {
         if known.digest != digest {
             return Err(ChangesError::Replaced { run: run.clone() });
         }
-        self.write(&name(run), &Kept { state: State::Applying, ..known })
+        self.write(&name(run), &Kept { state: State::Applying, since_ms: now_ms(), ..known })
     }
 
     /// Notes how it ended, for one that has begun: whether they were applied.
@@ -240,15 +281,24 @@ impl KeptChanges {
     }
 
     /// Removes what was applied, then what is oldest, until there is room for one more.
+    ///
+    /// What is being applied stays, unless whoever began that has had a day for it: they are gone then.
     fn make_room(&self, name: &str) -> Result<(), ChangesError> {
         let mut all = self.all()?;
-        all.retain(|(other, known)| other != name && known.state != State::Applying);
-        all.sort_by_key(|(_, known)| (known.state != State::Applied, known.since_ms));
+        let long_ago = now_ms().saturating_sub(milliseconds(MOST_APPLYING));
+        let is_underway = |known: &Kept| known.state == State::Applying && known.since_ms > long_ago;
+        all.retain(|(other, known)| other != name && !is_underway(known));
+        all.sort_by_key(|(_, known)| (known.state == State::Waiting, known.since_ms));
         let over = (all.len() + 1).saturating_sub(self.most);
         for (name, _) in all.into_iter().take(over) {
-            self.files.remove(&known_file(&name))?;
-            self.files.remove(&text_file(&name))?;
+            self.remove(&name)?;
         }
+        Ok(())
+    }
+
+    fn remove(&self, name: &str) -> Result<(), ChangesError> {
+        self.files.remove(&known_file(name))?;
+        self.files.remove(&text_file(name))?;
         Ok(())
     }
 
@@ -289,6 +339,10 @@ impl ChangesError {
             }
         }
     }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn may_be_applied(known: &Kept) -> Result<(), ChangesError> {

@@ -7,7 +7,7 @@ use haft_tools_core::{CallScope, ToolRegistry};
 use std::error::Error;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,8 +36,10 @@ pub trait Workplaces: Send + Sync + 'static {
         isolation: Isolation,
     ) -> Result<Arc<dyn Workplace>, WorkplaceError>;
 
-    /// Removes the places that nobody works in and whose runs are not wanted any more, such as those of a host that was
-    /// killed; says how many.
+    /// Removes the places that nobody works in, that were made longer ago than this, and whose runs are not wanted any more,
+    /// such as those of a host that was killed; says how many.
+    ///
+    /// Of each that is old enough it is asked once whether its run is wanted.
     ///
     /// # Errors
     ///
@@ -48,6 +50,7 @@ pub trait Workplaces: Send + Sync + 'static {
     /// Cancel safe: what was not removed is so by the next call.
     async fn prune(
         &self,
+        older_than: Duration,
         is_wanted: &(dyn for<'a> Fn(&'a RunId) -> bool + Send + Sync),
     ) -> Result<usize, WorkplaceError>;
 }
@@ -65,6 +68,26 @@ pub trait Workplace: Send + Sync + 'static {
     fn missing(&self) -> &[String] {
         &[]
     }
+
+    /// Where it is, where that is a directory that people can look at.
+    fn path(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Puts in what the run had changed in a place that it had before, unless it was put in already: what is
+    /// [told](Self::changes) from then on has that in it.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkplaceError::Unfit`] where it does not fit what the place holds; or when it cannot be written.
+    ///
+    /// # Cancel safety
+    ///
+    /// When it is dropped it is put in or not, which the next call finds out.
+    async fn take_up(&self, patch: &Patch) -> Result<(), WorkplaceError>;
+
+    /// Whether something was [put in](Self::take_up), so that the changes that are told replace it.
+    fn has_taken_up(&self) -> bool;
 
     /// Gives access to what an implementation knows of its own places.
     fn as_any(&self) -> &dyn std::any::Any;
@@ -137,6 +160,18 @@ pub enum WorkplaceError {
         /// How much there may be.
         most: u64,
     },
+    /// There are as many places as there may be.
+    #[error("there are {most} places of agents already, and no more are made until some of them are removed")]
+    Full {
+        /// How many there may be.
+        most: usize,
+    },
+    /// What the run had changed before does not fit the place that it works in now.
+    #[error("what the run `{run}` has changed before does not fit what is there now")]
+    Unfit {
+        /// The run.
+        run: RunId,
+    },
     /// Somebody else works in the place.
     #[error("the place of the run `{run}` is in use")]
     Busy {
@@ -185,6 +220,13 @@ impl WorkplaceError {
                 "its place is too large: there are more than {most} {what}; have what is not needed removed or ignored, or \
                  delegate to an agent that works in this one"
             ),
+            Self::Full { most } => format!(
+                "no further place of its own can be made, since {most} of other agents are there still; wait until those are \
+                 done, or delegate to an agent that works in this one"
+            ),
+            Self::Unfit { .. } => "what it changed before was not applied, and does not fit what is here by now; look at it \
+                                   with show_changes, make those changes yourself, and delegate the rest anew"
+                .to_owned(),
             Self::Busy { .. } => "its place is in use by another; wait, then try again".to_owned(),
             Self::TimedOut { action, .. } => {
                 format!("git took too long to {action}; try again, or delegate to an agent that works in this place")
@@ -220,10 +262,34 @@ impl fmt::Debug for Placed {
     }
 }
 
+/// Puts into a child's place what it had changed before and its parent has not applied yet, if there is such.
+///
+/// A child that has ended and is asked for more gets a new place, which is as its parent's. With this it goes on from what it
+/// has done, and its next patch takes the place of the one before, which is in it.
+///
+/// # Errors
+///
+/// When it does not fit the place any more, cannot be read, or is being applied; what is kept stays kept.
+///
+/// # Cancel safety
+///
+/// As for [`Workplace::take_up`].
+pub async fn take_up_changes(
+    place: &dyn Workplace,
+    kept: &KeptChanges,
+    parent: &RunId,
+) -> Result<(), WorkplaceError> {
+    match waiting(place, kept, parent).await? {
+        Some(patch) => place.take_up(&patch).await,
+        None => Ok(()),
+    }
+}
+
 /// Takes what a child changed out of its place: keeps it for its parent, then removes the place.
 ///
-/// In this order, so that nothing is lost whenever it breaks off. A place that holds something that no patch carries stays
-/// until it is [pruned](Workplaces::prune), so that a person can still get at it.
+/// In this order, so that nothing is lost whenever it breaks off: where the place is as it was at the start and changes of the
+/// child are kept already, these are given. A place that holds something that no patch carries stays until it is
+/// [pruned](Workplaces::prune), so that a person can still get at it.
 ///
 /// # Errors
 ///
@@ -237,21 +303,47 @@ pub async fn take_changes(
     kept: &KeptChanges,
     parent: &RunId,
 ) -> Result<Patch, WorkplaceError> {
-    let patch = place.changes().await?;
+    let mut patch = place.changes().await?;
     if !patch.files.is_empty() {
-        let (kept, parent, run, patch) = (kept.clone(), parent.clone(), place.run().clone(), patch.clone());
-        let keep = tokio::task::spawn_blocking(move || kept.keep(&parent, &run, &patch));
-        let other = |source: Box<dyn Error + Send + Sync>| WorkplaceError::Other {
-            action: "keep the changes",
-            source,
-        };
-        keep.await
-            .map_err(|error| other(error.into()))?
-            .map_err(|error: ChangesError| other(error.into()))?;
+        let (parent, run, patch) = (parent.clone(), place.run().clone(), patch.clone());
+        on_kept(kept, move |kept| kept.keep(&parent, &run, &patch)).await?;
+    } else if place.has_taken_up() {
+        let (parent, run) = (parent.clone(), place.run().clone());
+        on_kept(kept, move |kept| kept.withdraw(&parent, &run)).await?;
+    } else if let Some(waiting) = waiting(place, kept, parent).await? {
+        // The process ended after it had kept them, and before it could say so.
+        (patch.text, patch.files) = (waiting.text, waiting.files);
     }
     if patch.left_out.is_empty() {
         // One that cannot be removed is found when places are pruned; the changes are not lost for it.
         let _ = place.remove().await;
     }
     Ok(patch)
+}
+
+/// What a child had changed before and waits to be applied.
+async fn waiting(
+    place: &dyn Workplace,
+    kept: &KeptChanges,
+    parent: &RunId,
+) -> Result<Option<Patch>, WorkplaceError> {
+    let (parent, run) = (parent.clone(), place.run().clone());
+    on_kept(kept, move |kept| match kept.to_apply(&parent, &run) {
+        Ok((patch, _)) => Ok(Some(patch)),
+        Err(ChangesError::Unknown { .. } | ChangesError::Applied { .. }) => Ok(None),
+        Err(error) => Err(error),
+    })
+    .await
+}
+
+/// Reads or writes what is kept, where that blocks nobody.
+async fn on_kept<T: Send + 'static>(
+    kept: &KeptChanges,
+    work: impl FnOnce(&KeptChanges) -> Result<T, ChangesError> + Send + 'static,
+) -> Result<T, WorkplaceError> {
+    let kept = kept.clone();
+    let other =
+        |source: Box<dyn Error + Send + Sync>| WorkplaceError::Other { action: "keep the changes", source };
+    let done = tokio::task::spawn_blocking(move || work(&kept)).await;
+    done.map_err(|error| other(error.into()))?.map_err(|error| other(error.into()))
 }

@@ -19,12 +19,15 @@ use layout::{Layout, make_directory};
 use place::Place;
 use snapshot::Source;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How many bytes a list of files may have for each of them.
 const ENTRY_BYTES: usize = 512;
+
+/// How many bytes an entry of an index has beside the name of its file: its mode, object and stage.
+const STAGED_BYTES: usize = 80;
 
 /// How long one command of git may take where nothing else is said.
 const MOST_TIME: Duration = Duration::from_mins(2);
@@ -138,6 +141,49 @@ impl Worktrees {
         self
     }
 
+    /// Finds the directory in which a run works that has a place under a directory, for whoever tells people of it.
+    pub fn find_in(state: &Path, run: &RunId) -> Option<PathBuf> {
+        let layout = Layout::of(&state.canonicalize().ok()?, run);
+        let prefix = layout.ready().filter(|_| layout.run().as_ref() == Some(run))?.prefix;
+        Some(if prefix.is_empty() { layout.tree() } else { layout.tree().join(prefix) })
+    }
+
+    /// [Prunes](Workplaces::prune) the places under a directory, for a host that makes none at the moment; nothing is made where
+    /// there is no such directory.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Workplaces::prune`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`Workplaces::prune`].
+    pub async fn prune_in(
+        state: &Path,
+        older_than: Duration,
+        is_wanted: &(dyn for<'a> Fn(&'a RunId) -> bool + Send + Sync),
+    ) -> Result<usize, WorkplaceError> {
+        let Ok(places) = state.canonicalize() else { return Ok(0) };
+        let mut removed = 0;
+        let mut failed = None;
+        for layout in Layout::all(&places)? {
+            // What was not made here is not removed, whatever it is called.
+            let Some(run) = layout.run().filter(|run| Layout::of(&places, run) == layout) else { continue };
+            // A clock that was set back makes nothing old.
+            let age = layout.since().and_then(|since| since.elapsed().ok()).unwrap_or_default();
+            if age < older_than || is_wanted(&run) {
+                continue;
+            }
+            let Ok(hold) = layout.hold(&run) else { continue };
+            let gone = tokio::task::spawn_blocking(move || layout.remove(hold)).await;
+            match gone.map_err(|error| other("remove a place", error)).flatten() {
+                Ok(()) => removed += 1,
+                Err(error) => failed = Some(error),
+            }
+        }
+        failed.map_or(Ok(removed), Err)
+    }
+
     /// Makes a place that is held, unless it is there already.
     async fn make(
         &self,
@@ -199,7 +245,7 @@ impl Workplaces for Worktrees {
         let places = self.places()?;
         let layout = Layout::of(&places, run);
         if layout.ready().is_none() && Layout::all(&places)?.len() >= self.limits.places {
-            return Err(WorkplaceError::TooMuch { what: "places", most: self.limits.places as u64 });
+            return Err(WorkplaceError::Full { most: self.limits.places });
         }
         let hold = layout.take(run)?;
         if let Some(ready) = layout.ready() {
@@ -223,25 +269,10 @@ impl Workplaces for Worktrees {
 
     async fn prune(
         &self,
+        older_than: Duration,
         is_wanted: &(dyn for<'a> Fn(&'a RunId) -> bool + Send + Sync),
     ) -> Result<usize, WorkplaceError> {
-        let places = self.places()?;
-        let mut removed = 0;
-        let mut failed = None;
-        for layout in Layout::all(&places)? {
-            // What was not made here is not removed, whatever it is called.
-            let Some(run) = layout.run().filter(|run| Layout::of(&places, run) == layout) else { continue };
-            if is_wanted(&run) {
-                continue;
-            }
-            let Ok(hold) = layout.hold(&run) else { continue };
-            let gone = tokio::task::spawn_blocking(move || layout.remove(hold)).await;
-            match gone.map_err(|error| other("remove a place", error)).flatten() {
-                Ok(()) => removed += 1,
-                Err(error) => failed = Some(error),
-            }
-        }
-        failed.map_or(Ok(removed), Err)
+        Self::prune_in(&self.state, older_than, is_wanted).await
     }
 }
 
@@ -272,6 +303,12 @@ fn listed(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 fn listing(limits: &PlaceLimits) -> Purpose {
     let most_bytes = limits.files.saturating_mul(ENTRY_BYTES);
     Purpose { action: "list the files", what: "bytes of file names", most_bytes }
+}
+
+/// Says what a listing of an index may have: whatever a [`listing`] lets in.
+fn staged(limits: &PlaceLimits) -> Purpose {
+    let most_bytes = limits.files.saturating_mul(ENTRY_BYTES + STAGED_BYTES);
+    Purpose { most_bytes, ..listing(limits) }
 }
 
 /// Shows a path on one line, whatever it is made of.

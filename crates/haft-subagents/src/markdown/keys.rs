@@ -1,5 +1,6 @@
 use super::error::{reason, shown};
 use super::front_matter::{Parts, line_of};
+use super::named_tools::NamedTool;
 use super::tool_terms::{Remark, Terms};
 use super::yaml::Front;
 use super::{AgentFileError, FileNote, NoteKind};
@@ -58,8 +59,8 @@ pub(super) fn spec(
     front: Front,
     parts: &Parts<'_>,
     file: &str,
-) -> Result<(AgentSpec, Vec<FileNote>), AgentFileError> {
-    let mut keys = Keys { members: front.members, parts, file, notes: Vec::new() };
+) -> Result<(AgentSpec, Vec<FileNote>, Vec<NamedTool>), AgentFileError> {
+    let mut keys = Keys { members: front.members, parts, file, notes: Vec::new(), named: Vec::new() };
     for (key, line) in front.quoted {
         let text = format!("`{key}` is read as if it were in quotes; put it into quotes");
         keys.note_at(line + 1, key, NoteKind::Quoted, text);
@@ -82,7 +83,7 @@ pub(super) fn spec(
     spec.isolation = keys.isolation()?;
     let mut notes = keys.notes;
     notes.sort_by_key(|note| note.line);
-    Ok((spec, notes))
+    Ok((spec, notes, keys.named))
 }
 
 /// Takes one key after the other.
@@ -91,6 +92,7 @@ struct Keys<'a> {
     parts: &'a Parts<'a>,
     file: &'a str,
     notes: Vec<FileNote>,
+    named: Vec<NamedTool>,
 }
 
 impl Keys<'_> {
@@ -200,6 +202,9 @@ impl Keys<'_> {
                 self.note(key, kind, text);
             }
             told = terms.remarks.len();
+            let line = line_of(self.parts.front, key);
+            let named = terms.named.drain(..);
+            self.named.extend(named.map(|(name, is_left_out)| NamedTool { key, line, name, is_left_out }));
         }
         terms.selector().map_err(|reason| self.wrong("tools", reason))
     }

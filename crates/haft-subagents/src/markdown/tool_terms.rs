@@ -1,4 +1,5 @@
 use super::error::{reason, shown};
+use haft_core::ToolName;
 use haft_tools_core::{Selector, nearest};
 
 /// Says which tools of haft do what a tool of the known format does.
@@ -61,6 +62,11 @@ pub(super) const FOREIGN: &[Foreign] = &[
     ),
 ];
 
+/// Tells whether a tool of haft is called so that not every run has.
+pub(super) fn is_known(name: &str) -> bool {
+    FOREIGN.iter().any(|known| known.chosen.contains(&name) || known.left_out.contains(&name))
+}
+
 /// Says what became of a term that is not a selector of haft as it stands.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Remark {
@@ -79,6 +85,8 @@ pub(super) struct Terms {
     /// Whether the agent begins with no tool, since the file names one that it has, or none.
     begins_with_none: bool,
     pub(super) remarks: Vec<Remark>,
+    /// The names of single tools that were taken as they stand, and whether each is left out.
+    pub(super) named: Vec<(String, bool)>,
 }
 
 impl Terms {
@@ -162,6 +170,10 @@ impl Terms {
         }
         let own = if is_negated { format!("!{name}") } else { name.to_owned() };
         own.parse::<Selector>().map_err(|error| format!("is not read: {}", reason(&error.to_string())))?;
+        // One that is written in the other program's way was remarked on.
+        if name.parse::<ToolName>().is_ok() && !name.starts_with(|first: char| first.is_ascii_uppercase()) {
+            self.named.push((name.to_owned(), is_negated));
+        }
         self.list.push(own);
         Ok(())
     }

@@ -114,7 +114,7 @@ fn a_result_is_asked_for_again_in_words_that_are_known_again() {
 #[test]
 fn an_agent_is_told_of_its_schema() {
     expect![[r#"
-        When you are done, give your result by calling `report`, or as your last message: one JSON object that fits this schema, and nothing else.
+        When you are done, call `report` with your result, or say it as your last message: one JSON object that fits this schema, and nothing else.
         {"properties":{"a":{}},"type":"object"}"#]].assert_eq(&expected(json!({ "properties": { "a": {} } })).instructions().unwrap());
 }
 

@@ -43,5 +43,14 @@ impl ChildStore for SqliteStore {
 }
 
 fn read(record: Value) -> Result<ChildRecord, StoreError> {
+    let version = record.get("version").and_then(Value::as_u64);
+    if version.is_some_and(|version| version > u64::from(ChildRecord::VERSION)) {
+        let reason = format!(
+            "it was kept in the form {}, and this program knows the forms up to {}; use the newer one",
+            version.unwrap_or_default(),
+            ChildRecord::VERSION
+        );
+        return Err(StoreError::new("read the run", reason));
+    }
     serde_json::from_value(record).map_err(|error| StoreError::new("read the run", error))
 }

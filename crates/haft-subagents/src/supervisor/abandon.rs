@@ -13,10 +13,10 @@ impl House {
         let tree = self.store.tree(root).await?;
         let mut above = HashSet::from([run.clone()]);
         // Parents are kept before those that they start.
-        for record in tree {
+        for record in &tree {
             if above.contains(&record.parent) {
                 above.insert(record.run.clone());
-                self.cancel_one(&record).await?;
+                self.cancel_one(record, &tree).await?;
             }
         }
         Ok(())
@@ -25,7 +25,8 @@ impl House {
     /// Cancels a run and all that are below it.
     pub(crate) async fn give_up_run(&self, record: &ChildRecord) -> Result<(), ToolError> {
         let given_up = async {
-            self.cancel_one(record).await?;
+            let tree = self.store.tree(&record.root).await?;
+            self.cancel_one(record, &tree).await?;
             self.abandon_below(&record.root, &record.run).await
         };
         given_up.await.map_err(|error| unreadable(&error))
@@ -42,21 +43,14 @@ impl House {
     }
 
     /// Has a run end that is driven, and ends one that is not.
-    async fn cancel_one(&self, record: &ChildRecord) -> Result<(), StoreError> {
-        if record.has_ended() || self.live.cancel(&record.run) {
+    async fn cancel_one(&self, record: &ChildRecord, tree: &[ChildRecord]) -> Result<(), StoreError> {
+        if self.live.cancel(&record.run) {
             return Ok(());
         }
-        if let Some(runner) = self.runner.get() {
-            // Nobody is to be asked about what nobody will do.
-            runner.withdraw(record.pending()).await;
-        }
-        self.update(&record.run, |record| {
-            if !record.has_ended() {
-                record.end(ChildResult::cancelled());
-            }
-        })
-        .await?;
-        self.live.changed();
+        self.note_spent(record).await?;
+        let above =
+            |record: &ChildRecord| self.scope_above(&CallScope::new(record.root.clone()), tree, record);
+        self.end(record, false, ChildResult::cancelled(), above).await?;
         Ok(())
     }
 }

@@ -1,13 +1,14 @@
-use super::Supervisor;
 use super::house::House;
 use super::live::Live;
 use super::places::Places;
+use super::telling::Given;
+use super::{Supervisor, WeakSupervisor};
 use crate::{AgentSpec, ChildStore, KeptChanges, MemoryChildren, SpawnLimits, Workplaces};
 use haft_core::ToolName;
 use haft_tools_core::{Events, Seats};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Configures a [`Supervisor`].
 #[must_use = "a builder does nothing until it builds"]
@@ -62,7 +63,7 @@ impl SupervisorBuilder {
     /// Has places made there for agents that work [apart](crate::Isolation) from their parents, and what they change kept for
     /// these; without it, such an agent cannot be delegated to.
     pub fn workplaces(mut self, places: impl Workplaces, changes: KeptChanges) -> Self {
-        self.places = Some(Places { made_by: Arc::new(places), changes });
+        self.places = Some(Places { made_by: Arc::new(places), changes, open: Mutex::default() });
         self
     }
 
@@ -76,8 +77,11 @@ impl SupervisorBuilder {
             store,
             events,
             places,
+            supervisor: WeakSupervisor::default(),
             runner: OnceLock::new(),
             live: Live::default(),
+            handles: Mutex::default(),
+            given: Given::default(),
             writing: tokio::sync::Mutex::default(),
         })
     }

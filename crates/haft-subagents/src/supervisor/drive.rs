@@ -1,6 +1,7 @@
 //! Drives one run: waits for its seat, sets its budget aside, has it run, and keeps what became of it.
 
-use super::budgets::{Part, reserve};
+use super::budgets::{Claim, Part, Short};
+use super::ending::named;
 use super::house::{House, root_of};
 use super::live::Drive;
 use crate::{
@@ -8,9 +9,9 @@ use crate::{
     Placed, Runner, Share,
 };
 use futures_util::FutureExt as _;
-use haft_agent::{Account, Purse, RunHandle, RunLimits, Spent, When};
-use haft_core::{EventKind, Message};
-use haft_tools_core::{CallContext, CallScope, Seat, StoreError};
+use haft_agent::{Account, Purse, RunHandle, RunLimits, Spent};
+use haft_core::Message;
+use haft_tools_core::{CallContext, CallScope, Seat, Seated, StoreError};
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -32,6 +33,8 @@ pub(crate) struct Order {
     pub(crate) token: CancellationToken,
     /// How many runs share what is left of the budget.
     pub(crate) sharers: u64,
+    /// What they share, where the run above is not at work; what is spent of it is charged when that is.
+    pub(super) share: Option<Purse>,
     /// Reaches the run that started it.
     pub(crate) handle: Option<RunHandle>,
     /// The right to drive it, where that was taken already.
@@ -57,96 +60,95 @@ impl House {
     /// # Cancel safety
     ///
     /// Dropping the future abandons the run where it stands.
-    pub(crate) async fn drive(&self, mut order: Order) -> ChildRecord {
+    pub(super) async fn drive(&self, mut order: Order) -> ChildRecord {
         let drive = match order.drive.take() {
             Some(drive) => drive,
             None => self.live.enter(&order.record.run, &order.token).await,
         };
-        let driven = self.try_drive(&order).await;
-        let record = driven.unwrap_or_else(|error| {
-            let mut record = order.record;
-            let reason = "where it stands cannot be kept at the moment; say so and stop";
-            record.end(ChildResult::failed(reason).with_detail(with_causes(&error)));
-            record
-        });
-        drop(drive);
-        record
-    }
-
-    /// Drives a run that nobody waits for, and tells its parent when it has ended.
-    pub(super) async fn drive_apart(&self, order: Order) {
-        let handle = order.handle.clone();
-        let record = self.drive(order).await;
-        if !record.has_ended() || record.told || self.live.is_waited_for(&record.run) {
-            return;
-        }
-        let Some(handle) = handle else { return };
-        // Whoever is told first has told it: a call that waits for the run may have done so.
-        let mut is_news = false;
-        let marked = self.update(&record.run, |record| is_news = !std::mem::replace(&mut record.told, true));
-        if marked.await.is_err() || !is_news {
-            return;
-        }
-        if handle.steer(crate::tools::news(&record), When::AfterTurn).is_err() {
-            // It is told when it is next driven.
-            let _ = self.update(&record.run, |record| record.told = false).await;
+        loop {
+            let attempt = AssertUnwindSafe(self.try_drive(&order)).catch_unwind().await;
+            let driven = match attempt {
+                Ok(driven) => driven,
+                Err(panic) => self.ended(&order, broken(&*panic)).await,
+            };
+            let record = match driven {
+                Ok(record) => record,
+                Err(error) => return unkept(order.record, &error),
+            };
+            // Whoever had it go on meanwhile has left it to this, and nobody can do so between the look and the end.
+            let writing = self.writing.lock().await;
+            match self.store.get(&record.run).await {
+                Ok(Some(known)) if known.status == ChildStatus::Queued && !order.token.is_cancelled() => {
+                    order.record = known;
+                }
+                _ => {
+                    drop(drive);
+                    drop(writing);
+                    return record;
+                }
+            }
         }
     }
 
     async fn try_drive(&self, order: &Order) -> Result<ChildRecord, StoreError> {
         let run = &order.record.run;
-        let known = self.update(run, |_| {}).await?;
-        if known.has_ended() && known.inbox.is_empty() {
+        let known = self.known(run).await?;
+        if known.has_ended() {
             return Ok(known);
         }
         let Some(spec) = self.agents.get(&*known.agent) else {
             let lost = ChildResult::lost("there is no agent of that name any more");
-            return self.ended(order, lost).await;
-        };
-        let seated = tokio::select! {
-            biased;
-            () = order.token.cancelled() => return self.ended(order, ChildResult::cancelled()).await,
-            seated = self.seats.take(root_of(&order.above)) => seated,
-        };
-        let purse = order.above.extension::<Purse>();
-        let part = match reserve(purse, spec, &self.limits, &known, order.sharers) {
-            Ok(part) => part,
-            Err(none) => {
-                let reason = format!("nothing is left of the budget of {none}; go on without it");
-                return self.ended(order, ChildResult::failed(reason)).await;
-            }
+            return self.ended_unseen(order, &known, lost).await;
         };
         let Some(runner) = self.runner.get() else {
             let reason = "this program drives no agents; do it yourself";
-            return self.ended(order, ChildResult::failed(reason)).await;
+            return self.ended_unseen(order, &known, ChildResult::failed(reason)).await;
         };
-        let began = known.status == ChildStatus::Queued;
+        let begins = known.status == ChildStatus::Queued;
+        let is_kept = self.store.state(run).await?.is_some();
         // Nobody else drives it, so one that is at work was left so by a process that ended.
-        let was_left = known.status == ChildStatus::Running;
-        if was_left && !runner.keeps_all() && self.store.state(run).await?.is_none() {
+        if known.status == ChildStatus::Running && !runner.keeps_all() && !is_kept {
             let lost = ChildResult::lost("the program ended while it was at work; see what it has done");
-            return self.ended(order, lost).await;
+            return self.ended_unseen(order, &known, lost).await;
         }
+        let claim = Claim { spec, record: &known, sharers: order.sharers, has_begun: !begins || is_kept };
+        let (seated, part) = match self.room(order, &claim).await? {
+            Ok(room) => room,
+            Err(none) => return self.ended_unseen(order, &known, none).await,
+        };
         let place = match self.place(order, spec).await {
             Ok(place) => place,
-            Err(failed) => return self.ended(order, failed).await,
+            // It can still be gone on with when its place can be used again.
+            Err(_) if !known.pending().is_empty() => return Ok(known),
+            Err(failed) => return self.ended_unseen(order, &known, failed).await,
         };
         let budget = part.budget;
+        let (had, handed) = self.heard_of_inbox(run).await?;
         let known = self
             .update(run, |record| {
-                record.status = ChildStatus::Running;
-                record.budget = budget;
+                // Somebody may have ended it before it could be told that it is driven.
+                if !record.has_ended() {
+                    record.status = ChildStatus::Running;
+                    record.budget = budget;
+                    record.hand_inbox(had, handed);
+                }
             })
             .await?;
+        if known.has_ended() {
+            return Ok(known);
+        }
         self.live.changed();
+        self.given.forget_said_to(run);
         let meter = ChildMeter::new(known.spent);
-        let mut scope = self.scope(order, spec, seated.seat(), &part);
+        let mut account = Account::new(part.budget);
+        account.spent = known.spent;
+        let purse = Purse::new(account);
+        let mut scope = self.scope(order, spec, seated.seat(), purse.clone());
         if let Some(place) = &place {
             scope = Placed::enter(scope, Arc::clone(place));
         }
-        if began {
-            let agent = known.agent.clone();
-            self.events.emit(&scope, None, || EventKind::RunStarted { agent, background: known.background });
+        if begins {
+            self.tell_begun(&scope, &known);
         }
         let child = ChildRun {
             scope: scope.clone(),
@@ -162,95 +164,93 @@ impl House {
             cancellation: order.token.clone(),
             memory: ChildMemory::new(Arc::clone(&self.store), run.clone()),
             meter: meter.clone(),
+            news: Arc::new(self.supervisor.clone()),
         };
-        let charge = Charge { part, meter: meter.clone(), charged: known.charged };
+        let is_charged = part.is_reserved() && order.share.is_none();
+        let charged = if order.share.is_some() { known.spent } else { known.charged };
+        let charge = Charge { part, meter: meter.clone(), charged };
         let outcome = driven(&**runner, child, &order.token).await;
         let outcome = match outcome {
-            Ok(ChildOutcome::Ended(result)) => {
-                Ok(ChildOutcome::Ended(self.with_changes(order, place.as_deref(), result).await))
+            ChildOutcome::Ended(result) => {
+                ChildOutcome::Ended(self.with_changes(order, place.as_deref(), result).await)
             }
-            other => other,
+            waiting @ ChildOutcome::Waiting(_) => waiting,
         };
+        // A runner that has no purse of its own gives out this one.
+        let mut spent = meter.spent();
+        spent += purse.drawn();
+        meter.record(spent);
         drop(charge);
-        let settled = self.settled(order, outcome, meter.spent(), known.inbox.len()).await;
+        let charged = is_charged.then_some(spent);
+        let settled = self.settled(order, outcome, (spent, charged), known.inbox.len()).await;
         drop(seated);
         settled
     }
 
-    /// Keeps what became of a run that was driven, and was told so many of the messages that waited for it.
-    async fn settled(
+    /// Ends a run that is not driven by its runner any more.
+    async fn ended_unseen(
         &self,
         order: &Order,
-        outcome: Result<ChildOutcome, Box<dyn Any + Send>>,
-        spent: Spent,
-        said: usize,
+        known: &ChildRecord,
+        result: ChildResult,
     ) -> Result<ChildRecord, StoreError> {
-        let (status, result) = match outcome {
-            Ok(ChildOutcome::Waiting(calls)) => (Some(ChildStatus::Waiting { calls }), None),
-            Ok(ChildOutcome::Ended(result)) => (None, Some(result)),
-            Err(panic) => {
-                let reason = "it broke through a fault of this program; do not repeat the task as it is";
-                (None, Some(ChildResult::failed(reason).with_detail(panicked(&*panic))))
-            }
-        };
-        let record = self
-            .update(&order.record.run, |record| {
-                (record.spent, record.charged) = (spent, spent);
-                record.inbox.drain(..said.min(record.inbox.len()));
-                if let Some(status) = status {
-                    record.status = status;
+        self.note_spent(known).await?;
+        self.ended(order, result).await
+    }
+
+    /// Waits for a seat and for a part of the budget; gives the end of the run where there will be none.
+    async fn room(
+        &self,
+        order: &Order,
+        claim: &Claim<'_>,
+    ) -> Result<Result<(Seated, Part), ChildResult>, StoreError> {
+        let purse = order.share.as_ref().or_else(|| order.above.extension::<Purse>());
+        loop {
+            let mut changes = self.live.changes();
+            let seated = tokio::select! {
+                biased;
+                () = order.token.cancelled() => return Ok(Err(ChildResult::cancelled())),
+                seated = self.seats.take(root_of(&order.above)) => seated,
+            };
+            let none = match claim.reserve(purse, &self.limits) {
+                Ok(part) => return Ok(Ok((seated, part))),
+                Err(Short::Held(_)) if self.is_beside_others(order).await? => {
+                    drop(seated);
+                    tokio::select! {
+                        biased;
+                        () = order.token.cancelled() => return Ok(Err(ChildResult::cancelled())),
+                        // The house lives as long as this does, so there is always a next change.
+                        _ = changes.changed() => continue,
+                    }
                 }
-            })
-            .await?;
-        match result {
-            Some(result) => self.ended(order, result).await,
-            None => Ok(record),
+                Err(Short::Held(none) | Short::Spent(none)) => none,
+            };
+            return Ok(if let Some(purse) = purse.filter(|_| claim.has_begun) {
+                Ok((seated, claim.reserve_rest(purse, &self.limits)))
+            } else {
+                let reason = format!("nothing is left of the budget of {none}; go on without it");
+                Err(ChildResult::failed(reason))
+            });
         }
     }
 
-    /// Keeps how a run ended, tells observers, and ends what it has left behind.
-    async fn ended(&self, order: &Order, result: ChildResult) -> Result<ChildRecord, StoreError> {
-        let record = self
-            .update(&order.record.run, |record| {
-                record.told = false;
-                record.end(result);
-            })
-            .await?;
-        let scope = order.above.child(record.run.clone()).with_agent(record.agent.as_str());
-        if let Some(result) = record.result() {
-            self.events.emit(&scope, None, || EventKind::RunEnded {
-                agent: record.agent.clone(),
-                end: result.end.name().to_owned(),
-                detail: result.detail.clone(),
-            });
-        }
-        self.abandon_below(&record.root, &record.run).await?;
-        Ok(record)
+    /// Tells whether others are at work that the same run has started.
+    async fn is_beside_others(&self, order: &Order) -> Result<bool, StoreError> {
+        let children = self.children_of(&order.above).await?;
+        Ok(children.iter().any(|other| other.run != order.record.run && self.live.is_driven(&other.run)))
     }
 
     /// What a run may do at most comes from here alone: the scope of the run above, and what its own agent is given.
-    fn scope(&self, order: &Order, spec: &AgentSpec, seat: &Seat, part: &Part) -> CallScope {
-        let run = order.record.run.clone();
-        let mut scope = order
-            .above
-            .child(run)
-            .with_agent(spec.name.as_str())
+    fn scope(&self, order: &Order, spec: &AgentSpec, seat: &Seat, purse: Purse) -> CallScope {
+        named(&order.above, &order.record, spec)
             .with_extension(seat.clone())
-            .with_extension(Purse::new(Account::new(part.budget)))
-            .with_extension(RunLimits::new().depth(self.limits.depth));
-        if let Some(mode) = spec.mode {
-            scope = scope.with_mode(mode);
-        }
-        scope
+            .with_extension(purse)
+            .with_extension(RunLimits::new().depth(self.limits.depth))
     }
 }
 
 /// Has a run driven by its runner, whatever that does.
-async fn driven(
-    runner: &dyn Runner,
-    child: ChildRun,
-    token: &CancellationToken,
-) -> Result<ChildOutcome, Box<dyn Any + Send>> {
+async fn driven(runner: &dyn Runner, child: ChildRun, token: &CancellationToken) -> ChildOutcome {
     // The runner is only used again through a shared reference, as it would be for another run.
     let running = AssertUnwindSafe(async { runner.run(child).await }).catch_unwind();
     let given_up = async {
@@ -259,8 +259,8 @@ async fn driven(
     };
     tokio::select! {
         biased;
-        outcome = running => outcome,
-        () = given_up => Ok(ChildOutcome::Ended(ChildResult::cancelled())),
+        outcome = running => outcome.unwrap_or_else(|panic| ChildOutcome::Ended(broken(&*panic))),
+        () = given_up => ChildOutcome::Ended(ChildResult::cancelled()),
     }
 }
 
@@ -277,6 +277,13 @@ fn shared(order: &Order, spec: &AgentSpec) -> Vec<Arc<Message>> {
     transcript[transcript.len().saturating_sub(most)..].to_vec()
 }
 
+/// Is the end of a run of which it cannot be kept where it stands.
+fn unkept(mut record: ChildRecord, error: &StoreError) -> ChildRecord {
+    let reason = "where it stands cannot be kept at the moment; say so and stop";
+    record.end(ChildResult::failed(reason).with_detail(with_causes(error)));
+    record
+}
+
 /// Writes an error with its causes, one after the other, for people.
 pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
@@ -289,8 +296,9 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-fn panicked(panic: &(dyn Any + Send)) -> String {
+fn broken(panic: &(dyn Any + Send)) -> ChildResult {
     let said = panic.downcast_ref::<&str>().copied();
     let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    format!("it panicked: {}", said.unwrap_or("without a message"))
+    let reason = "it broke through a fault of this program; do not repeat the task as it is";
+    ChildResult::failed(reason).with_detail(format!("it panicked: {}", said.unwrap_or("without a message")))
 }

@@ -1,12 +1,16 @@
+use super::WeakSupervisor;
 use super::live::Live;
 use super::orders::unreadable;
 use super::places::Places;
-use crate::{AgentSpec, ChildRecord, ChildStore, Runner, SpawnLimits};
-use haft_agent::RunLimits;
+use super::telling::Given;
+use crate::{AgentSpec, ChildRecord, ChildStore, Runner, SpawnLimits, ToldBy};
+use haft_agent::{RunHandle, RunLimits};
 use haft_core::{RunId, ToolError, ToolName};
-use haft_tools_core::{CallContext, CallScope, Events, Seat, Seats, StoreError, listed, nearest, one_line};
-use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use haft_tools_core::{
+    CallContext, CallScope, Events, PendingCall, Seat, Seats, StoreError, listed, nearest, one_line,
+};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Holds what runs are started with and what is known of them.
 pub(crate) struct House {
@@ -18,6 +22,11 @@ pub(crate) struct House {
     pub(crate) seats: Seats,
     pub(crate) live: Live,
     pub(super) places: Option<Places>,
+    /// Whose house it is.
+    pub(super) supervisor: WeakSupervisor,
+    /// Reaches runs that have started others, by the agents that drove them last.
+    pub(super) handles: Mutex<HashMap<RunId, RunHandle>>,
+    pub(super) given: Given,
     /// Held while a record is read, changed and kept again.
     pub(super) writing: tokio::sync::Mutex<()>,
 }
@@ -28,14 +37,10 @@ pub(crate) fn root_of(scope: &CallScope) -> &RunId {
 }
 
 impl House {
-    /// Keeps a record unless there is one of that run; gives what is kept then.
-    pub(crate) async fn put_new(&self, record: ChildRecord) -> Result<ChildRecord, StoreError> {
-        let _writing = self.writing.lock().await;
-        if let Some(known) = self.store.get(&record.run).await? {
-            return Ok(known);
-        }
-        self.store.put(&record).await?;
-        Ok(record)
+    /// Reads what is kept of a run that is known to be there.
+    pub(super) async fn known(&self, run: &RunId) -> Result<ChildRecord, StoreError> {
+        let none = || StoreError::new("read the record of a run", format!("there is none of `{run}`"));
+        self.store.get(run).await?.ok_or_else(none)
     }
 
     /// Changes what is kept of a run.
@@ -45,9 +50,7 @@ impl House {
         change: impl FnOnce(&mut ChildRecord),
     ) -> Result<ChildRecord, StoreError> {
         let _writing = self.writing.lock().await;
-        let Some(mut record) = self.store.get(run).await? else {
-            return Err(StoreError::new("read the record of a run", format!("there is none of `{run}`")));
-        };
+        let mut record = self.known(run).await?;
         let before = record.clone();
         change(&mut record);
         if record != before {
@@ -70,7 +73,7 @@ impl House {
 
     /// Reads what is kept of a run that is known to be there, for a model.
     pub(crate) async fn record(&self, run: &RunId) -> Result<ChildRecord, ToolError> {
-        self.change(run, |_| {}).await
+        self.known(run).await.map_err(|error| unreadable(&error))
     }
 
     /// As [`House::update`], for a model.
@@ -82,16 +85,42 @@ impl House {
         self.update(run, change).await.map_err(|error| unreadable(&error))
     }
 
+    /// Learns how a run is reached that may have started others.
+    pub(super) fn reach(&self, handle: &RunHandle) {
+        let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        handles.retain(|_, handle| handle.transcript().is_ok());
+        handles.insert(handle.run().clone(), handle.clone());
+    }
+
+    /// Reaches the run that has started another.
+    pub(super) fn handle_of(&self, record: &ChildRecord) -> Option<RunHandle> {
+        let handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        handles.get(&record.parent).cloned()
+    }
+
     /// How deep the runs below a run may go.
     pub(crate) fn depth(&self, scope: &CallScope) -> u32 {
         RunLimits::of(scope).depth.map_or(self.limits.depth, |depth| depth.min(self.limits.depth))
     }
 
-    /// Notes that the run above was told how these have ended.
-    pub(crate) async fn tell(&self, records: &[ChildRecord]) {
-        for record in records.iter().filter(|record| record.has_ended() && !record.told) {
+    /// Whether a run that waits for these calls can be gone on with by now.
+    pub(super) async fn is_answered(&self, calls: &[PendingCall]) -> bool {
+        match self.runner.get() {
+            Some(runner) => runner.is_answered(calls).await,
+            None => false,
+        }
+    }
+
+    /// Notes that the run above is told in this way how these have ended.
+    pub(crate) async fn tell(&self, records: &[ChildRecord], by: &ToldBy) {
+        for seen in records.iter().filter(|record| record.has_ended() && !record.told) {
+            let told = self.update(&seen.run, |record| {
+                if record.has_ended() && !record.told {
+                    (record.told, record.told_by) = (true, Some(by.clone()));
+                }
+            });
             // If that cannot be kept it is told twice.
-            let _ = self.update(&record.run, |record| record.told = true).await;
+            let _ = told.await;
         }
     }
 
@@ -105,8 +134,8 @@ impl House {
     }
 
     /// Finds the top of the tree that a run is in: itself, where nobody has started it.
-    pub(super) async fn root_of(&self, run: &RunId) -> Result<Option<RunId>, StoreError> {
-        Ok(Some(self.store.get(run).await?.map_or_else(|| run.clone(), |record| record.root)))
+    pub(super) async fn root_of(&self, run: &RunId) -> Result<RunId, StoreError> {
+        Ok(self.store.get(run).await?.map_or_else(|| run.clone(), |record| record.root))
     }
 }
 

@@ -3,10 +3,10 @@
 use super::drive::Order;
 use super::house::{House, root_of};
 use super::identity::child_run;
-use crate::{AgentSpec, ChildRecord, ChildStatus};
-use haft_agent::{Budget, RunHandle, Spent, When};
+use crate::{AgentSpec, ChildRecord, ChildStatus, ToldBy};
+use haft_agent::{Purse, RunHandle, Spent};
 use haft_core::{ToolError, ToolName};
-use haft_tools_core::{CallContext, StoreError, now_ms};
+use haft_tools_core::{CallContext, CallScope, StoreError, now_ms};
 use std::sync::Arc;
 
 /// Is one task that somebody is wanted for.
@@ -24,8 +24,12 @@ pub(crate) struct Caller<'a> {
 }
 
 impl<'a> Caller<'a> {
-    pub(crate) fn new(cx: &'a CallContext) -> Self {
-        Self { cx, handle: RunHandle::of(cx.scope()).cloned() }
+    pub(crate) fn new(cx: &'a CallContext, house: &House) -> Self {
+        let handle = RunHandle::of(cx.scope()).cloned();
+        if let Some(handle) = &handle {
+            house.reach(handle);
+        }
+        Self { cx, handle }
     }
 
     /// How many messages there were when the call was made, where that is known.
@@ -33,15 +37,19 @@ impl<'a> Caller<'a> {
         self.handle.as_ref()?.transcript().ok().map(|transcript| transcript.len() as u64)
     }
 
-    /// Tells the run of the call what became of runs in the background, where that could not be told when they ended.
-    pub(crate) async fn tell_news(&self, house: &House) {
+    /// How its run is told of others by the answer to the call.
+    pub(crate) fn told_by(&self) -> ToldBy {
+        ToldBy::Call { call: self.cx.call_id().clone(), after_messages: self.after_messages() }
+    }
+
+    /// Takes note of what became of runs in the background meanwhile: the run of the call is told, and its budget charged.
+    pub(crate) async fn catch_up(&self, house: &House) {
+        let children = house.children_of(self.cx.scope()).await.unwrap_or_default();
+        house.charge(self.cx.scope(), &children).await;
         let Some(handle) = &self.handle else { return };
-        for record in house.untold(self.cx.scope()).await.unwrap_or_default() {
-            if house.live.is_driven(&record.run) || house.live.is_waited_for(&record.run) {
-                continue;
-            }
-            if handle.steer(crate::tools::news(&record), When::AfterTurn).is_ok() {
-                house.tell(std::slice::from_ref(&record)).await;
+        for record in children.iter().filter(|record| record.is_untold()) {
+            if !house.live.is_driven(&record.run) && !house.live.is_waited_for(&record.run) {
+                house.tell_run(handle, record).await;
             }
         }
     }
@@ -56,6 +64,7 @@ impl<'a> Caller<'a> {
             is_awaited: true,
             token,
             sharers,
+            share: None,
             handle: self.handle.clone(),
             drive: None,
         }
@@ -77,10 +86,14 @@ impl House {
     ) -> Result<Vec<ChildRecord>, ToolError> {
         let cx = caller.cx;
         let (scope, after_messages) = (cx.scope(), caller.after_messages());
+        self.deep_enough(scope)?;
+        // Calls of one turn are made at once, and count together.
+        let _writing = self.writing.lock().await;
         let known = self.children_of(scope).await.map_err(|error| unreadable(&error))?;
         let place = (scope.run(), cx.call_id(), after_messages);
         let parent = self.store.get(scope.run()).await.map_err(|error| unreadable(&error))?;
         let above = parent.map(|parent| format!("{}/", parent.path)).unwrap_or_default();
+        let budget = scope.extension::<Purse>().map(Purse::unspent).unwrap_or_default();
         let new: Vec<ChildRecord> = tasks
             .iter()
             .enumerate()
@@ -99,8 +112,10 @@ impl House {
                 background,
                 status: ChildStatus::Queued,
                 inbox: Vec::new(),
+                handed: None,
                 told: false,
-                budget: Budget::default(),
+                told_by: None,
+                budget,
                 spent: Spent::default(),
                 charged: Spent::default(),
                 started_at_ms: now_ms(),
@@ -118,9 +133,44 @@ impl House {
         }
         let mut records = Vec::with_capacity(new.len());
         for record in new {
-            records.push(self.put_new(record).await.map_err(|error| unreadable(&error))?);
+            if let Some(known) = known.iter().find(|known| known.run == record.run) {
+                records.push(known.clone());
+                continue;
+            }
+            self.store.put(&record).await.map_err(|error| unreadable(&error))?;
+            records.push(record);
         }
         Ok(records)
+    }
+
+    /// Refuses to have a run start others where it is as deep as runs may be.
+    pub(crate) fn deep_enough(&self, scope: &CallScope) -> Result<(), ToolError> {
+        let depth = self.depth(scope);
+        if scope.depth() < depth {
+            return Ok(());
+        }
+        Err(ToolError::denied(match depth {
+            0 => "nothing can be delegated here; do it yourself".to_owned(),
+            _ => format!("agents may work {depth} deep at most, and you are that deep; do it yourself"),
+        }))
+    }
+
+    /// Takes from the budget of a run what those it has started have spent while it was not at work.
+    pub(crate) async fn charge(&self, scope: &CallScope, children: &[ChildRecord]) {
+        let Some(purse) = scope.extension::<Purse>() else { return };
+        for record in children.iter().filter(|record| record.spent != record.charged) {
+            let mut due = None;
+            let noted = self.update(&record.run, |record| {
+                // Who drives it charges all of it.
+                if !self.live.is_driven(&record.run) {
+                    due = Some(record.spent.without(&record.charged));
+                    record.charged = record.spent;
+                }
+            });
+            if let (Ok(_), Some(due)) = (noted.await, due) {
+                purse.charge(due);
+            }
+        }
     }
 
     /// Finds an agent by its name.

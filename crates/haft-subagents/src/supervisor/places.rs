@@ -5,14 +5,46 @@ use super::drive::with_causes;
 use super::house::House;
 use crate::{
     AgentSpec, ChildResult, Isolation, KeptChanges, Workplace, WorkplaceError, Workplaces, take_changes,
+    take_up_changes,
 };
+use haft_core::RunId;
+use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Makes places, and keeps what is changed in them.
 pub(super) struct Places {
     pub(super) made_by: Arc<dyn Workplaces>,
     pub(super) changes: KeptChanges,
+    /// Those in which somebody works.
+    pub(super) open: Mutex<HashMap<RunId, Weak<dyn Workplace>>>,
+}
+
+impl Places {
+    /// Makes the place of a run, or finds it: runs below it that work there may do so while the run itself waits.
+    async fn of(&self, order: &Order, isolation: Isolation) -> Result<Arc<dyn Workplace>, WorkplaceError> {
+        let run = &order.record.run;
+        if let Some(place) = self.lock().get(run).and_then(Weak::upgrade) {
+            return Ok(place);
+        }
+        let place = self.made_by.place(&order.above, run, isolation).await?;
+        // What the run had changed in one that it had before is in this one, too.
+        if let Err(error) = take_up_changes(&*place, &self.changes, &order.record.parent).await {
+            // What it has done is kept elsewhere, so nothing is lost with the place.
+            if matches!(error, WorkplaceError::Unfit { .. }) {
+                let _ = place.remove().await;
+            }
+            return Err(error);
+        }
+        let mut open = self.lock();
+        open.retain(|_, place| place.strong_count() > 0);
+        open.insert(run.clone(), Arc::downgrade(&place));
+        Ok(place)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Weak<dyn Workplace>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl House {
@@ -26,7 +58,7 @@ impl House {
             return Ok(None);
         }
         let made = match &self.places {
-            Some(places) => places.made_by.place(&order.above, &order.record.run, spec.isolation).await,
+            Some(places) => places.of(order, spec.isolation).await,
             None => Err(WorkplaceError::Unsupported { isolation: spec.isolation }),
         };
         made.map(Some)
@@ -42,7 +74,13 @@ impl House {
     ) -> ChildResult {
         let (Some(place), Some(places)) = (place, &self.places) else { return result };
         let told = match take_changes(place, &places.changes, &order.record.parent).await {
-            Ok(patch) => patch.summary(&order.record.run),
+            Ok(patch) => {
+                if let (false, Some(path)) = (patch.left_out.is_empty(), place.path()) {
+                    let detail = result.detail.get_or_insert_default();
+                    let _ = write!(detail, " (what its patch does not carry is in `{}`)", path.display());
+                }
+                patch.summary(&order.record.run)
+            }
             Err(error) => {
                 let detail = result.detail.get_or_insert_default();
                 let _ = write!(detail, " (what it changed: {})", with_causes(&error));

@@ -2,10 +2,13 @@
 
 use super::Supervisor;
 use super::drive::Order;
+use super::ending::named;
 use super::house::House;
-use crate::ChildRecord;
+use crate::{ChildRecord, ChildStatus, Isolation, Share};
+use haft_agent::Purse;
 use haft_core::RunId;
-use haft_tools_core::{CallScope, StoreError};
+use haft_tools_core::{CallScope, Mode, StoreError};
+use std::collections::HashMap;
 use tokio_util::sync::CancellationToken;
 
 impl Supervisor {
@@ -14,7 +17,8 @@ impl Supervisor {
     ///
     /// It needs the scope of the run at the top, since what bounds the runs below is in there. A run that cannot be gone on
     /// with ends as [lost](crate::ChildEnd::Lost). One that is not in the background is gone on with by the call that waits
-    /// for it, when that is [made again](Self::MADE_AGAIN).
+    /// for it, when that is [made again](Self::MADE_AGAIN); one that works in the place of another run, or is to be told of the
+    /// run above it and has not begun, when that run is driven again and looks after it.
     ///
     /// # Errors
     ///
@@ -25,17 +29,32 @@ impl Supervisor {
     /// Cancel safe: the runs are driven by tasks of the supervisor.
     pub async fn go_on_all(&self, top: &CallScope) -> Result<Vec<RunId>, StoreError> {
         let tree = self.house().store.tree(top.run()).await?;
-        let open: Vec<&ChildRecord> =
-            tree.iter().filter(|record| record.background && !record.has_ended()).collect();
-        let sharers = open.len() as u64 + 1;
+        let open: Vec<&ChildRecord> = tree
+            .iter()
+            .filter(|record| record.background && !record.has_ended())
+            .filter(|record| self.house().stands_alone(&tree, record))
+            .collect();
+        let mut of_parents: HashMap<&RunId, (u64, Option<Purse>)> = HashMap::new();
         for record in &open {
+            let above = self.house().scope_above(top, &tree, record);
+            let (sharers, share) = if let Some(known) = of_parents.get(&record.parent) {
+                known.clone()
+            } else {
+                let beside = open.iter().filter(|other| other.parent == record.parent).count() as u64;
+                let share = match above.extension::<Purse>() {
+                    Some(_) => None,
+                    None => self.house().left_for_children(&tree, &record.parent).await?,
+                };
+                of_parents.entry(&record.parent).or_insert((beside + 1, share)).clone()
+            };
             let order = Order {
                 record: (*record).clone(),
-                above: self.house().scope_above(top, &tree, record),
+                above,
                 call: None,
                 is_awaited: false,
                 token: CancellationToken::new(),
                 sharers,
+                share,
                 handle: None,
                 drive: None,
             };
@@ -44,9 +63,13 @@ impl Supervisor {
         Ok(open.into_iter().map(|record| record.run.clone()).collect())
     }
 
-    /// Takes what a run is to be told of runs in the background that have ended, for a host that prompts it; each is told once.
+    /// Takes what a run is to be told of runs in the background that have ended, for a host that tells it itself.
     ///
-    /// A run that is at work when they end is told by itself.
+    /// Each is told once, but for what was taken last by a process that ended: nobody knows whether the run has it, so it is
+    /// given again until the run's transcript is seen to have it, or the same process has asked for more.
+    ///
+    /// A run that an agent of this process drives when they end is told by itself, and one whose agent [has
+    /// it](haft_agent::Agent::news) before its next turn.
     ///
     /// # Errors
     ///
@@ -54,14 +77,10 @@ impl Supervisor {
     ///
     /// # Cancel safety
     ///
-    /// What was taken and not given is told to nobody.
-    pub async fn news(&self, run: &CallScope) -> Result<Vec<String>, StoreError> {
-        let mut news = Vec::new();
-        for record in self.house().untold(run).await? {
-            news.push(crate::tools::news(&record));
-            self.house().tell(std::slice::from_ref(&record)).await;
-        }
-        Ok(news)
+    /// Cancel safe: what was not given is given the next time.
+    pub async fn untold_news(&self, run: &CallScope) -> Result<Vec<String>, StoreError> {
+        let children = self.house().children_of(run).await?;
+        Ok(self.house().news_of(&children, None).await)
     }
 
     /// Waits until no run of the tree below a run is driven; those that wait for a person are not.
@@ -89,22 +108,32 @@ impl Supervisor {
 
 impl House {
     /// Rebuilds the scope of the run that has started another, below the one at the top.
-    fn scope_above(&self, top: &CallScope, tree: &[ChildRecord], record: &ChildRecord) -> CallScope {
+    pub(super) fn scope_above(
+        &self,
+        top: &CallScope,
+        tree: &[ChildRecord],
+        record: &ChildRecord,
+    ) -> CallScope {
         let Some(parent) = tree.iter().find(|parent| parent.run == record.parent) else {
             return top.clone();
         };
         let above = self.scope_above(top, tree, parent);
-        let scope = above.child(parent.run.clone()).with_agent(parent.agent.as_str());
-        match self.agents.get(&*parent.agent).and_then(|spec| spec.mode) {
-            Some(mode) => scope.with_mode(mode),
-            None => scope,
+        match self.agents.get(&*parent.agent) {
+            Some(spec) => named(&above, parent, spec),
+            // Nobody knows any more what it was held to, so those below it only look.
+            None => above.child(parent.run.clone()).with_agent(parent.agent.as_str()).with_mode(Mode::Plan),
         }
     }
 
-    /// Lists the runs in the background that have ended, and of which the run that started them was not told.
-    pub(crate) async fn untold(&self, scope: &CallScope) -> Result<Vec<ChildRecord>, StoreError> {
-        let mut children = self.children_of(scope).await?;
-        children.retain(|record| record.background && record.has_ended() && !record.told);
-        Ok(children)
+    /// Tells whether a run needs nothing of the run above it but its scope.
+    fn stands_alone(&self, tree: &[ChildRecord], record: &ChildRecord) -> bool {
+        let spec = |record: &ChildRecord| self.agents.get(&*record.agent);
+        let above = |record: &ChildRecord| tree.iter().find(|parent| parent.run == record.parent);
+        let is_apart =
+            |parent: &&ChildRecord| spec(parent).is_some_and(|spec| spec.isolation != Isolation::Shared);
+        let is_to_be_told = record.status == ChildStatus::Queued
+            && spec(record).is_some_and(|spec| spec.context != Share::Fresh);
+        !is_to_be_told
+            && !std::iter::successors(above(record), |parent| above(parent)).any(|parent| is_apart(&parent))
     }
 }

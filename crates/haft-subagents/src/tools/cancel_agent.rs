@@ -1,6 +1,6 @@
 use super::outcome::line;
 use super::{closed, schema, spec};
-use crate::supervisor::{Supervised, WeakSupervisor, child};
+use crate::supervisor::{Caller, Supervised, WeakSupervisor, child};
 use async_trait::async_trait;
 use haft_core::{ToolError, ToolOutput, ToolSpec};
 use haft_tools_core::{Accesses, Action, CallContext, CallScope, Prepared, Tool, parse_input};
@@ -71,7 +71,8 @@ impl Action for Cancel {
         loop {
             let known = house.record(&record.run).await?;
             if known.has_ended() || !house.live.is_driven(&record.run) {
-                house.tell(std::slice::from_ref(&known)).await;
+                let by = Caller::new(&cx, house).told_by();
+                house.tell(std::slice::from_ref(&known), &by).await;
                 return Ok(ToolOutput::text(line(&known)));
             }
             // The supervisor lives as long as this does, so there is always a next change.

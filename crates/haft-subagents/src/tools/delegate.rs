@@ -1,10 +1,10 @@
 use super::outcome::{reply, started};
 use super::{closed, filled, schema, spec};
-use crate::supervisor::{Caller, House, Order, Wanted, WeakSupervisor};
+use crate::supervisor::{Attended, Caller, House, Wanted, WeakSupervisor};
 use crate::{AgentSpec, ChildRecord};
 use async_trait::async_trait;
-use futures_util::future::join_all;
-use haft_core::{ToolError, ToolOutput, ToolSpec};
+use futures_util::future::try_join_all;
+use haft_core::{ToolError, ToolErrorKind, ToolOutput, ToolSpec};
 use haft_tools_core::{
     Access, Action, CallContext, CallScope, PendingCall, Prepared, Preview, Resource, Scheme, Tool, one_line,
     parse_input,
@@ -99,7 +99,8 @@ fn described<'a>(agents: impl ExactSizeIterator<Item = &'a AgentSpec>) -> String
         let _ = write!(text, "\n- {}: {}", agent.name, one_line(&agent.description, MOST_DESCRIPTION));
     }
     if count > MOST_AGENTS {
-        let _ = write!(text, "\n- and {} more, which are not listed", count - MOST_AGENTS);
+        let _ =
+            write!(text, "\n- and {} more; a wrong name is answered with those near it", count - MOST_AGENTS);
     }
     text
 }
@@ -114,13 +115,7 @@ impl Tool for Delegate {
         let Input { tasks, background } = parse_input(input)?;
         let supervisor = self.supervisor.upgrade().ok_or_else(closed)?;
         let house = supervisor.house();
-        let depth = house.depth(scope);
-        if scope.depth() >= depth {
-            return Err(ToolError::denied(match depth {
-                0 => "nothing can be delegated here; do it yourself".to_owned(),
-                _ => format!("agents may work {depth} deep at most, and you are that deep; do it yourself"),
-            }));
-        }
+        house.deep_enough(scope)?;
         let most = house.limits.tasks;
         if tasks.is_empty() || tasks.len() > most {
             return Err(ToolError::invalid_input(format!(
@@ -141,8 +136,7 @@ impl Tool for Delegate {
             }
             let resource = Resource::exact(AGENT, spec.name.as_str());
             if accesses.iter().all(|access| access.resource() != Some(&resource)) {
-                // Runs order what they touch themselves.
-                accesses.push(Access::call(resource).unordered());
+                accesses.push(Access::delegate(resource));
             }
             wanted.push(Wanted { spec, task: task.to_owned() });
         }
@@ -176,8 +170,8 @@ impl Action for Start {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let supervisor = self.supervisor.upgrade().ok_or_else(closed)?;
         let house = supervisor.house();
-        let caller = Caller::new(&cx);
-        caller.tell_news(house).await;
+        let caller = Caller::new(&cx, house);
+        caller.catch_up(house).await;
         let records = house.wanted(&caller, &self.wanted, self.background).await?;
         let sharers = records.iter().filter(|record| !record.has_ended()).count() as u64;
         if self.background {
@@ -187,19 +181,28 @@ impl Action for Start {
             }
             return Ok(started(&records));
         }
-        let orders: Vec<Order> =
-            records.into_iter().map(|record| caller.attended(record, sharers.max(1))).collect();
-        let work = join_all(orders.into_iter().map(|order| house.drive(order)));
-        let records: Vec<ChildRecord> = house.away(&cx, work).await;
+        let work: Vec<Attended> = records
+            .into_iter()
+            .map(|record| supervisor.attend(caller.attended(record, sharers.max(1))))
+            .collect();
+        let work = try_join_all(work.into_iter().map(Attended::wait));
+        let records: Vec<ChildRecord> = house.away(&cx, work).await?;
         let waiting: Vec<PendingCall> =
             records.iter().flat_map(|record| record.pending().iter().cloned()).collect();
         if !waiting.is_empty() {
-            return Err(cx.wait_for(waiting));
+            let waits = cx.wait_for(waiting);
+            if waits.kind() != ToolErrorKind::Denied {
+                // It is too much to be waited for, and nobody else would go on with it.
+                for record in records.iter().filter(|record| !record.has_ended()) {
+                    house.give_up_run(record).await?;
+                }
+            }
+            return Err(waits);
         }
         if cx.cancellation().is_cancelled() {
             return Err(ToolError::cancelled("the agents were cancelled before they were done"));
         }
-        house.tell(&records).await;
+        house.tell(&records, &caller.told_by()).await;
         reply(&records)
     }
 }

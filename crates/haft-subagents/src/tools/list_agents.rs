@@ -45,7 +45,7 @@ impl Action for List {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let supervisor = self.0.upgrade().ok_or_else(closed)?;
         let house = supervisor.house();
-        Caller::new(&cx).tell_news(house).await;
+        Caller::new(&cx, house).catch_up(house).await;
         let children = house.children(cx.scope()).await?;
         let shown = &children[children.len().saturating_sub(MOST)..];
         let mut lines: Vec<String> = shown.iter().map(line).collect();

@@ -1,6 +1,7 @@
+use super::outcome::told;
 use super::{closed, filled, schema, spec};
 use crate::supervisor::{Caller, WeakSupervisor, child};
-use crate::{ChildEnd, ChildStatus};
+use crate::{ChildEnd, ChildRecord, ChildStatus};
 use async_trait::async_trait;
 use haft_agent::When;
 use haft_core::{ToolError, ToolOutput, ToolSpec};
@@ -89,33 +90,60 @@ impl Action for Send {
         let house = supervisor.house();
         let children = house.children(cx.scope()).await?;
         let record = child(&children, &agent)?;
-        if let Some(result) = record.result()
-            && !matches!(result.end, ChildEnd::Done | ChildEnd::Stopped { .. })
-        {
-            let end = result.end.name();
-            return Err(ToolError::invalid_input(format!(
-                "`{}` has ended ({end}) and cannot be gone on with; delegate the task anew",
-                record.run
-            )));
+        if let Some(refused) = over(record) {
+            return Err(refused);
         }
         let runner = house.runner.get().ok_or_else(closed)?;
         if record.status == ChildStatus::Running && runner.steer(&record.run, &message, when) {
             return Ok(ToolOutput::text(format!("`{}` is told.", record.run)));
         }
+        let mut before = None;
         let record = house
             .change(&record.run, |record| {
+                if over(record).is_some() {
+                    return;
+                }
                 record.inbox.push(message);
-                // Nobody waits for what it does from now on.
-                record.background |= record.has_ended();
+                if record.has_ended() {
+                    before = Some(record.clone());
+                    // Nobody waits for what it does from now on.
+                    record.background = true;
+                    record.begin_again();
+                }
             })
             .await?;
-        if record.has_ended() {
-            supervisor.spawn(Caller::new(&cx).apart(record.clone(), 2));
-            return Ok(ToolOutput::text(format!(
-                "`{}` goes on with that in the background. You are told when it is done; `wait_agents` waits for it.",
-                record.run
-            )));
+        if let Some(refused) = over(&record) {
+            return Err(refused);
         }
-        Ok(ToolOutput::text(format!("`{}` is told when it goes on.", record.run)))
+        let Some(before) = before else {
+            return Ok(ToolOutput::text(match record.status {
+                ChildStatus::Running => {
+                    format!("`{}` is told when it is done with what it is at.", record.run)
+                }
+                _ => format!("`{}` is told when it goes on.", record.run),
+            }));
+        };
+        supervisor.spawn(Caller::new(&cx, house).apart(record.clone(), 2));
+        let mut text = format!(
+            "`{}` goes on with that in the background. You are told when it is done; `wait_agents` waits for it.",
+            record.run
+        );
+        if before.is_untold() {
+            text = format!("{}\n\n{text}", told(&before));
+        }
+        Ok(ToolOutput::text(text))
     }
+}
+
+/// Says of a run that has ended so that it cannot be gone on with what to do instead.
+fn over(record: &ChildRecord) -> Option<ToolError> {
+    let end = &record.result()?.end;
+    if matches!(end, ChildEnd::Done | ChildEnd::Stopped { .. }) {
+        return None;
+    }
+    Some(ToolError::invalid_input(format!(
+        "`{}` has ended ({}) and cannot be gone on with; delegate the task anew",
+        record.run,
+        end.name()
+    )))
 }

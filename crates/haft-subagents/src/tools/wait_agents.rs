@@ -1,7 +1,7 @@
 use super::outcome::{line, told};
 use super::{closed, schema, spec};
-use crate::supervisor::{Caller, House, Supervised, WeakSupervisor, child};
-use crate::{ChildRecord, ChildStatus, Supervisor};
+use crate::supervisor::{Caller, Supervised, WeakSupervisor, child};
+use crate::{ChildRecord, ChildStatus, Supervisor, ToldBy};
 use async_trait::async_trait;
 use haft_core::{Content, ToolError, ToolOutput, ToolSpec};
 use haft_tools_core::{Accesses, Action, CallContext, CallScope, PendingCall, Prepared, Tool, parse_input};
@@ -98,14 +98,18 @@ impl Action for Wait {
         let Self { supervisor, input } = *self;
         let supervisor = supervisor.upgrade().ok_or_else(closed)?;
         let house = supervisor.house();
-        let chosen = chosen(house, &cx, &input.agents).await?;
+        let caller = Caller::new(&cx, house);
+        let children = house.children(cx.scope()).await?;
+        house.charge(cx.scope(), &children).await;
+        let by = caller.told_by();
+        let chosen = chosen(children, &input.agents, &by)?;
         if chosen.is_empty() {
             return Ok(ToolOutput::text(
                 "no agent works in the background, and you were told of all that did",
             ));
         }
         let _waited: Vec<Supervised> = chosen.iter().map(|record| house.live.wait_for(&record.run)).collect();
-        let records = wait(&supervisor, &cx, chosen, &input).await?;
+        let records = wait(&supervisor, &caller, &cx, chosen, &input).await?;
         let waiting: Vec<PendingCall> =
             records.iter().flat_map(|record| record.pending().iter().cloned()).collect();
         let is_met = match input.until {
@@ -117,16 +121,19 @@ impl Action for Wait {
             return Err(cx.wait_for(waiting));
         }
         let ended: Vec<ChildRecord> = records.iter().filter(|record| record.has_ended()).cloned().collect();
-        house.tell(&ended).await;
-        Ok(reply(&records, is_met))
+        house.tell(&ended, &by).await;
+        Ok(reply(&records, is_met, &input))
     }
 }
 
 /// Finds the runs that are waited for.
-async fn chosen(house: &House, cx: &CallContext, names: &[String]) -> Result<Vec<ChildRecord>, ToolError> {
+fn chosen(
+    mut children: Vec<ChildRecord>,
+    names: &[String],
+    by: &ToldBy,
+) -> Result<Vec<ChildRecord>, ToolError> {
     if !names.is_empty() {
         let mut chosen: Vec<ChildRecord> = Vec::with_capacity(names.len());
-        let children = house.children(cx.scope()).await?;
         for name in names {
             let record = child(&children, name)?;
             if chosen.iter().all(|known| known.run != record.run) {
@@ -135,20 +142,22 @@ async fn chosen(house: &House, cx: &CallContext, names: &[String]) -> Result<Vec
         }
         return Ok(chosen);
     }
-    let mut children = house.children(cx.scope()).await?;
-    children.retain(|record| record.background && !(record.has_ended() && record.told));
+    // A call that is made again, since its answer was lost, gives the same again.
+    let was_told =
+        |record: &ChildRecord| record.has_ended() && record.told && record.told_by.as_ref() != Some(by);
+    children.retain(|record| record.background && !was_told(record));
     Ok(children)
 }
 
 /// Waits until it is met what is waited for, nothing is at work any more, or the time is over; gives how things are then.
 async fn wait(
     supervisor: &Supervisor,
+    caller: &Caller<'_>,
     cx: &CallContext,
     chosen: Vec<ChildRecord>,
     input: &Input,
 ) -> Result<Vec<ChildRecord>, ToolError> {
     let house = supervisor.house();
-    let caller = Caller::new(cx);
     let mut changes = house.live.changes();
     // What was answered meanwhile lets those go on that waited for it, and what a process that ended left goes on, too.
     for record in chosen.iter().filter(|record| !record.has_ended()) {
@@ -186,7 +195,7 @@ async fn wait(
     house.away(cx, watch).await
 }
 
-fn reply(records: &[ChildRecord], is_met: bool) -> ToolOutput {
+fn reply(records: &[ChildRecord], is_met: bool, input: &Input) -> ToolOutput {
     let mut parts: Vec<Content> = records
         .iter()
         .filter(|record| record.has_ended())
@@ -198,6 +207,7 @@ fn reply(records: &[ChildRecord], is_met: bool) -> ToolOutput {
         let next = match (is_met, waits) {
             (true, _) => "The others go on.",
             (false, true) => "Some wait for the user. Go on with something else, and wait again later.",
+            (false, false) if input.timeout_s == 0 => "They go on.",
             (false, false) => {
                 "The time is over, and they go on. Wait again, or cancel them with `cancel_agent`."
             }

@@ -1,29 +1,13 @@
 //! Runs that nobody waits for: what is told of them, and how they are looked after.
 
-use crate::fixture::{Odd, Process, Setup, helper, later, scope, transcript};
+use crate::fixture::{Odd, Process, Setup, helper, later, scope, slow, transcript};
 use expect_test::{Expect, expect};
 use haft_agent::RunEnd;
-use haft_core::{EventKind, ToolError};
-use haft_subagents::{ChildOutcome, ChildRun, Runner};
-use haft_tools_core::{
-    Accesses, Approval, CallContext, PendingStore as _, Policy, Rule, ToolRegistry, tool_fn,
-};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use haft_core::EventKind;
+use haft_subagents::{ChildOutcome, ChildRun, ChildStore as _, Runner, Supervisor};
+use haft_tools_core::{Approval, PendingCall, PendingStore as _, Policy, Rule, approver_fn};
 use std::sync::Arc;
 use std::time::Duration;
-
-#[derive(Deserialize, JsonSchema)]
-struct Nothing {}
-
-/// A tool that takes a second, in which all that is under way comes to its end.
-fn slow() -> ToolRegistry {
-    let slow = tool_fn("slow", "Takes a second.", Accesses::none(), |_: Nothing, _: CallContext| async {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        Ok::<_, ToolError>("a second is over")
-    });
-    ToolRegistry::new().with(slow.unwrap()).unwrap()
-}
 
 fn policy() -> Policy {
     crate::fixture::policy().allow(Rule::tools("slow".parse().unwrap()))
@@ -66,6 +50,80 @@ async fn a_run_is_told_when_one_in_the_background_has_ended() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn one_that_waited_goes_on_once_a_person_has_answered() {
+    let session = r#"
+{"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"helper","task":"Make it."}],"background":true}}]}
+{"run":"d/0","calls":[{"id":"m","name":"make","input":{"name":"cup"}}]}
+{"run":"d/0","text":"It is made."}
+{"calls":[{"id":"s1","name":"slow","input":{}}]}
+{"calls":[{"id":"s2","name":"slow","input":{}}]}
+{"calls":[{"id":"s3","name":"slow","input":{}}]}
+{"text":"It is made, I hear."}
+"#;
+    let setup = Setup { approver: later(), ..setup(session) };
+    let process = setup.process();
+    let pending = Arc::clone(&setup.disk.pending);
+    let answering = tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        let asked = pending.waiting().await.unwrap();
+        assert_eq!(asked.len(), 1);
+        assert!(pending.answer(&asked[0].id, &Approval::Approve).await.unwrap());
+    });
+    let state = process.run().await;
+    answering.await.unwrap();
+    expect![[r#"
+        person: go
+        model: 
+        d ok: `helper-#` works on: Make it.
+        You are told when they are done. Go on with something else, or wait with `wait_agents`.
+        model: 
+        s1 ok: a second is over
+        model: 
+        s2 ok: a second is over
+        model: 
+        s3 ok: a second is over
+        person: You have called `slow` three times with the same arguments, and the result was the same each time. If you do so again, the run is stopped. Try something else, or say what keeps you from going on.
+        person: An agent in the background has ended.
+        `helper-#` done:
+        It is made.
+        model: It is made, I hear.
+        Some(Completed)"#]].assert_eq(&transcript(&state));
+    assert_eq!(setup.disk.made.lock().unwrap()["cup"], 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_only_asked_about_waits_also_after_its_process_has_ended() {
+    let session = r#"
+{"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"helper","task":"Make it."}],"background":true}}]}
+{"run":"d/0","calls":[{"id":"s","name":"slow","input":{}},{"id":"m","name":"make","input":{"name":"cup"}}]}
+{"run":"d/0","text":"It is made."}
+{"calls":[{"id":"w","name":"wait_agents","input":{}}]}
+{"text":"It is made, I hear."}
+"#;
+    let setup = Setup { approver: later(), ..setup(session) };
+    let process = setup.process();
+    // The question is kept, and the slow call is not done.
+    let run = tokio::time::timeout(Duration::from_millis(500), process.run()).await;
+    assert!(run.is_err());
+    drop(process);
+    let asked = setup.disk.pending.waiting().await.unwrap();
+    assert_eq!(asked.len(), 1);
+
+    let process = setup.process();
+    process.supervisor.go_on_all(&scope()).await.unwrap();
+    process.supervisor.idle(scope().run()).await.unwrap();
+    let children = process.supervisor.children(scope().run()).await.unwrap();
+    assert_eq!(children[0].status.name(), "waiting for the user");
+    assert!(setup.disk.pending.answer(&asked[0].id, &Approval::Approve).await.unwrap());
+    process.supervisor.go_on_all(&scope()).await.unwrap();
+    process.supervisor.idle(scope().run()).await.unwrap();
+    let children = process.supervisor.children(scope().run()).await.unwrap();
+    assert_eq!(children[0].status.name(), "done");
+    assert_eq!(setup.disk.made.lock().unwrap()["cup"], 1);
+    assert!(setup.disk.pending.waiting().await.unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_nobody_could_be_told_is_news_for_the_host() {
     let session = r#"
 {"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"helper","task":"Find the cup."}],"background":true}}]}
@@ -85,10 +143,10 @@ async fn what_nobody_could_be_told_is_news_for_the_host() {
     )
     .await;
     process.supervisor.idle(scope().run()).await.unwrap();
-    let news = process.supervisor.news(&scope()).await.unwrap();
+    let news = process.supervisor.untold_news(&scope()).await.unwrap();
     assert_eq!(news.len(), 1);
     assert!(news[0].ends_with("It is on the table."), "{news:?}");
-    assert!(process.supervisor.news(&scope()).await.unwrap().is_empty());
+    assert!(process.supervisor.untold_news(&scope()).await.unwrap().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -119,7 +177,7 @@ async fn waiting_for_any_gives_the_first_and_for_all_gives_the_rest() {
         The others go on.
         model: 
         w2 ok: `helper-#` running: Slow.
-        The time is over, and they go on. Wait again, or cancel them with `cancel_agent`.
+        They go on.
         model: 
         w3 ok: `helper-#` done:
         Slow is done.
@@ -244,5 +302,38 @@ async fn a_call_that_is_denied_while_it_waits_below_ends_what_waits() {
     assert_eq!(children[0].status.name(), "cancelled");
     assert!(setup.disk.pending.waiting().await.unwrap().is_empty());
     assert!(setup.disk.made.lock().unwrap().is_empty());
-    let _ = Arc::clone(&setup.disk.children);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_denied_after_all_does_not_go_on_by_what_was_said_before() {
+    let session = r#"
+{"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"helper","task":"Ask."}],"background":true}}]}
+{"run":"d/0","calls":[{"id":"e","name":"delegate","input":{"tasks":[{"agent":"helper","task":"Look."}]}}]}
+{"run":"d/0/e/0","text":"Looked."}
+{"run":"d/0","text":"So be it."}
+{"calls":[{"id":"s","name":"slow","input":{}}]}
+{"text":"Done."}
+"#;
+    let top = |pending: &PendingCall| {
+        if pending.run == *scope().run() { Approval::Approve } else { Approval::Later }
+    };
+    let policy = Policy::new().allow(Supervisor::looking_after()).allow(Rule::tools("slow".parse().unwrap()));
+    let setup = Setup { approver: Arc::new(approver_fn(top)), policy, ..setup(session) };
+    let process = setup.process();
+    let run = tokio::time::timeout(Duration::from_millis(500), process.run()).await;
+    assert!(run.is_err());
+    drop(process);
+    let asked = setup.disk.pending.waiting().await.unwrap().remove(0);
+    // The process ended after it had kept the answer and before it went on, and the person thought better of it.
+    let (mut head, log) = setup.disk.children.state(&asked.run).await.unwrap().unwrap();
+    head["approved"] = serde_json::json!({ "call": "e", "approval": Approval::Approve });
+    setup.disk.children.keep(&asked.run, head, 0, log).await.unwrap();
+    let denied = Approval::Deny { reason: "not now".into() };
+    assert!(setup.disk.pending.answer(&asked.id, &denied).await.unwrap());
+
+    let process = setup.process();
+    process.supervisor.go_on_all(&scope()).await.unwrap();
+    process.supervisor.idle(scope().run()).await.unwrap();
+    let tree = setup.disk.children.tree(scope().run()).await.unwrap();
+    assert_eq!(tree.iter().map(|record| record.status.name()).collect::<Vec<_>>(), ["done"]);
 }

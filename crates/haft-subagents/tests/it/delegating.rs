@@ -104,7 +104,7 @@ async fn a_result_that_does_not_fit_its_schema_is_asked_for_once_more() {
 {"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"counter","task":"Count."},{"agent":"counter","task":"Report."},{"agent":"counter","task":"Fail."}]}}]}
 {"run":"d/0","text":"Five."}
 {"run":"d/0","text":"{\"count\": 5}"}
-{"run":"d/1","calls":[{"id":"r","name":"report","input":{"result":{"count":6}}}]}
+{"run":"d/1","calls":[{"id":"r","name":"report","input":{"count":6}}]}
 {"run":"d/2","text":"Many."}
 {"run":"d/2","text":"Very many."}
 {"text":"Done.","after":{"d":"ok"}}

@@ -1,19 +1,24 @@
 //! What the tests are played with: a house of tools, a script for each run, and what outlives a process.
 
 use async_trait::async_trait;
-use haft_agent::{Agent, RunState};
-use haft_core::{Event, Message, ToolError};
+use haft_agent::{Agent, RunState, StateKeeper};
+use haft_core::{Event, Message, RunId, ToolError};
 use haft_model::{DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest, ScriptedModel, Session};
-use haft_subagents::{AgentRunner, AgentSpec, ChildStore, MemoryChildren, Runner, SpawnLimits, Supervisor};
+use haft_subagents::{
+    AgentRunner, AgentSpec, ChildRecord, ChildStore, MemoryChildren, Runner, SpawnLimits, Supervisor,
+};
 use haft_tools_core::{
     Access, AccessMode, Accesses, Approval, Approver, CallContext, CallScope, CollisionPolicy, DenyAll,
     Events, LocalExecutor, MemoryPending, Observer, PendingCall, PendingStore, Policy, Resource, Rule,
-    Scheme, ToolRegistry, approver_fn, tool_fn,
+    Scheme, StoreError, ToolRegistry, approver_fn, tool_fn,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Value, to_string};
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) const THING: Scheme = Scheme::new("thing");
@@ -26,14 +31,25 @@ pub(crate) struct Named {
 }
 
 /// Plays to each request the turn that comes next by its transcript, so that it can be asked again after a process ended.
+///
+/// In a session `@1` stands for the name of the run that the model was told of first, `@2` for the next one, and so on.
 pub(crate) struct Script {
-    session: Session,
+    session: String,
+    /// The run below whose turns are played.
+    path: Option<String>,
     capabilities: ModelCapabilities,
 }
 
 impl Script {
-    pub(crate) fn new(session: Session) -> Self {
-        Self { session, capabilities: ModelCapabilities::new("scripted").with_parallel_tool_calls() }
+    pub(crate) fn new(session: &str) -> Self {
+        let capabilities = ModelCapabilities::new("scripted").with_parallel_tool_calls();
+        Self { session: session.to_owned(), path: None, capabilities }
+    }
+
+    /// As [`Script::new`], of a run below; `None` where the session has none of that path.
+    fn below(session: &str, path: &str) -> Option<Self> {
+        Session::parse(session, "test.jsonl").unwrap().of_run(path)?;
+        Some(Self { path: Some(path.to_owned()), ..Self::new(session) })
     }
 }
 
@@ -48,10 +64,35 @@ impl Model for Script {
         request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<DeltaStream, ModelError> {
+        let mut session = self.session.clone();
+        for (place, name) in names(&request.messages).iter().enumerate() {
+            session = session.replace(&format!("@{}\"", place + 1), &format!("{name}\""));
+        }
+        let session = Session::parse(&session, "test.jsonl").unwrap();
+        let session = match &self.path {
+            Some(path) => session.of_run(path).unwrap(),
+            None => session,
+        };
         let is_turn = |message: &&Arc<Message>| matches!(***message, Message::Assistant { .. });
         let played = request.messages.iter().filter(is_turn).count();
-        ScriptedModel::new(self.session.clone()).after_turns(played).stream(request, cancel).await
+        ScriptedModel::new(session).after_turns(played).stream(request, cancel).await
     }
+}
+
+/// The names of runs in the order in which a model was told of them.
+fn names(messages: &[Arc<Message>]) -> Vec<String> {
+    let mut names = Vec::new();
+    for message in messages {
+        let Message::Tool { replies } = &**message else { continue };
+        for text in replies.iter().map(|reply| reply.output.to_text()) {
+            for quoted in text.split('`').skip(1).step_by(2) {
+                if unnamed(quoted).ends_with("-#") && !names.iter().any(|name| name == quoted) {
+                    names.push(quoted.to_owned());
+                }
+            }
+        }
+    }
+    names
 }
 
 /// Says how a model is no use.
@@ -89,6 +130,88 @@ pub(crate) struct Disk {
     pub(crate) events: Arc<Mutex<Vec<Event>>>,
 }
 
+impl Disk {
+    /// Another one on which the same runs below the one at the top are kept.
+    pub(crate) async fn copied(&self) -> Self {
+        let copy = Self::default();
+        for record in self.children.tree(scope().run()).await.unwrap() {
+            copy.children.put(&record).await.unwrap();
+            if let Some((head, log)) = self.children.state(&record.run).await.unwrap() {
+                copy.children.keep(&record.run, head, 0, log).await.unwrap();
+            }
+        }
+        copy
+    }
+}
+
+/// Keeps the run at the top as JSON, until it would have this in it.
+pub(crate) struct KeptUntil {
+    pub(crate) kept: Arc<Mutex<Option<String>>>,
+    pub(crate) last: Option<&'static str>,
+}
+
+#[async_trait]
+impl StateKeeper for KeptUntil {
+    async fn keep(&self, _: &CallScope, state: &RunState) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let state = to_string(state)?;
+        if self.last.is_some_and(|last| state.contains(last)) {
+            std::future::pending::<()>().await;
+        }
+        *self.kept.lock().unwrap() = Some(state);
+        Ok(())
+    }
+}
+
+/// Keeps children in a store that outlives the process, and waits before it keeps something.
+pub(crate) struct Hesitant {
+    disk: Disk,
+    wait: Box<dyn Fn(&str) -> Duration + Send + Sync>,
+}
+
+impl Hesitant {
+    /// `wait` is given what is kept as JSON.
+    pub(crate) fn new(disk: &Disk, wait: impl Fn(&str) -> Duration + Send + Sync + 'static) -> Self {
+        Self { disk: disk.clone(), wait: Box::new(wait) }
+    }
+}
+
+#[async_trait]
+impl ChildStore for Hesitant {
+    async fn put(&self, record: &ChildRecord) -> Result<(), StoreError> {
+        // As JSON, since that is how another process reads it.
+        let written = to_string(record).unwrap();
+        tokio::time::sleep((self.wait)(&written)).await;
+        self.disk.children.put(&serde_json::from_str(&written).unwrap()).await
+    }
+
+    async fn get(&self, run: &RunId) -> Result<Option<ChildRecord>, StoreError> {
+        self.disk.children.get(run).await
+    }
+
+    async fn tree(&self, root: &RunId) -> Result<Vec<ChildRecord>, StoreError> {
+        self.disk.children.tree(root).await
+    }
+
+    async fn keep(
+        &self,
+        run: &RunId,
+        head: Value,
+        from: usize,
+        entries: Vec<Value>,
+    ) -> Result<(), StoreError> {
+        tokio::time::sleep((self.wait)(&format!("{head}{entries:?}"))).await;
+        self.disk.children.keep(run, head, from, entries).await
+    }
+
+    async fn state(&self, run: &RunId) -> Result<Option<(Value, Vec<Value>)>, StoreError> {
+        self.disk.children.state(run).await
+    }
+
+    async fn forget(&self, root: &RunId) -> Result<(), StoreError> {
+        self.disk.children.forget(root).await
+    }
+}
+
 /// Says how a house is set up.
 pub(crate) struct Setup {
     pub(crate) session: String,
@@ -114,9 +237,9 @@ pub(crate) fn helper(name: &str) -> AgentSpec {
 
 /// Lets everything be looked at and delegated, and has people asked about what is made.
 pub(crate) fn policy() -> Policy {
-    let free = "look, wait_agents, send_agent, cancel_agent, list_agents, report";
     Policy::new()
-        .allow(Rule::tools(free.parse().unwrap()))
+        .allow(Rule::tools("look".parse().unwrap()))
+        .allow(Supervisor::looking_after())
         .allow(Rule::access(AccessMode::Call, Resource::subtree(AGENT, "")))
 }
 
@@ -140,22 +263,36 @@ impl Setup {
     }
 
     pub(crate) fn process(&self) -> Process {
-        let (process, agent) = self.process_over(Arc::clone(&self.disk.children) as _);
+        let (process, agent) =
+            self.process_over(Arc::clone(&self.disk.children) as _, Arc::clone(&self.disk.pending) as _);
         Process { agent: Arc::new(agent), ..process }
     }
 
-    /// As [`Setup::process`], over another store; the agent of the run at the top is given to be set up further.
-    pub(crate) fn process_over(&self, store: Arc<dyn ChildStore>) -> (Process, Agent) {
-        self.process_of(store, None::<AgentRunner>)
+    /// As [`Setup::process`], over other stores; the agent of the run at the top is given to be set up further.
+    pub(crate) fn process_over(
+        &self,
+        store: Arc<dyn ChildStore>,
+        pending: Arc<dyn PendingStore>,
+    ) -> (Process, Agent) {
+        self.process_of(store, pending, None::<AgentRunner>)
     }
 
     /// As [`Setup::process`], with another runner.
     pub(crate) fn process_driven_by(&self, runner: impl Runner) -> Process {
-        let (process, agent) = self.process_of(Arc::clone(&self.disk.children) as _, Some(runner));
+        let (process, agent) = self.process_of(
+            Arc::clone(&self.disk.children) as _,
+            Arc::clone(&self.disk.pending) as _,
+            Some(runner),
+        );
         Process { agent: Arc::new(agent), ..process }
     }
 
-    fn process_of(&self, store: Arc<dyn ChildStore>, other: Option<impl Runner>) -> (Process, Agent) {
+    fn process_of(
+        &self,
+        store: Arc<dyn ChildStore>,
+        pending: Arc<dyn PendingStore>,
+        other: Option<impl Runner>,
+    ) -> (Process, Agent) {
         let odd = self.odd.clone();
         let sink = Arc::clone(&self.disk.events);
         let observer: Arc<dyn Observer> =
@@ -175,29 +312,32 @@ impl Setup {
         let executor = LocalExecutor::builder(tools)
             .policy(self.policy.clone())
             .approver(Arc::clone(&self.approver))
-            .pending(Arc::clone(&self.disk.pending) as Arc<dyn PendingStore>)
+            .pending(pending)
             .events(events.clone())
             .build();
-        let session = Session::parse(&self.session, "test.jsonl").unwrap();
-        let own = Script::new(session.clone());
-        let runner = AgentRunner::new(Script::new(session.clone()), executor.clone())
+        let session = self.session.clone();
+        let runner = AgentRunner::new(Script::new(&session), executor.clone())
             .events(events.clone())
             .choosing_model(move |child| {
                 if let Some((_, odd)) = odd.iter().find(|(name, _)| *name == child.spec.name.as_str()) {
                     return Some(Arc::new(OddModel(*odd, ModelCapabilities::new("odd"))));
                 }
-                let session = session.of_run(&child.path)?;
-                Some(Arc::new(Script::new(session)))
+                Some(Arc::new(Script::below(&session, &child.path)?))
             });
         assert!(match other {
             Some(other) => supervisor.drive_with(other),
             None => supervisor.drive_with(runner),
         });
-        let agent =
-            |own| Agent::new(own, executor.clone()).events(events.clone()).made_again(Supervisor::MADE_AGAIN);
-        let spare = Script::new(own.session.clone());
-        let process = Process { supervisor, agent: Arc::new(agent(spare)) };
-        (process, agent(own))
+        let news = Arc::new(supervisor.clone());
+        let agent = |own| {
+            Agent::new(own, executor.clone())
+                .events(events.clone())
+                .made_again(Supervisor::MADE_AGAIN)
+                .news(Arc::clone(&news) as _)
+        };
+        let own = || Script::new(&self.session);
+        let process = Process { supervisor, agent: Arc::new(agent(own())) };
+        (process, agent(own()))
     }
 }
 
@@ -215,6 +355,18 @@ fn things(made: &Arc<Mutex<BTreeMap<String, u32>>>) -> ToolRegistry {
         async move { Ok::<_, ToolError>(format!("made {}", input.name)) }
     });
     ToolRegistry::new().with(look.unwrap()).unwrap().with(making.unwrap()).unwrap()
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+/// A tool that takes a second, in which all that is under way comes to its end.
+pub(crate) fn slow() -> ToolRegistry {
+    let slow = tool_fn("slow", "Takes a second.", Accesses::none(), |_: Nothing, _: CallContext| async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        Ok::<_, ToolError>("a second is over")
+    });
+    ToolRegistry::new().with(slow.unwrap()).unwrap()
 }
 
 pub(crate) fn scope() -> CallScope {

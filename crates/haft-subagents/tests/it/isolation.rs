@@ -8,3 +8,4 @@ mod cleaning;
 mod fixture;
 mod kinds_of_changes;
 mod kinds_of_repositories;
+mod sending;

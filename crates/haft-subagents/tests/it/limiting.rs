@@ -199,7 +199,8 @@ async fn what_a_run_spends_is_taken_from_the_run_above_and_the_rest_goes_back() 
 "#;
     let short = helper("short").budget(Budget::default().turns(2));
     let setup = Setup { agents: vec![short, helper("helper")], ..Setup::new(session) };
-    let (process, agent) = setup.process_over(Arc::clone(&setup.disk.children) as _);
+    let (process, agent) =
+        setup.process_over(Arc::clone(&setup.disk.children) as _, Arc::clone(&setup.disk.pending) as _);
     let agent = agent.budget(Budget::default().turns(20));
     let state = agent.run(scope(), "go").await;
     expect![[r#"

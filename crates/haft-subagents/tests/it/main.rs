@@ -6,8 +6,13 @@
 mod background;
 mod delegating;
 mod fixture;
+mod following_up;
 #[cfg(all(unix, feature = "worktrees"))]
 mod isolation;
 mod limiting;
 mod matrix;
 mod permitting;
+mod sharing;
+mod specs;
+mod talking;
+mod telling;

@@ -87,7 +87,8 @@ fn but_for_blanks(content: &str, old: &str) -> Option<RangeInclusive<usize>> {
 /// Shows a text beside the lines from which only blanks tell it apart, with the blanks made visible.
 fn blanks_differ(lines: &[&str], found: &RangeInclusive<usize>, old: &str, name: &str, tool: &str) -> String {
     let (start, count) = (*found.start(), found.end() - found.start() + 1);
-    let wanted: Vec<&str> = old.trim_end().split('\n').skip_while(|line| line.trim().is_empty()).collect();
+    // The ends of lines are never what differs here: those of the file are taken for them before.
+    let wanted: Vec<&str> = old.trim_end().lines().skip_while(|line| line.trim().is_empty()).collect();
     // Lines that agree are left out up to the last one before the first that does not.
     let agree =
         wanted.iter().zip(&lines[found.clone()]).take_while(|(old, line)| line.contains(**old)).count();

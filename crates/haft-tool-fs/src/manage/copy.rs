@@ -1,7 +1,7 @@
 use super::doing::{Doing, changing};
 use super::entry::{not_inside, not_the_root, occupied};
 use crate::blocking::go_on;
-use crate::failure::{failure, failure_near, resolve};
+use crate::failure::{failure, failure_near, resolve, resolve_writable};
 use crate::hints::{Hints, missing_above};
 use crate::resource;
 use crate::whole::whole;
@@ -63,7 +63,7 @@ impl Tool for Copy {
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
         let input: Input = parse_input(input)?;
         let from = resolve(&self.workdir, &input.from)?;
-        let to = resolve(&self.workdir, &input.to)?;
+        let to = resolve_writable(&self.workdir, &input.to)?;
         not_the_root(&from, "copy")?;
         not_inside(&from, &to)?;
         let hints = Hints::where_missing(&self.workdir, &from);

@@ -1,6 +1,6 @@
 use super::doing::{Doing, changing};
 use super::entry::{crosses_devices, not_the_root, resolve_entry};
-use crate::failure::{failure, failure_near};
+use crate::failure::{failure, failure_near, writable};
 use crate::hints::Hints;
 use crate::resource;
 use crate::words::{Count, Shown};
@@ -78,6 +78,7 @@ impl Tool for Delete {
         }
         let mut accesses = vec![Access::write(resource::tree(&path))];
         if !permanently {
+            writable(&self.workdir, &trash)?;
             accesses.push(Access::write(resource::tree(&trash)));
         }
         let accesses: Accesses = accesses.into_iter().chain(hints.access()).collect();

@@ -1,11 +1,19 @@
-use crate::failure::{failure, resolve};
+use crate::failure::{failure, resolve, writable};
 use crate::words::Shown;
 use haft_core::ToolError;
 use haft_workdir::{Error, Workdir, WorkdirPath};
 use std::io;
 
 /// Resolves a path to the entry that it names, which is a symbolic link itself and not where that leads.
+///
+/// It is to be moved, made or removed, so nobody is asked about one at which nothing may be changed.
 pub(super) fn resolve_entry(workdir: &Workdir, text: &str) -> Result<WorkdirPath, ToolError> {
+    let path = entry(workdir, text)?;
+    writable(workdir, &path)?;
+    Ok(path)
+}
+
+fn entry(workdir: &Workdir, text: &str) -> Result<WorkdirPath, ToolError> {
     let trimmed = text.trim_end_matches('/');
     let (directory, name) = trimmed.rsplit_once('/').unwrap_or(("", trimmed));
     let directory = if directory.is_empty() && trimmed.starts_with('/') { "/" } else { directory };

@@ -1,5 +1,5 @@
 use super::doing::{Doing, changing};
-use crate::failure::{failure, resolve};
+use crate::failure::{failure, resolve_writable};
 use crate::hints::missing_above;
 use crate::resource;
 use crate::words::{Shown, joined};
@@ -48,7 +48,7 @@ impl Tool for MakeDirectory {
 
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
         let input: Input = parse_input(input)?;
-        let path = resolve(&self.workdir, &input.path)?;
+        let path = resolve_writable(&self.workdir, &input.path)?;
         let above = resource::created(&missing_above(&self.workdir, &path));
         let accesses: Accesses = iter::once(resource::file(&path)).chain(above).map(Access::write).collect();
         let workdir = self.workdir.clone();

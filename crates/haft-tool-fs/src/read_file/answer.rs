@@ -1,9 +1,9 @@
-use super::Asked;
 use super::binary::describe;
 use super::bytes::read_bytes;
 use super::decoders;
 use super::slice::{Content, LINE_BYTES, Slice, Wanted, read_slice};
 use super::survey::Surveys;
+use super::{Asked, ByteRange};
 use crate::encoding::TextEncoding;
 use crate::failure::{failure, failure_near};
 use crate::list_files::list_entries;
@@ -60,43 +60,54 @@ impl Reader {
             }
             Err(error) => return Err(failure_near(&self.workdir, &asked.hints, error)),
         };
-        self.answer_of(file, asked, most, stop)
-    }
-
-    /// Answers for a file that is open.
-    pub(super) fn answer_of(
-        &self,
-        file: File,
-        asked: &Asked,
-        most: usize,
-        stop: &CancellationToken,
-    ) -> Result<Answer, ToolError> {
-        let path = &asked.path;
         if let Some(range) = asked.bytes {
-            let (text, details) = read_bytes(file, path, range.start..range.end.max(range.start), most)?;
-            return Ok(Answer { text, image: None, details });
+            return answer_bytes(file, path, range, most);
         }
         let wanted = Wanted { bytes: asked.lines.bytes.min(most), ..asked.lines };
         let head = start_of(&file, path)?;
         if let Some(answer) = decoders::document(&self.workdir, path, &head, wanted, stop) {
             return answer;
         }
-        match read_slice(file, path, wanted, &self.surveys, stop)? {
-            Content::Text(slice) => Ok(of_slice(path, &slice)),
+        let content = read_slice(file, path, wanted, &self.surveys, stop)?;
+        Ok(self.answer_slice(path, content))
+    }
+
+    /// Answers for a text that is open and has been read whole.
+    pub(super) fn answer_text(
+        &self,
+        (file, content): (File, Vec<u8>),
+        asked: &Asked,
+        stop: &CancellationToken,
+    ) -> Result<Answer, ToolError> {
+        if let Some(range) = asked.bytes {
+            return answer_bytes(file, &asked.path, range, asked.lines.bytes);
+        }
+        let content = read_slice(content, &asked.path, asked.lines, &self.surveys, stop)?;
+        Ok(self.answer_slice(&asked.path, content))
+    }
+
+    fn answer_slice(&self, path: &WorkdirPath, content: Content) -> Answer {
+        match content {
+            Content::Text(slice) => of_slice(path, &slice),
             Content::Data { size, head } => {
                 let mut text = describe(path, size, &head);
                 match decoders::image(&self.workdir, path, &head) {
-                    Some(Ok(answer)) => return Ok(answer),
+                    Some(Ok(answer)) => return answer,
                     Some(Err(why)) => {
                         // Writing to a string cannot fail.
                         let _ = write!(text, "\n[{why}]");
                     }
                     None => {}
                 }
-                Ok(Answer { text, image: None, details: json!({ "path": path.as_str(), "bytes": size }) })
+                Answer { text, image: None, details: json!({ "path": path.as_str(), "bytes": size }) }
             }
         }
     }
+}
+
+fn answer_bytes(file: File, path: &WorkdirPath, range: ByteRange, most: usize) -> Result<Answer, ToolError> {
+    let (text, details) = read_bytes(file, path, range.start..range.end.max(range.start), most)?;
+    Ok(Answer { text, image: None, details })
 }
 
 /// Reads the bytes by which kinds of files are told apart.

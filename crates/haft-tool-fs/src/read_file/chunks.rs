@@ -1,14 +1,49 @@
 use crate::encoding::TextEncoding;
 use encoding_rs::Decoder;
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io::{self, Cursor, Read as _, Seek as _, SeekFrom};
 
 /// How many bytes are read at once.
 pub(super) const BUFFER_BYTES: usize = 64 * 1024;
 
+/// Where the bytes of a file are.
+pub(super) enum Source {
+    File(File),
+    /// In memory, where all of them are.
+    Memory(Cursor<Vec<u8>>),
+}
+
+impl From<File> for Source {
+    fn from(file: File) -> Self {
+        Self::File(file)
+    }
+}
+
+impl From<Vec<u8>> for Source {
+    fn from(content: Vec<u8>) -> Self {
+        Self::Memory(Cursor::new(content))
+    }
+}
+
+impl Source {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.read(buffer),
+            Self::Memory(content) => content.read(buffer),
+        }
+    }
+
+    fn seek(&mut self, place: u64) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.seek(SeekFrom::Start(place)).map(drop),
+            Self::Memory(content) => content.seek(SeekFrom::Start(place)).map(drop),
+        }
+    }
+}
+
 /// Gives the bytes of a file in turn, full buffers except for the last; those of UTF-16 as UTF-8.
 pub(super) struct Chunks {
-    file: File,
+    source: Source,
     /// How much of the file counts.
     most: u64,
     left: u64,
@@ -18,9 +53,9 @@ pub(super) struct Chunks {
 }
 
 impl Chunks {
-    pub(super) fn new(file: File, most: u64) -> Self {
+    pub(super) fn new(source: Source, most: u64) -> Self {
         let room = usize::try_from(most).map_or(BUFFER_BYTES, |most| most.min(BUFFER_BYTES));
-        Self { file, most, left: most, buffer: vec![0; room], decoder: None }
+        Self { source, most, left: most, buffer: vec![0; room], decoder: None }
     }
 
     pub(super) fn next(&mut self) -> io::Result<Option<&[u8]>> {
@@ -28,7 +63,7 @@ impl Chunks {
         let wanted = usize::try_from(self.left).map_or(room, |left| left.min(room));
         let mut filled = 0;
         while filled < wanted {
-            match self.file.read(&mut self.buffer[filled..wanted]) {
+            match self.source.read(&mut self.buffer[filled..wanted]) {
                 Ok(0) => break,
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -65,6 +100,6 @@ impl Chunks {
             self.decoder = Some((decoder, vec![0; room]));
         }
         self.left = self.most.saturating_sub(place);
-        self.file.seek(SeekFrom::Start(place)).map(|_| ())
+        self.source.seek(place)
     }
 }

@@ -1,5 +1,5 @@
 use super::binary::kind;
-use super::chunks::{BUFFER_BYTES, Chunks};
+use super::chunks::{BUFFER_BYTES, Chunks, Source};
 use super::indent::Indent;
 use super::survey::{Stamp, Survey, Surveys, Total};
 use crate::blocking::go_on;
@@ -9,7 +9,6 @@ use haft_core::ToolError;
 use haft_workdir::{Error, WorkdirPath};
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -65,13 +64,13 @@ pub(super) enum Content {
 
 /// Reads the wanted lines of a file as it was when it was opened: what is added meanwhile does not count.
 pub(super) fn read_slice(
-    file: File,
+    source: impl Into<Source>,
     path: &WorkdirPath,
     wanted: Wanted,
     surveys: &Surveys,
     stop: &CancellationToken,
 ) -> Result<Content, ToolError> {
-    read(file, wanted, surveys, stop).map_err(|stopped| match stopped {
+    read(source.into(), wanted, surveys, stop).map_err(|stopped| match stopped {
         Stopped::Unreadable(source) => {
             let error = Error::Io { action: "read", path: path.clone(), source };
             ToolError::failed(error.model_text()).with_source(error)
@@ -92,11 +91,21 @@ impl From<io::Error> for Stopped {
     }
 }
 
-fn read(file: File, wanted: Wanted, surveys: &Surveys, stop: &CancellationToken) -> Result<Content, Stopped> {
-    let metadata = file.metadata()?;
-    let size = metadata.len();
+fn read(
+    source: Source,
+    wanted: Wanted,
+    surveys: &Surveys,
+    stop: &CancellationToken,
+) -> Result<Content, Stopped> {
+    let (size, stamp) = match &source {
+        Source::File(file) => {
+            let metadata = file.metadata()?;
+            (metadata.len(), Stamp::of(&metadata))
+        }
+        Source::Memory(content) => (content.get_ref().len() as u64, None),
+    };
     let most = if size == 0 { UNSIZED_BYTES } else { size };
-    let mut chunks = Chunks::new(file, most);
+    let mut chunks = Chunks::new(source, most);
     let (encoding, read) = {
         let start = chunks.next()?.unwrap_or_default();
         let encoding = detect(start, start.len() < BUFFER_BYTES);
@@ -108,7 +117,7 @@ fn read(file: File, wanted: Wanted, surveys: &Surveys, stop: &CancellationToken)
     let size = if size == 0 { read as u64 } else { size };
     chunks.rewind(encoding)?;
     // The places of characters in a file of UTF-16 are not those in what is read of it.
-    let stamp = Stamp::of(&metadata).filter(|_| !matches!(encoding, TextEncoding::Utf16 { .. }));
+    let stamp = stamp.filter(|_| !matches!(encoding, TextEncoding::Utf16 { .. }));
     let known = stamp.and_then(|stamp| surveys.get(stamp));
     let survey = if let Some(survey) = known {
         survey

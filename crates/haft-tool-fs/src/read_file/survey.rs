@@ -97,10 +97,13 @@ pub(super) struct Stamp {
 impl Stamp {
     /// Takes one of a file that is worth it and can be told from what it becomes by its times.
     pub(super) fn of(metadata: &Metadata) -> Option<Self> {
+        if metadata.len() < REMEMBERED_BYTES {
+            return None;
+        }
         let is_settled = metadata
             .modified()
             .is_ok_and(|modified| SystemTime::now().duration_since(modified).is_ok_and(|ago| ago > SETTLED));
-        (is_settled && metadata.len() >= REMEMBERED_BYTES).then(|| Self {
+        is_settled.then(|| Self {
             device: metadata.dev(),
             inode: metadata.ino(),
             bytes: metadata.len(),

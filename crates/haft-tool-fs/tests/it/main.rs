@@ -8,6 +8,7 @@ mod attacks;
 mod cases;
 #[cfg(all(feature = "notebooks", feature = "pdf"))]
 mod documents;
+mod drifting;
 mod editing;
 mod fixture;
 #[cfg(feature = "images")]
@@ -20,4 +21,5 @@ mod mutation;
 mod reading;
 mod roots;
 mod specs;
+mod undoing;
 mod writing;

@@ -253,10 +253,9 @@ impl Case {
                 let units = bytes
                     .chunks(2)
                     .map(|pair| u16::from_le_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]));
-                char::decode_utf16(units)
-                    .map(|each| each.unwrap_or('\u{fffd}'))
-                    .filter(|each| *each != '\u{feff}')
-                    .collect()
+                let text: String = char::decode_utf16(units).map(|each| each.unwrap_or('\u{fffd}')).collect();
+                // Only the first is a mark; a source can have others.
+                text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)
             }
             Mutation::FileLatin1 => bytes.iter().copied().map(char::from).collect(),
             _ => String::from_utf8_lossy(bytes).into_owned(),

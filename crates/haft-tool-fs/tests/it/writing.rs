@@ -35,8 +35,19 @@ fn a_large_file_is_replaced_without_a_diff() {
         "ok\n`a` holds exactly this content already; nothing was written\n"
     );
     let reply = run(&tree, "write_file", json!({ "path": "a", "content": "small\n" }));
-    assert_eq!(shown(&reply), "ok\nreplaced `a`: 1 line, 6 bytes (before: 5.0 MiB)\n");
+    assert_eq!(shown(&reply), "ok\nreplaced `a`: 1 line, 6 bytes (before: 1 line, 5.0 MiB)\n");
     assert_eq!(reply.output.details, json!({ "path": "a", "diff": null, "digest": "sha256:4c47b3e816fb" }));
+}
+
+#[test]
+fn a_large_file_stays_what_it_is_like() {
+    let old = "a line of some length\r\n".repeat(250_000);
+    let tree = Tree::new().file("a", &format!("\u{feff}{old}"));
+    let elided = json!({ "path": "a", "content": "first\n// ... rest unchanged\n" });
+    assert!(shown(&run(&tree, "write_file", elided)).contains("stands for something left out"));
+    let reply = run(&tree, "write_file", json!({ "path": "a", "content": "one\ntwo\n" }));
+    assert!(shown(&reply).contains("; kept the byte order mark and CRLF line endings"), "{}", shown(&reply));
+    assert_eq!(tree.read("a"), "\u{feff}one\r\ntwo\r\n");
 }
 
 #[test]

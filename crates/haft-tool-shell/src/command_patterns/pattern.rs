@@ -211,8 +211,9 @@ fn touches_arguments(parts: &[Part], words: &[Word]) -> bool {
         let Some(part) = operands.peek() else { return true };
         let fits = match part {
             Part::Any => true,
-            Part::Exact(text) => word.is_literal && word.text == *text,
-            Part::Glob(texts) => word.is_literal && is_glob(texts, &word.text),
+            // A word that expands is compared as it is written: `$HOME` is what a rule about `'$HOME'` means.
+            Part::Exact(text) => word.text == *text,
+            Part::Glob(texts) => is_glob(texts, &word.text),
         };
         if fits {
             operands.next();

@@ -123,6 +123,29 @@ fn finds_options_in_any_order_to_deny() {
 }
 
 #[test]
+fn words_that_expand_are_denied_as_they_are_written() {
+    check(
+        "rm -rf '$HOME'* *",
+        &[
+            "rm -rf $HOME",
+            "rm -rf $HOME/src",
+            "rm -rf '$HOME'",
+            "rm -rf $OTHER",
+            "rm -rf -- $HOME",
+            "rm $HOME",
+        ],
+        &expect![[r#"
+            touches   rm -rf $HOME
+            touches   rm -rf $HOME/src
+            contains  rm -rf '$HOME'
+            -         rm -rf $OTHER
+            touches   rm -rf -- $HOME
+            -         rm $HOME
+        "#]],
+    );
+}
+
+#[test]
 fn matches_parts_of_a_word_only_within_it() {
     check(
         "npm run test:*",
@@ -140,7 +163,7 @@ fn matches_parts_of_a_word_only_within_it() {
             -         npm run test
             contains  npm run 'test:a b'
             touches   npm run test:a rm
-            -         npm run test:$X
+            touches   npm run test:$X
         "#]],
     );
 }

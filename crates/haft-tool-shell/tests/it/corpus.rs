@@ -1,3 +1,8 @@
+#![expect(
+    clippy::print_stdout,
+    reason = "a reader of the log must see what was measured, and that nothing was checked"
+)]
+
 use haft_testkit::Tree;
 use haft_tool_shell::Environment;
 use serde::Deserialize;
@@ -15,10 +20,12 @@ struct Case {
     safe: bool,
     #[serde(default)]
     group: String,
+    /// What a guard against destruction is expected to say: `allow` or `deny`.
+    #[serde(default)]
+    expected: String,
 }
 
 /// Reads the cases of a file, where it is there: they are no part of the repository. `HAFT_DATA` says where data are.
-#[expect(clippy::print_stdout, reason = "a reader of the log must see that nothing was checked")]
 fn cases(name: &str) -> Option<Vec<Case>> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let directory = env::var_os("HAFT_DATA").map_or_else(beside, PathBuf::from);
@@ -64,4 +71,43 @@ fn allows_no_command_that_is_not_safe_under_read_only_rules() {
     let (all, allowed) = groups.values().fold((0, 0), |sum, group| (sum.0 + group.0, sum.1 + group.1));
     println!("allowed {allowed} of {all} safe commands; {} of the others", unsafe_allowed.len());
     assert_eq!(unsafe_allowed, Vec::<&String>::new());
+}
+
+/// What must not be done, as a person would write it down who has lost work to it.
+const DESTRUCTIVE: &[&str] = &[
+    "git reset --hard *",
+    "git clean -f *",
+    "git stash drop *",
+    "git stash clear *",
+    "git branch -D *",
+    "git push --force *",
+    "rm -rf / *",
+    "rm -rf /home* *",
+    "rm -rf '~' *",
+    "rm -rf '$HOME' *",
+    "rm -rf './'* *",
+    "rm -rf '.*' *",
+    "python* -c *shutil.rmtree*",
+    "python* -c *os.remove*",
+    "node -e *rm*-rf*",
+];
+
+#[test]
+fn denies_every_command_that_destroys_and_no_other() {
+    let Some(cases) = cases("destructive-dev.jsonl") else { return };
+    let tree = Tree::new();
+    let environment = Environment::minimal().with("HOME", "/home/ann").expect("a variable");
+    let rules = Rules::new(&tree, environment, &[], DESTRUCTIVE);
+    let is_denied = |case: &&Case| rules.decide(&case.command) == Decision::Deny;
+    let (deny, others): (Vec<&Case>, Vec<&Case>) = cases.iter().partition(|case| case.expected == "deny");
+    let missed: Vec<_> = deny.iter().filter(|case| !is_denied(case)).map(|case| &case.command).collect();
+    let wrong: Vec<_> = others.iter().filter(|case| is_denied(case)).map(|case| &case.command).collect();
+    println!(
+        "denied {} of {} commands that destroy, and {} of {} others",
+        deny.len() - missed.len(),
+        deny.len(),
+        wrong.len(),
+        others.len()
+    );
+    assert_eq!((missed, wrong), (Vec::new(), Vec::new()));
 }

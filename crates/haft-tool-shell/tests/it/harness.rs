@@ -36,6 +36,12 @@ impl Shell {
         Self { tree, registry }
     }
 
+    /// Takes a shell that was made otherwise.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn of(tree: Tree, registry: ToolRegistry) -> Self {
+        Self { tree, registry }
+    }
+
     pub(crate) fn registry(&self) -> &ToolRegistry {
         &self.registry
     }

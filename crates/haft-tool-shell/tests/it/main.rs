@@ -14,6 +14,8 @@ mod oracle;
 mod output;
 mod pages;
 mod read_only;
+#[cfg(all(target_os = "linux", feature = "sandbox"))]
+mod sandbox;
 mod stopping;
 mod surroundings;
 mod understood;

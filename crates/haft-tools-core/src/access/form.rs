@@ -13,6 +13,8 @@ struct Written<'a> {
     order: Order,
     #[serde(skip_serializing_if = "Option::is_none")]
     within: Option<Resource>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    delegates: bool,
 }
 
 #[derive(Deserialize)]
@@ -25,20 +27,22 @@ struct Read {
     order: Order,
     #[serde(default)]
     within: Option<Resource>,
+    #[serde(default)]
+    delegates: bool,
 }
 
 impl Serialize for Access {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { target, detail, order, within: _ } = self;
-        Written { target, detail: detail.as_deref(), order: *order, within: self.wider() }
-            .serialize(serializer)
+        let Self { target, detail, order, within: _, delegates } = self;
+        let (detail, within) = (detail.as_deref(), self.wider());
+        Written { target, detail, order: *order, within, delegates: *delegates }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Access {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Read { target, detail, order, within } = Read::deserialize(deserializer)?;
-        let access = Self { target, detail, order, within: None };
+        let Read { target, detail, order, within, delegates } = Read::deserialize(deserializer)?;
+        let access = Self { target, detail, order, within: None, delegates };
         Ok(match within {
             Some(place) => access.within(&place),
             None => access,

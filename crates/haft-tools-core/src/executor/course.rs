@@ -289,9 +289,10 @@ impl<'a> Rest<'a> {
     }
 
     /// Answers a call, unless its answer takes time to bound.
-    fn answer(&mut self, Answer { status, output }: Answer, span: Span) -> Result<CallOutcome, Left<'a>> {
-        match self.shaper().shape(output, &self.repairs) {
-            Ok((output, truncation)) => Ok(self.reply(status, output, truncation, &span)),
+    fn answer(&mut self, answer: Answer, span: Span) -> Result<CallOutcome, Left<'a>> {
+        let Answer { status, mut output } = answer;
+        match self.shaper().shape(&mut output, &self.repairs) {
+            Ok(truncation) => Ok(self.reply(status, output, truncation, &span)),
             Err(output) => Err(Left::Ends(Box::new((status, output, span)))),
         }
     }

@@ -9,8 +9,8 @@ use crate::admission::{Admission, Turn, Widths};
 use crate::registry::Entry;
 use crate::{
     Approval, Approver, CallContext, CallScope, Claim, DenyAll, Events, Grants, Journal, Layer, Limits,
-    MemoryPending, ModeSwitch, OutputStore, PendingStore, Policy, Redactor, Selector, ToolLimits,
-    ToolRegistry,
+    MemoryPending, ModeSwitch, OutputStore, PendingCall, PendingStore, Policy, Redactor, Selector,
+    ToolLimits, ToolRegistry,
 };
 use async_trait::async_trait;
 use futures_util::future::join_all;
@@ -311,6 +311,26 @@ impl ToolExecutor for LocalExecutor {
             Some(caller) => Box::pin(caller.room().lend_while(course)).await,
             None => course.await,
         })
+    }
+
+    async fn give_up(&self, calls: &[PendingCall]) {
+        for call in calls {
+            for leaf in call.leaves() {
+                self.0.withdraw(leaf).await;
+            }
+            if call.waits_below() {
+                self.0.withdraw(call).await;
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// Has nobody asked about a call any more; whoever has claimed it has gone on with it.
+    async fn withdraw(&self, call: &PendingCall) {
+        if let Err(error) = self.pending.claim(call).await {
+            tracing::warn!(call = %call.id, %error, "a call that waited could not be given up");
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 mod attachments;
 mod data;
+mod depth;
 mod excerpt;
 mod keep;
 mod news;
@@ -14,6 +15,7 @@ pub(crate) use news::shape_news;
 use notes::Whereabouts;
 pub(super) use repair_note::redact_and_cut;
 use std::borrow::Cow;
+use std::mem::take;
 use std::sync::Arc;
 use text::CutText;
 use tokio_util::sync::CancellationToken;
@@ -49,26 +51,32 @@ pub(super) struct Unshaped {
 }
 
 impl Shaper<'_> {
-    /// Shapes an output that fits, or is small and goes nowhere; gives back one that has to be stored or takes time.
-    pub(super) fn shape(&self, mut output: ToolOutput, repairs: &[Repair]) -> Result<Shaped, Unshaped> {
+    /// Shapes an output that fits, or is small and goes nowhere; takes one out that has to be stored or takes time.
+    pub(super) fn shape(
+        &self,
+        output: &mut ToolOutput,
+        repairs: &[Repair],
+    ) -> Result<Option<Truncation>, Unshaped> {
         let needs_cleaning = self.is_untrusted || !self.redactor.is_empty();
         if needs_cleaning {
-            if is_heavy(&output) {
-                return Err(Unshaped { output, is_clean: false, is_heavy: true });
+            if is_heavy(output) {
+                return Err(Unshaped { output: take(output), is_clean: false, is_heavy: true });
             }
-            clean(&mut output, self.redactor, self.is_untrusted);
+            clean(output, self.redactor, self.is_untrusted);
         }
-        if fits(&output, self.limits) {
-            self.tell_repairs(&mut output, repairs);
-            return Ok((output, None));
-        }
-        let is_heavy = is_heavy(&output);
-        if is_heavy || self.outputs.is_some() {
-            return Err(Unshaped { output, is_clean: true, is_heavy });
-        }
-        let (mut output, truncation) = Cut::new(output, self.limits).finish(&Stored::default(), self);
-        self.tell_repairs(&mut output, repairs);
-        Ok((output, truncation))
+        let truncation = if fits(output, self.limits) {
+            None
+        } else {
+            let is_heavy = is_heavy(output);
+            if is_heavy || self.outputs.is_some() {
+                return Err(Unshaped { output: take(output), is_clean: true, is_heavy });
+            }
+            let (cut, truncation) = Cut::new(take(output), self.limits).finish(&Stored::default(), self);
+            *output = cut;
+            truncation
+        };
+        self.tell_repairs(output, repairs);
+        Ok(truncation)
     }
 
     /// Stores and cuts an output.
@@ -150,6 +158,7 @@ struct Cut {
 impl Cut {
     fn new(mut output: ToolOutput, limits: &Limits) -> Self {
         let data = data::cut(&mut output, limits);
+        depth::flatten(&mut output);
         let attachments = attachments::cut(&mut output.content, limits);
         let text = text::cut(&mut output.content, limits);
         Self { output, text, attachments, data }
@@ -202,6 +211,7 @@ fn fits(output: &ToolOutput, limits: &Limits) -> bool {
     text::fits(&output.content, limits)
         && attachments::fit(&output.content, limits)
         && data::fits(output, limits)
+        && depth::fit(&output.content)
 }
 
 /// Tells whether an output takes time to look through.

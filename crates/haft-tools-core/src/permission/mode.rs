@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Mode {
-    /// Denies whatever writes, executes, connects, calls a remote party or cannot be told.
+    /// Denies whatever writes, executes, connects, calls a remote party or cannot be told. Runs below may be
+    /// [started](crate::Access::delegate), since they are held to it as well.
     Plan,
     /// Denies what it would otherwise have to ask about: for runs that nobody watches.
     DenyUnknown,

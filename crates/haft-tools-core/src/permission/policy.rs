@@ -290,8 +290,11 @@ impl Policy {
         let rules = match of.mode {
             Mode::Default | Mode::DenyUnknown => return verdict,
             Mode::Plan => {
-                let only_looks = verdict.access.is_none_or(|access| access.mode() == Some(AccessMode::Read));
-                let stays = only_looks || verdict.decision == Decision::Deny;
+                // What a run below does is decided in this mode, too.
+                let changes_nothing = verdict
+                    .access
+                    .is_none_or(|access| access.mode() == Some(AccessMode::Read) || access.is_delegation());
+                let stays = changes_nothing || verdict.decision == Decision::Deny;
                 return if stays { verdict } else { by_mode(Decision::Deny, None) };
             }
             Mode::AcceptEdits => &self.accept_edits,

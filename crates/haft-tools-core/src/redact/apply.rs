@@ -35,7 +35,9 @@ pub(super) fn to_event(kind: &mut EventKind, secrets: &Secrets) {
             rewrite::text(name, secrets);
             rewrite::value(input, secrets);
         }
-        EventKind::Decided { reason, .. } | EventKind::Retried { reason, .. } => {
+        EventKind::Decided { reason, .. }
+        | EventKind::Retried { reason, .. }
+        | EventKind::TurnDiscarded { reason, .. } => {
             rewrite::text(reason, secrets);
         }
         EventKind::ApprovalRequested { accesses, preview } => {

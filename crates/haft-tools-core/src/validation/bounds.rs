@@ -88,19 +88,37 @@ pub(crate) fn is_within(value: &Value, levels: usize, most_bytes: usize) -> bool
 }
 
 /// Takes the bytes of a value off those that are left.
+#[inline]
 fn weigh(value: &Value, levels: usize, left: usize) -> Result<usize, Unfit> {
-    let take = |left: usize, bytes: usize| left.checked_sub(bytes).ok_or(Unfit::TooLarge);
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => take(left, 1),
         Value::String(text) => take(left, text.len()),
-        Value::Array(_) | Value::Object(_) if levels == 0 => Err(Unfit::TooDeep),
-        Value::Array(items) => {
-            items.iter().try_fold(take(left, 1)?, |left, item| weigh(item, levels - 1, left))
-        }
-        Value::Object(members) => members.iter().try_fold(take(left, 1)?, |left, (name, member)| {
-            weigh(member, levels - 1, take(left, name.len())?)
-        }),
+        Value::Array(_) | Value::Object(_) => weigh_inside(value, levels, left),
     }
+}
+
+/// Weighs a value that may hold others. It is a function of its own so that those which hold none cost no call.
+fn weigh_inside(value: &Value, levels: usize, left: usize) -> Result<usize, Unfit> {
+    let inside = levels.checked_sub(1).ok_or(Unfit::TooDeep)?;
+    let mut left = take(left, 1)?;
+    match value {
+        Value::Array(items) => {
+            for item in items {
+                left = weigh(item, inside, left)?;
+            }
+        }
+        Value::Object(members) => {
+            for (name, member) in members {
+                left = weigh(member, inside, take(left, name.len())?)?;
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+    Ok(left)
+}
+
+fn take(left: usize, bytes: usize) -> Result<usize, Unfit> {
+    left.checked_sub(bytes).ok_or(Unfit::TooLarge)
 }
 
 /// Is what is known of the links of a schema that cannot all be followed.

@@ -203,3 +203,28 @@ fn only_a_person_widens_a_mode() {
     other.set(Mode::Auto);
     assert_eq!(switch.get(), Mode::Auto);
 }
+
+#[test]
+fn what_delegates_is_left_to_the_rules_in_every_mode() {
+    let delegates = || Access::delegate("agent:explorer".parse().unwrap());
+    check(
+        "t",
+        delegates(),
+        expect![[r#"
+        plan: call agent:explorer: ask, no rule speaks of it
+        deny_unknown: call agent:explorer: deny, the mode deny_unknown denies what would have to be asked about
+        default: call agent:explorer: ask, no rule speaks of it
+        accept_edits: call agent:explorer: ask, no rule speaks of it
+        auto: call agent:explorer: ask, no rule speaks of it"#]],
+    );
+    check(
+        "t2",
+        Accesses::from([delegates(), write("file:a/b")]),
+        expect![[r#"
+        plan: write file:a/b: deny, the mode plan lets nothing write, execute, connect or call
+        deny_unknown: call agent:explorer: allow by the rule t2
+        default: call agent:explorer: allow by the rule t2
+        accept_edits: call agent:explorer: allow by the rule t2
+        auto: call agent:explorer: allow by the rule t2"#]],
+    );
+}

@@ -66,6 +66,8 @@ pub struct SetStart<'a> {
     pub origin: &'a ChangeOrigin,
     /// The host path of the root it is made in.
     pub root: &'a Path,
+    /// The host paths of the other roots that there are, in which it may change something, too.
+    pub other_roots: &'a [PathBuf],
     /// The sets that it undoes.
     pub undoes: &'a [ChangeSetId],
 }

@@ -1,6 +1,7 @@
 //! What is at a path, in the form in which it is recorded.
 
 use super::digest::ContentDigest;
+use super::file_attributes::FileAttributes;
 use super::record::PathState;
 use crate::error::Error;
 use crate::metadata::{EntryKind, mode_of};
@@ -9,6 +10,7 @@ use crate::workdir::Workdir;
 use rustix::fs::{AtFlags, fstat, readlinkat, statat};
 use rustix::io::Errno;
 use std::io::Read as _;
+use std::os::fd::AsFd as _;
 
 /// The permissions that are kept and put back, those for special ways to execute among them.
 const PERMISSIONS: u32 = 0o7777;
@@ -51,9 +53,20 @@ fn file(workdir: &Workdir, path: &WorkdirPath, limit: u64) -> Result<PathState, 
     let mode = Some(mode_of(&stat) & PERMISSIONS);
     let bytes = u64::try_from(stat.st_size).unwrap_or(0);
     if bytes > limit {
-        return Ok(PathState::File { digest: None, bytes, mode });
+        return Ok(PathState::File { digest: None, bytes, mode, attributes: None });
     }
     let (digest, read) = ContentDigest::of_reader(file.take(limit.saturating_add(1))).map_err(failed)?;
     let digest = (read <= limit).then_some(digest);
-    Ok(PathState::File { digest, bytes: read, mode })
+    Ok(PathState::File { digest, bytes: read, mode, attributes: None })
+}
+
+/// Looks at what a file has beside its content and permissions.
+pub(super) fn attributes_at(workdir: &Workdir, path: &WorkdirPath) -> Option<FileAttributes> {
+    if let Ok(file) = workdir.open_file(path) {
+        return Some(FileAttributes::of(&fstat(&file).ok()?, Some(file.as_fd())));
+    }
+    // It may be there, but not to be read.
+    let parent = workdir.parent(path, "look up").ok()?;
+    let stat = statat(&parent, path.file_name()?, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    Some(FileAttributes::of(&stat, None))
 }

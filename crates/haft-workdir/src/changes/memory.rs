@@ -55,7 +55,8 @@ impl ChangeJournal for MemoryChanges {
         let id = ChangeSetId::new(kept.last);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         let at_ms = u64::try_from(now).unwrap_or(u64::MAX);
-        let set = ChangeSet::new(id, start.origin.clone(), start.root.to_owned(), at_ms, SetState::Open);
+        let mut set = ChangeSet::new(id, start.origin.clone(), start.root.to_owned(), at_ms, SetState::Open);
+        set.other_roots = start.other_roots.to_vec();
         kept.sets.insert(id.get(), (set, start.undoes.to_vec()));
         Ok(id)
     }

@@ -1,6 +1,9 @@
+mod recording;
+
 use super::digest::ContentDigest;
-use super::journal::{ChangeJournal, ChangeJournalError, SetEnd, SetStart};
+use super::journal::{ChangeJournal, ChangeJournalError, SetEnd};
 use super::look::state_at;
+use super::new_file::{Expected, NewFile, written_mode};
 use super::put::{put, put_new};
 use super::record::{ChangeOrigin, ChangeSetId, ChangeStep, PathState};
 use super::recover::{Recovered, revert};
@@ -59,55 +62,6 @@ pub struct OpenChangeSet<'b> {
 struct Made<'b> {
     step: ChangeStep,
     before: Option<&'b [u8]>,
-}
-
-/// What must be in a file's place for it to be changed.
-#[derive(Debug, Clone)]
-pub enum Expected<'b> {
-    /// Nothing.
-    Absent,
-    /// A file of which the caller knows that it holds exactly these bytes.
-    Holds(&'b [u8]),
-    /// What is in this state; it is looked at once more.
-    State(PathState),
-    /// Nothing or a file, whatever is in it.
-    Whatever,
-}
-
-/// Is what a file becomes.
-#[derive(Debug, Clone, Copy)]
-pub struct NewFile<'a> {
-    parts: &'a [&'a [u8]],
-    executable: Option<bool>,
-    permissions: Option<u32>,
-    is_shown: bool,
-}
-
-impl<'a> NewFile<'a> {
-    /// Takes the parts of its content, one behind the other.
-    pub fn new(parts: &'a [&'a [u8]]) -> Self {
-        Self { parts, executable: None, permissions: None, is_shown: true }
-    }
-
-    /// Says whether whoever may read it may execute it; otherwise it stays as it is.
-    pub fn executable(mut self, executable: impl Into<Option<bool>>) -> Self {
-        self.executable = executable.into();
-        self
-    }
-
-    /// Gives a file that is made these permissions, the nine bits of a mode; one that is there keeps its own.
-    ///
-    /// Nobody finds wider ones on the way, but for what the process keeps from all new files.
-    pub fn permissions(mut self, mode: impl Into<Option<u32>>) -> Self {
-        self.permissions = mode.into().map(|mode| mode & 0o777);
-        self
-    }
-
-    /// Does not keep the new content to be shown later, since it is a copy.
-    pub fn copied(mut self) -> Self {
-        self.is_shown = false;
-        self
-    }
 }
 
 /// Says what became of a change set.
@@ -194,23 +148,24 @@ impl<'b> OpenChangeSet<'b> {
             Expected::Absent | Expected::State(PathState::Absent) => Existing::Refuse,
             _ => Existing::Replace,
         };
-        let (before, held, read) = self.before(path, expected)?;
+        let before = self.before(path, expected)?;
+        let held = before.held;
         let bytes = file.parts.iter().map(|part| part.len() as u64).sum();
         let digest = self.journal.as_ref().map(|_| ContentDigest::of_parts(file.parts));
-        let mode = match &before {
+        let mode = match &before.state {
             PathState::File { mode: Some(mode), .. } => Some(written_mode(*mode, file.executable)),
             _ => file.permissions.map(|mode| written_mode(mode, file.executable)),
         };
-        let after = PathState::File { digest, bytes, mode };
+        let after = PathState::File { digest, bytes, mode, attributes: None };
         let is_shown = file.is_shown
             && self.journal.as_ref().is_some_and(|journal| bytes <= journal.limits().shown_bytes);
         let shown = if is_shown { digest.map(|digest| (digest, file.parts)) } else { None };
-        let step = ChangeStep::Set { path: path.as_str().to_owned(), before, after };
-        self.record(&step, read.as_deref().or(held), shown)?;
+        let step = ChangeStep::Set { path: path.as_str().to_owned(), before: before.state.clone(), after };
+        self.record(&step, before.content(), shown)?;
         let written = match (file.permissions, held) {
             (_, Some(held)) => self.workdir.replace_parts(path, held, file.parts),
             (Some(mode), None) if existing == Existing::Refuse => {
-                put_new(&self.workdir, path, file.parts, mode)
+                put_new(&self.workdir, path, file.parts, mode, None)
             }
             _ => self.workdir.write_atomic_parts(path, file.parts, existing).map(|_| ()),
         };
@@ -234,17 +189,23 @@ impl<'b> OpenChangeSet<'b> {
         now: PathState,
         wanted: &PathState,
     ) -> Result<Option<WorkdirPath>, Error> {
-        let (now, _, read) = self.before(path, Expected::State(now))?;
+        let before = match wanted {
+            PathState::File { .. } => self.before(path, Expected::State(now))?,
+            _ => self.before_removal(path, Expected::State(now))?,
+        };
         let content = match (wanted.digest(), &self.journal) {
             (Some(digest), Some(journal)) => {
                 journal.content(digest).map_err(|source| Error::Unrecorded { source })?
             }
             _ => None,
         };
-        let step =
-            ChangeStep::Set { path: path.as_str().to_owned(), before: now.clone(), after: wanted.clone() };
-        self.record(&step, read.as_deref(), None)?;
-        let is_left = put(&self.workdir, path, &now, wanted, |_| content);
+        let step = ChangeStep::Set {
+            path: path.as_str().to_owned(),
+            before: before.state.clone(),
+            after: wanted.clone(),
+        };
+        self.record(&step, before.content(), None)?;
+        let is_left = put(&self.workdir, path, &before.state, wanted, |_| content);
         match is_left {
             Ok(true) => self.retract(),
             // How far it has got is found out if it is taken back.
@@ -259,11 +220,16 @@ impl<'b> OpenChangeSet<'b> {
     ///
     /// Those of [`Workdir::remove_file`]; [`Error::Differs`] when it is not in the expected state; [`Error::Unrecorded`].
     pub fn remove_file(&mut self, path: &WorkdirPath, expected: Expected<'b>) -> Result<(), Error> {
-        let (before, held, read) = self.before(path, expected)?;
-        let step = ChangeStep::Set { path: path.as_str().to_owned(), before, after: PathState::Absent };
-        self.record(&step, read.as_deref().or(held), None)?;
-        let removed = self.workdir.remove_file(path);
-        self.made(removed, step, held)
+        let before = self.before_removal(path, expected)?;
+        let step = ChangeStep::Set {
+            path: path.as_str().to_owned(),
+            before: before.state.clone(),
+            after: PathState::Absent,
+        };
+        self.record(&step, before.content(), None)?;
+        let is_as_held = self.still_holds(path, before.held);
+        let removed = is_as_held.and_then(|()| self.workdir.remove_file(path));
+        self.made(removed, step, before.held)
     }
 
     /// Makes a directory and those above it that do not exist; gives how many it made.
@@ -398,127 +364,6 @@ impl<'b> OpenChangeSet<'b> {
         }
         left
     }
-
-    /// Takes note of a step that was made, or was not.
-    fn made(
-        &mut self,
-        made: Result<(), Error>,
-        step: ChangeStep,
-        before: Option<&'b [u8]>,
-    ) -> Result<(), Error> {
-        match made {
-            Ok(()) => self.done.push(Made { step, before }),
-            Err(_) => self.retract(),
-        }
-        made
-    }
-
-    /// Takes back that a step was recorded.
-    fn retract(&self) {
-        if let (Some(journal), Some(id)) = (&self.journal, self.id) {
-            // If this fails, the step is found not to have been made when it is to be taken back.
-            let _ = journal.retract(id);
-        }
-    }
-
-    /// Finds out what is there, as far as it has to be known; gives what was read of it, besides what the caller holds.
-    #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
-    fn before(
-        &self,
-        path: &WorkdirPath,
-        expected: Expected<'b>,
-    ) -> Result<(PathState, Option<&'b [u8]>, Option<Vec<u8>>), Error> {
-        let journal = self.journal.as_ref();
-        match expected {
-            Expected::Absent => Ok((PathState::Absent, None, None)),
-            Expected::Holds(held) => {
-                let before = match state_at(&self.workdir, path, 0)? {
-                    PathState::File { mode, .. } => PathState::File {
-                        digest: journal.map(|_| ContentDigest::of_parts(&[held])),
-                        bytes: held.len() as u64,
-                        mode,
-                    },
-                    other => other,
-                };
-                Ok((before, Some(held), None))
-            }
-            Expected::Whatever => {
-                let (before, read) = self.read(path)?;
-                Ok((before, None, read))
-            }
-            Expected::State(expected) => {
-                let (before, read) = self.read(path)?;
-                if expected.is_still(&before) {
-                    Ok((before, None, read))
-                } else {
-                    Err(Error::Differs { path: path.clone() })
-                }
-            }
-        }
-    }
-
-    fn read(&self, path: &WorkdirPath) -> Result<(PathState, Option<Vec<u8>>), Error> {
-        let Some(journal) = &self.journal else { return Ok((state_at(&self.workdir, path, 0)?, None)) };
-        let limit = journal.limits().file_bytes;
-        let PathState::File { mode, bytes, .. } = state_at(&self.workdir, path, 0)? else {
-            return Ok((state_at(&self.workdir, path, 0)?, None));
-        };
-        match self.workdir.read(path, limit) {
-            Ok(read) => {
-                let digest = Some(ContentDigest::of_parts(&[&read]));
-                let state = PathState::File { digest, bytes: read.len() as u64, mode };
-                Ok((state, Some(read)))
-            }
-            Err(Error::TooLarge { .. }) => Ok((PathState::File { digest: None, bytes, mode }, None)),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Records a step that is about to be made. If the first one cannot be, the set is made without a journal.
-    fn record(
-        &mut self,
-        step: &ChangeStep,
-        before: Option<&[u8]>,
-        shown: Option<(ContentDigest, &[&[u8]])>,
-    ) -> Result<(), Error> {
-        let Some(journal) = &self.journal else { return Ok(()) };
-        let digest = match step {
-            ChangeStep::Set { before, .. } => before.digest(),
-            ChangeStep::Move { .. } => None,
-        };
-        let before = before.map(|bytes| [bytes]);
-        let contents = match (digest, &before) {
-            // Whatever its size, it is kept at least until the set has ended, so that it can be rolled back.
-            (Some(digest), Some(bytes)) => Some((digest, &bytes[..])),
-            _ => None,
-        };
-        let contents: Vec<(ContentDigest, &[&[u8]])> = contents.into_iter().chain(shown).collect();
-        let begun = match self.id {
-            Some(id) => Ok(id),
-            None => journal.begin(&SetStart {
-                origin: &self.origin,
-                root: self.workdir.root_path(),
-                undoes: &self.undoes,
-            }),
-        };
-        let recorded = begun.and_then(|id| {
-            self.id = Some(id);
-            journal.record(id, step, &contents)
-        });
-        match recorded {
-            Ok(()) => self.recorded += 1,
-            Err(source) if self.recorded > 0 => return Err(Error::Unrecorded { source }),
-            Err(source) => {
-                if let Some(id) = self.id.take() {
-                    // It has no steps, so whatever becomes of it changes nothing.
-                    let _ = journal.end(id, SetEnd::RolledBack);
-                }
-                self.journal = None;
-                self.unrecorded = Some(source);
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Drop for OpenChangeSet<'_> {
@@ -536,16 +381,5 @@ impl fmt::Debug for OpenChangeSet<'_> {
             .field("origin", &self.origin)
             .field("made", &made)
             .finish_non_exhaustive()
-    }
-}
-
-/// The permissions of a file that is written in the place of one with these.
-fn written_mode(mode: u32, executable: Option<bool>) -> u32 {
-    let mode = mode & 0o777;
-    match executable {
-        None => mode,
-        Some(false) => mode & !0o111,
-        // Each bit of execution is two below that of reading.
-        Some(true) => mode | (mode & 0o444) >> 2,
     }
 }

@@ -27,6 +27,11 @@ impl<'w> Overlay<'w> {
         Self { workdir, layers: Vec::new(), seen: HashMap::new() }
     }
 
+    /// Tells whether a path is in one of the roots.
+    pub(super) fn reaches(&self, path: &str) -> bool {
+        place_of(self.workdir, path).is_some()
+    }
+
     /// Says what is at a path then.
     pub(super) fn get(&mut self, path: &str) -> PathState {
         let mut path = path.to_owned();

@@ -1,17 +1,18 @@
 //! Putting things where they were.
 
 use super::digest::ContentDigest;
+use super::file_attributes::FileAttributes;
 use super::record::PathState;
 use crate::error::Error;
 use crate::handle::DirectoryHandle;
 use crate::path::WorkdirPath;
-use crate::temporary::{TemporaryFile, flush_directory};
+use crate::temporary::TemporaryFile;
 use crate::workdir::Workdir;
-use crate::write::Existing;
+use crate::write::{Existing, flush};
 use rustix::fs::{Mode, OFlags, RawMode, fchmod, mkdirat, openat, symlinkat};
 use rustix::io::Errno;
 use std::io::{self, Write as _};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd};
 
 /// The permissions of a file that is being made: until it has its own, nobody else may look inside.
 const CLOSED: u16 = 0o600;
@@ -38,9 +39,9 @@ pub(crate) fn put(
                 make_directory(workdir, path, *mode)?;
             }
         }
-        PathState::File { digest, mode, .. } => {
+        PathState::File { digest, mode, attributes, .. } => {
             let bytes = content(*digest).ok_or_else(lost)?;
-            put_file(workdir, path, &bytes, *mode, now)?;
+            put_file(workdir, path, &bytes, *mode, attributes.as_deref(), now)?;
         }
         PathState::Link { target } => {
             let (parent, name) = place(workdir, path)?;
@@ -52,11 +53,12 @@ pub(crate) fn put(
 }
 
 /// Writes a file with permissions that nobody finds wider on the way.
-pub(crate) fn put_file(
+fn put_file(
     workdir: &Workdir,
     path: &WorkdirPath,
     bytes: &[u8],
     mode: Option<u32>,
+    attributes: Option<&FileAttributes>,
     now: &PathState,
 ) -> Result<(), Error> {
     let is_there = now.is_there();
@@ -66,35 +68,40 @@ pub(crate) fn put_file(
     };
     if is_there {
         workdir.write_atomic(path, bytes, Existing::Replace)?;
-        return match now {
-            PathState::File { mode: Some(now), .. } if *now == mode => Ok(()),
-            _ => workdir.set_mode(path, mode),
+        return match (now, attributes) {
+            (PathState::File { mode: Some(now), .. }, None) if *now == mode => Ok(()),
+            (_, None) => workdir.set_mode(path, mode),
+            (_, Some(attributes)) => workdir.give(path, |file| attributes.give(file, mode_of(mode))),
         };
     }
-    put_new(workdir, path, &[bytes], mode)
+    put_new(workdir, path, &[bytes], mode, attributes)
 }
 
-/// Makes a file with these permissions, which nobody finds wider on the way.
-pub(crate) fn put_new(
+/// Makes a file with these permissions, which nobody finds wider on the way, and what else it is to have.
+pub(super) fn put_new(
     workdir: &Workdir,
     path: &WorkdirPath,
     parts: &[&[u8]],
     mode: u32,
+    attributes: Option<&FileAttributes>,
 ) -> Result<(), Error> {
     let failed = |errno| Error::of("write", path, errno);
     let (parent, name) = place(workdir, path)?;
     let temporary = TemporaryFile::create(parent.as_fd(), CLOSED).map_err(failed)?;
     let mut file = &temporary.file;
     let written = parts.iter().try_for_each(|part| file.write_all(part));
-    let mode = Mode::from_bits_truncate(RawMode::try_from(u64::from(mode)).unwrap_or_default());
-    fchmod(file, mode).map_err(failed)?;
+    match attributes {
+        Some(attributes) => attributes.give(file.as_fd(), mode_of(mode)),
+        None => fchmod(file, mode_of(mode)),
+    }
+    .map_err(failed)?;
     written.and_then(|()| file.sync_all()).map_err(|source| Error::Io {
         action: "write",
         path: path.clone(),
         source,
     })?;
     temporary.publish(name, Existing::Refuse).map_err(failed)?;
-    flush_directory(&parent).map_err(|errno| Error::Unflushed { path: path.clone(), source: errno.into() })
+    flush(&parent, path)
 }
 
 fn remove(workdir: &Workdir, path: &WorkdirPath, now: &PathState) -> Result<bool, Error> {
@@ -115,7 +122,8 @@ fn make_directory(workdir: &Workdir, path: &WorkdirPath, mode: Option<u32>) -> R
     let (parent, name) = place(workdir, path)?;
     let failed = |errno| Error::of("create", path, errno);
     mkdirat(&parent, name, Mode::from_raw_mode(0o777)).map_err(failed)?;
-    mode.map_or(Ok(()), |mode| workdir.set_mode(path, mode))
+    mode.map_or(Ok(()), |mode| workdir.set_mode(path, mode))?;
+    flush(&parent, path)
 }
 
 fn place<'p, 'w>(
@@ -127,9 +135,22 @@ fn place<'p, 'w>(
     Ok((workdir.parent(path, "create")?, name))
 }
 
+fn mode_of(bits: u32) -> Mode {
+    Mode::from_bits_truncate(RawMode::try_from(u64::from(bits)).unwrap_or_default())
+}
+
 impl Workdir {
     /// Gives a file or a directory exactly these permissions.
-    pub(crate) fn set_mode(&self, path: &WorkdirPath, mode: u32) -> Result<(), Error> {
+    pub(super) fn set_mode(&self, path: &WorkdirPath, mode: u32) -> Result<(), Error> {
+        self.give(path, |entry| fchmod(entry, mode_of(mode)))
+    }
+
+    /// Opens a file or a directory to change what it has beside its content.
+    fn give(
+        &self,
+        path: &WorkdirPath,
+        give: impl FnOnce(BorrowedFd<'_>) -> Result<(), Errno>,
+    ) -> Result<(), Error> {
         let failed = |errno| Error::of("change the mode of", path, errno);
         let (parent, name) = place(self, path)?;
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -138,10 +159,6 @@ impl Workdir {
             Err(Errno::ACCESS) => openat(&parent, name, flags | OFlags::WRONLY, Mode::empty()),
             opened => opened,
         };
-        fchmod(
-            opened.map_err(failed)?,
-            Mode::from_bits_truncate(RawMode::try_from(u64::from(mode)).unwrap_or_default()),
-        )
-        .map_err(failed)
+        give(opened.map_err(failed)?.as_fd()).map_err(failed)
     }
 }

@@ -1,4 +1,5 @@
 use super::digest::ContentDigest;
+use super::file_attributes::FileAttributes;
 use crate::path::WorkdirPath;
 use crate::workdir::Workdir;
 use haft_core::{CallId, RunId};
@@ -69,6 +70,9 @@ pub enum PathState {
         bytes: u64,
         /// Its permissions; `None` where they are up to the process that makes it.
         mode: Option<u32>,
+        /// What else it has, where it was removed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attributes: Option<Box<FileAttributes>>,
     },
     /// A directory; what is in it has states of its own.
     Directory {
@@ -190,6 +194,9 @@ pub struct ChangeSet {
     pub origin: ChangeOrigin,
     /// The host path of the root it was made in.
     pub root: PathBuf,
+    /// The host paths of the other roots that there were, in which it may have changed something, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_roots: Vec<PathBuf>,
     /// When it was begun, in milliseconds since the Unix epoch.
     pub at_ms: u64,
     /// How far it has got.
@@ -201,9 +208,9 @@ pub struct ChangeSet {
 }
 
 impl ChangeSet {
-    /// Puts together what a journal has kept; nothing has undone it.
+    /// Puts together what a journal has kept; there were no other roots, and nothing has undone it.
     pub fn new(id: ChangeSetId, origin: ChangeOrigin, root: PathBuf, at_ms: u64, state: SetState) -> Self {
-        Self { id, origin, root, at_ms, state, undone_by: None, steps: Vec::new() }
+        Self { id, origin, root, other_roots: Vec::new(), at_ms, state, undone_by: None, steps: Vec::new() }
     }
 
     /// Tells whether its changes were made and not undone.

@@ -2,6 +2,7 @@ use super::digest::ContentDigest;
 use super::journal::{ChangeJournalError, SetEnd};
 use super::look::state_at;
 use super::put::put;
+use super::reach::reaching;
 use super::record::{ChangeOrigin, ChangeStep, PathState, place_of};
 use crate::error::Error;
 use crate::leftovers::sweep;
@@ -18,14 +19,15 @@ pub struct Recovered {
     pub origin: ChangeOrigin,
     /// The paths that it had to do with.
     pub paths: Vec<String>,
-    /// Those of them that could not be put back, because something else has changed them since.
+    /// Those of them that could not be put back, because something else has changed them since, or because the root they are
+    /// in is gone.
     pub left: Vec<String>,
 }
 
 impl Workdir {
     /// Takes back the change sets in this tree that processes have left unfinished which were killed.
     ///
-    /// Does nothing without a journal. Whoever opens a change set does the same first, so a host need call this only to have
+    /// That includes what they did in other roots, whether this value has those or not. Does nothing without a journal. Whoever opens a change set does the same first, so a host need call this only to have
     /// it done before anything is read.
     ///
     /// # Errors
@@ -41,11 +43,12 @@ impl Workdir {
         // Whoever had the lock may have done it.
         for set in journal.unfinished(self.root_path())?.into_iter().rev() {
             let mut left = Vec::new();
+            let workdir = reaching(self, &set.other_roots);
             // What was written in place has to be ended before it can be told how far it got.
-            set.steps.iter().for_each(|step| end_writes(self, changed_path(step)));
+            set.steps.iter().for_each(|step| end_writes(&workdir, changed_path(step)));
             for step in set.steps.iter().rev() {
                 let kept = |digest: Option<ContentDigest>| journal.content(digest?).ok()?;
-                if let Err(path) = revert(self, step, kept) {
+                if let Err(path) = revert(&workdir, step, kept) {
                     left.push(path);
                 }
             }

@@ -1,19 +1,24 @@
 use super::journal::ChangeJournal;
 use super::open_set::{Finished, OpenChangeSet};
 use super::overlay::{Layer, Overlay};
+use super::reach::reaching;
 use super::record::{ChangeOrigin, ChangeSet, ChangeSetId, ChangeStep, PathState, place_of};
 use super::undo_error::{Conflict, ConflictKind, UndoError};
 use crate::error::Error;
 use crate::path::WorkdirPath;
 use crate::workdir::Workdir;
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+use std::path::PathBuf;
 
 /// Is what has to be done to undo change sets, found out before any of it is done.
 ///
 /// A file is put back only if it is as the last of the sets left it: where something else has changed it since, planning
 /// fails, names each such file, and nothing is done. What is as it was before already needs nothing. Directories that the
 /// sets made are removed if nothing else is in them then.
+///
+/// What was changed in other roots is undone there, whether the [`Workdir`] has those or not: they are opened as they were
+/// then, and what may be done in them now does not count.
 ///
 /// ```
 /// use haft_workdir::{ChangeJournal as _, ChangeOrigin, Expected, MemoryChanges, NewFile, UndoPlan, Workdir};
@@ -37,6 +42,8 @@ use std::collections::HashSet;
 pub struct UndoPlan {
     layers: Vec<Layer>,
     undoes: Vec<ChangeSetId>,
+    /// The roots that they were made in beside the main one.
+    other_roots: BTreeSet<PathBuf>,
 }
 
 /// Is one thing that undoing does.
@@ -76,9 +83,12 @@ impl UndoPlan {
         let journal = workdir.journal().ok_or(UndoError::NoJournal)?;
         let mut sets: Vec<&ChangeSet> = sets.iter().filter(|set| set.is_in_force()).collect();
         sets.sort_unstable_by_key(|set| Reverse(set.id));
+        let other_roots: BTreeSet<PathBuf> =
+            sets.iter().flat_map(|set| set.other_roots.iter().cloned()).collect();
+        let reached = reaching(workdir, &other_roots);
         let mut planning = Planning {
             journal: journal.as_ref(),
-            overlay: Overlay::new(workdir),
+            overlay: Overlay::new(&reached),
             conflicts: Vec::new(),
             in_conflict: HashSet::new(),
         };
@@ -98,7 +108,7 @@ impl UndoPlan {
             }
         }
         layers.retain(|layer| !matches!(layer, Layer::Set(places) if places.is_empty()));
-        Ok(Self { layers, undoes: sets.iter().map(|set| set.id).collect() })
+        Ok(Self { layers, undoes: sets.iter().map(|set| set.id).collect(), other_roots })
     }
 
     /// Tells whether nothing is to be done, since everything is as it was.
@@ -150,6 +160,7 @@ impl UndoPlan {
     /// [`UndoError::Failed`].
     pub fn apply(self, workdir: &Workdir, origin: ChangeOrigin) -> Result<Undone, UndoError> {
         let failed = |source| UndoError::Failed { source, left: Vec::new() };
+        let workdir = &reaching(workdir, &self.other_roots);
         let places = self.places(workdir);
         let _lock = workdir.lock(&places).map_err(failed)?;
         let mut set = workdir.change_to_undo(origin, self.undoes);
@@ -173,6 +184,10 @@ struct Planning<'a> {
 
 impl Planning<'_> {
     fn reset(&mut self, path: &str, before: &PathState, after: &PathState) -> Result<(), UndoError> {
+        if !self.overlay.reaches(path) {
+            self.conflict(path, ConflictKind::OutOfReach);
+            return Ok(());
+        }
         let now = self.overlay.get(path);
         let is_made = after.is_still(&now);
         let is_gone = matches!(after, PathState::Directory { .. }) && !now.is_there();
@@ -200,6 +215,9 @@ impl Planning<'_> {
     }
 
     fn move_back(&mut self, from: &str, to: &str, what: &PathState) {
+        if let Some(path) = [to, from].into_iter().find(|path| !self.overlay.reaches(path)) {
+            return self.conflict(path, ConflictKind::OutOfReach);
+        }
         let (at_from, at_to) = (self.overlay.get(from), self.overlay.get(to));
         if what.is_still(&at_to) && !at_from.is_there() {
             self.overlay.rename(to, from);

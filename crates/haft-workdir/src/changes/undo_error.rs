@@ -46,6 +46,8 @@ pub enum ConflictKind {
     Moved,
     /// What was there is not kept: it was too large, or the journal had to make room.
     NotKept,
+    /// It is in another root, and that is gone or another directory by now.
+    OutOfReach,
 }
 
 impl Conflict {
@@ -61,6 +63,9 @@ impl fmt::Display for Conflict {
             ConflictKind::Moved => "was moved since, or something is where it was",
             ConflictKind::NotKept => {
                 "had a content that is not kept, because it was too large or room was needed"
+            }
+            ConflictKind::OutOfReach => {
+                "is in a directory that is gone, or that another has taken the place of"
             }
         };
         write!(f, "`{}` {why}", Shown::new(&self.path))

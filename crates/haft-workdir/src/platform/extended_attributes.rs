@@ -5,6 +5,8 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
 use rustix::io::Errno;
 
+use super::ExtendedAttribute;
+
 /// The access control list of a file, which a directory may give to new files as well.
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 
@@ -22,21 +24,34 @@ const ATTEMPTS: usize = 8;
 /// Access control lists and those of users are kept or it is an error; others, such as the labels of a security module,
 /// as far as the process may set them.
 pub(crate) fn keep_extended_attributes(from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> Result<(), Errno> {
-    let names = match whole(|buffer| flistxattr(from, buffer)) {
-        Ok(names) => names,
+    match extended_attributes(from) {
+        Ok(attributes) => set_extended_attributes(to, &attributes),
         // The file system has none.
-        Err(Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(()),
-        Err(errno) => return Err(errno),
-    };
-    let names = || names.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    if names().all(|name| name != ACCESS_LIST) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Reads the extended attributes of an open file that another content may have, each with its name.
+pub(crate) fn extended_attributes(from: BorrowedFd<'_>) -> Result<Vec<ExtendedAttribute>, Errno> {
+    let names = whole(|buffer| flistxattr(from, buffer))?;
+    let names = names.split(|byte| *byte == 0).filter(|name| !name.is_empty() && !NOT_KEPT.contains(name));
+    // One may be gone by now, or not for everyone to read.
+    let value = |name: &[u8]| whole(|buffer| fgetxattr(from, name, buffer)).ok();
+    Ok(names.filter_map(|name| Some((name.to_vec(), value(name)?))).collect())
+}
+
+/// Gives an open file these extended attributes, with the same care.
+pub(crate) fn set_extended_attributes(
+    to: BorrowedFd<'_>,
+    attributes: &[ExtendedAttribute],
+) -> Result<(), Errno> {
+    if attributes.iter().all(|(name, _)| name != ACCESS_LIST) {
         // What the directory gave it; that there is none is the common case.
         let _ = fremovexattr(to, ACCESS_LIST);
     }
-    for name in names().filter(|name| !NOT_KEPT.contains(name)) {
-        // It may be gone by now, or not for everyone to read.
-        let Ok(value) = whole(|buffer| fgetxattr(from, name, buffer)) else { continue };
-        match fsetxattr(to, name, &value, XattrFlags::empty()) {
+    for (name, value) in attributes {
+        match fsetxattr(to, name.as_slice(), value, XattrFlags::empty()) {
             Err(errno) if name == ACCESS_LIST || name.starts_with(OF_USERS) => return Err(errno),
             _ => {}
         }

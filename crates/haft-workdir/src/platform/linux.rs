@@ -2,7 +2,9 @@
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use rustix::fs::{Mode, OFlags, RenameFlags, ResolveFlags, openat2, renameat_with};
+use rustix::fs::{
+    AtFlags, Mode, OFlags, RenameFlags, ResolveFlags, StatxFlags, openat2, renameat_with, statx,
+};
 use rustix::io::Errno;
 
 /// Opens a directory as a place only: search permission is enough.
@@ -28,4 +30,13 @@ pub(crate) fn rename_no_replace(
     to: (BorrowedFd<'_>, &str),
 ) -> Result<(), Errno> {
     renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE)
+}
+
+/// Tells when a file was made, in seconds since the Unix epoch and nanoseconds, where the file system knows.
+///
+/// It tells a file from one that was removed before and whose number it has.
+pub(crate) fn born(handle: BorrowedFd<'_>) -> Option<(i64, u32)> {
+    let stat = statx(handle, "", AtFlags::EMPTY_PATH, StatxFlags::BTIME).ok()?;
+    let is_known = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
+    is_known.then_some((stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec))
 }

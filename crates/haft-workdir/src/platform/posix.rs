@@ -26,3 +26,23 @@ pub(crate) fn rename_no_replace(_: (BorrowedFd<'_>, &str), _: (BorrowedFd<'_>, &
 pub(crate) fn keep_extended_attributes(_: BorrowedFd<'_>, _: BorrowedFd<'_>) -> Result<(), Errno> {
     Ok(())
 }
+
+/// Not available.
+#[cfg(not(target_os = "macos"))]
+pub(crate) fn extended_attributes(_: BorrowedFd<'_>) -> Result<Vec<super::ExtendedAttribute>, Errno> {
+    Ok(Vec::new())
+}
+
+/// Not available.
+#[cfg(not(target_os = "macos"))]
+pub(crate) fn set_extended_attributes(
+    _: BorrowedFd<'_>,
+    _: &[super::ExtendedAttribute],
+) -> Result<(), Errno> {
+    Ok(())
+}
+
+/// Not known.
+pub(crate) fn born(_: BorrowedFd<'_>) -> Option<(i64, u32)> {
+    None
+}

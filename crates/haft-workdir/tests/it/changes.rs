@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::fixture::Fixture;
 use haft_workdir::{
     ChangeJournal, ChangeLimits, ChangeOrigin, ConflictKind, Expected, MemoryChanges, NewFile, OpenChangeSet,
-    UndoError, UndoPlan, Workdir, WorkdirPath,
+    RootAccess, UndoError, UndoPlan, Workdir, WorkdirPath,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -197,6 +200,107 @@ fn the_oldest_runs_make_room() {
     let sets = ["one", "two", "three"].map(|run| tree.journal.sets(&run.parse().unwrap()).unwrap().len());
     assert_eq!(sets, [0, 1, 1]);
     tree.undo("two", "undo").unwrap();
+}
+
+/// Makes changes in the working directory and in another root, as the run `run`.
+fn change_in_another_root(tree: &Journalled, other: &Path) {
+    let workdir = tree.workdir.clone().with_root(other, RootAccess::ReadWrite).unwrap();
+    let outside = |path: &str| workdir.resolve(other.join(path).to_str().unwrap()).unwrap();
+    let mut set = workdir.change(origin("run"));
+    set.write(&workdir.resolve("mine").unwrap(), &NewFile::new(&[b"new"]), Expected::Absent).unwrap();
+    set.write(&outside("a"), &NewFile::new(&[b"two"]), Expected::Holds(b"one")).unwrap();
+    set.write(&outside("new/b"), &NewFile::new(&[b"new"]), Expected::Absent).unwrap();
+    set.rename(&outside("c"), &workdir.resolve("moved").unwrap()).unwrap();
+    set.finish().unwrap();
+}
+
+#[test]
+fn what_was_changed_in_another_root_is_undone_there() {
+    let tree = Journalled::new(ChangeLimits::default());
+    let other = Fixture::new("a = one\nc = three");
+    let root = other.root().canonicalize().unwrap();
+    let before = (tree.found(), other.files());
+    change_in_another_root(&tree, &root);
+    let after = (tree.found(), other.files());
+    // Whoever undoes it need not have the root, or may have it for reading only.
+    tree.undo("run", "undo").unwrap();
+    assert_eq!((tree.found(), other.files()), before);
+    let reading = tree.workdir.clone().with_root(&root, RootAccess::ReadOnly).unwrap();
+    let sets = tree.journal.sets(&"undo".parse().unwrap()).unwrap();
+    assert_eq!(sets[0].other_roots, [root]);
+    UndoPlan::new(&reading, &sets).unwrap().apply(&reading, origin("redo")).unwrap();
+    assert_eq!((tree.found(), other.files()), after);
+}
+
+#[test]
+fn nothing_is_undone_if_another_root_is_gone_or_another_directory() {
+    let tree = Journalled::new(ChangeLimits::default());
+    let other = Fixture::new("a = one\nc = three");
+    let root = other.root().canonicalize().unwrap();
+    change_in_another_root(&tree, &root);
+    let after = tree.found();
+    let refused =
+        || tree.undo("run", "undo").unwrap_err().to_string().replace(root.to_str().unwrap(), "{root}");
+    let expected = "nothing was undone: \
+        `{root}/c` is in a directory that is gone, or that another has taken the place of; \
+        `{root}/new/b` is in a directory that is gone, or that another has taken the place of; \
+        `{root}/new` is in a directory that is gone, or that another has taken the place of; \
+        `{root}/a` is in a directory that is gone, or that another has taken the place of";
+    let elsewhere = other.scratch().join("elsewhere");
+    fs::rename(&root, &elsewhere).unwrap();
+    assert_eq!(refused(), expected);
+    // A link in its place leads to another directory.
+    std::os::unix::fs::symlink(&elsewhere, &root).unwrap();
+    assert_eq!(refused(), expected);
+    assert_eq!(tree.found(), after);
+    assert_eq!(fs::read(elsewhere.join("a")).unwrap(), b"two");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_comes_back_has_its_owner_and_extended_attributes() {
+    let tree = Journalled::new(ChangeLimits::default());
+    tree.file("a", b"one", 0o640);
+    let host = tree.directory.path().join("a");
+    let has_attributes = {
+        let file = fs::File::open(&host).unwrap();
+        rustix::fs::fsetxattr(&file, "user.note", b"kept", rustix::fs::XattrFlags::empty()).is_ok()
+    };
+    let is_root = rustix::process::geteuid().is_root();
+    if is_root {
+        std::os::unix::fs::chown(&host, Some(1234), Some(2345)).unwrap();
+    }
+    let all = || {
+        let file = fs::File::open(&host).unwrap();
+        let mut value = [0; 16];
+        let size = rustix::fs::fgetxattr(&file, "user.note", &mut value[..]).unwrap_or(0);
+        let stat = file.metadata().unwrap();
+        (stat.uid(), stat.gid(), stat.mode() & 0o7777, value[..size].to_vec())
+    };
+    let before = all();
+    assert_eq!(before.3, if has_attributes { b"kept".to_vec() } else { Vec::new() });
+    let remove = || {
+        tree.change(|set| set.remove_file(&tree.path("a"), Expected::Whatever).unwrap());
+    };
+    remove();
+    tree.undo("run", "undo").unwrap();
+    assert_eq!(all(), before);
+    // Doing it again and undoing that brings them back once more.
+    tree.undo("undo", "redo").unwrap();
+    tree.undo("redo", "again").unwrap();
+    assert_eq!(all(), before);
+    // So does taking back a set that is not finished.
+    let mut set = tree.workdir.change(origin("dropped"));
+    set.remove_file(&tree.path("a"), Expected::Whatever).unwrap();
+    drop(set);
+    assert_eq!(all(), before);
+    // And where something else was put in its place meanwhile by the same run.
+    tree.change(|set| {
+        set.remove_file(&tree.path("a"), Expected::Whatever).unwrap();
+        set.write(&tree.path("a"), &NewFile::new(&[b"one"]), Expected::Absent).unwrap();
+    });
+    tree.undo("run", "last").unwrap();
+    assert_eq!(all(), before);
 }
 
 #[derive(Debug, Clone)]

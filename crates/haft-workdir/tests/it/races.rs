@@ -111,6 +111,21 @@ fn never_writes_through_a_swapped_directory() {
 }
 
 #[test]
+fn a_root_is_the_directory_that_it_says_it_is() {
+    let swap = |fixture: &Fixture| swap_for_link(fixture, "dir", &fixture.outside());
+    let mut opened = 0_usize;
+    check(ROUNDS, "dir/secret = inside", swap, |workdir| {
+        // Refusals are expected while it is swapped.
+        let Ok(root) = Workdir::open(workdir.root_path().join("dir")) else { return };
+        opened += 1;
+        let is_inside = root.root_path().starts_with(workdir.root_path());
+        let expected = if is_inside { "inside" } else { "secret" };
+        assert_eq!(root.read(&path(&root, "secret"), 100).unwrap(), expected.as_bytes());
+    });
+    assert!(opened > 0, "the race was always lost, so nothing was tested");
+}
+
+#[test]
 fn never_walks_through_a_swapped_directory() {
     let swap = |fixture: &Fixture| swap_for_link(fixture, "dir", &fixture.outside());
     check(ROUNDS, "dir/sub/inside = inside", swap, |workdir| {

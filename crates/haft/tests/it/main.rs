@@ -7,6 +7,8 @@
 mod attacks;
 #[cfg(feature = "policy")]
 mod decisions;
+#[cfg(all(feature = "changes", target_os = "linux"))]
+mod killed;
 mod ordering;
 #[cfg(feature = "policy")]
 mod policy;

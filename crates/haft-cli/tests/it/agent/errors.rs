@@ -18,7 +18,8 @@ fn check(arguments: &[&str], expected: Expect) {
 /// Has a service answer so, and tells what is said on standard error.
 #[expect(clippy::needless_pass_by_value, reason = "snapshots read better without a reference")]
 fn check_answer(answer: Answer, expected: Expect) {
-    let service = Service::answering([answer]);
+    // One that breaks off is asked for again, twice.
+    let service = Service::answering([answer.clone(), answer.clone(), answer]);
     let output = agent(&tree(), &service, Wire::Anthropic, &["Go."]).output().unwrap();
     ended(&output, 1);
     expected.assert_eq(&String::from_utf8(output.stderr).unwrap());
@@ -125,7 +126,7 @@ fn what_is_wrong_with_where_a_model_is_asked_is_said_before_anything_is_asked() 
         stderr: error: the following required arguments were not provided:
         stderr:   --price <PRICES>
         stderr: 
-        stderr: Usage: haft agent --model <PROVIDER/NAME> --price <PRICES> --max-cost <AMOUNT> <PROMPT|->
+        stderr: Usage: haft agent --model <PROVIDER/NAME> --price <PRICES> --max-cost <AMOUNT> <PROMPT|->...
         stderr: 
         stderr: For more information, try '--help'.
         exit 2

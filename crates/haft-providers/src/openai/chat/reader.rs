@@ -6,8 +6,8 @@ use crate::held::Held;
 use crate::kept::Wire;
 use crate::names::Aliases;
 use crate::turn::{Deltas, Flow, Reader};
-use haft_core::{CallId, StopReason, Usage};
-use haft_model::{Delta, ModelError};
+use haft_core::{CallId, StopReason, Usage, Visible};
+use haft_model::{Delta, ModelError, ProtocolError};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
@@ -47,6 +47,8 @@ struct Call {
 
 enum Ending {
     Whole,
+    /// It says that it makes calls.
+    Calls,
     Cut(StopReason),
 }
 
@@ -83,6 +85,11 @@ impl ChunkReader {
             self.has_refusal = true;
             out.text(text);
         }
+        if !delta["function_call"].is_null() {
+            let what = "it calls a function in a form that is no longer in use (`function_call`); choose a service that \
+                        makes `tool_calls`";
+            return Err(Fault::malformed(what.to_owned()));
+        }
         if let Some(calls) = delta["tool_calls"].as_array() {
             for call in calls {
                 self.call(call, out)?;
@@ -90,9 +97,16 @@ impl ChunkReader {
         }
         if let Some(reason) = choice["finish_reason"].as_str().filter(|reason| !reason.is_empty()) {
             self.stop = Some(match reason {
-                "stop" | "tool_calls" | "function_call" | "eos" | "eos_token" | "stop_sequence"
-                | "end_turn" => Ending::Whole,
-                "length" => Ending::Cut(StopReason::MaxTokens),
+                "stop" | "eos" | "eos_token" | "stop_sequence" | "end_turn" => Ending::Whole,
+                "tool_calls" | "function_call" => Ending::Calls,
+                // Mistral's word for a turn that does not fit the model.
+                "length" | "model_length" => Ending::Cut(StopReason::MaxTokens),
+                // DeepSeek's word for a service that broke off.
+                "insufficient_system_resource" => {
+                    return Err(Fault::passing(ModelError::unavailable(
+                        "the service has no room for the turn",
+                    )));
+                }
                 "content_filter" => Ending::Cut(StopReason::Refused),
                 _ => return Err(out.unknown_stop(reason)),
             });
@@ -100,9 +114,14 @@ impl ChunkReader {
         Ok(())
     }
 
-    /// Reads content that is a list, as of Mistral's reasoning models.
+    /// Reads content that is a list, as of Mistral's reasoning models; what is not known is told by a note.
     fn parts(&mut self, parts: &[Value], out: &mut Deltas<'_>) {
         for part in parts {
+            if !part["text"].is_string() && !part["thinking"].is_array() {
+                self.end_reasoning(out);
+                let kind: String = part["type"].as_str().unwrap_or("unnamed").chars().take(64).collect();
+                out.text(&format!("[a part of the answer that cannot be shown: {}]", Visible::line(&kind)));
+            }
             if let Some(text) = part["text"].as_str().filter(|text| !text.is_empty()) {
                 self.end_reasoning(out);
                 out.text(text);
@@ -204,8 +223,9 @@ impl ChunkReader {
         out.push(Delta::Stop(match self.stop {
             None => return Err(Fault::passing(ModelError::Truncated)),
             Some(Ending::Cut(stop)) => stop,
-            Some(Ending::Whole) if self.has_refusal => StopReason::Refused,
-            Some(Ending::Whole) if !self.calls.is_empty() => StopReason::ToolCalls,
+            Some(Ending::Whole | Ending::Calls) if self.has_refusal => StopReason::Refused,
+            Some(Ending::Whole | Ending::Calls) if !self.calls.is_empty() => StopReason::ToolCalls,
+            Some(Ending::Calls) => return Err(Fault::last(ProtocolError::NoCalls)),
             Some(Ending::Whole) => StopReason::EndTurn,
         }));
         Ok(Flow::Over)

@@ -33,7 +33,7 @@ pub(super) fn body(model: &OpenAiChatModel, request: &ModelRequest) -> Value {
         });
         body.insert("tools".into(), tools.collect());
         let named = |name: &str| json!({ "type": "function", "function": { "name": name } });
-        if let Some(choice) = choice(&model.tool_choice, model.name_rule(), named) {
+        if let Some(choice) = choice(model.tool_choice.of(request), model.name_rule(), named) {
             body.insert("tool_choice".into(), choice);
         }
         if !model.capabilities.parallel_tool_calls {

@@ -37,7 +37,7 @@ pub(super) fn body(model: &OpenAiResponsesModel, request: &ModelRequest) -> Valu
         });
         body.insert("tools".into(), tools.collect());
         let named = |name: &str| json!({ "type": "function", "name": name });
-        if let Some(choice) = choice(&model.tool_choice, NameRule::Any, named) {
+        if let Some(choice) = choice(model.tool_choice.of(request), NameRule::Any, named) {
             body.insert("tool_choice".into(), choice);
         }
         if !model.capabilities.parallel_tool_calls {

@@ -6,7 +6,7 @@ use super::git::{Purpose, Repository};
 use super::layout::{Layout, Ready};
 use super::proof::{Candidate, Proof};
 use super::snapshot::{add, leave_out_repositories, line, measure};
-use super::{PlaceLimits, listed, listing, shown};
+use super::{PlaceLimits, listed, listing, shown, staged};
 use std::collections::HashMap;
 
 const BINARY: &str = "since it is not text";
@@ -15,6 +15,9 @@ const NAMELESS: &str = "since its name is not UTF-8";
 const REPOSITORY: &str = "since it is a git repository of its own";
 const OUTSIDE: &str = "since it is outside of the working directory";
 
+/// How many bytes the files that a patch is about may have, before and afterwards, for each that the patch may have.
+const PROVEN_FOR_EACH: usize = 16;
+
 /// Works out the patch of a place.
 pub(super) async fn changes(
     repository: &Repository,
@@ -22,11 +25,12 @@ pub(super) async fn changes(
     ready: &Ready,
     limits: &PlaceLimits,
 ) -> Result<Patch, WorkplaceError> {
+    start_over(repository, ready, limits).await?;
     let arguments = ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", "-z"];
     let names = repository.run(&arguments, &[], listing(limits)).await?;
     measure(&layout.tree(), names, limits).await?;
     add(repository, &[]).await?;
-    let repositories = leave_out_repositories(repository, listing(limits)).await?;
+    let repositories = leave_out_repositories(repository, staged(limits)).await?;
     let now =
         line(&repository.run(&["write-tree", "--missing-ok"], &[], Purpose::to("write the files")).await?);
     let mut left_out: Vec<LeftOut> =
@@ -50,10 +54,24 @@ pub(super) async fn changes(
             Err(refused) => left_out.push(refused),
         }
     }
-    let proof = Proof { repository, directory: layout.proof(), most_bytes: limits.bytes };
-    let (patch, unproven) = proof.of(candidates).await?;
+    let most_bytes = limits.patch_bytes.saturating_mul(PROVEN_FOR_EACH);
+    let (patch, unproven) =
+        Proof { repository, directory: layout.proof(), most_bytes }.of(candidates).await?;
     left_out.extend(unproven);
     Ok(patch.left_out(left_out))
+}
+
+/// Sets the index to what the child began with, whatever was in it: what broke off before may have left there a repository of
+/// the child's, which git would run itself in to see how it stands, under the settings that the child gave it.
+async fn start_over(
+    repository: &Repository,
+    ready: &Ready,
+    limits: &PlaceLimits,
+) -> Result<(), WorkplaceError> {
+    // What is known of files that are as they were is kept; `-i` has it look at none of them.
+    let purpose = Purpose::to("start over from what it began with");
+    repository.run(&["read-tree", "--reset", "-i", &ready.base], &[], purpose).await?;
+    leave_out_repositories(repository, staged(limits)).await.map(drop)
 }
 
 /// One entry of the list of what differs.

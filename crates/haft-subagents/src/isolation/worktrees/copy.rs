@@ -4,8 +4,8 @@ use super::super::workplaces::WorkplaceError;
 use super::git::Git;
 use super::layout::{Layout, Ready, make_directory};
 use super::made::{Made, failed};
-use super::snapshot::{OURS, add, settle};
-use super::{PlaceLimits, shown};
+use super::snapshot::{OURS, add, leave_out_repositories, settle};
+use super::{PlaceLimits, shown, staged};
 use haft_workdir::{EntryKind, WalkOptions, Workdir, WorkdirPath};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -50,10 +50,11 @@ pub(super) async fn copy(
     let repository = git.on(layout.git(), layout.tree());
     // All that was copied counts, whatever git would ignore besides.
     add(&repository, &["--force"]).await?;
+    leave_out_repositories(&repository, staged(limits)).await?;
     let borrowed = vec![layout.git().join("objects")];
     let own = Made { borrowed, is_verbatim: true, ..Made::default() };
     let base = settle(&repository, layout, &own, None).await?;
-    Ok(Ready { base, prefix: String::new(), missing })
+    Ok(Ready { base, prefix: String::new(), missing, taken_up: false })
 }
 
 struct Copying {

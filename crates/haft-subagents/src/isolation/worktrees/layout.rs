@@ -8,6 +8,8 @@ use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime};
 
 /// Which form of a place this program makes and reads.
 const VERSION: u32 = 1;
@@ -20,6 +22,10 @@ const READY: &str = "ready.json";
 
 /// Is held by whoever works in a place.
 const LOCK: &str = "lock";
+
+/// How long a place is tried that somebody holds: whatever this process starts has all that it has open until it is another
+/// program, a place that was just let go, too.
+const PASSING: Duration = Duration::from_millis(100);
 
 /// How many digits of the digest of a run's name are the name of its place.
 const DIGITS: usize = 24;
@@ -58,6 +64,9 @@ pub(super) struct Ready {
     pub(super) prefix: String,
     /// What its parent has and it has not.
     pub(super) missing: Vec<String>,
+    /// Whether what its run had changed before was put in.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) taken_up: bool,
 }
 
 impl Layout {
@@ -111,6 +120,11 @@ impl Layout {
         read(&self.0.join(READY))
     }
 
+    /// Since when it is there.
+    pub(super) fn since(&self) -> Option<SystemTime> {
+        fs::symlink_metadata(self.0.join(MARKER)).and_then(|found| found.modified()).ok()
+    }
+
     /// Takes the place for this process: makes it where there is none. What is there must be this run's.
     pub(super) fn take(&self, run: &RunId) -> Result<Hold, WorkplaceError> {
         make_directory(&self.0)?;
@@ -135,10 +149,14 @@ impl Layout {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false).mode(0o600);
         let file = options.open(&path).map_err(|source| failed("lock", &path, source))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Hold { _file: file }),
-            Err(TryLockError::WouldBlock) => Err(WorkplaceError::Busy { run: run.clone() }),
-            Err(TryLockError::Error(source)) => Err(failed("lock", &path, source)),
+        let until = Instant::now() + PASSING;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Hold { _file: file }),
+                Err(TryLockError::WouldBlock) if Instant::now() < until => sleep(PASSING / 50),
+                Err(TryLockError::WouldBlock) => return Err(WorkplaceError::Busy { run: run.clone() }),
+                Err(TryLockError::Error(source)) => return Err(failed("lock", &path, source)),
+            }
         }
     }
 

@@ -4,10 +4,11 @@ use super::super::workplaces::WorkplaceError;
 use super::git::{Git, Purpose, Repository};
 use super::layout::{Layout, Ready, make_directory};
 use super::made::{Made, failed, taken};
-use super::{PlaceLimits, listed, listing};
+use super::{PlaceLimits, listed, listing, staged};
 use haft_workdir::Workdir;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// How many submodules and the like are named.
@@ -33,14 +34,15 @@ pub(super) struct Source {
 impl Source {
     /// Finds the repository of a directory; nothing where there is none.
     ///
-    /// Which directory is its top is decided here by where `.git` is, since a repository's settings could name any.
+    /// Which directory is its top is decided here by where `.git` is, since a repository's settings could name any. One that
+    /// belongs to another user is passed over, since anybody may have put it into a directory that all can write to.
     pub(super) async fn find(git: &Git, root: &Path) -> Result<Option<Self>, WorkplaceError> {
         for top in root.ancestors() {
             let git_dir = top.join(".git");
             let Ok(prefix) = root.strip_prefix(top) else { continue };
             let Some(prefix) = prefix.to_str() else { continue };
             let is_inside = prefix.split('/').any(|name| name.eq_ignore_ascii_case(".git"));
-            if is_inside || fs::symlink_metadata(&git_dir).is_err() {
+            if is_inside || !is_own(&git_dir) {
                 continue;
             }
             let repository = git.on(&git_dir, top);
@@ -63,6 +65,9 @@ impl Source {
             let (0, [format, objects, exclude, shallow, b""]) = (told.code, lines.as_slice()) else {
                 continue;
             };
+            if !is_own(&path(objects)) {
+                continue;
+            }
             let head =
                 repository.ask(&["rev-parse", "--quiet", "--verify", "HEAD^{commit}"], &[], purpose).await?;
             let head = if head.code == 0 { Some(line(&head.stdout)) } else { None };
@@ -103,16 +108,22 @@ impl Source {
         made.make(&layout.git())?;
         let parent = git.on(self.top.join(".git"), &self.top);
         let ours = git.on(layout.git(), &self.top);
-        let index = parent.run(&["ls-files", "--stage", "-z"], &[], listing(limits)).await?;
-        let (files, _) = without_repositories(&index);
+        // With a sign in front, by which those are told that are not wanted in the working tree.
+        let index = parent.run(&["ls-files", "-t", "--stage", "-z"], &[], staged(limits)).await?;
+        let (files, _) = without_repositories(&wanted(&index));
         ours.run(&["update-index", "-z", "--index-info"], &files, Purpose::to("take over the index")).await?;
         self.measure(&ours, limits).await?;
-        add(&ours, &[]).await?;
-        let missing = leave_out_repositories(&ours, listing(limits)).await?;
+        // Where the parent works below the top, nothing of what is beside that is looked at: what was added there is there.
+        match self.prefix.as_str() {
+            "" => add(&ours, &[]).await?,
+            prefix if self.has_files(&ours, limits).await? => add(&ours, &["--", prefix]).await?,
+            _ => {}
+        }
+        let missing = leave_out_repositories(&ours, staged(limits)).await?;
         let shown = missing.iter().map(|path| super::shown(path)).take(NAMED).collect();
         let tree = git.on(layout.git(), layout.tree());
         let base = settle(&tree, layout, &self.own(layout), self.head.as_deref()).await?;
-        Ok(Ready { base, prefix: self.prefix.clone(), missing: shown })
+        Ok(Ready { base, prefix: self.prefix.clone(), missing: shown, taken_up: false })
     }
 
     /// The repository that the child gets: it has the history and borrows all objects.
@@ -137,9 +148,21 @@ impl Source {
 
     /// Looks at how much there is before any of it is read.
     async fn measure(&self, ours: &Repository, limits: &PlaceLimits) -> Result<(), WorkplaceError> {
-        let arguments = ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", "-z"];
-        let names = ours.run(&arguments, &[], listing(limits)).await?;
+        let mut names =
+            ours.run(&["ls-files", "--cached", "--deduplicate", "-z"], &[], listing(limits)).await?;
+        let mut arguments = vec!["ls-files", "--others", "--exclude-standard", "-z"];
+        if !self.prefix.is_empty() {
+            arguments.extend(["--", self.prefix.as_str()]);
+        }
+        names.extend(ours.run(&arguments, &[], listing(limits)).await?);
         measure(&self.top, names, limits).await
+    }
+
+    /// Tells whether there is a file where the parent works: git refuses to add what is not there at all.
+    async fn has_files(&self, ours: &Repository, limits: &PlaceLimits) -> Result<bool, WorkplaceError> {
+        let arguments =
+            ["ls-files", "--cached", "--others", "--exclude-standard", "-z", "--", self.prefix.as_str()];
+        Ok(!ours.run(&arguments, &[], listing(limits)).await?.is_empty())
     }
 }
 
@@ -223,6 +246,26 @@ pub(super) async fn settle(
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed("copy", &index, error)),
         _ => Ok(base),
     }
+}
+
+/// Tells whether there is something of this name that belongs to the user.
+fn is_own(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.uid() == rustix::process::geteuid().as_raw())
+}
+
+/// Takes the signs off a list of an index, and those entries out that the working tree is not to have: sparse ones, whose objects
+/// need not be there either.
+fn wanted(index: &[u8]) -> Vec<u8> {
+    let mut wanted = Vec::with_capacity(index.len());
+    for entry in listed(index) {
+        if let [sign, b' ', entry @ ..] = entry
+            && *sign != b'S'
+        {
+            wanted.extend_from_slice(entry);
+            wanted.push(0);
+        }
+    }
+    wanted
 }
 
 /// Divides a list of an index into what is a file and what is a repository of its own.

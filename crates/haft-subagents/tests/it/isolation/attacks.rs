@@ -8,6 +8,7 @@ use std::io::Write as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// The hooks that git knows (githooks(5)).
 const HOOKS: [&str; 12] = [
@@ -123,8 +124,58 @@ async fn nothing_that_a_repository_says_is_run() {
         below.place.remove().await.unwrap();
         child.place.remove().await.unwrap();
     }
-    house.places.prune(&|_| false).await.unwrap();
+    house.places.prune(Duration::ZERO, &|_| false).await.unwrap();
     assert!(!mark.exists(), "something was run: {}", fs::read_to_string(&mark).unwrap());
+}
+
+#[tokio::test]
+async fn a_repository_of_the_child_that_stayed_in_the_index_is_not_looked_into() {
+    if !has_git() {
+        return;
+    }
+    let tree = Tree::new();
+    let (program, mark) = program(&tree);
+    let house = House::of(committed(Tree::new().file("a", "1\n")));
+    let child = house.place("child").await;
+    let within = child.root.join("within");
+    fs::create_dir(&within).unwrap();
+    git(&within, ["init", "--quiet"]);
+    fs::write(within.join("b"), "1\n").unwrap();
+    git(&within, ["add", "--all"]);
+    git(&within, ["commit", "--quiet", "-m", "x"]);
+    let commit = git(&within, ["rev-parse", "HEAD"]);
+    fs::write(within.join("b"), "2\n").unwrap();
+    arm(&within.join(".git"), &program);
+    child.write("a", "2\n");
+    // The process ended between taking in the files and leaving out the repositories.
+    let ours = child.root.parent().unwrap().join("git");
+    let entry = format!("160000,{},within", commit.trim());
+    let options = [format!("--git-dir={}", ours.display()), format!("--work-tree={}", child.root.display())];
+    let options = options.iter().map(String::as_str);
+    git(&child.root, options.chain(["update-index", "--add", "--cacheinfo", entry.as_str()]));
+    for _ in 0..2 {
+        let told = super::fixture::told(&child.changes().await);
+        assert_eq!(told, "changed `a` (+1 -1)\nnot within, since it is a git repository of its own\n");
+        assert!(!mark.exists(), "something was run: {}", fs::read_to_string(&mark).unwrap());
+    }
+}
+
+#[tokio::test]
+async fn a_repository_of_another_user_is_passed_over() {
+    if !has_git() {
+        return;
+    }
+    for of_another in [".git", ".git/objects"] {
+        let project = committed(Tree::new().file("secret", "hunter2\n").file("dir/a", "1\n"));
+        // Root alone can give a file away.
+        if std::os::unix::fs::lchown(project.path().join(of_another), Some(65534), None).is_err() {
+            return;
+        }
+        let workdir = haft_workdir::Workdir::open(project.path().join("dir")).unwrap();
+        let house = House::at(project, workdir);
+        let child = house.place("child").await;
+        assert!(child.has("a") && !child.has("../secret") && !child.has("../dir"), "{of_another}");
+    }
 }
 
 #[tokio::test]
@@ -199,12 +250,12 @@ async fn a_directory_that_looks_like_a_place_is_not_touched() {
     assert!(matches!(refused, Some(haft_subagents::WorkplaceError::Foreign { .. })), "{refused:?}");
     // Nor if it claims to be another's place.
     fs::write(place.join("haft-place.json"), r#"{"version":1,"run":"other"}"#).unwrap();
-    assert_eq!(house.places.prune(&|_| false).await.unwrap(), 0);
+    assert_eq!(house.places.prune(Duration::ZERO, &|_| false).await.unwrap(), 0);
     let elsewhere = Tree::new().file("precious", "mine");
     fs::write(elsewhere.path().join("haft-place.json"), r#"{"version":1,"run":"linked"}"#).unwrap();
     let link = place.parent().unwrap().join("0123456789abcdef01234567");
     symlink(elsewhere.path(), &link).unwrap();
-    assert_eq!(house.places.prune(&|_| false).await.unwrap(), 0);
+    assert_eq!(house.places.prune(Duration::ZERO, &|_| false).await.unwrap(), 0);
     assert_eq!(fs::read_to_string(place.join("precious")).unwrap(), "mine");
     assert_eq!(elsewhere.read("precious"), "mine");
 }

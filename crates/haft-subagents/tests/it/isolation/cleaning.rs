@@ -1,9 +1,12 @@
 use super::fixture::{House, committed, has_git, id, scope, told, worktrees};
-use haft_subagents::{Isolation, KeptChanges, PlaceLimits, WorkplaceError, Workplaces as _, take_changes};
+use haft_subagents::{
+    Isolation, KeptChanges, PlaceLimits, WorkplaceError, Workplaces as _, take_changes, take_up_changes,
+};
 use haft_testkit::Tree;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 fn project() -> Tree {
     committed(Tree::new().file("a", "1\n"))
@@ -47,7 +50,7 @@ async fn a_place_stays_while_something_in_it_is_carried_by_no_patch() {
     take_changes(&*child.place, &kept, &id("lead")).await.unwrap();
     assert!(child.has("picture"));
     drop(child);
-    assert_eq!(house.places.prune(&|_| false).await.unwrap(), 1);
+    assert_eq!(house.places.prune(Duration::ZERO, &|_| false).await.unwrap(), 1);
 }
 
 #[tokio::test]
@@ -79,7 +82,9 @@ async fn places_that_nobody_wants_are_pruned_and_no_others() {
     let places = house.state.path().join("places");
     fs::write(places.join("a file"), "").unwrap();
     fs::create_dir(places.join("a directory")).unwrap();
-    assert_eq!(house.places.prune(&|run| *run == id("wanted")).await.unwrap(), 1);
+    // What was made just now may be wanted by somebody who is not asked.
+    assert_eq!(house.places.prune(Duration::from_hours(1), &|_| false).await.unwrap(), 0);
+    assert_eq!(house.places.prune(Duration::ZERO, &|run| *run == id("wanted")).await.unwrap(), 1);
     assert_eq!(entries(&places), 4);
     assert!(in_use.has("a") && house.place("wanted").await.has("a"));
 }
@@ -97,7 +102,7 @@ async fn one_that_broke_off_while_it_was_made_is_made_anew() {
     fs::remove_file(place.join("tree/a")).unwrap();
     assert!(house.place("child").await.has("a"));
     // Or before it was marked.
-    house.places.prune(&|_| false).await.unwrap();
+    house.places.prune(Duration::ZERO, &|_| false).await.unwrap();
     fs::create_dir(&place).unwrap();
     assert!(house.place("child").await.has("a"));
 }
@@ -110,9 +115,67 @@ async fn there_are_so_many_places_and_no_more() {
     let house = House::of(project()).limited(PlaceLimits { places: 2, ..PlaceLimits::default() });
     let (one, _two) = (house.place("one").await, house.place("two").await);
     let refused = house.try_place("three", Isolation::Worktree).await.err();
-    assert!(matches!(refused, Some(WorkplaceError::TooMuch { what: "places", most: 2 })), "{refused:?}");
+    assert!(matches!(refused, Some(WorkplaceError::Full { most: 2 })), "{refused:?}");
     one.place.remove().await.unwrap();
     house.place("three").await;
+}
+
+#[tokio::test]
+async fn changes_are_told_though_the_process_ended_before_it_could_say_so() {
+    if !has_git() {
+        return;
+    }
+    let house = House::of(project());
+    let kept = KeptChanges::new(house.state.path().join("changes"));
+    let child = house.place("child").await;
+    child.write("a", "2\n");
+    let patch = take_changes(&*child.place, &kept, &id("lead")).await.unwrap();
+    // By itself, and by a host that has it go on from there.
+    let again = house.place("child").await;
+    assert_eq!(take_changes(&*again.place, &kept, &id("lead")).await.unwrap(), patch);
+    let again = house.place("child").await;
+    take_up_changes(&*again.place, &kept, &id("lead")).await.unwrap();
+    assert_eq!(again.read("a"), "2\n");
+    assert_eq!(take_changes(&*again.place, &kept, &id("lead")).await.unwrap(), patch);
+}
+
+#[tokio::test]
+async fn what_was_changed_before_is_put_into_a_new_place_once() {
+    if !has_git() {
+        return;
+    }
+    let house = House::of(project());
+    let kept = KeptChanges::new(house.state.path().join("changes"));
+    let lead = id("lead");
+    house.place("child").await.write("a", "2\n").write("b", "1\n");
+    take_changes(&*house.place("child").await.place, &kept, &lead).await.unwrap();
+    let child = house.place("child").await;
+    take_up_changes(&*child.place, &kept, &lead).await.unwrap();
+    child.write("a", "1\n").remove("b");
+    drop(child);
+    // The host starts again, and what the child has undone is not done anew.
+    let child = house.place("child").await;
+    take_up_changes(&*child.place, &kept, &lead).await.unwrap();
+    assert_eq!(child.read("a"), "1\n");
+    assert!(take_changes(&*child.place, &kept, &lead).await.unwrap().is_empty());
+    assert_eq!(kept.waiting(&lead).unwrap(), []);
+}
+
+#[tokio::test]
+async fn what_was_changed_before_and_does_not_fit_stays_kept() {
+    if !has_git() {
+        return;
+    }
+    let house = House::of(project());
+    let kept = KeptChanges::new(house.state.path().join("changes"));
+    let lead = id("lead");
+    house.place("child").await.write("a", "2\n");
+    let patch = take_changes(&*house.place("child").await.place, &kept, &lead).await.unwrap();
+    fs::write(house.project.path().join("a"), "by another\n").unwrap();
+    let child = house.place("child").await;
+    let refused = take_up_changes(&*child.place, &kept, &lead).await;
+    assert!(matches!(refused, Err(WorkplaceError::Unfit { .. })), "{refused:?}");
+    assert_eq!(kept.read(&lead, &id("child")).unwrap(), patch);
 }
 
 #[tokio::test]

@@ -256,6 +256,48 @@ async fn a_file_becomes_a_directory() {
 }
 
 #[tokio::test]
+async fn of_many_changes_those_that_do_not_fit_are_left_out_alone() {
+    if !has_git() {
+        return;
+    }
+    let house = House::of(committed(project()));
+    let child = house.place("child").await;
+    for file in 0..100 {
+        child.write(&format!("many/{file:03}"), "x\n");
+    }
+    child.remove("a").write("a/b", "b\n").write("dos", "one\n2\r\n");
+    let patch = child.changes().await;
+    assert_eq!(patch.files.len(), 101);
+    let left_out: Vec<&str> = patch.left_out.iter().map(|out| out.path.as_str()).collect();
+    assert_eq!(left_out, ["a/b", "dos"]);
+}
+
+#[tokio::test]
+async fn files_that_are_too_large_together_are_left_out() {
+    if !has_git() {
+        return;
+    }
+    let names = ["1", "2", "3", "4", "5"];
+    let large = "line\n".repeat(500);
+    let project = names.into_iter().fold(Tree::new(), |tree, name| tree.file(name, &large));
+    let limits = PlaceLimits { patch_bytes: 1_000, ..PlaceLimits::default() };
+    let house = House::of(committed(project)).limited(limits);
+    let child = house.place("child").await;
+    for name in names {
+        child.write(name, format!("{large}and one\n"));
+    }
+    // Each has 2,500 bytes before and 2,508 afterwards; those of 16 patches are looked at.
+    expect![[r"
+        changed `1` (+1 -0)
+        changed `2` (+1 -0)
+        changed `3` (+1 -0)
+        not 4, since the files that were changed are too large together
+        not 5, since the files that were changed are too large together
+    "]]
+    .assert_eq(&told(&child.changes().await));
+}
+
+#[tokio::test]
 async fn a_repository_within_is_told() {
     check(
         |child| {

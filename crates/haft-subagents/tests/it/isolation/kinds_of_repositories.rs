@@ -266,6 +266,65 @@ async fn the_parent_works_below_the_top() {
 }
 
 #[tokio::test]
+async fn nothing_is_taken_from_beside_where_the_parent_works_but_what_was_added() {
+    if !has_git() {
+        return;
+    }
+    let project = committed(Tree::new().file("sub/a", "1\n").file("beside", "1\n").file("gone", "1\n"));
+    let project = project.file("secret", "hunter2\n").file("beside", "2\n").file("sub/untracked", "x\n");
+    fs::remove_file(project.path().join("gone")).unwrap();
+    let workdir = haft_workdir::Workdir::open(project.path().join("sub")).unwrap();
+    let house = House::at(project, workdir);
+    let child = house.place("child").await;
+    assert_eq!((child.read("untracked"), child.read("../beside")), ("x\n".to_owned(), "1\n".to_owned()));
+    assert!(child.has("../gone") && !child.has("../secret"));
+    check_in(
+        house,
+        Isolation::Worktree,
+        &expect![[r"
+            has a untracked
+            misses 
+            status 
+            added `new` (+1 -0)
+        "]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn the_parent_works_where_nothing_is() {
+    if !has_git() {
+        return;
+    }
+    let project = committed(Tree::new().file("a", "1\n")).directory("empty");
+    let workdir = haft_workdir::Workdir::open(project.path().join("empty")).unwrap();
+    check_in(
+        House::at(project, workdir),
+        Isolation::Worktree,
+        &expect![[r"
+            has 
+            misses 
+            status 
+            added `new` (+1 -0)
+        "]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_sparse_is_not_there() {
+    if !has_git() {
+        return;
+    }
+    let project = committed(Tree::new().file("in/a", "1\n").file("out/b", "1\n"));
+    git(project.path(), ["sparse-checkout", "set", "in"]);
+    let workdir = haft_workdir::Workdir::open(project.path().join("in")).unwrap();
+    let house = House::at(project, workdir);
+    let child = house.place("child").await;
+    assert!(child.has("a") && !child.has("../out/b"));
+}
+
+#[tokio::test]
 async fn objects_have_long_names() {
     if !has_git() {
         return;

@@ -181,6 +181,30 @@ fn says_what_is_wrong() {
         "]],
         ),
         (
+            "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+target\n",
+            expect![[r"
+                error: line 2 is of a symbolic link, which is not made or changed here; make it with a command
+            "]],
+        ),
+        (
+            "diff --git a/l b/l\nindex 1..2 120000\n--- a/l\n+++ b/l\n@@ -1 +1 @@\n-a\n+b\n",
+            expect![[r"
+                error: line 2 is of a symbolic link, which is not made or changed here; make it with a command
+            "]],
+        ),
+        (
+            "diff --git a/m b/m\ndeleted file mode 160000\n",
+            expect![[r"
+            error: line 2 is of a submodule, which is not made or changed here; use git for it
+        "]],
+        ),
+        (
+            "diff --git a/x b/x\nold mode 100644\nnew mode 755\n",
+            expect![[r"
+            error: the mode at line 3 is none of a file; write 100644 or 100755
+        "]],
+        ),
+        (
             "diff --git a/x b/x\nindex 1..2\nBinary files a/x and b/x differ\n",
             expect![[r"
             error: line 3 is of a binary patch, which is not made here; write the file another way

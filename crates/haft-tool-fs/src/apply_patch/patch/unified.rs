@@ -52,11 +52,14 @@ pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, String> {
         } else if !head.is_git {
             // Whatever stands above a diff is not part of it.
         } else if let Some(mode) = rest("new file mode ") {
-            (head.is_new, head.executable) = (true, mode.ends_with("755").then_some(true));
-        } else if line.starts_with("deleted file mode ") {
+            (head.is_new, head.executable) = (true, is_executable(&mode, number)?.then_some(true));
+        } else if let Some(mode) = rest("deleted file mode ") {
+            is_executable(&mode, number)?;
             head.is_deleted = true;
         } else if let Some(mode) = rest("new mode ") {
-            head.executable = Some(mode.ends_with("755"));
+            head.executable = Some(is_executable(&mode, number)?);
+        } else if let Some((_, mode)) = rest("index ").as_deref().and_then(|index| index.rsplit_once(' ')) {
+            is_executable(mode, number)?;
         } else if let Some(from) = rest("rename from ") {
             head.renamed.get_or_insert_default().0 = from;
         } else if let Some(to) = rest("rename to ") {
@@ -69,6 +72,20 @@ pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, String> {
     }
     files.extend(head.finish()?);
     Ok(files)
+}
+
+/// Tells of a mode as git writes it whether a file is to be executable; refuses what is no file.
+fn is_executable(mode: &str, number: usize) -> Result<bool, String> {
+    match mode {
+        "120000" => Err(format!(
+            "line {number} is of a symbolic link, which is not made or changed here; make it with a command"
+        )),
+        "160000" => {
+            Err(format!("line {number} is of a submodule, which is not made or changed here; use git for it"))
+        }
+        _ if mode.starts_with("100") && mode.len() == 6 => Ok(mode.ends_with("755")),
+        _ => Err(format!("the mode at line {number} is none of a file; write 100644 or 100755")),
+    }
 }
 
 impl Head {

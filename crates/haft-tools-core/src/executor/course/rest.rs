@@ -371,9 +371,10 @@ impl<'a> Rest<'a> {
     }
 
     /// Bounds what a call is answered with, and answers it.
-    pub(super) async fn conclude(&mut self, Answer { status, output }: Answer, span: &Span) -> CallOutcome {
-        match self.shaper().shape(output, &self.repairs) {
-            Ok((output, truncation)) => self.reply(status, output, truncation, span),
+    pub(super) async fn conclude(&mut self, answer: Answer, span: &Span) -> CallOutcome {
+        let Answer { status, mut output } = answer;
+        match self.shaper().shape(&mut output, &self.repairs) {
+            Ok(truncation) => self.reply(status, output, truncation, span),
             Err(output) => self.conclude_large(status, output, span).await,
         }
     }

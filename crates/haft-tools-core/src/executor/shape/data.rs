@@ -1,3 +1,4 @@
+use super::depth::{MOST_LEVELS, is_shallow};
 use super::notes::Whereabouts;
 use crate::Limits;
 use haft_core::{Content, ToolOutput};
@@ -11,33 +12,47 @@ pub(super) struct CutData {
     bytes: u64,
     details_bytes: u64,
     most_bytes: usize,
+    /// Whether it is nested too deep.
+    is_deep: bool,
 }
 
 pub(super) fn fits(output: &ToolOutput, limits: &Limits) -> bool {
-    let within = |value: &Value| value.is_null() || json_bytes(value, limits.data_bytes).is_some();
+    let within = |value: &Value| {
+        value.is_null() || is_shallow(value) && json_bytes(value, limits.data_bytes).is_some()
+    };
     output.structured.as_ref().is_none_or(within) && within(&output.details)
 }
 
-/// Leaves out the result as data, and what is for the host, where they are too much.
+/// Leaves out the result as data, and what is for the host, where they are too much or nested too deep.
 ///
 /// What is for the host is not stored: the model can read what is.
 pub(super) fn cut(output: &mut ToolOutput, limits: &Limits) -> Option<CutData> {
     let most_bytes = limits.data_bytes;
     let is_over = |value: &Value| !value.is_null() && json_bytes(value, most_bytes).is_none();
     let mut details_bytes = 0;
-    if is_over(&output.details) {
+    let is_deep = !is_shallow(&output.details);
+    if is_deep || is_over(&output.details) {
         details_bytes = json_bytes(&output.details, usize::MAX).unwrap_or_default() as u64;
-        tracing::warn!(details_bytes, most_bytes, "the details of an output are too large and were left out");
-        output.details = json!({ "left_out": { "bytes": details_bytes, "most_bytes": most_bytes } });
+        tracing::warn!(
+            details_bytes,
+            most_bytes,
+            is_deep,
+            "the details of an output are too much and were left out"
+        );
+        let most =
+            if is_deep { json!({ "most_levels": MOST_LEVELS }) } else { json!({ "most_bytes": most_bytes }) };
+        output.details = json!({ "left_out": most });
+        output.details["left_out"]["bytes"] = json!(details_bytes);
     }
-    let structured = output.structured.take_if(|structured| is_over(structured));
+    let is_deep = output.structured.as_ref().is_some_and(|structured| !is_shallow(structured));
+    let structured = output.structured.take_if(|structured| is_deep || is_over(structured));
     let is_left_out = structured.is_some();
     let is_read =
         |structured: &Value| matches!(&output.content[..], [Content::Json { value }] if value == structured);
     let whole =
         structured.filter(|structured| !is_read(structured)).map(|structured| format!("{structured:#}"));
     let bytes = whole.as_ref().map_or(0, |whole| whole.len() as u64);
-    (is_left_out || details_bytes > 0).then_some(CutData { whole, bytes, details_bytes, most_bytes })
+    (is_left_out || details_bytes > 0).then_some(CutData { whole, bytes, details_bytes, most_bytes, is_deep })
 }
 
 impl CutData {
@@ -61,11 +76,11 @@ impl CutData {
             Whereabouts::Nowhere => "ask for less at once".to_owned(),
             Whereabouts::Lost => "it could not be kept; ask for less at once".to_owned(),
         };
-        let Self { bytes, most_bytes, .. } = self;
+        let Self { bytes, most_bytes, is_deep, .. } = self;
         (*bytes > 0).then(|| {
-            format!(
-                "[the result as data, {bytes} bytes, is left out: a reply has at most {most_bytes}; {next}]"
-            )
+            let most =
+                if *is_deep { format!("{MOST_LEVELS} levels of nesting") } else { most_bytes.to_string() };
+            format!("[the result as data, {bytes} bytes, is left out: a reply has at most {most}; {next}]")
         })
     }
 }

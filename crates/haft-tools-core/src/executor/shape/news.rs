@@ -1,4 +1,4 @@
-use super::{IN_PLACE_BYTES, attachments, clean, data, fits, is_untrusted, text};
+use super::{IN_PLACE_BYTES, attachments, clean, data, depth, fits, is_untrusted, text};
 use crate::executor::Frame;
 use crate::{Limits, Redactor, rewrite};
 use haft_core::{Content, EventKind, Progress, ToolOutput, Visible};
@@ -42,6 +42,7 @@ pub(crate) fn shape_news(frame: &Frame, tool: &str, kind: &mut EventKind) {
 /// Cuts an update to what a reply may have: of texts and JSON, as one text, the end, which is the newest.
 fn cut(output: &mut ToolOutput, limits: &Limits, redactor: &Redactor) {
     data::cut(output, limits);
+    depth::flatten(output);
     attachments::cut(&mut output.content, limits);
     if text::fits(&output.content, limits) {
         return;

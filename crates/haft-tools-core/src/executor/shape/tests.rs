@@ -12,11 +12,12 @@ fn shape(output: ToolOutput, most_bytes: usize, repairs: &[Repair]) -> Shaped {
     shape_within(output, &Limits { output_bytes: most_bytes, ..Limits::default() }, repairs)
 }
 
-fn shape_within(output: ToolOutput, limits: &Limits, repairs: &[Repair]) -> Shaped {
+fn shape_within(mut output: ToolOutput, limits: &Limits, repairs: &[Repair]) -> Shaped {
     let (redactor, registry) = (Redactor::new(), ToolRegistry::new());
     let shaper =
         Shaper { limits, redactor: &redactor, outputs: None, registry: &registry, is_untrusted: false };
-    shaper.shape(output, repairs).unwrap_or_else(|_| panic!("nothing is stored"))
+    let truncation = shaper.shape(&mut output, repairs).unwrap_or_else(|_| panic!("nothing is stored"));
+    (output, truncation)
 }
 
 fn check(most_bytes: usize, text: &str, expect: Expect) {
@@ -45,6 +46,31 @@ fn details_that_are_left_out_are_counted_as_cut() {
     assert_eq!(output.to_text(), "done");
     assert_eq!(output.details, json!({ "left_out": { "bytes": 100, "most_bytes": 60 } }));
     assert_eq!(truncation, Some(Truncation::new(104, 4)));
+}
+
+/// Arrays in each other, so many levels of them.
+fn nested(levels: usize) -> serde_json::Value {
+    (0..levels).fold(json!("x"), |inner, _| json!([inner]))
+}
+
+#[test]
+fn data_that_is_nested_too_deep_to_be_kept_is_left_out_or_told_as_text() {
+    let deep = |levels: usize| {
+        ToolOutput::new(vec![Content::json(nested(levels))])
+            .with_structured(nested(levels))
+            .with_details(nested(levels))
+    };
+    let (kept, truncation) = shape(deep(100), 10_000, &[]);
+    assert_eq!((kept, truncation), (deep(100), None));
+    let (cut, truncation) = shape(deep(101), 10_000, &[]);
+    assert_eq!(cut.content, [Content::text(nested(101).to_string())]);
+    assert_eq!((cut.structured, truncation.is_some()), (None, true));
+    assert_eq!(cut.details, json!({ "left_out": { "bytes": 205, "most_levels": 100 } }));
+
+    let told = ToolOutput::text("done").with_structured(nested(121));
+    let (cut, _) = shape(told, 10_000, &[]);
+    assert!(cut.structured.is_none());
+    expect!["[the result as data, 29769 bytes, is left out: a reply has at most 100 levels of nesting; ask for less at once]"].assert_eq(cut.content[1].as_text().unwrap());
 }
 
 #[test]

@@ -1,0 +1,262 @@
+//! Answers of a model that break off, and what they cost.
+
+use crate::driver::scope;
+use async_trait::async_trait;
+use expect_test::{Expect, expect};
+use futures_util::stream::{self, StreamExt as _};
+use haft_agent::{
+    Agent, Budget, CompactError, Compaction, Context, Price, Prices, RunEnd, RunState, StateKeeper, Told,
+};
+use haft_core::{Event, EventKind, StopReason, Usage};
+use haft_model::{Delta, DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest};
+use haft_tools_core::{CallScope, Events, LocalExecutor, Observer, ToolRegistry};
+use std::collections::VecDeque;
+use std::error::Error;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// How an answer ends.
+#[derive(Debug, Clone, Copy)]
+enum Ends {
+    Whole,
+    /// Within a call, and says so.
+    Broken,
+    /// As above, and wants to be left alone for as many seconds.
+    Limited(u64),
+    /// In a way that no other try can help.
+    Malformed,
+    /// Not at all.
+    Hangs,
+    /// Before it began.
+    Refused,
+}
+
+/// Gives one answer after the other; each costs 10 tokens, unless it says nothing of that.
+struct Breaks {
+    capabilities: ModelCapabilities,
+    answers: Mutex<VecDeque<Ends>>,
+    counts: bool,
+}
+
+impl Breaks {
+    fn new(answers: &[Ends], counts: bool) -> Self {
+        let answers = Mutex::new(answers.iter().copied().collect());
+        Self { capabilities: ModelCapabilities::new("breaks"), answers, counts }
+    }
+}
+
+#[async_trait]
+impl Model for Breaks {
+    fn capabilities(&self) -> &ModelCapabilities {
+        &self.capabilities
+    }
+
+    async fn stream(&self, _: ModelRequest, _: CancellationToken) -> Result<DeltaStream, ModelError> {
+        let ends = self.answers.lock().unwrap().pop_front().unwrap();
+        let limited = |seconds| ModelError::RateLimited { retry_after: Some(Duration::from_secs(seconds)) };
+        let end = match ends {
+            Ends::Refused => return Err(ModelError::unavailable("no route")),
+            Ends::Whole => Ok(Delta::Stop(StopReason::EndTurn)),
+            Ends::Broken => Err(ModelError::Truncated),
+            Ends::Limited(seconds) => Err(limited(seconds)),
+            Ends::Malformed | Ends::Hangs => Ok(Delta::Stop(StopReason::ToolCalls)),
+        };
+        let usage = Usage { input: 8, output: 2, ..Usage::default() };
+        let usage = self.counts.then_some(Ok(Delta::Usage(usage)));
+        let begun = usage.into_iter().chain([Ok(Delta::Text("It is done.".to_owned()))]);
+        let begun = stream::iter(begun.collect::<Vec<_>>());
+        Ok(match ends {
+            Ends::Hangs => DeltaStream::new(begun.chain(stream::pending())),
+            _ => DeltaStream::new(begun.chain(stream::iter([end]))),
+        })
+    }
+}
+
+/// Runs with these answers; gives what observers saw of the turns, and how the run ended.
+async fn run(answers: &[Ends], counts: bool, configured: impl FnOnce(Agent) -> Agent) -> (String, RunState) {
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let sink = Arc::clone(&seen);
+    let observer: Arc<dyn Observer> = Arc::new(move |event: &Event| {
+        let told = match &event.kind {
+            EventKind::TurnStarted { turn } => format!("{turn} started"),
+            EventKind::TurnFinished { turn, .. } => format!("{turn} finished"),
+            EventKind::TurnDiscarded { turn, reason, again } => {
+                format!("{turn} discarded ({again}): {reason}")
+            }
+            _ => return,
+        };
+        sink.lock().unwrap().push(told);
+    });
+    let executor = LocalExecutor::builder(ToolRegistry::new()).build();
+    let agent = Agent::new(Breaks::new(answers, counts), executor).events(Events::new([observer]));
+    let state = configured(agent).run(scope(), "go").await;
+    seen.lock().unwrap().push(format!("{:?}", state.end().unwrap()));
+    let seen = seen.lock().unwrap().join("\n");
+    (seen, state)
+}
+
+async fn check(answers: &[Ends], expected: Expect) -> RunState {
+    let (seen, state) = run(answers, true, |agent| agent).await;
+    expected.assert_eq(&seen);
+    state
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_breaks_off_is_asked_for_again_and_each_is_paid_for() {
+    let state = check(
+        &[Ends::Broken, Ends::Limited(20), Ends::Whole],
+        expect![[r"
+        1 started
+        1 discarded (true): the model's answer broke off before it was finished; ask again
+        1 started
+        1 discarded (true): the model's provider limits the rate of requests; wait 20 s, then ask again
+        1 started
+        1 finished
+        Completed"]],
+    )
+    .await;
+    assert_eq!((state.turns(), state.last_text().as_str(), state.messages().len()), (1, "It is done.", 2));
+    assert_eq!((state.usage().total(), state.spent().tokens), (30, 30));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_breaks_off_again_and_again_ends_the_run() {
+    let state = check(
+        &[Ends::Broken; 3],
+        expect![[r#"
+        1 started
+        1 discarded (true): the model's answer broke off before it was finished; ask again
+        1 started
+        1 discarded (true): the model's answer broke off before it was finished; ask again
+        1 started
+        1 discarded (false): the model's answer broke off before it was finished; ask again
+        Failed { reason: "the model's answer broke off before it was finished; ask again" }"#]],
+    )
+    .await;
+    assert_eq!((state.turns(), state.usage().total(), state.messages().len()), (0, 30, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_no_other_try_can_help_ends_the_run() {
+    check(
+        &[Ends::Malformed],
+        expect![[r#"
+        1 started
+        1 discarded (false): the model's answer is malformed: it waits for replies, but made no call
+        Failed { reason: "the model's answer is malformed: it waits for replies, but made no call" }"#]],
+    )
+    .await;
+    check(
+        &[Ends::Refused],
+        expect![[r#"
+        1 started
+        1 discarded (false): the model is not available: no route
+        Failed { reason: "the model is not available: no route" }"#]],
+    )
+    .await;
+    check(
+        &[Ends::Limited(600)],
+        expect![[r#"
+        1 started
+        1 discarded (false): the model's provider limits the rate of requests; wait 600 s, then ask again
+        Failed { reason: "the model's provider limits the rate of requests; wait 600 s, then ask again" }"#]],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_not_waited_for_is_paid_for() {
+    let prices = || Prices::new().with("breaks", Price::new(1.0, 1.0));
+    let limited =
+        |agent: Agent| agent.budget(Budget::default().wall_time(Duration::from_secs(30))).prices(prices());
+    let (seen, state) = run(&[Ends::Hangs, Ends::Whole], true, limited).await;
+    expect![[r"
+        1 started
+        1 discarded (true): the time of the run was over
+        1 started
+        1 finished
+        BudgetSpent { which: WallTime }"]]
+    .assert_eq(&seen);
+    assert_eq!((state.usage().total(), state.spent().cost_nanos), (20, 20_000));
+
+    let token = CancellationToken::new();
+    let cancels = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        token.cancel();
+    };
+    let cancelled = run(&[Ends::Hangs], true, |agent| agent.cancelled_by(token.clone()));
+    let ((seen, state), ()) = tokio::join!(cancelled, cancels);
+    expect![[r"
+        1 started
+        1 discarded (false): the run was cancelled
+        Cancelled"]]
+    .assert_eq(&seen);
+    assert_eq!((state.end(), state.spent().tokens), (Some(&RunEnd::Cancelled), 10));
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_a_model_does_not_say_what_it_costs_budgets_count_an_estimate() {
+    // The text has 11 bytes, which are 3 tokens, and the prompt takes up 5.
+    let (_, state) = run(&[Ends::Whole], false, |agent| agent).await;
+    assert_eq!((state.usage().total(), state.spent().tokens), (0, 0));
+    let (_, state) = run(&[Ends::Whole], false, |agent| agent.budget(Budget::default().tokens(100))).await;
+    assert_eq!((state.usage().total(), state.spent().tokens), (0, 8));
+    let priced = |agent: Agent| {
+        let prices = Prices::new().with("breaks", Price::new(1.0, 10.0));
+        agent.budget(Budget::default().cost(1.0)).prices(prices)
+    };
+    let (_, state) = run(&[Ends::Whole], false, priced).await;
+    assert_eq!(state.spent().cost_nanos, 35_000);
+    // What broke off counts as far as it came.
+    let (_, state) =
+        run(&[Ends::Broken, Ends::Whole], false, |agent| agent.budget(Budget::default().tokens(100))).await;
+    assert_eq!(state.spent().tokens, 16);
+}
+
+/// Has no room.
+struct Full;
+
+#[async_trait]
+impl StateKeeper for Full {
+    async fn keep(&self, _: &CallScope, _: &RunState) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Err("the disk is full".into())
+    }
+}
+
+#[tokio::test]
+async fn what_has_happened_is_told_in_order_also_when_the_run_cannot_be_kept() {
+    let (seen, _) = run(&[], true, |agent| agent.kept_by(Arc::new(Full))).await;
+    expect![[r#"
+        1 started
+        1 discarded (false): the run cannot be kept: the disk is full
+        Failed { reason: "the run cannot be kept: the disk is full" }"#]]
+    .assert_eq(&seen);
+}
+
+/// Counts how often it is asked to make less of a request.
+struct Asked(Arc<AtomicU32>);
+
+#[async_trait]
+impl Compaction for Asked {
+    async fn compact(&self, _: Context<'_>) -> Result<Vec<Told>, CompactError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Ok(Vec::new())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_stands_around_the_messages_counts_also_after_answers_that_broke_off() {
+    let asked: Arc<AtomicU32> = Arc::default();
+    let (_, broken) = run(&[Ends::Broken; 3], true, |agent| agent).await;
+    assert_eq!((broken.turns(), broken.usage().input), (0, 24));
+    let executor = LocalExecutor::builder(ToolRegistry::new()).build();
+    let agent = Agent::new(Breaks::new(&[Ends::Whole], true), executor)
+        .compacted_by(Asked(Arc::clone(&asked)))
+        .context_window(20_000)
+        .system("x".repeat(80_000));
+    let state = agent.prompt(scope(), broken, "again").await.unwrap();
+    assert_eq!(state.end(), Some(&RunEnd::Completed));
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
+}

@@ -1,0 +1,87 @@
+//! Bounds of the kernel's around a program: what it may read, write and connect to, and how much it may use.
+//!
+//! A program's own good will counts for nothing here, nor does what was understood of it beforehand: Linux refuses what a
+//! [`Confinement`] does not allow, to the program and to everything that comes of it.
+//!
+//! ```
+//! use haft_process::sandbox::{Confinement, Sandbox};
+//! use haft_process::{Environment, ProcessTree};
+//! use std::process::{Command, Stdio};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> std::io::Result<()> {
+//! # let directory = tempfile::tempdir()?;
+//! # let project = directory.path().canonicalize()?;
+//! let sandbox = Sandbox::probe();
+//! println!("{sandbox}");
+//!
+//! let environment = Environment::minimal();
+//! let confinement = Confinement::of_programs(&environment).write(&project);
+//! if sandbox.lacks(&confinement).is_empty() {
+//!     let mut command = Command::new("/bin/sh");
+//!     command.args(["-c", "echo in > inside; echo out > /usr/outside"]).current_dir(&project);
+//!     command.stdin(Stdio::null()).stderr(Stdio::null());
+//!     sandbox.confine(&mut command, &confinement, &project)?;
+//!     let mut processes = ProcessTree::spawn(command, &environment)?;
+//!     processes.exited().await;
+//!     assert!(processes.reap().is_some_and(|status| !status.success()));
+//!     assert_eq!(std::fs::read_to_string(project.join("inside"))?, "in\n");
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Where it stands
+//!
+//! Whoever starts programs can confine them: the shell today, and hooks and servers over pipes by the same few lines. None
+//! of these depend on each other, so what confines stands below them, beside what ends them ([`ProcessTree`]). It knows
+//! paths and ports, and neither accesses nor rules: to make a confinement of what was allowed is the caller's part.
+//!
+//! # What it is made of
+//!
+//! - **Landlock** confines files and TCP ports, and keeps signals from reaching other processes.
+//! - A **filter of system calls** (seccomp) decides which sockets there can be, and refuses what has no place in a program
+//!   that is confined: looking into other processes (`ptrace`, `process_vm_readv`), `io_uring`, namespaces, mounts, `bpf`,
+//!   `keyctl` and the like. `clone3`, whose arguments a filter cannot see, is said not to exist, so that `clone` is used.
+//! - **Namespaces** protect places below writable directories: each is mounted onto itself to be read only, and what lies
+//!   above it is held in its place. They give a network with nobody in it, and temporary directories of the program's own.
+//! - **Resource limits** bound memory, processes and the size of files; `no_new_privs` takes the power from `sudo`.
+//!
+//! All is prepared before the program's process is made. In it there are only system calls, since other threads of the
+//! host may have held locks, such as that of the allocator, when it was made.
+//!
+//! # Why there is no bubblewrap in it
+//!
+//! `bwrap` makes the same namespaces by the same system calls, in one more process that stays. What it makes cannot be
+//! confined by Landlock before, because that forbids mounts, nor after without a program of the host's in there. So it is
+//! looked for and reported, since where it is installed namespaces may be allowed to it alone, and not used.
+//!
+//! # What it does not do
+//!
+//! - It hides no file's existence: names, sizes and times can be looked at everywhere, and `/proc` shows which processes
+//!   there are.
+//! - It knows ports and not hosts; with any port, UDP is not confined.
+//! - A protected place that is not there yet can be made, and so can one below a directory that is made later.
+//! - Below a user namespace the files of all users but one's own are nobody's, also for root.
+//! - Programs of another architecture than the host's, such as those of 32 bits, are killed.
+//!
+//! [`ProcessTree`]: crate::ProcessTree
+
+mod confinement;
+mod lack;
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(not(target_os = "linux"))]
+mod none;
+mod probed;
+mod scratch;
+
+pub use confinement::{Confinement, Network, ResourceLimits};
+pub use lack::SandboxLack;
+pub use probed::Sandbox;
+pub use scratch::Scratch;
+
+#[cfg(target_os = "linux")]
+use linux as system;
+#[cfg(not(target_os = "linux"))]
+use none as system;

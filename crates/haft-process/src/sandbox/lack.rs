@@ -1,0 +1,61 @@
+use std::fmt;
+
+/// Says what a sandbox cannot do here of what it is asked for.
+///
+/// Its text says what is weaker for it, and what would help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum SandboxLack {
+    /// The system is none that can confine programs.
+    System,
+    /// No Landlock: files are not confined.
+    Files,
+    /// A Landlock older than its third version: files can be emptied.
+    Truncation,
+    /// A Landlock older than its fourth version: TCP reaches any port.
+    Ports,
+    /// A Landlock older than its sixth version: other processes of the user can be sent signals.
+    Signals,
+    /// No filter of system calls: sockets, and what is asked of the kernel, are not confined.
+    SystemCalls,
+    /// No user namespaces: what is protected below a writable directory can be written.
+    Protection,
+    /// No user namespaces: what is hidden can be read.
+    Hiding,
+    /// No user namespaces, or the user is root: how many processes there are is not limited.
+    Processes,
+}
+
+impl SandboxLack {
+    /// Tells whether only the use of resources is not bounded: nothing gets out by that.
+    pub fn is_of_limits(self) -> bool {
+        self == Self::Processes
+    }
+}
+
+impl fmt::Display for SandboxLack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::System => "programs are not confined at all: this needs Linux",
+            Self::Files => {
+                "files are not confined: this needs Landlock, Linux 5.13 or later with `landlock` among those of \
+                 `/sys/kernel/security/lsm`"
+            }
+            Self::Truncation => "files anywhere can be emptied, though not written: this needs Linux 6.2 or later",
+            Self::Ports => "TCP is not confined to ports: this needs Linux 6.7 or later",
+            Self::Signals => "other processes of the user can be sent signals: this needs Linux 6.12 or later",
+            Self::SystemCalls => {
+                "sockets and system calls are not confined: this needs a kernel with `CONFIG_SECCOMP_FILTER`"
+            }
+            Self::Protection => {
+                "what is protected below a writable directory can be written: this needs user namespaces; see \
+                 `kernel.unprivileged_userns_clone`, `kernel.apparmor_restrict_unprivileged_userns` and \
+                 `user.max_user_namespaces` of sysctl, or what your container allows"
+            }
+            Self::Hiding => "what is hidden can be read: this needs user namespaces",
+            Self::Processes => {
+                "the number of processes is not limited: this needs user namespaces, and a user other than root"
+            }
+        })
+    }
+}

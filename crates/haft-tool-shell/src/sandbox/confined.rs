@@ -1,0 +1,366 @@
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use haft_core::ToolError;
+use haft_process::Environment;
+use haft_process::sandbox::{Confinement, Network, Sandbox, SandboxLack};
+use haft_tools_core::{Access, AccessMode, Resource};
+use haft_workdir::RootAccess;
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, openat, openat2, renameat_with, statat,
+};
+
+use super::{ShellSandbox, denial, places, requests};
+use crate::script::{Script, Surroundings};
+
+/// Where variables of the environment say that a proxy is.
+const PROXIES: [&str; 4] = ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"];
+
+/// What is put behind the name of what is set aside.
+const ASIDE: &str = ".set-aside";
+
+/// Holds one script's bounds while it runs.
+#[derive(Debug)]
+pub(crate) struct Confined {
+    sandbox: Sandbox,
+    confinement: Confinement,
+    directory: PathBuf,
+    root: PathBuf,
+    lacks: Vec<SandboxLack>,
+    watched: Vec<Watched>,
+}
+
+/// A protected place that no mount can hold: it was not there, or it is a link.
+#[derive(Debug)]
+struct Watched {
+    /// Where it lies in.
+    root: PathBuf,
+    place: PathBuf,
+    /// What it led to.
+    target: Option<PathBuf>,
+}
+
+impl ShellSandbox {
+    /// Makes the bounds of a script that runs in a host directory, or refuses it where they cannot be had.
+    pub(crate) fn confined(&self, script: &Script, directory: &Path) -> Result<Confined, ToolError> {
+        let surroundings = &*script.surroundings;
+        let mut bounds = Bounds::new(self, surroundings, script.is_understood);
+        bounds.allow(script.accesses.iter());
+        bounds.protect(script.accesses.iter(), directory);
+        let Bounds { confinement, watched, .. } = bounds;
+        let lacks = self.sandbox.lacks(&confinement);
+        let why: Vec<String> =
+            lacks.iter().filter(|lack| !lack.is_of_limits()).map(ToString::to_string).collect();
+        if self.is_required && !why.is_empty() {
+            return Err(ToolError::unavailable(format!(
+                "commands may only run in a sandbox, which this machine does not have: {}; do without commands, or ask the \
+                 user to change that",
+                why.join("; ")
+            )));
+        }
+        let (sandbox, directory) = (self.sandbox.clone(), directory.to_owned());
+        let root = surroundings.workdir.root_path().to_owned();
+        Ok(Confined { sandbox, confinement, directory, root, lacks, watched })
+    }
+}
+
+impl Confined {
+    /// Has a command run within the bounds, and gives it the environment that goes with them.
+    pub(crate) fn confine(
+        &self,
+        command: &mut Command,
+        environment: &Environment,
+    ) -> io::Result<Environment> {
+        self.sandbox.confine(command, &self.confinement, &self.directory)?;
+        let mut environment = environment.clone();
+        if let Some(temporary) = self.sandbox.temporary_directory(&self.confinement) {
+            let cache = temporary.join(".cache");
+            for (name, value) in [("TMPDIR", temporary), ("XDG_CACHE_HOME", cache)] {
+                environment = environment.with(name, value).map_err(io::Error::other)?;
+            }
+        }
+        Ok(environment)
+    }
+
+    /// Says what the model should know, once the script has ended: what was denied, and what was set aside.
+    pub(crate) fn remarks(&mut self, output: &str, has_failed: bool) -> String {
+        let mut remarks = String::new();
+        for name in self.set_aside() {
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                remarks,
+                "[the command made `{name}`, a protected place, so it was renamed to `{name}{ASIDE}`; if it is needed \
+                 there, run the command again with \"access\": [\"write {name}\"], which the user is asked about]"
+            );
+        }
+        if has_failed {
+            remarks.push_str(&denial::explain(output, &self.confinement, &self.directory, &self.root));
+        }
+        remarks
+    }
+
+    /// What is weaker than it should be, for the host.
+    pub(crate) fn weaker(&self) -> Vec<String> {
+        self.lacks.iter().map(ToString::to_string).collect()
+    }
+
+    /// Renames what was made in protected places, and gives the names that it had.
+    fn set_aside(&mut self) -> Vec<String> {
+        let watched = std::mem::take(&mut self.watched);
+        // What was not there is there now, or a link leads elsewhere.
+        let was_made = |watched: &Watched| match (fs::read_link(&watched.place).ok(), &watched.target) {
+            (found, Some(target)) => {
+                found.as_ref() != Some(target) && watched.place.symlink_metadata().is_ok()
+            }
+            (_, None) => watched.place.symlink_metadata().is_ok(),
+        };
+        let made = watched.into_iter().filter(was_made);
+        let moved = made.filter_map(|Watched { root, place, .. }| {
+            move_aside(&root, &place).ok()?;
+            Some(place.strip_prefix(&root).unwrap_or(&place).to_string_lossy().into_owned())
+        });
+        moved.collect()
+    }
+}
+
+impl Drop for Confined {
+    fn drop(&mut self) {
+        self.set_aside();
+    }
+}
+
+/// Renames an entry below a root, through no link.
+fn move_aside(root: &Path, path: &Path) -> io::Result<()> {
+    let below = path.strip_prefix(root).map_err(io::Error::other)?;
+    let (Some(parent), Some(name)) = (below.parent(), below.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root = openat(CWD, root, flags, Mode::empty())?;
+    let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    let parent = if parent.as_os_str().is_empty() {
+        root
+    } else {
+        openat2(&root, parent, flags, Mode::empty(), beneath)?
+    };
+    // What is no longer there needs no other name.
+    statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let mut aside = name.to_owned();
+    aside.push(ASIDE);
+    for number in 1..100 {
+        match renameat_with(&parent, name, &parent, &aside, RenameFlags::NOREPLACE) {
+            Err(rustix::io::Errno::EXIST) => {
+                name.clone_into(&mut aside);
+                aside.push(format!("{ASIDE}-{number}"));
+            }
+            result => return Ok(result?),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Bounds that are being made.
+struct Bounds<'a> {
+    sandbox: &'a ShellSandbox,
+    surroundings: &'a Surroundings,
+    is_understood: bool,
+    confinement: Confinement,
+    /// Directories that may be written, in which protected places are looked for.
+    writable: BTreeSet<PathBuf>,
+    watched: Vec<Watched>,
+}
+
+impl<'a> Bounds<'a> {
+    fn new(sandbox: &'a ShellSandbox, surroundings: &'a Surroundings, is_understood: bool) -> Self {
+        let mut confinement = Confinement::of_programs(&surroundings.environment).limits(sandbox.limits);
+        for path in &sandbox.reads {
+            confinement = confinement.read(path);
+        }
+        for path in &sandbox.hidden {
+            confinement = confinement.hide(path);
+        }
+        if let Some(scratch) = sandbox.scratch.as_deref() {
+            confinement = confinement.scratch(scratch);
+        }
+        let mut bounds = Self {
+            sandbox,
+            surroundings,
+            is_understood,
+            confinement,
+            writable: BTreeSet::new(),
+            watched: Vec::new(),
+        };
+        for (root, access) in &surroundings.roots {
+            bounds.read(root);
+            if *access == RootAccess::ReadWrite && !is_understood {
+                bounds.write(root);
+            }
+        }
+        for directory in places::git_directories(surroundings.workdir.root_path()) {
+            bounds.read(&directory);
+            if !is_understood {
+                bounds.write(&directory);
+            }
+        }
+        if !is_understood {
+            sandbox.writes.iter().for_each(|path| bounds.write(path));
+        }
+        bounds
+    }
+
+    fn read(&mut self, path: &Path) {
+        self.confinement = std::mem::take(&mut self.confinement).read(path);
+    }
+
+    fn write(&mut self, path: &Path) {
+        self.confinement = std::mem::take(&mut self.confinement).write(path);
+        self.writable.insert(path.to_owned());
+    }
+
+    /// Opens what was declared.
+    fn allow<'b>(&mut self, accesses: impl Iterator<Item = &'b Access> + Clone) {
+        for (mode, resource) in accesses.clone().filter_map(|access| access.mode().zip(access.resource())) {
+            let Some(path) = self.host_path(resource) else { continue };
+            match mode {
+                AccessMode::Read => self.read(&path),
+                AccessMode::Write if resource.scheme().as_str() == "file" => self.write_inside(&path),
+                AccessMode::Write => self.write_outside(&path),
+                AccessMode::Execute | AccessMode::Connect | AccessMode::Call => {}
+            }
+        }
+        let mut confinement = std::mem::take(&mut self.confinement);
+        let has_local =
+            |access: &Access| access.resource().is_some_and(|found| *found.scheme() == requests::LOCAL);
+        if accesses.clone().any(has_local) {
+            confinement = confinement.local_sockets();
+        }
+        let network = match (requests::network(accesses), self.is_understood) {
+            (Some(Network::Ports(mut ports)), _) => {
+                ports.extend(self.proxies());
+                Network::Ports(ports)
+            }
+            (Some(network), _) => network,
+            (None, true) => Network::None,
+            (None, false) => Network::Loopback,
+        };
+        self.confinement = confinement.network(network);
+    }
+
+    /// Where a file is that a resource names.
+    fn host_path(&self, resource: &Resource) -> Option<PathBuf> {
+        match resource.scheme().as_str() {
+            "file" => Some(self.surroundings.workdir.root_path().join(resource.path())),
+            "outside" => Some(PathBuf::from(resource.path())),
+            _ => None,
+        }
+    }
+
+    fn write_inside(&mut self, path: &Path) {
+        let root = self.surroundings.workdir.root_path().to_owned();
+        let is_directory = path.symlink_metadata().is_ok_and(|found| found.is_dir());
+        let from = if is_directory { Some(path) } else { path.parent() };
+        let existing = from.into_iter().flat_map(Path::ancestors).find(|above| above.is_dir());
+        let opened = existing.filter(|above| above.starts_with(&root)).unwrap_or(&root);
+        // What lies in a part that is only read stays so.
+        let innermost = self.surroundings.roots.iter().filter(|(place, _)| opened.starts_with(place));
+        let access = innermost.max_by_key(|(place, _)| place.as_os_str().len()).map(|(_, access)| *access);
+        if access != Some(RootAccess::ReadOnly) {
+            self.write(opened);
+        }
+    }
+
+    fn write_outside(&mut self, path: &Path) {
+        if path.exists() {
+            return self.write(path);
+        }
+        let Some(above) = path.ancestors().skip(1).find(|above| above.is_dir()) else { return };
+        let home = self.surroundings.environment.variable("HOME").map(Path::new);
+        let is_shared = above.parent().is_none()
+            || home.is_some_and(|home| home.starts_with(above))
+            || Confinement::of_programs(&Environment::minimal()).may_read(above);
+        if !is_shared {
+            self.write(above);
+        }
+    }
+
+    fn proxies(&self) -> impl Iterator<Item = u16> {
+        let environment = &self.surroundings.environment;
+        let values = PROXIES.into_iter().filter_map(|name| environment.variable(name)?.to_str());
+        values.filter_map(|proxy| {
+            let address = proxy.split_once("://").map_or(proxy, |(_, rest)| rest);
+            let host = address.split('/').next().unwrap_or_default();
+            host.rsplit_once(':').and_then(|(_, port)| port.parse().ok())
+        })
+    }
+
+    /// Protects what is to be protected in the directories that may be written, but for what was declared.
+    fn protect<'b>(&mut self, accesses: impl Iterator<Item = &'b Access> + Clone, directory: &Path) {
+        let declared: Vec<(PathBuf, bool)> = accesses
+            .filter(|access| access.mode() == Some(AccessMode::Write))
+            .filter_map(Access::resource)
+            .filter_map(|resource| Some((self.host_path(resource)?, resource.is_subtree())))
+            .collect();
+        let is_declared = |place: &Path| {
+            let covers = |(path, is_tree): &(PathBuf, bool)| {
+                path.starts_with(place) || *is_tree && place.starts_with(path)
+            };
+            declared.iter().any(covers)
+        };
+        let mut places: BTreeSet<(PathBuf, PathBuf)> = BTreeSet::new();
+        let roots: Vec<PathBuf> = self.surroundings.roots.iter().map(|(root, _)| root.clone()).collect();
+        for root in &roots {
+            let below = directory.ancestors().take_while(|above| above.starts_with(root));
+            let looked_at: BTreeSet<&Path> = below.chain([root.as_path()]).collect();
+            for place in looked_at
+                .into_iter()
+                .flat_map(|at| self.sandbox.protected.iter().map(move |pattern| pattern.places(at)))
+            {
+                places.extend(place.into_iter().map(|place| (root.clone(), place)));
+            }
+        }
+        for directory in places::git_directories(self.surroundings.workdir.root_path()) {
+            let inside = self.sandbox.protected.iter().filter_map(|pattern| pattern.inside(".git"));
+            let found = inside.flat_map(|pattern| pattern.places(&directory));
+            places.extend(found.map(|place| (directory.clone(), place)));
+        }
+        let paths = self.sandbox.protected_paths.iter();
+        places.extend(paths.filter_map(|path| Some((path.parent()?.to_owned(), path.clone()))));
+        let read_only = self.surroundings.roots.iter().filter(|(_, access)| *access == RootAccess::ReadOnly);
+        let read_only: Vec<PathBuf> = read_only.map(|(root, _)| root.clone()).collect();
+        // Where it is a file, it says where the hooks and the settings are.
+        let links = roots.iter().map(|root| (root.clone(), root.join(".git")));
+        places.extend(links.filter(|(_, link)| link.symlink_metadata().is_ok_and(|found| found.is_file())));
+        let places: Vec<_> =
+            places.into_iter().filter(|(_, place)| self.is_writable(place) && !is_declared(place)).collect();
+        for (root, place) in places {
+            match fs::symlink_metadata(&place) {
+                Ok(found) if found.is_symlink() => {
+                    self.protect_place(&place);
+                    let target = fs::read_link(&place).ok();
+                    self.watched.push(Watched { root, place, target });
+                }
+                Ok(_) => self.protect_place(&place),
+                // What could be made is looked for when the script has ended.
+                Err(_) if place.parent().is_some_and(Path::is_dir) => {
+                    self.watched.push(Watched { root, place, target: None });
+                }
+                Err(_) => {}
+            }
+        }
+        for root in read_only.iter().filter(|root| self.writable.iter().any(|path| root.starts_with(path))) {
+            self.confinement = std::mem::take(&mut self.confinement).protect(root);
+        }
+    }
+
+    fn is_writable(&self, place: &Path) -> bool {
+        self.writable.iter().any(|path| place.starts_with(path))
+    }
+
+    fn protect_place(&mut self, place: &Path) {
+        self.confinement = std::mem::take(&mut self.confinement).protect(place);
+    }
+}

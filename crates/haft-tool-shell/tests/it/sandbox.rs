@@ -1,0 +1,295 @@
+//! Scripts within the kernel's bounds, and what the model reads of that.
+//!
+//! Where this machine has no Landlock, a test says so and ends; so it does where something else is missing, but not in CI.
+#![expect(clippy::print_stderr, reason = "what is skipped is told")]
+
+use std::fs;
+use std::process::Command;
+
+use expect_test::{Expect, expect};
+use haft_testkit::Tree;
+use haft_tool_shell::{Bash, Environment, Sandbox, SandboxLack, Scratch, ShellSandbox};
+use haft_tools_core::{CallScope, Tool as _, ToolRegistry};
+use haft_workdir::{RootAccess, Workdir};
+use serde_json::{Value, json};
+
+use crate::harness::{Shell, shown};
+
+fn sandbox() -> ShellSandbox {
+    ["hooks", "config", "modules/**/hooks"]
+        .into_iter()
+        .fold(ShellSandbox::require(), |sandbox, name| sandbox.protect(&format!(".git/{name}")))
+        .protect(".envrc")
+}
+
+/// Tells whether this machine can confine programs, and says so where it cannot.
+fn is_there() -> bool {
+    let mut lacks = sandbox().lacks();
+    lacks.retain(|lack| !lack.is_of_limits());
+    let must = std::env::var_os("CI").is_some() && !lacks.contains(&SandboxLack::Files);
+    assert!(!must || lacks.is_empty(), "this machine cannot confine programs: {lacks:?}");
+    if !lacks.is_empty() {
+        eprintln!("skipped, because this machine cannot confine programs: {lacks:?}");
+    }
+    lacks.is_empty()
+}
+
+fn environment() -> Environment {
+    Environment::from_vars(std::env::vars_os())
+}
+
+fn git(tree: &Tree, arguments: &[&str]) {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(tree.path()).args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments);
+    assert!(command.output().expect("git runs").status.success(), "git {arguments:?}");
+}
+
+fn shell(tree: Tree, workdir: Workdir, sandbox: ShellSandbox) -> Shell {
+    let bash = Bash::new(workdir, environment()).sandbox(sandbox);
+    Shell::of(tree, ToolRegistry::new().with(bash).expect("it has a name of its own"))
+}
+
+fn confined(tree: Tree) -> Shell {
+    let workdir = tree.workdir();
+    shell(tree, workdir, sandbox())
+}
+
+async fn check(tree: Tree, input: Value, expected: Expect) {
+    if is_there() {
+        let shell = confined(tree);
+        let root = shell.tree.path().canonicalize().expect("it is there");
+        let text = shown(&shell.call(input).await).replace(&*root.to_string_lossy(), "ROOT");
+        expected.assert_eq(&text);
+    }
+}
+
+#[tokio::test]
+async fn a_script_that_only_reads_can_write_nothing() {
+    // What is written is not what the words say: the analysis is told that this file is a program which only looks.
+    if !is_there() {
+        return;
+    }
+    let shell = confined(Tree::new().file("a", "1\n"));
+    let reply = shell.run("cat a").await;
+    assert_eq!(shown(&reply), "ok\n1\n[exit code 0]\n");
+    let reply = shell.run("cat a && echo 2 > b && cat b").await;
+    assert_eq!(shown(&reply), "ok\n1\n2\n[exit code 0]\n");
+}
+
+#[tokio::test]
+async fn a_denied_write_becomes_a_request_for_one_more_access() {
+    check(
+        Tree::new(),
+        json!({ "command": "python3 -c 'open(\"/var/haft-denied\", \"w\")' 2>&1 | tail -1; exit 1" }),
+        expect![[r#"
+            ok
+            PermissionError: [Errno 13] Permission denied: '/var/haft-denied'
+            [the sandbox kept the command from this; if it is needed, run it again with "access": ["write /var/haft-denied"], which the user is asked about]
+            [exit code 1]
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_asked_for_is_declared_and_opened() {
+    if !is_there() {
+        return;
+    }
+    let other = Tree::new().file("notes", "x\n");
+    let notes = other.path().canonicalize().expect("it is there").join("notes");
+    let tree = Tree::new();
+    let workdir = tree.workdir();
+    let shell = shell(tree, workdir, sandbox().read(notes.parent().expect("it lies somewhere")));
+    let command = format!("python3 -c 'open(\"{}\", \"a\").write(\"y\")'", notes.display());
+    let denied = shell.call(json!({ "command": command })).await;
+    assert!(
+        denied.output.to_text().contains(&format!("\"write {}\"", notes.display())),
+        "{}",
+        shown(&denied)
+    );
+    let input = json!({ "command": command, "access": [format!("write {}", notes.display())] });
+    let tool = Bash::new(shell.tree.workdir(), environment()).sandbox(sandbox());
+    let prepared =
+        tool.prepare(&input, &CallScope::new("run-1".parse().expect("an id"))).expect("it is prepared");
+    let declared: Vec<String> = prepared.accesses().iter().map(ToString::to_string).collect();
+    assert!(declared.contains(&format!("write outside:{}", notes.display())), "{declared:?}");
+    assert_eq!(shown(&shell.call(input).await), "ok\n(no output)\n[exit code 0]\n");
+    assert_eq!(fs::read_to_string(notes).expect("it is there"), "x\ny");
+}
+
+#[tokio::test]
+async fn what_is_asked_for_has_a_form() {
+    check(
+        Tree::new(),
+        json!({ "command": "true", "access": ["everything"] }),
+        expect![[r#"
+            error: invalid input
+            `everything` of `access` is not understood; write `read PATH`, `write PATH`, `connect HOST:PORT` or `connect local-sockets`
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn there_is_no_network_unless_it_was_declared() {
+    check(
+        Tree::new(),
+        json!({ "command": "python3 -c 'import urllib.request as u; u.urlopen(\"https://example.org\")' 2>&1 | tail -1; exit 1" }),
+        expect![[r#"
+            ok
+            urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>
+            [the sandbox gives the command no network; if it is needed, run it again with "access": ["connect HOST:PORT"], which the user is asked about]
+            [exit code 1]
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn git_commits_and_its_hooks_stay_as_they_are() {
+    if !is_there() {
+        return;
+    }
+    let tree = Tree::new().file("a", "1\n");
+    git(&tree, &["init", "-q"]);
+    let shell = confined(tree);
+    let reply = shell
+        .run("git -c user.name=a -c user.email=a@b commit -qm one --allow-empty && git worktree add -q w && git log --format=%s")
+        .await;
+    assert_eq!(shown(&reply), "ok\none\n[exit code 0]\n");
+    let reply =
+        shell.run("git config user.name mallory; python3 -c 'open(\".git/hooks/post-commit\", \"w\")'").await;
+    assert!(reply.output.to_text().contains("[exit code 1]"), "{}", shown(&reply));
+    assert!(!shell.tree.path().join(".git/hooks/post-commit").exists());
+    assert!(
+        !fs::read_to_string(shell.tree.path().join(".git/config")).expect("it is there").contains("mallory")
+    );
+}
+
+#[tokio::test]
+async fn git_commits_in_a_worktree_whose_repository_is_elsewhere() {
+    if !is_there() {
+        return;
+    }
+    let repository = Tree::new();
+    git(&repository, &["init", "-q"]);
+    git(&repository, &["commit", "-qm", "one", "--allow-empty"]);
+    let place = Tree::new();
+    let worktree = place.path().join("w");
+    git(&repository, &["worktree", "add", "-q", &worktree.to_string_lossy()]);
+    let workdir = Workdir::open(&worktree).expect("it is there");
+    let shell = shell(place, workdir, sandbox());
+    let commit = "git -c user.name=a -c user.email=a@b commit -qm two --allow-empty && git log --format=%s";
+    assert_eq!(shown(&shell.run(commit).await), "ok\ntwo\none\n[exit code 0]\n");
+    let hooks = repository.path().join(".git/hooks").canonicalize().expect("it is there");
+    let reply = shell.run(&format!("python3 -c 'open(\"{}/post-commit\", \"w\")'", hooks.display())).await;
+    assert!(reply.output.to_text().contains("[exit code 1]"), "{}", shown(&reply));
+    let reply = shell.run("python3 -c 'open(\".git\", \"w\")'").await;
+    assert!(reply.output.to_text().contains("[exit code 1]"), "{}", shown(&reply));
+}
+
+#[tokio::test]
+async fn what_is_made_in_a_protected_place_is_set_aside() {
+    check(
+        Tree::new(),
+        json!({ "command": "python3 -c 'open(\".envrc\", \"w\")'; ls -A" }),
+        expect![[r#"
+            ok
+            .envrc
+            [the command made `.envrc`, a protected place, so it was renamed to `.envrc.set-aside`; if it is needed there, run the command again with "access": ["write .envrc"], which the user is asked about]
+            [exit code 0]
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_link_in_a_protected_place_is_set_aside_when_it_leads_elsewhere() {
+    if !is_there() {
+        return;
+    }
+    let tree = Tree::new().link(".envrc", "real").file("real", "old\n");
+    let shell = confined(tree);
+    let reply = shell.run("python3 -c 'print(open(\".envrc\").read())'").await;
+    assert_eq!(shown(&reply), "ok\nold\n\n[exit code 0]\n");
+    let reply = shell.run("python3 -c 'open(\".envrc\", \"w\")' 2>/dev/null").await;
+    assert!(reply.output.to_text().ends_with("[exit code 1]"), "{}", shown(&reply));
+    let reply = shell.run("python3 -c 'import os; os.unlink(\".envrc\"); open(\".envrc\", \"w\")'").await;
+    assert!(reply.output.to_text().contains("renamed to `.envrc.set-aside`"), "{}", shown(&reply));
+    assert_eq!(shell.tree.read("real"), "old\n");
+}
+
+#[tokio::test]
+async fn a_protected_place_that_was_asked_for_is_open() {
+    check(
+        Tree::new(),
+        json!({ "command": "python3 -c 'open(\".envrc\", \"w\")'; ls -A", "access": ["write .envrc"] }),
+        expect![[r#"
+            ok
+            .envrc
+            [exit code 0]
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_root_for_reading_is_read() {
+    if !is_there() {
+        return;
+    }
+    let (tree, other) = (Tree::new().directory("fixed"), Tree::new().file("data", "x\n"));
+    let workdir = tree
+        .workdir()
+        .with_root(other.path(), RootAccess::ReadOnly)
+        .and_then(|workdir| workdir.with_root(tree.path().join("fixed"), RootAccess::ReadOnly))
+        .expect("they are there");
+    let data = other.path().canonicalize().expect("it is there").join("data");
+    let shell = shell(tree, workdir, sandbox());
+    let script =
+        format!("python3 -c 'print(open(\"{0}\").read()); open(\"{0}\", \"w\")' 2>/dev/null", data.display());
+    assert_eq!(shown(&shell.run(&script).await), "ok\nx\n\n[exit code 1]\n");
+    let reply = shell.run("python3 -c 'open(\"fixed/new\", \"w\")' 2>/dev/null").await;
+    assert_eq!(shown(&reply).lines().nth(1), Some("(no output)"));
+    assert!(!shell.tree.path().join("fixed/new").exists());
+}
+
+#[tokio::test]
+async fn what_is_temporary_stays_from_call_to_call_and_is_the_sandbox_s_own() {
+    if !is_there() {
+        return;
+    }
+    let (tree, place) = (Tree::new(), Tree::new());
+    let scratch = Scratch::within(place.path()).expect("it is made");
+    let workdir = tree.workdir();
+    let shell = shell(tree, workdir, sandbox().scratch(scratch));
+    let reply = shell.run("f=$(mktemp) && echo kept > $f && mv $f ${TMPDIR}/kept").await;
+    assert_eq!(shown(&reply), "ok\n(no output)\n[exit code 0]\n");
+    assert_eq!(shown(&shell.run("cat ${TMPDIR}/kept").await), "ok\nkept\n[exit code 0]\n");
+}
+
+#[tokio::test]
+async fn where_it_is_required_and_cannot_be_had_nothing_runs() {
+    let tree = Tree::new();
+    let workdir = tree.workdir();
+    let shell = shell(tree, workdir, sandbox().on(Sandbox::missing()));
+    let reply = shell.run("echo x > a").await;
+    expect![[r#"
+        error: unavailable
+        commands may only run in a sandbox, which this machine does not have: files are not confined: this needs Landlock, Linux 5.13 or later with `landlock` among those of `/sys/kernel/security/lsm`; other processes of the user can be sent signals: this needs Linux 6.12 or later; sockets and system calls are not confined: this needs a kernel with `CONFIG_SECCOMP_FILTER`; do without commands, or ask the user to change that
+    "#]]
+    .assert_eq(&shown(&reply));
+    assert!(!shell.tree.path().join("a").exists());
+}
+
+#[tokio::test]
+async fn where_it_is_preferred_and_cannot_be_had_it_is_said_what_is_weaker() {
+    let tree = Tree::new();
+    let workdir = tree.workdir();
+    let shell = shell(tree, workdir, ShellSandbox::prefer().on(Sandbox::missing()));
+    let reply = shell.run("echo x > a; cat a").await;
+    assert_eq!(shown(&reply), "ok\nx\n[exit code 0]\n");
+    let weaker = reply.output.details["sandbox"]["weaker"].as_array().map(Vec::len);
+    assert_eq!(weaker, Some(4));
+}
