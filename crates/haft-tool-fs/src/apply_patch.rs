@@ -51,6 +51,10 @@ lines of context. For a few replacements in one file edit_file is simpler.";
 /// All is planned before anything is written; then every file is looked at once more, and if one cannot be written those
 /// before it are put back. Where the working directory has a journal, they are also put back if the process is killed. The host gets the diffs in the output's details (`{"files": [{"path", "change", "diff"}]}`).
 ///
+/// A renamed file is moved, so that it keeps all that it has beside its content, and its other names (hard links) stay names of
+/// it; one that is changed too is then written as any file is, those names included. A rename from one file system to another is
+/// refused.
+///
 /// Declares that it reads and writes the files, and writes the directories that it creates.
 #[derive(Debug)]
 pub struct ApplyPatch {
@@ -196,7 +200,7 @@ impl Patch {
     ) -> Result<Result<ToolOutput, Uncommitted>, ToolError> {
         let planned = self.plan()?;
         go_on(stop)?;
-        let changes: Vec<_> = planned.iter().flat_map(Planned::changes).collect();
+        let changes: Vec<_> = planned.iter().map(Planned::change_of_file).collect();
         match commit(&self.workdir, origin, &changes) {
             Ok(committed) => Ok(Ok(committed.noted(output(&planned)))),
             Err(refused @ Uncommitted::Changed(_)) => Ok(Err(refused)),

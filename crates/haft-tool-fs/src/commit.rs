@@ -1,6 +1,6 @@
 //! The one place from which files are changed.
 
-use crate::failure::failure;
+use crate::failure::{crosses_devices, failure};
 use crate::same::holds;
 use crate::words::{Shown, joined};
 use haft_core::{Content, ToolError, ToolOutput};
@@ -17,8 +17,8 @@ pub(crate) struct Change<'a> {
     pub(crate) after: After<'a>,
     /// Whether anyone may execute it, where that changes.
     pub(crate) executable: Option<bool>,
-    /// Who may do what with a file that is new, where that is not as with any new file.
-    pub(crate) permissions: Option<u32>,
+    /// Where the file is before; it is moved to `path`, where nothing is, with all that it has beside its content.
+    pub(crate) moved_from: Option<&'a WorkdirPath>,
 }
 
 /// What must be in a file's place for a change to be made.
@@ -28,7 +28,7 @@ pub(crate) enum Before<'a> {
     Absent,
     /// A file with exactly these bytes.
     Holds(&'a [u8]),
-    /// Nothing or a file, whatever is in it. Only the last change of several can be so, since it cannot be undone.
+    /// Nothing or a file, whatever is in it. Only the last change of several that write can be so, since it cannot be undone.
     Whatever,
 }
 
@@ -37,6 +37,8 @@ pub(crate) enum Before<'a> {
 pub(crate) enum After<'a> {
     /// A file with these parts, one behind the other.
     Holds(Vec<&'a [u8]>),
+    /// What was there, or what was moved there.
+    Kept,
     /// Nothing.
     Absent,
 }
@@ -143,13 +145,13 @@ pub(crate) fn undo_note(finished: &Finished) -> Option<String> {
 
 /// Tells whether nothing but one file is written over: that looks at what is there by itself, right before it is done.
 fn is_only_write(changes: &[Change<'_>]) -> bool {
-    matches!(changes, [Change { before: Before::Holds(_), after: After::Holds(_), .. }])
+    matches!(changes, [Change { before: Before::Holds(_), after: After::Holds(_), moved_from: None, .. }])
 }
 
 fn is_as_before(workdir: &Workdir, change: &Change<'_>) -> Result<bool, Error> {
     match change.before {
         Before::Whatever => Ok(true),
-        Before::Holds(bytes) => match holds(workdir, change.path, bytes) {
+        Before::Holds(bytes) => match holds(workdir, change.moved_from.unwrap_or(change.path), bytes) {
             Err(Error::NotFound { .. }) => Ok(false),
             held => held,
         },
@@ -167,13 +169,15 @@ fn make<'a>(set: &mut OpenChangeSet<'a>, change: &Change<'a>) -> Result<(), Erro
         Before::Holds(bytes) => Expected::Holds(bytes),
         Before::Whatever => Expected::Whatever,
     };
+    if let Some(from) = change.moved_from {
+        set.rename(from, change.path)?;
+    }
     match &change.after {
+        After::Kept => Ok(()),
         After::Absent => set.remove_file(change.path, expected),
-        After::Holds(parts) => set.write(
-            change.path,
-            &NewFile::new(parts).executable(change.executable).permissions(change.permissions),
-            expected,
-        ),
+        After::Holds(parts) => {
+            set.write(change.path, &NewFile::new(parts).executable(change.executable), expected)
+        }
     }
 }
 
@@ -181,9 +185,17 @@ fn make<'a>(set: &mut OpenChangeSet<'a>, change: &Change<'a>) -> Result<(), Erro
 pub(crate) fn taken_back(set: OpenChangeSet<'_>, failed: &Change<'_>, error: Error) -> Uncommitted {
     let left = set.roll_back();
     let error = match error {
+        Error::NotFound { path } if left.is_empty() && failed.moved_from == Some(&path) => {
+            return Uncommitted::Changed(path);
+        }
         Error::Exists { .. } | Error::NotFound { .. } | Error::Differs { .. } if left.is_empty() => {
             return Uncommitted::Changed(failed.path.clone());
         }
+        error if failed.moved_from.is_some() && crosses_devices(&error) => ToolError::failed(format!(
+            "`{}` lies on another file system, so that nothing can be renamed to it; add it as a new file and remove the old one",
+            Shown::new(failed.path.as_str())
+        ))
+        .with_source(error),
         error => failure(error),
     };
     Uncommitted::Failed(with_left(error, &left))
@@ -208,7 +220,7 @@ mod tests {
     use haft_workdir::{Workdir, WorkdirPath};
 
     fn change<'a>(path: &'a WorkdirPath, before: Before<'a>, after: After<'a>) -> Change<'a> {
-        Change { path, before, after, executable: None, permissions: None }
+        Change { path, before, after, executable: None, moved_from: None }
     }
 
     fn commit(workdir: &Workdir, changes: &[Change<'_>]) -> Result<Committed, Uncommitted> {

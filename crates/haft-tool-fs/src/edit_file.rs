@@ -184,7 +184,7 @@ impl Change {
         go_on(stop)?;
         let parts = spliced(&old, &edited.parts);
         let (before, after) = (Before::Holds(&old), After::Holds(parts.clone()));
-        let change = commit::Change { path: &self.path, before, after, executable: None, permissions: None };
+        let change = commit::Change { path: &self.path, before, after, executable: None, moved_from: None };
         let (committed, digest) = digest_beside(&parts, || commit(&self.workdir, origin, &[change]));
         match committed {
             Ok(committed) => Ok(Ok(committed.noted(self.output(&edited, &digest)))),

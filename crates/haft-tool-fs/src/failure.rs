@@ -2,6 +2,7 @@ use crate::hints::Hints;
 use crate::words::{Shown, joined};
 use haft_core::{ToolError, ToolErrorKind};
 use haft_workdir::{Error, ResolveError, RootAccess, Workdir, WorkdirPath};
+use std::io;
 
 /// Resolves a path that a model gave.
 pub(crate) fn resolve(workdir: &Workdir, path: &str) -> Result<WorkdirPath, ToolError> {
@@ -71,4 +72,9 @@ pub(crate) fn failure_near(workdir: &Workdir, hints: &Hints, error: Error) -> To
     let text =
         format!("`{}` does not exist; did you mean {}?", Shown::new(path.as_str()), joined(&near, "or"));
     ToolError::not_found(text).with_source(error)
+}
+
+/// Tells whether something was not moved because its new place is on another file system.
+pub(crate) fn crosses_devices(error: &Error) -> bool {
+    matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::CrossesDevices)
 }

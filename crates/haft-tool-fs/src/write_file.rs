@@ -194,7 +194,7 @@ impl Change {
         };
         let after = commit::After::Holds(vec![bytes.as_slice()]);
         let change =
-            commit::Change { path: &self.path, before: expected, after, executable: None, permissions: None };
+            commit::Change { path: &self.path, before: expected, after, executable: None, moved_from: None };
         match commit::commit(&self.workdir, origin, &[change]) {
             Ok(committed) => {
                 let output = self.output(&before, &bytes, &committed.directories);

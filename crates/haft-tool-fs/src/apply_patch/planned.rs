@@ -19,12 +19,11 @@ const PATCHED_BYTES: u64 = 64 * 1024 * 1024;
 /// What becomes of one file.
 pub(super) struct Planned<'a> {
     file: &'a File,
-    /// What is in it; nothing where it is new.
+    /// What is in it; nothing where it is new, or only renamed.
     before: Option<Vec<u8>>,
-    /// What comes into it; nothing where it is removed.
+    /// What comes into it; nothing where it is removed, or only renamed.
     pub(super) after: Option<Vec<u8>>,
     was_executable: bool,
-    permissions: Option<u32>,
     hunks: usize,
     pub(super) change: &'static str,
     pub(super) diff: String,
@@ -42,23 +41,21 @@ pub(super) fn plan<'a>(workdir: &Workdir, file: &'a File, read: &mut u64) -> Res
             before: None,
             after: Some(content.clone().into_bytes()),
             was_executable: false,
-            permissions: None,
             hunks: 0,
             change: "added",
             diff: Diff::new(None, content).for_host(file.path.as_str()),
             notes: Vec::new(),
         });
     }
-    let before = whole(workdir, &file.path, PATCHED_BYTES - *read).map_err(|error| match error {
+    let not_readable = |error| match error {
         Error::TooLarge { .. } => refused(format!(
             "the files are larger than {} together; patch fewer at a time",
             size(PATCHED_BYTES)
         )),
         other => failure_near(workdir, &file.hints, other),
-    })?;
-    *read += before.len() as u64;
-    let metadata = workdir.metadata(&file.path).map_err(failure)?;
-    let was_executable = metadata.is_executable();
+    };
+    drop(workdir.open_file(&file.path).map_err(not_readable)?);
+    let was_executable = workdir.metadata(&file.path).map_err(failure)?.is_executable();
     if let Some(to) = &file.to {
         is_vacant(workdir, to)?;
     }
@@ -77,12 +74,16 @@ pub(super) fn plan<'a>(workdir: &Workdir, file: &'a File, read: &mut u64) -> Res
         before: None,
         after: None,
         was_executable,
-        permissions: Some(metadata.permissions()),
         hunks: hunks.len(),
         change,
         diff: String::new(),
         notes: Vec::new(),
     };
+    if change == "renamed" && hunks.is_empty() && executable.unwrap_or(was_executable) == was_executable {
+        return Ok(planned);
+    }
+    let before = whole(workdir, &file.path, PATCHED_BYTES - *read).map_err(not_readable)?;
+    *read += before.len() as u64;
     if hunks.is_empty() {
         if change != "removed" {
             if file.to.is_none() && executable == Some(was_executable) {
@@ -160,24 +161,22 @@ impl Planned<'_> {
     }
 
     /// What has to be done for it.
-    pub(super) fn changes(&self) -> Vec<Change<'_>> {
+    pub(super) fn change_of_file(&self) -> Change<'_> {
         let before = self.before.as_deref().map_or(Before::Absent, Before::Holds);
         let after = || self.after.as_deref().map_or(After::Absent, |bytes| After::Holds(vec![bytes]));
         let wanted = self.file.patch.executable.unwrap_or(self.was_executable);
         let path = &self.file.path;
-        let Some(to) = &self.file.to else {
-            let changed = (wanted != self.was_executable).then_some(wanted);
-            return vec![Change { path, before, after: after(), executable: changed, permissions: None }];
-        };
-        vec![
-            Change {
+        let executable = (wanted != self.was_executable).then_some(wanted);
+        match (&self.file.to, &self.before, &self.after) {
+            (Some(to), None, None) => Change {
                 path: to,
-                before: Before::Absent,
-                after: after(),
-                executable: (wanted != self.was_executable).then_some(wanted),
-                permissions: self.permissions,
+                before: Before::Whatever,
+                after: After::Kept,
+                executable: None,
+                moved_from: Some(path),
             },
-            Change { path, before, after: After::Absent, executable: None, permissions: None },
-        ]
+            (Some(to), ..) => Change { path: to, before, after: after(), executable, moved_from: Some(path) },
+            (None, ..) => Change { path, before, after: after(), executable, moved_from: None },
+        }
     }
 }

@@ -1,6 +1,6 @@
 use super::doing::{Doing, changing};
-use super::entry::{crosses_devices, not_the_root, resolve_entry};
-use crate::failure::{failure, failure_near, writable};
+use super::entry::{not_the_root, resolve_entry};
+use crate::failure::{crosses_devices, failure, failure_near, writable};
 use crate::hints::Hints;
 use crate::resource;
 use crate::words::{Count, Shown};

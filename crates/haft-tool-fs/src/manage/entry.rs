@@ -2,7 +2,6 @@ use crate::failure::{failure, resolve, writable};
 use crate::words::Shown;
 use haft_core::ToolError;
 use haft_workdir::{Error, Workdir, WorkdirPath};
-use std::io;
 
 /// Resolves a path to the entry that it names, which is a symbolic link itself and not where that leads.
 ///
@@ -47,9 +46,4 @@ pub(super) fn occupied(to: &WorkdirPath) -> ToolError {
         "`{}` exists already; give the whole new path of the entry, its name included, or remove what is there first",
         Shown::new(to.as_str())
     ))
-}
-
-/// Tells whether something was not moved because its new place is on another file system.
-pub(super) fn crosses_devices(error: &Error) -> bool {
-    matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::CrossesDevices)
 }

@@ -1,6 +1,6 @@
 use super::doing::{Doing, changing};
-use super::entry::{crosses_devices, not_inside, not_the_root, occupied, resolve_entry};
-use crate::failure::{failure, failure_near};
+use super::entry::{not_inside, not_the_root, occupied, resolve_entry};
+use crate::failure::{crosses_devices, failure, failure_near};
 use crate::hints::{Hints, missing_above};
 use crate::resource;
 use crate::words::Shown;

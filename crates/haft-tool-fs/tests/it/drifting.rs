@@ -65,7 +65,7 @@ impl ChangeJournal for Beside {
         contents: &[(ContentDigest, &[&[u8]])],
     ) -> Result<(), ChangeJournalError> {
         let is_of = |changed: &Path| match step {
-            ChangeStep::Set { path, .. } => changed.ends_with(path),
+            ChangeStep::Set { path, .. } | ChangeStep::Move { from: path, .. } => changed.ends_with(path),
             _ => false,
         };
         self.write(|path| self.when == When::Recorded && is_of(path));

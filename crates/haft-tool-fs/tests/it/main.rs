@@ -19,6 +19,7 @@ mod managing;
 mod mutated_edits;
 mod mutation;
 mod reading;
+mod renaming;
 mod roots;
 mod specs;
 mod undoing;

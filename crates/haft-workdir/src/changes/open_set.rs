@@ -6,7 +6,7 @@ use super::look::state_at;
 use super::new_file::{Expected, NewFile, written_mode};
 use super::put::{put, put_new};
 use super::record::{ChangeOrigin, ChangeSetId, ChangeStep, PathState};
-use super::recover::{Recovered, revert};
+use super::recover::{Recovered, revert_own};
 use crate::error::Error;
 use crate::path::WorkdirPath;
 use crate::workdir::Workdir;
@@ -353,7 +353,7 @@ impl<'b> OpenChangeSet<'b> {
                 (None, Some(journal)) => journal.content(digest?).ok()?,
                 (None, None) => None,
             };
-            if let Err(path) = revert(&self.workdir, &step, kept) {
+            if let Err(path) = revert_own(&self.workdir, &step, kept) {
                 left.push(path);
             }
         }

@@ -9,6 +9,7 @@ use crate::leftovers::sweep;
 use crate::path::WorkdirPath;
 use crate::workdir::Workdir;
 use crate::write::Existing;
+use std::mem;
 use std::os::fd::AsFd as _;
 
 /// Is a change set that a killed process had left unfinished, and that was taken back.
@@ -113,6 +114,23 @@ fn reset(
     }
     // A directory that is to go may be gone with what it was made in.
     Ok(before.has_content_of(&now))
+}
+
+/// Takes a step back that this process has made; what it moved goes back with whatever others have written to it since.
+pub(super) fn revert_own(
+    workdir: &Workdir,
+    step: &ChangeStep,
+    content: impl FnOnce(Option<ContentDigest>) -> Option<Vec<u8>>,
+) -> Result<(), String> {
+    if let ChangeStep::Move { from, to, what } = step
+        && let Some(place) = place_of(workdir, to)
+        && let Ok(now) = state_at(workdir, &place, 0)
+        && mem::discriminant(&now) == mem::discriminant(what)
+    {
+        let moved = ChangeStep::Move { from: from.clone(), to: to.clone(), what: now };
+        return revert(workdir, &moved, content);
+    }
+    revert(workdir, step, content)
 }
 
 fn move_back(workdir: &Workdir, from: &str, to: &str, what: &PathState) -> Result<bool, Error> {
