@@ -1,3 +1,4 @@
+mod contents;
 mod quota;
 mod sessions;
 
@@ -11,7 +12,7 @@ use haft_workdir::{
     ChangeJournal, ChangeJournalError, ChangeLimits, ChangeOrigin, ChangeSet, ChangeSetId, ChangeStep,
     ChangedRun, ContentDigest, RecoveryLock, SetEnd, SetStart, SetState,
 };
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, Row, params};
 use sessions::Sessions;
 use std::ffi::OsStr;
 use std::fmt;
@@ -208,17 +209,7 @@ impl ChangeJournal for SqliteChanges {
                 ],
             )?;
             for (digest, parts) in contents {
-                let digest = digest.to_string();
-                let is_kept: bool = transaction
-                    .prepare_cached("SELECT EXISTS (SELECT 1 FROM content WHERE digest = ?1)")?
-                    .query_row([&digest], |row| row.get(0))?;
-                if !is_kept {
-                    let bytes = parts.concat();
-                    transaction.execute(
-                        "INSERT INTO content (digest, size, bytes) VALUES (?1, ?2, ?3)",
-                        params![digest, integer(bytes.len() as u64), bytes],
-                    )?;
-                }
+                contents::keep(&transaction, &digest.to_string(), parts)?;
             }
             transaction.commit()?;
             Ok(())
@@ -341,9 +332,7 @@ impl ChangeJournal for SqliteChanges {
 
     fn content(&self, digest: ContentDigest) -> Result<Option<Vec<u8>>, ChangeJournalError> {
         self.work("read a content", |connection| {
-            let mut content = connection.prepare_cached("SELECT bytes FROM content WHERE digest = ?1")?;
-            let bytes: Option<Vec<u8>> =
-                content.query_row([digest.to_string()], |row| row.get(0)).optional()?;
+            let bytes = contents::read(connection, &digest.to_string())?;
             // What is put back must be what was there.
             match bytes {
                 Some(bytes) if ContentDigest::of_parts(&[&bytes]) != digest => {

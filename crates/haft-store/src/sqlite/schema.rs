@@ -34,7 +34,11 @@ pub(super) const STORE: Form = Form { application: APPLICATION, steps: &STEPS };
 #[cfg(all(unix, feature = "changes"))]
 pub(super) const CHANGES: Form = Form {
     application: 0x6861_6663,
-    steps: &[include_str!("schema/changes/1.sql"), include_str!("schema/changes/2.sql")],
+    steps: &[
+        include_str!("schema/changes/1.sql"),
+        include_str!("schema/changes/2.sql"),
+        include_str!("schema/changes/3.sql"),
+    ],
 };
 
 impl Form {

@@ -4,8 +4,8 @@ use crate::child::{Child, Part};
 use haft_store::SqliteChanges;
 use haft_workdir::{
     ChangeJournal, ChangeJournalError, ChangeLimits, ChangeOrigin, ChangeSet, ChangeSetId, ChangeStep,
-    ChangedRun, ContentDigest, Expected, NewFile, RecoveryLock, RootAccess, SetEnd, SetStart, UndoPlan,
-    Workdir,
+    ChangedRun, ContentDigest, Expected, NewFile, PathState, RecoveryLock, RootAccess, SetEnd, SetStart,
+    UndoPlan, Workdir,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -220,4 +220,63 @@ fn the_oldest_runs_make_room_and_what_is_too_large_is_not_kept() {
     let sets = ["one", "two", "three"].map(|run| journal.sets(&run.parse().unwrap()).unwrap().len());
     assert_eq!(sets, [0, 1, 1]);
     assert_eq!(journal.runs(10).unwrap().len(), 2);
+}
+
+/// Sizes around those of the pieces that a content is kept in, and parts that end anywhere in them.
+#[test]
+fn contents_of_any_size_are_read_as_they_were_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let journal = SqliteChanges::open(directory.path().join("changes.db")).unwrap();
+    let origin = origin();
+    let start = SetStart { origin: &origin, root: Path::new("/"), other_roots: &[], undoes: &[] };
+    let piece: usize = 256 * 1024;
+    let whole: Vec<u8> = (0..3 * piece).map(|at| u8::try_from(at * 7 % 251).unwrap()).collect();
+    for size in [0, 1, piece - 1, piece, piece + 1, 2 * piece, 3 * piece - 5] {
+        for cuts in
+            [[0, 0], [0, size], [size / 3, size / 2], [size.min(1), size.saturating_sub(1).max(size.min(1))]]
+        {
+            let content = &whole[..size];
+            let parts = [&content[..cuts[0]], &content[cuts[0]..cuts[1]], &content[cuts[1]..]];
+            let digest = ContentDigest::of_parts(&parts);
+            let before =
+                PathState::File { digest: Some(digest), bytes: size as u64, mode: None, attributes: None };
+            let step = ChangeStep::Set { path: "a".to_owned(), before, after: PathState::Absent };
+            let set = journal.begin(&start).unwrap();
+            journal.record(set, &step, &[(digest, &parts)]).unwrap();
+            let read = journal.content(digest).unwrap();
+            assert!(read.as_deref() == Some(content), "{size} {cuts:?}");
+            journal.end(set, SetEnd::RolledBack).unwrap();
+            assert_eq!(journal.content(digest).unwrap(), None, "{size}: it is still there");
+        }
+    }
+    let left: i64 = rusqlite::Connection::open(directory.path().join("changes.db"))
+        .unwrap()
+        .query_row("SELECT count(*) FROM content_piece", (), |row| row.get(0))
+        .unwrap();
+    assert_eq!(left, 0, "pieces are left of what was forgotten");
+}
+
+/// Is a journal as it was written before contents were kept in pieces.
+#[test]
+fn what_an_older_version_kept_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("changes.db");
+    let content = vec![b'x'; 600 * 1024];
+    let digest = ContentDigest::of_parts(&[&content]);
+    let older = rusqlite::Connection::open(&path).unwrap();
+    for step in ["1", "2"] {
+        let source =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/sqlite/schema/changes/{step}.sql"));
+        older.execute_batch(&fs::read_to_string(source).unwrap()).unwrap();
+    }
+    older.execute_batch("PRAGMA application_id = 0x68616663; PRAGMA user_version = 2").unwrap();
+    older
+        .execute(
+            "INSERT INTO content (digest, size, bytes) VALUES (?1, ?2, ?3)",
+            rusqlite::params![digest.to_string(), 600 * 1024, content],
+        )
+        .unwrap();
+    drop(older);
+    let journal = SqliteChanges::open(&path).unwrap();
+    assert!(journal.content(digest).unwrap() == Some(content), "another content is read");
 }
