@@ -41,9 +41,9 @@ pub(crate) const BENCHES: &[Bench] = &[
     },
     Bench {
         name: "files",
-        package: "haft-tool-fs",
+        package: "haft",
         target: "files",
-        features: "",
+        features: "changes",
         about: "slices of a large file and an edit of one, against what reading and writing it costs",
     },
     Bench {
@@ -142,8 +142,7 @@ mod tests {
              (haft-tool-fs)\n\
              executor       one call through the whole pipeline, calls that overlap, and calls that queue \
              (haft-tools-core)\n\
-             files          slices of a large file and an edit of one, against what reading and writing it costs \
-             (haft-tool-fs)\n\
+             files          slices of a large file and an edit of one, against what reading and writing it costs (haft)\n\
              host_patterns  a host and port looked up among the patterns of rules (haft-http)\n\
              mcp            calls of an MCP server over standard streams, against the client of rmcp (haft-mcp)\n\
              openapi        reading a document beside reading its JSON, and making requests (haft-openapi)\n\

@@ -7,18 +7,20 @@
 #![cfg(unix)]
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark speaks on the terminal")]
 
-use haft_core::{ToolCall, ToolReply};
+use haft::store::SqliteChanges;
+use haft::{
+    Batch, CallScope, LocalExecutor, Policy, Rule, Selector, ToolCall, ToolExecutor as _, ToolRegistry,
+    ToolReply, Workdir,
+};
 use haft_testkit::Tree;
 use haft_testkit::counting::CountingAll;
-use haft_tools_core::{
-    Batch, CallScope, LocalExecutor, Policy, Rule, Selector, ToolExecutor as _, ToolRegistry,
-};
 use serde_json::{Value, json};
 use std::env;
 use std::fs::{self, File};
 use std::hint::black_box;
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 #[global_allocator]
@@ -39,8 +41,8 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(tree: &Tree) -> Self {
-        let registry = ToolRegistry::of(haft_tool_fs::tools(&tree.workdir())).unwrap();
+    fn new(workdir: &Workdir) -> Self {
+        let registry = ToolRegistry::of(haft::fs::tools(workdir)).unwrap();
         let policy = Policy::new().allow(Rule::tools(Selector::all()));
         let executor = LocalExecutor::builder(registry).policy(policy).build();
         let runtime =
@@ -79,7 +81,7 @@ fn large(mebibytes: usize) -> (Tree, usize) {
 
 fn reading(mebibytes: usize) {
     let (tree, lines) = large(mebibytes);
-    let bench = Bench::new(&tree);
+    let bench = Bench::new(&tree.workdir());
     let path = tree.path().join("large.rs");
     // A file that has just been written is not remembered, so each call passes over it.
     let middle = json!({ "path": "large.rs", "offset": lines / 2, "limit": 100 });
@@ -97,7 +99,7 @@ fn reading(mebibytes: usize) {
 
 fn small() {
     let tree = Tree::new().file("small.rs", &LINE.repeat(16));
-    let bench = Bench::new(&tree);
+    let bench = Bench::new(&tree.workdir());
     let path = tree.path().join("small.rs");
     let floor = least(OFTEN, || {
         let path = path.clone();
@@ -124,13 +126,21 @@ fn resolving() {
 
 fn editing() {
     let (tree, _) = large(EDITED_MEBIBYTES);
-    let bench = Bench::new(&tree);
     let path = tree.path().join("large.rs");
     let mut names = ["needle", "noodle"];
     let floor = least(TIMES, || {
         rewrite(&path, names);
         names.reverse();
     });
+    edited("a unique edit in 50 MiB, synced", &tree.workdir(), floor, &mut names);
+    let state = tempfile::tempdir().unwrap();
+    let journal = SqliteChanges::open(state.path().join("changes.db")).unwrap();
+    let workdir = tree.workdir().journalled(Arc::new(journal));
+    edited("the same, and what was there kept in a journal", &workdir, floor, &mut names);
+}
+
+fn edited(name: &str, workdir: &Workdir, floor: Duration, names: &mut [&str; 2]) {
+    let bench = Bench::new(workdir);
     let mut edit = || {
         let [old, new] = names;
         let edits = json!([{ "old": format!("let {old} = 1"), "new": format!("let {new} = 1") }]);
@@ -139,7 +149,7 @@ fn editing() {
     };
     let took = least(TIMES, &mut edit);
     let ((), most) = ALLOCATOR.most_live(edit);
-    row("a unique edit in 50 MiB, synced", took, "read, find, write, rename", floor, Some(most));
+    row(name, took, "read, find, write, rename", floor, Some(most));
 }
 
 /// Counts line feeds through a buffer.
