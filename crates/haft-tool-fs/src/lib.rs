@@ -83,5 +83,5 @@ pub use list_files::ListFiles;
 #[cfg(feature = "manage")]
 pub use manage::{Copy, Delete, MakeDirectory, Move, manage_tools};
 pub use path_patterns::{PathPatterns, ProtectedPlace, protected_places};
-pub use read_file::ReadFile;
+pub use read_file::{ReadFile, ReadLimits};
 pub use write_file::WriteFile;

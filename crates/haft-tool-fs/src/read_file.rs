@@ -6,6 +6,7 @@ mod decoders;
 #[cfg(feature = "images")]
 mod image;
 mod indent;
+mod limits;
 #[cfg(feature = "notebooks")]
 mod notebook;
 #[cfg(any(feature = "notebooks", feature = "pdf"))]
@@ -27,6 +28,7 @@ use haft_tools_core::{
     Access, Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input,
 };
 use haft_workdir::{Workdir, WorkdirPath};
+pub use limits::ReadLimits;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -38,19 +40,21 @@ use std::sync::Arc;
 use survey::Surveys;
 use tokio_util::sync::CancellationToken;
 
-/// How many bytes of what is in files a reply has: so much that, with heads and feet, the executor's default bounds of
-/// 32 KiB and 2,000 lines never cut it and what is said about how to go on is true.
-const REPLY_BYTES: usize = 30 * 1024;
-
 /// How few bytes of one of several files are given.
 const FEWEST_BYTES: usize = 1024;
 
-const DESCRIPTION: &str = "\
+/// Says what the tool does, with so many bytes at a time.
+fn description(bytes: usize) -> String {
+    format!(
+        "\
 Reads a text file of the working directory, or several with `more`. Each line is given with its number and a tab in front; \
 neither is part of the file. Without `offset` and `limit` the first 2,000 lines are given; a long file is given up to about \
-30 KiB at a time, and the reply says how to go on. Lines over 2,000 bytes are cut and marked. A file is UTF-8 with LF line \
+{} KiB at a time, and the reply says how to go on. Lines over 2,000 bytes are cut and marked. A file is UTF-8 with LF line \
 endings unless its head says otherwise. Of a directory the entries are listed, of a file that is no text the kind, the size \
-and the first bytes are given.";
+and the first bytes are given.",
+        bytes / 1024
+    )
+}
 
 /// Reads slices of text files: the tool `read_file`.
 ///
@@ -58,7 +62,7 @@ and the first bytes are given.";
 /// counts its lines, and two for an offset from the end. Of files from 1 MiB on it is remembered where their lines are, so
 /// that the next slice costs no pass while they stay as they are. Text is read in any common encoding: by its byte order
 /// mark, else by what it is most likely in. With the feature `images` an image comes with the reply once it has been decoded
-/// whole, scaled to 1,568 pixels on its longer side; a broken one is only described. With `pdf` and `notebooks`, `offset` and `limit`
+/// whole, scaled to what [`ReadLimits`] say, and of an animation its first frame; a broken one is only described. With `pdf` and `notebooks`, `offset` and `limit`
 /// count pages of PDF documents and cells of notebooks. A directory is answered with its entries, what is no text with its kind, size and
 /// first bytes; a path that does not exist is refused with the names near it. Of several files each is answered by itself, and
 /// the call fails only if all do.
@@ -69,6 +73,7 @@ pub struct ReadFile {
     spec: ToolSpec,
     workdir: Workdir,
     surveys: Arc<Surveys>,
+    limits: ReadLimits,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -133,12 +138,24 @@ fn default_lines() -> u64 {
 impl ReadFile {
     /// Makes the tool for a working directory.
     pub fn new(workdir: Workdir) -> Self {
-        let spec = ToolSpec::new(ToolName::project("read_file"), DESCRIPTION, input_schema::<Input>())
-            .with_title("Read file")
-            .with_origin(Origin::Builtin)
-            .with_hints(ToolHints { read_only: true, idempotent: true, ..ToolHints::default() });
-        Self { spec, workdir, surveys: Arc::default() }
+        let limits = ReadLimits::default();
+        Self { spec: spec(limits), workdir, surveys: Arc::default(), limits }
     }
+
+    /// Gives as much at once.
+    pub fn limits(mut self, limits: ReadLimits) -> Self {
+        self.limits = ReadLimits { bytes: limits.bytes.max(FEWEST_BYTES), ..limits };
+        self.spec = spec(self.limits);
+        self
+    }
+}
+
+fn spec(limits: ReadLimits) -> ToolSpec {
+    let name = ToolName::project("read_file");
+    ToolSpec::new(name, description(limits.bytes), input_schema::<Input>())
+        .with_title("Read file")
+        .with_origin(Origin::Builtin)
+        .with_hints(ToolHints { read_only: true, idempotent: true, ..ToolHints::default() })
 }
 
 impl Tool for ReadFile {
@@ -157,7 +174,12 @@ impl Tool for ReadFile {
             let hints = Hints::where_no_file(&self.workdir, &path);
             accesses.extend(iter::once(Access::read(resource::file(&path))).chain(hints.access()));
             let lines = limit.min(default_lines());
-            files.push(Asked { path, hints, lines: Wanted { offset, lines, bytes: REPLY_BYTES }, bytes });
+            files.push(Asked {
+                path,
+                hints,
+                lines: Wanted { offset, lines, bytes: self.limits.bytes },
+                bytes,
+            });
         }
         accesses = accesses.into_iter().fold(Vec::new(), |mut different, access| {
             if !different.contains(&access) {
@@ -165,7 +187,8 @@ impl Tool for ReadFile {
             }
             different
         });
-        let reader = Reader { workdir: self.workdir.clone(), surveys: Arc::clone(&self.surveys) };
+        let surveys = Arc::clone(&self.surveys);
+        let reader = Reader { workdir: self.workdir.clone(), surveys, limits: self.limits };
         Ok(Prepared::new(accesses.into_iter().collect::<Accesses>(), Read { reader, files }))
     }
 }
@@ -209,15 +232,16 @@ impl Action for Read {
 
 impl Read {
     fn read(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
+        let most = self.reader.limits.bytes;
         if let [asked] = &self.files[..] {
-            return self.reader.answer(asked, REPLY_BYTES, stop).map(Answer::into_output);
+            return self.reader.answer(asked, most, stop).map(Answer::into_output);
         }
         let mut content: Vec<Content> = Vec::new();
         let mut text = String::new();
         let mut details = Vec::new();
         let mut failed = None;
         for (index, asked) in self.files.iter().enumerate() {
-            let left = REPLY_BYTES.saturating_sub(text.len()) / (self.files.len() - index);
+            let left = most.saturating_sub(text.len()) / (self.files.len() - index);
             if index > 0 {
                 text.push_str("\n\n");
             }

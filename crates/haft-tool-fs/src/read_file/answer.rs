@@ -3,7 +3,7 @@ use super::bytes::read_bytes;
 use super::decoders;
 use super::slice::{Content, LINE_BYTES, Slice, Wanted, read_slice};
 use super::survey::Surveys;
-use super::{Asked, ByteRange};
+use super::{Asked, ByteRange, ReadLimits};
 use crate::encoding::TextEncoding;
 use crate::failure::{failure, failure_near};
 use crate::list_files::list_entries;
@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 pub(super) struct Reader {
     pub(super) workdir: Workdir,
     pub(super) surveys: Arc<Surveys>,
+    pub(super) limits: ReadLimits,
 }
 
 /// What is said about one file.
@@ -91,7 +92,7 @@ impl Reader {
             Content::Text(slice) => of_slice(path, &slice),
             Content::Data { size, head } => {
                 let mut text = describe(path, size, &head);
-                match decoders::image(&self.workdir, path, &head) {
+                match decoders::image(&self.workdir, path, &head, self.limits) {
                     Some(Ok(answer)) => return answer,
                     Some(Err(why)) => {
                         // Writing to a string cannot fail.

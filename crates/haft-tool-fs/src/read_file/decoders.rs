@@ -16,11 +16,17 @@ pub(super) use notebooks::document;
 
 #[cfg(not(feature = "images"))]
 mod no_images {
+    use crate::read_file::ReadLimits;
     use crate::read_file::answer::Answer;
     use haft_workdir::{Workdir, WorkdirPath};
 
     /// Answers for no image.
-    pub(crate) fn answer(_: &Workdir, _: &WorkdirPath, _: &[u8]) -> Option<Result<Answer, String>> {
+    pub(crate) fn answer(
+        _: &Workdir,
+        _: &WorkdirPath,
+        _: &[u8],
+        _: ReadLimits,
+    ) -> Option<Result<Answer, String>> {
         None
     }
 }

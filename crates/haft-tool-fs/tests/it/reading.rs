@@ -1,7 +1,11 @@
 use crate::fixture::{registry, run};
-use haft_core::ToolReply;
+use haft_core::{ToolCall, ToolReply};
 use haft_testkit::{Tree, call};
-use haft_tools_core::Limits;
+use haft_tool_fs::{ReadFile, ReadLimits};
+use haft_tools_core::{
+    Batch, CallScope, Limits, LocalExecutor, Policy, Rule, Selector, ToolExecutor as _, ToolLimits,
+    ToolRegistry,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -62,6 +66,28 @@ fn chooses_the_cut_itself_before_the_executor_would() {
         text.ends_with(&format!("\n[lines 1–{shown} of 5,000; continue with offset {}]", shown + 1)),
         "{text}"
     );
+}
+
+#[test]
+fn gives_as_much_as_the_host_says() {
+    let tree = Tree::new().file("a.txt", &numbered(5000, &"wide ".repeat(20)));
+    let limits = ReadLimits { bytes: 64 * 1024, ..ReadLimits::default() };
+    let tools = ToolRegistry::new().with(ReadFile::new(tree.workdir()).limits(limits)).unwrap();
+    assert!(tools.get("read_file").unwrap().description().contains("up to about 64 KiB at a time"));
+    let replies = ToolLimits { output_bytes: Some(limits.output_bytes()), ..ToolLimits::default() };
+    let executor = LocalExecutor::builder(tools)
+        .policy(Policy::new().allow(Rule::tools(Selector::all())))
+        .tool_limits("read_file".parse().unwrap(), replies)
+        .build();
+    let call = ToolCall::new("c1".parse().unwrap(), "read_file", json!({ "path": "a.txt" }));
+    let batch = Batch::new(CallScope::new("run-1".parse().unwrap()), vec![call]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let reply = runtime.block_on(executor.execute_batch(batch)).into_replies().unwrap().remove(0);
+    let text = reply.output.to_text();
+    assert_eq!(reply.truncation, None);
+    assert!(text.len() > 63 * 1024 && text.len() <= limits.output_bytes(), "{}", text.len());
+    let shown = lines_of(&text).len();
+    assert!(text.ends_with(&format!("of 5,000; continue with offset {}]", shown + 1)), "{text}");
 }
 
 #[test]
