@@ -13,6 +13,7 @@ use crate::digest::digest_beside;
 use crate::encoding::{Decoded, TextEncoding};
 use crate::failure::{failure, failure_near, resolve_writable};
 use crate::hints::Hints;
+use crate::lines::LineEnd;
 use crate::origin::origin_of;
 use crate::resource;
 use crate::text_change::{difference, in_file, spliced};
@@ -24,6 +25,7 @@ use haft_tools_core::{
     Access, Accesses, Action, CallContext, CallScope, Prepared, Preview, Tool, input_schema, parse_input,
 };
 use haft_workdir::{ChangeOrigin, Error, Workdir, WorkdirPath};
+use ladder::Level;
 use plan::{Edit, Plan, PlannedEdit, plan};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -247,10 +249,15 @@ fn edited(old: &[u8], edits: &[Edit]) -> Result<Edited, String> {
     let Some(decoded) = Decoded::new(old) else {
         return Err("it is not text; change it with a program for this kind of file".to_owned());
     };
-    let Plan { changes, edits } = plan(&decoded.text, edits)?;
+    let Plan { changes, edits: mut planned } = plan(&decoded.text, edits)?;
+    for (planned, edit) in planned.iter_mut().zip(edits) {
+        if decoded.line_end == LineEnd::Return && planned.level == Level::Exact && edit.old.contains('\n') {
+            planned.level = Level::LineEnds;
+        }
+    }
     let parts = in_file(&decoded, old, &changes)?;
     let diff = difference(&decoded.text, &changes);
-    Ok(Edited { edits, diff, parts, encoding: decoded.encoding })
+    Ok(Edited { edits: planned, diff, parts, encoding: decoded.encoding })
 }
 
 /// Ends a text so that a sentence can follow.

@@ -24,7 +24,9 @@ pub(crate) fn in_file(
     changes: &[TextChange],
 ) -> Result<Vec<FileChange>, String> {
     let encoding = decoded.encoding;
-    let written = changes.iter().map(|change| {
+    let news: Vec<Cow<'_, str>> =
+        changes.iter().map(|change| decoded.with_its_line_ends(&change.new)).collect();
+    let written = changes.iter().zip(&news).map(|(change, new)| {
         let line = || Count(line_at(decoded.text.as_bytes(), change.place.start));
         if change.new.contains(char::REPLACEMENT_CHARACTER) && encoding != TextEncoding::UTF_8 {
             return Err(format!(
@@ -33,7 +35,7 @@ pub(crate) fn in_file(
                 line = line()
             ));
         }
-        let new = encoding.encode(&change.new).map_err(|character| {
+        let new = encoding.encode(new).map_err(|character| {
             format!(
                 "the file is in {}, which does not have the character {} that the new text has near line {line}; write it another \
                  way, or convert the file with a command such as `iconv` first",
@@ -45,8 +47,8 @@ pub(crate) fn in_file(
         Ok((decoded.in_file(&change.place), new.into_owned()))
     });
     let written: Vec<_> = written.collect::<Result<_, String>>()?;
-    if decoded.is_changed_so(changes.iter().map(|change| (&change.place, change.new.as_str())), old, &written)
-    {
+    let places = changes.iter().map(|change| &change.place);
+    if decoded.is_changed_so(places.zip(news.iter().map(|new| &**new)), old, &written) {
         return Ok(written);
     }
     Err(format!(
@@ -92,6 +94,8 @@ fn window<'t>(text: &'t str, changes: &[TextChange]) -> (usize, &'t str, String)
 }
 
 /// Writes the lines of a text as those of its place end: the first of them, else the one behind, else the one before.
+///
+/// Files whose lines end in carriage returns alone are not of this matter: see [`Decoded::line_end`].
 pub(crate) fn with_line_ends<'t>(content: &str, place: &Range<usize>, new: &'t str) -> Cow<'t, str> {
     if !new.contains('\n') {
         return Cow::Borrowed(new);
@@ -103,7 +107,6 @@ pub(crate) fn with_line_ends<'t>(content: &str, place: &Range<usize>, new: &'t s
     });
     match end.map(|end| &content.as_bytes()[end..]) {
         Some([b'\r', b'\n', ..]) => Cow::Owned(new.replace('\n', "\r\n")),
-        Some([b'\r', ..]) if !content.contains('\n') => Cow::Owned(new.replace('\n', "\r")),
         _ => Cow::Borrowed(new),
     }
 }

@@ -7,7 +7,7 @@ use crate::digest::digest;
 use crate::encoding::{Decoded, TextEncoding};
 use crate::failure::{failure, resolve_writable};
 use crate::hints::missing_above;
-use crate::lines::{line_feeds, lines_of};
+use crate::lines::{LineEnd, line_feeds, lines_of};
 use crate::origin::origin_of;
 use crate::resource;
 use crate::same::holds;
@@ -121,8 +121,8 @@ enum Before {
     Text {
         text: String,
         encoding: TextEncoding,
-        /// Whether every line ends in CR LF.
-        crlf: bool,
+        /// What ends its lines.
+        ends: Ends,
         bytes: Vec<u8>,
     },
     /// Something that is no text, or too large or forbidden to read.
@@ -131,6 +131,37 @@ enum Before {
         /// What it holds, where that was read.
         bytes: Option<Vec<u8>>,
     },
+}
+
+/// What ends the lines of a file that is written over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    /// Line feeds, or not all alike.
+    Feeds,
+    /// CR LF, every one.
+    Crlf,
+    /// Carriage returns alone.
+    Returns,
+}
+
+impl Ends {
+    /// Names what a new content is given, where it does not say itself.
+    fn kept(self) -> Option<&'static str> {
+        match self {
+            Self::Feeds => None,
+            Self::Crlf => Some("CRLF line endings"),
+            Self::Returns => Some("CR line endings"),
+        }
+    }
+
+    /// Writes a new content with them, unless it has carriage returns of its own.
+    fn give(self, content: &str) -> Cow<'_, str> {
+        match self {
+            Self::Crlf if !content.contains('\r') => Cow::Owned(content.replace('\n', "\r\n")),
+            Self::Returns if !content.contains('\r') => Cow::Owned(content.replace('\n', "\r")),
+            _ => Cow::Borrowed(content),
+        }
+    }
 }
 
 #[async_trait]
@@ -271,7 +302,7 @@ impl Change {
 
     /// Writes the content in the encoding and with the line endings that the file has.
     fn bytes(&self, before: &Before) -> Result<Vec<u8>, ToolError> {
-        let Before::Text { encoding, crlf, .. } = before else {
+        let Before::Text { encoding, ends, .. } = before else {
             return Ok(self.content.clone().into_bytes());
         };
         let mark = encoding.mark();
@@ -279,11 +310,7 @@ impl Change {
             Some(content) if !mark.is_empty() => content,
             _ => self.content.as_str(),
         };
-        let content = if *crlf && !content.contains('\r') {
-            Cow::Owned(content.replace('\n', "\r\n"))
-        } else {
-            Cow::Borrowed(content)
-        };
+        let content = ends.give(content);
         let bytes = encoding.encode(&content).map_err(|character| {
             ToolError::invalid_input(format!(
                 "`{}` was not written: it is in {}, which does not have the character U+{:04X} of `content`; write it another \
@@ -306,18 +333,18 @@ impl Change {
     }
 
     fn diff(&self, before: &Before) -> Option<Diff> {
-        let (old, crlf) = match before {
-            Before::Nothing => (None, false),
+        let (old, ends) = match before {
+            Before::Nothing => (None, Ends::Feeds),
             Before::Text { bytes, .. } if bytes.len() > DIFFED_BYTES => return None,
-            Before::Text { text, crlf, .. } => (Some(text.as_str()), *crlf),
+            Before::Text { text, ends, .. } => (Some(text.as_str()), *ends),
             Before::Other { .. } => return None,
         };
         let is_small = self.content.len() <= DIFFED_BYTES;
         let new = self.content.strip_prefix('\u{feff}').unwrap_or(&self.content);
-        let new = if crlf && !new.contains('\r') {
-            Cow::Owned(new.replace('\n', "\r\n"))
-        } else {
-            Cow::Borrowed(new)
+        let new = match ends {
+            // Their text has line feeds in the places of the returns.
+            Ends::Returns => Cow::Borrowed(new),
+            ends => ends.give(new),
         };
         is_small.then(|| Diff::new(old, &new))
     }
@@ -328,10 +355,16 @@ impl Before {
         let Some(decoded) = Decoded::new(&bytes).filter(|decoded| !decoded.text.contains('\0')) else {
             return Self::Other { size: bytes.len() as u64, bytes: Some(bytes) };
         };
+        let Decoded { encoding, line_end, .. } = decoded;
         let text = decoded.text.into_owned();
         let newlines = line_feeds(text.as_bytes());
         let crlf = newlines > 0 && text.matches("\r\n").count() as u64 == newlines;
-        Self::Text { text, encoding: decoded.encoding, crlf, bytes }
+        let ends = match line_end {
+            LineEnd::Return => Ends::Returns,
+            LineEnd::Feed if crlf => Ends::Crlf,
+            LineEnd::Feed => Ends::Feeds,
+        };
+        Self::Text { text, encoding, ends, bytes }
     }
 
     /// Says what is there: `12 lines, 340 bytes`.
@@ -345,7 +378,7 @@ impl Before {
 
     /// Says what a file keeps that its new content does not have.
     fn kept(&self, content: &str) -> Option<String> {
-        let Self::Text { encoding, crlf, .. } = self else { return None };
+        let Self::Text { encoding, ends, .. } = self else { return None };
         let mut kept = Vec::new();
         match encoding {
             TextEncoding::Utf8 { .. } => {}
@@ -354,8 +387,8 @@ impl Before {
         if !encoding.mark().is_empty() && !content.starts_with('\u{feff}') {
             kept.push("the byte order mark".to_owned());
         }
-        if *crlf && content.contains('\n') && !content.contains('\r') {
-            kept.push("CRLF line endings".to_owned());
+        if content.contains('\n') && !content.contains('\r') {
+            kept.extend(ends.kept().map(str::to_owned));
         }
         (!kept.is_empty()).then(|| joined(&kept, "and"))
     }

@@ -1,14 +1,18 @@
 use super::{TextEncoding, detect};
+use crate::lines::LineEnd;
 use encoding_rs::{DecoderResult, Encoding};
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// The text of a file, and where in the file each character of it is.
 ///
-/// A byte that is of no character is the character U+FFFD.
+/// A byte that is of no character is the character U+FFFD. Where lines end in carriage returns alone, the text has line feeds in
+/// their places, so that it can be looked at like any other.
 pub(crate) struct Decoded<'a> {
     pub(crate) text: Cow<'a, str>,
     pub(crate) encoding: TextEncoding,
+    /// What ends the lines of the file.
+    pub(crate) line_end: LineEnd,
     /// Runs of characters of one length, by where they start; empty where text and file differ in the mark alone.
     runs: Vec<Run>,
 }
@@ -25,7 +29,22 @@ struct Run {
 impl<'a> Decoded<'a> {
     /// Decodes a whole file; nothing where it is not text.
     pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
-        Some(Self::in_encoding(bytes, detect(bytes, true)?))
+        let mut decoded = Self::in_encoding(bytes, detect(bytes, true)?);
+        decoded.line_end = LineEnd::of(decoded.text.as_bytes());
+        if decoded.line_end == LineEnd::Return {
+            decoded.text = Cow::Owned(decoded.text.replace('\r', "\n"));
+        }
+        Some(decoded)
+    }
+
+    /// Writes a text that is to stand in the file with the ends of lines that the file has.
+    pub(crate) fn with_its_line_ends<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.line_end {
+            LineEnd::Return if text.contains('\n') => {
+                Cow::Owned(text.replace("\r\n", "\n").replace('\n', "\r"))
+            }
+            _ => Cow::Borrowed(text),
+        }
     }
 
     fn in_encoding(bytes: &'a [u8], encoding: TextEncoding) -> Self {
@@ -34,14 +53,15 @@ impl<'a> Decoded<'a> {
         match encoding {
             TextEncoding::Utf8 { .. } => {
                 if let Ok(text) = std::str::from_utf8(body) {
-                    return Self { text: Cow::Borrowed(text), encoding, runs: Vec::new() };
+                    let text = Cow::Borrowed(text);
+                    return Self { text, encoding, line_end: LineEnd::Feed, runs: Vec::new() };
                 }
                 builder.utf8(body);
             }
             TextEncoding::Utf16 { little, .. } => builder.utf16(body, little),
             TextEncoding::Legacy(encoding) => builder.legacy(body, encoding),
         }
-        Self { text: Cow::Owned(builder.text), encoding, runs: builder.runs }
+        Self { text: Cow::Owned(builder.text), encoding, line_end: LineEnd::Feed, runs: builder.runs }
     }
 
     /// Tells whether the file, with these parts written in it, is the text with its parts changed, and nothing else is.
@@ -56,9 +76,15 @@ impl<'a> Decoded<'a> {
             return true;
         }
         let changed = spliced(file, parts.iter().map(|(place, new)| (place, new.as_slice())));
-        let expected =
+        let mut expected =
             spliced(self.text.as_bytes(), text.into_iter().map(|(place, new)| (place, new.as_bytes())));
-        Decoded::in_encoding(&changed, self.encoding).text.as_bytes() == expected
+        let mut found = Decoded::in_encoding(&changed, self.encoding).text.into_owned().into_bytes();
+        if self.line_end == LineEnd::Return {
+            for bytes in [&mut expected, &mut found] {
+                bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+            }
+        }
+        found == expected
     }
 
     /// Finds where in the file a place in the text is.

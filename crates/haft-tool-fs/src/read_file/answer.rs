@@ -6,6 +6,7 @@ use super::survey::Surveys;
 use super::{Asked, ByteRange, ReadLimits};
 use crate::encoding::TextEncoding;
 use crate::failure::{failure, failure_near};
+use crate::lines::LineEnd;
 use crate::list_files::list_entries;
 use crate::words::{Count, Shown, lines, size};
 use haft_core::{ToolError, ToolOutput};
@@ -159,7 +160,9 @@ fn head(path: &WorkdirPath, slice: &Slice) -> String {
     if !slice.encoding.mark().is_empty() {
         head.push_str(", byte order mark");
     }
-    if total.crlf > 0 && total.crlf == total.newlines {
+    if total.line_end == LineEnd::Return {
+        head.push_str(", CR line endings");
+    } else if total.crlf > 0 && total.crlf == total.newlines {
         head.push_str(", CRLF line endings");
     } else if total.crlf > 0 {
         let _ = write!(head, ", mixed line endings ({} of them CRLF)", Count(total.crlf));

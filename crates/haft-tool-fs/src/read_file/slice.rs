@@ -4,6 +4,7 @@ use super::indent::Indent;
 use super::survey::{Stamp, Survey, Surveys, Total};
 use crate::blocking::go_on;
 use crate::encoding::{TextEncoding, detect};
+use crate::lines::LineEnd;
 use crate::words::size;
 use haft_core::ToolError;
 use haft_workdir::{Error, WorkdirPath};
@@ -122,15 +123,24 @@ fn read(
     let survey = if let Some(survey) = known {
         survey
     } else {
-        let mut survey = Survey::new(most);
         let first = u64::try_from(wanted.offset).map(|offset| offset.max(1));
-        let mut collector = first.ok().map(|first| Collector::new(first, 1, encoding, wanted));
-        while let Some(chunk) = chunks.next()? {
-            go_on(stop).map_err(Stopped::Cancelled)?;
-            let newlines = survey.add(chunk);
-            if let Some(collector) = &mut collector {
-                collector.take(chunk, newlines);
+        let mut pass = |line_end: LineEnd| {
+            let mut survey = Survey::new(most, line_end);
+            let mut collector = first.ok().map(|first| Collector::new(first, 1, encoding, line_end, wanted));
+            while let Some(chunk) = chunks.next()? {
+                go_on(stop).map_err(Stopped::Cancelled)?;
+                let newlines = survey.add(chunk);
+                if let Some(collector) = &mut collector {
+                    collector.take(chunk, newlines);
+                }
             }
+            chunks.rewind(encoding)?;
+            Ok::<_, Stopped>((survey, collector))
+        };
+        let (mut survey, mut collector) = pass(LineEnd::Feed)?;
+        // Only at the end is it known that there is no line feed.
+        if survey.ends_otherwise() {
+            (survey, collector) = pass(LineEnd::Return)?;
         }
         let survey = Arc::new(survey);
         if let Some(stamp) = stamp {
@@ -150,12 +160,13 @@ fn read(
         _ => survey.before(first),
     };
     chunks.seek(place, encoding)?;
-    let mut collector = Collector::new(first, line, encoding, wanted);
+    let line_end = survey.total.line_end;
+    let mut collector = Collector::new(first, line, encoding, line_end, wanted);
     while !collector.done
         && let Some(chunk) = chunks.next()?
     {
         go_on(stop).map_err(Stopped::Cancelled)?;
-        collector.take(chunk, crate::lines::line_feeds(chunk));
+        collector.take(chunk, line_end.count(chunk));
     }
     Ok(Content::Text(collector.finish(survey.total.clone(), size)))
 }
@@ -173,6 +184,7 @@ fn is_text(encoding: TextEncoding, start: &[u8]) -> bool {
 struct Collector {
     slice: Slice,
     wanted: Wanted,
+    line_end: LineEnd,
     /// The number of the line that the next byte belongs to.
     line: u64,
     /// The start of that line, if it is wanted.
@@ -188,7 +200,7 @@ struct Collector {
 
 impl Collector {
     /// Wants lines from the first on, of bytes that start in a line.
-    fn new(first: u64, line: u64, encoding: TextEncoding, wanted: Wanted) -> Self {
+    fn new(first: u64, line: u64, encoding: TextEncoding, line_end: LineEnd, wanted: Wanted) -> Self {
         let slice = Slice {
             text: String::new(),
             first,
@@ -202,6 +214,7 @@ impl Collector {
         Self {
             slice,
             wanted,
+            line_end,
             line,
             kept: Vec::new(),
             length: 0,
@@ -222,7 +235,7 @@ impl Collector {
         }
         let mut rest = chunk;
         while !rest.is_empty() && !self.done {
-            let end = memchr::memchr(b'\n', rest);
+            let end = memchr::memchr(self.line_end.byte(), rest);
             if self.line >= self.slice.first {
                 self.keep(&rest[..end.unwrap_or(rest.len())]);
             }

@@ -1,4 +1,4 @@
-use crate::lines::line_feeds;
+use crate::lines::LineEnd;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,11 +26,20 @@ pub(super) struct Total {
     pub(super) newlines: u64,
     /// Newlines with a carriage return before them.
     pub(super) crlf: u64,
+    /// Carriage returns, wherever they are.
+    returns: u64,
+    /// What counts as a newline.
+    pub(super) line_end: LineEnd,
     pub(super) ends_in_newline: bool,
     ends_in_return: bool,
 }
 
 impl Total {
+    /// Tells whether lines end in what was not counted as a newline.
+    fn ends_otherwise(&self) -> bool {
+        self.line_end == LineEnd::Feed && self.newlines == 0 && self.returns > 0
+    }
+
     /// Counts lines; one without a newline at its end counts too.
     pub(super) fn lines(&self) -> u64 {
         self.newlines + u64::from(self.bytes > 0 && !self.ends_in_newline)
@@ -38,33 +47,41 @@ impl Total {
 
     /// Takes the next bytes into account and says how many newlines they have.
     pub(super) fn add(&mut self, chunk: &[u8]) -> u64 {
-        let newlines = line_feeds(chunk);
-        let crlf =
-            memchr::memchr_iter(b'\r', chunk).filter(|place| chunk.get(place + 1) == Some(&b'\n')).count();
+        let newlines = self.line_end.count(chunk);
+        let mut crlf = 0;
+        for place in memchr::memchr_iter(b'\r', chunk) {
+            self.returns += 1;
+            crlf += u64::from(chunk.get(place + 1) == Some(&b'\n'));
+        }
         let across = self.ends_in_return && chunk.first() == Some(&b'\n');
         self.bytes += chunk.len() as u64;
         self.newlines += newlines;
-        self.crlf += crlf as u64 + u64::from(across);
-        self.ends_in_newline = chunk.last() == Some(&b'\n');
+        self.crlf += crlf + u64::from(across);
+        self.ends_in_newline = chunk.last() == Some(&self.line_end.byte());
         self.ends_in_return = chunk.last() == Some(&b'\r');
         newlines
     }
 }
 
-/// What one pass over a file finds: what it is like, and how many line feeds there are before places in it.
+/// What one pass over a file finds: what it is like, and how many newlines there are before places in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Survey {
     pub(super) total: Total,
     step: u64,
-    /// The line feeds before every multiple of the step.
+    /// The newlines before every multiple of the step.
     places: Vec<u64>,
 }
 
 impl Survey {
-    /// Starts one of a file of so many bytes.
-    pub(super) fn new(bytes: u64) -> Self {
+    /// Starts one of a file of so many bytes, in which this is a newline.
+    pub(super) fn new(bytes: u64, line_end: LineEnd) -> Self {
         let step = bytes.div_ceil(PLACES).next_multiple_of(STEP_BYTES).max(STEP_BYTES);
-        Self { total: Total::default(), step, places: Vec::new() }
+        Self { total: Total { line_end, ..Total::default() }, step, places: Vec::new() }
+    }
+
+    /// Tells whether another pass has to be made, in which a carriage return is a newline.
+    pub(super) fn ends_otherwise(&self) -> bool {
+        self.total.ends_otherwise()
     }
 
     /// Takes the next bytes, at most [`STEP_BYTES`] that start at a multiple of it; says how many newlines they have.
@@ -143,6 +160,7 @@ impl Surveys {
 #[cfg(test)]
 mod tests {
     use super::{STEP_BYTES, Survey, Total};
+    use crate::lines::LineEnd;
 
     #[test]
     fn counts_line_ends_that_two_buffers_share() {
@@ -158,7 +176,7 @@ mod tests {
         let step = usize::try_from(STEP_BYTES).unwrap();
         // Lines of 16 bytes, so that each step starts a line.
         let chunk = b"0123456789abcde\n".repeat(step / 16);
-        let mut survey = Survey::new(STEP_BYTES * 3);
+        let mut survey = Survey::new(STEP_BYTES * 3, LineEnd::Feed);
         for _ in 0..3 {
             survey.add(&chunk);
         }
@@ -172,6 +190,6 @@ mod tests {
 
     #[test]
     fn remembers_few_places_of_a_huge_file() {
-        assert_eq!(Survey::new(1 << 40).step, (1 << 40) / 4096);
+        assert_eq!(Survey::new(1 << 40, LineEnd::Feed).step, (1 << 40) / 4096);
     }
 }

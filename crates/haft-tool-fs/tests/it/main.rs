@@ -13,6 +13,7 @@ mod editing;
 mod fixture;
 #[cfg(feature = "images")]
 mod images;
+mod line_ends;
 mod listing;
 #[cfg(feature = "manage")]
 mod managing;
