@@ -1,5 +1,5 @@
 //! Edits derived from the sources of the crates in Cargo's registry, and made wrong: how many of them are made, refused and
-//! made wrongly. Fails if one is made wrongly.
+//! made wrongly. Fails if one is made wrongly, and if there are none.
 //!
 //! `cargo xtask bench edit -- [SOURCES] [SEED]` takes so many files (1,000 by default).
 
@@ -11,7 +11,7 @@ mod mutation;
 
 use haft_testkit::{Tree, call};
 use haft_tools_core::ToolRegistry;
-use mutation::{Case, MUTATIONS, Tally};
+use mutation::{ASKS, Ask, Case, MUTATIONS, Mutation, Tally};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,15 +33,20 @@ async fn main() -> ExitCode {
     sources.sort();
     random.shuffle(&mut sources);
     sources.truncate(usize::try_from(wanted).unwrap());
+    if sources.is_empty() {
+        println!("there are no sources of crates in {}; run `cargo fetch`", home().display());
+        return ExitCode::FAILURE;
+    }
     let tree = Tree::new().file("a", "");
     let registry = ToolRegistry::of(haft_tool_fs::tools(&tree.workdir())).unwrap();
-    let mut tallies = [Tally::default(); MUTATIONS.len()];
+    let mut kinds: Vec<(Kind, Tally)> = kinds().map(|kind| (kind, Tally::default())).collect();
     let started = Instant::now();
     for path in &sources {
         let Ok(source) = fs::read_to_string(path) else { continue };
-        for (mutation, tally) in MUTATIONS.into_iter().zip(&mut tallies) {
+        for (kind, tally) in &mut kinds {
+            let mutation = kind.mutation(&mut random);
             // Not every choice of lines comes to an edit.
-            let derived = (0..8).find_map(|_| Case::derive(&source, mutation, &mut random));
+            let derived = (0..8).find_map(|_| Case::derive(&source, mutation, kind.ask(), &mut random));
             let Some(case) = derived else { continue };
             fs::write(tree.path().join("a"), &case.file).unwrap();
             let reply = call(&registry, "edit_file", case.input("a")).await;
@@ -52,18 +57,64 @@ async fn main() -> ExitCode {
         }
     }
     println!("{} sources in {:.1} s, seed {seed}", sources.len(), started.elapsed().as_secs_f64());
-    for (mutation, tally) in MUTATIONS.iter().zip(&tallies) {
-        println!("{:<24}{tally}", format!("{mutation:?}"));
+    for (kind, tally) in &kinds {
+        let name = match kind {
+            Kind::Once(mutation) => format!("{mutation:?}"),
+            Kind::Asked(ask) => format!("{ask:?}, any of them"),
+        };
+        println!("{name:<24}{tally}");
     }
-    ExitCode::from(u8::from(tallies.iter().any(|tally| tally.wrong > 0)))
+    let is_wrong = kinds.iter().any(|(_, tally)| tally.wrong > 0);
+    let is_empty = kinds.iter().any(|(_, tally)| tally.applied + tally.refused == 0);
+    if is_empty {
+        println!("of some kind no edit was derived; take more sources");
+    }
+    ExitCode::from(u8::from(is_wrong || is_empty))
+}
+
+/// What is counted together.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    /// One edit of one place, mutated so.
+    Once(Mutation),
+    /// Places asked for so, mutated in any way.
+    Asked(Ask),
+}
+
+impl Kind {
+    fn ask(self) -> Ask {
+        match self {
+            Self::Once(_) => Ask::One,
+            Self::Asked(ask) => ask,
+        }
+    }
+
+    fn mutation(self, random: &mut fastrand::Rng) -> Mutation {
+        match self {
+            Self::Once(mutation) => mutation,
+            Self::Asked(_) => {
+                let possible = MUTATIONS.into_iter().filter(|mutation| mutation.leaves_places());
+                random.choice(possible.collect::<Vec<_>>()).unwrap_or(Mutation::Nothing)
+            }
+        }
+    }
+}
+
+fn kinds() -> impl Iterator<Item = Kind> {
+    let asked = ASKS.into_iter().filter(|ask| *ask != Ask::One).map(Kind::Asked);
+    MUTATIONS.into_iter().map(Kind::Once).chain(asked)
 }
 
 /// Where Cargo keeps the sources of crates.
 fn registries() -> Vec<PathBuf> {
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo"))).unwrap();
-    let indexes = fs::read_dir(home.join("registry/src")).into_iter().flatten().flatten();
+    let indexes = fs::read_dir(home().join("registry/src")).into_iter().flatten().flatten();
     indexes.map(|index| index.path()).collect()
+}
+
+/// Where Cargo keeps what it has.
+fn home() -> PathBuf {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo"))).unwrap_or_default()
 }
 
 fn collect(directory: &Path, sources: &mut Vec<PathBuf>) {

@@ -57,7 +57,7 @@ fn projected(ladder: &Ladder<'_>, level: Level, start: usize, old: &str, new: &s
         let (begin, end) = (from.start + before, from.end - behind);
         let place_begin = if begin == 0 { first } else { of_content.end(start + of_old.projected(begin)) };
         let place_end = start + of_old.projected(end);
-        let place_end = if of_old.leaves_out_before(end) {
+        let place_end = if of_old.leaves_out_before(end) || behind == 1 && ends_anew(removed, added) {
             of_content.start(place_end)
         } else {
             of_content.end(place_end)
@@ -67,6 +67,18 @@ fn projected(ladder: &Ladder<'_>, level: Level, start: usize, old: &str, new: &s
         TextChange { new: new.into_owned(), place }
     });
     changes.collect()
+}
+
+/// Tells whether the last line of a text is another one than that which it takes the place of, and not the same that has changed:
+/// blanks that are looked over at the end of that one are none of its own then.
+fn ends_anew(removed: &str, added: &str) -> bool {
+    let [Some(removed), Some(added)] = [removed, added].map(|text| text.strip_suffix('\n')) else {
+        return false;
+    };
+    let last = |text: &'_ str| text.rfind('\n').map_or(0, |end| end + 1);
+    let (removed, added) = (&removed[last(removed)..], &added[last(added)..]);
+    let (before, _) = in_common(removed, added);
+    added[..before].trim().is_empty()
 }
 
 /// Finds what changes where whole lines are found that are shifted.
