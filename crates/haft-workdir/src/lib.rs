@@ -79,6 +79,14 @@
 //! Where it is missing or filtered, and on other Unix systems, each component is opened from the one before it without
 //! following links. The crate needs Unix and is empty elsewhere.
 //!
+//! The contract of haft names `cap-std` for systems other than Linux. It is not used, for three reasons. A `cap_std::fs::Dir`
+//! follows links that stay inside, anew at each operation, and can be told not to for the last name of a path alone; here links are followed once, when a
+//! path is resolved, and an operation on the path that was decided about follows none. What is needed beside opening (`renameat2`
+//! that replaces nothing, extended attributes and owners by handle, advisory locks, flushing a directory) is asked of the system
+//! through `rustix` in any case, so that `cap-std` would stand beside it and not in its place. And the walk without `openat2` is
+//! the same code on every system, so that Linux tests it (`tests/it/filtered.rs`, where a filter takes `openat2` away) and not only
+//! the machines of those who have another one.
+//!
 //! # What it does not do
 //!
 //! - It does not confine other processes, and a child process that is given [`Workdir::root_path`] is not confined.

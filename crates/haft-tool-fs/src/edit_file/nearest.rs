@@ -128,7 +128,8 @@ fn visible_character(character: char) -> char {
     match character {
         '\t' => '→',
         ' ' => '·',
-        '\r' => '␍',
+        // There is a picture of each control character, in their order.
+        other if other < ' ' => char::from_u32(0x2400 + u32::from(other)).unwrap_or(other),
         other if other.is_whitespace() => '⍽',
         other => other,
     }

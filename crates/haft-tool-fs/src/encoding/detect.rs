@@ -1,5 +1,6 @@
 use super::TextEncoding;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{GB18030, GBK};
 
 /// How many bytes at the start of a file tell whether it is text.
 const HEAD_BYTES: usize = 8 * 1024;
@@ -44,8 +45,17 @@ pub(crate) fn detect(start: &[u8], is_whole: bool) -> Option<TextEncoding> {
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(start, is_whole);
-    let encoding = detector.guess(None, Utf8Detection::Deny);
+    let encoding = match detector.guess(None, Utf8Detection::Deny) {
+        encoding if encoding == GBK && has_four_byte_characters(start) => GB18030,
+        encoding => encoding,
+    };
     Some(TextEncoding::Legacy(encoding))
+}
+
+/// Tells whether a text of Chinese has characters that GBK does not, so that it can be given more of them.
+fn has_four_byte_characters(text: &[u8]) -> bool {
+    let is_one = |bytes: &[u8]| matches!(bytes, [0x81..=0xfe, b'0'..=b'9', 0x81..=0xfe, b'0'..=b'9']);
+    text.windows(4).any(is_one)
 }
 
 fn is_utf8(bytes: &[u8], is_whole: bool) -> bool {
@@ -138,6 +148,7 @@ mod tests {
         check(b"un caf\xe9 noir\n", Some("windows-1252"));
         check(&in_legacy("shift_jis", "日本語のテキストです。これはテストです。\n"), Some("Shift_JIS"));
         check(&in_legacy("gb18030", "这是一个中文文本文件，用于测试编码检测。\n"), Some("GBK"));
+        check(&in_legacy("gb18030", "这是一个中文文本文件，用于测试编码检测。㐀\n"), Some("gb18030"));
         check(&in_legacy("windows-1251", "Привет, это русский текст для проверки.\n"), Some("windows-1251"));
         check(&in_legacy("euc-kr", "안녕하세요 이것은 한국어 텍스트 파일입니다\n"), Some("EUC-KR"));
     }

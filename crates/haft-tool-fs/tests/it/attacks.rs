@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The calls of every tool that would touch `path`.
 fn calls(path: &str) -> [(&'static str, Value); 4] {
@@ -82,6 +84,36 @@ fn a_pipe_is_refused_and_not_waited_for() {
         `pipe` is a named pipe, not a regular file; use the path of a regular file
     "]],
     );
+}
+
+#[test]
+fn a_socket_is_refused() {
+    let tree = Tree::new();
+    let socket = UnixListener::bind(tree.path().join("socket")).unwrap();
+    check(
+        &tree,
+        "socket",
+        &expect![[r#"
+        read_file: error: invalid input
+        `socket` is a socket, not a regular file; use the path of a regular file
+        write_file: error: invalid input
+        `socket` is a socket, not a regular file; use the path of a regular file
+        edit_file: error: invalid input
+        `socket` is a socket, not a regular file; use the path of a regular file
+        list_files: error: invalid input
+        `socket` is a socket, not a regular file; use the path of a regular file
+    "#]],
+    );
+    let patch = "*** Begin Patch\n*** Delete File: socket\n*** End Patch\n";
+    let reply = run(&tree, "apply_patch", json!({ "patch": patch }));
+    expect![[r#"
+        error: invalid input
+        the patch was not applied
+        socket: `socket` is a socket, not a regular file; use the path of a regular file
+    "#]]
+    .assert_eq(&shown(&reply));
+    assert_eq!(tree.list(), ["socket|"]);
+    drop(socket);
 }
 
 #[test]
@@ -282,25 +314,25 @@ fn a_written_file_keeps_its_mode_and_leaves_nothing_beside_it() {
     );
 }
 
-#[test]
-fn no_edit_of_many_at_once_is_lost() {
-    let lines = (0..200).fold(String::new(), |text, line| text + &format!("line {line:03};\n"));
+#[tokio::test(flavor = "multi_thread", worker_threads = 8)]
+async fn no_edit_of_many_at_once_is_lost() {
+    const EDITS: usize = 200;
+    let lines = (0..EDITS).fold(String::new(), |text, line| text + &format!("line {line:03};\n"));
     let tree = Tree::new().file("a", &lines);
-    let inputs: Vec<Value> = (0..200)
-        .map(|line| json!({ "path": "a", "edits": [{ "old": format!("line {line:03};"), "new": format!("LINE {line:03};") }] }))
-        .collect();
-    // Each call has a registry and an executor of its own, so that none of them waits for another but for the file's turn.
-    std::thread::scope(|scope| {
-        for inputs in inputs.chunks(25) {
-            let tree = &tree;
-            scope.spawn(move || {
-                for input in inputs {
-                    let reply = run(tree, "edit_file", input.clone());
-                    assert!(reply.status.is_ok(), "{}", shown(&reply));
-                }
-            });
-        }
-    });
+    let start = Arc::new(tokio::sync::Barrier::new(EDITS));
+    let mut edits = tokio::task::JoinSet::new();
+    for line in 0..EDITS {
+        // Each call has a registry and an executor of its own, so that none of them waits for another but for the file's turn.
+        let (registry, start) = (registry(&tree), Arc::clone(&start));
+        edits.spawn(async move {
+            let edit = json!({ "old": format!("line {line:03};"), "new": format!("LINE {line:03};") });
+            start.wait().await;
+            haft_testkit::call(&registry, "edit_file", json!({ "path": "a", "edits": [edit] })).await
+        });
+    }
+    for reply in edits.join_all().await {
+        assert!(reply.status.is_ok(), "{}", shown(&reply));
+    }
     assert_eq!(tree.read("a"), lines.to_uppercase());
 }
 

@@ -10,6 +10,7 @@ mod cases;
 mod documents;
 mod drifting;
 mod editing;
+mod encodings;
 mod fixture;
 #[cfg(feature = "images")]
 mod images;
