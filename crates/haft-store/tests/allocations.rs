@@ -1,7 +1,6 @@
 //! What keeping a large content takes of memory, which has to be next to nothing beside what the caller holds.
 
 #![cfg(all(unix, feature = "changes"))]
-#![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
 
 use haft_store::SqliteChanges;
 use haft_testkit::counting::{Counting, most_live};

@@ -93,7 +93,7 @@ fn a_socket_is_refused() {
     check(
         &tree,
         "socket",
-        &expect![[r#"
+        &expect![[r"
         read_file: error: invalid input
         `socket` is a socket, not a regular file; use the path of a regular file
         write_file: error: invalid input
@@ -102,15 +102,15 @@ fn a_socket_is_refused() {
         `socket` is a socket, not a regular file; use the path of a regular file
         list_files: error: invalid input
         `socket` is a socket, not a regular file; use the path of a regular file
-    "#]],
+    "]],
     );
     let patch = "*** Begin Patch\n*** Delete File: socket\n*** End Patch\n";
     let reply = run(&tree, "apply_patch", json!({ "patch": patch }));
-    expect![[r#"
+    expect![[r"
         error: invalid input
         the patch was not applied
         socket: `socket` is a socket, not a regular file; use the path of a regular file
-    "#]]
+    "]]
     .assert_eq(&shown(&reply));
     assert_eq!(tree.list(), ["socket|"]);
     drop(socket);

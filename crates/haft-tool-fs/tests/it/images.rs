@@ -87,7 +87,7 @@ fn animated_gif() -> Vec<u8> {
 }
 
 /// Writes a chunk of RIFF, with a byte behind an odd one.
-fn chunk(name: &[u8; 4], content: &[u8]) -> Vec<u8> {
+fn chunk(name: [u8; 4], content: &[u8]) -> Vec<u8> {
     let size = u32::try_from(content.len()).unwrap().to_le_bytes();
     let mut chunk = [&name[..], &size, content].concat();
     chunk.resize(chunk.len().next_multiple_of(2), 0);
@@ -98,13 +98,13 @@ fn chunk(name: &[u8; 4], content: &[u8]) -> Vec<u8> {
 fn animated_webp(frames: &[&[u8]]) -> Vec<u8> {
     let of_24_bits = |number: u32| number.to_le_bytes()[..3].to_vec();
     let size = [of_24_bits(31), of_24_bits(31)].concat();
-    let mut body = chunk(b"VP8X", &[&[0x02, 0, 0, 0][..], &size].concat());
-    body.extend(chunk(b"ANIM", &[0; 6]));
+    let mut body = chunk(*b"VP8X", &[&[0x02, 0, 0, 0][..], &size].concat());
+    body.extend(chunk(*b"ANIM", &[0; 6]));
     for frame in frames {
         let head = [of_24_bits(0), of_24_bits(0), size.clone(), of_24_bits(100), vec![0]].concat();
-        body.extend(chunk(b"ANMF", &[head, frame.to_vec()].concat()));
+        body.extend(chunk(*b"ANMF", &[head, frame.to_vec()].concat()));
     }
-    chunk(b"RIFF", &[&b"WEBP"[..], &body].concat())
+    chunk(*b"RIFF", &[&b"WEBP"[..], &body].concat())
 }
 
 /// Checks that one whole frame is shown, whatever the others are.
@@ -128,13 +128,13 @@ fn of_an_animation_the_first_frame_is_shown_and_no_other() {
     let (head, still) = still.split_at(12);
     assert_eq!(&head[8..], b"WEBP");
     check_first_frame(&animated_webp(&[still, still]));
-    let broken = chunk(b"VP8L", b"no image at all");
+    let broken = chunk(*b"VP8L", b"no image at all");
     check_first_frame(&animated_webp(&[still, &broken]));
 }
 
 #[test]
 fn an_animation_that_does_not_begin_is_only_described() {
-    let broken = chunk(b"VP8L", b"no image at all");
+    let broken = chunk(*b"VP8L", b"no image at all");
     for bytes in [animated_webp(&[&broken]), animated_webp(&[]), animated_gif()[..60].to_vec()] {
         assert!(shown(&read(&bytes)).is_none());
     }

@@ -23,43 +23,43 @@ fn they_are_read_as_lines() {
     read(
         TEXT,
         json!({ "path": "a", "offset": 2, "limit": 2 }),
-        &expect![[r#"
+        &expect![[r"
         ok
         a: 4 lines, 19 bytes, CR line endings
         2	two
         3	three
         [lines 2–3 of 4; continue with offset 4]
-    "#]],
+    "]],
     );
     read(
         b"one\rtwo",
         json!({ "path": "a" }),
-        &expect![[r#"
+        &expect![[r"
         ok
         a: 2 lines, 7 bytes, CR line endings, no final newline
         1	one
         2	two
-    "#]],
+    "]],
     );
     read(
         TEXT,
         json!({ "path": "a", "offset": -1 }),
-        &expect![[r#"
+        &expect![[r"
         ok
         a: 4 lines, 19 bytes, CR line endings
         4	four
         [line 4 of 4, the end of the file]
-    "#]],
+    "]],
     );
     read(
         b"\xff\xfeo\0\r\0t\0\r\0",
         json!({ "path": "a" }),
-        &expect![[r#"
+        &expect![[r"
         ok
         a: 2 lines, 10 bytes, UTF-16LE, byte order mark, CR line endings
         1	o
         2	t
-    "#]],
+    "]],
     );
 }
 
@@ -96,7 +96,7 @@ fn they_are_edited_as_lines() {
         TEXT,
         "edit_file",
         edit("two", "2\n2b"),
-        &expect![[r#"
+        &expect![[r"
         ok
         edited `a`: 1 replacement, sha256:0417ca47fe2e
         @@ -1,4 +1,5 @@
@@ -106,14 +106,14 @@ fn they_are_edited_as_lines() {
         +2b
          three
          four
-    "#]],
+    "]],
         b"one\r2\r2b\rthree\rfour\r",
     );
     check(
         TEXT,
         "edit_file",
         edit("two\nthree\n", "2\n"),
-        &expect![[r#"
+        &expect![[r"
         ok
         edited `a`: 1 replacement, sha256:7eb7b75f7f7d; found without regard to line endings
         @@ -1,4 +1,3 @@
@@ -122,14 +122,14 @@ fn they_are_edited_as_lines() {
         -three
         +2
          four
-    "#]],
+    "]],
         b"one\r2\rfour\r",
     );
     check(
         TEXT,
         "edit_file",
         edit("two\rthree", "2\r3"),
-        &expect![[r#"
+        &expect![[r"
         ok
         edited `a`: 1 replacement, sha256:3306b849c3aa; found without regard to line endings
         @@ -1,4 +1,4 @@
@@ -139,14 +139,14 @@ fn they_are_edited_as_lines() {
         +2
         +3
          four
-    "#]],
+    "]],
         b"one\r2\r3\rfour\r",
     );
     check(
         TEXT,
         "edit_file",
         edit("two", "2\r\n2b"),
-        &expect![[r#"
+        &expect![[r"
         ok
         edited `a`: 1 replacement, sha256:0417ca47fe2e
         @@ -1,4 +1,5 @@
@@ -156,24 +156,24 @@ fn they_are_edited_as_lines() {
         +2b
          three
          four
-    "#]],
+    "]],
         b"one\r2\r2b\rthree\rfour\r",
     );
     check(
         b"a\ra\r",
         "edit_file",
         edit("a", "b"),
-        &expect![[r#"
+        &expect![[r"
         error: invalid input
         `a` was not changed: `old` occurs 2 times, in lines 1 and 2; add lines around it so that it is unique, name one of these lines as `near_line`, or set `all` to replace every one
-    "#]],
+    "]],
         b"a\ra\r",
     );
     check(
         b"caf\xe9\rdeux\r",
         "edit_file",
         edit("deux\n", "d\u{e9}\ntrois\n"),
-        &expect![[r#"
+        &expect![[r"
             ok
             edited `a`: 1 replacement, sha256:fa51f6461d32, written as windows-1252; found without regard to line endings
             @@ -1,2 +1,3 @@
@@ -181,7 +181,7 @@ fn they_are_edited_as_lines() {
             -deux
             +dé
             +trois
-        "#]],
+        "]],
         b"caf\xe9\rd\xe9\rtrois\r",
     );
 }
@@ -193,11 +193,11 @@ fn they_are_patched_as_lines() {
         TEXT,
         "apply_patch",
         json!({ "patch": patch }),
-        &expect![[r#"
+        &expect![[r"
         ok
         applied to 1 file:
         changed `a`, 1 hunk, sha256:322909e5fdf6
-    "#]],
+    "]],
         b"one\rtwo\r3\r3b\rfour\r",
     );
     let patch = "*** Begin Patch\n*** Update File: a\n@@\n-four\n+4\n*** End Patch\n";
@@ -205,11 +205,11 @@ fn they_are_patched_as_lines() {
         TEXT,
         "apply_patch",
         json!({ "patch": patch }),
-        &expect![[r#"
+        &expect![[r"
         ok
         applied to 1 file:
         changed `a`, 1 hunk, sha256:1826613d8dc9
-    "#]],
+    "]],
         b"one\rtwo\rthree\r4\r",
     );
 }
@@ -221,7 +221,7 @@ fn they_are_kept_when_the_file_is_written_anew() {
         TEXT,
         "write_file",
         write("one\n2\nthree\n"),
-        &expect![[r#"
+        &expect![[r"
         ok
         replaced `a`: 3 lines, 12 bytes (before: 4 lines, 19 bytes); kept CR line endings
         @@ -1,4 +1,3 @@
@@ -230,14 +230,14 @@ fn they_are_kept_when_the_file_is_written_anew() {
         +2
          three
         -four
-    "#]],
+    "]],
         b"one\r2\rthree\r",
     );
     check(
         TEXT,
         "write_file",
         write("one\r\n2\r\n"),
-        &expect![[r#"
+        &expect![[r"
         ok
         replaced `a`: 2 lines, 8 bytes (before: 4 lines, 19 bytes)
         @@ -1,4 +1,2 @@
@@ -247,7 +247,7 @@ fn they_are_kept_when_the_file_is_written_anew() {
         -four
         +one␍
         +2␍
-    "#]],
+    "]],
         b"one\r\n2\r\n",
     );
 }

@@ -154,9 +154,9 @@ fn a_rename_to_another_file_system_is_refused() {
     let text = RENAMED[0].replace("Move to: b", &format!("Move to: {}", there.display()));
     let reply = runtime.block_on(call(&tools, "apply_patch", json!({ "patch": text })));
     let told = shown(&reply).replace(&*other.path().to_string_lossy(), "{other}");
-    expect![[r#"
+    expect![[r"
         error: failed
         `{other}/b` lies on another file system, so that nothing can be renamed to it; add it as a new file and remove the old one
-    "#]].assert_eq(&told);
+    "]].assert_eq(&told);
     assert_eq!((tree.list(), tree.read("a").as_str()), (vec!["a".to_owned()], "one\ntwo\n"));
 }

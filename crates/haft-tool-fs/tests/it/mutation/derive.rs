@@ -104,7 +104,7 @@ impl Case {
                 continue;
             }
             parts.extend(
-                expected(&lines, target, edit, &style)?
+                expected(&lines, target, edit, style)?
                     .into_iter()
                     .map(|alternatives| alternatives.into_iter().map(|text| encode(&text)).collect()),
             );
@@ -330,7 +330,7 @@ fn asked(ask: Ask, targets: &mut [Target], random: &mut fastrand::Rng) -> Value 
 }
 
 /// The lines that a place becomes, each one of several; nothing where that cannot be told.
-fn expected(lines: &[Line], target: &Target, edit: &Edit, style: &Style) -> Option<Vec<Vec<String>>> {
+fn expected(lines: &[Line], target: &Target, edit: &Edit, style: Style) -> Option<Vec<Vec<String>>> {
     let place = &lines[target.lines.clone()];
     let texts: Vec<&str> = place.iter().map(|line| &*line.text).collect();
     let in_file: String = texts.iter().flat_map(|text| [*text, "\n"]).collect();
