@@ -1,4 +1,5 @@
 mod elision;
+mod ends;
 
 use crate::blocking::{blocking, blocking_preview, go_on};
 use crate::commit::{self, Uncommitted};
@@ -15,6 +16,7 @@ use crate::whole::whole;
 use crate::words::{Count, Shown, joined, lines, size};
 use async_trait::async_trait;
 use elision::elision;
+use ends::Ends;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_tools_core::{
     Access, Accesses, Action, CallContext, CallScope, Prepared, Preview, Tool, input_schema, parse_input,
@@ -131,37 +133,6 @@ enum Before {
         /// What it holds, where that was read.
         bytes: Option<Vec<u8>>,
     },
-}
-
-/// What ends the lines of a file that is written over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ends {
-    /// Line feeds, or not all alike.
-    Feeds,
-    /// CR LF, every one.
-    Crlf,
-    /// Carriage returns alone.
-    Returns,
-}
-
-impl Ends {
-    /// Names what a new content is given, where it does not say itself.
-    fn kept(self) -> Option<&'static str> {
-        match self {
-            Self::Feeds => None,
-            Self::Crlf => Some("CRLF line endings"),
-            Self::Returns => Some("CR line endings"),
-        }
-    }
-
-    /// Writes a new content with them, unless it has carriage returns of its own.
-    fn give(self, content: &str) -> Cow<'_, str> {
-        match self {
-            Self::Crlf if !content.contains('\r') => Cow::Owned(content.replace('\n', "\r\n")),
-            Self::Returns if !content.contains('\r') => Cow::Owned(content.replace('\n', "\r")),
-            _ => Cow::Borrowed(content),
-        }
-    }
 }
 
 #[async_trait]

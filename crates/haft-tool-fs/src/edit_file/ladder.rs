@@ -89,6 +89,20 @@ impl<'a> Ladder<'a> {
         })
     }
 
+    /// Finds where else a text may be meant that was found by a shift of its lines: that level and the next look over different
+    /// things, so that neither is closer than the other.
+    pub(super) fn as_close(&self, level: Level, old: &str, found: &[Match]) -> Vec<Match> {
+        if level != Level::Indentation {
+            return Vec::new();
+        }
+        let mut others = self.projected(Level::Punctuation, old);
+        let overlaps = |one: &Match, other: &Match| {
+            one.place.start < other.place.end && other.place.start < one.place.end
+        };
+        others.retain(|other| !found.iter().any(|one| overlaps(one, other)));
+        others
+    }
+
     /// Tells whether a line end that is found exactly may be the half of one.
     fn is_exact_elsewhere(&self, old: &str) -> bool {
         old.contains('\n') && !old.contains('\r') && self.content.contains('\r')

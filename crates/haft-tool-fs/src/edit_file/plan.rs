@@ -110,6 +110,15 @@ fn replace(ladder: &Ladder<'_>, edits: &[Edit], index: usize) -> Result<(Level, 
     let Some((level, found)) = ladder.find(&edit.old, &edit.new) else {
         return Err(not_found(ladder, edits, index));
     };
+    let others = ladder.as_close(level, &edit.old, &found);
+    if !others.is_empty() {
+        return Err(format!(
+            "`old` occurs but for indentation in {}, and but for kinds of punctuation and blanks in {}; write it exactly as it is \
+             at the place that is meant",
+            line_list(content, &found),
+            line_list(content, &others)
+        ));
+    }
     let chosen = choose(content, level, found, wanted)?;
     if level > Level::LineEnds && chosen.iter().any(|found| content[found.place.clone()] == edit.new) {
         return Err(already_applied(content, &chosen));

@@ -49,10 +49,13 @@ fn projected(ladder: &Ladder<'_>, level: Level, start: usize, old: &str, new: &s
     let first = of_content.place(&(start..start + of_old.text.len())).start;
     let changes = line_changes(&old, &new).into_iter().map(|(from, to)| {
         let (removed, added) = (&old[from.clone()], &new[to]);
-        let (mut before, behind) = in_common(removed, added);
+        let (mut before, mut behind) = in_common(removed, added);
         // A blank that is looked over need not be there, so it cannot be what the two have in common.
         while before > 0 && of_old.leaves_out_before(from.start + before) {
             before -= 1;
+        }
+        while behind > 0 && of_old.leaves_out_before(from.end - behind + 1) {
+            behind -= 1;
         }
         let (begin, end) = (from.start + before, from.end - behind);
         let place_begin = if begin == 0 { first } else { of_content.end(start + of_old.projected(begin)) };

@@ -61,12 +61,14 @@ fn an_insertion_between_lines_ends_as_they_do() {
 }
 
 #[test]
-fn what_is_looked_over_at_the_ends_of_lines_stays_where_it_is() {
+fn what_is_looked_over_at_the_end_of_a_line_stays_and_goes_with_the_line() {
     let cases = [
-        ("a; \n \n  b \n", "\n  b\n", "if {\n}\n  b\n", "a; \nif {\n} \n  b \n"),
+        ("a; \n \n  b \n", "\n  b\n", "if {\n}\n  b\n", "a; \nif {\n}\n  b \n"),
         ("a \n\t\nb\n", "a\n\nb\n", "a\nb\n", "a \nb\n"),
         ("///\n/// # S\n", "/// \n/// # S \n", "/// # S\n", "/// # S\n"),
-        ("a  \nb\n", "a\nb\n", "x\nb\n", "x  \nb\n"),
+        ("a  \nb\n", "a\nb\n", "x\nb\n", "x\nb\n"),
+        ("a b  \nb\n", "a b\nb\n", "a c\nb\n", "a c  \nb\n"),
+        ("a \n", "a  \n", "x_a \n", "x_a \n"),
     ];
     for (content, old, new, expected) in cases {
         assert_eq!(
@@ -75,6 +77,15 @@ fn what_is_looked_over_at_the_ends_of_lines_stays_where_it_is() {
             "{content:?} {old:?} {new:?}"
         );
     }
+}
+
+#[test]
+fn what_is_meant_by_one_of_two_levels_is_refused() {
+    // The one place differs in the indentation, the other in the kind of a blank.
+    let content = "  a {\n}\n--\n    a\u{a0}{\n  }\n";
+    assert_eq!(edited(content, &[edit("    a {\n  }\n", "b\n")]), None);
+    let only = "  a {\n}\n";
+    assert_eq!(edited(only, &[edit("    a {\n  }\n", "    b\n")]).as_deref(), Some("  b\n"));
 }
 
 #[test]

@@ -366,11 +366,12 @@ fn expected(lines: &[Line], target: &Target, edit: &Edit, style: Style) -> Optio
                     {
                         blanks.push(&instead[solid.len()..]);
                     }
-                    // An indentation that both have is left as it is in the file.
-                    let indents = [instead, &text].map(|text| &text[..text.len() - text.trim_start().len()]);
-                    if indents[0].replace('\u{a0}', " ") == indents[1] {
-                        texts.push(format!("{}{}", indents[0], text.trim_start()));
-                    }
+                    // What both have at their start is left as it is in the file.
+                    let alike = |(one, other): &(char, char)| {
+                        one.to_string().replace('\u{a0}', " ") == other.to_string()
+                    };
+                    let alike = instead.chars().zip(text.chars()).take_while(alike).count();
+                    texts.push(instead.chars().take(alike).chain(text.chars().skip(alike)).collect());
                 }
                 let ends: Vec<String> = ends
                     .iter()
