@@ -263,7 +263,8 @@ fn the_recorded_review_is_answered_call_by_call_from_the_root() {
         bash of mender
         show_changes of the lead
         apply_changes of the lead
-        bash of the lead"#]].assert_eq(&asked.join("\n"));
+        bash of the lead"#]]
+    .assert_eq(&asked.join("\n"));
     // What the mender has changed in its own place is in the project now, where the tests pass.
     assert!(shown.contains("test result: ok"), "{shown}");
     assert_ne!(
