@@ -161,10 +161,8 @@ impl House {
         let Some(purse) = scope.extension::<Purse>() else { return };
         for record in children {
             // What cannot be read now is counted the next time.
-            let noted = match self.live.is_driven(&record.run) {
-                true => Ok(record.clone()),
-                false => self.note_spent(record).await,
-            };
+            let is_driven = self.live.is_driven(&record.run);
+            let noted = if is_driven { Ok(record.clone()) } else { self.note_spent(record).await };
             let Ok(record) = noted else { continue };
             purse.count(&record.run, record.spent);
             self.apart.pay(&record.run, purse);

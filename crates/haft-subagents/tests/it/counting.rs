@@ -22,10 +22,7 @@ fn over_its_disk(setup: &Setup, turns: u64) -> (Process, Agent) {
 
 /// The scope of the run at the top, with its purse if the host gives that.
 fn top(agent: &Agent, state: &RunState, gives_purse: bool) -> CallScope {
-    match gives_purse {
-        true => scope().with_extension(agent.purse(scope().run(), state)),
-        false => scope(),
-    }
+    if gives_purse { scope().with_extension(agent.purse(scope().run(), state)) } else { scope() }
 }
 
 async fn below(process: &Process) -> ChildRecord {

@@ -358,10 +358,8 @@ async fn turns_of_both(gives_purse: bool) -> (Option<u64>, u64, usize) {
     assert_eq!(state.spent().turns, 4, "{}", transcript(&state));
     drop(before);
     let process = setup.process();
-    let top = match gives_purse {
-        true => scope().with_extension(process.agent.purse(scope().run(), &state)),
-        false => scope(),
-    };
+    let purse = process.agent.purse(scope().run(), &state);
+    let top = if gives_purse { scope().with_extension(purse) } else { scope() };
     process.supervisor.go_on_all(&top).await.unwrap();
     drop(top);
     // The run below begins.
