@@ -66,7 +66,11 @@ impl Case {
             copy(&mut lines, &mut targets, random.usize(1..=2), random)?;
             wanted = targets.len();
             let normal_lines = normal_text(&lines);
-            if normal_lines.matches(normal(&edits[0].old).trim()).count() != wanted {
+            // A place that is indented otherwise is one of those that are meant, too, if the edit is found by a shift.
+            let bare = |text: &str| each_line(text, |line| line.trim_start().to_owned());
+            if normal_lines.matches(normal(&edits[0].old).trim()).count() != wanted
+                || bare(&normal_lines).matches(bare(&normal(&edits[0].old)).trim()).count() != wanted
+            {
                 return None;
             }
         }
