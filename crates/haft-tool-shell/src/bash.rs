@@ -20,6 +20,7 @@ use crate::directory;
 use crate::sandbox::ShellSandbox;
 use crate::sandbox::requested;
 use crate::script::{REPORT_TIME, Script, Surroundings};
+use crate::script_outputs::ScriptOutputs;
 
 /// Names commands as resources: `exec:git status`.
 pub const EXEC: Scheme = Scheme::new("exec");
@@ -121,7 +122,23 @@ impl Bash {
             .with_origin(Origin::Builtin);
         let roots = workdir.host_roots();
         let workdir = workdir.without_other_roots();
-        Self { spec, surroundings: Arc::new(Surroundings { workdir, roots, environment, sandbox: None }) }
+        Self {
+            spec,
+            surroundings: Arc::new(Surroundings {
+                workdir,
+                roots,
+                environment,
+                outputs: None,
+                sandbox: None,
+            }),
+        }
+    }
+
+    /// Keeps whole what scripts print, so that the model can read what is cut; otherwise that is lost.
+    pub fn outputs(mut self, outputs: &ScriptOutputs) -> Self {
+        let outputs = Some(outputs.clone());
+        self.surroundings = Arc::new(Surroundings { outputs, ..(*self.surroundings).clone() });
+        self
     }
 
     /// Confines scripts; what the model is told of the tool says so.
@@ -131,10 +148,8 @@ impl Bash {
         let spec = ToolSpec::new(self.spec.name().clone(), description, schema(true));
         let spec =
             spec.with_title("Run a shell script").with_hints(self.spec.hints()).with_origin(Origin::Builtin);
-        let Surroundings { workdir, roots, environment, .. } = &*self.surroundings;
-        let (workdir, roots, environment) = (workdir.clone(), roots.clone(), environment.clone());
-        let sandbox = Some(sandbox);
-        Self { spec, surroundings: Arc::new(Surroundings { workdir, roots, environment, sandbox }) }
+        let surroundings = Surroundings { sandbox: Some(sandbox), ..(*self.surroundings).clone() };
+        Self { spec, surroundings: Arc::new(surroundings) }
     }
 }
 

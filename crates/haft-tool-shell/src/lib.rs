@@ -61,6 +61,7 @@ mod catalogue;
 mod command_patterns;
 mod directory;
 mod output_stream;
+mod reduction;
 mod report;
 #[cfg(feature = "sandbox")]
 mod sandbox;
@@ -68,13 +69,16 @@ mod sandbox;
 #[path = "unconfined.rs"]
 mod sandbox;
 mod script;
+mod script_outputs;
 mod syntax;
+mod transcript;
 
 pub use crate::bash::{Bash, EXEC, tools};
 pub use crate::catalogue::{Catalogue, CatalogueError};
 pub use crate::command_patterns::CommandPatterns;
 #[cfg(feature = "sandbox")]
 pub use crate::sandbox::ShellSandbox;
+pub use crate::script_outputs::ScriptOutputs;
 #[cfg(feature = "sandbox")]
 pub use haft_process::sandbox::{ResourceLimits, Sandbox, SandboxLack, Scratch};
 pub use haft_process::{Environment, EnvironmentError};

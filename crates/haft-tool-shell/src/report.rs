@@ -2,7 +2,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use haft_core::{ToolError, ToolOutput};
+use haft_core::{OutputId, ToolError, ToolOutput};
 use serde_json::json;
 
 use crate::bash::MOST_SECONDS;
@@ -33,6 +33,8 @@ pub(crate) enum Background {
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) text: String,
+    /// The name of all that was printed, where the text is not all.
+    pub(crate) whole: Option<OutputId>,
     /// What there is to say of the sandbox, in whole lines.
     pub(crate) remarks: String,
     /// What is weaker than it should be; nothing where there is no sandbox.
@@ -85,6 +87,9 @@ impl Report {
             "bytes": self.received_bytes,
             "background_ended": self.background == Background::Ended,
         });
+        if let Some(whole) = self.whole {
+            details["output"] = json!(whole);
+        }
         if let Some(weaker) = self.weaker {
             details["sandbox"] = json!({ "weaker": weaker });
         }

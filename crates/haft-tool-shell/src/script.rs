@@ -17,6 +17,7 @@ use crate::directory;
 use crate::output_stream::OutputStream;
 use crate::report::{self, Background, Ending, Report};
 use crate::sandbox::{Confined, ShellSandbox};
+use crate::script_outputs::ScriptOutputs;
 
 /// How long output is waited for after the script has ended, at most.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -37,12 +38,14 @@ const BACKGROUND_GRACE: Duration = Duration::from_millis(200);
 pub(crate) const REPORT_TIME: Duration = Duration::from_secs(10);
 
 /// Where and with what scripts run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Surroundings {
     pub(crate) workdir: Workdir,
     /// The host directories from which on down something may be done, also those that are outside for commands.
     pub(crate) roots: Vec<(PathBuf, RootAccess)>,
     pub(crate) environment: Environment,
+    /// Where what they print is kept, if it is.
+    pub(crate) outputs: Option<ScriptOutputs>,
     /// What scripts are confined by, if they are.
     pub(crate) sandbox: Option<ShellSandbox>,
 }
@@ -79,6 +82,7 @@ impl Action for Script {
 
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let started = Instant::now();
+        let outputs = self.surroundings.outputs.as_ref();
         let (mut processes, mut output, mut confined) = self.start(&cx)?;
         let stop = output
             .collect_until(async {
@@ -103,23 +107,24 @@ impl Action for Script {
                 let ending = Ending::from(processes.reap());
                 let background = end_background(processes, &mut output).await;
                 let (received_bytes, duration) = (output.received_bytes(), started.elapsed());
-                let text = output.into_text();
+                output.finish().await;
+                let (text, whole) = output.to_text(outputs, cx.scope());
                 let (remarks, weaker) = match &mut confined {
                     Some(confined) => {
                         (confined.remarks(&text, ending != Ending::Exited(0)), Some(confined.weaker()))
                     }
                     None => (String::new(), None),
                 };
-                Ok(Report { text, remarks, weaker, ending, background, received_bytes, duration }
+                Ok(Report { text, whole, remarks, weaker, ending, background, received_bytes, duration }
                     .into_output())
             }
             Stop::TimedOut => {
                 end_all(processes, &mut output).await;
-                Err(report::timed_out(output.into_text(), self.timeout))
+                Err(report::timed_out(output.to_text(outputs, cx.scope()).0, self.timeout))
             }
             Stop::Cancelled => {
                 end_all(processes, &mut output).await;
-                Err(report::cancelled(output.into_text()))
+                Err(report::cancelled(output.to_text(outputs, cx.scope()).0))
             }
         }
     }
@@ -127,7 +132,8 @@ impl Action for Script {
 
 impl Script {
     fn start(&self, cx: &CallContext) -> Result<(ProcessTree, OutputStream, Option<Confined>), ToolError> {
-        let Surroundings { workdir, environment, sandbox, .. } = &*self.surroundings;
+        let Surroundings { workdir, environment, outputs, sandbox, .. } = &*self.surroundings;
+        let outputs = outputs.as_ref();
         let Some(bash) = environment.find_program("bash") else {
             return Err(ToolError::unavailable(
                 "there is no `bash` where commands are looked for; do without it, or ask the user to install it",
@@ -142,12 +148,12 @@ impl Script {
             .current_dir(&directory)
             .stdin(Stdio::null());
         let Some(sandbox) = sandbox else {
-            let (processes, output) = spawn(command, environment, cx).map_err(not_started)?;
+            let (processes, output) = spawn(command, environment, outputs, cx).map_err(not_started)?;
             return Ok((processes, output, None));
         };
         let confined = sandbox.confined(self, &directory)?;
         let environment = confined.confine(&mut command, environment).map_err(not_started)?;
-        let (processes, output) = spawn(command, &environment, cx).map_err(not_started)?;
+        let (processes, output) = spawn(command, &environment, outputs, cx).map_err(not_started)?;
         Ok((processes, output, Some(confined)))
     }
 }
@@ -156,10 +162,11 @@ impl Script {
 fn spawn(
     mut command: Command,
     environment: &Environment,
+    outputs: Option<&ScriptOutputs>,
     cx: &CallContext,
 ) -> io::Result<(ProcessTree, OutputStream)> {
     let (reader, writer) = io::pipe()?;
-    let output = OutputStream::new(reader, cx.clone())?;
+    let output = OutputStream::new(reader, outputs, cx.clone())?;
     command.stdout(writer.try_clone()?).stderr(writer);
     Ok((ProcessTree::spawn(command, environment)?, output))
 }
@@ -168,6 +175,7 @@ fn spawn(
 async fn end_all(mut processes: ProcessTree, output: &mut OutputStream) {
     output.collect_until(processes.end(STOP_GRACE)).await;
     output.drain(LAST_DRAIN).await;
+    output.finish().await;
     processes.reap();
     processes.let_go();
 }
