@@ -60,9 +60,12 @@ mod capture;
 mod catalogue;
 mod command_patterns;
 mod directory;
+mod jobs;
 mod output_stream;
+mod program;
 mod reduction;
 mod report;
+mod running;
 #[cfg(feature = "sandbox")]
 mod sandbox;
 #[cfg(not(feature = "sandbox"))]
@@ -76,6 +79,8 @@ mod transcript;
 pub use crate::bash::{Bash, EXEC, tools};
 pub use crate::catalogue::{Catalogue, CatalogueError};
 pub use crate::command_patterns::CommandPatterns;
+pub use crate::jobs::Jobs;
+pub use crate::program::RunProgram;
 #[cfg(feature = "sandbox")]
 pub use crate::sandbox::ShellSandbox;
 pub use crate::script_outputs::ScriptOutputs;

@@ -3,6 +3,7 @@ mod keeping;
 use std::borrow::Cow;
 use std::io;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use haft_core::{OutputId, ToolOutput};
@@ -15,6 +16,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use self::keeping::Keeping;
 use crate::capture::{Capture, Whole};
 use crate::script_outputs::ScriptOutputs;
+use crate::transcript::Transcript;
 
 /// How much is read at once, in bytes: what a pipe holds on Linux (pipe(7)).
 const READ_BYTES: usize = 64 * 1024;
@@ -44,7 +46,8 @@ pub(crate) struct OutputStream {
     received: u64,
     capture: Capture,
     keeping: Option<Keeping>,
-    cx: CallContext,
+    /// Who is told of what comes, while there is a call.
+    cx: Option<CallContext>,
     has_news: bool,
     next_update: Instant,
 }
@@ -64,7 +67,7 @@ impl OutputStream {
             received: 0,
             capture: Capture::default(),
             keeping: outputs.map(Keeping::new),
-            cx,
+            cx: Some(cx),
             has_news: false,
             next_update: Instant::now(),
         })
@@ -119,21 +122,37 @@ impl OutputStream {
         }
     }
 
+    /// Sees to it that all that was read can be read again; what comes is still taken.
+    pub(crate) async fn flush(&mut self) {
+        if let Some(keeping) = &mut self.keeping {
+            keeping.flush().await;
+        }
+    }
+
     /// The output so far, as the model reads it, and the name of the whole where it has one.
-    pub(crate) fn to_text(
-        &self,
-        outputs: Option<&ScriptOutputs>,
-        scope: &CallScope,
-    ) -> (String, Option<OutputId>) {
-        let Some((keeping, outputs)) = self.keeping.as_ref().zip(outputs) else {
+    pub(crate) fn to_text(&self, scope: &CallScope) -> (String, Option<OutputId>) {
+        let Some(keeping) = &self.keeping else {
             return (self.capture.to_text(Whole::Gone), None);
         };
         if keeping.is_small() && self.capture.is_whole() {
             return (self.capture.to_text(Whole::Gone), None);
         }
-        let output = outputs.keep(scope, keeping.transcript());
+        let output = keeping.name(scope);
         let whole = Whole::Kept { output: output.as_str(), lost: keeping.transcript().extent().lost };
         (self.capture.to_text(whole), Some(output))
+    }
+
+    /// The output so far, as the model reads it, wherever the whole is.
+    pub(crate) fn to_plain_text(&self) -> String {
+        self.capture.to_text(Whole::Gone)
+    }
+
+    /// All that is kept, and its name, for somebody who reads it while it goes on; the call is not told of it any more.
+    pub(crate) fn followed(&mut self, scope: &CallScope) -> Option<(OutputId, Arc<Transcript>)> {
+        // It would hold the executor, and so the tools, for as long as it goes on.
+        self.cx = None;
+        let keeping = self.keeping.as_ref()?;
+        Some((keeping.name(scope), Arc::clone(keeping.transcript())))
     }
 
     async fn read(&mut self) {
@@ -184,7 +203,9 @@ impl OutputStream {
     fn show_news(&mut self) {
         let now = Instant::now();
         if self.has_news && now >= self.next_update {
-            self.cx.update(|| ToolOutput::text(self.capture.newest(UPDATE_BYTES)));
+            if let Some(cx) = &self.cx {
+                cx.update(|| ToolOutput::text(self.capture.newest(UPDATE_BYTES)));
+            }
             self.next_update = now + BETWEEN_UPDATES;
             self.has_news = false;
         }

@@ -108,14 +108,14 @@ impl ScriptOutputs {
 
     /// Names a transcript, so that the run it belongs to, those that it starts and the one that started it can read it.
     pub(crate) fn keep(&self, of: &CallScope, transcript: &Arc<Transcript>) -> OutputId {
-        let mut shelf = self.lock();
-        if shelf.kept.len() >= MOST_OUTPUTS {
-            shelf.remove_oldest();
+        let mut on_it = self.lock();
+        if on_it.kept.len() >= MOST_OUTPUTS {
+            on_it.remove_oldest();
         }
-        shelf.next += 1;
-        let number = shelf.next;
+        on_it.next += 1;
+        let number = on_it.next;
         let (run, parent) = (of.run().clone(), of.parent_run().cloned());
-        shelf.kept.push_back(Kept { number, run, parent, transcript: Arc::clone(transcript) });
+        on_it.kept.push_back(Kept { number, run, parent, transcript: Arc::clone(transcript) });
         format!("s{number}").parse().expect("a letter and digits are a short text without control characters")
     }
 
@@ -126,12 +126,12 @@ impl ScriptOutputs {
 
     fn find(&self, reader: &CallScope, output: &OutputId) -> Option<Result<Arc<Transcript>, OutputError>> {
         let number: u64 = output.as_str().strip_prefix('s')?.parse().ok()?;
-        let shelf = self.lock();
-        if number == 0 || number > shelf.next {
+        let on_it = self.lock();
+        if number == 0 || number > on_it.next {
             return None;
         }
         let unknown = || OutputError::Unknown { output: output.clone() };
-        let Some(kept) = shelf.kept.iter().find(|kept| kept.number == number) else {
+        let Some(kept) = on_it.kept.iter().find(|kept| kept.number == number) else {
             return Some(Err(OutputError::Evicted { output: output.clone() }));
         };
         let is_readable = kept.run == *reader.run()

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memchr::memchr_iter;
 use tempfile::NamedTempFile;
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 use crate::script_outputs::{Disk, Share};
 
@@ -17,6 +19,7 @@ pub(crate) const MEMORY_BYTES: usize = 32 * 1024;
 pub(crate) struct Transcript {
     disk: Arc<Disk>,
     kept: Mutex<Kept>,
+    grown: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -48,7 +51,7 @@ pub(crate) struct Extent {
 
 impl Transcript {
     pub(crate) fn new(disk: Arc<Disk>) -> Self {
-        Self { disk, kept: Mutex::default() }
+        Self { disk, kept: Mutex::default(), grown: Notify::new() }
     }
 
     /// Tells whether what comes next is written into a file, which blocks.
@@ -61,6 +64,11 @@ impl Transcript {
     ///
     /// Once something could not be kept nothing is any more, so that there is no gap.
     pub(crate) fn push(&self, text: &[u8]) {
+        self.keep(text);
+        self.grown.notify_waiters();
+    }
+
+    fn keep(&self, text: &[u8]) {
         let mut kept = self.lock();
         if kept.lost > 0 || (!text.is_empty() && self.write(&mut kept, text).is_err()) {
             kept.lost += text.len() as u64;
@@ -95,6 +103,11 @@ impl Transcript {
 
     pub(crate) fn has_ended(&self) -> bool {
         self.lock().ended
+    }
+
+    /// Comes when there is more; to be made before looking how much there is.
+    pub(crate) fn grown(&self) -> Notified<'_> {
+        self.grown.notified()
     }
 
     pub(crate) fn extent(&self) -> Extent {

@@ -1,6 +1,7 @@
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use haft_tools_core::RedactedStream;
+use haft_core::OutputId;
+use haft_tools_core::{CallScope, RedactedStream};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::script_outputs::ScriptOutputs;
@@ -10,6 +11,8 @@ use crate::transcript::Transcript;
 #[derive(Debug)]
 pub(super) struct Keeping {
     transcript: Arc<Transcript>,
+    /// What it can be read by, once somebody was told.
+    name: OnceLock<OutputId>,
     outputs: ScriptOutputs,
     redacted: Option<RedactedStream>,
     /// What is to be written next, and what is being written.
@@ -26,6 +29,7 @@ impl Keeping {
         let redactor = outputs.secrets();
         Self {
             transcript: outputs.begin(),
+            name: OnceLock::new(),
             outputs: outputs.clone(),
             redacted: (!redactor.is_empty()).then(|| redactor.stream()),
             due: None,
@@ -37,6 +41,11 @@ impl Keeping {
 
     pub(super) fn transcript(&self) -> &Arc<Transcript> {
         &self.transcript
+    }
+
+    /// Gives the transcript a name by which it can be read.
+    pub(super) fn name(&self, scope: &CallScope) -> OutputId {
+        self.name.get_or_init(|| self.outputs.keep(scope, &self.transcript)).clone()
     }
 
     /// Tells whether all that has come is in memory.
@@ -113,11 +122,17 @@ impl Keeping {
             let rest = stream.finish().into_bytes();
             self.push_redacted(rest);
         }
+        self.flush().await;
+        self.transcript.end();
+    }
+
+    /// Waits until everything is written that has come.
+    pub(super) async fn flush(&mut self) {
         self.settle().await;
         if let Some(writing) = &mut self.writing {
-            let _ = writing.await;
+            let written = writing.await.unwrap_or_default();
             self.writing = None;
+            self.spare = Some(written);
         }
-        self.transcript.end();
     }
 }

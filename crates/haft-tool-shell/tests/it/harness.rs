@@ -52,9 +52,14 @@ impl Shell {
     }
 
     /// Takes a shell that was made otherwise.
-    #[cfg(feature = "sandbox")]
     pub(crate) fn of(tree: Tree, registry: ToolRegistry) -> Self {
         Self { tree, registry }
+    }
+
+    /// Gives the tools away, and with them what they hold.
+    pub(crate) fn without_tools(mut self) -> Self {
+        self.registry = ToolRegistry::new();
+        self
     }
 
     pub(crate) fn registry(&self) -> &ToolRegistry {

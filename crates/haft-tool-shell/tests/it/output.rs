@@ -168,13 +168,14 @@ async fn says_what_there_was_no_room_for() {
 
 /// The run that the calls of a shell are of.
 fn caller() -> CallScope {
-    CallScope::new("test".parse().unwrap())
+    CallScope::new("test".parse().expect("it is there"))
 }
 
 /// Reads all of an output.
 async fn whole(outputs: &ScriptOutputs, output: &OutputId) -> String {
-    let total = outputs.read(&caller(), output, 0..0).await.unwrap().total_bytes;
-    String::from_utf8(outputs.read(&caller(), output, 0..total).await.unwrap().bytes.to_vec()).unwrap()
+    let total = outputs.read(&caller(), output, 0..0).await.expect("it is there").total_bytes;
+    String::from_utf8(outputs.read(&caller(), output, 0..total).await.expect("it is there").bytes.to_vec())
+        .expect("it is there")
 }
 
 #[tokio::test]
@@ -184,9 +185,9 @@ async fn tells_the_host_how_it_ended() {
         assert!(details["duration_ms"].take().is_u64());
         details.to_string()
     };
-    expect![[r#"{"background_ended":false,"bytes":6,"duration_ms":null,"exit_code":2,"signal":null,"timed_out":false}"#]].assert_eq(&details("echo hello; exit 2").await);
-    expect![[r#"{"background_ended":false,"bytes":0,"duration_ms":null,"exit_code":null,"signal":9,"timed_out":false}"#]].assert_eq(&details("kill -9 $$").await);
-    expect![[r#"{"background_ended":true,"bytes":0,"duration_ms":null,"exit_code":0,"signal":null,"timed_out":false}"#]].assert_eq(&details("sleep 60 &").await);
+    expect![[r#"{"background_ended":false,"bytes":6,"directory":".","duration_ms":null,"exit_code":2,"signal":null,"timed_out":false}"#]].assert_eq(&details("echo hello; exit 2").await);
+    expect![[r#"{"background_ended":false,"bytes":0,"directory":".","duration_ms":null,"exit_code":null,"signal":9,"timed_out":false}"#]].assert_eq(&details("kill -9 $$").await);
+    expect![[r#"{"background_ended":true,"bytes":0,"directory":".","duration_ms":null,"exit_code":0,"signal":null,"timed_out":false}"#]].assert_eq(&details("sleep 60 &").await);
 }
 
 #[tokio::test]
