@@ -1,4 +1,5 @@
 mod abandon;
+mod apart;
 mod budgets;
 mod builder;
 mod drive;

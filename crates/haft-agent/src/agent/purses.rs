@@ -1,4 +1,5 @@
-use crate::{Account, Purse};
+use super::Agent;
+use crate::{Account, Purse, RunState};
 use haft_core::RunId;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,6 +11,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// [the same](crate::Agent::purses), so that none of them gives out what another one has set aside. Clones are the same.
 #[derive(Debug, Clone, Default)]
 pub struct Purses(Arc<Mutex<HashMap<RunId, Purse>>>);
+
+impl Agent {
+    /// The purse of a run that this agent is not driving at the moment: what draws on it until the run goes on is counted then.
+    ///
+    /// It is for work that goes on before the run does, such as that which a process has left behind. While somebody has it the
+    /// run has the same one. Where the agent is driving the run, this would set what is spent back to where the state stands:
+    /// calls that it executes have the purse in their [scope](haft_tools_core::CallScope::extension).
+    pub fn purse(&self, run: &RunId, state: &RunState) -> Purse {
+        self.purses.of(run, state.account())
+    }
+}
 
 impl Purses {
     pub(super) fn of(&self, run: &RunId, account: &Account) -> Purse {

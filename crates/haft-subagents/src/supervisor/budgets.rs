@@ -76,17 +76,11 @@ impl Claim<'_> {
 }
 
 impl Part {
-    /// Whether it was taken from the run above.
-    pub(super) fn is_reserved(&self) -> bool {
-        self.reservation.is_some()
-    }
-
-    /// Gives back what was not spent.
-    pub(super) fn settle(&mut self, spent: Spent) {
-        if let Some(reservation) = &mut self.reservation {
-            reservation.record(spent);
-        }
-        self.reservation = None;
+    /// Gives back what was not spent; gives whether it was set aside by somebody.
+    pub(super) fn settle(&mut self, spent: Spent) -> bool {
+        let Some(mut reservation) = self.reservation.take() else { return false };
+        reservation.record(spent);
+        true
     }
 }
 

@@ -1,5 +1,6 @@
 //! Drives one run: waits for its seat, sets its budget aside, has it run, and keeps what became of it.
 
+use super::apart::DrivenApart;
 use super::budgets::{Claim, Part, Short};
 use super::ending::named;
 use super::house::{House, root_of};
@@ -33,24 +34,62 @@ pub(crate) struct Order {
     pub(crate) token: CancellationToken,
     /// How many runs share what is left of the budget.
     pub(crate) sharers: u64,
-    /// What they share, where the run above is not at work; what is spent of it is charged when that is.
-    pub(super) share: Option<Purse>,
+    pub(super) draws_on: DrawsOn,
     /// Reaches the run that started it.
     pub(crate) handle: Option<RunHandle>,
     /// The right to drive it, where that was taken already.
     pub(super) drive: Option<Drive>,
 }
 
+/// Says what a run draws on.
+#[derive(Clone)]
+pub(super) enum DrawsOn {
+    /// The purse in the scope of the run above, if there is one.
+    Above,
+    /// What those share whose run above is not at work; what is spent of it is charged when that is.
+    Shared(Purse),
+    /// What was set aside for it before, which is charged in the same way.
+    Own,
+}
+
+impl Order {
+    fn purse(&self) -> Option<&Purse> {
+        match &self.draws_on {
+            DrawsOn::Above => self.above.extension::<Purse>(),
+            DrawsOn::Shared(purse) => Some(purse),
+            DrawsOn::Own => None,
+        }
+    }
+
+    /// Whether the run above knows nothing of what it spends.
+    fn is_apart(&self) -> bool {
+        !matches!(self.draws_on, DrawsOn::Above)
+    }
+}
+
 /// Takes from the budget of the run above what a run has spent, also where it is abandoned.
 struct Charge {
     part: Part,
+    apart: Option<DrivenApart>,
     meter: ChildMeter,
     charged: Spent,
 }
 
+impl Charge {
+    /// Gives whether the run above has paid for all.
+    fn settle(&mut self) -> bool {
+        let spent = self.meter.spent();
+        let is_reserved = self.part.settle(spent.without(&self.charged));
+        match self.apart.take() {
+            Some(apart) => apart.settle(spent),
+            None => is_reserved,
+        }
+    }
+}
+
 impl Drop for Charge {
     fn drop(&mut self) {
-        self.part.settle(self.meter.spent().without(&self.charged));
+        self.settle();
     }
 }
 
@@ -166,9 +205,9 @@ impl House {
             meter: meter.clone(),
             news: Arc::new(self.supervisor.clone()),
         };
-        let is_charged = part.is_reserved() && order.share.is_none();
-        let charged = if order.share.is_some() { known.spent } else { known.charged };
-        let charge = Charge { part, meter: meter.clone(), charged };
+        let charged = if order.is_apart() { known.spent } else { known.charged };
+        let apart = order.is_apart().then(|| self.apart.enter(run, budget));
+        let mut charge = Charge { part, apart, meter: meter.clone(), charged };
         let outcome = driven(&**runner, child, &order.token).await;
         let outcome = match outcome {
             ChildOutcome::Ended(result) => {
@@ -180,8 +219,7 @@ impl House {
         let mut spent = meter.spent();
         spent += purse.drawn();
         meter.record(spent);
-        drop(charge);
-        let charged = is_charged.then_some(spent);
+        let charged = charge.settle().then_some(spent);
         let settled = self.settled(order, outcome, (spent, charged), known.inbox.len()).await;
         drop(seated);
         settled
@@ -204,7 +242,7 @@ impl House {
         order: &Order,
         claim: &Claim<'_>,
     ) -> Result<Result<(Seated, Part), ChildResult>, StoreError> {
-        let purse = order.share.as_ref().or_else(|| order.above.extension::<Purse>());
+        let purse = order.purse();
         loop {
             let mut changes = self.live.changes();
             let seated = tokio::select! {

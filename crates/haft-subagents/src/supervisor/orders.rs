@@ -1,6 +1,6 @@
 //! Makes runs of what a call asks for.
 
-use super::drive::Order;
+use super::drive::{DrawsOn, Order};
 use super::house::{House, root_of};
 use super::identity::child_run;
 use crate::{AgentSpec, ChildRecord, ChildStatus, ToldBy};
@@ -64,7 +64,7 @@ impl<'a> Caller<'a> {
             is_awaited: true,
             token,
             sharers,
-            share: None,
+            draws_on: DrawsOn::Above,
             handle: self.handle.clone(),
             drive: None,
         }
@@ -155,14 +155,17 @@ impl House {
         }))
     }
 
-    /// Takes from the budget of a run what those it has started have spent while it was not at work.
+    /// Takes from the budget of a run what those it has started have spent while it was not at work, and sets aside what those
+    /// may spend that are driven since then.
     pub(crate) async fn charge(&self, scope: &CallScope, children: &[ChildRecord]) {
         let Some(purse) = scope.extension::<Purse>() else { return };
-        for record in children.iter().filter(|record| record.spent != record.charged) {
+        let is_due =
+            |record: &&ChildRecord| record.spent != record.charged || self.apart.is_unpaid(&record.run);
+        for record in children.iter().filter(is_due) {
             let mut due = None;
             let noted = self.update(&record.run, |record| {
-                // Who drives it charges all of it.
-                if !self.live.is_driven(&record.run) {
+                // Who drives it charges all of it, but where the run above was not at work then.
+                if !self.live.is_driven(&record.run) || self.apart.pay(&record.run, purse, record.spent) {
                     due = Some(record.spent.without(&record.charged));
                     record.charged = record.spent;
                 }
