@@ -40,6 +40,8 @@ const MOST_SIGNALS: usize = 16;
 /// [a day](Self::lasting), and with everything that was started with it at the latest when the last clone of this and of the
 /// tools that were given it is dropped, or the host ends.
 ///
+/// Calls are ordered among themselves, and not against what a job does meanwhile.
+///
 /// That a run has ended it learns as an [`Observer`] of the runs below another, and by [`end_run`](Self::end_run); the calls of a
 /// run that is cancelled end theirs. At most 64 jobs run at one time. Cheap to clone; clones hold the same jobs.
 ///

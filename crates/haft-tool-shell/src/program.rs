@@ -1,17 +1,18 @@
 use std::sync::Arc;
 
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolSpec};
-use haft_tools_core::{Accesses, CallScope, Prepared, Tool, input_schema, parse_input};
+use haft_tools_core::{Accesses, CallScope, Prepared, Tool, parse_input};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 #[cfg(feature = "analysis")]
 use crate::analysis::program_accesses;
-use crate::bash::{MOST_SECONDS, default_directory, default_seconds, seconds};
+use crate::bash::{MOST_SECONDS, default_directory, default_seconds, schema, seconds};
 use crate::catalogue::Word;
 use crate::command_patterns::canonical;
 use crate::directory;
+use crate::sandbox::requested;
 use crate::script::{REPORT_TIME, Script, Surroundings, Waiting, Work};
 
 /// How many bytes a program and its arguments have together; Linux takes about 2 MiB with the environment (execve(2)).
@@ -58,16 +59,21 @@ struct Input {
     /// What it is for, in a few words; shown to the person who is asked whether it may run.
     #[serde(default)]
     description: String,
+    /// What the sandbox has to open beyond what is known of the program, such as `write ~/notes.md`, `read /srv/data` or
+    /// `connect example.org:443`. The user is asked about it, so give it only after the sandbox has denied something.
+    #[serde(default)]
+    access: Vec<String>,
 }
 
 impl RunProgram {
     pub(crate) fn new(surroundings: Arc<Surroundings>) -> Self {
         let hints =
             ToolHints { destructive: true, open_world: true, streaming: true, ..ToolHints::default() };
-        let spec = ToolSpec::new(ToolName::project("run_program"), DESCRIPTION, input_schema::<Input>())
-            .with_title("Run a program")
-            .with_hints(hints)
-            .with_origin(Origin::Builtin);
+        let spec =
+            ToolSpec::new(ToolName::project("run_program"), DESCRIPTION, schema::<Input>(&surroundings))
+                .with_title("Run a program")
+                .with_hints(hints)
+                .with_origin(Origin::Builtin);
         Self { spec, surroundings }
     }
 }
@@ -78,7 +84,7 @@ impl Tool for RunProgram {
     }
 
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
-        let Input { program, args, timeout, directory, description } = parse_input(input)?;
+        let Input { program, args, timeout, directory, description, access } = parse_input(input)?;
         check(&program, &args)?;
         let directory = directory::resolve(&self.surroundings.workdir, &directory)?;
         let timeout = seconds(timeout)?;
@@ -87,6 +93,8 @@ impl Tool for RunProgram {
         let command = canonical(&words);
         let (accesses, is_understood): (Accesses, bool) =
             program_accesses(words, &command, &self.surroundings, &directory, &description);
+        let more = requested(&access, &self.surroundings, &directory)?;
+        let accesses: Accesses = accesses.iter().cloned().chain(more).collect();
         let script = Script {
             surroundings: Arc::clone(&self.surroundings),
             work: Work::Program { program, arguments: args },

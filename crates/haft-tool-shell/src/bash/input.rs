@@ -56,8 +56,8 @@ pub(super) struct Input {
 const OF_JOBS: [&str; 5] = ["background", "yield_after", "wait_for", "port", "stdin"];
 
 /// The schema of the input; nothing can be asked of what is not there.
-pub(super) fn schema(surroundings: &Surroundings) -> Schema {
-    let whole = input_schema::<Input>();
+pub(crate) fn schema<T: JsonSchema>(surroundings: &Surroundings) -> Schema {
+    let whole = input_schema::<T>();
     let mut value = whole.as_value().clone();
     if let Some(properties) = value.get_mut("properties").and_then(Value::as_object_mut) {
         if surroundings.sandbox.is_none() {
