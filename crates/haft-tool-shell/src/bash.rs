@@ -94,11 +94,10 @@ impl Bash {
         let ends = if surroundings.jobs.is_some() { GOES_ON } else { IS_ENDED };
         let confined = if surroundings.sandbox.is_some() { CONFINED } else { "" };
         let description = format!("{DESCRIPTION} {ends}{confined}");
-        let spec =
-            ToolSpec::new(ToolName::project("bash"), description, schema::<Input>(&surroundings))
-                .with_title("Run a shell script")
-                .with_hints(hints)
-                .with_origin(Origin::Builtin);
+        let spec = ToolSpec::new(ToolName::project("bash"), description, schema::<Input>(&surroundings))
+            .with_title("Run a shell script")
+            .with_hints(hints)
+            .with_origin(Origin::Builtin);
         Self { spec, surroundings: Arc::new(surroundings) }
     }
 
