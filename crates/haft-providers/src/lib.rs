@@ -76,6 +76,7 @@
 //! - It reads events more strictly than the standard of server-sent events asks: lines of fields that this does not name, or
 //!   without a colon, a `retry` that is no number and a second `event`, `id` or `retry` of one event are refused, since they
 //!   are what is seen where something else than a service of models answers.
+//! - It reads events by `sse-stream`, as `haft-mcp` does, and not by `eventsource-stream`: a program has one reader of them.
 //! - It does not take types from `async-openai`: they refuse events and lose members that they do not know, such as
 //!   `reasoning_content`, and what a provider wants back has to come back whole.
 //!

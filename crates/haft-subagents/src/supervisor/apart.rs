@@ -1,4 +1,4 @@
-//! Runs that are driven while the run above them is not at work, and what is set aside for them once that is.
+//! Runs that are driven while the run above them is not at work, and who pays for them once that is.
 
 use super::budgets::left;
 use haft_agent::{Budget, Purse, Reservation, Spent};
@@ -11,14 +11,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) struct Apart(Arc<Mutex<HashMap<RunId, Paid>>>);
 
 /// Is what such a run may spend, and who pays for it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Paid {
-    budget: Budget,
-    /// What is set aside for it by the run above, and what of its spending that had paid when it was set aside.
-    by: Option<(Reservation, Spent)>,
+    /// What it may spend in all, and had spent when that was said; nothing before it has a share.
+    share: Option<(Budget, Spent)>,
+    by: Option<Purse>,
+    set_aside: Option<Reservation>,
 }
 
-/// Lists a run as driven apart until it is settled or dropped.
+/// Lists a run as driven apart until it is dropped.
 #[derive(Debug)]
 pub(super) struct DrivenApart {
     apart: Apart,
@@ -26,27 +27,17 @@ pub(super) struct DrivenApart {
 }
 
 impl Apart {
-    /// Says that a run is driven that may spend so much in all.
-    pub(super) fn enter(&self, run: &RunId, budget: Budget) -> DrivenApart {
-        self.lock().insert(run.clone(), Paid { budget, by: None });
+    /// Says that a run is driven.
+    pub(super) fn enter(&self, run: &RunId) -> DrivenApart {
+        self.lock().insert(run.clone(), Paid::default());
         DrivenApart { apart: self.clone(), run: run.clone() }
     }
 
-    /// Tells whether a run is driven for which nobody pays yet.
-    pub(super) fn is_unpaid(&self, run: &RunId) -> bool {
-        self.lock().get(run).is_some_and(|paid| paid.by.is_none())
-    }
-
-    /// Sets aside what a run may spend beside what it had spent when it was driven; gives whether nobody did before.
-    ///
-    /// What it had spent is to be charged by whoever calls this.
-    pub(super) fn pay(&self, run: &RunId, purse: &Purse, spent: Spent) -> bool {
-        match self.lock().get_mut(run) {
-            Some(paid) if paid.by.is_none() => {
-                paid.by = Some((purse.reserve_at_most(&left(&paid.budget, &spent)), spent));
-                true
-            }
-            _ => false,
+    /// Has a run paid for by this purse, unless it is paid for already or not driven apart: what it may spend is set aside.
+    pub(super) fn pay(&self, run: &RunId, purse: &Purse) {
+        if let Some(paid) = self.lock().get_mut(run).filter(|paid| paid.by.is_none()) {
+            paid.by = Some(purse.clone());
+            paid.set_aside();
         }
     }
 
@@ -55,13 +46,36 @@ impl Apart {
     }
 }
 
+impl Paid {
+    fn set_aside(&mut self) {
+        if let (Some((budget, spent)), Some(purse)) = (&self.share, &self.by) {
+            self.set_aside = Some(purse.reserve_at_most(&left(budget, spent)));
+        }
+    }
+}
+
 impl DrivenApart {
-    /// Says what the run has spent in all; gives whether the run above has paid for it.
-    pub(super) fn settle(self, spent: Spent) -> bool {
-        let paid = self.apart.lock().remove(&self.run).and_then(|paid| paid.by);
-        let Some((mut reservation, before)) = paid else { return false };
-        reservation.record(spent.without(&before));
-        true
+    /// Who pays for the run, if that is known by now.
+    pub(super) fn payer(&self) -> Option<Purse> {
+        self.apart.lock().get(&self.run)?.by.clone()
+    }
+
+    /// Says what the run may spend in all, of a share that whoever pays knows nothing of, and what it has spent before.
+    pub(super) fn share(&self, budget: Budget, spent: Spent) {
+        if let Some(paid) = self.apart.lock().get_mut(&self.run) {
+            paid.share = Some((budget, spent));
+            paid.set_aside();
+        }
+    }
+
+    /// Says what the run has spent in all.
+    pub(super) fn settle(&self, spent: Spent) {
+        if let Some(paid) = self.apart.lock().get_mut(&self.run) {
+            if let Some(purse) = &paid.by {
+                purse.count(&self.run, spent);
+            }
+            (paid.share, paid.set_aside) = (None, None);
+        }
     }
 }
 

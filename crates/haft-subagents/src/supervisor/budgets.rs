@@ -76,11 +76,11 @@ impl Claim<'_> {
 }
 
 impl Part {
-    /// Gives back what was not spent; gives whether it was set aside by somebody.
-    pub(super) fn settle(&mut self, spent: Spent) -> bool {
-        let Some(mut reservation) = self.reservation.take() else { return false };
-        reservation.record(spent);
-        true
+    /// Gives back what was not spent.
+    pub(super) fn settle(&mut self, spent: Spent) {
+        if let Some(mut reservation) = self.reservation.take() {
+            reservation.record(spent);
+        }
     }
 }
 

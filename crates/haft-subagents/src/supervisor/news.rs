@@ -42,6 +42,7 @@ impl News for Supervisor {
                 draws_on: DrawsOn::Above,
                 handle: handle.clone(),
                 drive: None,
+                apart: None,
             });
         }
         let ended: Vec<ChildRecord> =

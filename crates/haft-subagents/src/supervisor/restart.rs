@@ -16,9 +16,11 @@ impl Supervisor {
     /// whose process ended, and those that wait for a person who may have answered meanwhile.
     ///
     /// It needs the scope of the run at the top, since what bounds the runs below is in there. Where that has a budget, give its
-    /// [purse](haft_agent::Agent::purse) with the scope, so that the runs draw on what it has left, and it knows of that when it
-    /// goes on; otherwise they draw on what it had left when it asked for the last of them, and what is set aside for them is
-    /// taken from it before its next turn. A run that cannot be gone on with ends as [lost](crate::ChildEnd::Lost). One that is not in the background is gone on with by the call that waits
+    /// [purse](haft_agent::Agent::purse) with the scope, so that the runs draw on what it has left; otherwise they draw on what
+    /// it had left when it asked for the last of them, and what is set aside for them is taken from it before its next turn. In
+    /// either case a run counts what those below it have spent when it is driven again, also by another process.
+    ///
+    /// A run that cannot be gone on with ends as [lost](crate::ChildEnd::Lost). One that is not in the background is gone on with by the call that waits
     /// for it, when that is [made again](Self::MADE_AGAIN); one that works in the place of another run, or is to be told of the
     /// run above it and has not begun, when that run is driven again and looks after it.
     ///
@@ -36,6 +38,11 @@ impl Supervisor {
             .filter(|record| record.background && !record.has_ended())
             .filter(|record| self.house().stands_alone(&tree, record))
             .collect();
+        if top.extension::<Purse>().is_some() {
+            let own: Vec<ChildRecord> =
+                tree.iter().filter(|record| record.parent == *top.run()).cloned().collect();
+            self.house().charge(top, &own).await;
+        }
         let mut of_parents: HashMap<&RunId, (u64, DrawsOn)> = HashMap::new();
         for record in &open {
             let above = self.house().scope_above(top, &tree, record);
@@ -62,6 +69,7 @@ impl Supervisor {
                 draws_on,
                 handle: None,
                 drive: None,
+                apart: None,
             };
             self.spawn(order);
         }

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use haft_agent::{Budget, Purse, RunEnd, Spent};
 use haft_core::Message;
-use haft_subagents::{AgentSpec, ChildOutcome, ChildResult, ChildRun, Runner, Share};
+use haft_subagents::{AgentSpec, ChildEnd, ChildOutcome, ChildResult, ChildRun, Runner, Share};
 use haft_tools_core::{AllowAll, Approval, Mode, PendingStore as _, Rule};
 use serde_json::json;
 use std::sync::Arc;
@@ -335,10 +335,10 @@ const OUTLIVING: &str = r#"
 {"calls":[{"id":"l8","name":"look","input":{"name":"tin"}}]}
 {"text":"Looked."}
 {"run":"d/0","calls":[{"id":"s1","name":"slow","input":{}}]}
-{"run":"d/0","calls":[{"id":"s2","name":"slow","input":{}}]}
+{"run":"d/0","calls":[{"id":"s2","name":"look","input":{"name":"s2"}}]}
 {"run":"d/0","calls":[{"id":"s3","name":"slow","input":{}}]}
 {"run":"d/0","calls":[{"id":"s4","name":"slow","input":{}}]}
-{"run":"d/0","calls":[{"id":"s5","name":"slow","input":{}}]}
+{"run":"d/0","calls":[{"id":"s5","name":"look","input":{"name":"s5"}}]}
 {"run":"d/0","calls":[{"id":"s6","name":"slow","input":{}}]}
 {"run":"d/0","calls":[{"id":"s7","name":"slow","input":{}}]}
 {"run":"d/0","calls":[{"id":"s8","name":"slow","input":{}}]}
@@ -358,10 +358,8 @@ async fn turns_of_both(gives_purse: bool) -> (Option<u64>, u64, usize) {
     assert_eq!(state.spent().turns, 4, "{}", transcript(&state));
     drop(before);
     let process = setup.process();
-    let top = match gives_purse {
-        true => scope().with_extension(process.agent.purse(scope().run(), &state)),
-        false => scope(),
-    };
+    let purse = process.agent.purse(scope().run(), &state);
+    let top = if gives_purse { scope().with_extension(purse) } else { scope() };
     process.supervisor.go_on_all(&top).await.unwrap();
     drop(top);
     // The run below begins.
@@ -370,6 +368,9 @@ async fn turns_of_both(gives_purse: bool) -> (Option<u64>, u64, usize) {
     process.supervisor.idle(scope().run()).await.unwrap();
     let below = process.supervisor.children(scope().run()).await.unwrap()[0].clone();
     let is_turn = |message: &&Arc<Message>| matches!(***message, Message::Assistant { .. });
+    assert!(
+        matches!(below.result().unwrap().end, ChildEnd::Stopped { ref reason } if reason.contains("budget"))
+    );
     (below.budget.turns, below.spent.turns, state.messages().iter().filter(is_turn).count())
 }
 
@@ -379,5 +380,5 @@ async fn a_run_and_what_went_on_below_it_before_it_did_spend_no_more_than_there_
     assert_eq!(turns_of_both(true).await, (Some(3), 3 + 1, 4 + 3 + 1));
     // Without its purse nobody knows what it has spent since it asked for the other one, but what that may spend is set aside
     // when it goes on.
-    assert_eq!(turns_of_both(false).await, (Some(4), 4, 4 + 2 + 1));
+    assert_eq!(turns_of_both(false).await, (Some(4), 4 + 1, 4 + 2 + 1));
 }
