@@ -96,6 +96,13 @@ pub(crate) const BENCHES: &[Bench] = &[
         about: "calls, lists and listeners that are served, against a server of rmcp",
     },
     Bench {
+        name: "shell",
+        package: "haft-tool-shell",
+        target: "shell",
+        features: "sandbox",
+        about: "a script and a program that do nothing, against the system, and a large output that is kept",
+    },
+    Bench {
         name: "store",
         package: "haft-store",
         target: "store",

@@ -1,12 +1,14 @@
 use crate::keeper::Keeper;
 use crate::paint::ASKS;
 use crate::played::Played;
+use crate::scripts::{JobNews, Scripts};
 use crate::set_up::Around;
 use crate::setup::Bench;
 use crate::timeline::{JsonLines, Timeline};
 use anyhow::Result;
 use haft::agent::{Agent, Budget, Phase, Prices, ResumeError, RunEnd, RunEvent, RunState};
 use haft::model::{Model, ScriptedModel, Session};
+use haft::shell::Jobs;
 use haft::subagents::{AgentRunner, ChildRecord, ChildRun, ChildStatus, Supervisor};
 use haft::{
     Approval, CallId, CallOutcome, CallScope, Events, HeldCall, Observer, PendingCall, Redactor, ToolCall,
@@ -28,6 +30,8 @@ pub(crate) struct AgentRun {
     pub(crate) timeline: Option<Arc<Timeline>>,
     /// Who starts the runs below it.
     supervisor: Option<Supervisor>,
+    /// What scripts leave that it runs.
+    scripts: Scripts,
     scope: CallScope,
     pub(crate) state: RunState,
     token: CancellationToken,
@@ -53,13 +57,13 @@ pub(crate) struct Shown {
 
 impl Shown {
     /// Shows it to people, or as JSON.
-    pub(crate) fn new(json: bool) -> Self {
+    pub(crate) fn new(json: bool, jobs: &Jobs) -> Self {
         let timeline = (!json).then(|| Arc::new(Timeline::new()));
         let observer: Arc<dyn Observer> = match &timeline {
             Some(timeline) => Arc::clone(timeline) as Arc<dyn Observer>,
             None => Arc::new(JsonLines),
         };
-        Self { timeline, events: Events::new([observer]) }
+        Self { timeline, events: Events::new([observer, Arc::new(jobs.clone())]) }
     }
 }
 
@@ -87,8 +91,9 @@ impl AgentRun {
         configured: impl FnOnce(Agent) -> Agent,
     ) -> Result<Self> {
         let Stage { bench, keeper, around, scope, approves_all, redactor, token } = with;
-        let Around { outputs, shown: Shown { timeline, events }, supervisor, .. } = around;
-        let executor = bench.executor(approves_all)?.outputs(outputs).events(events.clone());
+        let Around { scripts, shown: Shown { timeline, events }, supervisor, .. } = around;
+        let executor =
+            bench.executor(approves_all)?.outputs(Arc::clone(&scripts.outputs)).events(events.clone());
         let executor = executor.redactor(redactor).build();
         let model: Arc<dyn Model> = Arc::new(model);
         if let Some(supervisor) = &supervisor {
@@ -97,7 +102,7 @@ impl AgentRun {
             supervisor.drive_with(runner.choosing_model(choose));
         }
         let agent = Agent::new(model, executor).events(events).cancelled_by(token.clone()).kept_by(keeper);
-        let mut agent = agent.prices(prices);
+        let mut agent = agent.prices(prices).news(Arc::new(JobNews(scripts.jobs.clone())));
         if let Some(supervisor) = &supervisor {
             let news = Arc::new(supervisor.clone());
             agent = agent.made_again(Supervisor::MADE_AGAIN).may_repeat(Supervisor::MAY_REPEAT).news(news);
@@ -110,6 +115,7 @@ impl AgentRun {
             session: None,
             timeline,
             supervisor,
+            scripts,
             scope,
             state: stands,
             token,
@@ -205,6 +211,9 @@ impl AgentRun {
     /// Brings what was started below the run to its end, once that has ended itself, and to a place where it can be gone on with
     /// otherwise.
     pub(crate) async fn end_below(&self) -> Result<()> {
+        if self.state.end().is_some() {
+            self.scripts.jobs.end().await;
+        }
         let Some(supervisor) = &self.supervisor else { return Ok(()) };
         let run = self.scope.run();
         if self.state.end().is_some() {

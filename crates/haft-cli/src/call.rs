@@ -56,7 +56,7 @@ pub(crate) async fn set_up(
     let workdir = journalled(workdir, &user, task.quota)?;
     let options = task.policy()?;
     let sandbox = sandbox::mode(&workdir, given, &options, &user)?;
-    let tools = setup::registry_in(&workdir, sandbox)?;
+    let tools = setup::registry_in(&workdir, sandbox, |bash| bash)?;
     let (tools, servers) = offer(&workdir, tools, task.wanted()).await?;
     let policy = PolicySetup::new(&workdir, given, &tools).in_force(&options)?;
     policy.check_sandbox(sandbox)?;

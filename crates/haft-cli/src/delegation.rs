@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result};
 use async_trait::async_trait;
 use haft::fs::ApplyPatch;
 use haft::policy::SandboxMode;
+use haft::shell::Jobs;
 use haft::subagents::{
     AgentDirectory, AgentFile, AgentFiles, ApplyChanges, ChildRecord, ChildStore, FileNote, KeptChanges,
     MemoryChildren, ShowChanges, Supervisor, Worktrees,
@@ -79,6 +80,12 @@ pub(crate) struct Kept<'a> {
     pub(crate) quota: ChangeQuota,
 }
 
+/// Says how commands of runs below run.
+pub(crate) struct Below<'a> {
+    pub(crate) jobs: &'a Jobs,
+    pub(crate) sandbox: SandboxMode,
+}
+
 /// Makes the one who starts the runs of agents, and adds the tools by which they are delegated to.
 pub(crate) fn supervise(
     agents: &[AgentFile],
@@ -86,7 +93,7 @@ pub(crate) fn supervise(
     tools: &ToolRegistry,
     Kept { state, directories, quota }: Kept<'_>,
     events: &Events,
-    sandbox: SandboxMode,
+    Below { jobs, sandbox }: Below<'_>,
 ) -> Result<(ToolRegistry, Supervisor)> {
     let mut builder = Supervisor::builder()
         .agents(agents.iter().map(|agent| agent.spec.clone()))
@@ -96,14 +103,14 @@ pub(crate) fn supervise(
     if let (Some(places), Some(changes)) = (directories.places()?, directories.patches()?) {
         let changes = KeptChanges::new(changes);
         let kept = changes.clone();
-        let user = directories.clone();
+        let (user, jobs) = (directories.clone(), jobs.clone());
         let places = Worktrees::new(workdir.clone(), places, move |place| {
             // What a killed process has left half done in a place is taken back before the run goes on there.
             let place = journalled(place.clone(), &user, quota).unwrap_or_else(|error| {
                 note(error.as_ref());
                 place.clone()
             });
-            let tools = setup::registry_in(&place, sandbox).and_then(|tools| {
+            let tools = setup::registry_in(&place, sandbox, |bash| bash.jobs(&jobs)).and_then(|tools| {
                 // What a run applies that works there comes there.
                 Ok(tools.with(ApplyChanges::new(ApplyPatch::new(place.clone()), kept.clone()))?)
             });

@@ -35,6 +35,7 @@ mod resume;
 mod run;
 mod sandbox;
 mod scratch;
+mod scripts;
 mod serve;
 mod set_up;
 mod setup;

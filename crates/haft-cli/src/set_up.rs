@@ -1,18 +1,19 @@
 use crate::agent_run::{Shown, Stage};
 use crate::changes::journalled;
-use crate::delegation::{Kept, load, supervise};
+use crate::delegation::{Below, Kept, load, supervise};
 use crate::exit::note;
 use crate::keeper::Keeper;
 use crate::left_behind::clear_up;
 use crate::offered::offer;
 use crate::policy_setup::PolicySetup;
 use crate::sandbox;
+use crate::scripts::Scripts;
 use crate::setup::{self, Bench};
 use crate::task::Task;
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
 use haft::subagents::{AgentSpec, Supervisor};
-use haft::{CallScope, LocalOutputs, OutputStore, Redactor, Workdir};
+use haft::{CallScope, Redactor, Workdir};
 use std::path::Path;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -32,7 +33,7 @@ pub(crate) struct SetUp<'a> {
 
 /// Holds what there is around the calls of a run.
 pub(crate) struct Around {
-    pub(crate) outputs: Arc<dyn OutputStore>,
+    pub(crate) scripts: Scripts,
     pub(crate) shown: Shown,
     /// Who starts the runs that are delegated to agents, where there are some.
     pub(crate) supervisor: Option<Supervisor>,
@@ -49,14 +50,14 @@ impl SetUp<'_> {
         self.keeper.state.existing()?;
         let agents = self.task.agents.as_deref().map(load).transpose()?;
         let specs = agents.iter().flatten().map(|agent| agent.spec.clone()).collect();
-        let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
+        let scripts = Scripts::new(&self.redactor)?;
         let user = UserDirectories::from_environment();
         let workdir = journalled(self.workdir.clone(), &user, self.task.quota)?;
         let options = self.task.policy()?;
         let sandbox = sandbox::mode(&workdir, self.given, &options, &user)?;
-        let tools = setup::registry_of_run(&workdir, Arc::clone(&outputs), sandbox)?;
+        let tools = setup::registry_of_run(&workdir, &scripts, sandbox)?;
         let (tools, servers) = offer(&workdir, tools, self.task.wanted()).await?;
-        let shown = Shown::new(self.task.json);
+        let shown = Shown::new(self.task.json, &scripts.jobs);
         let state = Arc::clone(&self.keeper.state);
         let (tools, supervisor) = match agents {
             Some(agents) => {
@@ -65,7 +66,9 @@ impl SetUp<'_> {
                     note(error.as_ref());
                 }
                 let kept = Kept { state: &state, directories: &user, quota: self.task.quota };
-                let (tools, supervisor) = supervise(&agents, &workdir, &tools, kept, &shown.events, sandbox)?;
+                let scripts_below = Below { jobs: &scripts.jobs, sandbox };
+                let (tools, supervisor) =
+                    supervise(&agents, &workdir, &tools, kept, &shown.events, scripts_below)?;
                 (tools, Some(supervisor))
             }
             None => (tools, None),
@@ -74,7 +77,7 @@ impl SetUp<'_> {
         policy.check_sandbox(sandbox)?;
         policy.print_notes();
         let bench = Bench { workdir, tools, policy, state, servers };
-        Ok((bench, Around { outputs, shown, supervisor, agents: specs }))
+        Ok((bench, Around { scripts, shown, supervisor, agents: specs }))
     }
 
     /// Sets the stage, on which only the model is missing.

@@ -5,15 +5,16 @@ use crate::mcp::offered::Offered;
 use crate::person::{Person, Terminal, at_terminal};
 use crate::policy_setup::PolicyInForce;
 use crate::sandbox;
+use crate::scripts::Scripts;
 use anyhow::{Context as _, Result};
 use haft::agent::{ask_user, update_plan};
 use haft::http::AddressPolicy;
 use haft::policy::SandboxMode;
-use haft::shell::Environment;
+use haft::shell::{Bash, Environment};
 use haft::web::WebFetch;
 use haft::{
-    CallScope, Grants, Journal, LocalExecutor, LocalExecutorBuilder, LocalOutputs, OutputStore, RunId,
-    ToolRegistry, Workdir, now_ms, read_output,
+    CallScope, Grants, Journal, LocalExecutor, LocalExecutorBuilder, Redactor, RunId, ToolRegistry, Workdir,
+    now_ms, read_output,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -41,15 +42,22 @@ pub(crate) fn name(workdir: &Workdir) -> Result<&str> {
 
 /// Gathers the tools that the command offers, for whoever reads rules about them or calls another.
 pub(crate) fn registry(workdir: &Workdir) -> Result<ToolRegistry> {
-    with_web(&haft::default_tools_with(workdir, &environment())?)
+    registry_in(workdir, SandboxMode::Off, |bash| bash)
 }
 
 /// Gathers the tools that the command offers, with commands confined as far as is said.
-pub(crate) fn registry_in(workdir: &Workdir, sandbox: SandboxMode) -> Result<ToolRegistry> {
-    match sandbox::of(sandbox)? {
-        Some(sandbox) => with_web(&haft::default_tools_in_sandbox(workdir, &environment(), sandbox)?),
-        None => registry(workdir),
-    }
+///
+/// How `bash` is configured besides is said by whoever knows what becomes of its scripts.
+pub(crate) fn registry_in(
+    workdir: &Workdir,
+    sandbox: SandboxMode,
+    configured: impl FnOnce(Bash) -> Bash,
+) -> Result<ToolRegistry> {
+    let bash = match sandbox::of(sandbox)? {
+        Some(sandbox) => haft::bash_in_sandbox(workdir, &environment(), sandbox),
+        None => Bash::new(workdir.clone(), environment()),
+    };
+    with_web(&haft::default_tools_and(workdir, configured(bash))?)
 }
 
 /// Adds what reads the web: its public part, whatever a rule lets be connected to.
@@ -65,19 +73,21 @@ pub(crate) fn environment() -> Environment {
 }
 
 /// Gathers the tools that a run has: those that the command offers, the one that reads what was cut, and those by which a
-/// model turns to people.
+/// model works with its jobs and turns to people.
 pub(crate) fn registry_of_run(
     workdir: &Workdir,
-    outputs: Arc<dyn OutputStore>,
+    scripts: &Scripts,
     sandbox: SandboxMode,
 ) -> Result<ToolRegistry> {
-    let tools = registry_in(workdir, sandbox)?;
-    Ok(tools.with(read_output(outputs))?.with(ask_user())?.with(update_plan())?)
+    let Scripts { jobs, outputs, .. } = scripts;
+    let tools = registry_in(workdir, sandbox, |bash| bash.jobs(jobs))?;
+    let tools = jobs.tools().into_iter().try_fold(tools, |tools, tool| tools.with(tool))?;
+    Ok(tools.with(read_output(Arc::clone(outputs)))?.with(ask_user())?.with(update_plan())?)
 }
 
 /// Gathers the tools that runs have, for whoever reads rules about them.
 pub(crate) fn registry_of_runs(workdir: &Workdir) -> Result<ToolRegistry> {
-    registry_of_run(workdir, Arc::new(LocalOutputs::in_memory()), SandboxMode::Off)
+    registry_of_run(workdir, &Scripts::new(&Redactor::new())?, SandboxMode::Off)
 }
 
 /// Names a run by the time it starts and the process it runs in.

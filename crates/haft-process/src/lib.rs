@@ -35,6 +35,7 @@
 mod alongside;
 mod environment;
 mod lifeline;
+mod live_process;
 mod marker;
 mod process_tree;
 #[cfg(feature = "sandbox")]
@@ -43,4 +44,5 @@ mod survivors;
 
 pub use alongside::Alongside;
 pub use environment::{Environment, EnvironmentError};
+pub use live_process::{LiveProcess, ProcessSignal};
 pub use process_tree::ProcessTree;

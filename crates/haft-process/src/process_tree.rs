@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use crate::environment::Environment;
 use crate::lifeline;
+use crate::live_process::{LiveProcess, ProcessSignal};
 use crate::marker::Marker;
 use crate::survivors::{self, Survivors};
 
@@ -128,6 +129,26 @@ impl ProcessTree {
     /// Cancel safe.
     pub async fn are_gone(&self, within: Duration) -> bool {
         self.wait_for_end(self.survivors().await, within).await.is_empty()
+    }
+
+    /// Lists the processes that are alive, as far as they are known one by one: without `/proc` they are not.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn alive(&self) -> Vec<LiveProcess> {
+        let (leader, marker, age) = (self.leader, self.marker.clone(), self.started.elapsed());
+        let look = tokio::task::spawn_blocking(move || survivors::find(leader, &marker, age).named());
+        look.await.unwrap_or_default()
+    }
+
+    /// Sends a signal to all processes that are alive.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe; when it is dropped the signal is not sent.
+    pub async fn signal(&self, signal: ProcessSignal) {
+        self.survivors().await.signal(signal.into());
     }
 
     /// Ends all processes that are alive: asks them to (`SIGTERM`), and kills those that have not ended after a grace.

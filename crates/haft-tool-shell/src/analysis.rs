@@ -63,6 +63,28 @@ pub(crate) fn accesses(
     }
 }
 
+/// Says what a program will do that is run without a shell in a directory, and whether that is certainly all.
+pub(crate) fn program_accesses(
+    words: Vec<Word>,
+    command: &str,
+    surroundings: &Surroundings,
+    directory: &WorkdirPath,
+    description: &str,
+) -> (Accesses, bool) {
+    let mut analysis = Analysis::new(surroundings, Current::inside(directory));
+    let is_of_shell = builtin::is_of_shell_alone(&words[0].text);
+    match analysis.words(words, "", None) {
+        Ok(()) => {
+            if is_of_shell {
+                analysis.opaque("what a program does that is named like a command of the shell");
+            }
+            let is_understood = analysis.is_understood();
+            (analysis.finish(command, description), is_understood)
+        }
+        Err(Unreadable(why)) => (unread(command, description, why), false),
+    }
+}
+
 /// Declares a script of which nothing is known.
 fn unread(script: &str, description: &str, why: &str) -> Accesses {
     let execute = described(Access::execute(Resource::exact(EXEC, script)).exclusive(), description);

@@ -1,25 +1,29 @@
+mod input;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_core::{Origin, Schema, ToolError, ToolHints, ToolName, ToolSpec};
+use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolSpec};
 use haft_process::Environment;
-#[cfg(not(feature = "analysis"))]
-use haft_tools_core::{Access, Resource};
-use haft_tools_core::{Accesses, CallScope, Prepared, Scheme, Tool, input_schema, parse_input};
+use haft_tools_core::{Access, Accesses, CallScope, Prepared, Resource, Scheme, Tool, parse_input};
 use haft_workdir::Workdir;
 #[cfg(not(feature = "analysis"))]
 use haft_workdir::WorkdirPath;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::Value;
+
+use self::input::Input;
+pub(crate) use self::input::{default_directory, default_seconds, schema};
 
 #[cfg(feature = "analysis")]
 use crate::analysis::accesses;
 use crate::directory;
+use crate::jobs::Jobs;
+use crate::program::RunProgram;
 #[cfg(feature = "sandbox")]
 use crate::sandbox::ShellSandbox;
 use crate::sandbox::requested;
-use crate::script::{REPORT_TIME, Script, Surroundings};
+use crate::script::{REPORT_TIME, Script, Surroundings, Waiting, Work};
+use crate::script_outputs::ScriptOutputs;
 
 /// Names commands as resources: `exec:git status`.
 pub const EXEC: Scheme = Scheme::new("exec");
@@ -37,8 +41,18 @@ exit code.
 Each call is a new shell in the working directory: `cd`, variables and functions are forgotten afterwards, files stay. \
 Nothing can be typed in: stdin is empty, there is no terminal, and prompts, pagers and editors are switched off, so pass \
 options such as `-y` or `-m`. Long output is cut to its beginning and its end; send it to a file and look at parts of it \
-where the middle matters. What is still running in the background when the script ends is ended too, so start a server \
-and use it in one script.";
+where the middle matters.";
+
+/// What becomes of what a script leaves in the background, where there are no jobs.
+const IS_ENDED: &str = "What is still running in the background when the script ends is ended too, so start a server and use \
+it in one script.";
+
+/// And where there are.
+const GOES_ON: &str = "With `background` it becomes a job, which runs on beside your other calls until it ends, `job_signal` ends \
+it or you are done; so does what is still running when the script ends.";
+
+/// The scheme of hosts, as the analysis declares them.
+const NET: Scheme = Scheme::new("net");
 
 /// Runs bash scripts in a working directory: the tool `bash`.
 ///
@@ -62,79 +76,53 @@ pub struct Bash {
     surroundings: Arc<Surroundings>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
-struct Input {
-    /// The script. It may have several lines.
-    command: String,
-    /// After how many seconds the script is stopped; what it printed until then is returned.
-    #[serde(default = "default_seconds")]
-    #[schemars(range(min = 1, max = MOST_SECONDS))]
-    timeout: u32,
-    /// The directory to run the script in, relative to the working directory.
-    #[serde(default = "default_directory")]
-    directory: String,
-    /// What the script is for, in a few words; shown to the person who is asked whether it may run.
-    #[serde(default)]
-    description: String,
-    /// What the sandbox has to open beyond what the script itself says, such as `write ~/notes.md`, `read /srv/data` or
-    /// `connect example.org:443`. The user is asked about it, so give it only after the sandbox has denied something.
-    #[serde(default)]
-    access: Vec<String>,
-}
-
 /// What the model reads of a sandbox, behind the description.
-#[cfg(feature = "sandbox")]
 const CONFINED: &str = "\n\nA sandbox confines it: what it may read and write is the working directory, and it reaches no network, \
 unless the script itself says otherwise or `access` asks for it.";
-
-/// The schema of the input; nothing can be asked of a sandbox that is not there.
-fn schema(is_confined: bool) -> Schema {
-    let whole = input_schema::<Input>();
-    if is_confined {
-        return whole;
-    }
-    let mut value = whole.as_value().clone();
-    if let Some(properties) = value.get_mut("properties").and_then(Value::as_object_mut) {
-        properties.remove("access");
-    }
-    Schema::new(value).unwrap_or(whole)
-}
-
-fn default_seconds() -> u32 {
-    120
-}
-
-fn default_directory() -> String {
-    ".".to_owned()
-}
 
 impl Bash {
     /// Makes the tool; scripts run in this directory and get these environment variables and no others.
     ///
     /// Other roots of the directory are outside of it for commands, which name what is there by absolute paths.
     pub fn new(workdir: Workdir, environment: Environment) -> Self {
+        Self::of(Surroundings::new(workdir, environment))
+    }
+
+    fn of(surroundings: Surroundings) -> Self {
         let hints =
             ToolHints { destructive: true, open_world: true, streaming: true, ..ToolHints::default() };
-        let spec = ToolSpec::new(ToolName::project("bash"), DESCRIPTION, schema(false))
+        let ends = if surroundings.jobs.is_some() { GOES_ON } else { IS_ENDED };
+        let confined = if surroundings.sandbox.is_some() { CONFINED } else { "" };
+        let description = format!("{DESCRIPTION} {ends}{confined}");
+        let spec = ToolSpec::new(ToolName::project("bash"), description, schema::<Input>(&surroundings))
             .with_title("Run a shell script")
             .with_hints(hints)
             .with_origin(Origin::Builtin);
-        let roots = workdir.host_roots();
-        let workdir = workdir.without_other_roots();
-        Self { spec, surroundings: Arc::new(Surroundings { workdir, roots, environment, sandbox: None }) }
+        Self { spec, surroundings: Arc::new(surroundings) }
+    }
+
+    /// Keeps whole what scripts print, so that the model can read what is cut; otherwise that is lost.
+    pub fn outputs(self, outputs: &ScriptOutputs) -> Self {
+        let outputs = Some(outputs.clone());
+        Self::of(Surroundings { outputs, ..(*self.surroundings).clone() })
+    }
+
+    /// Lets scripts go on beside calls: when the model wants it, when one takes longer than it is waited for, and what one
+    /// leaves in the background; otherwise that is ended. What they print is kept where the jobs say.
+    pub fn jobs(self, jobs: &Jobs) -> Self {
+        let (outputs, jobs) = (Some(jobs.outputs().clone()), Some(jobs.clone()));
+        Self::of(Surroundings { outputs, jobs, ..(*self.surroundings).clone() })
     }
 
     /// Confines scripts; what the model is told of the tool says so.
     #[cfg(feature = "sandbox")]
     pub fn sandbox(self, sandbox: ShellSandbox) -> Self {
-        let description = format!("{DESCRIPTION}{CONFINED}");
-        let spec = ToolSpec::new(self.spec.name().clone(), description, schema(true));
-        let spec =
-            spec.with_title("Run a shell script").with_hints(self.spec.hints()).with_origin(Origin::Builtin);
-        let Surroundings { workdir, roots, environment, .. } = &*self.surroundings;
-        let (workdir, roots, environment) = (workdir.clone(), roots.clone(), environment.clone());
-        let sandbox = Some(sandbox);
-        Self { spec, surroundings: Arc::new(Surroundings { workdir, roots, environment, sandbox }) }
+        Self::of(Surroundings { sandbox: Some(sandbox), ..(*self.surroundings).clone() })
+    }
+
+    /// Makes the tool that runs programs without a shell, in the same surroundings.
+    pub fn program(&self) -> RunProgram {
+        RunProgram::new(Arc::clone(&self.surroundings))
     }
 }
 
@@ -144,29 +132,41 @@ impl Tool for Bash {
     }
 
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
-        let Input { command, timeout, directory, description, access } = parse_input(input)?;
-        check_command(&command)?;
-        if !(1..=MOST_SECONDS).contains(&timeout) {
-            return Err(ToolError::invalid_input(format!(
-                "`timeout` is {timeout} seconds; give 1 to {MOST_SECONDS}"
-            )));
-        }
+        let input: Input = parse_input(input)?;
+        check_command(&input.command)?;
+        let waiting = input.waiting()?;
+        let Input { command, timeout, directory, description, access, port, .. } = input;
         let directory = directory::resolve(&self.surroundings.workdir, &directory)?;
-        let timeout = Duration::from_secs(timeout.into());
+        let timeout = seconds(timeout)?;
         let more = requested(&access, &self.surroundings, &directory)?;
         let (accesses, is_understood) = accesses(&command, &self.surroundings, &directory, &description);
-        let accesses: Accesses = accesses.iter().cloned().chain(more).collect();
+        let tried = port.map(|port| Access::connect(Resource::exact(NET, format!("127.0.0.1:{port}"))));
+        let accesses: Accesses = accesses.iter().cloned().chain(more).chain(tried).collect();
+        let most = match &waiting {
+            Waiting::Not { readiness: Some(readiness), .. } => readiness.most,
+            _ => timeout,
+        };
         let script = Script {
             surroundings: Arc::clone(&self.surroundings),
+            work: Work::Script(command.clone()),
             command,
             directory,
             timeout,
+            waiting,
             accesses: accesses.clone(),
             is_understood,
         };
         // The tool stops the script itself, so that it can tell what was printed until then.
-        Ok(Prepared::new(accesses, script).with_timeout(timeout + REPORT_TIME))
+        Ok(Prepared::new(accesses, script).with_timeout(most + REPORT_TIME))
     }
+}
+
+/// Reads how long something may take.
+pub(crate) fn seconds(timeout: u32) -> Result<Duration, ToolError> {
+    if (1..=MOST_SECONDS).contains(&timeout) {
+        return Ok(Duration::from_secs(timeout.into()));
+    }
+    Err(ToolError::invalid_input(format!("`timeout` is {timeout} seconds; give 1 to {MOST_SECONDS}")))
 }
 
 /// Makes the tools of this crate.

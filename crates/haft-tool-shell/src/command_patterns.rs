@@ -3,7 +3,6 @@ mod pattern;
 #[cfg(test)]
 mod tests;
 
-#[cfg(feature = "analysis")]
 pub(crate) use self::command::canonical;
 use self::command::{Command, pieces};
 use self::pattern::Pattern;

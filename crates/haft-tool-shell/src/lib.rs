@@ -1,4 +1,4 @@
-//! The shell tool for models: `bash`.
+//! The shell tool for models: `bash`, its jobs, and programs without a shell.
 //!
 //! [`Bash`] runs a script with `bash -c` in a [`Workdir`](haft_workdir::Workdir), waits for it, and gives back what it
 //! printed and how it ended. A non-zero exit code is a result and not an error: whether it is one, the model knows.
@@ -21,19 +21,28 @@
 //!
 //! # Its output
 //!
-//! stdout and stderr are one stream, in the order they were written. Of a long output the first 16 KiB and the last
-//! 12 KiB are kept while it streams, so memory does not grow with it; bytes that are not UTF-8 are replaced. People see
-//! the newest lines as they come, through the call's updates.
+//! stdout and stderr are one stream, in the order they were written. The model reads what a terminal would show in the end:
+//! without colours, a line that was written over as what it became, and of a line that comes again and again how often. Of a
+//! long output it reads the first 16 KiB and the last 12 KiB; bytes that are not UTF-8 are replaced. With [`ScriptOutputs`] all
+//! of it is kept as it came, a little in memory and more in a file; memory does not grow with it. People see the newest lines
+//! as they come, through the call's updates.
 //!
 //! # Its end
 //!
 //! The script is over when the process that was started is. Output is then still taken until it is quiet for 100 ms, and
-//! for 2 s at most. What is left in the background is told to end (`SIGTERM`), and killed 200 ms later. After a timeout
+//! for 2 s at most. What is left in the background goes on as one of the [`Jobs`], or, where there are none, is
+//! told to end (`SIGTERM`), and killed 200 ms later. After a timeout
 //! or a cancellation this happens to everything at once, with 500 ms to clean up. If the call's future is dropped,
 //! everything is killed without warning.
 //!
 //! On Linux, processes that left the group or the session are found too: by the session, and by the variable
 //! `HAFT_CALL`, which each process passes on to those it starts.
+//!
+//! # Beside calls
+//!
+//! With [`Jobs`] a script can run on while the model goes on: one that it starts in the background, one that takes longer than
+//! it wants to wait for, and what others leave running. The tools of [`Jobs::tools`] look at them, write to them, wait for them
+//! and end them. They end with the run that they belong to.
 //!
 //! # Within bounds
 //!
@@ -46,8 +55,8 @@
 //!   it has to stay.
 //! - It does not find a process that left the session *and* cleared its environment, nor, on systems other than Linux,
 //!   one that only left the session. If such a process holds the output, the model is told of it.
-//! - It does not end anything when the host itself is killed.
-//! - Nothing runs on after a call; there are no jobs.
+//! - It has no terminal to offer: programs that need one do not run.
+//! - What moves the cursor to other lines is not followed: of several bars below one another each line is shown.
 //!
 //! The crate needs Unix and is empty elsewhere. Running needs a tokio runtime with its timer and IO enabled.
 
@@ -60,21 +69,30 @@ mod capture;
 mod catalogue;
 mod command_patterns;
 mod directory;
+mod jobs;
 mod output_stream;
+mod program;
+mod reduction;
 mod report;
+mod running;
 #[cfg(feature = "sandbox")]
 mod sandbox;
 #[cfg(not(feature = "sandbox"))]
 #[path = "unconfined.rs"]
 mod sandbox;
 mod script;
+mod script_outputs;
 mod syntax;
+mod transcript;
 
 pub use crate::bash::{Bash, EXEC, tools};
 pub use crate::catalogue::{Catalogue, CatalogueError};
 pub use crate::command_patterns::CommandPatterns;
+pub use crate::jobs::Jobs;
+pub use crate::program::RunProgram;
 #[cfg(feature = "sandbox")]
 pub use crate::sandbox::ShellSandbox;
+pub use crate::script_outputs::ScriptOutputs;
 #[cfg(feature = "sandbox")]
 pub use haft_process::sandbox::{ResourceLimits, Sandbox, SandboxLack, Scratch};
 pub use haft_process::{Environment, EnvironmentError};

@@ -1,17 +1,30 @@
+mod keeping;
+
+use std::borrow::Cow;
 use std::io;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
-use haft_core::ToolOutput;
-use haft_tools_core::CallContext;
+use haft_core::{OutputId, ToolOutput};
+use haft_tools_core::{CallContext, CallScope};
+use rustix::pipe::fcntl_setpipe_size;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe::Receiver;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::capture::Capture;
+use self::keeping::Keeping;
+use crate::capture::{Capture, Whole};
+use crate::script_outputs::ScriptOutputs;
+use crate::transcript::Transcript;
 
 /// How much is read at once, in bytes: what a pipe holds on Linux (pipe(7)).
 const READ_BYTES: usize = 64 * 1024;
+
+/// How much is read at once of an output that turns out to be large, and how much its pipe holds: what it may have at most
+/// without privileges (`pipe-max-size`, `proc_sys_fs(5)`).
+const READ_MORE_BYTES: usize = 256 * 1024;
+const PIPE_BYTES: usize = 1024 * 1024;
 
 /// How long an output has to say nothing to count as quiet.
 const QUIET: Duration = Duration::from_millis(100);
@@ -22,32 +35,39 @@ const BETWEEN_UPDATES: Duration = Duration::from_millis(100);
 /// How much of the newest output an update shows, in bytes.
 const UPDATE_BYTES: usize = 2 * 1024;
 
-/// Reads what the processes of a call print, and shows it to people as it comes.
+/// Reads what the processes of a call print, keeps it, and shows it to people as it comes.
 #[derive(Debug)]
 pub(crate) struct OutputStream {
     pipe: Receiver,
     is_open: bool,
-    buffer: Box<[u8]>,
+    buffer: Vec<u8>,
     /// How many bytes at the start of the buffer begin a character that is not complete yet.
     carried: usize,
     received: u64,
     capture: Capture,
-    cx: CallContext,
+    keeping: Option<Keeping>,
+    /// Who is told of what comes, while there is a call.
+    cx: Option<CallContext>,
     has_news: bool,
     next_update: Instant,
 }
 
 impl OutputStream {
     /// Reads from a pipe until nobody can write to it any more.
-    pub(crate) fn new(pipe: io::PipeReader, cx: CallContext) -> io::Result<Self> {
+    pub(crate) fn new(
+        pipe: io::PipeReader,
+        outputs: Option<&ScriptOutputs>,
+        cx: CallContext,
+    ) -> io::Result<Self> {
         Ok(Self {
             pipe: Receiver::from_owned_fd(pipe.into())?,
             is_open: true,
-            buffer: vec![0; READ_BYTES].into(),
+            buffer: vec![0; READ_BYTES],
             carried: 0,
             received: 0,
             capture: Capture::default(),
-            cx,
+            keeping: outputs.map(Keeping::new),
+            cx: Some(cx),
             has_news: false,
             next_update: Instant::now(),
         })
@@ -88,24 +108,94 @@ impl OutputStream {
         }
     }
 
-    /// The output so far, as the model reads it.
-    pub(crate) fn into_text(mut self) -> String {
+    /// Sees to it that all is kept that was read; what is still printed is not taken any more.
+    pub(crate) async fn finish(&mut self) {
         if self.carried > 0 {
-            self.capture.push_broken();
+            self.carried = 0;
+            self.capture.push("\u{fffd}");
+            if let Some(keeping) = &mut self.keeping {
+                keeping.push("\u{fffd}".to_owned().into_bytes());
+            }
         }
-        self.capture.to_text()
+        if let Some(keeping) = &mut self.keeping {
+            keeping.finish().await;
+        }
+    }
+
+    /// Sees to it that all that was read can be read again; what comes is still taken.
+    pub(crate) async fn flush(&mut self) {
+        if let Some(keeping) = &mut self.keeping {
+            keeping.flush().await;
+        }
+    }
+
+    /// The output so far, as the model reads it, and the name of the whole where it has one.
+    pub(crate) fn to_text(&self, scope: &CallScope) -> (String, Option<OutputId>) {
+        let Some(keeping) = &self.keeping else {
+            return (self.capture.to_text(Whole::Gone), None);
+        };
+        if keeping.is_small() && self.capture.is_whole() {
+            return (self.capture.to_text(Whole::Gone), None);
+        }
+        let output = keeping.name(scope);
+        let whole = Whole::Kept { output: output.as_str(), lost: keeping.transcript().extent().lost };
+        (self.capture.to_text(whole), Some(output))
+    }
+
+    /// The output so far, as the model reads it, wherever the whole is.
+    pub(crate) fn to_plain_text(&self) -> String {
+        self.capture.to_text(Whole::Gone)
+    }
+
+    /// All that is kept, and its name, for somebody who reads it while it goes on; the call is not told of it any more.
+    pub(crate) fn followed(&mut self, scope: &CallScope) -> Option<(OutputId, Arc<Transcript>)> {
+        // It would hold the executor, and so the tools, for as long as it goes on.
+        self.cx = None;
+        let keeping = self.keeping.as_ref()?;
+        Some((keeping.name(scope), Arc::clone(keeping.transcript())))
     }
 
     async fn read(&mut self) {
+        if let Some(keeping) = &mut self.keeping {
+            keeping.settle().await;
+        }
         match self.pipe.read(&mut self.buffer[self.carried..]).await {
             // A pipe that cannot be read is of no more use than one that is closed.
             Ok(0) | Err(_) => self.is_open = false,
-            Ok(count) => {
-                self.received += count as u64;
-                let end = self.carried + count;
-                self.carried = self.capture.push(&self.buffer[..end]);
-                self.buffer.copy_within(end - self.carried..end, 0);
-                self.has_news = true;
+            Ok(count) => self.take(count),
+        }
+    }
+
+    /// Takes so many bytes that were read behind those that are carried.
+    fn take(&mut self, count: usize) {
+        let is_large = self.received <= READ_BYTES as u64 && self.received + count as u64 > READ_BYTES as u64;
+        if is_large {
+            // Where the system does not give more, it takes a little longer.
+            let _ = fcntl_setpipe_size(&self.pipe, PIPE_BYTES);
+        }
+        self.received += count as u64;
+        self.has_news = true;
+        let end = self.carried + count;
+        let (text, carried) = text_of(&self.buffer[..end]);
+        self.capture.push(&text);
+        self.carried = carried;
+        let rest = end - carried..end;
+        let Some(keeping) = &mut self.keeping else { return self.buffer.copy_within(rest, 0) };
+        match text {
+            Cow::Borrowed(text) if keeping.takes_at_once(text.len()) => {
+                keeping.push_at_once(text);
+                self.buffer.copy_within(rest, 0);
+            }
+            Cow::Borrowed(_) => {
+                let mut next = keeping.spare(READ_MORE_BYTES);
+                next[..carried].copy_from_slice(&self.buffer[rest]);
+                let mut full = std::mem::replace(&mut self.buffer, next);
+                full.truncate(end - carried);
+                keeping.push(full);
+            }
+            Cow::Owned(text) => {
+                self.buffer.copy_within(rest, 0);
+                keeping.push(text.into_bytes());
             }
         }
     }
@@ -113,9 +203,41 @@ impl OutputStream {
     fn show_news(&mut self) {
         let now = Instant::now();
         if self.has_news && now >= self.next_update {
-            self.cx.update(|| ToolOutput::text(self.capture.newest(UPDATE_BYTES)));
+            if let Some(cx) = &self.cx {
+                cx.update(|| ToolOutput::text(self.capture.newest(UPDATE_BYTES)));
+            }
             self.next_update = now + BETWEEN_UPDATES;
             self.has_news = false;
         }
     }
 }
+
+/// Reads bytes as text, and tells how many at their end begin a character that is not complete yet.
+///
+/// Bytes that are not UTF-8 become U+FFFD.
+fn text_of(bytes: &[u8]) -> (Cow<'_, str>, usize) {
+    let error = match std::str::from_utf8(bytes) {
+        Ok(text) => return (Cow::Borrowed(text), 0),
+        Err(error) => error,
+    };
+    let (valid, rest) = bytes.split_at(error.valid_up_to());
+    if error.error_len().is_none() {
+        return (std::str::from_utf8(valid).map_or(Cow::Borrowed(""), Cow::Borrowed), rest.len());
+    }
+    let (mut text, mut taken) = (String::with_capacity(bytes.len()), 0);
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        taken += chunk.valid().len() + chunk.invalid().len();
+        let is_beginning =
+            || std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
+        match chunk.invalid() {
+            [] => {}
+            invalid if taken == bytes.len() && is_beginning() => return (Cow::Owned(text), invalid.len()),
+            _ => text.push('\u{fffd}'),
+        }
+    }
+    (Cow::Owned(text), 0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,59 +1,76 @@
-use std::io;
-use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use haft_core::{ToolError, ToolOutput};
-use haft_process::{Environment, ProcessTree};
+use haft_process::Environment;
 use haft_tools_core::{Accesses, Action, CallContext, Preview};
 use haft_workdir::{RootAccess, Workdir, WorkdirPath};
-use rustix::io::Errno;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep_until};
 
-use crate::directory;
-use crate::output_stream::OutputStream;
+use crate::jobs::{Adopted, Jobs, Readiness, yielded};
 use crate::report::{self, Background, Ending, Report};
-use crate::sandbox::{Confined, ShellSandbox};
+use crate::running::{DRAIN, Input, LEAVING, Running};
+use crate::sandbox::ShellSandbox;
+use crate::script_outputs::ScriptOutputs;
 
-/// How long output is waited for after the script has ended, at most.
-const DRAIN: Duration = Duration::from_secs(2);
-
-/// How long output is waited for after everything was ended, at most.
-const LAST_DRAIN: Duration = Duration::from_millis(500);
-
-/// How long a script that is stopped may take to clean up.
-const STOP_GRACE: Duration = Duration::from_millis(500);
-
-/// How long a process that has closed its output may take to end by itself.
-const LEAVING: Duration = Duration::from_millis(50);
-
-/// How long what is left in the background may take to clean up.
-const BACKGROUND_GRACE: Duration = Duration::from_millis(200);
-
-/// How long a call may take beyond its time until it has reported; more than all of the above.
+/// How long a call may take beyond its time until it has reported; more than all that it waits for then.
 pub(crate) const REPORT_TIME: Duration = Duration::from_secs(10);
 
 /// Where and with what scripts run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Surroundings {
     pub(crate) workdir: Workdir,
     /// The host directories from which on down something may be done, also those that are outside for commands.
     pub(crate) roots: Vec<(PathBuf, RootAccess)>,
     pub(crate) environment: Environment,
+    /// Where what they print is kept, if it is.
+    pub(crate) outputs: Option<ScriptOutputs>,
+    /// Who goes on with what is not waited for, if anybody does.
+    pub(crate) jobs: Option<Jobs>,
     /// What scripts are confined by, if they are.
     pub(crate) sandbox: Option<ShellSandbox>,
 }
 
-/// Is one script that is ready to be run.
+impl Surroundings {
+    pub(crate) fn new(workdir: Workdir, environment: Environment) -> Self {
+        let roots = workdir.host_roots();
+        let workdir = workdir.without_other_roots();
+        Self { workdir, roots, environment, outputs: None, jobs: None, sandbox: None }
+    }
+}
+
+/// Says what is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// A script, by bash.
+    Script(String),
+    /// A program, without a shell.
+    Program { program: String, arguments: Vec<String> },
+}
+
+/// Says how long a call waits for what it runs.
+#[derive(Debug)]
+pub(crate) enum Waiting {
+    /// Until it has ended.
+    Whole,
+    /// For this long at most; then it becomes a job.
+    Until(Duration),
+    /// It is a job from the start, which is waited for until it is ready, if that can be told.
+    Not { input: Input, readiness: Option<Readiness> },
+}
+
+/// Is one script or program that is ready to be run.
 #[derive(Debug)]
 pub(crate) struct Script {
     pub(crate) surroundings: Arc<Surroundings>,
+    pub(crate) work: Work,
+    /// How it is written as a command.
     pub(crate) command: String,
     pub(crate) directory: WorkdirPath,
     pub(crate) timeout: Duration,
+    pub(crate) waiting: Waiting,
     /// What it was allowed to do.
     pub(crate) accesses: Accesses,
     /// Whether it certainly does nothing else.
@@ -61,10 +78,12 @@ pub(crate) struct Script {
 }
 
 /// Why a script is no longer waited for.
+#[derive(Debug, Clone, Copy)]
 enum Stop {
     Exited,
     TimedOut,
     Cancelled,
+    Yielded,
 }
 
 #[async_trait]
@@ -78,129 +97,109 @@ impl Action for Script {
     }
 
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
-        let started = Instant::now();
-        let (mut processes, mut output, mut confined) = self.start(&cx)?;
-        let stop = output
-            .collect_until(async {
-                tokio::select! {
-                    biased;
-                    () = cx.cancellation().cancelled() => Stop::Cancelled,
-                    () = processes.exited() => Stop::Exited,
-                    () = sleep(self.timeout) => Stop::TimedOut,
-                }
-            })
-            .await;
-        let stop = match stop {
-            Stop::Exited => tokio::select! {
-                biased;
-                () = cx.cancellation().cancelled() => Stop::Cancelled,
-                () = output.drain(DRAIN) => Stop::Exited,
-            },
-            stop => stop,
+        let jobs = self.surroundings.jobs.as_ref();
+        let (input, mut yields) = match (&self.waiting, jobs) {
+            (Waiting::Not { input, readiness }, Some(jobs)) => {
+                let started = async |input| Running::start(&self, input, &cx);
+                return jobs.begin(&self.command, *input, readiness.as_ref(), started, &cx).await;
+            }
+            (Waiting::Until(time), Some(_)) => (Input::Empty, Some(Instant::now() + *time)),
+            _ => (Input::Empty, None),
         };
-        match stop {
-            Stop::Exited => {
-                let ending = Ending::from(processes.reap());
-                let background = end_background(processes, &mut output).await;
-                let (received_bytes, duration) = (output.received_bytes(), started.elapsed());
-                let text = output.into_text();
-                let (remarks, weaker) = match &mut confined {
-                    Some(confined) => {
-                        (confined.remarks(&text, ending != Ending::Exited(0)), Some(confined.weaker()))
+        let mut running = Running::start(&self, input, &cx)?;
+        loop {
+            match self.watch(&mut running, yields, &cx).await {
+                Stop::Exited => return Ok(self.exited(running, &cx).await),
+                Stop::TimedOut => {
+                    let (output, ..) = running.end_all().await;
+                    return Err(report::timed_out(output.to_text(cx.scope()).0, self.timeout));
+                }
+                Stop::Cancelled => {
+                    let (output, ..) = running.end_all().await;
+                    return Err(report::cancelled(output.to_text(cx.scope()).0));
+                }
+                Stop::Yielded => {
+                    running.output.flush().await;
+                    let text = running.output.to_text(cx.scope()).0;
+                    match jobs.map(|jobs| jobs.adopt(running, &self.command, None, &cx)) {
+                        Some(Ok(Adopted { job })) => return Ok(yielded(text, &job)),
+                        // There is no room for one more job, so it is waited for.
+                        Some(Err(given_back)) => running = *given_back,
+                        None => return Err(ToolError::failed("the call cannot go on; run it again")),
                     }
-                    None => (String::new(), None),
-                };
-                Ok(Report { text, remarks, weaker, ending, background, received_bytes, duration }
-                    .into_output())
-            }
-            Stop::TimedOut => {
-                end_all(processes, &mut output).await;
-                Err(report::timed_out(output.into_text(), self.timeout))
-            }
-            Stop::Cancelled => {
-                end_all(processes, &mut output).await;
-                Err(report::cancelled(output.into_text()))
+                    yields = None;
+                }
             }
         }
     }
 }
 
 impl Script {
-    fn start(&self, cx: &CallContext) -> Result<(ProcessTree, OutputStream, Option<Confined>), ToolError> {
-        let Surroundings { workdir, environment, sandbox, .. } = &*self.surroundings;
-        let Some(bash) = environment.find_program("bash") else {
-            return Err(ToolError::unavailable(
-                "there is no `bash` where commands are looked for; do without it, or ask the user to install it",
-            ));
+    async fn watch(&self, running: &mut Running, yields: Option<Instant>, cx: &CallContext) -> Stop {
+        let Running { processes, output, started, .. } = running;
+        let (deadline, yields_at) = (*started + self.timeout, yields.unwrap_or(*started));
+        let stop = output
+            .collect_until(async {
+                tokio::select! {
+                    biased;
+                    () = cx.cancellation().cancelled() => Stop::Cancelled,
+                    () = processes.exited() => Stop::Exited,
+                    () = sleep_until(deadline) => Stop::TimedOut,
+                    () = sleep_until(yields_at), if yields.is_some() => Stop::Yielded,
+                }
+            })
+            .await;
+        if !matches!(stop, Stop::Exited) {
+            return stop;
+        }
+        tokio::select! {
+            biased;
+            () = cx.cancellation().cancelled() => Stop::Cancelled,
+            () = output.drain(DRAIN) => Stop::Exited,
+        }
+    }
+
+    /// Reports on a script that has ended, and sees to what it left in the background.
+    async fn exited(&self, mut running: Running, cx: &CallContext) -> ToolOutput {
+        let ending = Ending::from(running.processes.reap());
+        let (duration, directory) = (running.started.elapsed(), self.directory.as_str().to_owned());
+        let were_some = {
+            let Running { processes, output, .. } = &mut running;
+            !output.collect_until(processes.are_gone(LEAVING)).await
         };
-        let directory = workdir.host_directory(&self.directory).map_err(directory::unusable)?;
-        let mut command = Command::new(bash);
-        // The name is what bash puts in front of its messages, where a host path has no place.
-        command
-            .arg0("bash")
-            .args(["--noprofile", "--norc", "-c", "--", &self.command])
-            .current_dir(&directory)
-            .stdin(Stdio::null());
-        let Some(sandbox) = sandbox else {
-            let (processes, output) = spawn(command, environment, cx).map_err(not_started)?;
-            return Ok((processes, output, None));
+        if were_some && let Some(jobs) = &self.surroundings.jobs {
+            let alive = running.processes.alive().await;
+            running.output.flush().await;
+            let received_bytes = running.output.received_bytes();
+            let (text, whole) = running.output.to_text(cx.scope());
+            match jobs.adopt(running, &self.command, Some(ending), cx) {
+                Ok(Adopted { job }) => {
+                    let background = Background::Job { job, alive };
+                    let (remarks, weaker) = (String::new(), None);
+                    return Report {
+                        text,
+                        whole,
+                        remarks,
+                        weaker,
+                        ending,
+                        background,
+                        received_bytes,
+                        duration,
+                        directory,
+                    }
+                    .into_output();
+                }
+                Err(given_back) => running = *given_back,
+            }
+        }
+        let (output, mut confined, background) = running.end_background(were_some).await;
+        let received_bytes = output.received_bytes();
+        let (text, whole) = output.to_text(cx.scope());
+        let (remarks, weaker) = match &mut confined {
+            Some(confined) => (confined.remarks(&text, ending != Ending::Exited(0)), Some(confined.weaker())),
+            None => (String::new(), None),
         };
-        let confined = sandbox.confined(self, &directory)?;
-        let environment = confined.confine(&mut command, environment).map_err(not_started)?;
-        let (processes, output) = spawn(command, &environment, cx).map_err(not_started)?;
-        Ok((processes, output, Some(confined)))
+        Report { text, whole, remarks, weaker, ending, background, received_bytes, duration, directory }
+            .into_output()
     }
-}
-
-/// Gives the command one pipe for both of its outputs, so that they are read in the order they are written.
-fn spawn(
-    mut command: Command,
-    environment: &Environment,
-    cx: &CallContext,
-) -> io::Result<(ProcessTree, OutputStream)> {
-    let (reader, writer) = io::pipe()?;
-    let output = OutputStream::new(reader, cx.clone())?;
-    command.stdout(writer.try_clone()?).stderr(writer);
-    Ok((ProcessTree::spawn(command, environment)?, output))
-}
-
-/// Ends a script that is still running, with all it started, and takes what that prints meanwhile.
-async fn end_all(mut processes: ProcessTree, output: &mut OutputStream) {
-    output.collect_until(processes.end(STOP_GRACE)).await;
-    output.drain(LAST_DRAIN).await;
-    processes.reap();
-    processes.let_go();
-}
-
-/// Ends what a script that has ended left in the background.
-async fn end_background(mut processes: ProcessTree, output: &mut OutputStream) -> Background {
-    let were_some = !output.collect_until(processes.are_gone(LEAVING)).await;
-    if were_some {
-        output.collect_until(processes.end(BACKGROUND_GRACE)).await;
-    }
-    processes.let_go();
-    output.drain(LAST_DRAIN).await;
-    match (output.is_open(), were_some) {
-        (true, _) => Background::GoesOn,
-        (false, true) => Background::Ended,
-        (false, false) => Background::None,
-    }
-}
-
-/// Tells the model why there is no process.
-fn not_started(error: io::Error) -> ToolError {
-    // The system has no process, memory or descriptor to spare.
-    let is_short = matches!(
-        Errno::from_io_error(&error),
-        Some(Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE)
-    );
-    let tool_error = if is_short {
-        ToolError::unavailable(
-            "no process can be started now; wait for other commands to end, then try again",
-        )
-    } else {
-        let kind = error.kind();
-        ToolError::failed(format!("the command could not be started ({kind}); ask the user to look at it"))
-    };
-    tool_error.with_source(error)
 }

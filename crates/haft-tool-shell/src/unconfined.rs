@@ -11,7 +11,7 @@ use haft_workdir::WorkdirPath;
 
 use crate::script::{Script, Surroundings};
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum ShellSandbox {}
 
 #[derive(Debug)]

@@ -1,9 +1,6 @@
-use haft_tool_shell::Environment;
-#[cfg(feature = "sandbox")]
-use haft_tools_core::Tool;
-use haft_tools_core::{RegistryError, Scheme, ToolRegistry};
+use haft_tool_shell::{Bash, Environment};
+use haft_tools_core::{RegistryError, Scheme, Tool, ToolRegistry};
 use haft_workdir::Workdir;
-#[cfg(feature = "sandbox")]
 use std::sync::Arc;
 
 /// The scheme of the files below a working directory, for rules about them.
@@ -29,10 +26,19 @@ pub fn default_tools_with(
     workdir: &Workdir,
     environment: &Environment,
 ) -> Result<ToolRegistry, RegistryError> {
+    default_tools_and(workdir, Bash::new(workdir.clone(), environment.clone()))
+}
+
+/// Makes a registry of all built-in tools, with `bash` as it was configured; if it has
+/// [jobs](haft_tool_shell::Bash::jobs), the tools for these are to be added.
+///
+/// # Errors
+///
+/// As for [`default_tools`].
+pub fn default_tools_and(workdir: &Workdir, bash: Bash) -> Result<ToolRegistry, RegistryError> {
     let files = haft_tool_fs::tools(workdir);
     let search = haft_tool_search::tools(workdir);
-    let shell = haft_tool_shell::tools(workdir, environment);
-    ToolRegistry::of(files.into_iter().chain(search).chain(shell))
+    ToolRegistry::of(files.into_iter().chain(search).chain([Arc::new(bash) as Arc<dyn Tool>]))
 }
 
 /// Makes a registry of all built-in tools, in which the commands of `bash` are confined.
@@ -48,10 +54,17 @@ pub fn default_tools_in_sandbox(
     environment: &Environment,
     sandbox: haft_tool_shell::ShellSandbox,
 ) -> Result<ToolRegistry, RegistryError> {
+    default_tools_and(workdir, bash_in_sandbox(workdir, environment, sandbox))
+}
+
+/// Makes `bash` in a sandbox in which the [protected places](haft_tool_fs::protected_places) are read only.
+#[cfg(feature = "sandbox")]
+pub fn bash_in_sandbox(
+    workdir: &Workdir,
+    environment: &Environment,
+    sandbox: haft_tool_shell::ShellSandbox,
+) -> Bash {
     let places = haft_tool_fs::protected_places().iter().filter(|place| place.covers_tree());
     let sandbox = places.fold(sandbox, |sandbox, place| sandbox.protect(place.pattern()));
-    let bash = haft_tool_shell::Bash::new(workdir.clone(), environment.clone()).sandbox(sandbox);
-    let files = haft_tool_fs::tools(workdir);
-    let search = haft_tool_search::tools(workdir);
-    ToolRegistry::of(files.into_iter().chain(search).chain([Arc::new(bash) as Arc<dyn Tool>]))
+    Bash::new(workdir.clone(), environment.clone()).sandbox(sandbox)
 }

@@ -37,10 +37,10 @@ mod rule_language;
 pub use haft_core::*;
 pub use haft_tools_core::*;
 
-#[cfg(feature = "sandbox")]
-pub use default_tools::default_tools_in_sandbox;
 #[cfg(feature = "tools")]
-pub use default_tools::{FILE, default_tools, default_tools_with};
+pub use default_tools::{FILE, default_tools, default_tools_and, default_tools_with};
+#[cfg(feature = "sandbox")]
+pub use default_tools::{bash_in_sandbox, default_tools_in_sandbox};
 #[cfg(feature = "agent")]
 pub use haft_agent as agent;
 #[cfg(feature = "hooks")]

@@ -8,9 +8,9 @@ use crate::setup;
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
 use haft::policy::SandboxMode;
+use haft::shell::ScriptOutputs;
 use haft::{
-    CallScope, Catalog, Event, EventKind, Events, FixedSource, LocalOutputs, Observer, OutputStore, Workdir,
-    read_output,
+    CallScope, Catalog, Event, EventKind, Events, FixedSource, Observer, OutputStore, Workdir, read_output,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -58,9 +58,11 @@ impl Place {
         let workdir = OtherRoot::add(&settings.roots, setup::workdir(Some(path))?)?;
         let workdir = journalled(workdir, user, settings.quota)?;
         let spilled = tempfile::tempdir().context("cannot make a directory for large outputs")?;
-        let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::spilling_into(spilled.path()));
+        let of_scripts = ScriptOutputs::spilling_into(spilled.path());
+        let outputs: Arc<dyn OutputStore> = Arc::new(of_scripts.clone());
         let sandbox = sandbox::mode(&workdir, Some(path), &settings.policy, user)?;
-        let own = setup::registry_in(&workdir, sandbox)?.with(read_output(Arc::clone(&outputs)))?;
+        let own = setup::registry_in(&workdir, sandbox, |bash| bash.outputs(&of_scripts))?;
+        let own = own.with(read_output(Arc::clone(&outputs)))?;
         let counted = Arc::clone(changes);
         let count = move |event: &Event| {
             if matches!(event.kind, EventKind::ToolsChanged { .. }) {

@@ -9,5 +9,5 @@ use crate::marker::Marker;
 ///
 /// Systems other than Linux do not show enough of their processes to find those that left the group.
 pub(crate) fn find(leader: Pid, _marker: &Marker, _age: Duration) -> Survivors {
-    Survivors { group: test_kill_process_group(leader).ok().map(|()| leader), others: Vec::new() }
+    Survivors { group: test_kill_process_group(leader).ok().map(|()| leader), ..Survivors::default() }
 }

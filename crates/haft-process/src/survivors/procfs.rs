@@ -34,7 +34,7 @@ pub(crate) fn find(leader: Pid, marker: &Marker, age: Duration) -> Survivors {
     if !is_of_this_namespace() {
         return Survivors {
             group: test_kill_process_group(leader).ok().map(|()| leader),
-            others: Vec::new(),
+            ..Survivors::default()
         };
     }
     let recent = if age < NUMBERS_GROW { find_recent(leader, marker) } else { None };
@@ -72,7 +72,7 @@ fn find_among_all(leader: Pid, marker: &Marker) -> Survivors {
     let Ok(processes) = fs::read_dir("/proc") else {
         return Survivors {
             group: test_kill_process_group(leader).ok().map(|()| leader),
-            others: Vec::new(),
+            ..Survivors::default()
         };
     };
     let mut survivors = Survivors::default();
@@ -93,6 +93,7 @@ fn add(survivors: &mut Survivors, number: i32, leader: Pid, marker: &Marker) {
     }
     if status.group == leader.as_raw_pid() {
         survivors.group = Some(leader);
+        survivors.members.push(pid);
     } else if status.session == leader.as_raw_pid() || is_marked(&process, marker) {
         survivors.others.push(pid);
     }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use expect_test::expect;
-use haft_process::{Environment, ProcessTree};
+use haft_process::{Environment, ProcessSignal, ProcessTree};
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
@@ -50,6 +50,27 @@ fn is_inhabited(directory: &TempDir) -> bool {
         .expect("processes can be listed")
         .flatten()
         .any(|process| fs::read_link(process.path().join("cwd")).is_ok_and(|place| place.starts_with(&root)))
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn names_and_signals_what_is_alive() {
+    let directory = TempDir::new().unwrap();
+    let tree = start("sleep 60 & setsid sleep 60 & : > ready; wait", &directory).await;
+    let names = async || {
+        let mut names: Vec<String> = tree.alive().await.into_iter().map(|process| process.name).collect();
+        names.sort();
+        names
+    };
+    // Right after the fork each still has the name of the shell.
+    let deadline = Instant::now() + SOON;
+    while names().await != ["sh", "sleep", "sleep"] {
+        assert!(Instant::now() < deadline, "{:?}", names().await);
+        sleep(Duration::from_millis(5)).await;
+    }
+    tree.signal(ProcessSignal::Kill).await;
+    assert!(tree.are_gone(SOON).await);
+    assert_eq!(tree.alive().await, []);
 }
 
 #[tokio::test]

@@ -18,6 +18,14 @@ const BUILTINS: [&str; 48] = [
     "unset",
 ];
 
+/// Those of them that are programs as well, which do the same.
+const PROGRAMS: [&str; 8] = ["[", "echo", "false", "kill", "printf", "pwd", "test", "true"];
+
+/// Tells whether a command is what it is only in a shell.
+pub(super) fn is_of_shell_alone(name: &str) -> bool {
+    BUILTINS.contains(&name) && !PROGRAMS.contains(&name)
+}
+
 impl Analysis<'_> {
     /// Tells whether a name is that of a command, so that a function of this name would be another.
     pub(super) fn is_command(&self, name: &str) -> bool {

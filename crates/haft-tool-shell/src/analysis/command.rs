@@ -97,7 +97,12 @@ impl Analysis<'_> {
     }
 
     /// Reads a command of which the words are known.
-    fn words(&mut self, mut words: Vec<Word>, settings: &str, input: Option<&str>) -> Result<(), Unreadable> {
+    pub(super) fn words(
+        &mut self,
+        mut words: Vec<Word>,
+        settings: &str,
+        input: Option<&str>,
+    ) -> Result<(), Unreadable> {
         if self.current == Current::Unknown {
             self.opaque("the directory in which later commands run");
         }

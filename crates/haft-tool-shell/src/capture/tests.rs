@@ -2,24 +2,24 @@ use super::*;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-/// Feeds the pieces as a reader does: what is not complete yet comes again in front of the next piece.
-fn captured<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Capture {
+fn captured<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Capture {
     let mut capture = Capture::default();
-    let mut carried = Vec::new();
     for piece in pieces {
-        let bytes = [&carried, piece].concat();
-        let incomplete = capture.push(&bytes);
-        carried = bytes[bytes.len() - incomplete..].to_vec();
-        assert!(carried.len() < 4, "at most the beginning of one character is carried");
-        assert!(
-            capture.head.len() <= HEAD_BYTES && capture.tail.len() <= 2 * TAIL_BYTES,
-            "memory is bounded"
-        );
-    }
-    if !carried.is_empty() {
-        capture.push_broken();
+        capture.push(piece);
+        assert!(capture.tail.len() <= 2 * KEPT_BYTES, "memory is bounded");
     }
     capture
+}
+
+/// Divides a text into pieces of about so many bytes.
+fn pieces(text: &str, size: usize) -> Vec<&str> {
+    let (mut rest, mut pieces) = (text, Vec::new());
+    while !rest.is_empty() {
+        let (piece, behind) = rest.split_at(rest.ceil_char_boundary(size));
+        pieces.push(piece);
+        rest = behind;
+    }
+    pieces
 }
 
 /// Shows a text with every run of more than five equal lines, or characters of one line, shortened.
@@ -42,25 +42,30 @@ fn shortened(text: &str) -> String {
     lines.collect()
 }
 
-fn check(bytes: &[u8], expected: &Expect) {
-    expected.assert_eq(&shortened(&captured(bytes.chunks(1000)).to_text()));
+fn check(text: &str, expected: &Expect) {
+    expected.assert_eq(&shortened(&captured(pieces(text, 1000)).to_text(Whole::Gone)));
+}
+
+/// Lines of which none is like the one before.
+fn alternating(lines: usize) -> String {
+    "0123456\n7654321\n".repeat(lines / 2)
 }
 
 #[test]
 fn keeps_the_first_and_the_last_of_many_short_lines() {
     let lines = |count: usize| (0..count).map(|line| format!("{line}\n")).collect::<Vec<_>>().concat();
-    let fits = lines(HEAD_LINES + TAIL_LINES);
-    assert_eq!(captured([fits.as_bytes()]).to_text(), fits);
+    let fits = lines(HEAD.lines + TAIL.lines);
+    assert_eq!(captured([fits.as_str()]).to_text(Whole::Gone), fits);
     for count in [2_000, 5_000, 50_000] {
-        let text = captured(lines(count).as_bytes().chunks(999)).to_text();
+        let all = lines(count);
+        let text = captured(pieces(&all, 999)).to_text(Whole::Gone);
         let (head, rest) = text.split_once("[… ").unwrap();
         let (note, tail) = rest.split_once("…]\n").unwrap();
-        assert_eq!(head, lines(HEAD_LINES));
-        let all = lines(count);
-        assert!(all.ends_with(tail) && tail.lines().count() == TAIL_LINES);
+        assert_eq!(head, lines(HEAD.lines));
+        assert!(all.ends_with(tail) && tail.lines().count() == TAIL.lines);
         let cut = all.len() - head.len() - tail.len();
         assert!(
-            note.starts_with(&format!("{cut} bytes, {} lines ", count - HEAD_LINES - TAIL_LINES)),
+            note.starts_with(&format!("{cut} bytes, {} lines ", count - HEAD.lines - TAIL.lines)),
             "{note}"
         );
     }
@@ -68,33 +73,21 @@ fn keeps_the_first_and_the_last_of_many_short_lines() {
 
 #[test]
 fn keeps_what_fits_as_it_is() {
-    check(b"", &expect![""]);
+    check("", &expect![""]);
     check(
-        "grüße\n".as_bytes(),
+        "grüße\n",
         &expect![[r#"
         grüße
     "#]],
     );
-    let fits = vec![b'x'; HEAD_BYTES + TAIL_BYTES];
-    assert_eq!(captured(fits.chunks(77)).to_text().as_bytes(), fits);
-}
-
-#[test]
-fn cuts_between_lines() {
-    check(
-        &b"0123456\n".repeat(10_000),
-        &expect![[r#"
-            0123456 ×1200
-            [… 64800 bytes, 8100 lines cut here: write long output to a file and look at parts of it …]
-            0123456 ×700
-        "#]],
-    );
+    let fits = "x".repeat(HEAD.bytes + TAIL.bytes);
+    assert_eq!(captured(pieces(&fits, 77)).to_text(Whole::Gone), fits);
 }
 
 #[test]
 fn cuts_inside_a_line_that_is_too_long() {
     check(
-        &vec![b'x'; 100_000],
+        &"x".repeat(100_000),
         &expect![[r#"
         xxxxx… of 16384 bytes
         [… 71328 bytes, 0 lines cut here: write long output to a file and look at parts of it …]
@@ -104,50 +97,58 @@ fn cuts_inside_a_line_that_is_too_long() {
 }
 
 #[test]
-fn replaces_what_is_not_text() {
-    check(
-        b"a\xff\xfeb\xe2\x82\nc\xe2\x82",
-        &expect![[r#"
-        a��b�
-        c�
-    "#]],
-    );
+fn says_where_the_whole_is() {
+    let capture = captured([alternating(10_000).as_str()]);
+    let note = |whole| {
+        let text = capture.to_text(whole);
+        text.lines().find(|line| line.starts_with('[')).unwrap().to_owned()
+    };
+    expect![[r#"[… 64800 bytes, 8100 lines cut here: `read_output` gives them, with output "s1" and offset 1201 …]"#]].assert_eq(&note(Whole::Kept { output: "s1", lost: 0 }));
+    expect![[r#"[… 64800 bytes, 8100 lines cut here: `read_output` gives them, with output "s1" and offset 1201; its last 99 bytes could not be kept …]"#]].assert_eq(&note(Whole::Kept { output: "s1", lost: 99 }));
 }
 
 #[test]
-fn bounds_the_text_and_not_the_bytes_it_came_from() {
-    let text = captured([&*vec![0xff; 1_000_000]]).to_text();
-    assert!(text.len() < HEAD_BYTES + TAIL_BYTES + 200, "{} bytes", text.len());
+fn folds_a_flood_of_one_line() {
+    let mut capture = captured(pieces(&"haft\n".repeat(1_000_000), 65_536));
+    capture.push("end\n");
+    expect![[r#"
+        haft
+        haft
+        haft
+        [the line above comes 999997 more times]
+        end
+    "#]]
+    .assert_eq(&capture.to_text(Whole::Gone));
+    assert!(capture.is_whole());
 }
 
 #[test]
 fn shows_the_newest_lines() {
-    let newest = |bytes: &[u8], most| captured(bytes.chunks(10)).newest(most);
-    assert_eq!(newest(b"one\ntwo\n", 100), "one\ntwo\n");
-    assert_eq!(newest(b"one\ntwo\nthree\n", 11), "two\nthree\n");
-    assert_eq!(newest(b"", 100), "");
-    let many = b"0123456\n".repeat(10_000);
-    assert_eq!(newest(&many, 100), "0123456\n".repeat(12));
-    assert_eq!(newest(&vec![b'x'; 50_000], 100), "x".repeat(100));
-    let just_over = [vec![b'x'; HEAD_BYTES], b"yy".to_vec()].concat();
+    let newest = |text: &str, most| captured(pieces(text, 10)).newest(most);
+    assert_eq!(newest("one\ntwo\n", 100), "one\ntwo\n");
+    assert_eq!(newest("one\ntwo\nthree\n", 11), "two\nthree\n");
+    assert_eq!(newest("", 100), "");
+    assert_eq!(
+        newest(&alternating(10_000), 100),
+        "7654321\n0123456\n".repeat(6)["7654321\n".len()..].to_owned() + "7654321\n"
+    );
+    assert_eq!(newest(&"x".repeat(50_000), 100), "x".repeat(100));
+    let just_over = "x".repeat(HEAD.bytes) + "yy";
     assert_eq!(newest(&just_over, 5), "xxxyy");
+    assert_eq!(newest("10 %\r20 %", 100), "20 %");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// However the bytes are divided, a short output is read like the whole taken at once.
-    #[test]
-    fn does_not_depend_on_how_bytes_arrive(bytes: Vec<u8>, size in 1_usize..9) {
-        prop_assert_eq!(captured(bytes.chunks(size)).to_text(), String::from_utf8_lossy(&bytes));
-    }
-
     /// Nothing is kept twice, and what was cut is counted exactly.
     #[test]
     fn counts_what_it_cuts(lines in prop::collection::vec(("[aé\u{1f980}]{1,3}", 0_usize..200), 0..150), size in 1_usize..50_000) {
-        let whole: String = lines.iter().map(|(letters, times)| letters.repeat(*times) + "\n").collect();
-        let text = captured(whole.as_bytes().chunks(size)).to_text();
-        prop_assert!(text.len() <= HEAD_BYTES + TAIL_BYTES + 200);
+        // A number in front keeps lines apart, which else were folded.
+        let lines = lines.iter().enumerate();
+        let whole: String = lines.map(|(line, (letters, times))| line.to_string() + &letters.repeat(*times) + "\n").collect();
+        let text = captured(pieces(&whole, size)).to_text(Whole::Gone);
+        prop_assert!(text.len() <= HEAD.bytes + TAIL.bytes + 200);
         let Some((head, rest)) = text.split_once("[… ") else {
             prop_assert_eq!(text, whole);
             return Ok(());
@@ -157,5 +158,11 @@ proptest! {
         let head = if whole.starts_with(head) { head } else { head.trim_end_matches('\n') };
         prop_assert!(whole.starts_with(head) && whole.ends_with(tail));
         prop_assert_eq!(head.len() + cut + tail.len(), whole.len());
+    }
+
+    /// However a text is divided, it is read in the same way.
+    #[test]
+    fn does_not_depend_on_how_text_arrives(text in "([abé]|\n|\r|\r\n|\u{8}|\t|\u{1b}\\[[0-3]?[mKGCD]|\u{1b}\\]0;x\u{7}){0,400}", size in 1_usize..9) {
+        prop_assert_eq!(captured(pieces(&text, size)).to_text(Whole::Gone), captured([text.as_str()]).to_text(Whole::Gone));
     }
 }

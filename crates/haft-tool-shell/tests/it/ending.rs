@@ -140,6 +140,30 @@ async fn ends_a_flood_from_the_background() {
 }
 
 #[tokio::test]
+async fn comes_back_where_a_program_would_ask_somebody() {
+    let git =
+        "git init -q . && git config user.name a && git config user.email a@example.org && git add -A && ";
+    for command in [
+        "read x".to_owned(),
+        "sudo -k id".to_owned(),
+        "cat > /dev/null".to_owned(),
+        // Nobody writes a message, so nothing is committed.
+        format!("touch a; {git} git commit"),
+        format!(
+            "touch a; {git} git commit -qm one && git config core.pager less && git log && git rebase -i --root"
+        ),
+        "man bash | head -1; less /etc/passwd | head -1; vi -c q < /dev/null".to_owned(),
+        "ssh -o ConnectTimeout=1 -p 1 127.0.0.1 true".to_owned(),
+        "bash -c '(bash -c \"sleep 60 &\" &)'".to_owned(),
+    ] {
+        let shell = Shell::new();
+        let reply = shell.run(&command).await;
+        assert_eq!(reply.status, ReplyStatus::Ok, "{command}: {}", reply.output.to_text());
+        shell.is_deserted().await;
+    }
+}
+
+#[tokio::test]
 async fn tells_what_it_could_not_end() {
     let shell = Shell::new();
     let reply = shell

@@ -6,8 +6,8 @@ use std::time::Duration;
 use expect_test::Expect;
 use haft_core::{ToolCall, ToolReply};
 use haft_testkit::{Tree, call};
-use haft_tool_shell::{Environment, tools};
-use haft_tools_core::{AllowAll, Batch, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry};
+use haft_tool_shell::{Bash, Environment, ScriptOutputs, tools};
+use haft_tools_core::{AllowAll, Batch, CallScope, LocalExecutor, Redactor, ToolExecutor as _, ToolRegistry};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -36,10 +36,30 @@ impl Shell {
         Self { tree, registry }
     }
 
+    /// Makes a shell whose tool is configured.
+    pub(crate) fn of_bash(tree: Tree, configured: impl FnOnce(Bash) -> Bash) -> Self {
+        let bash = configured(Bash::new(tree.workdir(), Environment::minimal()));
+        let registry = ToolRegistry::new().with(bash).expect("it is the only tool");
+        Self { tree, registry }
+    }
+
+    /// Makes a shell whose outputs are kept, without these secrets.
+    pub(crate) fn keeping(redactor: Redactor) -> (Self, ScriptOutputs) {
+        let tree = Tree::new();
+        // In a place of the tree's that no process of the shell works in.
+        let outputs = ScriptOutputs::spilling_into(tree.path().join(".outputs")).redactor(redactor);
+        (Self::of_bash(tree, |bash| bash.outputs(&outputs)), outputs)
+    }
+
     /// Takes a shell that was made otherwise.
-    #[cfg(feature = "sandbox")]
     pub(crate) fn of(tree: Tree, registry: ToolRegistry) -> Self {
         Self { tree, registry }
+    }
+
+    /// Gives the tools away, and with them what they hold.
+    pub(crate) fn without_tools(mut self) -> Self {
+        self.registry = ToolRegistry::new();
+        self
     }
 
     pub(crate) fn registry(&self) -> &ToolRegistry {

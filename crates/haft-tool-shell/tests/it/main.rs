@@ -10,9 +10,11 @@ mod deciding;
 mod ending;
 mod harness;
 mod hostile;
+mod jobs;
 mod oracle;
 mod output;
 mod pages;
+mod program;
 mod read_only;
 #[cfg(all(target_os = "linux", feature = "sandbox"))]
 mod sandbox;

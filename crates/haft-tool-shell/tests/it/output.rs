@@ -1,12 +1,16 @@
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
-use haft_core::{Event, EventKind, ReplyStatus, ToolCall};
-use haft_testkit::call_batch;
-use haft_tools_core::{AllowAll, Batch, Events, LocalExecutor, Strategy, ToolExecutor as _, Widths};
+use haft_core::{Event, EventKind, OutputId, ReplyStatus, ToolCall};
+use haft_testkit::{Tree, call_batch};
+use haft_tool_shell::ScriptOutputs;
+use haft_tools_core::{
+    AllowAll, Batch, CallScope, Events, LocalExecutor, OutputError, OutputStore as _, Redactor, Strategy,
+    ToolExecutor as _, Widths,
+};
 use serde_json::json;
 
-use crate::harness::{Shell, check, scope, until};
+use crate::harness::{Shell, check, scope, shown, until};
 
 #[tokio::test]
 async fn keeps_the_order_of_both_outputs() {
@@ -62,19 +66,116 @@ async fn tells_that_there_was_no_output() {
 }
 
 #[tokio::test]
-async fn keeps_little_of_a_hundred_megabytes() {
+async fn shows_what_a_terminal_would_show() {
+    check(r"printf '\e[31mred\e[0m\n'; for i in 1 2 3; do printf '\r%s of 3' $i; done; echo; yes same | head -100000", expect![[r#"
+        ok
+        red
+        3 of 3
+        same
+        same
+        same
+        [the line above comes 99997 more times]
+        [exit code 0]
+    "#]]).await;
+}
+
+#[tokio::test]
+async fn keeps_little_of_a_large_output_that_nobody_wants_whole() {
     let shell = Shell::new();
-    let reply = shell.run("yes haft | head -c 100000000; echo end").await;
+    let reply = shell.run("seq 1000000; echo end").await;
     let text = reply.output.to_text();
-    assert_eq!(reply.output.details["bytes"], 100_000_004);
+    assert_eq!(reply.output.details["bytes"], 6_888_900);
     assert!(text.len() < 29 * 1024, "{} bytes were kept", text.len());
     assert_eq!(reply.truncation, None, "what the tool gives fits the executor's bound");
-    let notes: Vec<&str> = text.lines().filter(|line| !line.starts_with("haft")).collect();
+    let notes: Vec<&str> = text.lines().filter(|line| line.parse::<u32>().is_err()).collect();
     expect![[r#"
-        [… 99990505 bytes, 19998101 lines cut here: write long output to a file and look at parts of it …]
+        [… 6879109 bytes, 998101 lines cut here: write long output to a file and look at parts of it …]
         end
         [exit code 0]"#]]
     .assert_eq(&notes.join("\n"));
+}
+
+#[tokio::test]
+async fn keeps_the_whole_of_a_large_output() {
+    let (shell, outputs) = Shell::keeping(Redactor::new());
+    let reply = shell.run("seq 1000000; echo end").await;
+    let text = reply.output.to_text();
+    let notes: Vec<&str> = text.lines().filter(|line| line.parse::<u32>().is_err()).collect();
+    expect![[r#"
+        [… 6879109 bytes, 998101 lines cut here: `read_output` gives them, with output "s1" and offset 1201 …]
+        end
+        [exit code 0]"#]]
+    .assert_eq(&notes.join("\n"));
+    let output = reply.output.details["output"].as_str().unwrap().parse().unwrap();
+    let whole = whole(&outputs, &output).await;
+    let numbers: String = (1..=1_000_000).map(|number| format!("{number}\n")).collect::<Vec<_>>().concat();
+    assert!(whole == numbers + "end\n", "all is there, in {} bytes", whole.len());
+    // Small outputs are not kept, and other runs know nothing of this one.
+    assert_eq!(shell.run("echo small").await.output.details["output"], json!(null));
+    let other = CallScope::new("run-2".parse().unwrap());
+    assert!(matches!(outputs.read(&other, &output, 0..1).await, Err(OutputError::Unknown { .. })));
+}
+
+#[tokio::test]
+async fn keeps_what_is_reduced_as_it_was_printed() {
+    let (shell, outputs) = Shell::keeping(Redactor::new());
+    let reply =
+        shell.run(r"for i in $(seq 20000); do printf '\r%s of 20000' $i; done; printf '\xff\n'").await;
+    expect![[r#"
+        ok
+        20000 of 20000�
+        [reduced from 288898 bytes: `read_output` gives them, with output "s1" and offset 1]
+        [exit code 0]
+    "#]]
+    .assert_eq(&shown(&reply));
+    let output = reply.output.details["output"].as_str().unwrap().parse().unwrap();
+    let printed: String =
+        (1..=20_000).map(|number| format!("\r{number} of 20000")).collect::<Vec<_>>().concat();
+    assert!(whole(&outputs, &output).await == printed + "\u{fffd}\n");
+}
+
+#[tokio::test]
+async fn keeps_no_secrets() {
+    let redactor = Redactor::new();
+    redactor.add("hunter2hunter2").unwrap();
+    let (shell, outputs) = Shell::keeping(redactor);
+    let reply = shell.run("for i in $(seq 9000); do echo $i hunter2hunter2; done").await;
+    let output = reply.output.details["output"].as_str().unwrap().parse().unwrap();
+    let expected: String =
+        (1..=9000).map(|number| format!("{number} [redacted]\n")).collect::<Vec<_>>().concat();
+    assert!(whole(&outputs, &output).await == expected);
+}
+
+#[tokio::test]
+async fn says_what_there_was_no_room_for() {
+    let place = Tree::new();
+    let outputs = ScriptOutputs::spilling_into(place.path()).bounded(1 << 20, 100_000);
+    let shell = Shell::of_bash(Tree::new(), |bash| bash.outputs(&outputs));
+    let reply = shell.run("seq 1000000").await;
+    let text = reply.output.to_text();
+    let note = text.lines().find(|line| line.starts_with("[…")).unwrap();
+    assert!(note.contains("; its last ") && note.ends_with(" bytes could not be kept …]"), "{note}");
+    let output = reply.output.details["output"].as_str().unwrap().parse().unwrap();
+    let kept = whole(&outputs, &output).await;
+    let numbers: String = (1..=1_000_000).map(|number| format!("{number}\n")).collect::<Vec<_>>().concat();
+    assert!(kept.len() <= 100_000 && numbers.starts_with(&kept));
+    // What has ended makes room for what comes.
+    for _ in 0..20 {
+        shell.run("seq 100000").await;
+    }
+    assert!(matches!(outputs.read(&caller(), &output, 0..1).await, Err(OutputError::Evicted { .. })));
+}
+
+/// The run that the calls of a shell are of.
+fn caller() -> CallScope {
+    CallScope::new("test".parse().expect("it is there"))
+}
+
+/// Reads all of an output.
+async fn whole(outputs: &ScriptOutputs, output: &OutputId) -> String {
+    let total = outputs.read(&caller(), output, 0..0).await.expect("it is there").total_bytes;
+    String::from_utf8(outputs.read(&caller(), output, 0..total).await.expect("it is there").bytes.to_vec())
+        .expect("it is there")
 }
 
 #[tokio::test]
@@ -84,9 +185,9 @@ async fn tells_the_host_how_it_ended() {
         assert!(details["duration_ms"].take().is_u64());
         details.to_string()
     };
-    expect![[r#"{"background_ended":false,"bytes":6,"duration_ms":null,"exit_code":2,"signal":null,"timed_out":false}"#]].assert_eq(&details("echo hello; exit 2").await);
-    expect![[r#"{"background_ended":false,"bytes":0,"duration_ms":null,"exit_code":null,"signal":9,"timed_out":false}"#]].assert_eq(&details("kill -9 $$").await);
-    expect![[r#"{"background_ended":true,"bytes":0,"duration_ms":null,"exit_code":0,"signal":null,"timed_out":false}"#]].assert_eq(&details("sleep 60 &").await);
+    expect![[r#"{"background_ended":false,"bytes":6,"directory":".","duration_ms":null,"exit_code":2,"signal":null,"timed_out":false}"#]].assert_eq(&details("echo hello; exit 2").await);
+    expect![[r#"{"background_ended":false,"bytes":0,"directory":".","duration_ms":null,"exit_code":null,"signal":9,"timed_out":false}"#]].assert_eq(&details("kill -9 $$").await);
+    expect![[r#"{"background_ended":true,"bytes":0,"directory":".","duration_ms":null,"exit_code":0,"signal":null,"timed_out":false}"#]].assert_eq(&details("sleep 60 &").await);
 }
 
 #[tokio::test]

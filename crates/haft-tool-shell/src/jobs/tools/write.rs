@@ -1,0 +1,78 @@
+use async_trait::async_trait;
+use haft_core::{ToolError, ToolOutput, ToolSpec};
+use haft_tools_core::{Action, CallContext, CallScope, Prepared, Preview, Tool, input_schema, parse_input};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Jobs, executed, spec};
+
+/// How much is written at once, in bytes: what a pipe holds.
+const MOST_BYTES: usize = 64 * 1024;
+
+const DESCRIPTION: &str = "Writes to the standard input of a job that was started with `stdin`, as it stands: end a line with a \
+line feed.";
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The job, such as `j1`.
+    job: String,
+    /// What to write.
+    #[serde(default)]
+    text: String,
+    /// Whether the standard input is closed afterwards, so that the job sees its end.
+    #[serde(default)]
+    close: bool,
+}
+
+pub(super) struct JobWrite {
+    spec: ToolSpec,
+    jobs: Jobs,
+}
+
+impl JobWrite {
+    pub(super) fn new(jobs: &Jobs) -> Self {
+        let spec = spec("job_write", "Write to a job", DESCRIPTION, input_schema::<Input>(), false);
+        Self { spec, jobs: jobs.clone() }
+    }
+}
+
+impl Tool for JobWrite {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    /// Declares that something is executed: what a program makes of what it reads, nobody can tell.
+    fn prepare(&self, input: &Value, scope: &CallScope) -> Result<Prepared, ToolError> {
+        let input: Input = parse_input(input)?;
+        if input.text.len() > MOST_BYTES {
+            return Err(ToolError::invalid_input(format!(
+                "`text` has {} bytes, and {MOST_BYTES} can be written at once; write it in parts",
+                input.text.len()
+            )));
+        }
+        let job = self.jobs.find(scope, &input.job)?;
+        let access = executed(job.name()).with_detail(job.title());
+        Ok(Prepared::new([access], Write { jobs: self.jobs.clone(), input }))
+    }
+}
+
+struct Write {
+    jobs: Jobs,
+    input: Input,
+}
+
+#[async_trait]
+impl Action for Write {
+    async fn preview(&self) -> Preview {
+        Preview::Text(self.input.text.clone())
+    }
+
+    async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
+        let Self { jobs, input } = *self;
+        let job = jobs.find(cx.scope(), &input.job)?;
+        job.write(&input.text, input.close).await?;
+        Ok(ToolOutput::text(format!("[written; `job_poll` shows what the job `{}` does]", job.name())))
+    }
+}

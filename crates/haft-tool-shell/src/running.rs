@@ -1,0 +1,173 @@
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use haft_core::ToolError;
+use haft_process::{Environment, ProcessTree};
+use haft_tools_core::CallContext;
+use rustix::io::Errno;
+use tokio::net::unix::pipe::Sender;
+use tokio::time::Instant;
+
+use crate::directory;
+use crate::output_stream::OutputStream;
+use crate::report::{Background, Ending};
+use crate::sandbox::Confined;
+use crate::script::{Script, Surroundings, Work};
+
+/// How long output is waited for after the script has ended, at most.
+pub(crate) const DRAIN: Duration = Duration::from_secs(2);
+
+/// How long output is waited for after everything was ended, at most.
+const LAST_DRAIN: Duration = Duration::from_millis(500);
+
+/// How long a script that is stopped may take to clean up.
+const STOP_GRACE: Duration = Duration::from_millis(500);
+
+/// How long a process that has closed its output may take to end by itself.
+pub(crate) const LEAVING: Duration = Duration::from_millis(50);
+
+/// How long what is left in the background may take to clean up.
+const BACKGROUND_GRACE: Duration = Duration::from_millis(200);
+
+/// Is a script or a program that was started, with all that it starts.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pub(crate) processes: ProcessTree,
+    pub(crate) output: OutputStream,
+    pub(crate) confined: Option<Confined>,
+    /// What writes to its standard input, where that is open.
+    pub(crate) input: Option<Sender>,
+    pub(crate) started: Instant,
+}
+
+/// Says what a process reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Input {
+    Empty,
+    Open,
+}
+
+impl Running {
+    pub(crate) fn start(script: &Script, input: Input, cx: &CallContext) -> Result<Self, ToolError> {
+        let Surroundings { workdir, environment, sandbox, .. } = &*script.surroundings;
+        let directory = workdir.host_directory(&script.directory).map_err(directory::unusable)?;
+        let mut command = match &script.work {
+            Work::Script(script) => {
+                let Some(bash) = environment.find_program("bash") else {
+                    return Err(ToolError::unavailable(
+                        "there is no `bash` where commands are looked for; do without it, or ask the user to install it",
+                    ));
+                };
+                let mut command = Command::new(bash);
+                // The name is what bash puts in front of its messages, where a host path has no place.
+                command.arg0("bash").args(["--noprofile", "--norc", "-c", "--", script]);
+                command
+            }
+            Work::Program { program, arguments } => {
+                let place = if program.contains('/') {
+                    Some(directory.join(program))
+                } else {
+                    environment.find_program(program)
+                };
+                let Some(place) = place else {
+                    return Err(ToolError::not_found(format!(
+                        "there is no program `{program}` where programs are looked for; give its path, or use another"
+                    )));
+                };
+                let mut command = Command::new(place);
+                command.arg0(program).args(arguments);
+                command
+            }
+        };
+        command.current_dir(&directory);
+        let confined = sandbox.as_ref().map(|sandbox| sandbox.confined(script, &directory)).transpose()?;
+        let own = confined.as_ref().map(|confined| confined.confine(&mut command, environment)).transpose();
+        let started = own.and_then(|own| {
+            let environment = own.as_ref().unwrap_or(environment);
+            Self::spawn(command, environment, input, script, cx)
+        });
+        let (processes, output, input) = started.map_err(|error| not_started(error, &script.work))?;
+        Ok(Self { processes, output, confined, input, started: Instant::now() })
+    }
+
+    /// Gives the command one pipe for both of its outputs, so that they are read in the order they are written.
+    fn spawn(
+        mut command: Command,
+        environment: &Environment,
+        input: Input,
+        script: &Script,
+        cx: &CallContext,
+    ) -> io::Result<(ProcessTree, OutputStream, Option<Sender>)> {
+        let (reader, writer) = io::pipe()?;
+        let outputs = script.surroundings.outputs.as_ref();
+        let output = OutputStream::new(reader, outputs, cx.clone())?;
+        command.stdout(writer.try_clone()?).stderr(writer);
+        let input = match input {
+            Input::Empty => {
+                command.stdin(Stdio::null());
+                None
+            }
+            Input::Open => {
+                let (reader, writer) = io::pipe()?;
+                command.stdin(reader);
+                Some(Sender::from_owned_fd(writer.into())?)
+            }
+        };
+        Ok((ProcessTree::spawn(command, environment)?, output, input))
+    }
+
+    /// Ends all that is still running, and takes what that prints meanwhile.
+    pub(crate) async fn end_all(mut self) -> (OutputStream, Option<Confined>, Ending) {
+        self.output.collect_until(self.processes.end(STOP_GRACE)).await;
+        self.output.drain(LAST_DRAIN).await;
+        self.output.finish().await;
+        let ending = Ending::from(self.processes.reap());
+        self.processes.let_go();
+        (self.output, self.confined, ending)
+    }
+
+    /// Ends what a script that has ended left in the background.
+    pub(crate) async fn end_background(
+        mut self,
+        were_some: bool,
+    ) -> (OutputStream, Option<Confined>, Background) {
+        if were_some {
+            self.output.collect_until(self.processes.end(BACKGROUND_GRACE)).await;
+        }
+        self.processes.let_go();
+        self.output.drain(LAST_DRAIN).await;
+        let background = match (self.output.is_open(), were_some) {
+            (true, _) => Background::GoesOn,
+            (false, true) => Background::Ended,
+            (false, false) => Background::None,
+        };
+        self.output.finish().await;
+        (self.output, self.confined, background)
+    }
+}
+
+/// Tells the model why there is no process.
+fn not_started(error: io::Error, work: &Work) -> ToolError {
+    // The system has no process, memory or descriptor to spare.
+    let is_short = matches!(
+        Errno::from_io_error(&error),
+        Some(Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE)
+    );
+    let tool_error = match (work, error.kind()) {
+        _ if is_short => ToolError::unavailable(
+            "no process can be started now; wait for other commands to end, then try again",
+        ),
+        (Work::Program { program, .. }, io::ErrorKind::NotFound) => ToolError::not_found(format!(
+            "there is no program at `{program}`; look where it is, then use that path"
+        )),
+        (Work::Program { program, .. }, io::ErrorKind::PermissionDenied) => ToolError::invalid_input(
+            format!("`{program}` cannot be executed; use `bash` to run a script of that name"),
+        ),
+        (_, kind) => ToolError::failed(format!(
+            "the command could not be started ({kind}); ask the user to look at it"
+        )),
+    };
+    tool_error.with_source(error)
+}
