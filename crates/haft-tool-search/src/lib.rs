@@ -50,7 +50,10 @@ mod excerpt;
 mod glob;
 mod grep;
 mod left_out;
+mod options;
+mod order;
 mod path_pattern;
+mod scan;
 mod start;
 mod toolset;
 mod watch;
@@ -58,4 +61,5 @@ mod wording;
 
 pub use crate::glob::Glob;
 pub use crate::grep::Grep;
+pub use crate::options::SearchOptions;
 pub use crate::toolset::tools;

@@ -2,7 +2,8 @@
 
 use super::Request;
 use super::find::{Findings, Near};
-use super::input::Order;
+use crate::order::Order;
+use crate::scan::Rest;
 use crate::wording::{OneLine, Quoted, TEXT_BYTES, counted, either, not_searched, push_line};
 use haft_core::ToolOutput;
 use haft_workdir::Skipped;
@@ -26,12 +27,14 @@ pub(super) fn output(request: &Request, findings: &Findings) -> ToolOutput {
     } else {
         push_line(&mut text, &summary(request, findings, shown));
         push_line(&mut text, &sentence(findings.skipped));
+        push_line(&mut text, &out_of_time(findings));
     }
     let Skipped { hidden, ignored, unreadable, not_unicode, .. } = findings.skipped;
     ToolOutput::text(text).with_details(json!({
         "total": findings.total,
         "shown": shown,
         "looked_at": findings.looked_at,
+        "out_of_time": findings.rest.map(Rest::details),
         "skipped": {
             "hidden": hidden,
             "ignored": ignored,
@@ -43,7 +46,10 @@ pub(super) fn output(request: &Request, findings: &Findings) -> ToolOutput {
 
 fn summary(request: &Request, findings: &Findings, shown: u64) -> String {
     let noun = request.noun();
-    let total = counted(findings.total, noun);
+    let total = match findings.rest {
+        None => counted(findings.total, noun),
+        Some(_) => format!("at least {}", counted(findings.total, noun)),
+    };
     if shown == findings.total {
         return total;
     }
@@ -69,8 +75,16 @@ fn nothing(request: &Request, findings: &Findings) -> String {
     let looked_at = counted(findings.looked_at, "entry");
     let mut text = format!("no {} for {}{place}, among {looked_at}", request.noun(), Quoted(&request.text));
     push_line(&mut text, &sentence(findings.skipped));
-    push_line(&mut text, &next_step(request, findings));
+    push_line(&mut text, &out_of_time(findings));
+    if findings.rest.is_none() {
+        push_line(&mut text, &next_step(request, findings));
+    }
     text
+}
+
+/// Says what there was no time for; empty where there was for all.
+fn out_of_time(findings: &Findings) -> String {
+    findings.rest.map(|rest| format!("{}; search a smaller directory", rest.in_words())).unwrap_or_default()
 }
 
 /// Says what is most likely to help, one thing.

@@ -67,69 +67,80 @@ fn tells_the_host_what_was_found_and_what_was_not_searched() {
         "grep",
         json!({ "pattern": "one", "limit": 2 }),
         &expect![[r#"
-        {
-          "cut": false,
-          "files": [
             {
+              "cut": false,
+              "files": [
+                {
+                  "matches": 2,
+                  "path": "a.txt"
+                }
+              ],
+              "has_more": false,
               "matches": 2,
-              "path": "a.txt"
-            }
-          ],
-          "matches": 2,
-          "searched": 2,
-          "skipped": {
-            "binary": 0,
-            "not_unicode": 0,
-            "too_large": 0,
-            "unreadable_directories": 0,
-            "unreadable_files": 0
-          },
-          "stopped": "limit"
-        }"#]],
+              "out_of_time": null,
+              "searched": 2,
+              "skipped": {
+                "binary": 1,
+                "hidden": 1,
+                "ignored": 0,
+                "not_unicode": 0,
+                "too_large": 0,
+                "unreadable_directories": 0,
+                "unreadable_files": 0
+              },
+              "stopped": "limit",
+              "total": 3
+            }"#]],
     );
     check_details(
         "grep",
         json!({ "pattern": "one", "mode": "count" }),
         &expect![[r#"
-        {
-          "cut": false,
-          "files": [
             {
-              "matches": 2,
-              "path": "a.txt"
-            },
-            {
-              "matches": 1,
-              "path": "b/c.txt"
-            }
-          ],
-          "matches": 3,
-          "searched": 2,
-          "skipped": {
-            "binary": 1,
-            "not_unicode": 0,
-            "too_large": 0,
-            "unreadable_directories": 0,
-            "unreadable_files": 0
-          },
-          "stopped": null
-        }"#]],
+              "cut": false,
+              "files": [
+                {
+                  "matches": 2,
+                  "path": "a.txt"
+                },
+                {
+                  "matches": 1,
+                  "path": "b/c.txt"
+                }
+              ],
+              "has_more": false,
+              "matches": 3,
+              "out_of_time": null,
+              "searched": 2,
+              "skipped": {
+                "binary": 1,
+                "hidden": 1,
+                "ignored": 0,
+                "not_unicode": 0,
+                "too_large": 0,
+                "unreadable_directories": 0,
+                "unreadable_files": 0
+              },
+              "stopped": null,
+              "total": 2
+            }"#]],
     );
     check_details(
         "glob",
         json!({ "pattern": "*.txt", "limit": 1 }),
         &expect![[r#"
-        {
-          "looked_at": 4,
-          "shown": 1,
-          "skipped": {
-            "hidden": 1,
-            "ignored": 0,
-            "not_unicode": 0,
-            "unreadable_directories": 0
-          },
-          "total": 2
-        }"#]],
+            {
+              "looked_at": 4,
+              "out_of_time": null,
+              "shown": 1,
+              "skipped": {
+                "hidden": 1,
+                "ignored": 0,
+                "not_unicode": 0,
+                "unreadable_directories": 0
+              },
+              "total": 2
+            }"#]],
     );
 }
 
@@ -139,7 +150,7 @@ fn grep_is_described_to_the_model() {
         "grep",
         &expect![[r#"
             {
-              "description": "Searches the text of files with a regular expression, in the whole working directory unless `path` says otherwise. Files that .gitignore leaves out, hidden files and binary files are passed over. A match is a line that matches. Matches are given as `path:line: text`, lines of context as `path-line- text`, sorted by path and line; `limit` is for all files together. The syntax is that of ripgrep: no look-around, no backreferences, and `(`, `[`, `{`, `.`, `*`, `+`, `?`, `|`, `^`, `$` and `\\` are escaped with `\\` to stand for themselves.",
+              "description": "Searches the text of files with a regular expression, in the whole working directory unless `path` or `paths` says otherwise. Files that .gitignore leaves out, hidden files and binary files are passed over. A match is a line that matches. Matches are given as `path:line: text`, lines of context as `path-line- text`, sorted by path and line; `limit` is for all files together. The syntax is that of ripgrep: no look-around, no backreferences, and `(`, `[`, `{`, `.`, `*`, `+`, `?`, `|`, `^`, `$` and `\\` are escaped with `\\` to stand for themselves.",
               "explicit": false,
               "exposure": "direct",
               "hints": {
@@ -166,6 +177,16 @@ fn grep_is_described_to_the_model() {
                     "minimum": 0,
                     "type": "integer"
                   },
+                  "case": {
+                    "default": "smart",
+                    "description": "Whether letter case counts: with `smart` it does if the pattern has an upper-case letter.",
+                    "enum": [
+                      "smart",
+                      "sensitive",
+                      "insensitive"
+                    ],
+                    "type": "string"
+                  },
                   "context": {
                     "description": "How many lines to give before and after each match.",
                     "format": "uint8",
@@ -180,10 +201,6 @@ fn grep_is_described_to_the_model() {
                   },
                   "hidden": {
                     "description": "Whether to search hidden files too. By default only if `glob` names one, as `.github/**` does.",
-                    "type": "boolean"
-                  },
-                  "ignore_case": {
-                    "description": "Whether letter case is ignored. By default it is if the pattern has no upper-case letter.",
                     "type": "boolean"
                   },
                   "limit": {
@@ -219,14 +236,45 @@ fn grep_is_described_to_the_model() {
                     "description": "Whether to search files too that .gitignore leaves out.",
                     "type": "boolean"
                   },
+                  "offset": {
+                    "default": 0,
+                    "description": "How many of the first matches to pass over, or files if `mode` is `files` or `count`: to see what comes after those that were given.",
+                    "format": "uint32",
+                    "maximum": 100000,
+                    "minimum": 0,
+                    "type": "integer"
+                  },
                   "path": {
                     "default": ".",
                     "description": "The directory or file to search.",
                     "type": "string"
                   },
+                  "paths": {
+                    "default": [],
+                    "description": "Several directories or files to search, in place of `path`.",
+                    "items": {
+                      "type": "string"
+                    },
+                    "maxItems": 16,
+                    "type": "array"
+                  },
                   "pattern": {
                     "description": "The regular expression to look for.",
                     "maxLength": 2000,
+                    "type": "string"
+                  },
+                  "sort": {
+                    "default": "path",
+                    "description": "How to order the files: `path`, or `modified` with the one changed last first.",
+                    "enum": [
+                      "path",
+                      "modified"
+                    ],
+                    "type": "string"
+                  },
+                  "type": {
+                    "description": "Which type of files of a directory to search, by its name: `rust`, `py`, `ts`, `js`, `go`, `java`, `cpp`, `md` and many more.",
+                    "maxLength": 100,
                     "type": "string"
                   }
                 },

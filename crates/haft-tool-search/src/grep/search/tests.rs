@@ -1,42 +1,48 @@
 use super::*;
 use crate::grep::input::GrepInput;
+use crate::options::SearchOptions;
 use expect_test::{Expect, expect};
 use haft_core::ToolErrorKind;
 use haft_testkit::Tree;
 use serde_json::{Value, json};
-use std::cell::Cell;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// Calls `act` with the number of files looked at, and wants to stop when it has given back `true`.
 struct Hook<F> {
     act: F,
-    stop: Cell<bool>,
+    stop: AtomicBool,
 }
 
 impl<F: Fn(u64) -> bool> Hook<F> {
     fn new(act: F) -> Self {
-        Self { act, stop: Cell::new(false) }
+        Self { act, stop: AtomicBool::new(false) }
     }
 }
 
-impl<F: Fn(u64) -> bool> Watch for Hook<F> {
+impl<F: Fn(u64) -> bool + Sync> Watch for Hook<F> {
     fn is_cancelled(&self) -> bool {
-        self.stop.get()
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn is_out_of_time(&self) -> bool {
+        false
     }
 
     fn looked_at(&self, files: u64) {
-        self.stop.set((self.act)(files));
+        self.stop.store((self.act)(files), Ordering::Relaxed);
     }
 }
 
 fn request(tree: &Tree, input: Value) -> Request {
     let input: GrepInput = serde_json::from_value(input).unwrap();
-    Request::resolve(&tree.workdir(), input).unwrap()
+    // One thread, so that what happens meanwhile happens at a known place.
+    Request::resolve(&tree.workdir(), SearchOptions::default().threads(1), input).unwrap()
 }
 
 /// Runs a search during which something happens, and compares what the model gets.
-fn check(tree: &Tree, input: Value, act: impl Fn(u64) -> bool, expected: &Expect) {
+fn check(tree: &Tree, input: Value, act: impl Fn(u64) -> bool + Sync, expected: &Expect) {
     let request = request(tree, input);
     let text = match search(&request, &Hook::new(act)) {
         Ok(findings) => super::super::report::output(&request, &findings).to_text(),
@@ -52,31 +58,34 @@ fn letters() -> Tree {
 #[test]
 fn stops_before_the_next_file_once_it_is_cancelled() {
     let tree = letters();
-    let looked_at = Cell::new(0);
+    let looked_at = AtomicU64::new(0);
     let hook = Hook::new(|files| {
-        looked_at.set(files);
+        looked_at.store(files, Ordering::Relaxed);
         files == 2
     });
     let error = search(&request(&tree, json!({ "pattern": "x" })), &hook).unwrap_err();
-    assert_eq!((error.kind(), looked_at.get()), (ToolErrorKind::Cancelled, 2));
+    assert_eq!((error.kind(), looked_at.into_inner()), (ToolErrorKind::Cancelled, 2));
 }
 
 #[test]
 fn stops_within_a_file_once_it_is_cancelled() {
-    struct AfterReads(Cell<u32>);
+    struct AfterReads(AtomicU32);
     impl Watch for AfterReads {
         fn is_cancelled(&self) -> bool {
-            self.0.set(self.0.get() + 1);
-            self.0.get() > 5
+            self.0.fetch_add(1, Ordering::Relaxed) >= 8
+        }
+        fn is_out_of_time(&self) -> bool {
+            false
         }
         fn looked_at(&self, _: u64) {
             panic!("the file is too long to be searched before the search is cancelled");
         }
     }
     let tree = Tree::new().file("long", &"line\n".repeat(1 << 20));
-    let watch = AfterReads(Cell::new(0));
+    let watch = AfterReads(AtomicU32::new(0));
     let error = search(&request(&tree, json!({ "pattern": "x" })), &watch).unwrap_err();
-    assert_eq!((error.kind(), watch.0.get()), (ToolErrorKind::Cancelled, 7));
+    assert_eq!(error.kind(), ToolErrorKind::Cancelled);
+    assert!(watch.0.into_inner() < 16, "it is asked for each piece");
 }
 
 #[test]
