@@ -201,6 +201,11 @@ impl Rest {
         format!("stopped because time was over, before {}", parts.join(" and "))
     }
 
+    /// Says so to the model whose search was for names; empty where there was time for all.
+    pub(crate) fn next_step(rest: Option<Self>) -> String {
+        rest.map(|rest| format!("{}; search a smaller directory", rest.in_words())).unwrap_or_default()
+    }
+
     /// Says so to the host.
     pub(crate) fn details(self) -> Value {
         json!({ "files": self.files, "directories": self.directories })

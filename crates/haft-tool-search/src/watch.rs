@@ -1,9 +1,11 @@
 use haft_core::ToolError;
 use haft_tools_core::CallContext;
+use std::future::poll_fn;
 use std::panic::resume_unwind;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use tokio_util::sync::CancellationToken;
 
 /// After how many files people are told how far a search has got.
 const PROGRESS_FILES: u64 = 1000;
@@ -87,13 +89,14 @@ impl<'a> Halt<'a> {
 /// Watches on behalf of a call.
 struct CallWatch {
     cx: CallContext,
-    stop: CancellationToken,
+    /// A token would be locked each time it is asked.
+    stop: Arc<AtomicBool>,
     until: Instant,
 }
 
 impl Watch for CallWatch {
     fn is_cancelled(&self) -> bool {
-        self.stop.is_cancelled()
+        self.stop.load(Ordering::Relaxed)
     }
 
     fn is_out_of_time(&self) -> bool {
@@ -107,6 +110,21 @@ impl Watch for CallWatch {
     }
 }
 
+/// Tells a search to stop, at the latest when nobody waits for it any more.
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl StopOnDrop {
+    fn tell(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.tell();
+    }
+}
+
 /// Runs a search on a blocking thread; it is told to stop when the call is cancelled or this future is dropped.
 ///
 /// It may take so long as `deadline` says, from now on.
@@ -115,12 +133,23 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
     deadline: Duration,
     search: impl FnOnce(&dyn Watch) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    let stop = cx.cancellation().child_token();
-    let _dropped_with_the_call = stop.clone().drop_guard();
+    let stop = StopOnDrop(Arc::default());
+    let (stopped, token) = (Arc::clone(&stop.0), cx.cancellation().clone());
     let now = Instant::now();
     // What is too far away to be told is never.
     let until = now.checked_add(deadline).unwrap_or_else(|| now + FAR_AWAY);
-    match tokio::task::spawn_blocking(move || search(&CallWatch { cx, stop, until })).await {
+    let search = move || search(&CallWatch { cx, stop: stopped, until });
+    let mut task = tokio::task::spawn_blocking(search);
+    let mut cancelled = pin!(token.cancelled());
+    let mut is_told = false;
+    let ended = poll_fn(|context| {
+        if !is_told && cancelled.as_mut().poll(context).is_ready() {
+            is_told = true;
+            stop.tell();
+        }
+        Pin::new(&mut task).poll(context)
+    });
+    match ended.await {
         Ok(result) => result,
         // The executor answers for a tool that breaks.
         Err(error) if error.is_panic() => resume_unwind(error.into_panic()),

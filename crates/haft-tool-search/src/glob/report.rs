@@ -4,7 +4,7 @@ use super::Request;
 use super::find::{Findings, Near};
 use crate::order::Order;
 use crate::scan::Rest;
-use crate::wording::{OneLine, Quoted, TEXT_BYTES, counted, either, not_searched, push_line};
+use crate::wording::{OneLine, Quoted, TEXT_BYTES, counted, either, not_listed, push_line};
 use haft_core::ToolOutput;
 use haft_workdir::Skipped;
 use serde_json::json;
@@ -26,8 +26,8 @@ pub(super) fn output(request: &Request, findings: &Findings) -> ToolOutput {
         text.push_str(&nothing(request, findings));
     } else {
         push_line(&mut text, &summary(request, findings, shown));
-        push_line(&mut text, &sentence(findings.skipped));
-        push_line(&mut text, &out_of_time(findings));
+        push_line(&mut text, &not_listed(findings.skipped));
+        push_line(&mut text, &Rest::next_step(findings.rest));
     }
     let Skipped { hidden, ignored, unreadable, not_unicode, .. } = findings.skipped;
     ToolOutput::text(text).with_details(json!({
@@ -74,17 +74,12 @@ fn nothing(request: &Request, findings: &Findings) -> String {
     };
     let looked_at = counted(findings.looked_at, "entry");
     let mut text = format!("no {} for {}{place}, among {looked_at}", request.noun(), Quoted(&request.text));
-    push_line(&mut text, &sentence(findings.skipped));
-    push_line(&mut text, &out_of_time(findings));
+    push_line(&mut text, &not_listed(findings.skipped));
+    push_line(&mut text, &Rest::next_step(findings.rest));
     if findings.rest.is_none() {
         push_line(&mut text, &next_step(request, findings));
     }
     text
-}
-
-/// Says what there was no time for; empty where there was for all.
-fn out_of_time(findings: &Findings) -> String {
-    findings.rest.map(|rest| format!("{}; search a smaller directory", rest.in_words())).unwrap_or_default()
 }
 
 /// Says what is most likely to help, one thing.
@@ -122,12 +117,4 @@ impl Request {
     fn noun(&self) -> &'static str {
         if self.pattern.wants_directories() { "directory" } else { "file" }
     }
-}
-
-/// Says what could not be looked at; empty where that is nothing.
-fn sentence(skipped: Skipped) -> String {
-    not_searched(&[
-        (skipped.unreadable, "directory", " that cannot be listed"),
-        (skipped.not_unicode, "entry", " with a name that is not UTF-8"),
-    ])
 }

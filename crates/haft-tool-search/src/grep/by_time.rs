@@ -49,7 +49,7 @@ impl<'r> LatestFirst<'r> {
         }
         let shown = self.request.offset + self.request.limit;
         if self.kept > shown {
-            self.output.total = shown;
+            self.output.total = shown + 1;
             self.output.has_more = true;
         }
         self.output

@@ -63,26 +63,33 @@ impl FileFilter {
     }
 }
 
+/// Finds a type by its name, or by an extension that only one has.
 fn file_type(given: &str) -> Result<Types, ToolError> {
     let mut builder = TypesBuilder::new();
     builder.add_defaults();
-    // `all` is no type of its own, and would leave out what has none.
-    let is_known = builder.definitions().iter().any(|known| known.name() == given);
-    if is_known && let Ok(types) = builder.select(given).build() {
-        return Ok(types);
-    }
+    let known = builder.definitions();
     let wanted = given.trim_start_matches(['.', '*']).to_lowercase();
     let extension = format!("*.{wanted}");
-    let known = builder.definitions();
-    let near = known.iter().filter(|known| {
-        known.name() == wanted || known.globs().contains(&extension) || known.name().starts_with(&wanted)
+    let of_extension: Vec<&FileTypeDef> =
+        known.iter().filter(|known| known.globs().contains(&extension)).collect();
+    // `all` is no type of its own, and would leave out what has none.
+    let found = known.iter().find(|known| known.name() == given).or_else(|| match of_extension.as_slice() {
+        [only] => Some(only),
+        _ => None,
     });
-    let near: Vec<&str> = near.map(FileTypeDef::name).take(NAMED).collect();
-    let next = if near.is_empty() || wanted.is_empty() {
+    if let Some(found) = found
+        && let Ok(types) = builder.select(found.name()).build()
+    {
+        return Ok(types);
+    }
+    let starting = known.iter().filter(|known| !wanted.is_empty() && known.name().starts_with(&wanted));
+    let near = of_extension.into_iter().chain(starting).map(FileTypeDef::name);
+    let mut near: Vec<&str> = near.take(NAMED).collect();
+    near.dedup();
+    let next = if near.is_empty() {
         "leave it out and set `glob`, such as `*.rs`".to_owned()
     } else {
         format!("did you mean {}? Otherwise leave it out and set `glob`, such as `*.rs`", either(near))
     };
-    let text = format!("`type` {} is not known; {next}", Quoted(given));
-    Err(ToolError::invalid_input(text))
+    Err(ToolError::invalid_input(format!("`type` {} is not known; {next}", Quoted(given))))
 }

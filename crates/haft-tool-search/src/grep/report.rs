@@ -48,7 +48,11 @@ fn summary(request: &Request, findings: &Findings) -> String {
             Mode::Files => format!("{files} with matches"),
         };
     }
-    let which = if offset == 0 { given.to_string() } else { format!("{} to {}", offset + 1, offset + given) };
+    let which = match (offset, given) {
+        (0, _) => given.to_string(),
+        (_, 1) => format!("number {}", offset + 1),
+        _ => format!("{} to {}", offset + 1, offset + given),
+    };
     let at_least = if findings.has_more || findings.rest.is_some() { "at least " } else { "" };
     let count = match request.mode {
         Mode::Content => format!("{which} of {at_least}{}, in {files}", counted(findings.total, noun)),

@@ -13,7 +13,14 @@ fn check_accesses(input: &Value, expected: &[&str]) {
     let tree = Tree::new().file("src/lib.rs", "").directory("src/net").link("lib", "src");
     let scope = CallScope::new("run-1".parse().unwrap());
     let tools = haft_tool_search::tools(&tree.workdir());
-    let tool = &tools[usize::from(input["pattern"] != "grep")];
+    let name = if input["pattern"] == "grep" {
+        "grep"
+    } else if input.get("query").is_some() {
+        "find_files"
+    } else {
+        "glob"
+    };
+    let tool = tools.iter().find(|tool| tool.spec().name().as_str() == name).unwrap();
     let prepared = tool.prepare(input, &scope).unwrap();
     let declared: Vec<String> = prepared.accesses().iter().map(ToString::to_string).collect();
     assert_eq!(declared, expected, "{input}");
@@ -33,6 +40,11 @@ fn declares_to_read_what_it_searches() {
     check_accesses(&json!({ "pattern": "grep" }), &["read file:**"]);
     check_accesses(&json!({ "pattern": "grep", "path": "src", "no_ignore": true }), &["read file:src/**"]);
     check_accesses(&json!({ "pattern": "grep", "path": "lib/lib.rs" }), &["read file:src/lib.rs"]);
+    check_accesses(
+        &json!({ "pattern": "grep", "paths": ["lib/lib.rs", "src/net"], "no_ignore": true }),
+        &["read file:src/lib.rs", "read file:src/net/**"],
+    );
+    check_accesses(&json!({ "query": "x" }), &["read file:**"]);
     check_accesses(&json!({ "pattern": "*" }), &["read file:**"]);
     check_accesses(&json!({ "pattern": "*", "path": "./lib/", "no_ignore": true }), &["read file:src/**"]);
 }
@@ -55,7 +67,8 @@ fn a_deep_start_declares_few_accesses() {
     let tree = Tree::new().directory(&deep);
     let scope = CallScope::new("run-1".parse().unwrap());
     for tool in haft_tool_search::tools(&tree.workdir()) {
-        let prepared = tool.prepare(&json!({ "pattern": "x", "path": deep }), &scope).unwrap();
+        let name = if tool.spec().name().as_str() == "find_files" { "query" } else { "pattern" };
+        let prepared = tool.prepare(&json!({ name: "x", "path": deep }), &scope).unwrap();
         let declared: Vec<String> = prepared.accesses().iter().map(ToString::to_string).collect();
         assert_eq!(declared, [format!("read file:{deep}/**"), "read file:**".to_owned()]);
     }
@@ -359,5 +372,66 @@ fn glob_is_described_to_the_model() {
               },
               "title": "Find files"
             }"#]],
+    );
+}
+
+#[test]
+fn find_files_is_described_to_the_model() {
+    check_spec(
+        "find_files",
+        &expect![[r#"
+        {
+          "description": "Finds files whose names are like a text, the best first: for when a name is only known in part. All characters of `query` must be in the name in their order, as `cfgprs` finds `config_parser.rs`. With `/` or a space in it, it is looked for in the whole path, and each part divided by spaces must be there. Files that .gitignore leaves out and hidden files are passed over. Paths are given relative to the working directory, one on each line.",
+          "explicit": false,
+          "exposure": "direct",
+          "hints": {
+            "destructive": false,
+            "idempotent": true,
+            "open_world": false,
+            "read_only": true,
+            "streaming": false
+          },
+          "input_schema": {
+            "additionalProperties": false,
+            "properties": {
+              "hidden": {
+                "description": "Whether to find hidden files too. By default only if a name in `query` starts with a dot.",
+                "type": "boolean"
+              },
+              "limit": {
+                "default": 20,
+                "description": "The most paths to give.",
+                "format": "uint16",
+                "maximum": 1000,
+                "minimum": 1,
+                "type": "integer"
+              },
+              "no_ignore": {
+                "default": false,
+                "description": "Whether to find files too that .gitignore leaves out.",
+                "type": "boolean"
+              },
+              "path": {
+                "default": ".",
+                "description": "The directory to search.",
+                "type": "string"
+              },
+              "query": {
+                "description": "A part of the name, or its characters in their order, such as `readme`, `cfgprs` or `net/sock`.",
+                "maxLength": 200,
+                "type": "string"
+              }
+            },
+            "required": [
+              "query"
+            ],
+            "type": "object"
+          },
+          "name": "find_files",
+          "origin": {
+            "kind": "builtin"
+          },
+          "title": "Find files by a part of their name"
+        }"#]],
     );
 }
