@@ -242,7 +242,7 @@ impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
                 let key = Key::of(&start);
                 self.state().board.add_taken(key.clone());
                 let mut buffers = self.visit.buffers();
-                self.spread(&key, &start, listing, &mut buffers);
+                self.spread(&key, &start, listing, &mut buffers, false);
             }
         }
     }
@@ -254,7 +254,7 @@ impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
         while let Some((key, task)) = self.claim() {
             match task {
                 Task::List { start, directory } => match directory.list() {
-                    Ok(listing) => self.spread(&key, &start, listing, &mut buffers),
+                    Ok(listing) => self.spread(&key, &start, listing, &mut buffers, true),
                     // One that is gone has no entries.
                     Err(Error::NotFound { .. }) => self.finish(&key, V::Part::default(), Ok(()), 0),
                     Err(_) => {
@@ -322,24 +322,36 @@ impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
         (Ok(()), 0)
     }
 
-    /// Cuts what is in a directory into parts.
-    fn spread(&self, key: &Key, start: &Arc<WorkdirPath>, listing: WalkListing, buffers: &mut V::Buffers) {
+    /// Cuts what is in a directory into parts, and does what comes first in it right away if it should.
+    fn spread(
+        &self,
+        key: &Key,
+        start: &Arc<WorkdirPath>,
+        listing: WalkListing,
+        buffers: &mut V::Buffers,
+        right_away: bool,
+    ) {
         let mut part = V::Part::default();
         let chosen = self.visit.choose(start, &listing, &mut part);
-        let (runs, directories) = self.cut(&listing, &chosen);
+        let (mut runs, directories) = self.cut(&listing, &chosen);
+        // What comes before all else in the directory needs no part of its own. Another start could come before it.
+        let comes_first =
+            |(run, _): &(Key, _)| directories.first().is_none_or(|(directory, _)| run < directory);
+        let has_own =
+            (right_away || V::IS_CHEAP) && self.starts.len() == 1 && runs.first().is_some_and(comes_first);
+        let own = if has_own { runs.remove(0).1 } else { 0..0 };
         let directories = directories
             .into_iter()
             .map(|(key, directory)| (key, Task::List { start: Arc::clone(start), directory }));
+        let place = |at: &usize| Place::Entry(&listing, &listing.entries()[*at]);
         if V::IS_CHEAP {
+            let (mut result, mut left) = self.visit_all(chosen[own].iter().map(place), buffers, &mut part);
             let mut done = Vec::with_capacity(runs.len());
-            let mut result = Ok(());
-            let mut left = 0;
             for (key, range) in runs {
                 let entries = &chosen[range];
-                let places = entries.iter().map(|at| Place::Entry(&listing, &listing.entries()[*at]));
                 let mut part = V::Part::default();
                 let (stopped, unvisited) = match result {
-                    Ok(()) => self.visit_all(places, buffers, &mut part),
+                    Ok(()) => self.visit_all(entries.iter().map(place), buffers, &mut part),
                     stopped => (stopped, entries.len()),
                 };
                 result = stopped;
@@ -349,7 +361,8 @@ impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
             let directories: Vec<_> = directories.collect();
             let mut state = self.state();
             for (key, part) in done {
-                state.board.add_done(key, part, 0);
+                let weight = V::weight(&part);
+                state.board.add_done(key, part, weight);
             }
             self.add(&mut state, directories);
             self.finish_in(&mut state, key, part, result, left);
@@ -368,9 +381,10 @@ impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
             (key, Task::Visit(run))
         });
         let tasks: Vec<_> = runs.chain(directories).collect();
-        let mut state = self.state();
-        self.add(&mut state, tasks);
-        self.finish_in(&mut state, key, part, Ok(()), 0);
+        self.add(&mut self.state(), tasks);
+        let place = |at: &usize| Place::Entry(&listing, &listing.entries()[*at]);
+        let (result, left) = self.visit_all(chosen[own].iter().map(place), buffers, &mut part);
+        self.finish(key, part, result, left);
     }
 
     /// Cuts the chosen entries into runs between which nothing lies that is handed on by itself, and finds the directories
@@ -426,7 +440,7 @@ impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
     }
 
     fn add(&self, state: &mut State<V::Part, T>, tasks: Vec<(Key, Task)>) {
-        let more = tasks.len().saturating_sub(1);
+        let more = tasks.len();
         for (key, task) in tasks {
             state.board.add(key, task);
         }

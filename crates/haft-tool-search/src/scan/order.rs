@@ -9,20 +9,24 @@ pub(super) struct Key(Arc<[u8]>);
 impl Key {
     /// The place of an entry. No name has a NUL byte, so with that between the names bytes compare as names do.
     pub(super) fn of(path: &WorkdirPath) -> Self {
-        Self(bytes(path).collect())
+        Self(bytes(path).into())
     }
 
     /// The place of what is in a directory, right behind the directory itself.
     pub(super) fn inside(path: &WorkdirPath) -> Self {
-        Self(bytes(path).chain([0]).collect())
+        let mut bytes = bytes(path);
+        bytes.push(0);
+        Self(bytes.into())
     }
 }
 
-fn bytes(path: &WorkdirPath) -> impl Iterator<Item = u8> + '_ {
+fn bytes(path: &WorkdirPath) -> Vec<u8> {
     let is_main_root = path.is_root() && !path.is_absolute();
     let text = if is_main_root { "" } else { path.as_str() };
-    let names = text.bytes().map(|byte| if byte == b'/' { 0 } else { byte });
-    [u8::from(path.is_absolute())].into_iter().chain(names)
+    let mut bytes = Vec::with_capacity(text.len() + 2);
+    bytes.push(u8::from(path.is_absolute()));
+    bytes.extend(text.bytes().map(|byte| if byte == b'/' { 0 } else { byte }));
+    bytes
 }
 
 /// All parts that were not handed on yet, in their order.
