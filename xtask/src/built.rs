@@ -6,6 +6,7 @@
 use anyhow::Context as _;
 use serde_json::Value;
 
+use crate::together;
 use crate::workspace::Workspace;
 
 /// Says where the programs are.
@@ -22,12 +23,14 @@ struct Program {
 impl Built {
     /// Builds the commands and the examples of all packages.
     pub(crate) fn all(workspace: &Workspace) -> anyhow::Result<Self> {
+        let features = together::features(workspace)?;
         let arguments = [
             "build",
             "--quiet",
             "--locked",
             "--workspace",
-            "--all-features",
+            "--features",
+            &features,
             "--bins",
             "--examples",
             "--message-format=json-render-diagnostics",

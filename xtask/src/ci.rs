@@ -15,6 +15,7 @@ use crate::step::{Failure, Outcome, StepResult};
 use crate::workspace::Workspace;
 use crate::{
     corpus, docs, examples, features, layers, mcp_clients, mcp_conformance, mcp_servers, msrv, prism, sizes,
+    together,
 };
 
 /// How much is run.
@@ -77,6 +78,12 @@ const STEPS: &[Step<Workspace>] = &[
     },
     Step { name: "corpus", claim: "real OpenAPI documents are read", is_quick: false, run: corpus::examples },
     Step { name: "prism", claim: "a judge takes the requests of OpenAPI", is_quick: false, run: prism::run },
+    Step {
+        name: "genai",
+        claim: "the feature that is built apart works",
+        is_quick: false,
+        run: together::run_apart,
+    },
     Step { name: "doctests", claim: "the examples in the documentation run", is_quick: false, run: doctests },
     Step { name: "tests", claim: "all tests pass", is_quick: true, run: tests },
 ];
@@ -182,19 +189,32 @@ fn fmt(workspace: &Workspace) -> StepResult {
 }
 
 fn clippy(workspace: &Workspace) -> StepResult {
-    workspace.cargo(
-        &["clippy", "--workspace", "--all-targets", "--all-features", "--locked", "--", "-D", "warnings"],
-        "Correct what is marked above, or put `#[expect(lint, reason = \"…\")]` where the lint is wrong.",
-    )?;
+    const REPAIR: &str =
+        "Correct what is marked above, or put `#[expect(lint, reason = \"…\")]` where the lint is wrong.";
+    let features = together::features_or(workspace, REPAIR)?;
+    let arguments = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--features",
+        &features,
+        "--locked",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    workspace.cargo(&arguments, REPAIR)?;
     Ok(Outcome::Done)
 }
 
 /// The pages that rustdoc builds and the ones that stand in the repository.
 fn pages(workspace: &Workspace) -> StepResult {
+    const REPAIR: &str = "Correct the comments that rustdoc marks above.";
+    let features = together::features_or(workspace, REPAIR)?;
     workspace.cargo_with(
         &[("RUSTDOCFLAGS", "-D warnings")],
-        &["doc", "--workspace", "--no-deps", "--all-features", "--locked"],
-        "Correct the comments that rustdoc marks above.",
+        &["doc", "--workspace", "--no-deps", "--features", &features, "--locked"],
+        REPAIR,
     )?;
     docs::run(workspace, Mode::Check)
 }
@@ -212,17 +232,17 @@ fn deny(workspace: &Workspace) -> StepResult {
 }
 
 fn doctests(workspace: &Workspace) -> StepResult {
-    workspace.cargo(
-        &["test", "--doc", "--workspace", "--all-features", "--locked"],
-        "Correct the example in the documentation that failed above, or the code it shows.",
-    )?;
+    const REPAIR: &str = "Correct the example in the documentation that failed above, or the code it shows.";
+    let features = together::features_or(workspace, REPAIR)?;
+    workspace.cargo(&["test", "--doc", "--workspace", "--features", &features, "--locked"], REPAIR)?;
     Ok(Outcome::Done)
 }
 
 fn tests(workspace: &Workspace) -> StepResult {
     const REPAIR: &str = "Correct the tests that failed above, or the code they check, and run `cargo xtask ci --quick` again.";
+    let features = together::features_or(workspace, REPAIR)?;
     if workspace.has_cargo_tool("nextest") {
-        let mut arguments = vec!["nextest", "run", "--workspace", "--all-features", "--locked"];
+        let mut arguments = vec!["nextest", "run", "--workspace", "--features", &features, "--locked"];
         // A build host is asked once and tells everything; a person wants the first failure now.
         if workspace.on_ci() {
             arguments.push("--no-fail-fast");
@@ -232,8 +252,17 @@ fn tests(workspace: &Workspace) -> StepResult {
         return missing_tool(true, "cargo-nextest");
     } else {
         // The targets that nextest runs: benchmarks are not tests.
-        let arguments =
-            ["test", "--workspace", "--lib", "--bins", "--tests", "--examples", "--all-features", "--locked"];
+        let arguments = [
+            "test",
+            "--workspace",
+            "--lib",
+            "--bins",
+            "--tests",
+            "--examples",
+            "--features",
+            &features,
+            "--locked",
+        ];
         workspace.cargo(&arguments, REPAIR)?;
     }
     Ok(Outcome::Done)

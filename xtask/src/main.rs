@@ -27,6 +27,7 @@ mod packages;
 mod prism;
 mod sizes;
 mod step;
+mod together;
 mod workspace;
 
 use std::process::ExitCode;

@@ -5,6 +5,7 @@
 
 use crate::packages::Packages;
 use crate::step::{Outcome, StepResult};
+use crate::together;
 use crate::workspace::Workspace;
 
 const REPAIR: &str =
@@ -33,12 +34,14 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
     if let Err(missing) = PACKAGES.installed(workspace) {
         return missing;
     }
+    let features = together::features_or(workspace, REPAIR)?;
     let arguments = [
         "test",
         "--quiet",
         "--locked",
         "--workspace",
-        "--all-features",
+        "--features",
+        &features,
         "--test",
         "it",
         "--",

@@ -219,6 +219,12 @@ impl Agent {
         if !state.is_paused() {
             return Err(StepError::OutOfPlace { phase: "not paused", event: RunEvent::Unpaused.name() });
         }
+        let state = match self.go_on_with_approved(&scope, &state).await {
+            // It has ended meanwhile.
+            Some(state) if !state.is_paused() => return Ok(state),
+            Some(state) => state,
+            None => state,
+        };
         // Nothing is under way any more, also where the process ended before the run stood still.
         self.drive(&scope, state, [RunEvent::Interrupted, RunEvent::Unpaused]).await
     }
@@ -255,14 +261,8 @@ impl Agent {
     ///
     /// As for [`Agent::run`].
     pub async fn go_on(&self, scope: CallScope, state: RunState) -> RunState {
-        if let Some((pending, approval)) = state.approved() {
-            let mut pending = pending.clone();
-            // The approval came in time.
-            pending.expires_at_ms = None;
-            let approval = approval.clone();
-            if let Ok(state) = self.drive_answer(&scope, state.clone(), pending, approval).await {
-                return state;
-            }
+        if let Some(state) = self.go_on_with_approved(&scope, &state).await {
+            return state;
         }
         // Every run can be interrupted.
         self.drive(&scope, state.clone(), [RunEvent::Interrupted]).await.unwrap_or(state)
@@ -270,6 +270,15 @@ impl Agent {
 }
 
 impl Agent {
+    /// Goes on with the call that was approved when its process ended, if there is one and it can be.
+    async fn go_on_with_approved(&self, scope: &CallScope, state: &RunState) -> Option<RunState> {
+        let (pending, approval) = state.approved()?;
+        let (mut pending, approval) = (pending.clone(), approval.clone());
+        // The approval came in time.
+        pending.expires_at_ms = None;
+        self.drive_answer(scope, state.clone(), pending, approval).await.ok()
+    }
+
     fn is_made_again(&self, tool: &str) -> bool {
         self.made_again.iter().any(|name| name == tool)
     }

@@ -4,6 +4,7 @@ mod purse;
 
 pub use account::Account;
 pub use price::{Price, Prices};
+pub(crate) use purse::Collected;
 pub use purse::{Purse, Reservation};
 
 use haft_core::BudgetKind;

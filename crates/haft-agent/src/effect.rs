@@ -1,7 +1,8 @@
 use crate::{Spent, Told, When};
-use haft_core::{EventKind, ToolCall, Usage};
+use haft_core::{EventKind, RunId, ToolCall, Usage};
 use haft_model::ModelTurn;
 use haft_tools_core::{CallOutcome, HeldCall};
+use std::collections::BTreeMap;
 
 /// Tells a run what happened outside it.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +53,8 @@ pub enum RunEvent {
         spent: Spent,
         /// What is set aside now for the runs that this one started.
         reserved: Spent,
+        /// What runs that it started have spent in all, of those of which `spent` counts something.
+        counted: BTreeMap<RunId, Spent>,
     },
     /// Somebody says something to the run while it is at work or waits.
     Steered {

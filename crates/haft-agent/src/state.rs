@@ -12,12 +12,13 @@ pub(crate) use notices::STEERED;
 pub use stored::RestoreError;
 
 use crate::{Account, Effect, LogEntry, Phase, Queued, RunEnd, RunEvent, Spent, Transcript};
-use haft_core::{CallId, EventKind, Message, ToolReply, Usage};
+use haft_core::{CallId, EventKind, Message, RunId, ToolReply, Usage};
 use haft_tools_core::{Approval, CallOutcome, PendingCall};
 use head::{Approved, Pause};
 use outcomes::{
     cancelled, check_executed, check_outcomes, held, interrupted, pending_of, reply_or_cancelled,
 };
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use telling::Telling;
 
@@ -160,6 +161,11 @@ impl RunState {
         &self.head.account
     }
 
+    /// What each of the runs that it has started has spent, as far as its [account](Self::account) counts it.
+    pub fn counted(&self) -> &BTreeMap<RunId, Spent> {
+        &self.head.counted
+    }
+
     /// What the run has spent, and those it started.
     pub fn spent(&self) -> &Spent {
         &self.head.account.spent
@@ -192,9 +198,10 @@ impl RunState {
     pub fn step(&mut self, event: RunEvent) -> Result<Vec<Effect>, StepError> {
         let pause = self.head.pause;
         match (&mut self.head.phase, event) {
-            (_, RunEvent::Metered { spent, reserved }) => {
+            (_, RunEvent::Metered { spent, reserved, counted }) => {
                 self.head.account.spent += spent;
                 self.head.account.reserved = reserved;
+                self.head.counted.extend(counted);
                 Ok(Vec::new())
             }
             (Phase::New | Phase::Ended { .. }, RunEvent::Prompted { text }) => Ok(self.prompted(text)),

@@ -186,7 +186,8 @@ impl AgentRun {
     pub(crate) async fn go_on_below(&self) -> Result<()> {
         match &self.supervisor {
             Some(supervisor) if self.state.end().is_none() => {
-                supervisor.go_on_all(&self.scope).await?;
+                let purse = self.agent.purse(self.scope.run(), &self.state);
+                supervisor.go_on_all(&self.scope.clone().with_extension(purse)).await?;
                 Ok(())
             }
             _ => self.end_below().await,

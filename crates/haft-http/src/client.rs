@@ -1,3 +1,4 @@
+mod beneath;
 mod redirect;
 mod resolver;
 mod tls;
@@ -173,7 +174,12 @@ impl HttpClient {
     }
 
     /// Tells which host a URL names, if it may be asked as far as can be said before its name is looked up.
-    fn check(&self, url: &Url) -> Result<Host, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`] if it is none that can be asked, and [`Error::Address`] if it names an address that the policy does not
+    /// permit.
+    pub fn check(&self, url: &Url) -> Result<Host, Error> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(Error::Url("it is neither `http` nor `https`"));
         }
@@ -236,6 +242,12 @@ impl HttpClientBuilder {
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .referer(false)
+            // Another crate of the program may switch these on.
+            .http1_only()
+            .no_gzip()
+            .no_brotli()
+            .no_zstd()
+            .no_deflate()
             .connect_timeout(self.connect_timeout)
             .user_agent(self.user_agent);
         if !self.environment_proxies {

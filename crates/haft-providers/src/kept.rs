@@ -13,6 +13,9 @@ pub(crate) enum Wire {
     OpenAiChat,
     #[cfg(feature = "openai")]
     OpenAiResponses,
+    /// Whatever an adapter of the crate `genai` speaks; the block says which.
+    #[cfg(feature = "genai")]
+    Genai,
 }
 
 impl Wire {
@@ -24,6 +27,8 @@ impl Wire {
             Self::OpenAiChat => "openai_chat",
             #[cfg(feature = "openai")]
             Self::OpenAiResponses => "openai_responses",
+            #[cfg(feature = "genai")]
+            Self::Genai => "genai",
         }
     }
 
@@ -54,11 +59,7 @@ impl Wire {
                 _ => {}
             }
         }
-        match (text.is_empty(), data.is_null() || data["about"].is_object()) {
-            (true, true) => Kept::Nothing,
-            (true, false) => Kept::Foreign("[earlier reasoning that cannot be read here]".to_owned()),
-            (false, _) => Kept::Foreign(format!("[earlier reasoning]\n{text}\n[end of reasoning]")),
-        }
+        Kept::of_another(text, data)
     }
 }
 
@@ -75,6 +76,17 @@ pub(crate) enum Kept {
     Nothing,
 }
 
+impl Kept {
+    /// What a part of reasoning says to those who cannot give it back as it came.
+    pub(crate) fn of_another(text: &str, data: &Value) -> Self {
+        match (text.is_empty(), data.is_null() || data["about"].is_object()) {
+            (true, true) => Self::Nothing,
+            (true, false) => Self::Foreign("[earlier reasoning that cannot be read here]".to_owned()),
+            (false, _) => Self::Foreign(format!("[earlier reasoning]\n{text}\n[end of reasoning]")),
+        }
+    }
+}
+
 /// Makes a JSON object of a call's arguments, which are one unless the model made a mistake.
 pub(crate) fn arguments(input: &Value) -> Value {
     match input {
@@ -84,6 +96,7 @@ pub(crate) fn arguments(input: &Value) -> Value {
 }
 
 /// Adds what the host wants to say besides, in the place of what was said; the members named stay as they are.
+#[cfg(any(feature = "anthropic", feature = "openai"))]
 pub(crate) fn add_extra(body: &mut Map<String, Value>, extra: &Map<String, Value>, fixed: &[&str]) {
     for (name, value) in extra {
         if !fixed.contains(&name.as_str()) {

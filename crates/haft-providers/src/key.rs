@@ -1,3 +1,4 @@
+#[cfg(any(feature = "anthropic", feature = "openai"))]
 use http::HeaderValue;
 use std::fmt;
 
@@ -37,6 +38,7 @@ impl ApiKey {
     }
 
     /// The value of a header that holds it, marked as sensitive.
+    #[cfg(any(feature = "anthropic", feature = "openai"))]
     pub(crate) fn header(&self, before: &str) -> HeaderValue {
         let mut value = HeaderValue::try_from(format!("{before}{}", self.0))
             .expect("a key is made of visible ASCII characters");

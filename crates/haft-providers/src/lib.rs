@@ -3,7 +3,8 @@
 //! A [`Service`] says where a service is and as whom it is asked. An [`AnthropicModel`], [`OpenAiChatModel`] or
 //! [`OpenAiResponsesModel`] is a `haft_model::Model` that asks it: it writes the transcript as the service takes it, and
 //! gives the answer as deltas while the model still writes. With a base URL and headers, the second of them serves vLLM,
-//! Ollama, llama.cpp, `OpenRouter`, `DeepSeek`, Groq, Mistral, xAI, Azure and Gemini's compatible endpoint.
+//! Ollama, llama.cpp, `OpenRouter`, `DeepSeek`, Groq, Mistral, xAI, Azure and Gemini's compatible endpoint. For what none of
+//! them can speak to, `GenaiModel` asks by an adapter of the crate `genai`: Gemini's own API, Ollama's, Bedrock's and others.
 //!
 //! ```no_run
 //! # // Not run: it would ask a service of the internet, and be billed.
@@ -62,7 +63,9 @@
 //! three models took turns with text and calls through the gateway `LiteLLM` 1.106, ahead of a server with fixed answers, the
 //! one for Responses with reasoning, too. What this cannot tell is where a service differs from its documentation. None of
 //! vLLM, Ollama, llama.cpp, Azure, `OpenRouter`, `DeepSeek` or Gemini was run: what is theirs (`reasoning_content`,
-//! `reasoning_details`, thought signatures, the number 0 for every call) is read and given back as they document it.
+//! `reasoning_details`, thought signatures, the number 0 for every call) is read and given back as they document it. Of the
+//! adapters of `genai`, those for Gemini, Ollama and Groq are tested whole in the same way, and of all others only that they
+//! leave nothing of a transcript out.
 //!
 //! # What it does not do
 //!
@@ -70,63 +73,81 @@
 //!   the host's to know.
 //! - Tools that a provider runs itself are not offered. Where a service runs some all the same, their blocks are kept and
 //!   given back; a turn that is paused for them (`pause_turn`) is refused.
-//! - There is no feature `genai` for the crate of that name. It has its own wire formats for more providers, but with it in a
-//!   program every JSON object of that program keeps its members in another order (`serde_json/preserve_order`), and every
-//!   client of `reqwest` decompresses, that of `haft-http` too; its tool results are text without a mark for failures, and an
-//!   Anthropic stream that breaks off ends without an error. A host that wants it writes a `Model` around it.
 //! - It reads events more strictly than the standard of server-sent events asks: lines of fields that this does not name, or
 //!   without a colon, a `retry` that is no number and a second `event`, `id` or `retry` of one event are refused, since they
 //!   are what is seen where something else than a service of models answers.
+//! - It reads events by `sse-stream`, as `haft-mcp` does, and not by `eventsource-stream`: a program has one reader of them.
 //! - It does not take types from `async-openai`: they refuse events and lose members that they do not know, such as
 //!   `reasoning_content`, and what a provider wants back has to come back whole.
 //!
 //! # Features
 //!
 //! None is on by default. `anthropic` has [`AnthropicModel`], `openai` has [`OpenAiChatModel`] and
-//! [`OpenAiResponsesModel`].
+//! [`OpenAiResponsesModel`]. `genai` has `GenaiModel`; it is for programs that need it, and no part of what others bring with
+//! them, since it has `serde_json` keep the members of every object of a program in the order in which they were written
+//! (`serde_json/preserve_order`), and reads answers without a bound on their memory. Nothing here depends on that order.
+
+#![cfg_attr(
+    not(any(feature = "anthropic", feature = "genai", feature = "openai")),
+    allow(dead_code, reason = "what the models are made of is used by none of them then")
+)]
 
 #[cfg(feature = "anthropic")]
 mod anthropic;
 #[cfg(any(feature = "anthropic", feature = "openai"))]
+mod asking;
+#[cfg(feature = "wire")]
 mod calls;
-#[cfg(any(feature = "anthropic", feature = "openai"))]
+#[cfg(feature = "wire")]
 mod complaint;
 #[cfg(any(feature = "anthropic", feature = "openai"))]
 mod events;
+#[cfg(any(feature = "genai", feature = "openai"))]
+mod function;
+#[cfg(feature = "genai")]
+mod genai;
 #[cfg(any(feature = "anthropic", feature = "openai"))]
 mod held;
-#[cfg(any(feature = "anthropic", feature = "openai"))]
+#[cfg(feature = "wire")]
+mod insist;
+#[cfg(feature = "wire")]
 mod kept;
-#[cfg(any(feature = "anthropic", feature = "openai"))]
+#[cfg(feature = "wire")]
 mod key;
-#[cfg(any(feature = "anthropic", feature = "openai"))]
+#[cfg(feature = "wire")]
 mod names;
 #[cfg(feature = "openai")]
 mod openai;
-#[cfg(any(feature = "anthropic", feature = "openai"))]
+#[cfg(feature = "wire")]
 mod patience;
-#[cfg(any(feature = "anthropic", feature = "openai"))]
+#[cfg(feature = "wire")]
 mod piece;
-#[cfg(any(feature = "anthropic", feature = "openai"))]
+#[cfg(feature = "wire")]
 mod redaction;
-#[cfg(any(feature = "anthropic", feature = "openai"))]
+#[cfg(feature = "wire")]
 mod retry_after;
 #[cfg(any(feature = "anthropic", feature = "openai"))]
 mod service;
-#[cfg(any(feature = "anthropic", feature = "openai"))]
+#[cfg(feature = "wire")]
+mod service_error;
+#[cfg(feature = "wire")]
 mod tool_choice;
-#[cfg(any(feature = "anthropic", feature = "openai"))]
+#[cfg(feature = "wire")]
 mod turn;
 
+#[cfg(feature = "genai")]
+pub use self::genai::GenaiModel;
 #[cfg(feature = "anthropic")]
 pub use anthropic::{AnthropicModel, CacheLifetime, Thinking};
-#[cfg(any(feature = "anthropic", feature = "openai"))]
+#[cfg(feature = "wire")]
 pub use key::ApiKey;
 #[cfg(feature = "openai")]
 pub use openai::{OpenAiChatModel, OpenAiResponsesModel, TokenLimit};
-#[cfg(any(feature = "anthropic", feature = "openai"))]
+#[cfg(feature = "wire")]
 pub use patience::Patience;
 #[cfg(any(feature = "anthropic", feature = "openai"))]
-pub use service::{Service, ServiceError};
-#[cfg(any(feature = "anthropic", feature = "openai"))]
+pub use service::Service;
+#[cfg(feature = "wire")]
+pub use service_error::ServiceError;
+#[cfg(feature = "wire")]
 pub use tool_choice::ToolChoice;

@@ -8,9 +8,10 @@ use std::sync::Arc;
 /// Which names a service takes, beyond the rule of [`ToolName`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NameRule {
+    #[cfg(any(feature = "anthropic", feature = "openai"))]
     Any,
     /// The first character is a letter or `_`: Gemini's rule.
-    #[cfg(feature = "openai")]
+    #[cfg(any(feature = "genai", feature = "openai"))]
     LetterFirst,
 }
 
@@ -19,8 +20,9 @@ impl NameRule {
     pub(crate) fn written(self, name: &str) -> Cow<'_, str> {
         let is_valid = name.parse::<ToolName>().is_ok();
         let fits = match self {
+            #[cfg(any(feature = "anthropic", feature = "openai"))]
             Self::Any => true,
-            #[cfg(feature = "openai")]
+            #[cfg(any(feature = "genai", feature = "openai"))]
             Self::LetterFirst => name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'),
         };
         match (is_valid, fits) {

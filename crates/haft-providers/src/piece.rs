@@ -23,6 +23,7 @@ pub(crate) struct Takes {
 }
 
 impl Piece<'_> {
+    #[cfg(any(feature = "anthropic", feature = "openai"))]
     pub(crate) fn is_text(&self) -> bool {
         matches!(self, Self::Text(_))
     }

@@ -6,6 +6,9 @@ use std::sync::Arc;
 /// How much of what a service says is shown, in bytes.
 const MOST_BYTES: usize = 600;
 
+/// How long a key is at least that is a secret, in bytes.
+const SHORTEST_SECRET: usize = 8;
+
 /// What stands where a secret was.
 const REDACTED: &str = "[redacted]";
 
@@ -14,8 +17,9 @@ const REDACTED: &str = "[redacted]";
 pub(crate) struct Redaction(Vec<Arc<str>>);
 
 impl Redaction {
-    pub(crate) fn new(secrets: Vec<Arc<str>>) -> Self {
-        Self(secrets)
+    /// Leaves out what is short: a server without keys is given it, and it may well be a word in what that says.
+    pub(crate) fn of<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
+        Self(secrets.into_iter().filter(|secret| secret.len() >= SHORTEST_SECRET).map(Arc::from).collect())
     }
 
     /// Makes a text fit to be shown: short, on one line, without keys and without what cannot be seen.
@@ -57,7 +61,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &str) {
-        assert_eq!(Redaction::new(vec!["topsecret".into()]).show(text), expected);
+        assert_eq!(Redaction::of(["topsecret"]).show(text), expected);
     }
 
     #[test]
@@ -70,9 +74,9 @@ mod tests {
     #[test]
     fn keeps_what_is_shown_short_and_visible() {
         check("a\u{1b}[31m\nb", r"a\u{1b}[31m\nb");
-        let long = Redaction::new(Vec::new()).show(&"word ".repeat(1000));
+        let long = Redaction::of([]).show(&"word ".repeat(1000));
         assert!(long.len() <= MOST_BYTES + 3 && long.ends_with('…'), "{long}");
-        let one = Redaction::new(Vec::new()).show(&"x".repeat(100_000));
+        let one = Redaction::of([]).show(&"x".repeat(100_000));
         assert_eq!(one.len(), MOST_BYTES / 4 + 3);
     }
 }

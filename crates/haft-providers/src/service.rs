@@ -1,14 +1,12 @@
-use crate::ApiKey;
 use crate::redaction::Redaction;
+use crate::service_error::short;
+use crate::{ApiKey, ServiceError};
 use haft_http::HttpClient;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
 use std::sync::Arc;
 use url::Url;
-
-/// How long a key is at least that is a secret, in bytes.
-const SHORTEST_SECRET: usize = 8;
 
 /// Says where a service of models is, and as whom it is asked.
 ///
@@ -39,28 +37,6 @@ pub struct Service {
     query: Vec<(String, String)>,
 }
 
-/// Says why a service cannot be asked as it was described.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ServiceError {
-    /// The base URL is none.
-    #[error("cannot use the base URL: {0}; write one as in `https://api.example.org/v1`")]
-    BaseUrl(&'static str),
-    /// The key is none.
-    #[error(
-        "cannot use the API key: it is empty, or has white space or characters beyond ASCII; copy it again"
-    )]
-    Key,
-    /// A header is none.
-    #[error(
-        "cannot use the header `{name}`: its name or its value is not what a header can be; write it otherwise"
-    )]
-    Header {
-        /// The header's name.
-        name: String,
-    },
-}
-
 impl Service {
     /// Names a service by its base URL: what stands before `/messages`, `/chat/completions` or `/responses`.
     ///
@@ -69,16 +45,7 @@ impl Service {
     /// [`ServiceError::BaseUrl`] if it is no absolute URL of `http` or `https`, holds a user or a password, or has a query or a
     /// fragment.
     pub fn new(http: HttpClient, base_url: &str) -> Result<Self, ServiceError> {
-        let base = Url::parse(base_url).map_err(|_| ServiceError::BaseUrl("it is no absolute URL"))?;
-        if !matches!(base.scheme(), "http" | "https") {
-            return Err(ServiceError::BaseUrl("it is neither `http` nor `https`"));
-        }
-        if !base.username().is_empty() || base.password().is_some() {
-            return Err(ServiceError::BaseUrl("it holds a user or a password; give the key apart from it"));
-        }
-        if base.query().is_some() || base.fragment().is_some() {
-            return Err(ServiceError::BaseUrl("it has a query or a fragment; give a query apart from it"));
-        }
+        let base = crate::service_error::base_url(base_url)?;
         let (keys, secrets, query) = Default::default();
         Ok(Self { http, base, headers: HeaderMap::new(), keys, secrets, query })
     }
@@ -186,15 +153,12 @@ impl Service {
 
     /// What takes the keys out of a text.
     pub(crate) fn redaction(&self) -> Redaction {
-        // What is shorter is what a server without keys is given, and a word that may well be in what it says.
-        let secrets = self.keys.iter().map(ApiKey::expose).chain(self.secrets.iter().map(|secret| &**secret));
-        Redaction::new(secrets.filter(|secret| secret.len() >= SHORTEST_SECRET).map(Arc::from).collect())
+        Redaction::of(self.keys.iter().map(ApiKey::expose).chain(self.secrets.iter().map(|secret| &**secret)))
     }
 }
 
 fn unfit(name: &str) -> ServiceError {
-    let name = haft_core::Visible::line(name).to_string();
-    ServiceError::Header { name: name.chars().take(64).collect() }
+    ServiceError::Header { name: short(name) }
 }
 
 /// Shows the host and the names of headers only.

@@ -291,12 +291,12 @@ async fn go_on(
         // What is steered is kept, and nothing is begun for it.
         state = agent.step(scope.clone(), state, steered).await.map_err(|error| misstep(&error))?;
     }
-    if state.is_paused() {
-        return agent.unpause(scope.clone(), state).await.map_err(|error| misstep(&error));
-    }
     // A call that still waits can be answered otherwise by now than when it was to be gone on with.
     let is_open =
         state.approved().is_some_and(|(approved, _)| waiting.iter().any(|pending| pending.id == approved.id));
+    if state.is_paused() && !is_open {
+        return agent.unpause(scope.clone(), state).await.map_err(|error| misstep(&error));
+    }
     match state.interruption(waiting) {
         RunEvent::Interrupted if !is_open => Ok(agent.go_on(scope.clone(), state).await),
         stands => {

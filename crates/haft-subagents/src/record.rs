@@ -55,9 +55,6 @@ pub struct ChildRecord {
     /// What it has spent, with those it started.
     #[serde(default)]
     pub spent: Spent,
-    /// What of that was taken from its parent's budget.
-    #[serde(default)]
-    pub charged: Spent,
     /// When it was asked for, in milliseconds since the Unix epoch.
     pub started_at_ms: u64,
     /// When it ended, in milliseconds since the Unix epoch.

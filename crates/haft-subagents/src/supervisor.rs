@@ -1,4 +1,5 @@
 mod abandon;
+mod apart;
 mod budgets;
 mod builder;
 mod drive;
@@ -171,6 +172,7 @@ impl Supervisor {
         // From now on it is driven, also before the task begins.
         order.drive = house.live.try_enter(&order.record.run, &order.token);
         if order.drive.is_some() {
+            order.apart = order.is_apart().then(|| house.apart.enter(&order.record.run));
             self.task(async move { _ = house.drive_apart(order).await });
         }
     }

@@ -45,7 +45,13 @@ pub use default_tools::{FILE, default_tools, default_tools_with};
 pub use haft_agent as agent;
 #[cfg(feature = "hooks")]
 pub use haft_hooks as hooks;
-#[cfg(any(feature = "anthropic", feature = "openai", feature = "openapi", feature = "web"))]
+#[cfg(any(
+    feature = "anthropic",
+    feature = "genai",
+    feature = "openai",
+    feature = "openapi",
+    feature = "web"
+))]
 pub use haft_http as http;
 #[cfg(any(feature = "mcp", feature = "serve"))]
 pub use haft_mcp as mcp;
@@ -55,7 +61,7 @@ pub use haft_model as model;
 pub use haft_openapi as openapi;
 #[cfg(feature = "policy")]
 pub use haft_policy as policy;
-#[cfg(any(feature = "anthropic", feature = "openai"))]
+#[cfg(any(feature = "anthropic", feature = "genai", feature = "openai"))]
 pub use haft_providers as providers;
 #[cfg(feature = "store")]
 pub use haft_store as store;

@@ -4,6 +4,7 @@ use super::controls::{Controls, Driven};
 use super::errors::with_causes;
 use super::offer::Offered;
 use super::{Agent, RunHandle, RunLimits};
+use crate::budget::Collected;
 use crate::state::STEERED;
 use crate::{Effect, Phase, Purse, RunEnd, RunEvent, RunState, Spent, StepError, When};
 use haft_core::{BudgetKind, ToolCall};
@@ -24,7 +25,7 @@ pub(super) struct Run<'a> {
     driven: Driven,
     purse: Purse,
     /// What was collected from the purse since this began.
-    collected: Spent,
+    collected: Collected,
     /// The tools of the turn, once they were asked for.
     offered: Option<Offered>,
     started: Instant,
@@ -80,7 +81,7 @@ impl Agent {
 
 impl<'a> Run<'a> {
     pub(super) fn begin(agent: &'a Agent, scope: &CallScope, state: RunState) -> Self {
-        let purse = agent.purses.of(scope.run(), state.account());
+        let purse = agent.purses.of(scope.run(), &state);
         let handle = RunHandle::new(scope.run().clone(), agent.at_work.clone());
         let mut run = Self {
             agent,
@@ -88,7 +89,7 @@ impl<'a> Run<'a> {
             driven: agent.at_work.begin(scope.run(), &agent.cancellation),
             state: state.with_made_again(agent.made_again.iter().cloned()),
             purse,
-            collected: Spent::default(),
+            collected: Collected::default(),
             offered: None,
             started: Instant::now(),
             metered_ms: 0,
@@ -128,7 +129,7 @@ impl<'a> Run<'a> {
 
     /// Leaves what was collected from the purse to those who drive the run next, since its state is not handed out.
     pub(super) fn give_back(&self) {
-        self.purse.give_back(self.collected);
+        self.purse.give_back(&self.collected);
     }
 
     /// The tools of the turn; asked for if they were not.
@@ -287,12 +288,13 @@ impl<'a> Run<'a> {
     /// drawn.
     pub(super) fn meter(&mut self, turn: Spent) {
         let now = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (mut spent, reserved) = self.purse.collect();
-        self.collected += spent;
+        let Collected { mut spent, reserved, counted } = self.purse.collect();
+        self.collected.spent += spent;
+        self.collected.counted.extend(counted.iter().map(|(run, spent)| (run.clone(), *spent)));
         spent += turn;
         spent += Spent { wall_ms: now.saturating_sub(self.metered_ms), ..Spent::default() };
         self.metered_ms = now;
-        self.advance(RunEvent::Metered { spent, reserved });
+        self.advance(RunEvent::Metered { spent, reserved, counted });
     }
 
     /// The time that is left, if it is limited.

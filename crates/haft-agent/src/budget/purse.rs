@@ -1,5 +1,7 @@
 use super::{Account, Budget, Spent};
-use haft_core::BudgetKind;
+use crate::RunState;
+use haft_core::{BudgetKind, RunId};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Lets what a run starts draw on the run's budget while the run is at work.
@@ -29,6 +31,21 @@ struct Held {
     account: Account,
     /// What those who drew on it have spent and the run has not taken note of; the account counts it.
     news: Spent,
+    /// What runs have spent in all, as far as the account counts it.
+    counted: BTreeMap<RunId, Spent>,
+    /// Those of them of which the run has not taken note.
+    fresh: BTreeSet<RunId>,
+}
+
+/// Is what a run takes note of.
+#[derive(Debug, Default)]
+pub(crate) struct Collected {
+    /// What was spent since it was last asked.
+    pub(crate) spent: Spent,
+    /// What is set aside now.
+    pub(crate) reserved: Spent,
+    /// What runs have spent in all, of those of which `spent` counts something.
+    pub(crate) counted: BTreeMap<RunId, Spent>,
 }
 
 /// Is a part of a budget that was set aside; what was not spent of it goes back when it is dropped.
@@ -45,7 +62,14 @@ impl Purse {
     /// Makes a purse of what an account holds, of which nothing is set aside.
     pub fn new(account: Account) -> Self {
         let account = Account { reserved: Spent::default(), ..account };
-        Self(Arc::new(Mutex::new(Held { account, news: Spent::default() })))
+        Self(Arc::new(Mutex::new(Held { account, ..Held::default() })))
+    }
+
+    /// Makes a purse of what a run holds that is not at work: it knows what the run's account counts of others.
+    pub fn of(state: &RunState) -> Self {
+        let purse = Self::new(*state.account());
+        purse.know(state.counted());
+        purse
     }
 
     /// What is neither spent nor set aside.
@@ -75,6 +99,39 @@ impl Purse {
         Reservation { purse: self.clone(), budget, set_aside, spent: Spent::default() }
     }
 
+    /// Takes what a run has spent of late that draws on it, by what that has spent in all: what was counted of it before, also
+    /// by an earlier process, is not counted again.
+    ///
+    /// Who sets something aside for such a run, and counts here what it spends, leaves the [reservation](Self::reserve)
+    /// itself at nothing.
+    ///
+    /// ```
+    /// use haft_agent::{Account, Budget, Purse, Spent};
+    ///
+    /// let purse = Purse::new(Account::new(Budget::default().turns(10)));
+    /// let (run, mut spent) = ("run-1".parse()?, Spent::default());
+    /// for turns in [2, 2, 3] {
+    ///     spent.turns = turns;
+    ///     purse.count(&run, spent);
+    /// }
+    /// assert_eq!(purse.rest().turns, Some(7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn count(&self, run: &RunId, total: Spent) {
+        let mut held = self.lock();
+        let known = held.counted.get(run).copied().unwrap_or_default();
+        let due = total.without(&known);
+        if due == Spent::default() {
+            return;
+        }
+        let mut counted = known;
+        counted += due;
+        held.counted.insert(run.clone(), counted);
+        held.fresh.insert(run.clone());
+        held.account.spent += Spent { wall_ms: 0, ..due };
+        held.news += Spent { wall_ms: 0, ..due };
+    }
+
     /// Takes something of which nothing was set aside: what was spent while nobody could draw on the purse.
     pub fn charge(&self, spent: Spent) {
         let mut held = self.lock();
@@ -98,15 +155,32 @@ impl Purse {
         Arc::strong_count(&self.0) > 1 || self.lock().news != Spent::default()
     }
 
-    /// Takes what was spent of parts since this was last asked, and what is set aside now.
-    pub(crate) fn collect(&self) -> (Spent, Spent) {
+    /// Takes what the run is to take note of.
+    pub(crate) fn collect(&self) -> Collected {
         let mut held = self.lock();
-        (std::mem::take(&mut held.news), held.account.reserved)
+        let spent = std::mem::take(&mut held.news);
+        let fresh = std::mem::take(&mut held.fresh);
+        let counted = fresh
+            .into_iter()
+            .filter_map(|run| held.counted.get_key_value(&run).map(|(run, spent)| (run.clone(), *spent)));
+        Collected { spent, reserved: held.account.reserved, counted: counted.collect() }
     }
 
     /// Has something collected again that was collected, and that no state of the run counts.
-    pub(crate) fn give_back(&self, spent: Spent) {
-        self.lock().news += spent;
+    pub(crate) fn give_back(&self, collected: &Collected) {
+        let mut held = self.lock();
+        held.news += collected.spent;
+        held.fresh.extend(collected.counted.keys().cloned());
+    }
+
+    /// Takes over what the run's account counts of others; what it has not collected yet is known besides.
+    pub(crate) fn know(&self, counted: &BTreeMap<RunId, Spent>) {
+        let mut held = self.lock();
+        let Held { counted: known, fresh, .. } = &mut *held;
+        known.retain(|run, _| fresh.contains(run));
+        for (run, spent) in counted {
+            known.entry(run.clone()).or_insert(*spent);
+        }
     }
 
     /// Takes over what the run knows it may spend and has spent; what it has not collected yet comes on top.

@@ -1,9 +1,9 @@
 use crate::repeats::Repeats;
-use crate::{Account, Phase, Queued};
-use haft_core::{BudgetKind, CallId, Usage};
+use crate::{Account, Phase, Queued, Spent};
+use haft_core::{BudgetKind, CallId, RunId, Usage};
 use haft_tools_core::Approval;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The version of the serialised form.
 ///
@@ -23,6 +23,9 @@ pub struct RunHead {
     pub(super) usage: Usage,
     #[serde(default)]
     pub(super) account: Account,
+    /// What each of the runs that it has started has spent, as far as the account counts it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) counted: BTreeMap<RunId, Spent>,
     /// The budget that was spent, once the model was told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) closing: Option<BudgetKind>,
@@ -85,6 +88,7 @@ impl Default for RunHead {
             turns: 0,
             usage: Usage::default(),
             account: Account::default(),
+            counted: BTreeMap::new(),
             closing: None,
             queue: Vec::new(),
             pause: Pause::No,

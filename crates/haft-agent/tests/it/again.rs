@@ -331,6 +331,18 @@ async fn a_run_that_goes_on_makes_the_call_again_that_was_approved() {
 }
 
 #[tokio::test]
+async fn a_run_that_was_paused_makes_the_call_again_that_was_approved() {
+    for (approval, task) in [(Approval::Approve, "a"), (edited(), "b")] {
+        let scene = Answered::with(approval).await;
+        let mut kept = scene.kept();
+        kept.step(RunEvent::Paused).unwrap();
+        assert!(kept.is_paused());
+        let state = scene.agent().unpause(scope(), kept).await.unwrap();
+        scene.check(&state, task);
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_was_approved_and_not_claimed_is_gone_on_with() {
     let scene = Answered::with(Approval::Approve).await;
     // Nobody has claimed it there.

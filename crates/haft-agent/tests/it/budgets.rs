@@ -2,6 +2,7 @@ use crate::fixture::{check_from, executed, last_replies, prompted, told_by_user,
 use expect_test::expect;
 use haft_agent::{Account, Budget, Price, Prices, Purse, RunEnd, RunEvent, RunState, Spent};
 use haft_core::{BudgetKind, StopReason, Usage};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 fn with(budget: Budget) -> RunState {
@@ -19,7 +20,7 @@ fn says(text: &str) -> RunEvent {
 fn metered(wall_ms: u64, cost_nanos: u64) -> RunEvent {
     let mut spent = Spent::default();
     (spent.wall_ms, spent.cost_nanos) = (wall_ms, cost_nanos);
-    RunEvent::Metered { spent, reserved: Spent::default() }
+    RunEvent::Metered { spent, reserved: Spent::default(), counted: BTreeMap::new() }
 }
 
 #[test]
@@ -166,7 +167,7 @@ fn what_is_set_aside_for_another_run_is_not_there_to_be_spent() {
     let mut state = with(Budget::default().tokens(100));
     let mut reserved = Spent::default();
     reserved.tokens = 100;
-    state.step(RunEvent::Metered { spent: Spent::default(), reserved }).unwrap();
+    state.step(RunEvent::Metered { spent: Spent::default(), reserved, counted: BTreeMap::new() }).unwrap();
     state.step(prompted()).unwrap();
     assert!(!state.offers_tools());
 }

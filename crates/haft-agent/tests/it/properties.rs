@@ -6,7 +6,7 @@ use haft_core::{CallId, Message, ReplyStatus, StopReason, ToolOutput, ToolReply}
 use haft_tools_core::CallOutcome;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Is whatever is around a run: what was begun for it, and what it was told of.
 #[derive(Default)]
@@ -59,7 +59,7 @@ impl World {
             16 => {
                 let mut spent = Spent::default();
                 (spent.wall_ms, spent.cost_nanos) = (u64::from(choice) / 32, u64::from(choice) / 64);
-                RunEvent::Metered { spent, reserved: Spent::default() }
+                RunEvent::Metered { spent, reserved: Spent::default(), counted: BTreeMap::new() }
             }
             17 => {
                 let message = usize::from(choice) % (state.messages().len() + 1);

@@ -1,8 +1,10 @@
 //! Sessions whose runs are delegated to agents.
 
 use crate::agent::{agent, ended};
+use crate::haft;
 use crate::service::{Service, Turn, Wire};
 use crate::waiting::{json, say};
+use expect_test::expect;
 use haft_testkit::Tree;
 use serde_json::json as value;
 use std::fs;
@@ -216,4 +218,57 @@ fn what_each_agent_does_is_shown_under_its_name() {
     labels.sort();
     assert_eq!(labels, ["writer 1", "writer 2"]);
     assert!(said.contains("writer 2 │ begins") && said.contains("writer 2 │ done"), "{said}");
+}
+
+/// Copies a directory.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let (entry, name) = entry.map(|entry| (entry.path(), entry.file_name())).unwrap();
+        if entry.is_dir() {
+            copy(&entry, &to.join(name));
+        } else {
+            fs::copy(&entry, to.join(name)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_recorded_review_is_answered_call_by_call_from_the_root() {
+    let recorded =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/sessions/review-with-subagents");
+    let tree = Tree::new();
+    copy(&recorded, &tree.path().join("session"));
+    copy(&recorded.join("project"), &tree.path().join("work"));
+    let mut shown = say(&tree, 3, &["run", "session", "--workdir", "work"]);
+    let mut asked = Vec::new();
+    while let Some(call) = json(&tree, &["approvals", "list", "--json"]).as_array().unwrap().first() {
+        let text = |value: &serde_json::Value| value.as_str().unwrap_or("the lead").to_owned();
+        let (id, run) = (text(&call["call"]["id"]), text(&json(&tree, &["resume", "--json"])[0]["run"]));
+        asked.push(format!("{} of {}", text(&call["call"]["call"]["name"]), text(&call["call"]["agent"])));
+        assert!(asked.len() < 20, "{asked:?}");
+        say(&tree, 0, &["approvals", "approve", &id]);
+        let output = haft(tree.path(), &["resume", &run]).output().unwrap();
+        shown = crate::shown(&output);
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{shown}");
+    }
+    expect![[r#"
+        bash of the lead
+        delegate of the lead
+        delegate of the lead
+        edit_file of mender
+        edit_file of mender
+        edit_file of mender
+        edit_file of mender
+        bash of mender
+        show_changes of the lead
+        apply_changes of the lead
+        bash of the lead"#]]
+    .assert_eq(&asked.join("\n"));
+    // What the mender has changed in its own place is in the project now, where the tests pass.
+    assert!(shown.contains("test result: ok"), "{shown}");
+    assert_ne!(
+        tree.read("work/src/tally.rs"),
+        fs::read_to_string(recorded.join("project/src/tally.rs")).unwrap()
+    );
 }

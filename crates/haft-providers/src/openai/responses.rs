@@ -2,9 +2,9 @@ mod items;
 mod reader;
 mod request;
 
+use crate::asking::{self, Asking};
 use crate::calls::turn_number;
 use crate::names::NameRule;
-use crate::turn::{self, Asking};
 use crate::{Patience, Service, ToolChoice};
 use async_trait::async_trait;
 use haft_model::{DeltaStream, Dialect, Model, ModelCapabilities, ModelError, ModelRequest};
@@ -116,6 +116,6 @@ impl Model for OpenAiResponsesModel {
             body: request::body(self, &request),
             patience: &self.patience,
         };
-        turn::stream(asking, || reader::ResponseReader::new(aliases.clone(), turn), cancel).await
+        asking::stream(asking, || reader::ResponseReader::new(aliases.clone(), turn), cancel).await
     }
 }

@@ -12,4 +12,5 @@ mod round_trip;
 mod secrets;
 mod server;
 mod truncation;
+mod turns;
 mod wire;

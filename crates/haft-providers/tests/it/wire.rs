@@ -1,14 +1,12 @@
 //! The three wire formats, each with a model that asks a server on this machine.
 
 use crate::server::Server;
+pub(crate) use crate::turns::{quick, take_turn, told};
 use haft_core::Message;
 use haft_http::{AddressPolicy, HttpClient};
-use haft_model::{Delta, Model, ModelCapabilities, ModelError, ModelRequest, ModelTurn, assemble};
+use haft_model::{Delta, Model, ModelCapabilities, ModelError, ModelRequest, ModelTurn};
 use haft_providers::{AnthropicModel, ApiKey, OpenAiChatModel, OpenAiResponsesModel, Patience, Service};
-use std::error::Error as _;
 use std::net::SocketAddr;
-use std::time::Duration;
-use tokio_util::sync::CancellationToken;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wire {
@@ -48,10 +46,6 @@ impl Wire {
     }
 }
 
-pub(crate) fn quick() -> Patience {
-    Patience::default().retries(2).first_wait(Duration::from_millis(1)).idle(Duration::from_secs(20))
-}
-
 pub(crate) fn capabilities() -> ModelCapabilities {
     ModelCapabilities::new("test-model").with_images().with_parallel_tool_calls().with_reasoning()
 }
@@ -62,31 +56,7 @@ pub(crate) fn service(address: SocketAddr) -> Service {
     service.key_header("x-api-key", ApiKey::new(KEY).unwrap()).unwrap()
 }
 
-/// Asks for a turn, and gives it with the deltas that were seen.
-pub(crate) async fn take_turn(
-    model: &dyn Model,
-    request: ModelRequest,
-) -> (Vec<Delta>, Result<ModelTurn, ModelError>) {
-    let mut seen = Vec::new();
-    let turn = match model.stream(request, CancellationToken::new()).await {
-        Ok(stream) => assemble(stream, |delta| seen.push(delta.clone())).await,
-        Err(error) => Err(error),
-    };
-    (seen, turn)
-}
-
 pub(crate) async fn ask(server: &Server, wire: Wire) -> (Vec<Delta>, Result<ModelTurn, ModelError>) {
     let model = wire.model(server.address);
     take_turn(&*model, ModelRequest::new([Message::user("Go on.")])).await
-}
-
-/// Writes an error with its causes.
-pub(crate) fn told(error: &ModelError) -> String {
-    let mut told = error.to_string();
-    let mut cause = error.source();
-    while let Some(this) = cause {
-        told = format!("{told}: {this}");
-        cause = this.source();
-    }
-    told
 }

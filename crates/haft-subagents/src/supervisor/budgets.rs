@@ -76,17 +76,11 @@ impl Claim<'_> {
 }
 
 impl Part {
-    /// Whether it was taken from the run above.
-    pub(super) fn is_reserved(&self) -> bool {
-        self.reservation.is_some()
-    }
-
     /// Gives back what was not spent.
     pub(super) fn settle(&mut self, spent: Spent) {
-        if let Some(reservation) = &mut self.reservation {
+        if let Some(mut reservation) = self.reservation.take() {
             reservation.record(spent);
         }
-        self.reservation = None;
     }
 }
 

@@ -1,3 +1,4 @@
+use super::apart::Apart;
 use super::house::House;
 use super::live::Live;
 use super::places::Places;
@@ -80,6 +81,7 @@ impl SupervisorBuilder {
             supervisor: WeakSupervisor::default(),
             runner: OnceLock::new(),
             live: Live::default(),
+            apart: Apart::default(),
             handles: Mutex::default(),
             given: Given::default(),
             writing: tokio::sync::Mutex::default(),

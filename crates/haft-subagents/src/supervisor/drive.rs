@@ -1,5 +1,6 @@
 //! Drives one run: waits for its seat, sets its budget aside, has it run, and keeps what became of it.
 
+use super::apart::DrivenApart;
 use super::budgets::{Claim, Part, Short};
 use super::ending::named;
 use super::house::{House, root_of};
@@ -10,7 +11,7 @@ use crate::{
 };
 use futures_util::FutureExt as _;
 use haft_agent::{Account, Purse, RunHandle, RunLimits, Spent};
-use haft_core::Message;
+use haft_core::{Message, RunId};
 use haft_tools_core::{CallContext, CallScope, Seat, Seated, StoreError};
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -33,24 +34,66 @@ pub(crate) struct Order {
     pub(crate) token: CancellationToken,
     /// How many runs share what is left of the budget.
     pub(crate) sharers: u64,
-    /// What they share, where the run above is not at work; what is spent of it is charged when that is.
-    pub(super) share: Option<Purse>,
+    pub(super) draws_on: DrawsOn,
     /// Reaches the run that started it.
     pub(crate) handle: Option<RunHandle>,
     /// The right to drive it, where that was taken already.
     pub(super) drive: Option<Drive>,
+    /// Lists it where the run above is not at work, from when that right was taken.
+    pub(super) apart: Option<DrivenApart>,
+}
+
+/// Says what a run draws on.
+#[derive(Clone)]
+pub(super) enum DrawsOn {
+    /// The purse in the scope of the run above, if there is one.
+    Above,
+    /// What those share whose run above is not at work; what is spent of it is charged when that is.
+    Shared(Purse),
+    /// What was set aside for it before, which is charged in the same way.
+    Own,
+}
+
+impl Order {
+    /// What is shared where nobody pays yet.
+    fn share(&self) -> Option<&Purse> {
+        match &self.draws_on {
+            DrawsOn::Shared(purse) => Some(purse),
+            DrawsOn::Above | DrawsOn::Own => None,
+        }
+    }
+
+    /// Whether the run above knows nothing of what it spends.
+    pub(super) fn is_apart(&self) -> bool {
+        !matches!(self.draws_on, DrawsOn::Above)
+    }
 }
 
 /// Takes from the budget of the run above what a run has spent, also where it is abandoned.
-struct Charge {
+struct Charge<'a> {
     part: Part,
+    /// The purse that the part is of, if whoever is above counts by it.
+    purse: Option<Purse>,
+    apart: Option<&'a DrivenApart>,
+    run: &'a RunId,
     meter: ChildMeter,
-    charged: Spent,
+    /// What it had spent before.
+    before: Spent,
 }
 
-impl Drop for Charge {
+impl Drop for Charge<'_> {
     fn drop(&mut self) {
-        self.part.settle(self.meter.spent().without(&self.charged));
+        let spent = self.meter.spent();
+        match &self.purse {
+            Some(purse) => {
+                purse.count(self.run, spent);
+                self.part.settle(Spent::default());
+            }
+            None => self.part.settle(spent.without(&self.before)),
+        }
+        if let Some(apart) = self.apart {
+            apart.settle(spent);
+        }
     }
 }
 
@@ -65,6 +108,9 @@ impl House {
             Some(drive) => drive,
             None => self.live.enter(&order.record.run, &order.token).await,
         };
+        if order.apart.is_none() {
+            order.apart = order.is_apart().then(|| self.apart.enter(&order.record.run));
+        }
         loop {
             let attempt = AssertUnwindSafe(self.try_drive(&order)).catch_unwind().await;
             let driven = match attempt {
@@ -104,6 +150,8 @@ impl House {
             let reason = "this program drives no agents; do it yourself";
             return self.ended_unseen(order, &known, ChildResult::failed(reason)).await;
         };
+        // A process that ended has not noted what it spent.
+        let known = self.note_spent(&known).await?;
         let begins = known.status == ChildStatus::Queued;
         let is_kept = self.store.state(run).await?.is_some();
         // Nobody else drives it, so one that is at work was left so by a process that ended.
@@ -112,7 +160,7 @@ impl House {
             return self.ended_unseen(order, &known, lost).await;
         }
         let claim = Claim { spec, record: &known, sharers: order.sharers, has_begun: !begins || is_kept };
-        let (seated, part) = match self.room(order, &claim).await? {
+        let (seated, part, payer) = match self.room(order, &claim).await? {
             Ok(room) => room,
             Err(none) => return self.ended_unseen(order, &known, none).await,
         };
@@ -166,9 +214,14 @@ impl House {
             meter: meter.clone(),
             news: Arc::new(self.supervisor.clone()),
         };
-        let is_charged = part.is_reserved() && order.share.is_none();
-        let charged = if order.share.is_some() { known.spent } else { known.charged };
-        let charge = Charge { part, meter: meter.clone(), charged };
+        let charge = Charge {
+            part,
+            purse: payer,
+            apart: order.apart.as_ref(),
+            run,
+            meter: meter.clone(),
+            before: known.spent,
+        };
         let outcome = driven(&**runner, child, &order.token).await;
         let outcome = match outcome {
             ChildOutcome::Ended(result) => {
@@ -181,8 +234,7 @@ impl House {
         spent += purse.drawn();
         meter.record(spent);
         drop(charge);
-        let charged = is_charged.then_some(spent);
-        let settled = self.settled(order, outcome, (spent, charged), known.inbox.len()).await;
+        let settled = self.settled(order, outcome, spent, known.inbox.len()).await;
         drop(seated);
         settled
     }
@@ -203,8 +255,7 @@ impl House {
         &self,
         order: &Order,
         claim: &Claim<'_>,
-    ) -> Result<Result<(Seated, Part), ChildResult>, StoreError> {
-        let purse = order.share.as_ref().or_else(|| order.above.extension::<Purse>());
+    ) -> Result<Result<(Seated, Part, Option<Purse>), ChildResult>, StoreError> {
         loop {
             let mut changes = self.live.changes();
             let seated = tokio::select! {
@@ -212,8 +263,10 @@ impl House {
                 () = order.token.cancelled() => return Ok(Err(ChildResult::cancelled())),
                 seated = self.seats.take(root_of(&order.above)) => seated,
             };
+            let payer = payer(order, claim.record);
+            let purse = payer.as_ref().or_else(|| order.share());
             let none = match claim.reserve(purse, &self.limits) {
-                Ok(part) => return Ok(Ok((seated, part))),
+                Ok(part) => return Ok(Ok((seated, shared_out(order, claim, part, payer.is_some()), payer))),
                 Err(Short::Held(_)) if self.is_beside_others(order).await? => {
                     drop(seated);
                     tokio::select! {
@@ -226,7 +279,8 @@ impl House {
                 Err(Short::Held(none) | Short::Spent(none)) => none,
             };
             return Ok(if let Some(purse) = purse.filter(|_| claim.has_begun) {
-                Ok((seated, claim.reserve_rest(purse, &self.limits)))
+                let part = claim.reserve_rest(purse, &self.limits);
+                Ok((seated, shared_out(order, claim, part, payer.is_some()), payer))
             } else {
                 let reason = format!("nothing is left of the budget of {none}; go on without it");
                 Err(ChildResult::failed(reason))
@@ -247,6 +301,22 @@ impl House {
             .with_extension(purse)
             .with_extension(RunLimits::new().depth(self.limits.depth))
     }
+}
+
+/// Who pays for a run, and counts by now what it has spent before.
+fn payer(order: &Order, record: &ChildRecord) -> Option<Purse> {
+    let above = order.above.extension::<Purse>().filter(|_| !order.is_apart()).cloned();
+    let payer = above.or_else(|| order.apart.as_ref()?.payer())?;
+    payer.count(&record.run, record.spent);
+    Some(payer)
+}
+
+/// Says what a run may spend that nobody pays for yet.
+fn shared_out(order: &Order, claim: &Claim<'_>, part: Part, is_paid: bool) -> Part {
+    if let Some(apart) = order.apart.as_ref().filter(|_| !is_paid) {
+        apart.share(part.budget, claim.record.spent);
+    }
+    part
 }
 
 /// Has a run driven by its runner, whatever that does.

@@ -60,7 +60,7 @@ impl House {
         &self,
         order: &Order,
         outcome: ChildOutcome,
-        (spent, charged): (Spent, Option<Spent>),
+        spent: Spent,
         said: usize,
     ) -> Result<ChildRecord, StoreError> {
         let (status, result) = match outcome {
@@ -70,7 +70,6 @@ impl House {
         let record = self
             .update(&order.record.run, |record| {
                 record.spent = spent;
-                record.charged = charged.unwrap_or(record.charged);
                 record.hand_inbox(said, None);
                 if let Some(status) = status {
                     record.status = status;

@@ -1,4 +1,5 @@
 use super::WeakSupervisor;
+use super::apart::Apart;
 use super::live::Live;
 use super::orders::unreadable;
 use super::places::Places;
@@ -21,6 +22,7 @@ pub(crate) struct House {
     pub(crate) runner: OnceLock<Arc<dyn Runner>>,
     pub(crate) seats: Seats,
     pub(crate) live: Live,
+    pub(super) apart: Apart,
     pub(super) places: Option<Places>,
     /// Whose house it is.
     pub(super) supervisor: WeakSupervisor,

@@ -1,6 +1,6 @@
 //! Tells runs, before each of their turns, what has become of those they have started.
 
-use super::drive::Order;
+use super::drive::{DrawsOn, Order};
 use super::{Supervisor, WeakSupervisor};
 use crate::ChildRecord;
 use async_trait::async_trait;
@@ -39,9 +39,10 @@ impl News for Supervisor {
                 is_awaited: false,
                 token: CancellationToken::new(),
                 sharers,
-                share: None,
+                draws_on: DrawsOn::Above,
                 handle: handle.clone(),
                 drive: None,
+                apart: None,
             });
         }
         let ended: Vec<ChildRecord> =

@@ -1,6 +1,6 @@
 //! Makes runs of what a call asks for.
 
-use super::drive::Order;
+use super::drive::{DrawsOn, Order};
 use super::house::{House, root_of};
 use super::identity::child_run;
 use crate::{AgentSpec, ChildRecord, ChildStatus, ToldBy};
@@ -64,9 +64,10 @@ impl<'a> Caller<'a> {
             is_awaited: true,
             token,
             sharers,
-            share: None,
+            draws_on: DrawsOn::Above,
             handle: self.handle.clone(),
             drive: None,
+            apart: None,
         }
     }
 
@@ -117,7 +118,6 @@ impl House {
                 told_by: None,
                 budget,
                 spent: Spent::default(),
-                charged: Spent::default(),
                 started_at_ms: now_ms(),
                 ended_at_ms: None,
             })
@@ -155,21 +155,17 @@ impl House {
         }))
     }
 
-    /// Takes from the budget of a run what those it has started have spent while it was not at work.
+    /// Takes from the budget of a run what those it has started have spent and it does not count yet, and sets aside what those
+    /// may spend that are driven since it was at work last.
     pub(crate) async fn charge(&self, scope: &CallScope, children: &[ChildRecord]) {
         let Some(purse) = scope.extension::<Purse>() else { return };
-        for record in children.iter().filter(|record| record.spent != record.charged) {
-            let mut due = None;
-            let noted = self.update(&record.run, |record| {
-                // Who drives it charges all of it.
-                if !self.live.is_driven(&record.run) {
-                    due = Some(record.spent.without(&record.charged));
-                    record.charged = record.spent;
-                }
-            });
-            if let (Ok(_), Some(due)) = (noted.await, due) {
-                purse.charge(due);
-            }
+        for record in children {
+            // What cannot be read now is counted the next time.
+            let is_driven = self.live.is_driven(&record.run);
+            let noted = if is_driven { Ok(record.clone()) } else { self.note_spent(record).await };
+            let Ok(record) = noted else { continue };
+            purse.count(&record.run, record.spent);
+            self.apart.pay(&record.run, purse);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Goes on with what a process that ended has left.
 
 use super::Supervisor;
-use super::drive::Order;
+use super::drive::{DrawsOn, Order};
 use super::ending::named;
 use super::house::House;
 use crate::{ChildRecord, ChildStatus, Isolation, Share};
@@ -15,8 +15,12 @@ impl Supervisor {
     /// Goes on with the runs in the background of the tree below a run that had not ended, and gives which these are: those
     /// whose process ended, and those that wait for a person who may have answered meanwhile.
     ///
-    /// It needs the scope of the run at the top, since what bounds the runs below is in there. A run that cannot be gone on
-    /// with ends as [lost](crate::ChildEnd::Lost). One that is not in the background is gone on with by the call that waits
+    /// It needs the scope of the run at the top, since what bounds the runs below is in there. Where that has a budget, give its
+    /// [purse](haft_agent::Agent::purse) with the scope, so that the runs draw on what it has left; otherwise they draw on what
+    /// it had left when it asked for the last of them, and what is set aside for them is taken from it before its next turn. In
+    /// either case a run counts what those below it have spent when it is driven again, also by another process.
+    ///
+    /// A run that cannot be gone on with ends as [lost](crate::ChildEnd::Lost). One that is not in the background is gone on with by the call that waits
     /// for it, when that is [made again](Self::MADE_AGAIN); one that works in the place of another run, or is to be told of the
     /// run above it and has not begun, when that run is driven again and looks after it.
     ///
@@ -34,18 +38,26 @@ impl Supervisor {
             .filter(|record| record.background && !record.has_ended())
             .filter(|record| self.house().stands_alone(&tree, record))
             .collect();
-        let mut of_parents: HashMap<&RunId, (u64, Option<Purse>)> = HashMap::new();
+        if top.extension::<Purse>().is_some() {
+            let own: Vec<ChildRecord> =
+                tree.iter().filter(|record| record.parent == *top.run()).cloned().collect();
+            self.house().charge(top, &own).await;
+        }
+        let mut of_parents: HashMap<&RunId, (u64, DrawsOn)> = HashMap::new();
         for record in &open {
             let above = self.house().scope_above(top, &tree, record);
-            let (sharers, share) = if let Some(known) = of_parents.get(&record.parent) {
+            let (sharers, draws_on) = if let Some(known) = of_parents.get(&record.parent) {
                 known.clone()
             } else {
                 let beside = open.iter().filter(|other| other.parent == record.parent).count() as u64;
-                let share = match above.extension::<Purse>() {
-                    Some(_) => None,
-                    None => self.house().left_for_children(&tree, &record.parent).await?,
+                let has_purse = record.parent == *top.run() && top.extension::<Purse>().is_some();
+                let draws_on = if has_purse {
+                    DrawsOn::Above
+                } else {
+                    let left = self.house().left_for_children(&tree, &record.parent).await?;
+                    left.map_or(DrawsOn::Own, DrawsOn::Shared)
                 };
-                of_parents.entry(&record.parent).or_insert((beside + 1, share)).clone()
+                of_parents.entry(&record.parent).or_insert((beside + 1, draws_on)).clone()
             };
             let order = Order {
                 record: (*record).clone(),
@@ -54,9 +66,10 @@ impl Supervisor {
                 is_awaited: false,
                 token: CancellationToken::new(),
                 sharers,
-                share,
+                draws_on,
                 handle: None,
                 drive: None,
+                apart: None,
             };
             self.spawn(order);
         }

@@ -22,16 +22,16 @@ impl House {
             children.push(self.note_spent(record).await?);
         }
         let last = children.iter().rfind(|record| is_new(record));
-        let kept = self.kept_account(parent).await?;
-        let Some(account) = kept.or_else(|| last.map(|last| Account::new(last.budget))) else {
+        let kept = self.kept_purse(parent).await?;
+        let is_kept = kept.is_some();
+        let Some(purse) = kept.or_else(|| last.map(|last| Purse::new(Account::new(last.budget)))) else {
             return Ok(None);
         };
-        let purse = Purse::new(account);
         for record in &children {
-            purse.charge(match last {
-                Some(last) if kept.is_none() => spent_since(record, last.started_at_ms),
-                _ => record.spent.without(&record.charged),
-            });
+            match last {
+                Some(last) if !is_kept => purse.charge(spent_since(record, last.started_at_ms)),
+                _ => purse.count(&record.run, record.spent),
+            }
             if self.live.is_driven(&record.run) {
                 purse.charge(set_aside(record));
             }
@@ -39,10 +39,9 @@ impl House {
         Ok(Some(purse))
     }
 
-    async fn kept_account(&self, run: &RunId) -> Result<Option<Account>, StoreError> {
+    async fn kept_purse(&self, run: &RunId) -> Result<Option<Purse>, StoreError> {
         let kept = self.store.state(run).await?;
-        let state = kept.and_then(|(head, log)| RunState::restore(head, log).ok());
-        Ok(state.map(|state| *state.account()))
+        Ok(kept.and_then(|(head, log)| RunState::restore(head, log).ok()).map(|state| Purse::of(&state)))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::fixture::{Odd, Process, Setup, helper, later, scope, slow, transcript
 use expect_test::{Expect, expect};
 use haft_agent::RunEnd;
 use haft_core::EventKind;
-use haft_subagents::{ChildOutcome, ChildRun, ChildStore as _, Runner, Supervisor};
+use haft_subagents::{AgentSpec, ChildOutcome, ChildRun, ChildStore as _, Runner, Supervisor};
 use haft_tools_core::{Approval, PendingCall, PendingStore as _, Policy, Rule, approver_fn};
 use std::sync::Arc;
 use std::time::Duration;
@@ -336,4 +336,37 @@ async fn a_call_that_is_denied_after_all_does_not_go_on_by_what_was_said_before(
     process.supervisor.idle(scope().run()).await.unwrap();
     let tree = setup.disk.children.tree(scope().run()).await.unwrap();
     assert_eq!(tree.iter().map(|record| record.status.name()).collect::<Vec<_>>(), ["done"]);
+}
+
+/// Has a run in the background go on in a process that has these agents, while the one above it waits; gives what it made.
+async fn made_below(agents: Vec<AgentSpec>) -> Vec<String> {
+    let session = r#"
+{"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"lead","task":"Lead."}]}}]}
+{"run":"d/0","calls":[{"id":"e","name":"delegate","input":{"tasks":[{"agent":"helper","task":"Make it."}],"background":true}}]}
+{"run":"d/0","calls":[{"id":"s","name":"slow","input":{}}]}
+{"run":"d/0","text":"Led."}
+{"run":"d/0/e/0","calls":[{"id":"s","name":"slow","input":{}}]}
+{"run":"d/0/e/0","calls":[{"id":"m","name":"make","input":{"name":"cup"}}]}
+{"run":"d/0/e/0","text":"Tried."}
+{"text":"Done."}
+"#;
+    let policy = policy().allow(Rule::tools("make".parse().unwrap()));
+    let before = Setup { agents: vec![helper("lead"), helper("helper")], policy, ..setup(session) };
+    let process = before.process();
+    let run = tokio::time::timeout(Duration::from_millis(500), process.run()).await;
+    assert!(run.is_err());
+    drop(process);
+    let after = Setup { agents, ..before };
+    let process = after.process();
+    assert_eq!(process.supervisor.go_on_all(&scope()).await.unwrap().len(), 1);
+    process.supervisor.idle(scope().run()).await.unwrap();
+    let tree = after.disk.children.tree(scope().run()).await.unwrap();
+    assert_eq!(tree.last().unwrap().result().unwrap().text, "Tried.");
+    after.disk.made.lock().unwrap().keys().cloned().collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn below_a_run_whose_agent_is_gone_nothing_is_changed() {
+    assert_eq!(made_below(vec![helper("lead"), helper("helper")]).await, ["cup"]);
+    assert!(made_below(vec![helper("helper")]).await.is_empty());
 }

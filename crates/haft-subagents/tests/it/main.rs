@@ -4,6 +4,7 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
 mod background;
+mod counting;
 mod delegating;
 mod fixture;
 mod following_up;

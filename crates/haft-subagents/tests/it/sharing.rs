@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use haft_agent::{Budget, Purse, RunEnd, Spent};
 use haft_core::Message;
-use haft_subagents::{AgentSpec, ChildOutcome, ChildResult, ChildRun, Runner, Share};
+use haft_subagents::{AgentSpec, ChildEnd, ChildOutcome, ChildResult, ChildRun, Runner, Share};
 use haft_tools_core::{AllowAll, Approval, Mode, PendingStore as _, Rule};
 use serde_json::json;
 use std::sync::Arc;
@@ -320,4 +320,65 @@ async fn after_a_restart_runs_share_what_is_kept_of_a_run_below() {
     let turns = turns_after_a_restart(session, vec![lead, helper("helper")]).await;
     let of = |path: &str, turns| (path.to_owned(), Some(turns));
     assert_eq!(turns, [of("d/0", 10), of("d/0/e/0", 2), of("d/0/e/1", 2)]);
+}
+
+const OUTLIVING: &str = r#"
+{"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"helper","task":"Think."}],"background":true}}]}
+{"calls":[{"id":"l1","name":"look","input":{"name":"cup"}}]}
+{"calls":[{"id":"l2","name":"look","input":{"name":"jug"}}]}
+{"text":"It thinks."}
+{"calls":[{"id":"l3","name":"look","input":{"name":"pot"}}]}
+{"calls":[{"id":"l4","name":"look","input":{"name":"pan"}}]}
+{"calls":[{"id":"l5","name":"look","input":{"name":"lid"}}]}
+{"calls":[{"id":"l6","name":"look","input":{"name":"mug"}}]}
+{"calls":[{"id":"l7","name":"look","input":{"name":"can"}}]}
+{"calls":[{"id":"l8","name":"look","input":{"name":"tin"}}]}
+{"text":"Looked."}
+{"run":"d/0","calls":[{"id":"s1","name":"slow","input":{}}]}
+{"run":"d/0","calls":[{"id":"s2","name":"look","input":{"name":"s2"}}]}
+{"run":"d/0","calls":[{"id":"s3","name":"slow","input":{}}]}
+{"run":"d/0","calls":[{"id":"s4","name":"slow","input":{}}]}
+{"run":"d/0","calls":[{"id":"s5","name":"look","input":{"name":"s5"}}]}
+{"run":"d/0","calls":[{"id":"s6","name":"slow","input":{}}]}
+{"run":"d/0","calls":[{"id":"s7","name":"slow","input":{}}]}
+{"run":"d/0","calls":[{"id":"s8","name":"slow","input":{}}]}
+{"run":"d/0","text":"Thought."}
+"#;
+
+/// Has a process end before the run below begins, and another one go on with both, which want to spend more than there is;
+/// gives the turns that the run below may take, and how many it and the one above have taken.
+async fn turns_of_both(gives_purse: bool) -> (Option<u64>, u64, usize) {
+    let policy = policy().allow(Rule::tools("slow".parse().unwrap()));
+    let setup = Setup { policy, tools: slow(), ..Setup::new(OUTLIVING) };
+    let never = |kept: &str| kept.contains(r#""status":"running""#);
+    let wait = move |kept: &str| if never(kept) { Duration::from_hours(24) } else { Duration::ZERO };
+    let store = Hesitant::new(&setup.disk, wait);
+    let (before, agent) = setup.process_over(Arc::new(store), Arc::clone(&setup.disk.pending) as _);
+    let state = agent.budget(Budget::default().turns(10)).run(scope(), "go").await;
+    assert_eq!(state.spent().turns, 4, "{}", transcript(&state));
+    drop(before);
+    let process = setup.process();
+    let purse = process.agent.purse(scope().run(), &state);
+    let top = if gives_purse { scope().with_extension(purse) } else { scope() };
+    process.supervisor.go_on_all(&top).await.unwrap();
+    drop(top);
+    // The run below begins.
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    let state = process.agent.prompt(scope(), state, "and?").await.unwrap();
+    process.supervisor.idle(scope().run()).await.unwrap();
+    let below = process.supervisor.children(scope().run()).await.unwrap()[0].clone();
+    let is_turn = |message: &&Arc<Message>| matches!(***message, Message::Assistant { .. });
+    assert!(
+        matches!(below.result().unwrap().end, ChildEnd::Stopped { ref reason } if reason.contains("budget"))
+    );
+    (below.budget.turns, below.spent.turns, state.messages().iter().filter(is_turn).count())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_and_what_went_on_below_it_before_it_did_spend_no_more_than_there_is() {
+    // Both share the 6 that are left of 10; what closes a run comes on top.
+    assert_eq!(turns_of_both(true).await, (Some(3), 3 + 1, 4 + 3 + 1));
+    // Without its purse nobody knows what it has spent since it asked for the other one, but what that may spend is set aside
+    // when it goes on.
+    assert_eq!(turns_of_both(false).await, (Some(4), 4 + 1, 4 + 2 + 1));
 }

@@ -1,11 +1,12 @@
 //! The chunks of an answer of OpenAI's Chat Completions API.
 
+use crate::asking::Reader;
 use crate::calls::identified;
 use crate::complaint::Fault;
 use crate::held::Held;
 use crate::kept::Wire;
 use crate::names::Aliases;
-use crate::turn::{Deltas, Flow, Reader};
+use crate::turn::{Deltas, Flow};
 use haft_core::{CallId, StopReason, Usage, Visible};
 use haft_model::{Delta, ModelError, ProtocolError};
 use serde_json::{Map, Value, json};

@@ -1,9 +1,10 @@
 //! A transcript as OpenAI's Chat Completions API takes it.
 
 use super::{OpenAiChatModel, TokenLimit};
+use crate::function::function;
 use crate::kept::{Kept, Wire, add_extra, arguments};
 use crate::names::{NameRule, written_id};
-use crate::openai::tools::{choice, function};
+use crate::openai::tools::choice;
 use crate::piece::{Piece, Takes, joined, pieces};
 use haft_core::{AssistantPart, Content, Message, ToolReply};
 use haft_model::ModelRequest;

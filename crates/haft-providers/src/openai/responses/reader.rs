@@ -1,10 +1,11 @@
 //! The events of an answer of OpenAI's Responses API.
 
+use crate::asking::Reader;
 use crate::calls::identified;
 use crate::complaint::Fault;
 use crate::kept::Wire;
 use crate::names::Aliases;
-use crate::turn::{Deltas, Flow, Reader};
+use crate::turn::{Deltas, Flow};
 use haft_core::{StopReason, Usage};
 use haft_model::{Delta, ModelError};
 use serde_json::{Value, json};

@@ -1,9 +1,10 @@
 //! The members of a request to OpenAI's Responses API.
 
 use super::{OpenAiResponsesModel, items};
+use crate::function::function;
 use crate::kept::add_extra;
 use crate::names::NameRule;
-use crate::openai::tools::{choice, function};
+use crate::openai::tools::choice;
 use crate::piece::Takes;
 use haft_model::ModelRequest;
 use serde_json::{Map, Value, json};

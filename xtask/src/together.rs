@@ -1,0 +1,63 @@
+//! Which features are built together: all but those that change what the rest of a program does.
+
+use crate::metadata::{Graph, Package};
+use crate::step::{Failure, Outcome, StepResult};
+use crate::workspace::Workspace;
+
+/// Has `serde_json` keep the order of members in every crate, so that what is written of all of them would be another.
+const APART: [&str; 1] = ["genai"];
+
+const REPAIR: &str =
+    "Correct what failed above: the feature `genai` is checked apart, since it changes what other crates do.";
+
+/// Gives the features of all packages that are built together, as `cargo --features` takes them.
+pub(crate) fn features(workspace: &Workspace) -> anyhow::Result<String> {
+    Ok(listed(&Graph::of_manifests(workspace)?.packages))
+}
+
+/// As [`features`], for a step.
+pub(crate) fn features_or(workspace: &Workspace, repair: &'static str) -> Result<String, Failure> {
+    features(workspace).map_err(|error| Failure::from_error(&error, repair))
+}
+
+/// Checks the features that are left out.
+pub(crate) fn run_apart(workspace: &Workspace) -> StepResult {
+    let package = ["--locked", "--package", "haft-providers", "--all-features"];
+    let with = |before: &[&'static str], after: &[&'static str]| [before, &package, after].concat();
+    workspace.cargo(&with(&["clippy", "--no-deps", "--all-targets"], &["--", "-D", "warnings"]), REPAIR)?;
+    let deny = [("RUSTDOCFLAGS", "-D warnings")];
+    workspace.cargo_with(&deny, &with(&["doc", "--no-deps"], &[]), REPAIR)?;
+    workspace.cargo(&with(&["test", "--quiet"], &["--test", "genai"]), REPAIR)?;
+    workspace.cargo(&with(&["test", "--quiet", "--doc"], &["genai"]), REPAIR)?;
+    Ok(Outcome::Done)
+}
+
+fn listed(packages: &[Package]) -> String {
+    let features = packages.iter().flat_map(|package| {
+        let together = package.features.iter().filter(|feature| !APART.contains(&feature.as_str()));
+        together.map(move |feature| format!("{}/{feature}", package.name))
+    });
+    features.collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::listed;
+    use crate::metadata::{Package, Standing};
+
+    #[test]
+    fn all_features_are_listed_but_those_that_are_built_apart() {
+        let package = |name: &str, features: &[&str]| Package {
+            id: String::new(),
+            name: name.to_owned(),
+            description: None,
+            manifest: String::new(),
+            rust_version: None,
+            standing: Standing::Unsaid,
+            features: features.iter().map(ToString::to_string).collect(),
+            dependencies: Vec::new(),
+        };
+        let packages = [package("a", &["default", "x"]), package("b", &[]), package("c", &["genai", "y"])];
+        assert_eq!(listed(&packages), "a/default,a/x,c/y");
+    }
+}
