@@ -1,5 +1,8 @@
 //! What a search costs in memory.
 
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
+
 use haft_testkit::counting::CountingAll;
 use haft_testkit::{Tree, call};
 use haft_tools_core::ToolRegistry;

@@ -1,7 +1,7 @@
 use crate::Tools;
 use crate::rg::Rg;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::Path;
 
@@ -18,6 +18,8 @@ type Matches = BTreeMap<String, u64>;
 pub(crate) fn compare(tools: &Tools, rg: &Rg, tree: &Path) {
     let mut random = fastrand::Rng::with_seed(1);
     let words = words(rg, tree, &mut random);
+    let listed = rg.run(tree, &["--files"]);
+    let listed: HashSet<&str> = std::str::from_utf8(&listed).unwrap().lines().collect();
     let (mut equal, mut explained, mut unexplained) = (0, 0, 0);
     for _ in 0..PATTERNS {
         let (pattern, glob) = (pattern(&words, &mut random), glob(&mut random));
@@ -25,22 +27,30 @@ pub(crate) fn compare(tools: &Tools, rg: &Rg, tree: &Path) {
         let Some(ours) = our_matches(tools, &pattern, glob) else { continue };
         let differing: Vec<&String> =
             ours.keys().chain(theirs.keys()).filter(|path| ours.get(*path) != theirs.get(*path)).collect();
-        let (known, unknown): (Vec<&String>, Vec<&String>) =
-            differing.into_iter().partition(|path| binary.contains(path) && !ours.contains_key(*path));
+        // `rg --glob` also takes hidden and ignored files that the glob matches; here that is asked for by name.
+        let is_left_out = |path: &str| !listed.contains(path);
+        let (known, unknown): (Vec<&String>, Vec<&String>) = differing.into_iter().partition(|path| {
+            !ours.contains_key(*path) && (binary.contains(path) || glob.is_some() && is_left_out(path))
+        });
         if !unknown.is_empty() {
             unexplained += 1;
             println!("{pattern:?} in {glob:?} differs in {unknown:?}");
         } else if !known.is_empty() {
             explained += 1;
-            println!("{pattern:?} in {glob:?}: rg gives what stands before a NUL byte in {known:?}");
+            println!(
+                "{pattern:?} in {glob:?}: rg gives lines before a NUL byte, or of hidden or ignored files that the glob \
+                 matches: {known:?}"
+            );
         } else {
             equal += 1;
         }
-        lines_agree(tools, rg, tree, &pattern, glob, &binary);
+        lines_agree(tools, rg, tree, &pattern, glob, &|path| {
+            binary.iter().any(|file| file == path) || glob.is_some() && !listed.contains(path)
+        });
     }
     println!(
-        "of {PATTERNS} patterns and globs {equal} find the same, {explained} differ in binary files only, \
-         {unexplained} differ\n"
+        "of {PATTERNS} patterns and globs {equal} find the same, {explained} differ in binary, hidden or \
+         ignored files only, {unexplained} differ\n"
     );
 }
 
@@ -168,7 +178,7 @@ fn lines_agree(tools: &Tools, rg: &Rg, tree: &Path, pattern: &str, glob: Option<
     for message in messages(&rg.run(tree, &rg_arguments(pattern, glob))) {
         if message["type"] == "match" {
             let path = message["data"]["path"]["text"].as_str().unwrap_or_default().to_owned();
-            if !binary.contains(&path) {
+            if !is_explained(&path) {
                 theirs.push((path, message["data"]["line_number"].as_u64().unwrap()));
             }
         }

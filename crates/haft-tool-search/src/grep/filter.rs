@@ -73,10 +73,11 @@ fn file_type(given: &str) -> Result<Types, ToolError> {
     let of_extension: Vec<&FileTypeDef> =
         known.iter().filter(|known| known.globs().contains(&extension)).collect();
     // `all` is no type of its own, and would leave out what has none.
-    let found = known.iter().find(|known| known.name() == given).or_else(|| match of_extension.as_slice() {
-        [only] => Some(only),
+    let only = match of_extension.as_slice() {
+        [only] => Some(*only),
         _ => None,
-    });
+    };
+    let found = known.iter().find(|known| known.name() == given).or(only);
     if let Some(found) = found
         && let Ok(types) = builder.select(found.name()).build()
     {
