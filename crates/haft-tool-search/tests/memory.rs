@@ -41,5 +41,5 @@ fn a_search_holds_little_whatever_it_searches() {
     check(&tree, json!({ "pattern": "needle", "limit": 1000, "context": 20 }), "the output is full");
     check(&tree, json!({ "pattern": "needle", "mode": "count" }), &format!("large.log: {lines}"));
     check(&tree, json!({ "pattern": "needle", "offset": 100_000, "limit": 2 }), "matches");
-    check(&tree, json!({ "pattern": "needle", "multiline": true }), "too large for `multiline`");
+    check(&tree, json!({ "pattern": "needle b+\naaa", "multiline": true }), "too large for `multiline`");
 }

@@ -164,7 +164,14 @@ fn our_matches(tools: &Tools, pattern: &str, glob: Option<&str>) -> Option<Match
 }
 
 /// Compares the first lines in their order.
-fn lines_agree(tools: &Tools, rg: &Rg, tree: &Path, pattern: &str, glob: Option<&str>, binary: &[String]) {
+fn lines_agree(
+    tools: &Tools,
+    rg: &Rg,
+    tree: &Path,
+    pattern: &str,
+    glob: Option<&str>,
+    is_explained: &dyn Fn(&str) -> bool,
+) {
     let text = tools.call("grep", &input(pattern, glob)).output.to_text();
     let Some((lines, _)) = text.rsplit_once("\n\n") else { return };
     let ours: Vec<(String, u64)> = lines
