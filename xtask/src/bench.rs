@@ -89,6 +89,13 @@ pub(crate) const BENCHES: &[Bench] = &[
         about: "a script that does nothing, within the bounds of the kernel and without",
     },
     Bench {
+        name: "search",
+        package: "haft-tool-search",
+        target: "search",
+        features: "",
+        about: "the sources of many crates searched and listed, against ripgrep, and half a million files in a second",
+    },
+    Bench {
         name: "serve",
         package: "haft-mcp",
         target: "serve",
@@ -156,6 +163,8 @@ mod tests {
              path_patterns  a file looked up among the patterns of rules (haft-tool-fs)\n\
              policy         a call decided against many rules of all kinds (haft)\n\
              sandbox        a script that does nothing, within the bounds of the kernel and without (haft-tool-shell)\n\
+             search         the sources of many crates searched and listed, against ripgrep, and half a million files in \
+             a second (haft-tool-search)\n\
              serve          calls, lists and listeners that are served, against a server of rmcp (haft-mcp)\n\
              store          opening the database, a grant look-up, a journal append, and a claim (haft-store)\n\
              \nRun one with `cargo xtask bench NAME [-- ARGUMENTS]`.\n"

@@ -2,6 +2,8 @@ mod find;
 mod input;
 mod report;
 
+use crate::options::SearchOptions;
+use crate::order::Order;
 use crate::path_pattern::PathPattern;
 use crate::start::Start;
 use crate::watch::run_blocking;
@@ -10,7 +12,7 @@ use async_trait::async_trait;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_tools_core::{Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input};
 use haft_workdir::{Workdir, WorkdirPath};
-use input::{GlobInput, Order};
+use input::GlobInput;
 use serde_json::Value;
 
 const DESCRIPTION: &str = "\
@@ -28,6 +30,7 @@ A pattern that ends in `/` finds directories. Paths are given relative to the wo
 pub struct Glob {
     workdir: Workdir,
     spec: ToolSpec,
+    options: SearchOptions,
 }
 
 impl Glob {
@@ -47,7 +50,12 @@ impl Glob {
             .with_title("Find files")
             .with_hints(ToolHints { read_only: true, idempotent: true, ..ToolHints::default() })
             .with_origin(Origin::Builtin);
-        Self { workdir, spec }
+        Self { workdir, spec, options: SearchOptions::default() }
+    }
+
+    /// Sets how long a search may take and how many threads it uses.
+    pub fn options(self, options: SearchOptions) -> Self {
+        Self { options, ..self }
     }
 }
 
@@ -57,7 +65,7 @@ impl Tool for Glob {
     }
 
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
-        let (accesses, request) = Request::resolve(&self.workdir, parse_input(input)?)?;
+        let (accesses, request) = Request::resolve(&self.workdir, self.options, parse_input(input)?)?;
         Ok(Prepared::new(accesses, request))
     }
 }
@@ -74,13 +82,18 @@ struct Request {
     limit: usize,
     hidden: bool,
     no_ignore: bool,
+    options: SearchOptions,
 }
 
 impl Request {
-    fn resolve(workdir: &Workdir, input: GlobInput) -> Result<(Accesses, Self), ToolError> {
+    fn resolve(
+        workdir: &Workdir,
+        options: SearchOptions,
+        input: GlobInput,
+    ) -> Result<(Accesses, Self), ToolError> {
         let GlobInput { pattern: text, path, limit, hidden, no_ignore, sort } = input;
         let start = Start::resolve(workdir, &path)?;
-        let accesses = start.accesses(no_ignore);
+        let accesses = start.accesses(no_ignore).collect();
         let start = match start {
             Start::Directory(start) => start,
             Start::File(file) => {
@@ -95,7 +108,8 @@ impl Request {
         let hidden = hidden.unwrap_or_else(|| pattern.names_hidden());
         let workdir = workdir.clone();
         let limit = limit.into();
-        Ok((accesses, Self { workdir, start, pattern, text, order: sort, limit, hidden, no_ignore }))
+        let order = sort;
+        Ok((accesses, Self { workdir, start, pattern, text, order, limit, hidden, no_ignore, options }))
     }
 }
 
@@ -111,7 +125,7 @@ fn below_root<'p>(workdir: &Workdir, start: &WorkdirPath, pattern: &'p str) -> &
 #[async_trait]
 impl Action for Request {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
-        run_blocking(cx, move |watch| {
+        run_blocking(cx, self.options.deadline, move |watch| {
             let findings = find::find(&self, watch)?;
             Ok(report::output(&self, &findings))
         })

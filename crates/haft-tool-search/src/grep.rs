@@ -1,24 +1,31 @@
+mod by_time;
 mod collect;
 mod file_search;
+mod filter;
+mod found;
 mod input;
+mod output;
 mod overlooked;
 mod pattern;
 mod report;
 mod search;
+mod visit;
 
-use crate::path_pattern::PathFilter;
+use crate::options::SearchOptions;
+use crate::order::Order;
 use crate::start::Start;
 use crate::watch::run_blocking;
 use async_trait::async_trait;
+use filter::FileFilter;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
-use haft_tools_core::{Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input};
+use haft_tools_core::{Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input};
 use haft_workdir::Workdir;
 use input::{GrepInput, Mode};
 use pattern::{Pattern, PatternOptions};
 use serde_json::Value;
 
 const DESCRIPTION: &str = "\
-Searches the text of files with a regular expression, in the whole working directory unless `path` says otherwise. \
+Searches the text of files with a regular expression, in the whole working directory unless `path` or `paths` says otherwise. \
 Files that .gitignore leaves out, hidden files and binary files are passed over. A match is a line that matches. \
 Matches are given as `path:line: text`, lines of context as `path-line- text`, sorted by path and line; \
 `limit` is for all files together. The syntax is that of ripgrep: no look-around, no backreferences, \
@@ -26,12 +33,17 @@ and `(`, `[`, `{`, `.`, `*`, `+`, `?`, `|`, `^`, `$` and `\\` are escaped with `
 
 /// Searches the text of files, in the manner of ripgrep.
 ///
-/// It reads only, and declares that it reads the file or everything below the directory it is asked to search, and the
-/// ignore files above that directory unless they do not count.
+/// It reads only, and declares that it reads the files or everything below the directories it is asked to search, and the
+/// ignore files above those unless they do not count. Where a policy denies to read anything below a directory, it thereby
+/// denies to search all of it.
+///
+/// Several threads search at once, and what they find is given in the order asked for whatever they do. When it is out of
+/// time, what was found until then is given, with how much was not searched.
 #[derive(Debug)]
 pub struct Grep {
     workdir: Workdir,
     spec: ToolSpec,
+    options: SearchOptions,
 }
 
 impl Grep {
@@ -51,7 +63,12 @@ impl Grep {
             .with_title("Search in files")
             .with_hints(ToolHints { read_only: true, idempotent: true, ..ToolHints::default() })
             .with_origin(Origin::Builtin);
-        Self { workdir, spec }
+        Self { workdir, spec, options: SearchOptions::default() }
+    }
+
+    /// Sets how long a search may take and how many threads it uses.
+    pub fn options(self, options: SearchOptions) -> Self {
+        Self { options, ..self }
     }
 }
 
@@ -61,8 +78,8 @@ impl Tool for Grep {
     }
 
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
-        let request = Request::resolve(&self.workdir, parse_input(input)?)?;
-        Ok(Prepared::new(request.start.accesses(request.no_ignore), request))
+        let request = Request::resolve(&self.workdir, self.options, parse_input(input)?)?;
+        Ok(Prepared::new(request.accesses(), request))
     }
 }
 
@@ -70,54 +87,61 @@ impl Tool for Grep {
 #[derive(Debug)]
 struct Request {
     workdir: Workdir,
-    start: Start,
+    /// Where to search, in the order of the paths, each once.
+    starts: Vec<Start>,
     pattern: Pattern,
-    /// What the model wrote as `glob`, with what it means.
-    filter: Option<(String, PathFilter)>,
+    filter: FileFilter,
     mode: Mode,
     before: usize,
     after: usize,
     limit: u64,
+    offset: u64,
     hidden: bool,
     no_ignore: bool,
+    sort: Order,
+    options: SearchOptions,
 }
 
 impl Request {
-    fn resolve(workdir: &Workdir, input: GrepInput) -> Result<Self, ToolError> {
-        let GrepInput { pattern, path, glob, mode, context, before, after, .. } = input;
-        let options = PatternOptions {
-            ignore_case: input.ignore_case,
-            literal: input.literal,
-            multiline: input.multiline,
-        };
-        let pattern = Pattern::compile(&pattern, options)?;
-        let filter = match glob {
-            Some(glob) => match PathFilter::parse(&glob) {
-                Ok(filter) => Some((glob, filter)),
-                Err(error) => return Err(error.refuse("glob", &glob)),
-            },
-            None => None,
-        };
-        let names_hidden = filter.as_ref().is_some_and(|(_, filter)| filter.names_hidden());
+    fn resolve(workdir: &Workdir, options: SearchOptions, input: GrepInput) -> Result<Self, ToolError> {
+        let GrepInput { pattern, path, mut paths, glob, file_type, mode, context, before, after, .. } = input;
+        let pattern_options =
+            PatternOptions { case: input.case, literal: input.literal, multiline: input.multiline };
+        let pattern = Pattern::compile(&pattern, pattern_options)?;
+        let filter = FileFilter::parse(glob, file_type)?;
+        if paths.is_empty() {
+            paths.push(path);
+        }
+        let starts: Result<Vec<Start>, _> = paths.iter().map(|path| Start::resolve(workdir, path)).collect();
+        let mut starts = starts?;
+        starts.sort_by(|left, right| left.path().cmp(right.path()));
+        starts.dedup();
         Ok(Self {
             workdir: workdir.clone(),
-            start: Start::resolve(workdir, &path)?,
+            starts,
             pattern,
-            filter,
             mode,
             before: before.or(context).unwrap_or(0).into(),
             after: after.or(context).unwrap_or(0).into(),
             limit: input.limit.into(),
-            hidden: input.hidden.unwrap_or(names_hidden),
+            offset: input.offset.into(),
+            hidden: input.hidden.unwrap_or(filter.names_hidden()),
+            filter,
             no_ignore: input.no_ignore,
+            sort: input.sort,
+            options,
         })
+    }
+
+    fn accesses(&self) -> Accesses {
+        self.starts.iter().flat_map(|start| start.accesses(self.no_ignore)).collect()
     }
 }
 
 #[async_trait]
 impl Action for Request {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
-        run_blocking(cx, move |watch| {
+        run_blocking(cx, self.options.deadline, move |watch| {
             let findings = search::search(&self, watch)?;
             Ok(report::output(&self, &findings))
         })

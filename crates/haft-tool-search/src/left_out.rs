@@ -1,10 +1,12 @@
 //! What a walk leaves out because it is hidden or ignored, for telling a model what it may have missed.
 
-use haft_workdir::{EntryKind, Walk, WalkOptions, Workdir, WorkdirPath};
-use std::iter::{Flatten, Peekable};
+use haft_workdir::{EntryKind, PassedOver, WalkListing, WalkOptions, Workdir, WorkdirPath};
+
+/// How many of the entries that a walk passed over are remembered.
+const REMEMBERED: usize = 200;
 
 /// How many entries are looked at, so that an ignored tree of any size costs little.
-const MOST_ENTRIES: usize = 20_000;
+const MOST_ENTRIES: usize = 2_000;
 
 /// An entry that a walk leaves out, and what would include it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,45 +17,64 @@ pub(crate) struct LeftOut {
     pub(crate) needs: &'static str,
 }
 
-/// Lists what a walk with these options leaves out, in the order of the paths, up to a bound.
-pub(crate) fn left_out(
-    workdir: &Workdir,
-    start: &WorkdirPath,
-    hidden: bool,
-    no_ignore: bool,
-) -> Result<impl Iterator<Item = LeftOut> + use<>, haft_workdir::Error> {
-    let walk = |hidden, ignored| workdir.walk(start, WalkOptions::default().hidden(hidden).ignored(ignored));
-    let everything = walk(true, true)?;
-    let mut included = Members::of(walk(hidden, no_ignore)?);
-    let mut with_hidden = Members::of(walk(true, no_ignore)?);
-    let mut with_ignored = Members::of(walk(hidden, true)?);
-    Ok(everything.take(MOST_ENTRIES).flatten().filter_map(move |entry| {
-        if included.has(entry.path()) {
-            return None;
-        }
-        let needs = if with_hidden.has(entry.path()) {
-            "`hidden`"
-        } else if with_ignored.has(entry.path()) {
-            "`no_ignore`"
-        } else {
-            "`hidden` and `no_ignore`"
-        };
-        Some(LeftOut { kind: entry.kind(), path: entry.into_path(), needs })
-    }))
+/// The first entries that a walk passed over, in the order of their paths.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct PassedBy(Vec<(WorkdirPath, EntryKind, PassedOver)>);
+
+impl PassedBy {
+    /// Adds what a directory has of them.
+    pub(crate) fn add(&mut self, listing: &WalkListing) {
+        let room = REMEMBERED.saturating_sub(self.0.len());
+        let passed = listing
+            .entries()
+            .iter()
+            .filter_map(|entry| Some((listing.path_of(entry), entry.kind(), entry.passed_over()?)));
+        self.0.extend(passed.take(room));
+    }
+
+    /// Adds what comes behind.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        other.0.truncate(REMEMBERED.saturating_sub(self.0.len()));
+        self.0.append(&mut other.0);
+    }
+
+    /// Lists what was left out, with what is in it, up to a bound; `hidden` says whether hidden entries were not.
+    pub(crate) fn left_out(self, workdir: &Workdir, hidden: bool) -> impl Iterator<Item = LeftOut> {
+        let workdir = workdir.clone();
+        let all = self
+            .0
+            .into_iter()
+            .flat_map(move |(path, kind, reason)| below(&workdir, path, kind, reason, hidden));
+        all.take(MOST_ENTRIES)
+    }
 }
 
-/// The entries of a walk, asked for in their order, so that none has to be kept.
-struct Members(Peekable<Flatten<Walk>>);
-
-impl Members {
-    fn of(walk: Walk) -> Self {
-        Self(walk.flatten().peekable())
-    }
-
-    fn has(&mut self, path: &WorkdirPath) -> bool {
-        while self.0.next_if(|entry| entry.path() < path).is_some() {}
-        self.0.next_if(|entry| entry.path() == path).is_some()
-    }
+/// Lists an entry and what is below it, as far as the same arguments include it.
+fn below(
+    workdir: &Workdir,
+    path: WorkdirPath,
+    kind: EntryKind,
+    reason: PassedOver,
+    hidden: bool,
+) -> impl Iterator<Item = LeftOut> + use<> {
+    let is_ignored = reason == PassedOver::Ignored;
+    let options = WalkOptions::default().hidden(true).ignored(is_ignored);
+    let walk = (kind == EntryKind::Directory).then(|| workdir.walk(&path, options).ok()).flatten();
+    let start = path.clone();
+    let own = path.file_name().is_some_and(|name| name.starts_with('.'));
+    let inner = walk.into_iter().flatten().flatten().map(move |entry| {
+        let below = entry.path().relative_to(&start).unwrap_or_default();
+        let is_hidden = own || below.split('/').any(|name| name.starts_with('.'));
+        (entry.kind(), entry.into_path(), is_hidden)
+    });
+    [(kind, path, own)].into_iter().chain(inner).map(move |(kind, path, is_hidden)| {
+        let needs = match (is_ignored, is_hidden && !hidden) {
+            (true, true) => "`hidden` and `no_ignore`",
+            (true, false) => "`no_ignore`",
+            (false, _) => "`hidden`",
+        };
+        LeftOut { path, kind, needs }
+    })
 }
 
 #[cfg(test)]
@@ -63,15 +84,26 @@ mod tests {
 
     fn check(hidden: bool, no_ignore: bool, expected: &[(&str, &str)]) {
         let tree = Tree::new()
-            .file(".gitignore", "target/\n*.log\n")
+            .file(".gitignore", "target/\n*.log\n.cache\n")
+            .file(".cache", "")
+            .file(".github/ci.yml", "")
+            .file(".github/old.log", "")
             .file("a.log", "")
-            .file("src/.env", "")
             .file("src/main.rs", "")
             .file("target/.lock", "")
             .file("target/out", "");
         let workdir = tree.workdir();
-        let found = left_out(&workdir, &WorkdirPath::root(), hidden, no_ignore).unwrap();
-        let found: Vec<_> = found.map(|entry| (entry.path.to_string(), entry.needs)).collect();
+        let options = WalkOptions::default().hidden(hidden).ignored(no_ignore);
+        let mut passed = PassedBy::default();
+        let mut next = vec![workdir.walk_directory(&WorkdirPath::root(), options)];
+        while let Some(directory) = next.pop() {
+            let listing = directory.list().unwrap();
+            passed.add(&listing);
+            next.extend(listing.entries().iter().filter_map(|entry| listing.enter(entry)));
+        }
+        let found = passed.left_out(&workdir, hidden);
+        let mut found: Vec<_> = found.map(|entry| (entry.path.to_string(), entry.needs)).collect();
+        found.sort();
         let expected: Vec<_> = expected.iter().map(|(path, needs)| ((*path).to_owned(), *needs)).collect();
         assert_eq!(found, expected);
     }
@@ -82,9 +114,11 @@ mod tests {
             false,
             false,
             &[
+                (".cache", "`hidden` and `no_ignore`"),
+                (".github", "`hidden`"),
+                (".github/ci.yml", "`hidden`"),
                 (".gitignore", "`hidden`"),
                 ("a.log", "`no_ignore`"),
-                ("src/.env", "`hidden`"),
                 ("target", "`no_ignore`"),
                 ("target/.lock", "`hidden` and `no_ignore`"),
                 ("target/out", "`no_ignore`"),
@@ -94,16 +128,13 @@ mod tests {
             true,
             false,
             &[
+                (".cache", "`no_ignore`"),
+                (".github/old.log", "`no_ignore`"),
                 ("a.log", "`no_ignore`"),
                 ("target", "`no_ignore`"),
                 ("target/.lock", "`no_ignore`"),
                 ("target/out", "`no_ignore`"),
             ],
-        );
-        check(
-            false,
-            true,
-            &[(".gitignore", "`hidden`"), ("src/.env", "`hidden`"), ("target/.lock", "`hidden`")],
         );
         check(true, true, &[]);
     }

@@ -1,14 +1,15 @@
-//! Tools that find things: `grep` looks into files, `glob` looks at their names.
+//! Tools that find things: `grep` looks into files, `glob` looks at their names, `find_files` at names known in part.
 //!
-//! Both search a [`Workdir`](haft_workdir::Workdir) in this process, without another program, and share their manners:
+//! All search a [`Workdir`](haft_workdir::Workdir) in this process, on several threads, without another program, and share their
+//! manners:
 //! they obey ignore files and leave out hidden entries unless told otherwise, never follow a symbolic link out of the
-//! working directory, answer in the same order every time, stop at an exact limit, and say what they left out. Both
+//! working directory, answer in the same order every time, stop at an exact limit, give what they have found when their [time](SearchOptions::deadline) is over, and say what they left out. Both
 //! only read, and declare that they read everything below the directory they start in and the ignore files above it.
 //!
 //! ```text
 //! input ── prepare ──▶ where to start (resolved)     ┐
-//!                      what to look for (compiled)   ├──▶ one blocking task: walk ▶ match ▶ bound ──▶ text
-//!                      `read file:START/**`          ┘         └── asks before each file whether to stop
+//!                      what to look for (compiled)   ├──▶ threads: list ▶ match, in the order of paths ▶ bound ──▶ text
+//!                      `read file:START/**`          ┘         └── asks before each file and piece whether to stop
 //! ```
 //!
 //! # Example
@@ -47,15 +48,21 @@
 #![cfg(unix)]
 
 mod excerpt;
+mod find_files;
 mod glob;
 mod grep;
 mod left_out;
+mod options;
+mod order;
 mod path_pattern;
+mod scan;
 mod start;
 mod toolset;
 mod watch;
 mod wording;
 
+pub use crate::find_files::FindFiles;
 pub use crate::glob::Glob;
 pub use crate::grep::Grep;
+pub use crate::options::SearchOptions;
 pub use crate::toolset::tools;

@@ -4,7 +4,7 @@ mod fault;
 
 use crate::wording::Quoted;
 use fault::{Fault, find_fault};
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use haft_core::ToolError;
 use std::path::Path;
 
@@ -18,9 +18,10 @@ pub(crate) const LONGEST: usize = 1000;
 /// directories. `?` and `[..]` stand for one byte, as they do in ripgrep.
 #[derive(Debug, Clone)]
 pub(crate) struct PathPattern {
-    matcher: GlobMatcher,
+    /// Nothing where everything matches.
+    matcher: Option<GlobSet>,
     /// Matches what was probably meant: at any depth and whatever the letter case.
-    relaxed: GlobMatcher,
+    relaxed: GlobSet,
     wants_directories: bool,
     names_hidden: bool,
 }
@@ -61,7 +62,9 @@ impl PathPattern {
         let is_anchored = given.trim_start_matches("./").trim_end_matches('/').contains('/');
         let pattern = if is_anchored { &plain } else { &anywhere };
         Ok(Self {
-            matcher: compile(pattern, Case::Exact)?,
+            matcher: (!matches!(pattern.as_str(), "**/*" | "**/**" | "**"))
+                .then(|| compile(pattern, Case::Exact))
+                .transpose()?,
             relaxed: compile(&anywhere, Case::Ignored)?,
             wants_directories: given.ends_with('/'),
             names_hidden: names_hidden(&plain),
@@ -70,7 +73,7 @@ impl PathPattern {
 
     /// Tells whether a path, relative to where the search starts, matches.
     pub(crate) fn matches(&self, path: &str) -> bool {
-        self.matcher.is_match(Path::new(path))
+        self.matcher.as_ref().is_none_or(|matcher| matcher.is_match(Path::new(path)))
     }
 
     /// Tells whether a path would match at another depth or with other letter case.
@@ -95,15 +98,16 @@ enum Case {
     Ignored,
 }
 
-fn compile(pattern: &str, case: Case) -> Result<GlobMatcher, PathPatternError> {
+fn compile(pattern: &str, case: Case) -> Result<GlobSet, PathPatternError> {
     let glob = GlobBuilder::new(pattern)
         .literal_separator(true)
         .empty_alternates(true)
         .backslash_escape(true)
         .case_insensitive(case == Case::Ignored)
         .build();
-    match glob {
-        Ok(glob) => Ok(glob.compile_matcher()),
+    // A set knows shapes such as `*.rs`, for which it needs no regular expression.
+    match glob.and_then(|glob| GlobSetBuilder::new().add(glob).build()) {
+        Ok(matcher) => Ok(matcher),
         Err(error) => Err(PathPatternError::Compile { reason: error.kind().to_string() }),
     }
 }

@@ -1,6 +1,6 @@
 use crate::wording::Quoted;
 use haft_core::{ToolError, ToolErrorKind};
-use haft_tools_core::{Access, Accesses, Resource, Scheme};
+use haft_tools_core::{Access, Resource, Scheme};
 use haft_workdir::{EntryKind, Error, ResolveError, Workdir, WorkdirPath};
 use std::iter;
 
@@ -43,7 +43,7 @@ impl Start {
     }
 
     /// Declares what a search from here reads; above a directory these are the ignore files, where they count.
-    pub(crate) fn accesses(&self, no_ignore: bool) -> Accesses {
+    pub(crate) fn accesses(&self, no_ignore: bool) -> impl Iterator<Item = Access> + use<> {
         let searched = match self {
             Self::File(path) => Resource::exact(scheme(path), path.as_str()),
             Self::Directory(path) => tree(path),
@@ -52,7 +52,7 @@ impl Start {
             Self::Directory(path) if !no_ignore => ignore_files_above(path),
             _ => Vec::new(),
         };
-        iter::once(searched).chain(above).map(Access::read).collect()
+        iter::once(searched).chain(above).map(Access::read)
     }
 }
 

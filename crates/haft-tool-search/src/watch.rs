@@ -1,23 +1,41 @@
 use haft_core::ToolError;
 use haft_tools_core::CallContext;
+use std::future::poll_fn;
 use std::panic::resume_unwind;
-use tokio_util::sync::CancellationToken;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// After how many files people are told how far a search has got.
 const PROGRESS_FILES: u64 = 1000;
 
+/// Longer than any call.
+const FAR_AWAY: Duration = Duration::from_hours(24 * 365);
+
 /// Watches over a running search: says whether it should stop, and is told how far it got.
-pub(crate) trait Watch {
+///
+/// All threads of a search ask it, before each entry and each piece of a file.
+pub(crate) trait Watch: Sync {
     /// Tells whether nobody wants the result any more.
     fn is_cancelled(&self) -> bool;
 
-    /// Hears how many files were looked at so far.
-    fn looked_at(&self, files: u64);
+    /// Tells whether the search has taken as long as it may.
+    fn is_out_of_time(&self) -> bool;
 
-    /// Gives the error that ends a search which should stop.
-    fn check(&self) -> Result<(), Cancelled> {
-        if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
-    }
+    /// Hears that so many files were looked at so far; each number once, but not always in order.
+    fn looked_at(&self, files: u64);
+}
+
+/// Says why a search stops before its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Nobody wants the result any more.
+    Cancelled,
+    /// It has taken as long as it may, and what was found is the result.
+    OutOfTime,
+    /// What was found is all that was asked for.
+    Enough,
 }
 
 /// Says that a search ended because nobody wants its result any more.
@@ -32,15 +50,57 @@ impl From<Cancelled> for ToolError {
     }
 }
 
+/// What the threads of one search share to know when to stop.
+pub(crate) struct Halt<'a> {
+    watch: &'a dyn Watch,
+    enough: AtomicBool,
+    looked_at: AtomicU64,
+}
+
+impl<'a> Halt<'a> {
+    pub(crate) fn new(watch: &'a dyn Watch) -> Self {
+        Self { watch, enough: AtomicBool::new(false), looked_at: AtomicU64::new(0) }
+    }
+
+    /// Says that nothing more is needed.
+    pub(crate) fn set_enough(&self) {
+        self.enough.store(true, Ordering::Relaxed);
+    }
+
+    /// Tells whether to stop, and why.
+    pub(crate) fn check(&self) -> Result<(), Stop> {
+        if self.watch.is_cancelled() {
+            Err(Stop::Cancelled)
+        } else if self.enough.load(Ordering::Relaxed) {
+            Err(Stop::Enough)
+        } else if self.watch.is_out_of_time() {
+            Err(Stop::OutOfTime)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Counts a file that was looked at.
+    pub(crate) fn look_at(&self) {
+        self.watch.looked_at(self.looked_at.fetch_add(1, Ordering::Relaxed) + 1);
+    }
+}
+
 /// Watches on behalf of a call.
 struct CallWatch {
     cx: CallContext,
-    stop: CancellationToken,
+    /// A token would be locked each time it is asked.
+    stop: Arc<AtomicBool>,
+    until: Instant,
 }
 
 impl Watch for CallWatch {
     fn is_cancelled(&self) -> bool {
-        self.stop.is_cancelled()
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn is_out_of_time(&self) -> bool {
+        Instant::now() >= self.until
     }
 
     fn looked_at(&self, files: u64) {
@@ -50,14 +110,46 @@ impl Watch for CallWatch {
     }
 }
 
+/// Tells a search to stop, at the latest when nobody waits for it any more.
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl StopOnDrop {
+    fn tell(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.tell();
+    }
+}
+
 /// Runs a search on a blocking thread; it is told to stop when the call is cancelled or this future is dropped.
+///
+/// It may take so long as `deadline` says, from now on.
 pub(crate) async fn run_blocking<T: Send + 'static>(
     cx: CallContext,
+    deadline: Duration,
     search: impl FnOnce(&dyn Watch) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    let stop = cx.cancellation().child_token();
-    let _dropped_with_the_call = stop.clone().drop_guard();
-    match tokio::task::spawn_blocking(move || search(&CallWatch { cx, stop })).await {
+    let stop = StopOnDrop(Arc::default());
+    let (stopped, token) = (Arc::clone(&stop.0), cx.cancellation().clone());
+    let now = Instant::now();
+    // What is too far away to be told is never.
+    let until = now.checked_add(deadline).unwrap_or_else(|| now + FAR_AWAY);
+    let search = move || search(&CallWatch { cx, stop: stopped, until });
+    let mut task = tokio::task::spawn_blocking(search);
+    let mut cancelled = pin!(token.cancelled());
+    let mut is_told = false;
+    let ended = poll_fn(|context| {
+        if !is_told && cancelled.as_mut().poll(context).is_ready() {
+            is_told = true;
+            stop.tell();
+        }
+        Pin::new(&mut task).poll(context)
+    });
+    match ended.await {
         Ok(result) => result,
         // The executor answers for a tool that breaks.
         Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
@@ -84,9 +176,9 @@ mod tests {
                 std::thread::yield_now();
             }
             sender.send(()).unwrap();
-            watch.check().map_err(ToolError::from)
+            Err(Cancelled.into())
         };
-        (run_blocking(cx, search), receiver)
+        (run_blocking(cx, Duration::MAX, search), receiver)
     }
 
     #[tokio::test]
@@ -95,6 +187,12 @@ mod tests {
         let (search, _ended) = endless(cx.clone());
         cx.cancellation().cancel();
         assert_eq!(search.await.unwrap_err().kind(), haft_core::ToolErrorKind::Cancelled);
+    }
+
+    #[tokio::test]
+    async fn a_search_without_time_is_told_so_and_gives_what_it_has() {
+        let search = |watch: &dyn Watch| Ok((watch.is_cancelled(), watch.is_out_of_time()));
+        assert_eq!(run_blocking(context(), Duration::ZERO, search).await.unwrap(), (false, true));
     }
 
     #[tokio::test]

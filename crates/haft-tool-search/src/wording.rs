@@ -1,5 +1,6 @@
 //! How numbers, paths and patterns are written into texts for the model.
 
+use haft_workdir::Skipped;
 use std::fmt;
 
 /// How much text results may take, in bytes: with what is said after them it stays below 28 KiB, and so below the 32 KiB
@@ -34,6 +35,14 @@ pub(crate) fn not_searched(parts: &[(u64, &str, &str)]) -> String {
     let parts: Vec<String> =
         parts.map(|(number, noun, rest)| format!("{}{rest}", counted(*number, noun))).collect();
     if parts.is_empty() { String::new() } else { format!("not searched: {}", parts.join(", ")) }
+}
+
+/// Says what a search for names could not look at; empty where that is nothing.
+pub(crate) fn not_listed(skipped: Skipped) -> String {
+    not_searched(&[
+        (skipped.unreadable, "directory", " that cannot be listed"),
+        (skipped.not_unicode, "entry", " with a name that is not UTF-8"),
+    ])
 }
 
 /// Adds a line, unless it is empty.

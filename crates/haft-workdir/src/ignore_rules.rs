@@ -4,6 +4,8 @@
 //! deeper before higher, and `.ignore` of any depth before `.gitignore` of any depth before `exclude`.
 
 use std::io::Read;
+use std::iter;
+use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
@@ -27,14 +29,15 @@ pub(crate) enum Verdict {
 }
 
 /// The rules in force at one place of a walk: those of its directory and of every one above it.
-#[derive(Debug, Default)]
-pub(crate) struct IgnoreRules {
-    levels: Vec<Level>,
-}
+///
+/// A directory without rules of its own shares those above it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct IgnoreRules(Option<Arc<Level>>);
 
 /// The rules of one directory.
 #[derive(Debug)]
 struct Level {
+    above: IgnoreRules,
     /// How many bytes of a path below it name the directory, with the `/`.
     prefix: usize,
     ignore: Option<Gitignore>,
@@ -45,60 +48,86 @@ struct Level {
 }
 
 impl IgnoreRules {
-    /// Adds the rules of every directory above `start`, which a walk does not list.
-    pub(crate) fn enter_above(&mut self, workdir: &Workdir, start: &WorkdirPath) {
+    /// Returns the rules that hold where `start` is, which are those of every directory above it.
+    pub(crate) fn above(workdir: &Workdir, start: &WorkdirPath) -> Self {
+        let mut rules = Self::default();
         let mut above = start.own_root();
         for name in start.segments() {
             let next = above.child(name);
-            self.enter(workdir, &above, None);
+            rules = rules.below(workdir, &above, None);
             above = next;
         }
+        rules
     }
 
     /// Adds the rules of a directory. With its sorted `entries` at hand, only files that exist are opened.
-    pub(crate) fn enter(&mut self, workdir: &Workdir, directory: &WorkdirPath, entries: Option<&[RawEntry]>) {
+    pub(crate) fn below(
+        &self,
+        workdir: &Workdir,
+        directory: &WorkdirPath,
+        entries: Option<&[RawEntry]>,
+    ) -> Self {
         let may_exist = |name: &str| {
             entries.is_none_or(|entries| {
-                entries.binary_search_by(|entry| entry.name.as_slice().cmp(name.as_bytes())).is_ok()
+                entries.binary_search_by(|entry| entry.name[..].cmp(name.as_bytes())).is_ok()
             })
         };
         let rules = |name| may_exist(name).then(|| read_rules(workdir, &directory.child(name))).flatten();
-        let git = directory.child(".git");
-        let is_repository = may_exist(".git") && workdir.kind(&git).is_ok();
-        let exclude = || read_rules(workdir, &git.child("info").child("exclude"));
-        self.levels.push(Level {
-            prefix: directory.prefix_length(),
-            ignore: rules(".ignore"),
-            gitignore: rules(".gitignore"),
-            exclude: is_repository.then(exclude).flatten(),
-            is_repository,
-        });
+        let is_repository = may_exist(".git") && workdir.kind(&directory.child(".git")).is_ok();
+        let exclude = || read_rules(workdir, &directory.child(".git").child("info").child("exclude"));
+        let (ignore, gitignore) = (rules(".ignore"), rules(".gitignore"));
+        let exclude = is_repository.then(exclude).flatten();
+        if !is_repository && ignore.is_none() && gitignore.is_none() {
+            return self.clone();
+        }
+        let prefix = directory.prefix_length();
+        let above = self.clone();
+        Self(Some(Arc::new(Level { above, prefix, ignore, gitignore, exclude, is_repository })))
     }
 
-    /// Takes away the rules of the directory entered last.
-    pub(crate) fn leave(&mut self) {
-        self.levels.pop();
-    }
-
-    /// Tells what the rules say of an entry of the directory entered last.
-    pub(crate) fn verdict(&self, path: &WorkdirPath, kind: EntryKind) -> Verdict {
+    /// Tells what the rules say of an entry of the directory that they are the rules of.
+    pub(crate) fn verdict(&self, path: &str, kind: EntryKind) -> Verdict {
+        if self.0.is_none() {
+            return Verdict::Unmentioned;
+        }
         let is_directory = kind == EntryKind::Directory;
         let matched = |rules: Option<&Gitignore>, level: &Level| {
-            let below = path.as_str().get(level.prefix..)?;
+            let below = path.get(level.prefix..)?;
             match rules?.matched(below, is_directory) {
                 ignore::Match::Ignore(_) => Some(Verdict::Ignored),
                 ignore::Match::Whitelist(_) => Some(Verdict::Kept),
                 ignore::Match::None => None,
             }
         };
-        let upwards = || self.levels.iter().rev();
-        let repository = self.levels.iter().rposition(|level| level.is_repository).unwrap_or(0);
-        let in_repository = || self.levels.iter().skip(repository).rev();
-        upwards()
+        self.upwards()
             .find_map(|level| matched(level.ignore.as_ref(), level))
-            .or_else(|| in_repository().find_map(|level| matched(level.gitignore.as_ref(), level)))
-            .or_else(|| in_repository().find_map(|level| matched(level.exclude.as_ref(), level)))
+            .or_else(|| self.in_repository().find_map(|level| matched(level.gitignore.as_ref(), level)))
+            .or_else(|| self.in_repository().find_map(|level| matched(level.exclude.as_ref(), level)))
             .unwrap_or(Verdict::Unmentioned)
+    }
+
+    fn upwards(&self) -> impl Iterator<Item = &Level> {
+        iter::successors(self.0.as_deref(), |level| level.above.0.as_deref())
+    }
+
+    /// The levels up to the innermost repository, whose own is the last.
+    fn in_repository(&self) -> impl Iterator<Item = &Level> {
+        let mut left = false;
+        self.upwards().take_while(move |level| {
+            let is_above = left;
+            left |= level.is_repository;
+            !is_above
+        })
+    }
+}
+
+impl Drop for Level {
+    /// Takes the levels above apart one by one: in a tree that is very deep, one in the other would need too much stack.
+    fn drop(&mut self) {
+        let mut above = self.above.0.take();
+        while let Some(mut level) = above.and_then(Arc::into_inner) {
+            above = level.above.0.take();
+        }
     }
 }
 

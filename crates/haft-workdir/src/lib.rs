@@ -27,7 +27,8 @@
 //!                                                └────▶ permission, ordering, what is shown
 //! ```
 //!
-//! A [`Walk`] lists a tree under the same promise, honouring ignore files; [`Workdir::near_names`] finds what a path
+//! A [`Walk`] lists a tree under the same promise, honouring ignore files, and a [`WalkDirectory`] lets the caller choose
+//! the order and the threads; [`Workdir::near_names`] finds what a path
 //! that does not exist was probably meant to be.
 //!
 //! Changes that a call makes together go through an [`OpenChangeSet`]: all of them are made or none, and where the
@@ -123,6 +124,7 @@ mod roots;
 mod shown;
 mod temporary;
 mod walk;
+mod walk_directory;
 mod workdir;
 mod write;
 
@@ -141,5 +143,6 @@ pub use crate::resolve_error::ResolveError;
 pub use crate::roots::RootAccess;
 pub use crate::shown::Shown;
 pub use crate::walk::{Skipped, Walk, WalkEntry, WalkError, WalkOptions};
+pub use crate::walk_directory::{ListedEntry, PassedOver, WalkDirectory, WalkListing};
 pub use crate::workdir::Workdir;
 pub use crate::write::{Existing, Written};

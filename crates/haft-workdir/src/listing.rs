@@ -1,8 +1,9 @@
 use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{AtFlags, Dir, FileType, statat};
-use rustix::io::Errno;
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
 use crate::error::Error;
 use crate::metadata::EntryKind;
@@ -73,30 +74,45 @@ impl Workdir {
     /// Lists a directory as [`Workdir::read_dir`] does, with the names as they are.
     pub(crate) fn list(&self, path: &WorkdirPath) -> Result<Vec<RawEntry>, Error> {
         let failed = |errno| Error::of("list", path, errno);
-        let (handle, below) = self.roots.locate(path);
-        let mut directory = handle.listable(below).and_then(Dir::new).map_err(failed)?;
-        let mut entries = Vec::new();
-        while let Some(entry) = directory.read() {
-            let entry = entry.map_err(failed)?;
-            let name = entry.file_name().to_bytes();
-            if matches!(name, b"." | b"..") {
-                continue;
-            }
-            let file_type = match entry.file_type() {
-                // Some file systems do not say; an entry that is gone by now was not there.
-                FileType::Unknown => {
-                    let handle = directory.fd().map_err(failed)?;
-                    match statat(handle, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW) {
-                        Ok(stat) => FileType::from_raw_mode(stat.st_mode),
-                        Err(Errno::NOENT) => continue,
-                        Err(errno) => return Err(failed(errno)),
-                    }
-                }
-                known => known,
-            };
-            entries.push(RawEntry { name: name.to_vec(), kind: EntryKind::from_file_type(file_type) });
-        }
-        entries.sort_unstable_by(|left, right| left.name.cmp(&right.name));
-        Ok(entries)
+        read_entries(self.listable(path).map_err(failed)?).map_err(failed)
     }
+
+    /// Lists a directory and keeps it open, for what is looked up in it next.
+    pub(crate) fn list_open(&self, path: &WorkdirPath) -> Result<(Vec<RawEntry>, OwnedFd), Error> {
+        let failed = |errno| Error::of("list", path, errno);
+        let handle = self.listable(path).map_err(failed)?;
+        let kept = fcntl_dupfd_cloexec(&handle, 0).map_err(failed)?;
+        Ok((read_entries(handle).map_err(failed)?, kept))
+    }
+
+    fn listable(&self, path: &WorkdirPath) -> Result<OwnedFd, Errno> {
+        let (handle, below) = self.roots.locate(path);
+        handle.listable(below)
+    }
+}
+
+fn read_entries(handle: OwnedFd) -> Result<Vec<RawEntry>, Errno> {
+    let mut directory = Dir::new(handle)?;
+    let mut entries = Vec::new();
+    while let Some(entry) = directory.read() {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if matches!(name, b"." | b"..") {
+            continue;
+        }
+        let file_type = match entry.file_type() {
+            // Some file systems do not say; an entry that is gone by now was not there.
+            FileType::Unknown => {
+                match statat(directory.fd()?, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW) {
+                    Ok(stat) => FileType::from_raw_mode(stat.st_mode),
+                    Err(Errno::NOENT) => continue,
+                    Err(errno) => return Err(errno),
+                }
+            }
+            known => known,
+        };
+        entries.push(RawEntry { name: name.to_vec(), kind: EntryKind::from_file_type(file_type) });
+    }
+    entries.sort_unstable_by(|left, right| left.name.cmp(&right.name));
+    Ok(entries)
 }

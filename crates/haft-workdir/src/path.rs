@@ -103,6 +103,12 @@ impl WorkdirPath {
         if self.is_root() { self.base } else { self.text.len() + 1 }
     }
 
+    /// Returns what every path below this one starts with.
+    pub(crate) fn prefix(&self) -> String {
+        let slash = if self.text.is_empty() || self.text.ends_with('/') { "" } else { "/" };
+        format!("{}{slash}", self.text)
+    }
+
     /// Tells whether this is a root itself.
     pub fn is_root(&self) -> bool {
         self.relative().is_empty()

@@ -1,11 +1,10 @@
 use std::vec;
 
 use crate::error::Error;
-use crate::ignore_rules::{IgnoreRules, Verdict};
-use crate::listing::RawEntry;
 use crate::metadata::{EntryKind, Metadata};
 use crate::path::WorkdirPath;
 use crate::shown::Shown;
+use crate::walk_directory::{ListedEntry, PassedOver, WalkDirectory, WalkListing};
 use crate::workdir::Workdir;
 
 /// What a [`Walk`] includes.
@@ -18,8 +17,8 @@ use crate::workdir::Workdir;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WalkOptions {
-    hidden: bool,
-    ignored: bool,
+    pub(crate) hidden: bool,
+    pub(crate) ignored: bool,
     max_depth: Option<usize>,
 }
 
@@ -119,6 +118,16 @@ pub struct Skipped {
     pub not_unicode: u64,
 }
 
+impl Skipped {
+    /// Counts one entry more.
+    pub(crate) fn count(&mut self, reason: PassedOver) {
+        match reason {
+            PassedOver::Hidden => self.hidden += 1,
+            PassedOver::Ignored => self.ignored += 1,
+        }
+    }
+}
+
 /// A walk over a directory and everything below it.
 ///
 /// Made by [`Workdir::walk`]. It yields the entries below the start, not the start itself, in the order of their paths:
@@ -136,14 +145,15 @@ pub struct Skipped {
 ///   each level, and no handle stays open between two entries.
 /// - Where the main root lies in another, a walk of that yields it as a directory and does not enter it.
 /// - When the root is renamed during the walk, the walk goes on in the directory that was opened.
+///
+/// To walk on several threads, or in another order, take the steps one by one with a [`WalkDirectory`].
 #[derive(Debug)]
 pub struct Walk {
     workdir: Workdir,
     options: WalkOptions,
-    rules: IgnoreRules,
     levels: Vec<Level>,
     /// A directory that was yielded last and is to be listed next.
-    descend_into: Option<WorkdirPath>,
+    descend_into: Option<WalkDirectory>,
     /// The start, when it is a file.
     file: Option<WalkEntry>,
     skipped: Skipped,
@@ -152,8 +162,8 @@ pub struct Walk {
 /// A directory being walked.
 #[derive(Debug)]
 struct Level {
-    directory: WorkdirPath,
-    entries: vec::IntoIter<RawEntry>,
+    directory: WalkDirectory,
+    entries: vec::IntoIter<ListedEntry>,
 }
 
 impl Workdir {
@@ -184,7 +194,6 @@ impl Workdir {
         let mut walk = Walk {
             workdir: self.clone(),
             options,
-            rules: IgnoreRules::default(),
             levels: Vec::new(),
             descend_into: None,
             file: None,
@@ -193,12 +202,9 @@ impl Workdir {
         match self.kind(start)? {
             EntryKind::File => walk.file = Some(walk.entry(start.clone(), EntryKind::File)),
             EntryKind::Directory => {
-                if !options.ignored {
-                    walk.rules.enter_above(self, start);
-                }
-                walk.enter(start)?;
+                walk.enter(self.walk_directory(start, options))?;
                 if options.max_depth == Some(0) {
-                    walk.leave();
+                    walk.levels.clear();
                 }
             }
             kind => return Err(Error::not_a_file(start, kind)),
@@ -217,54 +223,23 @@ impl Walk {
         WalkEntry { workdir: self.workdir.clone(), path, kind }
     }
 
-    fn enter(&mut self, directory: &WorkdirPath) -> Result<(), Error> {
-        let entries = self.workdir.list(directory)?;
-        if !self.options.ignored {
-            self.rules.enter(&self.workdir, directory, Some(&entries));
-        }
-        self.levels.push(Level { directory: directory.clone(), entries: entries.into_iter() });
+    fn enter(&mut self, directory: WalkDirectory) -> Result<(), Error> {
+        let WalkListing { directory, entries, not_unicode, .. } = directory.list()?;
+        self.skipped.not_unicode += not_unicode;
+        self.levels.push(Level { directory, entries: entries.into_iter() });
         Ok(())
     }
 
-    fn leave(&mut self) {
-        self.levels.pop();
-        if !self.options.ignored {
-            self.rules.leave();
-        }
-    }
-
     /// Enters the directory yielded last. One that is gone has no entries.
-    fn descend(&mut self, directory: WorkdirPath) -> Result<(), WalkError> {
-        match self.enter(&directory) {
+    fn descend(&mut self, directory: WalkDirectory) -> Result<(), WalkError> {
+        let path = directory.path().clone();
+        match self.enter(directory) {
             Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
             Err(error) => {
                 self.skipped.unreadable += 1;
-                Err(WalkError { path: directory, source: Box::new(error) })
+                Err(WalkError { path, source: Box::new(error) })
             }
         }
-    }
-
-    /// Decides on an entry of the directory being walked.
-    fn admit(&mut self, directory: &WorkdirPath, entry: RawEntry) -> Option<WalkEntry> {
-        if entry.name == b".git" {
-            return None;
-        }
-        let is_hidden = entry.name.starts_with(b".");
-        let Ok(name) = String::from_utf8(entry.name) else {
-            self.skipped.not_unicode += 1;
-            return None;
-        };
-        let path = directory.child(&name);
-        let verdict = self.rules.verdict(&path, entry.kind);
-        if verdict == Verdict::Ignored {
-            self.skipped.ignored += 1;
-            return None;
-        }
-        if is_hidden && !self.options.hidden && verdict != Verdict::Kept {
-            self.skipped.hidden += 1;
-            return None;
-        }
-        Some(self.entry(path, entry.kind))
     }
 }
 
@@ -281,24 +256,24 @@ impl Iterator for Walk {
             return Some(Err(error));
         }
         loop {
+            let depth = self.levels.len();
             let level = self.levels.last_mut()?;
             let Some(entry) = level.entries.next() else {
-                self.leave();
+                self.levels.pop();
                 continue;
             };
-            let directory = level.directory.clone();
-            let Some(entry) = self.admit(&directory, entry) else {
-                continue;
-            };
-            let depth = self.levels.len();
-            let is_deep_enough = self.options.max_depth.is_none_or(|max| depth < max);
-            if entry.kind == EntryKind::Directory
-                && is_deep_enough
-                && !self.workdir.roots.is_main(&entry.path)
-            {
-                self.descend_into = Some(entry.path.clone());
+            match entry.passed_over {
+                Some(reason) => {
+                    self.skipped.count(reason);
+                    continue;
+                }
+                None if self.options.max_depth.is_none_or(|max| depth < max) => {
+                    self.descend_into = level.directory.enter(&entry);
+                }
+                None => {}
             }
-            return Some(Ok(entry));
+            let path = level.directory.path_of(&entry);
+            return Some(Ok(self.entry(path, entry.kind)));
         }
     }
 }

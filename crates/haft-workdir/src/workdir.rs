@@ -220,6 +220,15 @@ impl Workdir {
         self.open_regular(path).map(|(file, _)| file)
     }
 
+    /// Opens a regular file as [`Self::open_file`] does, with what it is found to be once it is open.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::open_file`].
+    pub fn open_file_with_metadata(&self, path: &WorkdirPath) -> Result<(File, Metadata), Error> {
+        self.open_regular(path).map(|(file, stat)| (file, Metadata::of(&stat)))
+    }
+
     /// Opens a regular file as [`Self::open_file`] does, with what it was found to be once it was open.
     pub(crate) fn open_regular(&self, path: &WorkdirPath) -> Result<(File, Stat), Error> {
         let failed = |errno| Error::of("open", path, errno);

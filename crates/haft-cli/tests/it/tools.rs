@@ -14,10 +14,12 @@ fn lists_the_tools_with_their_arguments() {
                          command [description] [directory] [timeout]
             edit_file    Changes parts of a text file by replacing exact texts.
                          path edits
+            find_files   Finds files whose names are like a text, the best first: for when a name is only known in part.
+                         query [hidden] [limit] [no_ignore] [path]
             glob         Finds files by their names, in the whole working directory unless `path` says otherwise.
                          pattern [hidden] [limit] [no_ignore] [path] [sort]
-            grep         Searches the text of files with a regular expression, in the whole working directory unless `path` says otherwise.
-                         pattern [after] [before] [context] [glob] [hidden] [ignore_case] [limit] [literal] [mode] [multiline] [no_ignore] [path]
+            grep         Searches the text of files with a regular expression, in the whole working directory unless `path` or `paths` says otherwise.
+                         pattern [after] [before] [case] [context] [glob] [hidden] [limit] [literal] [mode] [multiline] [no_ignore] [offset] [path] [paths] [sort] [type]
             list_files   Lists a directory of the working directory as a tree with file sizes.
                          [depth] [hidden] [ignored] [limit] [path]
             read_file    Reads a text file of the working directory, or several with `more`.
@@ -44,6 +46,7 @@ fn prints_whole_specifications_as_json() {
             "apply_patch",
             "bash",
             "edit_file",
+            "find_files",
             "glob",
             "grep",
             "list_files",

@@ -1,13 +1,19 @@
 use super::Request;
-use super::input::Order;
-use crate::left_out::{LeftOut, left_out};
+use crate::left_out::{LeftOut, PassedBy};
+use crate::order::Order;
+use crate::scan::{Place, Rest, Seed, Take, Visit, scan};
 use crate::start::refused;
-use crate::watch::Watch;
+use crate::watch::{Cancelled, Halt, Stop, Watch};
 use haft_core::ToolError;
-use haft_workdir::{EntryKind, Skipped, WalkEntry, WalkOptions, Workdir, WorkdirPath};
+use haft_workdir::{EntryKind, Skipped, WalkListing, WalkOptions, Workdir, WorkdirPath};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
+
+/// How many matches may wait for those before them.
+const MOST_WAITING: usize = 16_384;
 
 /// How many paths that nearly match are named.
 const NEAR_MAX: usize = 3;
@@ -22,6 +28,8 @@ pub(super) struct Findings {
     /// How many entries were looked at.
     pub(super) looked_at: u64,
     pub(super) skipped: Skipped,
+    /// What was not looked at because time was over.
+    pub(super) rest: Option<Rest>,
     /// When nothing matches, what nearly does.
     pub(super) near: Vec<Near>,
     /// When nothing matches, what would if it were not left out.
@@ -37,43 +45,46 @@ pub(super) struct Near {
 
 /// Finds what the request asks for.
 pub(super) fn find(request: &Request, watch: &dyn Watch) -> Result<Findings, ToolError> {
-    let Request { workdir, start, pattern, .. } = request;
+    let Request { workdir, start, .. } = request;
     let options = WalkOptions::default().hidden(request.hidden).ignored(request.no_ignore);
-    let mut walk = workdir.walk(start, options).map_err(refused)?;
-    let mut findings = Findings::default();
-    let mut first = First::new(request);
-    for entry in &mut walk {
-        watch.check()?;
-        // What could not be listed is counted by the walk.
-        let Ok(entry) = entry else { continue };
-        findings.looked_at += 1;
-        watch.looked_at(findings.looked_at);
-        let Some(relative) = entry.path().relative_to(start) else { continue };
-        if pattern.matches(relative)
-            && let Some(found) = wanted(request, &entry)
-        {
-            findings.total += 1;
-            first.add(found);
-        } else if findings.total == 0
-            && findings.near.len() < NEAR_MAX
-            && matches!(entry.kind(), EntryKind::File | EntryKind::Directory)
-            && pattern.nearly_matches(relative)
-        {
-            let is_directory = entry.kind() == EntryKind::Directory;
-            findings.near.push(Near { path: entry.into_path(), is_directory });
-        }
-    }
-    findings.skipped = walk.skipped();
+    let listing = workdir.walk_directory(start, options).list().map_err(refused)?;
+    let visit = GlobVisit { request, has_match: AtomicBool::new(false) };
+    let gathered = Gathered {
+        findings: Findings::default(),
+        first: First::new(request),
+        passed_by: PassedBy::default(),
+    };
+    let seeds = vec![Seed::Directory(listing)];
+    let (gathered, rest) = scan(&visit, gathered, seeds, request.options.threads, watch)?;
+    let Gathered { mut findings, first, passed_by } = gathered;
     findings.paths = first.into_paths();
+    findings.rest = rest;
     if findings.total > 0 {
         findings.near.clear();
-    } else {
-        findings.overlooked = overlooked(request, findings.skipped, watch)?;
+    } else if rest.is_none() {
+        findings.overlooked = overlooked(request, passed_by, watch)?;
         if findings.near.is_empty() {
             findings.near = near_directories(request);
         }
     }
     Ok(findings)
+}
+
+/// Looks for entries that match, of the kind asked for.
+struct GlobVisit<'r> {
+    request: &'r Request,
+    /// Whether something matches, so that what nearly does is not needed.
+    has_match: AtomicBool,
+}
+
+/// What is found in a part of the tree.
+#[derive(Default)]
+struct Part {
+    matches: Vec<Match>,
+    near: Vec<Near>,
+    looked_at: u64,
+    skipped: Skipped,
+    passed_by: PassedBy,
 }
 
 /// An entry that is of the kind asked for.
@@ -83,28 +94,123 @@ struct Match {
     modified: Option<SystemTime>,
 }
 
-/// Takes an entry of the kind asked for. A symbolic link is taken for what it leads to, if that is inside the same root.
-fn wanted(request: &Request, entry: &WalkEntry) -> Option<Match> {
-    let wanted = if request.pattern.wants_directories() { EntryKind::Directory } else { EntryKind::File };
-    let target = match entry.kind() {
-        EntryKind::Symlink => {
-            let target = request.workdir.resolve(entry.path().as_str()).ok()?;
+impl Visit for GlobVisit<'_> {
+    type Buffers = ();
+    type Part = Part;
+    const IS_CHEAP: bool = true;
+
+    fn buffers(&self) {}
+
+    fn choose(&self, start: &WorkdirPath, listing: &WalkListing, part: &mut Part) -> Vec<usize> {
+        part.skipped = listing.skipped();
+        part.passed_by.add(listing);
+        let pattern = &self.request.pattern;
+        let wanted = self.request.wanted();
+        let mut relative = listing.path().relative_to(start).unwrap_or_default().to_owned();
+        if !relative.is_empty() {
+            relative.push('/');
+        }
+        let above = relative.len();
+        let mut chosen = Vec::new();
+        for (at, entry) in listing.entries().iter().enumerate() {
+            if entry.passed_over().is_some() {
+                continue;
+            }
+            part.looked_at += 1;
+            relative.truncate(above);
+            relative.push_str(entry.name());
+            let kind = entry.kind();
+            if (kind == wanted || kind == EntryKind::Symlink) && pattern.matches(&relative) {
+                chosen.push(at);
+            } else if part.near.len() < NEAR_MAX
+                && !self.has_match.load(Ordering::Relaxed)
+                && matches!(kind, EntryKind::File | EntryKind::Directory)
+                && pattern.nearly_matches(&relative)
+            {
+                let is_directory = kind == EntryKind::Directory;
+                part.near.push(Near { path: listing.path_of(entry), is_directory });
+            }
+        }
+        chosen
+    }
+
+    fn unreadable(&self, part: &mut Part) {
+        part.skipped.unreadable += 1;
+    }
+
+    fn visit(&self, (): &mut (), place: Place<'_>, part: &mut Part, _: &Halt<'_>) -> Result<(), Stop> {
+        if let Place::Entry(listing, entry) = place
+            && let Some(found) = self.found(listing.path_of(entry), entry.kind())
+        {
+            self.has_match.store(true, Ordering::Relaxed);
+            part.matches.push(found);
+        }
+        Ok(())
+    }
+
+    fn weight(part: &Part) -> usize {
+        part.matches.len()
+    }
+}
+
+impl GlobVisit<'_> {
+    /// Takes an entry of the kind asked for. A symbolic link is taken for what it leads to, if that is inside the same root.
+    fn found(&self, path: WorkdirPath, kind: EntryKind) -> Option<Match> {
+        let request = self.request;
+        let is_link = kind == EntryKind::Symlink;
+        let target = if is_link {
+            let target = request.workdir.resolve(path.as_str()).ok()?;
             // What is in another root is not declared to be looked at.
             Some(target).filter(|target| target.is_absolute() == request.start.is_absolute())?
+        } else {
+            path.clone()
+        };
+        let mut modified = None;
+        if is_link || request.order == Order::Modified {
+            let metadata = request.workdir.metadata(&target).ok()?;
+            if metadata.kind() != request.wanted() {
+                return None;
+            }
+            modified = metadata.modified();
         }
-        kind if kind == wanted => entry.path().clone(),
-        _ => return None,
-    };
-    let modified = if entry.kind() == EntryKind::Symlink || request.order == Order::Modified {
-        let metadata = request.workdir.metadata(&target).ok()?;
-        if metadata.kind() != wanted {
-            return None;
-        }
-        metadata.modified()
-    } else {
-        None
-    };
-    Some(Match { path: entry.path().clone(), modified })
+        Some(Match { path, modified })
+    }
+}
+
+/// Puts the parts together.
+struct Gathered {
+    findings: Findings,
+    first: First,
+    passed_by: PassedBy,
+}
+
+impl Take<Part> for Gathered {
+    fn take(&mut self, part: Part) -> ControlFlow<()> {
+        let Self { findings, first, passed_by } = self;
+        findings.total += part.matches.len() as u64;
+        part.matches.into_iter().for_each(|found| first.add(found));
+        let room = NEAR_MAX - findings.near.len();
+        findings.near.extend(part.near.into_iter().take(room));
+        findings.looked_at += part.looked_at;
+        let skipped = &mut findings.skipped;
+        skipped.hidden += part.skipped.hidden;
+        skipped.ignored += part.skipped.ignored;
+        skipped.unreadable += part.skipped.unreadable;
+        skipped.not_unicode += part.skipped.not_unicode;
+        passed_by.append(part.passed_by);
+        ControlFlow::Continue(())
+    }
+
+    fn most_waiting(&self) -> usize {
+        MOST_WAITING
+    }
+}
+
+impl Request {
+    /// The kind of entries asked for.
+    fn wanted(&self) -> EntryKind {
+        if self.pattern.wants_directories() { EntryKind::Directory } else { EntryKind::File }
+    }
 }
 
 /// The first matches in the order asked for; it never holds more than the limit.
@@ -151,18 +257,17 @@ impl First {
 }
 
 /// Looks for a match among what was left out because it is hidden or ignored; bounded, so it may miss one.
-fn overlooked(request: &Request, skipped: Skipped, watch: &dyn Watch) -> Result<Option<LeftOut>, ToolError> {
-    if skipped.hidden + skipped.ignored == 0 {
-        return Ok(None);
-    }
-    let Ok(entries) = left_out(&request.workdir, &request.start, request.hidden, request.no_ignore) else {
-        return Ok(None);
-    };
-    let wanted = if request.pattern.wants_directories() { EntryKind::Directory } else { EntryKind::File };
-    for entry in entries {
-        watch.check()?;
+fn overlooked(
+    request: &Request,
+    passed_by: PassedBy,
+    watch: &dyn Watch,
+) -> Result<Option<LeftOut>, Cancelled> {
+    for entry in passed_by.left_out(&request.workdir, request.hidden) {
+        if watch.is_cancelled() {
+            return Err(Cancelled);
+        }
         let relative = entry.path.relative_to(&request.start);
-        if entry.kind == wanted && relative.is_some_and(|path| request.pattern.matches(path)) {
+        if entry.kind == request.wanted() && relative.is_some_and(|path| request.pattern.matches(path)) {
             return Ok(Some(entry));
         }
     }

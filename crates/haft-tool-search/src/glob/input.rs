@@ -1,5 +1,6 @@
+use crate::order::Order;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// The arguments of `glob`. The comments are what the model reads.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -25,18 +26,6 @@ pub(super) struct GlobInput {
     /// How to order the paths: `path`, or `modified` with the file changed last first.
     #[serde(default)]
     pub(super) sort: Order,
-}
-
-/// The order of paths.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
-pub(super) enum Order {
-    // The variants have no comments of their own, so that the schema is a plain list of words; it shows the default by
-    // writing it out.
-    #[default]
-    Path,
-    Modified,
 }
 
 fn here() -> String {

@@ -2,8 +2,9 @@
 
 use super::Request;
 use super::find::{Findings, Near};
-use super::input::Order;
-use crate::wording::{OneLine, Quoted, TEXT_BYTES, counted, either, not_searched, push_line};
+use crate::order::Order;
+use crate::scan::Rest;
+use crate::wording::{OneLine, Quoted, TEXT_BYTES, counted, either, not_listed, push_line};
 use haft_core::ToolOutput;
 use haft_workdir::Skipped;
 use serde_json::json;
@@ -25,13 +26,15 @@ pub(super) fn output(request: &Request, findings: &Findings) -> ToolOutput {
         text.push_str(&nothing(request, findings));
     } else {
         push_line(&mut text, &summary(request, findings, shown));
-        push_line(&mut text, &sentence(findings.skipped));
+        push_line(&mut text, &not_listed(findings.skipped));
+        push_line(&mut text, &Rest::next_step(findings.rest));
     }
     let Skipped { hidden, ignored, unreadable, not_unicode, .. } = findings.skipped;
     ToolOutput::text(text).with_details(json!({
         "total": findings.total,
         "shown": shown,
         "looked_at": findings.looked_at,
+        "out_of_time": findings.rest.map(Rest::details),
         "skipped": {
             "hidden": hidden,
             "ignored": ignored,
@@ -43,7 +46,10 @@ pub(super) fn output(request: &Request, findings: &Findings) -> ToolOutput {
 
 fn summary(request: &Request, findings: &Findings, shown: u64) -> String {
     let noun = request.noun();
-    let total = counted(findings.total, noun);
+    let total = match findings.rest {
+        None => counted(findings.total, noun),
+        Some(_) => format!("at least {}", counted(findings.total, noun)),
+    };
     if shown == findings.total {
         return total;
     }
@@ -68,8 +74,11 @@ fn nothing(request: &Request, findings: &Findings) -> String {
     };
     let looked_at = counted(findings.looked_at, "entry");
     let mut text = format!("no {} for {}{place}, among {looked_at}", request.noun(), Quoted(&request.text));
-    push_line(&mut text, &sentence(findings.skipped));
-    push_line(&mut text, &next_step(request, findings));
+    push_line(&mut text, &not_listed(findings.skipped));
+    push_line(&mut text, &Rest::next_step(findings.rest));
+    if findings.rest.is_none() {
+        push_line(&mut text, &next_step(request, findings));
+    }
     text
 }
 
@@ -108,12 +117,4 @@ impl Request {
     fn noun(&self) -> &'static str {
         if self.pattern.wants_directories() { "directory" } else { "file" }
     }
-}
-
-/// Says what could not be looked at; empty where that is nothing.
-fn sentence(skipped: Skipped) -> String {
-    not_searched(&[
-        (skipped.unreadable, "directory", " that cannot be listed"),
-        (skipped.not_unicode, "entry", " with a name that is not UTF-8"),
-    ])
 }

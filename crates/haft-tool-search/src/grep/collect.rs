@@ -1,54 +1,34 @@
+use super::found::{Found, Hit, Lines};
 use super::input::Mode;
 use super::pattern::Pattern;
-use crate::excerpt::{excerpt, may_be_cut, without_end};
-use crate::watch::{Cancelled, Watch};
-use crate::wording::room_of;
+use crate::excerpt::{may_be_cut, without_end};
+use crate::watch::{Halt, Stop};
+use crate::wording::{TEXT_BYTES, room_of};
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkError, SinkMatch};
 use std::fmt::Write as _;
 use std::io;
 
-/// What stands between two groups of lines.
-pub(super) const BREAK: &str = "--\n";
-
 /// How many lines of one match that spans lines are shown.
 const LINES_OF_A_MATCH: usize = 40;
 
-/// How much may still be taken.
+/// After how many matches it is asked whether to stop. Reading asks too, so this is for files that are one piece.
+const MATCHES_IN_ONE_GO: u64 = 64;
+
+/// What is wanted of a file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
-    /// The most matches, nothing where they are only counted.
-    pub(super) matches: Option<u64>,
-    /// The most text, in bytes; a short line takes more of it than it has.
-    pub(super) bytes: usize,
-}
-
-/// What was found in one file.
-#[derive(Debug, Default)]
-pub(super) struct Found {
-    pub(super) matches: u64,
-    /// The text of each match with its context, after a line `--` where lines are left out before it.
-    pub(super) hits: Vec<String>,
-    /// Whether a line was cut.
-    pub(super) cut: bool,
-    pub(super) end: End,
-}
-
-/// Why collecting ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum End {
-    /// Nothing more is there, or nothing more was asked for.
-    #[default]
-    Done,
-    /// There is another match, for which there is no room.
-    Limit,
-    /// There is more text than there is room for.
-    Full,
+pub(super) struct Want {
+    /// Up to how many matches are counted.
+    pub(super) count: u64,
+    /// After how many matches to start to write them out; nothing where they are only counted.
+    pub(super) from: Option<u64>,
+    /// How many are written out at most. Those that fill a reply are enough, too.
+    pub(super) write: usize,
 }
 
 /// Why the search of one file broke off.
 #[derive(Debug)]
 pub(super) enum Broken {
-    Cancelled,
+    Stopped(Stop),
     Io(io::Error),
 }
 
@@ -62,101 +42,90 @@ impl SinkError for Broken {
     }
 }
 
-impl From<Cancelled> for Broken {
-    fn from(_: Cancelled) -> Self {
-        Self::Cancelled
-    }
-}
-
-/// Takes the matches of one file, as the searcher finds them, until there is no room for more.
+/// Takes the matches of one file, as the searcher finds them, until no more are wanted.
 pub(super) struct Collector<'a> {
-    /// The file's path as results name it.
-    path: &'a str,
+    /// Writes the file's path as results name it.
+    name: &'a dyn Fn() -> String,
+    /// The path, once it was needed.
+    path: Option<String>,
     pattern: &'a Pattern,
     mode: Mode,
-    room: Room,
-    watch: &'a dyn Watch,
+    want: Want,
+    halt: &'a Halt<'a>,
     pub(super) found: Found,
     pub(super) is_binary: bool,
     /// Lines before a match that has not come yet.
     before: Lines,
     /// Whether lines were left out since the last hit.
     gap: bool,
-    /// How much of the room is taken.
-    room_taken: usize,
-}
-
-/// Lines as they are shown.
-#[derive(Debug, Default)]
-struct Lines {
-    text: String,
-    cut: bool,
+    /// Whether the match that came last was written out, so that the lines behind it are too.
+    is_writing: bool,
+    /// How much room all hits take.
+    written: usize,
 }
 
 impl<'a> Collector<'a> {
     pub(super) fn new(
-        path: &'a str,
+        name: &'a dyn Fn() -> String,
         pattern: &'a Pattern,
         mode: Mode,
-        room: Room,
-        watch: &'a dyn Watch,
+        want: Want,
+        halt: &'a Halt<'a>,
     ) -> Self {
         Self {
-            path,
+            name,
+            path: None,
             pattern,
             mode,
-            room,
-            watch,
-            found: Found::default(),
+            want,
+            halt,
+            found: Found { from: want.from, ..Found::default() },
             is_binary: false,
             before: Lines::default(),
             gap: true,
-            room_taken: 0,
+            is_writing: false,
+            written: 0,
         }
     }
 
-    fn fits(&self, room: usize) -> bool {
-        self.room_taken + room <= self.room.bytes
+    /// Tells whether a match that comes now is written out.
+    fn has_room(&self) -> bool {
+        self.found.hits.len() < self.want.write && self.written <= TEXT_BYTES
     }
 
-    /// Takes a match with the lines before it; tells whether there may be room for another.
-    fn take(&mut self, lines: &Lines, with_context: bool) -> bool {
+    /// Takes a match with the lines before it.
+    fn take(&mut self, found: &SinkMatch<'_>) {
         let before = std::mem::take(&mut self.before);
-        let gap = std::mem::take(&mut self.gap);
-        let start = |gap| if gap && with_context { BREAK } else { "" };
-        let mut hit = format!("{}{}{}", start(gap), before.text, lines.text);
-        if !self.fits(room_of(&hit)) {
-            // The match matters more than what is around it.
-            self.found.end = End::Full;
-            hit = format!("{}{}", start(gap || !before.text.is_empty()), lines.text);
-            if !self.fits(room_of(&hit)) {
-                return false;
-            }
+        self.is_writing = self.has_room() && self.want.from.is_some_and(|from| from <= self.found.matches);
+        if !self.is_writing {
+            self.gap = true;
+            return;
         }
-        self.room_taken += room_of(&hit);
-        self.found.cut |= before.cut | lines.cut;
-        self.found.matches += 1;
-        self.found.hits.push(hit);
-        self.found.end != End::Full
+        let gap = std::mem::take(&mut self.gap);
+        let path = self.path.take().unwrap_or_else(self.name);
+        let lines = self.write_match(&path, found);
+        self.path = Some(path);
+        self.written += room_of(&before.text) + room_of(&lines.text);
+        self.found.hits.push(Hit { gap, before, lines, after: Lines::default() });
     }
 
     /// Writes the lines of a match.
-    fn write_match(&self, found: &SinkMatch<'_>) -> Lines {
+    fn write_match(&self, path: &str, found: &SinkMatch<'_>) -> Lines {
         let mut lines = Lines::default();
         let first = found.line_number().unwrap_or_default();
         let mut more = 0;
         for (number, (index, line)) in (first..).zip(found.lines().enumerate()) {
             let focus = if index == 0 && may_be_cut(line) { self.focus(found, line) } else { 0..0 };
-            let bytes = lines.text.len() + self.path.len() + line.len();
-            if index > 0 && (index >= LINES_OF_A_MATCH || !self.fits(bytes)) {
+            let bytes = lines.text.len() + path.len() + line.len();
+            if index > 0 && (index >= LINES_OF_A_MATCH || self.written + bytes > TEXT_BYTES) {
                 more += 1;
                 continue;
             }
-            lines.push(self.path, number, ':', line, focus);
+            lines.push(path, number, ':', line, focus);
         }
         if more > 0 {
             // Writing to a string cannot fail.
-            let _ = writeln!(lines.text, "{}: … {more} more lines of this match", self.path);
+            let _ = writeln!(lines.text, "{path}: … {more} more lines of this match");
             lines.cut = true;
         }
         lines
@@ -176,60 +145,42 @@ impl<'a> Collector<'a> {
     }
 }
 
-impl Lines {
-    fn push(&mut self, path: &str, number: u64, separator: char, line: &[u8], focus: std::ops::Range<usize>) {
-        let shown = excerpt(line, focus);
-        self.cut |= shown.cut;
-        let space = if shown.text.is_empty() { "" } else { " " };
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.text, "{path}{separator}{number}{separator}{space}{}", shown.text);
-    }
-}
-
 impl Sink for Collector<'_> {
     type Error = Broken;
 
-    fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Broken> {
-        self.watch.check()?;
-        if self.room.matches == Some(self.found.matches) {
-            self.found.end = End::Limit;
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Broken> {
+        if self.found.matches.is_multiple_of(MATCHES_IN_ONE_GO) {
+            self.halt.check().map_err(Broken::Stopped)?;
+        }
+        if self.found.matches >= self.want.count {
+            self.found.has_more = true;
             return Ok(false);
         }
-        Ok(match self.mode {
-            Mode::Content => {
-                let with_context = searcher.before_context() + searcher.after_context() > 0;
-                self.take(&self.write_match(found), with_context)
-            }
-            Mode::Files => {
-                self.found.matches += 1;
-                false
-            }
-            Mode::Count => {
-                self.found.matches += 1;
-                true
-            }
-        })
+        if self.mode == Mode::Content {
+            self.take(found);
+        }
+        self.found.matches += 1;
+        Ok(self.mode != Mode::Files)
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, Broken> {
-        let mut line = Lines::default();
-        line.push(self.path, context.line_number().unwrap_or_default(), '-', context.bytes(), 0..0);
-        match self.found.hits.last_mut() {
-            Some(hit) if *context.kind() == SinkContextKind::After => {
-                let room = room_of(&line.text);
-                if self.room_taken + room > self.room.bytes {
-                    self.found.end = End::Full;
-                    return Ok(false);
-                }
-                self.room_taken += room;
-                self.found.cut |= line.cut;
-                hit.push_str(&line.text);
-            }
-            _ => {
-                self.before.text.push_str(&line.text);
-                self.before.cut |= line.cut;
-            }
+        let is_after = *context.kind() == SinkContextKind::After;
+        let is_wanted = if is_after { self.is_writing } else { self.want.from.is_some() && self.has_room() };
+        if !is_wanted {
+            return Ok(true);
         }
+        let path = self.path.get_or_insert_with(self.name);
+        let mut line = Lines::default();
+        line.push(path, context.line_number().unwrap_or_default(), '-', context.bytes(), 0..0);
+        let lines = match self.found.hits.last_mut() {
+            Some(hit) if is_after => {
+                self.written += room_of(&line.text);
+                &mut hit.after
+            }
+            _ => &mut self.before,
+        };
+        lines.text.push_str(&line.text);
+        lines.cut |= line.cut;
         Ok(true)
     }
 

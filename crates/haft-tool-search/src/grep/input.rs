@@ -1,3 +1,4 @@
+use crate::order::Order;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,10 +12,18 @@ pub(super) struct GrepInput {
     /// The directory or file to search.
     #[serde(default = "here")]
     pub(super) path: String,
+    /// Several directories or files to search, in place of `path`.
+    #[serde(default)]
+    #[schemars(length(max = 16))]
+    pub(super) paths: Vec<String>,
     /// Which files of a directory to search: `*.rs`, `*.{ts,tsx}`, `src/**/*.py`, or `!*.lock` for all others.
     #[serde(default)]
     #[schemars(with = "String", skip_serializing_if = "Option::is_none", length(max = 1000))]
     pub(super) glob: Option<String>,
+    /// Which type of files of a directory to search, by its name: `rust`, `py`, `ts`, `js`, `go`, `java`, `cpp`, `md` and many more.
+    #[serde(default, rename = "type")]
+    #[schemars(with = "String", skip_serializing_if = "Option::is_none", length(max = 100))]
+    pub(super) file_type: Option<String>,
     /// What to give: `content` gives the matches, `files` only the paths of files that have any, `count` how many each file has.
     #[serde(default)]
     pub(super) mode: Mode,
@@ -30,10 +39,9 @@ pub(super) struct GrepInput {
     #[serde(default)]
     #[schemars(with = "u8", skip_serializing_if = "Option::is_none", range(max = 20))]
     pub(super) after: Option<u8>,
-    /// Whether letter case is ignored. By default it is if the pattern has no upper-case letter.
+    /// Whether letter case counts: with `smart` it does if the pattern has an upper-case letter.
     #[serde(default)]
-    #[schemars(with = "bool", skip_serializing_if = "Option::is_none")]
-    pub(super) ignore_case: Option<bool>,
+    pub(super) case: Case,
     /// Whether to look for the pattern as it is written, not as a regular expression.
     #[serde(default)]
     pub(super) literal: bool,
@@ -44,6 +52,10 @@ pub(super) struct GrepInput {
     #[serde(default = "usual_limit")]
     #[schemars(range(min = 1, max = 1000))]
     pub(super) limit: u16,
+    /// How many of the first matches to pass over, or files if `mode` is `files` or `count`: to see what comes after those that were given.
+    #[serde(default)]
+    #[schemars(range(max = 100_000))]
+    pub(super) offset: u32,
     /// Whether to search hidden files too. By default only if `glob` names one, as `.github/**` does.
     #[serde(default)]
     #[schemars(with = "bool", skip_serializing_if = "Option::is_none")]
@@ -51,6 +63,9 @@ pub(super) struct GrepInput {
     /// Whether to search files too that .gitignore leaves out.
     #[serde(default)]
     pub(super) no_ignore: bool,
+    /// How to order the files: `path`, or `modified` with the one changed last first.
+    #[serde(default)]
+    pub(super) sort: Order,
 }
 
 /// What a search gives.
@@ -64,6 +79,17 @@ pub(super) enum Mode {
     Content,
     Files,
     Count,
+}
+
+/// Whether letter case counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub(super) enum Case {
+    #[default]
+    Smart,
+    Sensitive,
+    Insensitive,
 }
 
 fn here() -> String {

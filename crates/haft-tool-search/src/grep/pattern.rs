@@ -1,5 +1,6 @@
 mod refusal;
 
+use super::input::Case;
 use grep_matcher::{LineTerminator, Matcher as _};
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use haft_core::ToolError;
@@ -17,8 +18,8 @@ const AUTOMATON_BYTES: usize = 2 << 20;
 /// How a pattern is to be understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PatternOptions {
-    /// Whether letter case is ignored; by default it is where the pattern has no upper-case letter.
-    pub(super) ignore_case: Option<bool>,
+    /// Whether letter case counts.
+    pub(super) case: Case,
     /// Whether the pattern is the text itself.
     pub(super) literal: bool,
     /// Whether a match may span lines.
@@ -98,7 +99,7 @@ impl Pattern {
 
     /// Tells whether upper and lower case are different.
     pub(super) fn tells_case_apart(&self) -> bool {
-        let PatternOptions { ignore_case, literal, .. } = self.options;
+        let PatternOptions { case, literal, .. } = self.options;
         let mut escaped = false;
         // The letter of an escape such as `\S` is no letter of the text.
         let has_upper_case = self.text.chars().any(|character| {
@@ -106,7 +107,11 @@ impl Pattern {
             escaped = character == '\\' && !escaped;
             is_text && character.is_uppercase()
         });
-        !ignore_case.unwrap_or(!has_upper_case)
+        match case {
+            Case::Smart => has_upper_case,
+            Case::Sensitive => true,
+            Case::Insensitive => false,
+        }
     }
 
     pub(super) fn matcher(&self) -> &RegexMatcher {
@@ -146,9 +151,10 @@ fn build(
         .size_limit(effort.pattern)
         .dfa_size_limit(AUTOMATON_BYTES)
         .crlf(line_end.is_crlf());
-    match options.ignore_case {
-        Some(ignored) => builder.case_insensitive(ignored),
-        None => builder.case_smart(true),
+    match options.case {
+        Case::Smart => builder.case_smart(true),
+        Case::Sensitive => builder.case_insensitive(false),
+        Case::Insensitive => builder.case_insensitive(true),
     };
     if options.multiline {
         builder.line_terminator(None).dot_matches_new_line(true);

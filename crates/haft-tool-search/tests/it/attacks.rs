@@ -2,7 +2,9 @@ use crate::{call, registry, text};
 use expect_test::{Expect, expect};
 use haft_core::{ReplyStatus, ToolCall};
 use haft_testkit::Tree;
-use haft_tools_core::{AllowAll, Batch, CallScope, LocalExecutor, ToolExecutor as _};
+use haft_tools_core::{
+    AccessMode, AllowAll, Batch, CallScope, LocalExecutor, Policy, Resource, Rule, Scheme, ToolExecutor as _,
+};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::fs;
@@ -201,5 +203,40 @@ async fn a_call_that_was_cancelled_does_not_search() {
     let batch = Batch::new(CallScope::new("run-1".parse().unwrap()), calls.to_vec()).cancelled_by(token);
     for reply in executor.execute_batch(batch).await.into_replies().unwrap() {
         assert_eq!(reply.status, ReplyStatus::Cancelled);
+    }
+}
+
+#[tokio::test]
+async fn what_a_policy_denies_to_read_is_not_searched_from_above() {
+    let tree =
+        Tree::new().file("secrets/key", "needle\n").file("src/a.rs", "needle\n").link("src/to", "../secrets");
+    let secrets = Resource::subtree(Scheme::new("file"), "secrets");
+    let policy = Policy::new()
+        .allow(Rule::access(AccessMode::Read, Resource::subtree(Scheme::new("file"), "")))
+        .deny(Rule::access(AccessMode::Read, secrets));
+    let executor = LocalExecutor::builder(registry(&tree)).policy(policy).build();
+    let denied = [
+        ("grep", json!({ "pattern": "needle" })),
+        ("grep", json!({ "pattern": "needle", "path": "secrets/key" })),
+        ("grep", json!({ "pattern": "needle", "paths": ["src", "src/to"] })),
+        ("glob", json!({ "pattern": "*" })),
+        ("find_files", json!({ "query": "key" })),
+    ];
+    let allowed = [
+        ("grep", json!({ "pattern": "needle", "path": "src" })),
+        ("glob", json!({ "pattern": "*", "path": "src" })),
+        ("find_files", json!({ "query": "a", "path": "src" })),
+    ];
+    for (tool, input, is_allowed) in denied
+        .into_iter()
+        .map(|(tool, input)| (tool, input, false))
+        .chain(allowed.into_iter().map(|(tool, input)| (tool, input, true)))
+    {
+        let call = ToolCall::new("c1".parse().unwrap(), tool, input.clone());
+        let batch = Batch::new(CallScope::new("run-1".parse().unwrap()), vec![call]);
+        let reply = executor.execute_batch(batch).await.into_replies().unwrap().remove(0);
+        let text = reply.output.to_text();
+        assert_eq!(reply.status.is_ok(), is_allowed, "{tool} {input}: {text}");
+        assert!(!text.contains("key:1:") && !text.contains("key\n"), "{tool} {input}: {text}");
     }
 }

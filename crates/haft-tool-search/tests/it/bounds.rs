@@ -28,17 +28,17 @@ fn matches_stop_before_the_output_is_too_long() {
         "grep",
         json!({ "pattern": "x", "limit": 1000 }),
         &expect![[r#"
-        102 lines
-        102 matches in 1 file; stopped because the output is full, there is more: narrow `pattern`, `path` or `glob`, or set `mode` to `files` or `count`
-    "#]],
+            102 lines
+            102 of 500 matches, in 1 file; stopped because the output is full: for the next set `offset` to 102, narrow `pattern`, `path` or `glob`, or set `mode` to `files` or `count`
+        "#]],
     );
     check_end(
         &tree,
         "grep",
         json!({ "pattern": "x", "limit": 1000, "context": 20 }),
         &expect![[r#"
-            101 lines
-            101 matches in 1 file; stopped because the output is full, there is more: narrow `pattern`, `path` or `glob`, ask for less context, or set `mode` to `files`
+            102 lines
+            102 of 500 matches, in 1 file; stopped because the output is full: for the next set `offset` to 102, narrow `pattern`, `path` or `glob`, ask for less context, or set `mode` to `files`
         "#]],
     );
     check_end(
@@ -61,8 +61,8 @@ fn many_matches_with_breaks_between_them_stop_before_the_output_is_too_long() {
         "grep",
         json!({ "pattern": "x", "limit": 1000, "after": 1 }),
         &expect![[r#"
-            1900 lines
-            634 matches in 1 file; stopped because the output is full, there is more: narrow `pattern`, `path` or `glob`, ask for less context, or set `mode` to `files`
+            1901 lines
+            634 of at least 2000 matches, in 1 file; stopped because the output is full: for the next set `offset` to 634, narrow `pattern`, `path` or `glob`, ask for less context, or set `mode` to `files`
         "#]],
     );
 }
@@ -77,18 +77,18 @@ fn context_gives_way_to_matches() {
         "grep",
         json!({ "pattern": "x", "before": 20 }),
         &expect![[r#"
-        86 lines
-        5 matches in 1 file; stopped because the output is full, there is more: narrow `pattern`, `path` or `glob`, ask for less context, or set `mode` to `files`
-    "#]],
+            86 lines
+            5 of 6 matches, in 1 file; stopped because the output is full: for the next set `offset` to 5, narrow `pattern`, `path` or `glob`, ask for less context, or set `mode` to `files`
+        "#]],
     );
     check_end(
         &tree,
         "grep",
         json!({ "pattern": "x", "after": 20 }),
         &expect![[r#"
-        90 lines
-        5 matches in 1 file; stopped because the output is full, there is more: narrow `pattern`, `path` or `glob`, ask for less context, or set `mode` to `files`
-    "#]],
+            90 lines
+            5 of 6 matches, in 1 file; stopped because the output is full: for the next set `offset` to 5, narrow `pattern`, `path` or `glob`, ask for less context, or set `mode` to `files`
+        "#]],
     );
 }
 
@@ -101,18 +101,18 @@ fn paths_stop_before_the_output_is_too_long() {
         "grep",
         json!({ "pattern": "x", "mode": "files", "limit": 1000 }),
         &expect![[r#"
-        129 lines
-        129 files with matches; stopped because the output is full, there is more: narrow `pattern`, `path` or `glob`
-    "#]],
+            129 lines
+            129 of 300 files with matches; stopped because the output is full: for the next set `offset` to 129, narrow `pattern`, `path` or `glob`
+        "#]],
     );
     check_end(
         &tree,
         "grep",
         json!({ "pattern": "x", "mode": "count", "limit": 1000 }),
         &expect![[r#"
-        128 lines
-        128 matches in 128 files; stopped because the output is full, there is more: narrow `pattern`, `path` or `glob`
-    "#]],
+            128 lines
+            128 of 300 files with matches; stopped because the output is full: for the next set `offset` to 128, narrow `pattern`, `path` or `glob`
+        "#]],
     );
     check_end(
         &tree,
@@ -133,9 +133,9 @@ fn the_highest_limit_is_not_to_be_raised() {
         "grep",
         json!({ "pattern": "x", "limit": 1000 }),
         &expect![[r#"
-        1000 lines
-        1000 matches in 1000 files; stopped at `limit`, there are more: narrow `pattern`, `path` or `glob`
-    "#]],
+            1000 lines
+            1000 of 1001 matches, in 1000 files; stopped at `limit`: for the next set `offset` to 1000, or narrow `pattern`, `path` or `glob`
+        "#]],
     );
     check_end(
         &tree,

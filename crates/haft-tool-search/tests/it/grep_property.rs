@@ -102,7 +102,7 @@ impl Search {
             "pattern": pattern, "literal": literal, "before": before, "after": after, "limit": limit, "mode": mode,
         });
         if let Some(ignore_case) = ignore_case {
-            input["ignore_case"] = json!(ignore_case);
+            input["case"] = json!(if *ignore_case { "insensitive" } else { "sensitive" });
         }
         input
     }
@@ -132,12 +132,17 @@ fn lines(content: &[u8]) -> Vec<&[u8]> {
 /// What the model should get, found line by line.
 fn naive(files: &Files, search: &Search) -> String {
     let regex = search.regex();
-    let (mut text, mut matches, mut matched_files, mut more) = (String::new(), 0, 0, false);
+    let (mut text, mut matches, mut matched_files, mut total) = (String::new(), 0, 0, 0);
     for (path, content) in files {
         let path = path.join("/");
         let lines = lines(content);
-        let room = search.limit - matches;
         let all: Vec<usize> = (0..lines.len()).filter(|index| regex.is_match(lines[*index])).collect();
+        let is_over = total > search.limit;
+        total += all.len();
+        if is_over {
+            continue;
+        }
+        let room = search.limit - matches;
         let taken = &all[..all.len().min(room)];
         // The next match, for which there is no room, ends what is shown after the last.
         let end = all.get(room).copied().unwrap_or(lines.len());
@@ -163,23 +168,24 @@ fn naive(files: &Files, search: &Search) -> String {
         }
         matches += taken.len();
         matched_files += usize::from(!taken.is_empty());
-        more |= all.len() > room;
-        if more {
-            break;
-        }
     }
     let plural =
         |number: usize, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
-    let count =
-        format!("{} in {}", plural(matches, "match", "matches"), plural(matched_files, "file", "files"));
-    match (matches, more) {
-        (0, _) => String::new(),
-        (_, false) => format!("{text}\n{count}"),
-        (_, true) => format!(
-            "{text}\n{count}; stopped at `limit`, there are more: narrow `pattern`, `path` or `glob`{}",
-            if search.limit < 1000 { ", or raise `limit`" } else { "" }
+    let files = plural(matched_files, "file", "files");
+    let all = plural(total, "match", "matches");
+    match matches {
+        0 => String::new(),
+        _ if matches == total => format!("{text}\n{all} in {files}"),
+        _ => format!(
+            "{text}\n{matches} of {all}, in {files}; stopped at `limit`: for the next set `offset` to {matches}, \
+             raise `limit`, or narrow `pattern`, `path` or `glob`",
         ),
     }
+}
+
+/// The lines of results, without what is said after them.
+fn results(found: &str) -> Vec<String> {
+    found.split_once("\n\n").map_or("", |(results, _)| results).lines().map(str::to_owned).collect()
 }
 
 proptest! {
@@ -208,15 +214,31 @@ proptest! {
             .map(|(path, content)| (path.join("/"), lines(content).iter().filter(|line| regex.is_match(line)).count()))
             .filter(|(_, count)| *count > 0)
             .collect();
-        let results = |mode| {
-            let found = text(&tree, "grep", search.input(mode));
-            let lines: Vec<String> = found.split_once("\n\n").map_or("", |(results, _)| results).lines().map(str::to_owned).collect();
-            lines
-        };
+        let results = |mode| results(&text(&tree, "grep", search.input(mode)));
         let paths: Vec<String> = counts.iter().map(|(path, _)| path.clone()).collect();
         prop_assert_eq!(results("files"), paths);
         let counted: Vec<String> = counts.iter().map(|(path, count)| format!("{path}: {count}")).collect();
         prop_assert_eq!(results("count"), counted);
+    }
+
+    #[test]
+    fn pages_put_together_are_the_whole(files in files(), search in search(), mode in prop::sample::select(vec!["content", "files", "count"]), sort in prop::sample::select(vec!["path", "modified"])) {
+        let tree = tree(&files);
+        let page = |limit: usize, offset: usize| {
+            let mut input = search.input(mode);
+            for (name, value) in [("before", json!(0)), ("after", json!(0)), ("limit", json!(limit)), ("offset", json!(offset)), ("sort", json!(sort))] {
+                input[name] = value;
+            }
+            results(&text(&tree, "grep", input))
+        };
+        let whole = page(1000, 0);
+        let mut put_together = Vec::new();
+        while put_together.len() < whole.len() {
+            let next = page(search.limit.min(3), put_together.len());
+            prop_assert!(!next.is_empty(), "nothing after {put_together:?} of {whole:?}");
+            put_together.extend(next);
+        }
+        prop_assert_eq!(put_together, whole);
     }
 
     #[test]
@@ -225,9 +247,9 @@ proptest! {
         pattern in prop::sample::select(vec!["[ab]{1,2}", "a.*?b", "b\n+a", "a[^a]+b", "b$.^a"]),
     ) {
         let tree = tree(&files);
-        let options = json!({ "pattern": pattern, "multiline": true, "ignore_case": false, "limit": 1000 });
+        let options = json!({ "pattern": pattern, "multiline": true, "case": "sensitive", "limit": 1000 });
         let found = text(&tree, "grep", options);
-        let found: Vec<&str> = found.split_once("\n\n").map_or("", |(results, _)| results).lines().collect();
+        let found = results(&found);
         let regex = RegexBuilder::new(pattern).multi_line(true).dot_matches_new_line(true).crlf(true).build().unwrap();
         let mut expected = Vec::new();
         for (path, content) in &files {

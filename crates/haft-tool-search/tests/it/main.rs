@@ -10,6 +10,7 @@ mod glob_property;
 mod grep_property;
 mod pages;
 mod specs;
+mod threads;
 
 use haft_core::ToolReply;
 use haft_testkit::Tree;
@@ -23,8 +24,13 @@ fn registry(tree: &Tree) -> ToolRegistry {
 
 /// Runs one call.
 fn call(tree: &Tree, tool: &str, input: Value) -> ToolReply {
+    call_of(&registry(tree), tool, input)
+}
+
+/// Runs one call of a tool of a registry.
+fn call_of(registry: &ToolRegistry, tool: &str, input: Value) -> ToolReply {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    runtime.block_on(haft_testkit::call(&registry(tree), tool, input))
+    runtime.block_on(haft_testkit::call(registry, tool, input))
 }
 
 /// Runs one call and gives what the model gets.

@@ -33,5 +33,6 @@ mod reading;
 mod renaming;
 mod resolving;
 mod roots;
+mod stepping;
 mod walking;
 mod writing;

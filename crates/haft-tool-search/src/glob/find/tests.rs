@@ -1,32 +1,48 @@
 use super::*;
 use crate::glob::input::GlobInput;
+use crate::options::SearchOptions;
 use haft_core::ToolErrorKind;
 use haft_testkit::Tree;
 use serde_json::{Value, json};
-use std::cell::Cell;
 use std::fs;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Calls `act` with the number of entries looked at, and wants to stop when it has given back `true`.
 struct Hook<F> {
     act: F,
-    stop: Cell<bool>,
+    stop: AtomicBool,
 }
 
-impl<F: Fn(u64) -> bool> Watch for Hook<F> {
+impl<F: Fn(u64) -> bool> Hook<F> {
+    fn new(act: F) -> Self {
+        Self { act, stop: AtomicBool::new(false) }
+    }
+}
+
+impl<F: Fn(u64) -> bool + Sync> Watch for Hook<F> {
     fn is_cancelled(&self) -> bool {
-        self.stop.get()
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn is_out_of_time(&self) -> bool {
+        false
     }
 
     fn looked_at(&self, files: u64) {
-        self.stop.set((self.act)(files));
+        self.stop.store((self.act)(files), Ordering::Relaxed);
     }
 }
 
-fn run(tree: &Tree, input: Value, act: impl Fn(u64) -> bool) -> Result<Vec<String>, ToolError> {
+/// One thread, so that what happens meanwhile happens at a known place.
+fn options() -> SearchOptions {
+    SearchOptions::default().threads(1)
+}
+
+fn run(tree: &Tree, input: Value, act: impl Fn(u64) -> bool + Sync) -> Result<Vec<String>, ToolError> {
     let input: GlobInput = serde_json::from_value(input).unwrap();
-    let (_, request) = Request::resolve(&tree.workdir(), input).unwrap();
-    let findings = find(&request, &Hook { act, stop: Cell::new(false) })?;
+    let (_, request) = Request::resolve(&tree.workdir(), options(), input).unwrap();
+    let findings = find(&request, &Hook::new(act))?;
     Ok(findings.paths.iter().map(ToString::to_string).collect())
 }
 
@@ -36,12 +52,12 @@ fn letters() -> Tree {
 
 #[test]
 fn stops_before_the_next_entry_once_it_is_cancelled() {
-    let looked_at = Cell::new(0);
+    let looked_at = AtomicU64::new(0);
     let error = run(&letters(), json!({ "pattern": "*" }), |entries| {
-        looked_at.set(entries);
+        looked_at.store(entries, Ordering::Relaxed);
         entries == 2
     });
-    assert_eq!((error.unwrap_err().kind(), looked_at.get()), (ToolErrorKind::Cancelled, 2));
+    assert_eq!((error.unwrap_err().kind(), looked_at.into_inner()), (ToolErrorKind::Cancelled, 2));
 }
 
 #[test]

@@ -2,7 +2,7 @@ use super::*;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-const REGEX: PatternOptions = PatternOptions { ignore_case: None, literal: false, multiline: false };
+const REGEX: PatternOptions = PatternOptions { case: Case::Smart, literal: false, multiline: false };
 const LITERAL: PatternOptions = PatternOptions { literal: true, ..REGEX };
 const MULTILINE: PatternOptions = PatternOptions { multiline: true, ..REGEX };
 
@@ -28,9 +28,9 @@ fn ignores_letter_case_unless_the_pattern_has_an_upper_case_letter() {
     check_match(r"foo\S", REGEX, &["FOOx"], &["foo "]);
     check_match("a.B", LITERAL, &["a.B"], &["a.b", "axB"]);
     check_match("a.b", LITERAL, &["a.b", "A.B"], &["axb"]);
-    check_match("Foo", PatternOptions { ignore_case: Some(true), ..REGEX }, &["foo"], &[]);
-    check_match("foo", PatternOptions { ignore_case: Some(false), ..REGEX }, &["foo"], &["FOO"]);
-    check_match("ÄB", PatternOptions { ignore_case: Some(true), ..REGEX }, &["äb"], &[]);
+    check_match("Foo", PatternOptions { case: Case::Insensitive, ..REGEX }, &["foo"], &[]);
+    check_match("foo", PatternOptions { case: Case::Sensitive, ..REGEX }, &["foo"], &["FOO"]);
+    check_match("ÄB", PatternOptions { case: Case::Insensitive, ..REGEX }, &["äb"], &[]);
 }
 
 #[test]
@@ -43,8 +43,8 @@ fn knows_whether_letter_case_counts() {
     check(r"foo\S", REGEX, false);
     check(r"foo\\S", REGEX, true);
     check(r"foo\S", LITERAL, true);
-    check("foo", PatternOptions { ignore_case: Some(false), ..REGEX }, true);
-    check("Foo", PatternOptions { ignore_case: Some(true), ..REGEX }, false);
+    check("foo", PatternOptions { case: Case::Sensitive, ..REGEX }, true);
+    check("Foo", PatternOptions { case: Case::Insensitive, ..REGEX }, false);
 }
 
 #[test]
@@ -257,7 +257,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_panics(text in "\\PC{0,40}", ignore_case in any::<Option<bool>>(), literal: bool, multiline: bool) {
-        let _ = Pattern::compile(&text, PatternOptions { ignore_case, literal, multiline });
+    fn nothing_panics(text in "\\PC{0,40}", case in prop::sample::select(vec![Case::Smart, Case::Sensitive, Case::Insensitive]), literal: bool, multiline: bool) {
+        let _ = Pattern::compile(&text, PatternOptions { case, literal, multiline });
     }
 }

@@ -1,0 +1,228 @@
+use std::fs::File;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{Mode, OFlags, fstat, openat};
+use rustix::io::Errno;
+
+use crate::error::Error;
+use crate::ignore_rules::{IgnoreRules, Verdict};
+use crate::metadata::{EntryKind, Metadata};
+use crate::path::WorkdirPath;
+use crate::walk::{Skipped, WalkOptions};
+use crate::workdir::Workdir;
+
+/// A directory of a walk that its caller takes step by step, in any order and on any thread.
+///
+/// It keeps every promise of a [`Walk`](crate::Walk) about what is yielded and what is followed: a directory is listed from
+/// the root's handle without following a link, with the ignore rules of all that is above it. What it leaves to the
+/// caller is which directory comes next.
+///
+/// ```
+/// use haft_workdir::{EntryKind, WalkOptions, Workdir};
+///
+/// let directory = tempfile::tempdir()?;
+/// std::fs::create_dir(directory.path().join("src"))?;
+/// std::fs::write(directory.path().join("src/main.rs"), "fn main() {}")?;
+/// std::fs::write(directory.path().join("build.log"), "")?;
+/// std::fs::write(directory.path().join(".gitignore"), "*.log")?;
+///
+/// let workdir = Workdir::open(directory.path())?;
+/// let mut found = Vec::new();
+/// let mut next = vec![workdir.walk_directory(&workdir.resolve(".")?, WalkOptions::default())];
+/// while let Some(directory) = next.pop() {
+///     let listing = directory.list()?;
+///     for entry in listing.included() {
+///         next.extend(listing.enter(entry));
+///         if entry.kind() == EntryKind::File {
+///             let (_file, metadata) = listing.open_file(entry)?;
+///             found.push((listing.path_of(entry).to_string(), metadata.size()));
+///         }
+///     }
+/// }
+/// assert_eq!(found, [("src/main.rs".to_owned(), 12)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct WalkDirectory {
+    workdir: Workdir,
+    options: WalkOptions,
+    path: WorkdirPath,
+    /// The rules of the directories above it, and once it is listed its own.
+    rules: IgnoreRules,
+}
+
+/// What is in a directory of a walk.
+///
+/// It keeps the directory open, so that its files are opened without looking up the way to them again: drop it when it is
+/// no longer needed, since a process can only have so many directories open.
+#[derive(Debug)]
+pub struct WalkListing {
+    pub(crate) directory: WalkDirectory,
+    pub(crate) entries: Vec<ListedEntry>,
+    pub(crate) not_unicode: u64,
+    handle: OwnedFd,
+}
+
+/// One entry of a [`WalkListing`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedEntry {
+    name: Box<str>,
+    pub(crate) kind: EntryKind,
+    pub(crate) passed_over: Option<PassedOver>,
+}
+
+/// Why a walk passes over an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PassedOver {
+    /// Its name starts with `.`, and no ignore rule keeps it.
+    Hidden,
+    /// Ignore rules leave it out.
+    Ignored,
+}
+
+impl Workdir {
+    /// Makes the first step of a walk that its caller takes on from there.
+    ///
+    /// It reads the ignore files above the directory, unless ignored entries are included. Whether there is a directory at
+    /// `start` is found out when it is [listed](WalkDirectory::list). The depth of the options is left to the caller.
+    pub fn walk_directory(&self, start: &WorkdirPath, options: WalkOptions) -> WalkDirectory {
+        let rules = if options.ignored { IgnoreRules::default() } else { IgnoreRules::above(self, start) };
+        WalkDirectory { workdir: self.clone(), options, path: start.clone(), rules }
+    }
+}
+
+impl WalkDirectory {
+    /// Returns where the directory is.
+    pub fn path(&self) -> &WorkdirPath {
+        &self.path
+    }
+
+    /// Lists the directory, sorted by the bytes of the names.
+    ///
+    /// The whole listing is held in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`]; [`Error::NotADirectory`]; [`Error::Changed`] when the path is or passes through a symbolic
+    /// link; [`Error::Io`].
+    pub fn list(mut self) -> Result<WalkListing, Error> {
+        let (raw, handle) = self.workdir.list_open(&self.path)?;
+        if !self.options.ignored {
+            self.rules = self.rules.below(&self.workdir, &self.path, Some(&raw));
+        }
+        let mut path = self.path.prefix();
+        let above = path.len();
+        let mut not_unicode = 0;
+        let mut entries = Vec::with_capacity(raw.len());
+        for entry in raw {
+            if entry.name == b".git" {
+                continue;
+            }
+            let Ok(name) = String::from_utf8(entry.name) else {
+                not_unicode += 1;
+                continue;
+            };
+            path.truncate(above);
+            path.push_str(&name);
+            let passed_over = self.passes_over(&path, &name, entry.kind);
+            entries.push(ListedEntry { name: name.into(), kind: entry.kind, passed_over });
+        }
+        Ok(WalkListing { directory: self, entries, not_unicode, handle })
+    }
+
+    fn passes_over(&self, path: &str, name: &str, kind: EntryKind) -> Option<PassedOver> {
+        match self.rules.verdict(path, kind) {
+            Verdict::Ignored => Some(PassedOver::Ignored),
+            Verdict::Unmentioned if name.starts_with('.') && !self.options.hidden => Some(PassedOver::Hidden),
+            Verdict::Kept | Verdict::Unmentioned => None,
+        }
+    }
+
+    /// Returns where an entry of the listing of this directory is.
+    pub(crate) fn path_of(&self, entry: &ListedEntry) -> WorkdirPath {
+        self.path.child(&entry.name)
+    }
+
+    /// Goes on in an entry of the listing of this directory.
+    pub(crate) fn enter(&self, entry: &ListedEntry) -> Option<Self> {
+        if entry.kind != EntryKind::Directory || entry.passed_over.is_some() {
+            return None;
+        }
+        let path = self.path_of(entry);
+        (!self.workdir.roots.is_main(&path)).then(|| Self { path, ..self.clone() })
+    }
+}
+
+impl WalkListing {
+    /// Returns where the listed directory is.
+    pub fn path(&self) -> &WorkdirPath {
+        &self.directory.path
+    }
+
+    /// Returns the entries, also those that the walk passes over, but not `.git` and not names that are not UTF-8.
+    pub fn entries(&self) -> &[ListedEntry] {
+        &self.entries
+    }
+
+    /// Yields the entries that the walk does not pass over.
+    pub fn included(&self) -> impl Iterator<Item = &ListedEntry> {
+        self.entries.iter().filter(|entry| entry.passed_over.is_none())
+    }
+
+    /// Counts what the walk passes over in this directory; none of it is unreadable.
+    pub fn skipped(&self) -> Skipped {
+        let mut skipped = Skipped { not_unicode: self.not_unicode, ..Skipped::default() };
+        self.entries.iter().filter_map(|entry| entry.passed_over).for_each(|reason| skipped.count(reason));
+        skipped
+    }
+
+    /// Returns where an entry of this listing is. Of a symbolic link it is the link itself, which operations refuse.
+    pub fn path_of(&self, entry: &ListedEntry) -> WorkdirPath {
+        self.directory.path_of(entry)
+    }
+
+    /// Goes on in an entry of this listing: nothing unless it is a directory that the walk goes into.
+    pub fn enter(&self, entry: &ListedEntry) -> Option<WalkDirectory> {
+        self.directory.enter(entry)
+    }
+
+    /// Opens a regular file of this listing for reading, with what it is found to be once it is open.
+    ///
+    /// What was no regular file when the directory was listed is refused without being opened. Whatever took the place of the
+    /// file since is not followed if it is a link, is not waited for, and is refused.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workdir::open_file`].
+    pub fn open_file(&self, entry: &ListedEntry) -> Result<(File, Metadata), Error> {
+        let failed = |errno: Errno| Error::of("open", &self.path_of(entry), errno);
+        if entry.kind != EntryKind::File {
+            return Err(Error::not_a_file(&self.path_of(entry), entry.kind));
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let opened = openat(&self.handle, &*entry.name, flags, Mode::empty()).map_err(failed)?;
+        let stat = fstat(&opened).map_err(failed)?;
+        match EntryKind::of(&stat) {
+            EntryKind::File => Ok((File::from(opened), Metadata::of(&stat))),
+            kind => Err(Error::not_a_file(&self.path_of(entry), kind)),
+        }
+    }
+}
+
+impl ListedEntry {
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns what the entry is. Links are not followed.
+    pub fn kind(&self) -> EntryKind {
+        self.kind
+    }
+
+    /// Tells why the walk passes over the entry, nothing where it does not.
+    pub fn passed_over(&self) -> Option<PassedOver> {
+        self.passed_over
+    }
+}
