@@ -166,6 +166,8 @@ mod tests {
              search         the sources of many crates searched and listed, against ripgrep, and half a million files in \
              a second (haft-tool-search)\n\
              serve          calls, lists and listeners that are served, against a server of rmcp (haft-mcp)\n\
+             shell          a script and a program that do nothing, against the system, and a large output that is kept \
+             (haft-tool-shell)\n\
              store          opening the database, a grant look-up, a journal append, and a claim (haft-store)\n\
              \nRun one with `cargo xtask bench NAME [-- ARGUMENTS]`.\n"
         );
