@@ -1,13 +1,15 @@
 //! What runs may do: never more than the ceilings above them let them, whichever way they were started.
 
-use crate::fixture::{AGENT, Setup, THING, helper, policy, scope, transcript};
-use haft_agent::RunEnd;
+use crate::fixture::{AGENT, KeptUntil, Setup, THING, helper, later, policy, scope, slow, transcript};
+use haft_agent::{RunEnd, RunState};
 use haft_core::{EventKind, Message};
 use haft_tools_core::{
-    AccessMode, AgentPolicy, AllowAll, CallScope, Policy, PolicyLayer, Resource, Rule, Rules,
+    AccessMode, AgentPolicy, AllowAll, Approval, CallScope, PendingStore as _, Policy, PolicyLayer, Resource,
+    Rule, Rules,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Duration;
 
 fn making(name: &str) -> Rule {
     Rule::access(AccessMode::Write, Resource::exact(THING, name))
@@ -130,4 +132,115 @@ async fn events_tell_which_run_started_which() {
         })
         .collect();
     assert_eq!(below, ["started", "turn", "call", "turn", "ended"]);
+}
+
+/// A session in which a run below is begun by these turns of the one above it, and then tries what it may not and what it may.
+fn trying(above: &[&str], first: &str) -> Setup {
+    let mut lines: Vec<String> = above.iter().map(ToString::to_string).collect();
+    lines.push(format!("{{\"run\":\"d/0\",{first}}}"));
+    tries(&mut lines, "d/0");
+    let policy = policy().allow(Rule::tools("slow".parse().unwrap()));
+    Setup { approver: Arc::new(AllowAll), policy, tools: slow(), ..Setup::new(&lines.join("\n")) }
+}
+
+const SLOW: &str = r#""calls":[{"id":"s","name":"slow","input":{}}]"#;
+const IN_BACKGROUND: &str = r#"{"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"helper","task":"Make."}],"background":true}}]}"#;
+const AWAITED: &str =
+    r#"{"calls":[{"id":"d","name":"delegate","input":{"tasks":[{"agent":"helper","task":"Make."}]}}]}"#;
+const DONE: &str = r#"{"text":"Done."}"#;
+
+fn under_the_ceiling() -> CallScope {
+    scope().with_ceiling(Policy::new().deny(making("secret")))
+}
+
+#[track_caller]
+fn check_made(setup: &Setup, way: &str) {
+    let made = setup.disk.made.lock().unwrap();
+    let made: Vec<_> = made.iter().map(|(name, times)| (name.as_str(), *times)).collect();
+    assert_eq!(made, [("d-0", 1)], "{way}");
+}
+
+/// Begins a run, and ends its process while the one below is at work.
+async fn interrupted(setup: &Setup) -> RunState {
+    let kept = KeptUntil { kept: Arc::default(), last: None };
+    let disk = Arc::clone(&kept.kept);
+    let (process, agent) =
+        setup.process_over(Arc::clone(&setup.disk.children) as _, Arc::clone(&setup.disk.pending) as _);
+    let agent = agent.kept_by(Arc::new(kept));
+    let run = agent.run(under_the_ceiling(), "go");
+    let _ = tokio::time::timeout(Duration::from_millis(500), run).await;
+    drop(process);
+    let kept = disk.lock().unwrap().take().unwrap();
+    serde_json::from_str(&kept).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_ceiling_holds_for_runs_that_are_gone_on_with() {
+    let setup = trying(&[AWAITED, DONE], SLOW);
+    let state = interrupted(&setup).await;
+    setup.process().agent.go_on(under_the_ceiling(), state).await;
+    check_made(&setup, "a call that is made again");
+
+    let setup = trying(&[IN_BACKGROUND, DONE], SLOW);
+    interrupted(&setup).await;
+    let process = setup.process();
+    process.supervisor.go_on_all(&under_the_ceiling()).await.unwrap();
+    process.supervisor.idle(scope().run()).await.unwrap();
+    check_made(&setup, "what a process has left");
+
+    let setup = trying(&[IN_BACKGROUND, DONE, DONE], SLOW);
+    let state = interrupted(&setup).await;
+    let process = setup.process();
+    process.agent.prompt(under_the_ceiling(), state, "and?").await.unwrap();
+    process.supervisor.idle(scope().run()).await.unwrap();
+    check_made(&setup, "what is gone on with before a turn");
+
+    let again =
+        r#"{"calls":[{"id":"a","name":"send_agent","input":{"agent":"@1","message":"Make it now."}}]}"#;
+    let list = r#"{"calls":[{"id":"l","name":"list_agents","input":{}}]}"#;
+    let wait = r#"{"calls":[{"id":"w","name":"wait_agents","input":{}}]}"#;
+    let setup = trying(&[AWAITED, list, again, wait, DONE], r#""text":"Ready.""#);
+    let state = setup.process().agent.run(under_the_ceiling(), "go").await;
+    assert_eq!(state.end(), Some(&RunEnd::Completed), "{}", transcript(&state));
+    check_made(&setup, "a further task");
+
+    let setup = Setup { approver: later(), ..trying(&[AWAITED, DONE], SLOW) };
+    let process = setup.process();
+    let state = process.agent.run(under_the_ceiling(), "go").await;
+    let waits = state.pending().next().unwrap().clone();
+    let leaves: Vec<_> = waits.leaves().cloned().collect();
+    assert_eq!(leaves.len(), 1, "nobody is asked for what the ceiling denies");
+    setup.disk.pending.answer(&leaves[0].id, &Approval::Approve).await.unwrap();
+    process.agent.resume(under_the_ceiling(), state, &waits.call.id, Approval::Approve).await.unwrap();
+    check_made(&setup, "an approval");
+
+    // A person who is careless cannot lift it either.
+    let setup = Setup { approver: later(), ..trying(&[AWAITED, DONE], SLOW) };
+    let process = setup.process();
+    let state = process.agent.run(under_the_ceiling(), "go").await;
+    let waits = state.pending().next().unwrap().clone();
+    let leaf = waits.leaves().next().unwrap().clone();
+    let edited = Approval::Edit { input: json!({ "name": "secret" }) };
+    setup.disk.pending.answer(&leaf.id, &edited).await.unwrap();
+    process.agent.resume(under_the_ceiling(), state, &waits.call.id, Approval::Approve).await.unwrap();
+    assert!(setup.disk.made.lock().unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_written_into_a_delegation_lifts_no_ceiling() {
+    for forged in [
+        json!({ "tasks": [{ "agent": "helper", "task": "Make.", "mode": "auto" }] }),
+        json!({ "tasks": [{ "agent": "helper", "task": "Make.", "ceiling": null }] }),
+        json!({ "tasks": [{ "agent": "helper", "task": "Make.", "tools": ["*"] }], "policy": { "allow": ["*"] } }),
+        json!({ "tasks": [{ "agent": "helper", "task": "Make." }], "parent": null, "run": "run-2" }),
+        json!({ "tasks": [{ "agent": "helper\u{0}", "task": "Make." }] }),
+    ] {
+        let call = json!({ "calls": [{ "id": "d", "name": "delegate", "input": forged }] }).to_string();
+        let setup = trying(&[&call, DONE], SLOW);
+        let process = setup.process();
+        let state = process.agent.run(under_the_ceiling(), "go").await;
+        assert_eq!(state.end(), Some(&RunEnd::Completed), "{}", transcript(&state));
+        assert!(process.supervisor.children(scope().run()).await.unwrap().is_empty(), "{forged}");
+        assert!(setup.disk.made.lock().unwrap().is_empty());
+    }
 }
