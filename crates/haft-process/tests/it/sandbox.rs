@@ -346,19 +346,20 @@ async fn refuses_system_calls() {
 
 #[tokio::test]
 async fn has_directories_of_its_own_for_what_is_temporary() {
-    let Some(place) = Place::new() else { return };
-    let scratch = Scratch::within(&place.root).expect("it is made");
+    let Some(elsewhere) = Place::new() else { return };
+    let scratch = Scratch::within(&elsewhere.root).expect("it is made");
     let free = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("there is room");
-    let free = free.path().canonicalize().expect("it is there");
-    if free.starts_with("/tmp") {
+    let root = free.path().canonicalize().expect("it is there");
+    if root.starts_with("/tmp") {
         eprintln!("skipped, because the target directory is in /tmp");
         return;
     }
     // What a machine's variables name may lie in /tmp, which would then be left as it is.
-    let programs = Environment::minimal();
-    let confinement = Confinement::of_programs(&programs).write(&free).scratch(&scratch);
+    fs::create_dir(root.join("in")).expect("it is made");
+    let programs = Confinement::of_programs(&Environment::minimal());
+    let confinement = programs.write(root.join("in")).scratch(&scratch);
     assert_eq!(Sandbox::probe().temporary_directory(&confinement), Some("/tmp".into()));
-    let place = Place { confinement, ..place };
+    let place = Place { _directory: free, root, confinement };
     let (code, output) = place.run("ls /tmp; mkdir /tmp/d && mktemp /tmp/d/XXXX >/dev/null; echo $?").await;
     assert_eq!((code, output.as_str()), (Some(0), "0\n"));
     assert!(scratch.path().join("tmp/d").is_dir());

@@ -3,6 +3,7 @@ use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use rustix::fs::CWD;
 use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
@@ -26,6 +27,8 @@ struct Mount {
     what: CString,
     place: CString,
     is_read_only: bool,
+    /// What is mounted, once it was opened.
+    tree: OnceLock<OwnedFd>,
 }
 
 impl Namespaces {
@@ -85,7 +88,8 @@ impl Namespaces {
     }
 
     fn mount(&mut self, what: &Path, place: &Path, is_read_only: bool) -> io::Result<()> {
-        self.mounts.push(Mount { what: text(what)?, place: text(place)?, is_read_only });
+        let (what, place) = (text(what)?, text(place)?);
+        self.mounts.push(Mount { what, place, is_read_only, tree: OnceLock::new() });
         Ok(())
     }
 
@@ -99,6 +103,10 @@ impl Namespaces {
         if self.has_own_network {
             calls::bring_loopback_up()?;
         }
+        // What is mounted may lie in a place in which something else is mounted before it, as scratch directories in `/tmp` do.
+        for mount in &self.mounts {
+            mount.open()?;
+        }
         for mount in &self.mounts {
             mount.make()?;
         }
@@ -111,7 +119,7 @@ impl Namespaces {
 }
 
 impl Mount {
-    fn make(&self) -> io::Result<()> {
+    fn open(&self) -> io::Result<()> {
         let flags = OpenTreeFlags::OPEN_TREE_CLONE
             | OpenTreeFlags::OPEN_TREE_CLOEXEC
             | OpenTreeFlags::AT_RECURSIVE
@@ -120,6 +128,13 @@ impl Mount {
         if self.is_read_only {
             calls::make_read_only(tree.as_fd())?;
         }
+        // It is opened once, in the process that it is for.
+        let _ = self.tree.set(tree);
+        Ok(())
+    }
+
+    fn make(&self) -> io::Result<()> {
+        let Some(tree) = self.tree.get() else { return Ok(()) };
         let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
         Ok(move_mount(tree.as_fd(), c"", CWD, self.place.as_c_str(), flags)?)
     }
