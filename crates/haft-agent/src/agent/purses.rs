@@ -28,7 +28,7 @@ impl Purses {
     pub(super) fn of(&self, run: &RunId, state: &RunState) -> Purse {
         let mut purses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         purses.retain(|_, purse| purse.is_in_use());
-        let purse = purses.entry(run.clone()).or_insert_with(|| Purse::of(state));
+        let purse = purses.entry(run.clone()).or_default();
         purse.follow(state.account());
         purse.know(state.counted());
         purse.clone()
