@@ -108,9 +108,6 @@ impl House {
             Some(drive) => drive,
             None => self.live.enter(&order.record.run, &order.token).await,
         };
-        if order.apart.is_none() {
-            order.apart = order.is_apart().then(|| self.apart.enter(&order.record.run));
-        }
         loop {
             let attempt = AssertUnwindSafe(self.try_drive(&order)).catch_unwind().await;
             let driven = match attempt {
