@@ -1,5 +1,9 @@
 //! What a message holds, as pieces that a wire format can carry or that say what it cannot.
 
+#[cfg(any(feature = "genai", feature = "openai"))]
+use crate::names::written_id;
+#[cfg(any(feature = "genai", feature = "openai"))]
+use haft_core::ToolReply;
 use haft_core::{Blob, Content, Visible};
 
 /// How much of an address or a name is shown in a note, in characters.
@@ -57,6 +61,29 @@ pub(crate) fn joined(pieces: &[Piece<'_>]) -> String {
         _ => None,
     });
     texts.collect::<Vec<_>>().join("\n")
+}
+
+/// Writes the reply to a call where it is one text; pieces that are none go to `shown`, with a word on whose they are.
+#[cfg(any(feature = "genai", feature = "openai"))]
+pub(crate) fn reply_text<'a>(
+    reply: &'a ToolReply,
+    takes: Takes,
+    mut shown: impl FnMut(String, Piece<'a>),
+) -> String {
+    let mut lines = Vec::new();
+    if !reply.status.is_ok() {
+        lines.push(format!("[{}]", reply.status));
+    }
+    for piece in pieces(&reply.output.content, takes) {
+        if let Piece::Text(text) = piece {
+            lines.push(text);
+        } else {
+            lines.push(format!("[{}: shown after the replies]", piece.name()));
+            let id = written_id(reply.call_id.as_str());
+            shown(format!("[{} of the reply to {id}]", piece.name()), piece);
+        }
+    }
+    lines.join("\n")
 }
 
 fn add<'a>(content: &'a Content, takes: Takes, pieces: &mut Vec<Piece<'a>>) {

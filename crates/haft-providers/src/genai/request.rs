@@ -6,7 +6,7 @@ use crate::ToolChoice;
 use crate::function::function;
 use crate::kept::{Kept, arguments};
 use crate::names::written_id;
-use crate::piece::{Piece, Takes, pieces};
+use crate::piece::{Piece, Takes, pieces, reply_text};
 use genai::adapter::AdapterKind;
 use genai::chat::{
     ChatMessage, ChatOptions, ChatRequest, ContentPart, MessageContent, Tool, ToolCall, ToolChoice as Choice,
@@ -136,21 +136,10 @@ fn part(piece: &Piece<'_>) -> ContentPart {
 
 /// Writes the reply to a call; what is no text goes to `shown`, with a word on whose it is.
 fn result(reply: &ToolReply, takes: Takes, shown: &mut Vec<ContentPart>) -> ToolResponse {
-    let id = written_id(reply.call_id.as_str());
-    let mut lines = Vec::new();
-    if !reply.status.is_ok() {
-        lines.push(format!("[{}]", reply.status));
-    }
-    for piece in pieces(&reply.output.content, takes) {
-        if let Piece::Text(text) = piece {
-            lines.push(text);
-        } else {
-            lines.push(format!("[{}: shown after the replies]", piece.name()));
-            shown.push(ContentPart::from_text(format!("[{} of the reply to {id}]", piece.name())));
-            shown.push(part(&piece));
-        }
-    }
-    ToolResponse::new(id, lines.join("\n"))
+    let text = reply_text(reply, takes, |whose, piece| {
+        shown.extend([ContentPart::from_text(whose), part(&piece)]);
+    });
+    ToolResponse::new(written_id(reply.call_id.as_str()), text)
 }
 
 /// Writes what a model said, behind what its adapter wants back.

@@ -5,7 +5,7 @@ use crate::function::function;
 use crate::kept::{Kept, Wire, add_extra, arguments};
 use crate::names::{NameRule, written_id};
 use crate::openai::tools::choice;
-use crate::piece::{Piece, Takes, joined, pieces};
+use crate::piece::{Piece, Takes, joined, pieces, reply_text};
 use haft_core::{AssistantPart, Content, Message, ToolReply};
 use haft_model::ModelRequest;
 use serde_json::{Map, Value, json};
@@ -129,21 +129,10 @@ fn part(piece: &Piece<'_>) -> Value {
 
 /// Writes the reply to a call; what is no text goes to `shown`, with a word on whose it is.
 fn result(reply: &ToolReply, takes: Takes, shown: &mut Vec<Value>) -> Value {
-    let id = written_id(reply.call_id.as_str());
-    let mut lines = Vec::new();
-    if !reply.status.is_ok() {
-        lines.push(format!("[{}]", reply.status));
-    }
-    for piece in pieces(&reply.output.content, takes) {
-        if let Piece::Text(text) = piece {
-            lines.push(text);
-        } else {
-            lines.push(format!("[{}: shown after the replies]", piece.name()));
-            let whose = format!("[{} of the reply to {id}]", piece.name());
-            shown.extend([json!({ "type": "text", "text": whose }), part(&piece)]);
-        }
-    }
-    json!({ "role": "tool", "tool_call_id": id, "content": lines.join("\n") })
+    let text = reply_text(reply, takes, |whose, piece| {
+        shown.extend([json!({ "type": "text", "text": whose }), part(&piece)]);
+    });
+    json!({ "role": "tool", "tool_call_id": written_id(reply.call_id.as_str()), "content": text })
 }
 
 fn assistant(parts: &[AssistantPart], rule: NameRule) -> Value {
