@@ -6,7 +6,6 @@ mod search;
 use crate::options::SearchOptions;
 use crate::start::Start;
 use crate::watch::run_blocking;
-use crate::wording::Quoted;
 use async_trait::async_trait;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_tools_core::{Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input};
@@ -92,15 +91,7 @@ impl Request {
         let query = Query::parse(&query)?;
         let start = Start::resolve(workdir, &path)?;
         let accesses = start.accesses(no_ignore).collect();
-        let start = match start {
-            Start::Directory(start) => start,
-            Start::File(file) => {
-                return Err(ToolError::invalid_input(format!(
-                    "{} is a file, not a directory; leave out `path` or set it to a directory",
-                    Quoted(file.as_str())
-                )));
-            }
-        };
+        let start = start.into_directory()?;
         let hidden = hidden.unwrap_or_else(|| query.names_hidden());
         let request =
             Self { workdir: workdir.clone(), start, query, limit: limit.into(), hidden, no_ignore, options };

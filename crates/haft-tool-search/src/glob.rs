@@ -7,7 +7,6 @@ use crate::order::Order;
 use crate::path_pattern::PathPattern;
 use crate::start::Start;
 use crate::watch::run_blocking;
-use crate::wording::Quoted;
 use async_trait::async_trait;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_tools_core::{Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input};
@@ -94,15 +93,7 @@ impl Request {
         let GlobInput { pattern: text, path, limit, hidden, no_ignore, sort } = input;
         let start = Start::resolve(workdir, &path)?;
         let accesses = start.accesses(no_ignore).collect();
-        let start = match start {
-            Start::Directory(start) => start,
-            Start::File(file) => {
-                return Err(ToolError::invalid_input(format!(
-                    "{} is a file, not a directory; leave out `path` or set it to a directory",
-                    Quoted(file.as_str())
-                )));
-            }
-        };
+        let start = start.into_directory()?;
         let relative = below_root(workdir, &start, &text);
         let pattern = PathPattern::parse(relative).map_err(|error| error.refuse("pattern", &text))?;
         let hidden = hidden.unwrap_or_else(|| pattern.names_hidden());

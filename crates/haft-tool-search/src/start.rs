@@ -36,6 +36,17 @@ impl Start {
         }
     }
 
+    /// The directory; a file is refused.
+    pub(crate) fn into_directory(self) -> Result<WorkdirPath, ToolError> {
+        match self {
+            Self::Directory(path) => Ok(path),
+            Self::File(file) => Err(ToolError::invalid_input(format!(
+                "{} is a file, not a directory; leave out `path` or set it to a directory",
+                Quoted(file.as_str())
+            ))),
+        }
+    }
+
     pub(crate) fn path(&self) -> &WorkdirPath {
         match self {
             Self::File(path) | Self::Directory(path) => path,

@@ -1,3 +1,4 @@
+use std::ops::AddAssign;
 use std::vec;
 
 use crate::error::Error;
@@ -116,6 +117,15 @@ pub struct Skipped {
     pub unreadable: u64,
     /// Entries whose name is not UTF-8, which nothing here can name.
     pub not_unicode: u64,
+}
+
+impl AddAssign for Skipped {
+    fn add_assign(&mut self, other: Self) {
+        self.hidden += other.hidden;
+        self.ignored += other.ignored;
+        self.unreadable += other.unreadable;
+        self.not_unicode += other.not_unicode;
+    }
 }
 
 impl Skipped {

@@ -119,10 +119,7 @@ impl Take<Part> for Best {
         let findings = &mut self.findings;
         findings.total += part.ranks.len() as u64;
         findings.looked_at += part.looked_at;
-        findings.skipped.unreadable += part.skipped.unreadable;
-        findings.skipped.not_unicode += part.skipped.not_unicode;
-        findings.skipped.hidden += part.skipped.hidden;
-        findings.skipped.ignored += part.skipped.ignored;
+        findings.skipped += part.skipped;
         for rank in part.ranks {
             self.heap.push(rank);
             if self.heap.len() > self.limit {

@@ -192,11 +192,7 @@ impl Take<Part> for Gathered {
         let room = NEAR_MAX - findings.near.len();
         findings.near.extend(part.near.into_iter().take(room));
         findings.looked_at += part.looked_at;
-        let skipped = &mut findings.skipped;
-        skipped.hidden += part.skipped.hidden;
-        skipped.ignored += part.skipped.ignored;
-        skipped.unreadable += part.skipped.unreadable;
-        skipped.not_unicode += part.skipped.not_unicode;
+        findings.skipped += part.skipped;
         passed_by.append(part.passed_by);
         ControlFlow::Continue(())
     }
