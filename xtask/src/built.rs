@@ -1,4 +1,4 @@
-//! The programs of the workspace, built together and with all features, as the tests are.
+//! The programs of the workspace, built together and with the features that the tests have.
 //!
 //! A package that is built by itself has other features of what it depends on, and with them nearly all of that is compiled once
 //! more; built so, each step but the first finds everything done.

@@ -191,7 +191,7 @@ fn fmt(workspace: &Workspace) -> StepResult {
 fn clippy(workspace: &Workspace) -> StepResult {
     const REPAIR: &str =
         "Correct what is marked above, or put `#[expect(lint, reason = \"…\")]` where the lint is wrong.";
-    let features = together::features_or(workspace, REPAIR)?;
+    let features = together::step_features(workspace)?;
     let arguments = [
         "clippy",
         "--workspace",
@@ -210,7 +210,7 @@ fn clippy(workspace: &Workspace) -> StepResult {
 /// The pages that rustdoc builds and the ones that stand in the repository.
 fn pages(workspace: &Workspace) -> StepResult {
     const REPAIR: &str = "Correct the comments that rustdoc marks above.";
-    let features = together::features_or(workspace, REPAIR)?;
+    let features = together::step_features(workspace)?;
     workspace.cargo_with(
         &[("RUSTDOCFLAGS", "-D warnings")],
         &["doc", "--workspace", "--no-deps", "--features", &features, "--locked"],
@@ -233,14 +233,14 @@ fn deny(workspace: &Workspace) -> StepResult {
 
 fn doctests(workspace: &Workspace) -> StepResult {
     const REPAIR: &str = "Correct the example in the documentation that failed above, or the code it shows.";
-    let features = together::features_or(workspace, REPAIR)?;
+    let features = together::step_features(workspace)?;
     workspace.cargo(&["test", "--doc", "--workspace", "--features", &features, "--locked"], REPAIR)?;
     Ok(Outcome::Done)
 }
 
 fn tests(workspace: &Workspace) -> StepResult {
     const REPAIR: &str = "Correct the tests that failed above, or the code they check, and run `cargo xtask ci --quick` again.";
-    let features = together::features_or(workspace, REPAIR)?;
+    let features = together::step_features(workspace)?;
     if workspace.has_cargo_tool("nextest") {
         let mut arguments = vec!["nextest", "run", "--workspace", "--features", &features, "--locked"];
         // A build host is asked once and tells everything; a person wants the first failure now.

@@ -34,7 +34,7 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
     if let Err(missing) = PACKAGES.installed(workspace) {
         return missing;
     }
-    let features = together::features_or(workspace, REPAIR)?;
+    let features = together::step_features(workspace)?;
     let arguments = [
         "test",
         "--quiet",

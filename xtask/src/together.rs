@@ -10,14 +10,16 @@ const APART: [&str; 1] = ["genai"];
 const REPAIR: &str =
     "Correct what failed above: the feature `genai` is checked apart, since it changes what other crates do.";
 
+const UNLISTED: &str = "Make `cargo metadata --locked --no-deps` succeed: it lists the features.";
+
 /// Gives the features of all packages that are built together, as `cargo --features` takes them.
 pub(crate) fn features(workspace: &Workspace) -> anyhow::Result<String> {
     Ok(listed(&Graph::of_manifests(workspace)?.packages))
 }
 
 /// As [`features`], for a step.
-pub(crate) fn features_or(workspace: &Workspace, repair: &'static str) -> Result<String, Failure> {
-    features(workspace).map_err(|error| Failure::from_error(&error, repair))
+pub(crate) fn step_features(workspace: &Workspace) -> Result<String, Failure> {
+    features(workspace).map_err(|error| Failure::from_error(&error, UNLISTED))
 }
 
 /// Checks the features that are left out.
