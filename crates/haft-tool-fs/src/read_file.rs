@@ -28,6 +28,7 @@ use haft_tools_core::{
     Access, Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input,
 };
 use haft_workdir::{Workdir, WorkdirPath};
+use limits::FEWEST_BYTES;
 pub use limits::ReadLimits;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -39,9 +40,6 @@ use std::iter;
 use std::sync::Arc;
 use survey::Surveys;
 use tokio_util::sync::CancellationToken;
-
-/// How few bytes of one of several files are given.
-const FEWEST_BYTES: usize = 1024;
 
 /// Says what the tool does, with so many bytes at a time.
 fn description(bytes: usize) -> String {
@@ -144,7 +142,7 @@ impl ReadFile {
 
     /// Gives as much at once.
     pub fn limits(mut self, limits: ReadLimits) -> Self {
-        self.limits = ReadLimits { bytes: limits.bytes.max(FEWEST_BYTES), ..limits };
+        self.limits = limits.within(usize::MAX);
         self.spec = spec(self.limits);
         self
     }
@@ -161,6 +159,10 @@ fn spec(limits: ReadLimits) -> ToolSpec {
 impl Tool for ReadFile {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn bounds_replies(&self) -> bool {
+        true
     }
 
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
@@ -219,7 +221,8 @@ struct Read {
 
 #[async_trait]
 impl Action for Read {
-    async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
+    async fn run(mut self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
+        self.bound(cx.output_bytes());
         // Going to another thread and back costs several times as much as to read what is in memory.
         if let [asked] = &self.files[..]
             && let Some(text) = asked.text_at_hand(&self.reader.workdir)
@@ -231,6 +234,15 @@ impl Action for Read {
 }
 
 impl Read {
+    /// Keeps the reply within what the executor lets pass.
+    fn bound(&mut self, output_bytes: usize) {
+        let limits = self.reader.limits.within(output_bytes);
+        self.reader.limits = limits;
+        for asked in &mut self.files {
+            asked.lines.bytes = limits.bytes;
+        }
+    }
+
     fn read(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let most = self.reader.limits.bytes;
         if let [asked] = &self.files[..] {

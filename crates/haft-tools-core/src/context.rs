@@ -185,6 +185,22 @@ impl CallContext {
         self.frame()?.outputs()
     }
 
+    /// How many bytes of text and JSON the reply may have; what is over it is cut.
+    ///
+    /// [`usize::MAX`] where no executor made the context. A tool that would rather say itself how to go on keeps its replies
+    /// within it, and says that it [does](crate::Tool::bounds_replies).
+    ///
+    /// ```
+    /// use haft_tools_core::{CallContext, CallScope};
+    ///
+    /// let cx = CallContext::detached("c1".parse()?, CallScope::new("run-1".parse()?));
+    /// assert_eq!(cx.output_bytes(), usize::MAX);
+    /// # Ok::<(), haft_core::IdError>(())
+    /// ```
+    pub fn output_bytes(&self) -> usize {
+        self.frame().map_or(usize::MAX, |frame| frame.output_bytes(&self.0.tool))
+    }
+
     /// Calls another tool through the same executor: it is validated, decided and recorded like any other call.
     ///
     /// Its accesses are decided on their own; that this call was permitted permits nothing to that one. Cancelling this

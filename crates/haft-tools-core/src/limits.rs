@@ -24,6 +24,11 @@ pub struct Limits {
     ///
     /// The addresses and names of documents may have 32 KiB beside it. What says that something was cut comes on top.
     pub output_bytes: usize,
+    /// How many bytes of text and JSON the reply of a tool may have that [bounds its replies](crate::Tool::bounds_replies)
+    /// itself; 66 KiB by default, and never less than [`output_bytes`](Self::output_bytes).
+    ///
+    /// Such a tool leaves out what is too much where a person would, and says how to go on there.
+    pub bounded_output_bytes: usize,
     /// How many lines of text a reply may have; 2,000 by default.
     ///
     /// What is over it by less than a 256th is let pass: so much may stand around the lines that a tool bounds itself.
@@ -62,10 +67,17 @@ pub struct ToolLimits {
     pub timeout: Option<Duration>,
     /// How long a call may run without telling that it gets on.
     pub idle_timeout: Option<Duration>,
-    /// How many bytes of text and JSON a reply may have.
+    /// How many bytes of text and JSON a reply may have, also of a tool that bounds its replies itself.
     pub output_bytes: Option<usize>,
     /// How many lines of text a reply may have.
     pub output_lines: Option<usize>,
+}
+
+impl Limits {
+    /// The same for tools that bound their replies themselves.
+    pub(crate) fn for_bounded(&self) -> Self {
+        Self { output_bytes: self.output_bytes.max(self.bounded_output_bytes), ..self.clone() }
+    }
 }
 
 impl ToolLimits {
@@ -76,6 +88,7 @@ impl ToolLimits {
             timeout_ceiling: self.timeout.unwrap_or(all.timeout_ceiling).min(all.timeout_ceiling),
             idle_timeout: self.idle_timeout.or(all.idle_timeout),
             output_bytes: self.output_bytes.unwrap_or(all.output_bytes),
+            bounded_output_bytes: self.output_bytes.unwrap_or(all.bounded_output_bytes),
             output_lines: self.output_lines.unwrap_or(all.output_lines),
             ..all.clone()
         }
@@ -111,6 +124,7 @@ impl Default for Limits {
             idle_timeout: None,
             grace: Duration::from_secs(2),
             output_bytes: 32 * 1024,
+            bounded_output_bytes: 66 * 1024,
             output_lines: 2_000,
             line_bytes: 2_000,
             media_bytes: 5 << 20,

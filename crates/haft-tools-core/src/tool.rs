@@ -58,6 +58,15 @@ pub trait Tool: Send + Sync + 'static {
     /// When the input cannot be used or names something that cannot be resolved; the text goes to the model.
     fn prepare(&self, input: &Value, scope: &CallScope) -> Result<Prepared, ToolError>;
 
+    /// Tells whether the tool keeps its replies within [`CallContext::output_bytes`] by itself, and says in them how to go on;
+    /// read once, when the tool is registered.
+    ///
+    /// Then they may be [larger](crate::Limits::bounded_output_bytes) than others: what is cut from those, a model reads
+    /// elsewhere. What is over the bound all the same is cut. By default a tool does not.
+    fn bounds_replies(&self) -> bool {
+        false
+    }
+
     /// Learns that a call of this tool which [waits for calls below it](CallContext::wait_for) does not go on: it was
     /// denied, by a person or by what the policy says by now, or it could not be kept.
     ///
@@ -81,6 +90,10 @@ impl<T: Tool + ?Sized> Tool for Arc<T> {
 
     fn prepare(&self, input: &Value, scope: &CallScope) -> Result<Prepared, ToolError> {
         (**self).prepare(input, scope)
+    }
+
+    fn bounds_replies(&self) -> bool {
+        (**self).bounds_replies()
     }
 
     async fn given_up(&self, waited: &PendingCall, scope: &CallScope) {

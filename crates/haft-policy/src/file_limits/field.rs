@@ -64,7 +64,7 @@ const TIME_OR_NONE: (Unit, u64) = (Unit::Time, 0);
 const BYTES: (Unit, u64) = (Unit::Bytes, 1);
 
 /// Keys of `[limits]`, as they are called in [`Limits`].
-pub(super) static FIELDS: [Field; 13] = [
+pub(super) static FIELDS: [Field; 14] = [
     field("timeout", TIME, |l| nanos(l.timeout), |l, amount| l.timeout = Duration::from_nanos(amount)),
     field(
         "timeout_ceiling",
@@ -75,6 +75,12 @@ pub(super) static FIELDS: [Field; 13] = [
     field("idle_timeout", TIME, idle, |l, amount| l.idle_timeout = Some(Duration::from_nanos(amount))),
     field("grace", TIME_OR_NONE, |l| nanos(l.grace), |l, amount| l.grace = Duration::from_nanos(amount)),
     field("output_bytes", BYTES, |l| l.output_bytes as u64, |l, amount| l.output_bytes = size(amount)),
+    field(
+        "bounded_output_bytes",
+        BYTES,
+        |l| l.bounded_output_bytes as u64,
+        |l, amount| l.bounded_output_bytes = size(amount),
+    ),
     field(
         "output_lines",
         (Unit::Number, 1),

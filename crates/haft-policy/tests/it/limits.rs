@@ -19,6 +19,7 @@ timeout_ceiling = "2h"
 idle_timeout = 2.5
 grace = "0s"
 output_bytes = "64 KiB"
+bounded_output_bytes = "96 KiB"
 output_lines = 10
 line_bytes = 100
 media_bytes = "1 MiB"
@@ -38,6 +39,7 @@ longest_delay = "1 min"
         idle_timeout: Some(Duration::from_millis(2_500)),
         grace: Duration::ZERO,
         output_bytes: 64 * 1024,
+        bounded_output_bytes: 96 * 1024,
         output_lines: 10,
         line_bytes: 100,
         media_bytes: 1 << 20,

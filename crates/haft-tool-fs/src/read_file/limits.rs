@@ -4,24 +4,16 @@
 ///
 /// ```
 /// use haft_tool_fs::{ReadFile, ReadLimits};
-/// use haft_tools_core::{LocalExecutor, Selector, ToolLimits, ToolRegistry};
 ///
 /// # let workdir = haft_testkit::Tree::new().workdir();
-/// let limits = ReadLimits { bytes: 64 * 1024, ..ReadLimits::default() };
-/// let registry = ToolRegistry::new().with(ReadFile::new(workdir).limits(limits))?;
-/// // The executor lets 32 KiB pass by default, and would cut the middle out of a longer reply.
-/// let replies = ToolLimits { output_bytes: Some(limits.output_bytes()), ..ToolLimits::default() };
-/// let executor =
-///     LocalExecutor::builder(registry).tool_limits("read_file".parse::<Selector>()?, replies).build();
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let read_file = ReadFile::new(workdir).limits(ReadLimits { bytes: 16 * 1024, ..ReadLimits::default() });
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadLimits {
-    /// The most bytes of numbered lines that a reply has, however many files are read; 30 KiB by default.
+    /// The most bytes of numbered lines that a reply has, however many files are read; 64 KiB by default.
     ///
-    /// It is as much as passes an executor with the limits of the default, which lets 32 KiB pass: what it cuts, it takes from the
-    /// middle, and what the tool says about how to go on would not be true. Whoever gives more lets
-    /// [`output_bytes`](Self::output_bytes) pass the executor. Less than 1 KiB counts as that.
+    /// It is less where the [executor](haft_tools_core::Limits::bounded_output_bytes) lets less pass: what is left out is never
+    /// the middle, and the reply says how to go on. Less than 1 KiB counts as that.
     pub bytes: usize,
     /// The most pixels that an image which is shown has on its longer side; 1,568 by default.
     ///
@@ -37,20 +29,23 @@ pub struct ReadLimits {
     pub decoded_bytes: u64,
 }
 
+/// How few bytes of one of several files are given.
+pub(super) const FEWEST_BYTES: usize = 1024;
+
 /// How many bytes of a reply stand around the lines of files at most: their heads and feet.
 const AROUND_BYTES: usize = 2 * 1024;
 
 impl ReadLimits {
-    /// How many bytes of a reply an executor has to let pass, so that none is cut.
-    pub fn output_bytes(&self) -> usize {
-        self.bytes.saturating_add(AROUND_BYTES)
+    /// The same where an executor lets so many bytes of a reply pass.
+    pub(super) fn within(self, output_bytes: usize) -> Self {
+        Self { bytes: self.bytes.min(output_bytes.saturating_sub(AROUND_BYTES)).max(FEWEST_BYTES), ..self }
     }
 }
 
 impl Default for ReadLimits {
     fn default() -> Self {
         Self {
-            bytes: 30 * 1024,
+            bytes: 64 * 1024,
             image_side: 1568,
             image_bytes: 3_500_000,
             image_file_bytes: 32 << 20,

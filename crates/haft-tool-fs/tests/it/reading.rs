@@ -3,12 +3,13 @@ use haft_core::{ToolCall, ToolReply};
 use haft_testkit::{Tree, call};
 use haft_tool_fs::{ReadFile, ReadLimits};
 use haft_tools_core::{
-    Batch, CallScope, Limits, LocalExecutor, Policy, Rule, Selector, ToolExecutor as _, ToolLimits,
-    ToolRegistry,
+    Batch, CallScope, Limits, LocalExecutor, LocalExecutorBuilder, Policy, Rule, Selector, ToolExecutor as _,
+    ToolLimits, ToolRegistry,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::ops::Range;
 
 fn read(tree: &Tree, input: Value) -> ToolReply {
     let reply = run(tree, "read_file", input);
@@ -61,7 +62,7 @@ fn chooses_the_cut_itself_before_the_executor_would() {
     assert_eq!(reply.truncation, None);
     let text = reply.output.to_text();
     let shown = lines_of(&text).len();
-    assert!(text.len() > 29 * 1024 && text.len() <= Limits::default().output_bytes, "{}", text.len());
+    assert!(text.len() > 63 * 1024 && text.len() <= Limits::default().bounded_output_bytes, "{}", text.len());
     assert!(
         text.ends_with(&format!("\n[lines 1–{shown} of 5,000; continue with offset {}]", shown + 1)),
         "{text}"
@@ -71,21 +72,37 @@ fn chooses_the_cut_itself_before_the_executor_would() {
 #[test]
 fn gives_as_much_as_the_host_says() {
     let tree = Tree::new().file("a.txt", &numbered(5000, &"wide ".repeat(20)));
-    let limits = ReadLimits { bytes: 64 * 1024, ..ReadLimits::default() };
+    let limits = ReadLimits { bytes: 16 * 1024, ..ReadLimits::default() };
     let tools = ToolRegistry::new().with(ReadFile::new(tree.workdir()).limits(limits)).unwrap();
-    assert!(tools.get("read_file").unwrap().description().contains("up to about 64 KiB at a time"));
-    let replies = ToolLimits { output_bytes: Some(limits.output_bytes()), ..ToolLimits::default() };
-    let executor = LocalExecutor::builder(tools)
-        .policy(Policy::new().allow(Rule::tools(Selector::all())))
-        .tool_limits("read_file".parse().unwrap(), replies)
-        .build();
+    assert!(tools.get("read_file").unwrap().description().contains("up to about 16 KiB at a time"));
+    check_slice(LocalExecutor::builder(tools), 15 * 1024..18 * 1024);
+}
+
+#[test]
+fn gives_no_more_than_the_executor_lets_pass() {
+    let tree = Tree::new().file("a.txt", &numbered(5000, &"wide ".repeat(20)));
+    let executor =
+        || LocalExecutor::builder(ToolRegistry::new().with(ReadFile::new(tree.workdir())).unwrap());
+    let bounded = Limits { bounded_output_bytes: 40 * 1024, ..Limits::default() };
+    check_slice(executor().limits(bounded), 37 * 1024..40 * 1024);
+    let few = Limits { output_bytes: 8 * 1024, bounded_output_bytes: 0, ..Limits::default() };
+    check_slice(executor().limits(few), 5 * 1024..8 * 1024);
+    let own = ToolLimits { output_bytes: Some(12 * 1024), ..ToolLimits::default() };
+    check_slice(executor().tool_limits("read_file".parse().unwrap(), own), 9 * 1024..12 * 1024);
+    let others = ToolLimits { output_lines: Some(1_900), ..ToolLimits::default() };
+    check_slice(executor().tool_limits("read_file".parse().unwrap(), others), 63 * 1024..66 * 1024);
+}
+
+/// Checks that so many bytes are given of a file, with what to go on with and without a cut in the middle.
+fn check_slice(executor: LocalExecutorBuilder, bytes: Range<usize>) {
+    let executor = executor.policy(Policy::new().allow(Rule::tools(Selector::all()))).build();
     let call = ToolCall::new("c1".parse().unwrap(), "read_file", json!({ "path": "a.txt" }));
     let batch = Batch::new(CallScope::new("run-1".parse().unwrap()), vec![call]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let reply = runtime.block_on(executor.execute_batch(batch)).into_replies().unwrap().remove(0);
     let text = reply.output.to_text();
     assert_eq!(reply.truncation, None);
-    assert!(text.len() > 63 * 1024 && text.len() <= limits.output_bytes(), "{}", text.len());
+    assert!(bytes.contains(&text.len()), "{}", text.len());
     let shown = lines_of(&text).len();
     assert!(text.ends_with(&format!("of 5,000; continue with offset {}]", shown + 1)), "{text}");
 }

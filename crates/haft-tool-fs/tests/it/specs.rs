@@ -26,7 +26,7 @@ fn describes_read_file() {
             {
               "name": "read_file",
               "title": "Read file",
-              "description": "Reads a text file of the working directory, or several with `more`. Each line is given with its number and a tab in front; neither is part of the file. Without `offset` and `limit` the first 2,000 lines are given; a long file is given up to about 30 KiB at a time, and the reply says how to go on. Lines over 2,000 bytes are cut and marked. A file is UTF-8 with LF line endings unless its head says otherwise. Of a directory the entries are listed, of a file that is no text the kind, the size and the first bytes are given.",
+              "description": "Reads a text file of the working directory, or several with `more`. Each line is given with its number and a tab in front; neither is part of the file. Without `offset` and `limit` the first 2,000 lines are given; a long file is given up to about 64 KiB at a time, and the reply says how to go on. Lines over 2,000 bytes are cut and marked. A file is UTF-8 with LF line endings unless its head says otherwise. Of a directory the entries are listed, of a file that is no text the kind, the size and the first bytes are given.",
               "input_schema": {
                 "$defs": {
                   "ByteRange": {

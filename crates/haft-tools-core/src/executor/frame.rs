@@ -105,6 +105,12 @@ impl Frame {
         &self.shared.layers
     }
 
+    /// How many bytes of text and JSON the replies of a tool may have.
+    pub(crate) fn output_bytes(&self, tool: &str) -> usize {
+        let entry = self.registry().entry(tool);
+        entry.map_or(&self.shared.limits, |entry| self.shared.limits_of(entry)).output_bytes
+    }
+
     pub(crate) fn update_interval(&self) -> Duration {
         self.shared.limits.update_interval
     }

@@ -46,8 +46,10 @@ pub(super) struct Shared {
     pub(super) pending: Arc<dyn PendingStore>,
     strategy: Strategy,
     pub(super) limits: Limits,
-    /// The limits of the tools that have limits of their own.
-    tool_limits: Vec<(Selector, Limits)>,
+    /// The same for tools that bound their replies themselves.
+    bounded: Limits,
+    /// The limits of the tools that have limits of their own, and the same for those of them that bound their replies.
+    tool_limits: Vec<(Selector, [Limits; 2])>,
     pub(super) layers: Vec<Arc<dyn Layer>>,
     pub(super) span_content: SpanContent,
     pub(super) events: Events,
@@ -69,6 +71,7 @@ impl LocalExecutor {
             pending: Arc::new(MemoryPending::new()),
             strategy: Strategy::default(),
             limits: Limits::default(),
+            bounded: Limits::default(),
             tool_limits: Vec::new(),
             layers: Vec::new(),
             span_content: SpanContent::default(),
@@ -248,8 +251,12 @@ impl LocalExecutorBuilder {
         shared.admission = tree.unwrap_or_else(|| Arc::new(Admission::new(&widths)));
         shared.events.redacted_by(&shared.redactor);
         let all = &shared.limits;
-        shared.tool_limits =
-            tool_limits.into_iter().map(|(tools, limits)| (tools, limits.within(all))).collect();
+        let within_all = |(tools, own): (Selector, ToolLimits)| {
+            let own = own.within(all);
+            (tools, [own.for_bounded(), own])
+        };
+        shared.tool_limits = tool_limits.into_iter().map(within_all).collect();
+        shared.bounded = all.for_bounded();
         LocalExecutor(Arc::new(shared))
     }
 }
@@ -426,7 +433,8 @@ impl Shared {
     /// Finds the limits of a tool's calls.
     pub(super) fn limits_of(&self, entry: &Entry) -> &Limits {
         let own = self.tool_limits.iter().find(|(tools, _)| tools.concerns(&entry.spec));
-        own.map_or(&self.limits, |(_, limits)| limits)
+        let [bounded, cut] = own.map_or([&self.bounded, &self.limits], |(_, limits)| limits.each_ref());
+        if entry.bounds_replies { bounded } else { cut }
     }
 }
 

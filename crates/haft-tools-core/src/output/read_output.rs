@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// The name of the tool, by which the note on what was cut speaks of it.
 pub(crate) const READ_OUTPUT: &str = "read_output";
 
-/// How many bytes of numbered lines a reply has, as for `read_file`: below the executor's default bound of 32 KiB.
+/// How many bytes of numbered lines a reply has: below the executor's default bound of 32 KiB.
 const SLICE_BYTES: usize = 30 * 1024;
 
 /// How many bytes of one line are given.

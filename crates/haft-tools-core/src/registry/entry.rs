@@ -1,8 +1,9 @@
 use super::RegistryError;
+use crate::Tool;
 use crate::output::READ_OUTPUT;
+use crate::panicked::{self, apart};
 use crate::tokens::estimate_tokens;
 use crate::validation::InputValidator;
-use crate::{Tool, panicked};
 use haft_core::{Digest, Exposure, Origin, ToolName, ToolSpec};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
@@ -18,6 +19,7 @@ pub(crate) struct Entry {
     pub(crate) repairs: bool,
     /// Whether it is the tool that reads stored outputs, under whatever name.
     pub(crate) reads_outputs: bool,
+    pub(crate) bounds_replies: bool,
     /// The tool's name, shared with the contexts of its calls.
     pub(crate) name: Arc<str>,
     version: OnceLock<Digest>,
@@ -54,6 +56,8 @@ impl Entry {
 
     fn of(spec: Arc<ToolSpec>, tool: Arc<dyn Tool>, validator: Arc<InputValidator>, repairs: bool) -> Self {
         let name = spec.name().as_str().into();
+        let mut bounds_replies = false;
+        apart(|| bounds_replies = tool.bounds_replies());
         let reads_outputs = *spec.origin() == Origin::Builtin && spec.name().as_str() == READ_OUTPUT;
         Self {
             spec,
@@ -61,6 +65,7 @@ impl Entry {
             validator,
             repairs,
             reads_outputs,
+            bounds_replies,
             name,
             version: OnceLock::new(),
             tokens: OnceLock::new(),

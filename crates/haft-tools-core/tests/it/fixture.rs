@@ -56,6 +56,7 @@ pub(crate) struct Probe {
     timeout: Option<Duration>,
     idle_timeout: Option<Duration>,
     repeatable: bool,
+    bounds_replies: bool,
     run: Arc<Run>,
 }
 
@@ -68,6 +69,7 @@ impl Probe {
             timeout: None,
             idle_timeout: None,
             repeatable: false,
+            bounds_replies: false,
             run: Arc::new(|input, _| async move { Ok(ToolOutput::text(input.to_string())) }.boxed()),
         }
     }
@@ -111,6 +113,11 @@ impl Probe {
         self
     }
 
+    pub(crate) fn bounds_replies(mut self) -> Self {
+        self.bounds_replies = true;
+        self
+    }
+
     pub(crate) fn repeatable(mut self) -> Self {
         self.repeatable = true;
         self
@@ -134,6 +141,10 @@ impl Probe {
 impl Tool for Probe {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn bounds_replies(&self) -> bool {
+        self.bounds_replies
     }
 
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {

@@ -1,8 +1,10 @@
-use crate::fixture::{Probe, outline, permissive, reply};
+use crate::fixture::{Probe, anything, outline, permissive, reply};
 use expect_test::{Expect, expect};
 use haft_core::{Content, ToolError, ToolOutput, ToolReply, Truncation};
-use haft_tools_core::Limits;
+use haft_tools_core::{Limits, LocalExecutor, Selector, ToolLimits, ToolRegistry};
 use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 async fn call_with(most_bytes: usize, output: ToolOutput) -> ToolReply {
     let probe = Probe::new("t").run(move |_, _| std::future::ready(Ok(output.clone())));
@@ -203,4 +205,36 @@ async fn structured_results_and_details_are_the_hosts_and_stay_whole() {
     let output = ToolOutput::json(value.clone()).with_details(json!({ "exit": 1 }));
     let reply = call_with(20, output).await;
     assert_eq!((reply.output.structured, reply.output.details), (Some(value), json!({ "exit": 1 })));
+}
+
+/// Calls a tool that gives 100 bytes; gives how many it is told that a reply may have, which is how many are kept.
+async fn bound(own: Option<usize>, (usual, bounded): (usize, usize), bounds: bool) -> usize {
+    let told = Arc::new(AtomicUsize::new(0));
+    let tells = Arc::clone(&told);
+    let probe = Probe::new("t").run(move |_, cx| {
+        tells.store(cx.output_bytes(), Ordering::Relaxed);
+        std::future::ready(Ok(ToolOutput::text("x".repeat(100))))
+    });
+    let probe = if bounds { probe.bounds_replies() } else { probe };
+    let limits = Limits { output_bytes: usual, bounded_output_bytes: bounded, ..Limits::default() };
+    // Under whatever name it stands.
+    let tools = ToolRegistry::new().with(probe).unwrap().prefixed("p").unwrap();
+    let tools = tools.without_repair(&Selector::all());
+    let executor = LocalExecutor::builder(tools).policy(anything()).limits(limits);
+    let others = ToolLimits { output_lines: Some(7), output_bytes: own, ..ToolLimits::default() };
+    let executor = executor.tool_limits("p__t".parse().unwrap(), others).build();
+    let reply = reply(&executor, "p__t", json!({})).await;
+    let told = told.load(Ordering::Relaxed);
+    let kept = usize::try_from(reply.truncation.unwrap().kept_bytes).unwrap();
+    assert!((told - 2..=told).contains(&kept), "{kept} of {told}");
+    told
+}
+
+#[tokio::test]
+async fn a_tool_that_bounds_its_replies_has_a_bound_of_its_own_and_is_told_it() {
+    assert_eq!(bound(None, (40, 80), false).await, 40);
+    assert_eq!(bound(None, (40, 80), true).await, 80);
+    assert_eq!(bound(None, (40, 0), true).await, 40);
+    assert_eq!(bound(Some(60), (40, 80), true).await, 60);
+    assert_eq!(bound(Some(60), (40, 80), false).await, 60);
 }
