@@ -63,6 +63,8 @@ pub struct Access {
     within: Option<NonZeroU32>,
     /// Whether all that it leads to is decided as calls of runs below.
     delegates: bool,
+    /// Whether the tool itself passes by what is denied.
+    sifted: bool,
 }
 
 /// Says what the access may overlap with in time.
@@ -105,6 +107,7 @@ impl Access {
             order,
             within: None,
             delegates: false,
+            sifted: false,
         }
     }
 
@@ -159,6 +162,7 @@ impl Access {
             order: Order::Exclusive,
             within: None,
             delegates: false,
+            sifted: false,
         }
     }
 
@@ -192,6 +196,34 @@ impl Access {
     /// ```
     pub fn exclusive(mut self) -> Self {
         self.order = Order::Exclusive;
+        self
+    }
+
+    /// Has the tool itself pass by what may not be read, so that a rule which denies a part does not deny the whole.
+    ///
+    /// Whoever declares it asks [`CallContext::denies`](crate::CallContext::denies) about everything in the resource before it
+    /// looks at it, its name included. A rule that denies all of the resource, or the tool, denies the call as ever, and what
+    /// is to be asked about is asked about for the whole. Only reads can be sifted; it does nothing to other accesses.
+    ///
+    /// ```
+    /// use haft_core::{Decision, Schema, ToolSpec};
+    /// use haft_tools_core::{Access, AccessMode, Accesses, Policy, Resource, Rule, Scheme};
+    ///
+    /// const FILE: Scheme = Scheme::new("file");
+    /// let policy = Policy::new()
+    ///     .allow(Rule::access(AccessMode::Read, Resource::subtree(FILE, "")))
+    ///     .deny(Rule::access(AccessMode::Read, Resource::subtree(FILE, "keys")));
+    ///
+    /// let tool = ToolSpec::new("grep".parse()?, "Searches.", Schema::empty());
+    /// let read = |path: &str| Access::read(Resource::subtree(FILE, path));
+    /// let decide = |access: Access| policy.decide(&tool, &Accesses::from(access)).decision();
+    /// assert_eq!(decide(read("")), Decision::Deny);
+    /// assert_eq!(decide(read("").sifted()), Decision::Allow);
+    /// assert_eq!(decide(read("keys/old").sifted()), Decision::Deny);
+    /// # Ok::<(), haft_core::NameError>(())
+    /// ```
+    pub fn sifted(mut self) -> Self {
+        self.sifted = self.mode() == Some(AccessMode::Read);
         self
     }
 
@@ -271,6 +303,11 @@ impl Access {
     /// Tells whether the call starts runs below its own by it and does nothing else.
     pub fn is_delegation(&self) -> bool {
         self.delegates
+    }
+
+    /// Tells whether the tool itself passes by what is denied.
+    pub fn is_sifted(&self) -> bool {
+        self.sifted
     }
 
     /// Tells whether the two must not overlap in time.

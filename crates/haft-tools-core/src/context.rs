@@ -5,7 +5,7 @@ use crate::admission::Room;
 use crate::clock::Clock;
 use crate::executor::{Frame, StoppedClocks, call_nested, shape_news};
 use crate::order::Place;
-use crate::{CallScope, Layer, OutputStore, RateLimit};
+use crate::{Access, CallScope, Layer, OutputStore, RateLimit};
 use haft_core::{CallId, EventKind, Progress, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -199,6 +199,23 @@ impl CallContext {
     /// ```
     pub fn output_bytes(&self) -> usize {
         self.frame().map_or(usize::MAX, |frame| frame.output_bytes(&self.0.tool))
+    }
+
+    /// Tells whether the policy denies this to the tool in the scope of the call, in the modes of now.
+    ///
+    /// A tool asks it about each part of what it declared as [sifted](Access::sifted), and passes by what is denied. What
+    /// would have to be asked about is not denied: a person was asked about the whole. Nothing is denied where no executor
+    /// made the context.
+    ///
+    /// ```
+    /// use haft_tools_core::{Access, CallContext, CallScope, Resource, Scheme};
+    ///
+    /// let cx = CallContext::detached("c1".parse()?, CallScope::new("run-1".parse()?));
+    /// assert!(!cx.denies(&Access::read(Resource::exact(Scheme::new("file"), "notes.md"))));
+    /// # Ok::<(), haft_core::IdError>(())
+    /// ```
+    pub fn denies(&self, access: &Access) -> bool {
+        self.frame().is_some_and(|frame| frame.denies(&self.0.tool, access))
     }
 
     /// Calls another tool through the same executor: it is validated, decided and recorded like any other call.

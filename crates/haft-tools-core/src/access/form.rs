@@ -15,6 +15,8 @@ struct Written<'a> {
     within: Option<Resource>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     delegates: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    sifted: bool,
 }
 
 #[derive(Deserialize)]
@@ -29,20 +31,24 @@ struct Read {
     within: Option<Resource>,
     #[serde(default)]
     delegates: bool,
+    #[serde(default)]
+    sifted: bool,
 }
 
 impl Serialize for Access {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { target, detail, order, within: _, delegates } = self;
+        let Self { target, detail, order, within: _, delegates, sifted } = self;
         let (detail, within) = (detail.as_deref(), self.wider());
-        Written { target, detail, order: *order, within, delegates: *delegates }.serialize(serializer)
+        Written { target, detail, order: *order, within, delegates: *delegates, sifted: *sifted }
+            .serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Access {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Read { target, detail, order, within, delegates } = Read::deserialize(deserializer)?;
-        let access = Self { target, detail, order, within: None, delegates };
+        let Read { target, detail, order, within, delegates, sifted } = Read::deserialize(deserializer)?;
+        let access = Self { target, detail, order, within: None, delegates, sifted: false };
+        let access = if sifted { access.sifted() } else { access };
         Ok(match within {
             Some(place) => access.within(&place),
             None => access,

@@ -3,8 +3,8 @@ use super::control::Control;
 use super::local::Shared;
 use crate::events::Told;
 use crate::permission::ModeSet;
-use crate::{Accesses, Approver, CallContext, CallScope, Layer, OutputStore, ToolRegistry, Verdict};
-use haft_core::{CallId, EventKind, ToolSpec};
+use crate::{Access, Accesses, Approver, CallContext, CallScope, Layer, OutputStore, ToolRegistry, Verdict};
+use haft_core::{CallId, Decision, EventKind, ToolSpec};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -55,6 +55,13 @@ impl Frame {
     /// Decides whether a call may run, in the modes of now.
     pub(super) fn decide<'a>(&'a self, tool: &ToolSpec, accesses: &'a Accesses) -> Verdict<'a> {
         self.shared.policy.decide_under(&self.scope, self.modes(), tool, accesses)
+    }
+
+    /// Tells whether this is denied to a tool.
+    pub(crate) fn denies(&self, tool: &str, access: &Access) -> bool {
+        let Some(entry) = self.registry().entry(tool) else { return true };
+        let verdict = self.shared.policy.decide_one(&self.scope, self.modes(), &entry.spec, Some(access));
+        verdict.decision() == Decision::Deny
     }
 
     /// Decides every access of a call on its own.

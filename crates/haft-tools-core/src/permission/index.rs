@@ -133,7 +133,7 @@ impl ModeIndex {
         let by_resource = of_scheme.and_then(|(_, index)| index.first(resource, reach));
         let by_pattern = self.patterns.iter().filter_map(|CompiledPatterns { set, places }| {
             let found = match reach {
-                Reach::All | Reach::AllByItself => set.first_containing(resource),
+                Reach::All | Reach::AllByItself | Reach::Whole => set.first_containing(resource),
                 Reach::Part => set.first_touching(resource),
             };
             places.get(found?).copied()

@@ -229,7 +229,8 @@ impl Policy {
         each(accesses).map(|access| self.decide_one(scope, modes, tool, access)).collect()
     }
 
-    fn decide_one<'a>(
+    /// Decides one access on its own, or a call that declares none.
+    pub(crate) fn decide_one<'a>(
         &'a self,
         scope: &'a CallScope,
         modes: ModeSet,

@@ -55,9 +55,11 @@ impl PatternRule {
     pub(super) fn reaches(&self, used: &Resource, reach: Reach) -> bool {
         let compile = || self.syntax.compile(std::slice::from_ref(&self.text)).ok();
         match (self.alone.get_or_init(compile), reach) {
-            (Some(alone), Reach::All | Reach::AllByItself) => alone.first_containing(used).is_some(),
+            (Some(alone), Reach::All | Reach::AllByItself | Reach::Whole) => {
+                alone.first_containing(used).is_some()
+            }
             (Some(alone), Reach::Part) => alone.first_touching(used).is_some(),
-            (None, reach) => reach == Reach::Part,
+            (None, reach) => matches!(reach, Reach::Part | Reach::Whole),
         }
     }
 }
@@ -71,6 +73,8 @@ pub(super) enum Reach {
     AllByItself,
     /// Any part of it, which is enough to forbid it or to ask.
     Part,
+    /// All of it, which is what forbidding takes where the tool passes by the parts that are forbidden.
+    Whole,
 }
 
 impl Rule {
@@ -133,7 +137,7 @@ impl Rule {
 
     pub(super) fn matches(&self, tool: &ToolSpec, access: Option<&Access>, reach: Reach) -> bool {
         let chosen = |selector: &Selector| match reach {
-            Reach::Part => selector.concerns(tool),
+            Reach::Part | Reach::Whole => selector.concerns(tool),
             Reach::All | Reach::AllByItself => selector.matches(tool),
         };
         let within =

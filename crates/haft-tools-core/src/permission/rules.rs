@@ -64,9 +64,10 @@ impl Rules {
         !self.allow.is_empty()
     }
 
-    /// Finds the first rule that forbids a part of the access.
+    /// Finds the first rule that forbids a part of the access, or all of one whose parts are looked at one by one.
     pub(super) fn denying(&self, tool: &ToolSpec, access: Option<&Access>) -> Option<&Rule> {
-        self.deny.first(tool, access, Reach::Part)
+        let is_sifted = access.is_some_and(Access::is_sifted);
+        self.deny.first(tool, access, if is_sifted { Reach::Whole } else { Reach::Part })
     }
 
     /// Finds the first rule that has a part of the access asked about.

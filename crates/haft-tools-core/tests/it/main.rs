@@ -49,6 +49,7 @@ mod schemas;
 mod scope_modes;
 mod secrets;
 mod selector;
+mod sifting;
 mod spans;
 mod steering;
 mod streams;

@@ -5,15 +5,15 @@ use haft_core::Decision;
 use haft_tools_core::{Access, AccessMode, Accesses, Policy, Rule};
 use proptest::prelude::*;
 
-fn reading(within: &str) -> Rule {
+pub(crate) fn reading(within: &str) -> Rule {
     Rule::access(AccessMode::Read, resource(within))
 }
 
-fn writing(within: &str) -> Rule {
+pub(crate) fn writing(within: &str) -> Rule {
     Rule::access(AccessMode::Write, resource(within))
 }
 
-fn tools(selector: &str) -> Rule {
+pub(crate) fn tools(selector: &str) -> Rule {
     Rule::tools(selector.parse().unwrap())
 }
 
@@ -192,7 +192,7 @@ fn rules() -> impl Strategy<Value = Rule> {
     ]
 }
 
-fn policies() -> impl Strategy<Value = Policy> {
+pub(crate) fn policies() -> impl Strategy<Value = Policy> {
     prop::collection::vec((0..3, rules()), 0..6).prop_map(|rules| {
         rules.into_iter().fold(Policy::new(), |policy, (list, rule)| match list {
             0 => policy.allow(rule),
