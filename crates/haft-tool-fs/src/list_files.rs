@@ -1,6 +1,7 @@
 mod found;
 mod gather;
 mod render;
+mod sieve;
 
 use crate::blocking::blocking;
 use crate::failure::{failure_near, resolve};
@@ -18,6 +19,7 @@ use render::render;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use sieve::Sieve;
 use std::iter;
 use tokio_util::sync::CancellationToken;
 
@@ -39,7 +41,7 @@ says how many entries it has. To find files by name or content use glob or grep.
 /// and every directory tells how many of its entries are not. Symbolic links are shown with where they lead and not
 /// followed.
 ///
-/// Declares that it reads the directory and everything below it, and the ignore files above it unless they do not count;
+/// Declares that it reads the directory and everything below it but for what is denied, and the ignore files above it unless they do not count;
 /// if it does not exist, also the directory whose names are shown.
 #[derive(Debug)]
 pub struct ListFiles {
@@ -95,7 +97,7 @@ pub(crate) fn list_entries(
 ) -> Result<String, ToolError> {
     // Ignore files above it are not declared to be read, so none counts.
     let options = WalkOptions::default().hidden(true).ignored(true);
-    let mut found = gather(workdir, path, 1, options, stop)?;
+    let mut found = gather(workdir, path, 1, options, &Sieve::open(), stop)?;
     found.choose(READ_ENTRIES);
     let listing = render(workdir, &found, stop)?;
     Ok(format!("`{}` is a directory:\n{listing}", Shown::new(path.as_str())))
@@ -122,7 +124,7 @@ impl Tool for ListFiles {
         let path = resolve(&self.workdir, &input.path)?;
         let hints = Hints::where_missing(&self.workdir, &path);
         let above = (!input.ignored).then(|| resource::ignore_files_above(&path)).into_iter().flatten();
-        let accesses: Accesses = iter::once(Access::read(resource::tree(&path)))
+        let accesses: Accesses = iter::once(Access::read(resource::tree(&path)).sifted())
             .chain(above.map(Access::read))
             .chain(hints.access())
             .collect();
@@ -151,12 +153,13 @@ struct List {
 #[async_trait]
 impl Action for List {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
-        blocking(&cx, move |stop| self.list(stop)).await
+        let sieve = Sieve::of(&cx, &self.path);
+        blocking(&cx, move |stop| self.list(&sieve, stop)).await
     }
 }
 
 impl List {
-    fn list(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
+    fn list(&self, sieve: &Sieve, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let failed = |error| failure_near(&self.workdir, &self.hints, error);
         let mut limit = self.limit;
         let metadata = self.workdir.metadata(&self.path).map_err(failed)?;
@@ -167,7 +170,7 @@ impl List {
                 size(metadata.size())
             )));
         }
-        let mut found = gather(&self.workdir, &self.path, self.depth, self.options, stop)?;
+        let mut found = gather(&self.workdir, &self.path, self.depth, self.options, sieve, stop)?;
         let text = loop {
             found.choose(limit);
             let text = render(&self.workdir, &found, stop)?;

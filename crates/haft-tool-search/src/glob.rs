@@ -116,7 +116,8 @@ fn below_root<'p>(workdir: &Workdir, start: &WorkdirPath, pattern: &'p str) -> &
 #[async_trait]
 impl Action for Request {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
-        run_blocking(cx, self.options.deadline, move |watch| {
+        let searched = Start::Directory(self.start.clone()).searched();
+        run_blocking(cx, self.options.deadline, [searched], move |watch| {
             let findings = find::find(&self, watch)?;
             Ok(report::output(&self, &findings))
         })

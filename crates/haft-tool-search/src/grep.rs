@@ -141,7 +141,8 @@ impl Request {
 #[async_trait]
 impl Action for Request {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
-        run_blocking(cx, self.options.deadline, move |watch| {
+        let searched: Vec<_> = self.starts.iter().map(Start::searched).collect();
+        run_blocking(cx, self.options.deadline, searched, move |watch| {
             let findings = search::search(&self, watch)?;
             Ok(report::output(&self, &findings))
         })

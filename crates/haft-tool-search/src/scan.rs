@@ -327,10 +327,11 @@ impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
         &self,
         key: &Key,
         start: &Arc<WorkdirPath>,
-        listing: WalkListing,
+        mut listing: WalkListing,
         buffers: &mut V::Buffers,
         right_away: bool,
     ) {
+        self.halt.sift(&mut listing);
         let mut part = V::Part::default();
         let chosen = self.visit.choose(start, &listing, &mut part);
         let (mut runs, directories) = self.cut(&listing, &chosen);

@@ -1,6 +1,6 @@
 use crate::wording::Quoted;
 use haft_core::{ToolError, ToolErrorKind};
-use haft_tools_core::{Access, Resource, Scheme};
+use haft_tools_core::{Access, CallContext, Resource, Scheme};
 use haft_workdir::{EntryKind, Error, ResolveError, Workdir, WorkdirPath};
 use std::iter;
 
@@ -55,16 +55,30 @@ impl Start {
 
     /// Declares what a search from here reads; above a directory these are the ignore files, where they count.
     pub(crate) fn accesses(&self, no_ignore: bool) -> impl Iterator<Item = Access> + use<> {
-        let searched = match self {
-            Self::File(path) => Resource::exact(scheme(path), path.as_str()),
-            Self::Directory(path) => tree(path),
-        };
         let above = match self {
             Self::Directory(path) if !no_ignore => ignore_files_above(path),
             _ => Vec::new(),
         };
-        iter::once(searched).chain(above).map(Access::read)
+        iter::once(self.searched().sifted()).chain(above.into_iter().map(Access::read))
     }
+
+    /// What a search from here looks at.
+    pub(crate) fn searched(&self) -> Access {
+        match self {
+            Self::File(path) => Access::read(exactly(path)),
+            Self::Directory(path) => Access::read(tree(path)),
+        }
+    }
+}
+
+/// Tells whether something that a search meets is denied to it; of a directory, all that is in it.
+pub(crate) fn is_denied(cx: &CallContext, path: &WorkdirPath, kind: EntryKind) -> bool {
+    cx.denies(&Access::read(exactly(path)))
+        || (kind == EntryKind::Directory && cx.denies(&Access::read(tree(path)).sifted()))
+}
+
+fn exactly(path: &WorkdirPath) -> Resource {
+    Resource::exact(scheme(path), path.as_str())
 }
 
 fn scheme(path: &WorkdirPath) -> Scheme {

@@ -1,5 +1,7 @@
+use crate::start::is_denied;
 use haft_core::ToolError;
-use haft_tools_core::CallContext;
+use haft_tools_core::{Access, CallContext};
+use haft_workdir::{EntryKind, WalkListing, WorkdirPath};
 use std::future::poll_fn;
 use std::panic::resume_unwind;
 use std::pin::{Pin, pin};
@@ -13,7 +15,7 @@ const PROGRESS_FILES: u64 = 1000;
 /// Longer than any call.
 const FAR_AWAY: Duration = Duration::from_hours(24 * 365);
 
-/// Watches over a running search: says whether it should stop, and is told how far it got.
+/// Watches over a running search: says whether it should stop and what it must pass by, and is told how far it got.
 ///
 /// All threads of a search ask it, before each entry and each piece of a file.
 pub(crate) trait Watch: Sync {
@@ -22,6 +24,16 @@ pub(crate) trait Watch: Sync {
 
     /// Tells whether the search has taken as long as it may.
     fn is_out_of_time(&self) -> bool;
+
+    /// Tells whether anything may be denied to the search.
+    fn sifts(&self) -> bool {
+        false
+    }
+
+    /// Tells whether something that the search meets is denied to it; of a directory, all that is in it.
+    fn denies(&self, _path: &WorkdirPath, _kind: EntryKind) -> bool {
+        false
+    }
 
     /// Hears that so many files were looked at so far; each number once, but not always in order.
     fn looked_at(&self, files: u64);
@@ -80,6 +92,18 @@ impl<'a> Halt<'a> {
         }
     }
 
+    /// Takes out of a directory what is denied to the search.
+    pub(crate) fn sift(&self, listing: &mut WalkListing) {
+        if self.watch.sifts() {
+            listing.hold_back(|path, kind| self.watch.denies(path, kind));
+        }
+    }
+
+    /// Tells whether something is denied to the search.
+    pub(crate) fn denies(&self, path: &WorkdirPath, kind: EntryKind) -> bool {
+        self.watch.denies(path, kind)
+    }
+
     /// Counts a file that was looked at.
     pub(crate) fn look_at(&self) {
         self.watch.looked_at(self.looked_at.fetch_add(1, Ordering::Relaxed) + 1);
@@ -92,6 +116,8 @@ struct CallWatch {
     /// A token would be locked each time it is asked.
     stop: Arc<AtomicBool>,
     until: Instant,
+    /// Whether a rule denies something of what is searched. Where none does, nothing is asked for each entry.
+    sifts: bool,
 }
 
 impl Watch for CallWatch {
@@ -101,6 +127,14 @@ impl Watch for CallWatch {
 
     fn is_out_of_time(&self) -> bool {
         Instant::now() >= self.until
+    }
+
+    fn sifts(&self) -> bool {
+        self.sifts
+    }
+
+    fn denies(&self, path: &WorkdirPath, kind: EntryKind) -> bool {
+        self.sifts && is_denied(&self.cx, path, kind)
     }
 
     fn looked_at(&self, files: u64) {
@@ -127,10 +161,11 @@ impl Drop for StopOnDrop {
 
 /// Runs a search on a blocking thread; it is told to stop when the call is cancelled or this future is dropped.
 ///
-/// It may take so long as `deadline` says, from now on.
+/// It may take so long as `deadline` says, from now on, and looks at what is `searched` but for what is denied.
 pub(crate) async fn run_blocking<T: Send + 'static>(
     cx: CallContext,
     deadline: Duration,
+    searched: impl IntoIterator<Item = Access>,
     search: impl FnOnce(&dyn Watch) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
     let stop = StopOnDrop(Arc::default());
@@ -138,7 +173,8 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
     let now = Instant::now();
     // What is too far away to be told is never.
     let until = now.checked_add(deadline).unwrap_or_else(|| now + FAR_AWAY);
-    let search = move || search(&CallWatch { cx, stop: stopped, until });
+    let sifts = searched.into_iter().any(|access| cx.denies(&access));
+    let search = move || search(&CallWatch { cx, stop: stopped, until, sifts });
     let mut task = tokio::task::spawn_blocking(search);
     let mut cancelled = pin!(token.cancelled());
     let mut is_told = false;
@@ -178,7 +214,7 @@ mod tests {
             sender.send(()).unwrap();
             Err(Cancelled.into())
         };
-        (run_blocking(cx, Duration::MAX, search), receiver)
+        (run_blocking(cx, Duration::MAX, [], search), receiver)
     }
 
     #[tokio::test]
@@ -192,7 +228,7 @@ mod tests {
     #[tokio::test]
     async fn a_search_without_time_is_told_so_and_gives_what_it_has() {
         let search = |watch: &dyn Watch| Ok((watch.is_cancelled(), watch.is_out_of_time()));
-        assert_eq!(run_blocking(context(), Duration::ZERO, search).await.unwrap(), (false, true));
+        assert_eq!(run_blocking(context(), Duration::ZERO, [], search).await.unwrap(), (false, true));
     }
 
     #[tokio::test]

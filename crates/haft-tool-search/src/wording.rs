@@ -37,11 +37,15 @@ pub(crate) fn not_searched(parts: &[(u64, &str, &str)]) -> String {
     if parts.is_empty() { String::new() } else { format!("not searched: {}", parts.join(", ")) }
 }
 
+/// Says of entries why they were passed by.
+pub(crate) const DENIED: &str = " that the policy denies";
+
 /// Says what a search for names could not look at; empty where that is nothing.
 pub(crate) fn not_listed(skipped: Skipped) -> String {
     not_searched(&[
         (skipped.unreadable, "directory", " that cannot be listed"),
         (skipped.not_unicode, "entry", " with a name that is not UTF-8"),
+        (skipped.held_back, "entry", DENIED),
     ])
 }
 

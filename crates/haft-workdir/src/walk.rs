@@ -117,6 +117,8 @@ pub struct Skipped {
     pub unreadable: u64,
     /// Entries whose name is not UTF-8, which nothing here can name.
     pub not_unicode: u64,
+    /// Entries that the caller [held back](crate::WalkListing::hold_back).
+    pub held_back: u64,
 }
 
 impl AddAssign for Skipped {
@@ -125,6 +127,7 @@ impl AddAssign for Skipped {
         self.ignored += other.ignored;
         self.unreadable += other.unreadable;
         self.not_unicode += other.not_unicode;
+        self.held_back += other.held_back;
     }
 }
 

@@ -60,6 +60,7 @@ pub struct WalkListing {
     pub(crate) directory: WalkDirectory,
     pub(crate) entries: Vec<ListedEntry>,
     pub(crate) not_unicode: u64,
+    held_back: u64,
     handle: OwnedFd,
 }
 
@@ -128,7 +129,7 @@ impl WalkDirectory {
             let passed_over = self.passes_over(&path, &name, entry.kind);
             entries.push(ListedEntry { name: name.into(), kind: entry.kind, passed_over });
         }
-        Ok(WalkListing { directory: self, entries, not_unicode, handle })
+        Ok(WalkListing { directory: self, entries, not_unicode, held_back: 0, handle })
     }
 
     fn passes_over(&self, path: &str, name: &str, kind: EntryKind) -> Option<PassedOver> {
@@ -165,6 +166,16 @@ impl WalkListing {
         &self.entries
     }
 
+    /// Takes out the entries that must not be shown, as if they were not there; they are counted as such.
+    ///
+    /// The walk goes into none of them.
+    pub fn hold_back(&mut self, mut is_held_back: impl FnMut(&WorkdirPath, EntryKind) -> bool) {
+        let Self { directory, entries, held_back, .. } = self;
+        let all = entries.len();
+        entries.retain(|entry| !is_held_back(&directory.path_of(entry), entry.kind));
+        *held_back += (all - entries.len()) as u64;
+    }
+
     /// Yields the entries that the walk does not pass over.
     pub fn included(&self) -> impl Iterator<Item = &ListedEntry> {
         self.entries.iter().filter(|entry| entry.passed_over.is_none())
@@ -172,7 +183,8 @@ impl WalkListing {
 
     /// Counts what the walk passes over in this directory; none of it is unreadable.
     pub fn skipped(&self) -> Skipped {
-        let mut skipped = Skipped { not_unicode: self.not_unicode, ..Skipped::default() };
+        let Self { not_unicode, held_back, .. } = *self;
+        let mut skipped = Skipped { not_unicode, held_back, ..Skipped::default() };
         self.entries.iter().filter_map(|entry| entry.passed_over).for_each(|reason| skipped.count(reason));
         skipped
     }

@@ -1,4 +1,5 @@
 use super::found::{Found, FoundEntry, Inside};
+use super::sieve::Sieve;
 use crate::blocking::go_on;
 use crate::failure::failure;
 use haft_core::ToolError;
@@ -17,6 +18,7 @@ pub(super) fn gather(
     start: &WorkdirPath,
     depth: usize,
     options: WalkOptions,
+    sieve: &Sieve,
     stop: &CancellationToken,
 ) -> Result<Found, ToolError> {
     let walk = workdir.walk(start, options.max_depth(Some(depth)));
@@ -25,9 +27,18 @@ pub(super) fn gather(
     // The place, among the entries, of the directory that each level is in.
     let mut directories: Vec<usize> = Vec::new();
     let mut ended_early = false;
+    // The last that was held back: what is in it is, too.
+    let mut held_back: Option<WorkdirPath> = None;
+    let mut denied = 0;
     for step in walk.by_ref() {
         go_on(stop)?;
         let entry = match step {
+            Ok(entry) if held_back.as_ref().is_some_and(|above| entry.path().starts_with(above)) => continue,
+            Ok(entry) if sieve.holds_back(workdir, entry.path(), entry.kind()) => {
+                denied += 1;
+                held_back = Some(entry.into_path());
+                continue;
+            }
             Ok(entry) => entry,
             Err(error) => {
                 // It is the directory that was yielded last, since the walk enters it next.
@@ -55,7 +66,8 @@ pub(super) fn gather(
         let inside = if is_listed { Inside::Listed { entries: 0, shown: 0 } } else { Inside::Unknown };
         entries.push(FoundEntry { path, kind, level, inside, is_shown: true });
     }
-    let skipped = walk.skipped();
+    let mut skipped = walk.skipped();
+    skipped.held_back += denied;
     Ok(Found { start: start.clone(), options, entries, skipped, ended_early })
 }
 

@@ -117,6 +117,10 @@ fn notes(found: &Found) -> Vec<String> {
             joined(&options, "or")
         ));
     }
+    if found.skipped.held_back > 0 {
+        let entries = counted(found.skipped.held_back, "entry", "entries");
+        notes.push(format!("left out: {entries} that the policy denies"));
+    }
     if found.skipped.not_unicode > 0 {
         notes.push(format!(
             "left out: {} that is not UTF-8",

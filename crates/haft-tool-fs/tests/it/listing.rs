@@ -1,7 +1,12 @@
 use crate::fixture::{run, shown};
 use expect_test::{Expect, expect};
+use haft_core::ToolCall;
 use haft_testkit::Tree;
-use haft_tools_core::Limits;
+use haft_tool_fs::ListFiles;
+use haft_tools_core::{
+    AccessMode, Batch, CallScope, Limits, LocalExecutor, Policy, Resource, Rule, Scheme, Selector,
+    ToolExecutor as _, ToolRegistry,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fs;
@@ -175,4 +180,48 @@ proptest! {
         let known: Vec<String> = all.iter().filter(|path| found.contains(path)).cloned().collect();
         prop_assert_eq!(found, known, "{}", text);
     }
+}
+
+#[test]
+fn what_is_denied_is_not_named() {
+    let tree = Tree::new()
+        .file("keys/old/token.pem", "")
+        .file("src/a.rs", "")
+        .file("src/b.rs", "")
+        .link("src/link", "../keys/old/token.pem")
+        .link("src/other", "a.rs");
+    let file = |path: &str| Resource::exact(Scheme::new("file"), path);
+    let keys = Resource::subtree(Scheme::new("file"), "keys");
+    let list = |input: Value, denied: [Resource; 2]| {
+        let policy = Policy::new().allow(Rule::tools(Selector::all()));
+        let policy = denied
+            .into_iter()
+            .fold(policy, |policy, within| policy.deny(Rule::access(AccessMode::Read, within)));
+        let tools = ToolRegistry::new().with(ListFiles::new(tree.workdir())).unwrap();
+        let executor = LocalExecutor::builder(tools).policy(policy).build();
+        let call = ToolCall::new("c1".parse().unwrap(), "list_files", input);
+        let batch = Batch::new(CallScope::new("run-1".parse().unwrap()), vec![call]);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let reply = runtime.block_on(executor.execute_batch(batch)).into_replies().unwrap().remove(0);
+        shown(&reply)
+    };
+    expect![[r"
+        ok
+        ./
+          src/
+            a.rs  0 bytes
+            other -> src/a.rs
+        [left out: 3 entries that the policy denies]
+    "]]
+    .assert_eq(&list(json!({ "depth": 5 }), [keys.clone(), file("src/b.rs")]));
+    expect![[r"
+        ok
+        ./  (no entries to show)
+        [left out: 2 entries that the policy denies]
+    "]]
+    .assert_eq(&list(json!({ "depth": 5 }), [file("keys"), file("src")]));
+    expect![[r"
+        denied
+        `list_files` is not permitted to do this (read file:keys/old/**: deny by the rule read(file:keys/**)); do not try it again, find another way or say what you would need
+    "]].assert_eq(&list(json!({ "path": "keys/old" }), [keys, file("src/b.rs")]));
 }

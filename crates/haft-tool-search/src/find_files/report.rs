@@ -33,6 +33,7 @@ pub(super) fn output(request: &Request, findings: &Findings) -> ToolOutput {
             "ignored": findings.skipped.ignored,
             "unreadable_directories": findings.skipped.unreadable,
             "not_unicode": findings.skipped.not_unicode,
+            "denied": findings.skipped.held_back,
         },
     }))
 }

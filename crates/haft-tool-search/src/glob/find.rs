@@ -43,6 +43,12 @@ pub(super) struct Near {
     pub(super) is_directory: bool,
 }
 
+impl Near {
+    fn kind(&self) -> EntryKind {
+        if self.is_directory { EntryKind::Directory } else { EntryKind::File }
+    }
+}
+
 /// Finds what the request asks for.
 pub(super) fn find(request: &Request, watch: &dyn Watch) -> Result<Findings, ToolError> {
     let Request { workdir, start, .. } = request;
@@ -64,7 +70,7 @@ pub(super) fn find(request: &Request, watch: &dyn Watch) -> Result<Findings, Too
     } else if rest.is_none() {
         findings.overlooked = overlooked(request, passed_by, watch)?;
         if findings.near.is_empty() {
-            findings.near = near_directories(request);
+            findings.near = near_directories(request, watch);
         }
     }
     Ok(findings)
@@ -138,9 +144,9 @@ impl Visit for GlobVisit<'_> {
         part.skipped.unreadable += 1;
     }
 
-    fn visit(&self, (): &mut (), place: Place<'_>, part: &mut Part, _: &Halt<'_>) -> Result<(), Stop> {
+    fn visit(&self, (): &mut (), place: Place<'_>, part: &mut Part, halt: &Halt<'_>) -> Result<(), Stop> {
         if let Place::Entry(listing, entry) = place
-            && let Some(found) = self.found(listing.path_of(entry), entry.kind())
+            && let Some(found) = self.found(listing.path_of(entry), entry.kind(), halt)
         {
             self.has_match.store(true, Ordering::Relaxed);
             part.matches.push(found);
@@ -155,7 +161,7 @@ impl Visit for GlobVisit<'_> {
 
 impl GlobVisit<'_> {
     /// Takes an entry of the kind asked for. A symbolic link is taken for what it leads to, if that is inside the same root.
-    fn found(&self, path: WorkdirPath, kind: EntryKind) -> Option<Match> {
+    fn found(&self, path: WorkdirPath, kind: EntryKind, halt: &Halt<'_>) -> Option<Match> {
         let request = self.request;
         let is_link = kind == EntryKind::Symlink;
         let target = if is_link {
@@ -168,7 +174,8 @@ impl GlobVisit<'_> {
         let mut modified = None;
         if is_link || request.order == Order::Modified {
             let metadata = request.workdir.metadata(&target).ok()?;
-            if metadata.kind() != request.wanted() {
+            let is_denied = is_link && halt.denies(&target, metadata.kind());
+            if is_denied || metadata.kind() != request.wanted() {
                 return None;
             }
             modified = metadata.modified();
@@ -263,7 +270,8 @@ fn overlooked(
             return Err(Cancelled);
         }
         let relative = entry.path.relative_to(&request.start);
-        if entry.kind == request.wanted() && relative.is_some_and(|path| request.pattern.matches(path)) {
+        let is_wanted = entry.kind == request.wanted() && !watch.denies(&entry.path, entry.kind);
+        if is_wanted && relative.is_some_and(|path| request.pattern.matches(path)) {
             return Ok(Some(entry));
         }
     }
@@ -271,7 +279,7 @@ fn overlooked(
 }
 
 /// Finds what the directories that the pattern starts with were probably meant to be, where they do not exist.
-fn near_directories(request: &Request) -> Vec<Near> {
+fn near_directories(request: &Request, watch: &dyn Watch) -> Vec<Near> {
     let Request { workdir, start, text, .. } = request;
     let is_plain = |name: &&str| !name.contains(['*', '?', '[', ']', '{', '}', '\\']);
     let names = text.split('/').filter(|name| !matches!(*name, "" | ".")).take_while(is_plain);
@@ -281,6 +289,7 @@ fn near_directories(request: &Request) -> Vec<Near> {
     near.into_iter()
         .filter(|(path, _)| path.starts_with(start))
         .map(|(path, is_directory)| Near { path, is_directory })
+        .filter(|near| !watch.denies(&near.path, near.kind()))
         .collect()
 }
 

@@ -29,7 +29,7 @@ pub(super) fn output(request: &Request, findings: &Findings) -> ToolOutput {
         push_line(&mut text, &not_listed(findings.skipped));
         push_line(&mut text, &Rest::next_step(findings.rest));
     }
-    let Skipped { hidden, ignored, unreadable, not_unicode, .. } = findings.skipped;
+    let Skipped { hidden, ignored, unreadable, not_unicode, held_back, .. } = findings.skipped;
     ToolOutput::text(text).with_details(json!({
         "total": findings.total,
         "shown": shown,
@@ -40,6 +40,7 @@ pub(super) fn output(request: &Request, findings: &Findings) -> ToolOutput {
             "ignored": ignored,
             "unreadable_directories": unreadable,
             "not_unicode": not_unicode,
+            "denied": held_back,
         },
     }))
 }

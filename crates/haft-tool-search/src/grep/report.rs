@@ -7,7 +7,7 @@ use super::search::Findings;
 use super::visit::Tally;
 use crate::scan::Rest;
 use crate::start::Start;
-use crate::wording::{Quoted, counted, not_searched, push_line};
+use crate::wording::{DENIED, Quoted, counted, not_searched, push_line};
 use haft_core::ToolOutput;
 use haft_workdir::WorkdirPath;
 use serde_json::{Value, json};
@@ -180,6 +180,7 @@ impl Tally {
             (self.unreadable_files, "file", " that cannot be read"),
             (self.unreadable_directories, "directory", " that cannot be listed"),
             (self.not_unicode, "entry", " with a name that is not UTF-8"),
+            (self.denied, "entry", DENIED),
         ])
     }
 }
@@ -202,6 +203,7 @@ fn details(findings: &Findings) -> Value {
             "unreadable_files": tally.unreadable_files,
             "unreadable_directories": tally.unreadable_directories,
             "not_unicode": tally.not_unicode,
+            "denied": tally.denied,
         },
         "cut": cut,
         "stopped": match end {

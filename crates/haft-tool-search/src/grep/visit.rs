@@ -24,6 +24,8 @@ pub(super) struct Tally {
     pub(super) unreadable_files: u64,
     pub(super) unreadable_directories: u64,
     pub(super) not_unicode: u64,
+    /// Entries that the policy denies.
+    pub(super) denied: u64,
     pub(super) hidden: u64,
     pub(super) ignored: u64,
     pub(super) passed_by: PassedBy,
@@ -38,6 +40,7 @@ impl Tally {
         self.unreadable_files += unreadable_files;
         self.unreadable_directories += unreadable_directories;
         self.not_unicode += other.not_unicode;
+        self.denied += other.denied;
         self.hidden += other.hidden;
         self.ignored += other.ignored;
         self.passed_by.append(other.passed_by);
@@ -123,6 +126,7 @@ impl<'r> Visit for GrepVisit<'r> {
         tally.hidden += skipped.hidden;
         tally.ignored += skipped.ignored;
         tally.not_unicode += skipped.not_unicode;
+        tally.denied += skipped.held_back;
         tally.passed_by.add(listing);
         let takes = self.request.filter.below(start, listing.path());
         let entries = listing.entries().iter().enumerate();

@@ -216,13 +216,15 @@ async fn what_a_policy_denies_to_read_is_not_searched_from_above() {
         .deny(Rule::access(AccessMode::Read, secrets));
     let executor = LocalExecutor::builder(registry(&tree)).policy(policy).build();
     let denied = [
-        ("grep", json!({ "pattern": "needle" })),
         ("grep", json!({ "pattern": "needle", "path": "secrets/key" })),
         ("grep", json!({ "pattern": "needle", "paths": ["src", "src/to"] })),
-        ("glob", json!({ "pattern": "*" })),
-        ("find_files", json!({ "query": "key" })),
+        ("glob", json!({ "pattern": "*", "path": "secrets" })),
+        ("find_files", json!({ "query": "key", "path": "src/to" })),
     ];
     let allowed = [
+        ("grep", json!({ "pattern": "needle" })),
+        ("glob", json!({ "pattern": "**" })),
+        ("find_files", json!({ "query": "key" })),
         ("grep", json!({ "pattern": "needle", "path": "src" })),
         ("glob", json!({ "pattern": "*", "path": "src" })),
         ("find_files", json!({ "query": "a", "path": "src" })),

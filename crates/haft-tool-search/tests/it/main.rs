@@ -6,6 +6,7 @@
 
 mod attacks;
 mod bounds;
+mod denials;
 mod glob_property;
 mod grep_property;
 mod pages;

@@ -94,6 +94,7 @@ fn tells_the_host_what_was_found_and_what_was_not_searched() {
               "searched": 2,
               "skipped": {
                 "binary": 1,
+                "denied": 0,
                 "hidden": 1,
                 "ignored": 0,
                 "not_unicode": 0,
@@ -127,6 +128,7 @@ fn tells_the_host_what_was_found_and_what_was_not_searched() {
               "searched": 2,
               "skipped": {
                 "binary": 1,
+                "denied": 0,
                 "hidden": 1,
                 "ignored": 0,
                 "not_unicode": 0,
@@ -147,6 +149,7 @@ fn tells_the_host_what_was_found_and_what_was_not_searched() {
               "out_of_time": null,
               "shown": 1,
               "skipped": {
+                "denied": 0,
                 "hidden": 1,
                 "ignored": 0,
                 "not_unicode": 0,

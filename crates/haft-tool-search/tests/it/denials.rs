@@ -1,0 +1,162 @@
+//! What the policy denies below the start of a search is passed by, and leaks by no way.
+
+use crate::registry;
+use haft_core::{ReplyStatus, ToolCall, ToolReply};
+use haft_testkit::Tree;
+use haft_tools_core::{
+    Access, AccessMode, Accesses, Batch, CallScope, LocalExecutor, Policy, Resource, Rule, Scheme, Selector,
+    ToolExecutor as _,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const FILE: Scheme = Scheme::new("file");
+
+fn all_but<const N: usize>(denied: [Resource; N]) -> Policy {
+    let allowed = Policy::new().allow(Rule::tools(Selector::all()));
+    denied.into_iter().fold(allowed, |policy, within| policy.deny(Rule::access(AccessMode::Read, within)))
+}
+
+fn below(path: &str) -> Resource {
+    Resource::subtree(FILE, path)
+}
+
+fn exactly(path: &str) -> Resource {
+    Resource::exact(FILE, path)
+}
+
+fn call(tree: &Tree, policy: Policy, tool: &str, input: Value) -> ToolReply {
+    let executor = LocalExecutor::builder(registry(tree)).policy(policy).build();
+    let call = ToolCall::new("c1".parse().unwrap(), tool, input);
+    let batch = Batch::new(CallScope::new("run-1".parse().unwrap()), vec![call]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(executor.execute_batch(batch)).into_replies().unwrap().remove(0)
+}
+
+fn text(tree: &Tree, policy: Policy, tool: &str, input: Value) -> String {
+    let reply = call(tree, policy, tool, input);
+    assert!(reply.status.is_ok(), "{}", reply.output.to_text());
+    reply.output.to_text()
+}
+
+fn secrets() -> Tree {
+    Tree::new().file("src/main.rs", "token\n").file("keys/token.pem", "token\n").file(".env", "token\n")
+}
+
+fn without_secrets() -> Policy {
+    all_but([below("keys"), exactly(".env")])
+}
+
+#[test]
+fn a_search_finds_nothing_in_it_and_says_that_there_is_something() {
+    let found = text(&secrets(), without_secrets(), "grep", json!({ "pattern": "token", "hidden": true }));
+    assert!(found.contains("src/main.rs") && !found.contains("pem") && !found.contains(".env"), "{found}");
+    assert!(found.contains("2 entries that the policy denies"), "{found}");
+    let without = text(&secrets(), all_but([]), "grep", json!({ "pattern": "token", "hidden": true }));
+    assert!(without.contains("keys/token.pem") && !without.contains("denies"), "{without}");
+}
+
+#[test]
+fn its_names_are_not_listed() {
+    let input = json!({ "pattern": "**", "hidden": true });
+    let listed = text(&secrets(), without_secrets(), "glob", input);
+    assert_eq!(listed, "src/main.rs\n\n1 file\nnot searched: 2 entries that the policy denies");
+    let input = json!({ "pattern": "**/", "hidden": true });
+    let listed = text(&secrets(), without_secrets(), "glob", input);
+    assert!(listed.starts_with("src/\n") && !listed.contains("keys"), "{listed}");
+    let found = text(&secrets(), without_secrets(), "find_files", json!({ "query": "token" }));
+    assert!(!found.contains("pem"), "{found}");
+}
+
+#[test]
+fn hints_do_not_name_it() {
+    let tree = Tree::new()
+        .file(".gitignore", "*.pem\n")
+        .file("keys/old.pem", "token\n")
+        .file(".hidden/token", "token\n")
+        .file("a", "");
+    let policy = || all_but([below("keys"), below(".hidden")]);
+    for (tool, input) in [
+        ("grep", json!({ "pattern": "token" })),
+        ("glob", json!({ "pattern": "**/*.pem" })),
+        ("glob", json!({ "pattern": "**/token" })),
+        ("glob", json!({ "pattern": "key/*.pem" })),
+        ("glob", json!({ "pattern": "keys" })),
+        ("find_files", json!({ "query": "olpem" })),
+    ] {
+        let found = text(&tree, policy(), tool, input.clone());
+        let of_the_call = found.replace("key/*.pem", "").replace("`keys`", "");
+        for name in ["keys", "old.pem", ".hidden"] {
+            assert!(!of_the_call.contains(name), "{tool} {input}: {found}");
+        }
+    }
+}
+
+#[test]
+fn a_link_to_it_is_not_listed() {
+    let tree = secrets().link("link", "keys/token.pem").link("other", "src/main.rs");
+    let listed = text(&tree, without_secrets(), "glob", json!({ "pattern": "*" }));
+    assert!(listed.contains("other") && !listed.contains("link"), "{listed}");
+}
+
+#[test]
+fn a_search_of_nothing_else_is_refused() {
+    for (tool, input) in [
+        ("grep", json!({ "pattern": "token", "path": "keys" })),
+        ("grep", json!({ "pattern": "token", "paths": ["src", ".env"] })),
+        ("glob", json!({ "pattern": "*", "path": "keys" })),
+        ("find_files", json!({ "query": "token", "path": "keys" })),
+    ] {
+        assert_eq!(call(&secrets(), without_secrets(), tool, input).status, ReplyStatus::Denied);
+    }
+}
+
+/// Some files and directories, by their paths, in a tree that has all of them.
+fn places() -> impl Strategy<Value = Vec<(String, bool)>> {
+    let name = prop::sample::select(vec!["a", "b", ".c"]);
+    let place = (prop::collection::vec(name, 1..4), any::<bool>());
+    prop::collection::vec(place.prop_map(|(names, tree)| (names.join("/"), tree)), 0..5)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn what_is_listed_is_all_that_is_not_denied(places in places()) {
+        let names = ["a", "b", ".c"];
+        let mut tree = Tree::new();
+        let mut files = Vec::new();
+        for one in names {
+            for two in names {
+                for three in ["a", "b", ".c"] {
+                    let path = format!("{one}/{two}/{three}");
+                    tree = tree.file(&path, "x\n");
+                    files.push(path);
+                }
+            }
+        }
+        let denied = |policy: Policy, (path, is_tree): &(String, bool)| {
+            policy.deny(Rule::access(AccessMode::Read, if *is_tree { below(path) } else { exactly(path) }))
+        };
+        let policy = places.iter().fold(all_but([]), denied);
+        let tool = registry(&tree).get("grep").unwrap().clone();
+        let may_be_read = |path: &String| {
+            // A directory that may not be looked at itself is not looked into.
+            let above = path.match_indices('/').map(|(slash, _)| &path[..slash]);
+            above.chain([path.as_str()]).all(|path| {
+                let read = Accesses::from(Access::read(exactly(path)));
+                policy.decide(&tool, &read).decision() == haft_core::Decision::Allow
+            })
+        };
+        let mut expected: Vec<_> = files.iter().filter(|path| may_be_read(path)).cloned().collect();
+        expected.sort();
+        for (tool, input) in [
+            ("glob", json!({ "pattern": "**", "hidden": true })),
+            ("grep", json!({ "pattern": "x", "mode": "files", "hidden": true })),
+        ] {
+            let found = text(&tree, policy.clone(), tool, input);
+            let mut found: Vec<_> = found.lines().filter(|line| files.contains(&(*line).to_owned())).map(str::to_owned).collect();
+            found.sort();
+            prop_assert_eq!(&found, &expected);
+        }
+    }
+}
