@@ -97,9 +97,10 @@ pub(crate) fn list_entries(
 ) -> Result<String, ToolError> {
     // Ignore files above it are not declared to be read, so none counts.
     let options = WalkOptions::default().hidden(true).ignored(true);
-    let mut found = gather(workdir, path, 1, options, &Sieve::open(), stop)?;
+    let sieve = Sieve::none();
+    let mut found = gather(workdir, path, 1, options, &sieve, stop)?;
     found.choose(READ_ENTRIES);
-    let listing = render(workdir, &found, stop)?;
+    let listing = render(workdir, &found, &sieve, stop)?;
     Ok(format!("`{}` is a directory:\n{listing}", Shown::new(path.as_str())))
 }
 
@@ -173,7 +174,7 @@ impl List {
         let mut found = gather(&self.workdir, &self.path, self.depth, self.options, sieve, stop)?;
         let text = loop {
             found.choose(limit);
-            let text = render(&self.workdir, &found, stop)?;
+            let text = render(&self.workdir, &found, sieve, stop)?;
             let lines = text.matches('\n').count() + 1;
             if text.len() <= LISTING_BYTES && lines <= LISTING_LINES || limit == 1 {
                 break text;

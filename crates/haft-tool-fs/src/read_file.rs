@@ -28,8 +28,8 @@ use haft_tools_core::{
     Access, Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input,
 };
 use haft_workdir::{Workdir, WorkdirPath};
-use limits::FEWEST_BYTES;
 pub use limits::ReadLimits;
+use limits::Room;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -222,42 +222,33 @@ struct Read {
 #[async_trait]
 impl Action for Read {
     async fn run(mut self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
-        self.bound(cx.output_bytes());
+        self.reader.limits = self.reader.limits.within(cx.output_bytes());
+        let room = Room::of(self.reader.limits, cx.output_lines());
         // Going to another thread and back costs several times as much as to read what is in memory.
         if let [asked] = &self.files[..]
             && let Some(text) = asked.text_at_hand(&self.reader.workdir)
         {
-            return self.reader.answer_text(text, asked, cx.cancellation()).map(Answer::into_output);
+            return self.reader.answer_text(text, asked, room, cx.cancellation()).map(Answer::into_output);
         }
-        blocking(&cx, move |stop| self.read(stop)).await
+        blocking(&cx, move |stop| self.read(room, stop)).await
     }
 }
 
 impl Read {
-    /// Keeps the reply within what the executor lets pass.
-    fn bound(&mut self, output_bytes: usize) {
-        let limits = self.reader.limits.within(output_bytes);
-        self.reader.limits = limits;
-        for asked in &mut self.files {
-            asked.lines.bytes = limits.bytes;
-        }
-    }
-
-    fn read(&self, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
-        let most = self.reader.limits.bytes;
+    fn read(&self, room: Room, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         if let [asked] = &self.files[..] {
-            return self.reader.answer(asked, most, stop).map(Answer::into_output);
+            return self.reader.answer(asked, room, stop).map(Answer::into_output);
         }
         let mut content: Vec<Content> = Vec::new();
         let mut text = String::new();
         let mut details = Vec::new();
         let mut failed = None;
         for (index, asked) in self.files.iter().enumerate() {
-            let left = most.saturating_sub(text.len()) / (self.files.len() - index);
+            let room = room.of_next(self.files.len() - index, &text);
             if index > 0 {
                 text.push_str("\n\n");
             }
-            match self.reader.answer(asked, left.max(FEWEST_BYTES), stop) {
+            match self.reader.answer(asked, room, stop) {
                 Ok(answer) => {
                     text.push_str(&answer.text);
                     content.extend(answer.image);

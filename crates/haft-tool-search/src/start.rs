@@ -59,7 +59,11 @@ impl Start {
             Self::Directory(path) if !no_ignore => ignore_files_above(path),
             _ => Vec::new(),
         };
-        iter::once(self.searched().sifted()).chain(above.into_iter().map(Access::read))
+        let searched = match self {
+            Self::File(_) => self.searched(),
+            Self::Directory(_) => self.searched().sifted(),
+        };
+        iter::once(searched).chain(above.into_iter().map(Access::read))
     }
 
     /// What a search from here looks at.

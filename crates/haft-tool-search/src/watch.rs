@@ -3,6 +3,7 @@ use haft_core::ToolError;
 use haft_tools_core::{Access, CallContext};
 use haft_workdir::{EntryKind, WalkListing, WorkdirPath};
 use std::future::poll_fn;
+use std::iter;
 use std::panic::resume_unwind;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -30,9 +31,15 @@ pub(crate) trait Watch: Sync {
         false
     }
 
-    /// Tells whether something that the search meets is denied to it; of a directory, all that is in it.
+    /// Tells whether an entry, or where a link leads, is denied to the search; of a directory, all that is in it.
     fn denies(&self, _path: &WorkdirPath, _kind: EntryKind) -> bool {
         false
+    }
+
+    /// Tells it of what was not met in a directory that was itself let pass.
+    fn denies_way_to(&self, path: &WorkdirPath, kind: EntryKind) -> bool {
+        let mut above = iter::successors(path.parent(), WorkdirPath::parent).filter(|path| !path.is_root());
+        self.denies(path, kind) || above.any(|directory| self.denies(&directory, EntryKind::Directory))
     }
 
     /// Hears that so many files were looked at so far; each number once, but not always in order.
@@ -99,7 +106,7 @@ impl<'a> Halt<'a> {
         }
     }
 
-    /// Tells whether something is denied to the search.
+    /// Tells whether it is denied to look at where a link leads.
     pub(crate) fn denies(&self, path: &WorkdirPath, kind: EntryKind) -> bool {
         self.watch.denies(path, kind)
     }
@@ -134,7 +141,7 @@ impl Watch for CallWatch {
     }
 
     fn denies(&self, path: &WorkdirPath, kind: EntryKind) -> bool {
-        self.sifts && is_denied(&self.cx, path, kind)
+        is_denied(&self.cx, path, kind)
     }
 
     fn looked_at(&self, files: u64) {

@@ -202,8 +202,8 @@ impl Access {
     /// Has the tool itself pass by what may not be read, so that a rule which denies a part does not deny the whole.
     ///
     /// Whoever declares it asks [`CallContext::denies`](crate::CallContext::denies) about everything in the resource before it
-    /// looks at it, its name included. A rule that denies all of the resource, or the tool, denies the call as ever, and what
-    /// is to be asked about is asked about for the whole. Only reads can be sifted; it does nothing to other accesses.
+    /// looks at it, its name included. A rule that denies all of the resource, its root or the tool denies the call as ever,
+    /// and what is to be asked about is asked about for the whole. Only reads can be sifted; it does nothing to other accesses.
     ///
     /// ```
     /// use haft_core::{Decision, Schema, ToolSpec};

@@ -198,7 +198,12 @@ impl CallContext {
     /// # Ok::<(), haft_core::IdError>(())
     /// ```
     pub fn output_bytes(&self) -> usize {
-        self.frame().map_or(usize::MAX, |frame| frame.output_bytes(&self.0.tool))
+        self.frame().map_or(usize::MAX, |frame| frame.limits_of(&self.0.tool).output_bytes)
+    }
+
+    /// How many lines of text the reply may have; otherwise as [`output_bytes`](Self::output_bytes).
+    pub fn output_lines(&self) -> usize {
+        self.frame().map_or(usize::MAX, |frame| frame.limits_of(&self.0.tool).output_lines)
     }
 
     /// Tells whether the policy denies this to the tool in the scope of the call, in the modes of now.

@@ -58,8 +58,8 @@ pub trait Tool: Send + Sync + 'static {
     /// When the input cannot be used or names something that cannot be resolved; the text goes to the model.
     fn prepare(&self, input: &Value, scope: &CallScope) -> Result<Prepared, ToolError>;
 
-    /// Tells whether the tool keeps its replies within [`CallContext::output_bytes`] by itself, and says in them how to go on;
-    /// read once, when the tool is registered.
+    /// Tells whether the tool keeps its replies within [`CallContext::output_bytes`] and [`CallContext::output_lines`] by
+    /// itself, and says in them how to go on; read once, when the tool is registered.
     ///
     /// Then they may be [larger](crate::Limits::bounded_output_bytes) than others: what is cut from those, a model reads
     /// elsewhere. What is over the bound all the same is cut. By default a tool does not.

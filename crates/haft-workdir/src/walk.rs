@@ -117,7 +117,7 @@ pub struct Skipped {
     pub unreadable: u64,
     /// Entries whose name is not UTF-8, which nothing here can name.
     pub not_unicode: u64,
-    /// Entries that the caller [held back](crate::WalkListing::hold_back).
+    /// Entries that the caller held back ([`Walk::hold_back`], [`WalkListing::hold_back`]).
     pub held_back: u64,
 }
 
@@ -230,6 +230,12 @@ impl Walk {
     /// Returns how many entries were passed over so far.
     pub fn skipped(&self) -> Skipped {
         self.skipped
+    }
+
+    /// Holds back the entry that was yielded last, which must not be shown: the walk does not go into it, and counts it.
+    pub fn hold_back(&mut self) {
+        self.descend_into = None;
+        self.skipped.held_back += 1;
     }
 
     fn entry(&self, path: WorkdirPath, kind: EntryKind) -> WalkEntry {

@@ -3,7 +3,7 @@ use super::sieve::Sieve;
 use crate::blocking::go_on;
 use crate::failure::failure;
 use haft_core::ToolError;
-use haft_workdir::{EntryKind, Skipped, WalkOptions, Workdir, WorkdirPath};
+use haft_workdir::{EntryKind, Skipped, WalkEntry, WalkOptions, Workdir, WorkdirPath};
 use tokio_util::sync::CancellationToken;
 
 /// How many entries are held in memory and counted.
@@ -27,16 +27,11 @@ pub(super) fn gather(
     // The place, among the entries, of the directory that each level is in.
     let mut directories: Vec<usize> = Vec::new();
     let mut ended_early = false;
-    // The last that was held back: what is in it is, too.
-    let mut held_back: Option<WorkdirPath> = None;
-    let mut denied = 0;
-    for step in walk.by_ref() {
+    while let Some(step) = walk.next() {
         go_on(stop)?;
         let entry = match step {
-            Ok(entry) if held_back.as_ref().is_some_and(|above| entry.path().starts_with(above)) => continue,
             Ok(entry) if sieve.holds_back(workdir, entry.path(), entry.kind()) => {
-                denied += 1;
-                held_back = Some(entry.into_path());
+                walk.hold_back();
                 continue;
             }
             Ok(entry) => entry,
@@ -66,8 +61,7 @@ pub(super) fn gather(
         let inside = if is_listed { Inside::Listed { entries: 0, shown: 0 } } else { Inside::Unknown };
         entries.push(FoundEntry { path, kind, level, inside, is_shown: true });
     }
-    let mut skipped = walk.skipped();
-    skipped.held_back += denied;
+    let skipped = walk.skipped();
     Ok(Found { start: start.clone(), options, entries, skipped, ended_early })
 }
 
@@ -81,9 +75,15 @@ pub(super) struct Counted {
 }
 
 /// Counts the entries of one directory that a listing could show; nothing where it cannot be listed.
-pub(super) fn count(workdir: &Workdir, directory: &WorkdirPath, options: WalkOptions) -> Option<Counted> {
+pub(super) fn count(
+    workdir: &Workdir,
+    directory: &WorkdirPath,
+    options: WalkOptions,
+    sieve: &Sieve,
+) -> Option<Counted> {
     let mut walk = workdir.walk(directory, options.max_depth(Some(1))).ok()?;
-    let entries = walk.by_ref().take(COUNTED_ENTRIES).flatten().count();
+    let shown = |entry: &WalkEntry| !sieve.holds_back(workdir, entry.path(), entry.kind());
+    let entries = walk.by_ref().take(COUNTED_ENTRIES).flatten().filter(shown).count();
     let is_all = walk.next().is_none();
     Some(Counted { entries, is_all, skipped: walk.skipped() })
 }

@@ -1,5 +1,6 @@
 use super::found::{Found, FoundEntry, Inside};
 use super::gather::{Counted, count};
+use super::sieve::Sieve;
 use crate::blocking::go_on;
 use crate::words::{Count, Shown, counted, joined, size};
 use haft_core::ToolError;
@@ -11,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 pub(super) fn render(
     workdir: &Workdir,
     found: &Found,
+    sieve: &Sieve,
     stop: &CancellationToken,
 ) -> Result<String, ToolError> {
     let mut text = format!("{}/", Shown::new(found.start.as_str()));
@@ -21,7 +23,7 @@ pub(super) fn render(
         let _ = write!(text, "\n{:indent$}{name}", "", indent = entry.level * 2);
         let _ = match entry.kind {
             EntryKind::File => write!(text, "{}", file(workdir, &entry.path)),
-            EntryKind::Directory => write!(text, "/{}", directory(workdir, found, entry)),
+            EntryKind::Directory => write!(text, "/{}", directory(workdir, found, entry, sieve)),
             EntryKind::Symlink => write!(text, "{}", link(workdir, &entry.path)),
             other @ EntryKind::Other(_) => write!(text, "  ({other})"),
         };
@@ -44,7 +46,7 @@ fn file(workdir: &Workdir, path: &WorkdirPath) -> String {
 }
 
 /// Says how many entries a directory has, where they are not all shown.
-fn directory(workdir: &Workdir, found: &Found, entry: &FoundEntry) -> String {
+fn directory(workdir: &Workdir, found: &Found, entry: &FoundEntry, sieve: &Sieve) -> String {
     match entry.inside {
         Inside::Unreadable => "  (cannot be listed)".to_owned(),
         Inside::Listed { entries, shown } if entries > 0 => {
@@ -57,7 +59,7 @@ fn directory(workdir: &Workdir, found: &Found, entry: &FoundEntry) -> String {
                 _ => String::new(),
             }
         }
-        Inside::Listed { .. } | Inside::Unknown => match count(workdir, &entry.path, found.options) {
+        Inside::Listed { .. } | Inside::Unknown => match count(workdir, &entry.path, found.options, sieve) {
             None => "  (cannot be listed)".to_owned(),
             Some(Counted { entries: 0, skipped, .. }) => match skipped.hidden + skipped.ignored {
                 0 => "  (empty)".to_owned(),

@@ -3,28 +3,37 @@ use haft_tools_core::{Access, CallContext};
 use haft_workdir::{EntryKind, Workdir, WorkdirPath};
 
 /// Passes by what is denied to a listing.
-pub(super) struct Sieve(Option<CallContext>);
+pub(super) struct Sieve(Option<Asked>);
+
+/// Who is asked what is denied.
+struct Asked {
+    cx: CallContext,
+    /// Whether a rule denies something of the directory. Where none does, nothing is asked for entries, but for links, which can
+    /// lead elsewhere.
+    of_entries: bool,
+}
 
 impl Sieve {
-    /// Asks for each entry where a rule denies something of the directory, and for none where none does.
+    /// Passes by what is denied of a directory.
     pub(super) fn of(cx: &CallContext, directory: &WorkdirPath) -> Self {
-        Self(cx.denies(&Access::read(resource::tree(directory))).then(|| cx.clone()))
+        let of_entries = cx.denies(&Access::read(resource::tree(directory)));
+        Self(Some(Asked { cx: cx.clone(), of_entries }))
     }
 
     /// Passes nothing by.
-    pub(super) fn open() -> Self {
+    pub(super) fn none() -> Self {
         Self(None)
     }
 
     /// Tells whether an entry is not to be named: it is denied, or a link to what is.
     pub(super) fn holds_back(&self, workdir: &Workdir, path: &WorkdirPath, kind: EntryKind) -> bool {
-        let Some(cx) = &self.0 else { return false };
+        let Some(Asked { cx, of_entries }) = &self.0 else { return false };
         let target = (kind == EntryKind::Symlink).then(|| workdir.resolve(path.as_str()).ok()).flatten();
         let leads_there = target.is_some_and(|target| {
             let kind = workdir.kind(&target).unwrap_or(EntryKind::File);
             is_denied(cx, &target, kind)
         });
-        leads_there || is_denied(cx, path, kind)
+        leads_there || (*of_entries && is_denied(cx, path, kind))
     }
 }
 

@@ -1,7 +1,8 @@
 use super::binary::describe;
 use super::bytes::read_bytes;
 use super::decoders;
-use super::slice::{Content, LINE_BYTES, Slice, Wanted, read_slice};
+use super::limits::Room;
+use super::slice::{Content, LINE_BYTES, Slice, read_slice};
 use super::survey::Surveys;
 use super::{Asked, ByteRange, ReadLimits};
 use crate::encoding::TextEncoding;
@@ -42,11 +43,11 @@ impl Answer {
 }
 
 impl Reader {
-    /// Answers for one file, with at most about so many bytes of it.
+    /// Answers for one file, with so much of it as there is room for.
     pub(super) fn answer(
         &self,
         asked: &Asked,
-        most: usize,
+        room: Room,
         stop: &CancellationToken,
     ) -> Result<Answer, ToolError> {
         let path = &asked.path;
@@ -63,9 +64,9 @@ impl Reader {
             Err(error) => return Err(failure_near(&self.workdir, &asked.hints, error)),
         };
         if let Some(range) = asked.bytes {
-            return answer_bytes(file, path, range, most);
+            return answer_bytes(file, path, range, room);
         }
-        let wanted = Wanted { bytes: asked.lines.bytes.min(most), ..asked.lines };
+        let wanted = asked.lines.within(room);
         let head = start_of(&file, path)?;
         if let Some(answer) = decoders::document(&self.workdir, path, &head, wanted, stop) {
             return answer;
@@ -79,12 +80,13 @@ impl Reader {
         &self,
         (file, content): (File, Vec<u8>),
         asked: &Asked,
+        room: Room,
         stop: &CancellationToken,
     ) -> Result<Answer, ToolError> {
         if let Some(range) = asked.bytes {
-            return answer_bytes(file, &asked.path, range, asked.lines.bytes);
+            return answer_bytes(file, &asked.path, range, room);
         }
-        let content = read_slice(content, &asked.path, asked.lines, &self.surveys, stop)?;
+        let content = read_slice(content, &asked.path, asked.lines.within(room), &self.surveys, stop)?;
         Ok(self.answer_slice(&asked.path, content))
     }
 
@@ -107,8 +109,8 @@ impl Reader {
     }
 }
 
-fn answer_bytes(file: File, path: &WorkdirPath, range: ByteRange, most: usize) -> Result<Answer, ToolError> {
-    let (text, details) = read_bytes(file, path, range.start..range.end.max(range.start), most)?;
+fn answer_bytes(file: File, path: &WorkdirPath, range: ByteRange, room: Room) -> Result<Answer, ToolError> {
+    let (text, details) = read_bytes(file, path, range.start..range.end.max(range.start), room)?;
     Ok(Answer { text, image: None, details })
 }
 

@@ -1,4 +1,5 @@
 use super::binary::write_rows;
+use super::limits::Room;
 use crate::words::{Count, Shown, size};
 use haft_core::ToolError;
 use haft_workdir::{Error, WorkdirPath};
@@ -16,7 +17,7 @@ pub(super) fn read_bytes(
     mut file: File,
     path: &WorkdirPath,
     wanted: Range<u64>,
-    most: usize,
+    room: Room,
 ) -> Result<(String, Value), ToolError> {
     let unreadable = |source| {
         let error = Error::Io { action: "read", path: path.clone(), source };
@@ -33,17 +34,20 @@ pub(super) fn read_bytes(
         )));
     }
     file.seek(SeekFrom::Start(wanted.start)).map_err(unreadable)?;
+    let most = room.bytes;
     let length = (wanted.end - wanted.start).min(most as u64);
     let mut bytes = Vec::with_capacity(usize::try_from(length.min(total)).unwrap_or(most));
     file.take(length).read_to_end(&mut bytes).map_err(unreadable)?;
     let (text, rest) = as_text(&bytes);
     let mut body = String::new();
     let given = if let Some(text) = text {
+        let (text, left) = first_lines(text, room.lines());
         body.push('\n');
         body.push_str(text);
-        bytes.len() - rest
+        bytes.len() - rest - left
     } else {
-        let given = bytes.len().min(most / ROW_BYTES * 16);
+        let rows = (most / ROW_BYTES).min(usize::try_from(room.lines()).unwrap_or(usize::MAX));
+        let given = bytes.len().min(rows * 16);
         write_rows(&mut body, &bytes[..given], wanted.start);
         given
     };
@@ -63,6 +67,13 @@ pub(super) fn read_bytes(
         );
     }
     Ok((reply, json!({ "path": path.as_str(), "start": wanted.start, "end": end, "bytes": total })))
+}
+
+/// Takes so many lines of a text; says how many bytes are left.
+fn first_lines(text: &str, lines: u64) -> (&str, usize) {
+    let last = usize::try_from(lines.saturating_sub(1)).unwrap_or(usize::MAX);
+    let end = memchr::memchr_iter(b'\n', text.as_bytes()).nth(last).map_or(text.len(), |at| at + 1);
+    (&text[..end], text.len() - end)
 }
 
 /// Takes bytes as text, if they are but for a character that is cut at either end; says how many at the end are not given.

@@ -35,6 +35,47 @@ pub(super) const FEWEST_BYTES: usize = 1024;
 /// How many bytes of a reply stand around the lines of files at most: their heads and feet.
 const AROUND_BYTES: usize = 2 * 1024;
 
+/// How many lines a reply has that is let pass by default, with what stands around the lines of one file.
+const USUAL_LINES: u64 = 2000 + AROUND_LINES;
+
+/// How many lines of a reply stand around those of a file at most.
+const AROUND_LINES: u64 = 5;
+
+/// How much of a reply the lines of files may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Room {
+    pub(super) bytes: usize,
+    /// With what stands around them.
+    lines: u64,
+}
+
+impl Room {
+    /// How much an executor lets pass that lets so many lines of a reply pass.
+    pub(super) fn of(limits: ReadLimits, output_lines: usize) -> Self {
+        // What is over the default by a few lines is let pass.
+        let lines = if output_lines >= 2000 { USUAL_LINES } else { output_lines as u64 };
+        Self { bytes: limits.bytes, lines }
+    }
+
+    /// How much of it the next of so many files may have, when this text was written of it.
+    pub(super) fn of_next(self, files: usize, written: &str) -> Self {
+        let files = files.max(1);
+        let bytes = self.bytes.saturating_sub(written.len()) / files;
+        let lines = self.lines.saturating_sub(count(written.as_bytes())) / files as u64;
+        Self { bytes: bytes.max(FEWEST_BYTES), lines }
+    }
+
+    /// How many lines of a file there is room for; at least one.
+    pub(super) fn lines(self) -> u64 {
+        self.lines.saturating_sub(AROUND_LINES).max(1)
+    }
+}
+
+/// Counts ends of lines.
+fn count(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
 impl ReadLimits {
     /// The same where an executor lets so many bytes of a reply pass.
     pub(super) fn within(self, output_bytes: usize) -> Self {

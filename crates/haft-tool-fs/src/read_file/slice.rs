@@ -1,6 +1,7 @@
 use super::binary::kind;
 use super::chunks::{BUFFER_BYTES, Chunks, Source};
 use super::indent::Indent;
+use super::limits::Room;
 use super::survey::{Stamp, Survey, Surveys, Total};
 use crate::blocking::go_on;
 use crate::encoding::{TextEncoding, detect};
@@ -32,6 +33,13 @@ pub(super) struct Wanted {
     pub(super) lines: u64,
     /// The most bytes of numbered lines.
     pub(super) bytes: usize,
+}
+
+impl Wanted {
+    /// As much of it as there is room for.
+    pub(super) fn within(self, room: Room) -> Self {
+        Self { lines: self.lines.min(room.lines()), bytes: self.bytes.min(room.bytes), ..self }
+    }
 }
 
 /// Numbered lines of a file, and what the whole file is like.

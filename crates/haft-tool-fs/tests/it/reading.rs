@@ -240,3 +240,37 @@ proptest! {
         prop_assert_eq!(reply.status.is_ok(), is_there, "{}", reply.output.to_text());
     }
 }
+
+#[test]
+fn gives_no_more_lines_than_the_executor_lets_pass() {
+    let tree = Tree::new().file("a.txt", &numbered(1500, "short")).file("b.txt", &numbered(1500, "short"));
+    let several = json!({ "path": "a.txt", "more": [{ "path": "b.txt" }] });
+    let text = whole(&tree, Limits::default(), several);
+    assert_eq!(text.matches("continue with offset").count(), 2, "{text}");
+    let lines = Tree::new().file("a.txt", &"ab\n".repeat(30_000));
+    let text = whole(
+        &lines,
+        Limits::default(),
+        json!({ "path": "a.txt", "byte_range": { "start": 0, "end": 65_536 } }),
+    );
+    assert!(text.starts_with("a.txt: bytes 0 up to 6,000 of 90,000"), "{}", text.lines().next().unwrap());
+    assert!(text.ends_with("continue with `start` 6000]"), "{text}");
+    let few = Limits { output_lines: 100, ..Limits::default() };
+    for input in [json!({ "path": "a.txt" }), json!({ "path": "a.txt", "more": [{ "path": "b.txt" }] })] {
+        let text = whole(&tree, few.clone(), input);
+        assert!((85..=100).contains(&text.lines().count()), "{}", text.lines().count());
+    }
+}
+
+/// Reads with an executor that cuts nothing of it.
+fn whole(tree: &Tree, limits: Limits, input: Value) -> String {
+    let tools = ToolRegistry::new().with(ReadFile::new(tree.workdir())).unwrap();
+    let policy = Policy::new().allow(Rule::tools(Selector::all()));
+    let executor = LocalExecutor::builder(tools).limits(limits).policy(policy).build();
+    let call = ToolCall::new("c1".parse().unwrap(), "read_file", input);
+    let batch = Batch::new(CallScope::new("run-1".parse().unwrap()), vec![call]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let reply = runtime.block_on(executor.execute_batch(batch)).into_replies().unwrap().remove(0);
+    assert_eq!(reply.truncation, None);
+    reply.output.to_text()
+}

@@ -270,7 +270,7 @@ fn overlooked(
             return Err(Cancelled);
         }
         let relative = entry.path.relative_to(&request.start);
-        let is_wanted = entry.kind == request.wanted() && !watch.denies(&entry.path, entry.kind);
+        let is_wanted = entry.kind == request.wanted() && !watch.denies_way_to(&entry.path, entry.kind);
         if is_wanted && relative.is_some_and(|path| request.pattern.matches(path)) {
             return Ok(Some(entry));
         }
@@ -289,7 +289,7 @@ fn near_directories(request: &Request, watch: &dyn Watch) -> Vec<Near> {
     near.into_iter()
         .filter(|(path, _)| path.starts_with(start))
         .map(|(path, is_directory)| Near { path, is_directory })
-        .filter(|near| !watch.denies(&near.path, near.kind()))
+        .filter(|near| !watch.denies_way_to(&near.path, near.kind()))
         .collect()
 }
 

@@ -111,6 +111,27 @@ fn a_search_of_nothing_else_is_refused() {
     }
 }
 
+#[test]
+fn hints_do_not_go_into_a_directory_that_is_itself_denied() {
+    let tree = Tree::new().file(".hidden/inner/x", "token\n").file("keys/old.pem", "").file("a", "");
+    let policy = || all_but([exactly(".hidden/inner"), exactly("keys")]);
+    for (tool, input) in [
+        ("grep", json!({ "pattern": "token" })),
+        ("glob", json!({ "pattern": "**/x" })),
+        ("glob", json!({ "pattern": "keys/olld.pem" })),
+    ] {
+        let found = text(&tree, policy(), tool, input.clone());
+        assert!(!found.contains("inner") && !found.contains("old.pem"), "{tool} {input}: {found}");
+    }
+}
+
+#[test]
+fn a_link_from_elsewhere_is_not_listed() {
+    let tree = secrets().link("src/link", "../keys/token.pem");
+    let listed = text(&tree, without_secrets(), "glob", json!({ "pattern": "*", "path": "src" }));
+    assert!(listed.contains("main.rs") && !listed.contains("link"), "{listed}");
+}
+
 /// Some files and directories, by their paths, in a tree that has all of them.
 fn places() -> impl Strategy<Value = Vec<(String, bool)>> {
     let name = prop::sample::select(vec!["a", "b", ".c"]);

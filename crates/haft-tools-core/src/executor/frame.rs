@@ -3,7 +3,9 @@ use super::control::Control;
 use super::local::Shared;
 use crate::events::Told;
 use crate::permission::ModeSet;
-use crate::{Access, Accesses, Approver, CallContext, CallScope, Layer, OutputStore, ToolRegistry, Verdict};
+use crate::{
+    Access, Accesses, Approver, CallContext, CallScope, Layer, Limits, OutputStore, ToolRegistry, Verdict,
+};
 use haft_core::{CallId, Decision, EventKind, ToolSpec};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -112,10 +114,9 @@ impl Frame {
         &self.shared.layers
     }
 
-    /// How many bytes of text and JSON the replies of a tool may have.
-    pub(crate) fn output_bytes(&self, tool: &str) -> usize {
-        let entry = self.registry().entry(tool);
-        entry.map_or(&self.shared.limits, |entry| self.shared.limits_of(entry)).output_bytes
+    /// The limits of the calls of a tool.
+    pub(crate) fn limits_of(&self, tool: &str) -> &Limits {
+        self.registry().entry(tool).map_or(&self.shared.limits, |entry| self.shared.limits_of(entry))
     }
 
     pub(crate) fn update_interval(&self) -> Duration {

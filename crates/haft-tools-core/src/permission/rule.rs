@@ -73,7 +73,7 @@ pub(super) enum Reach {
     AllByItself,
     /// Any part of it, which is enough to forbid it or to ask.
     Part,
-    /// All of it, which is what forbidding takes where the tool passes by the parts that are forbidden.
+    /// All of a tree, whatever the tools: forbidding takes it where the tool passes by the parts that are forbidden.
     Whole,
 }
 

@@ -1,6 +1,6 @@
 use super::index::RuleIndex;
 use super::rule::{Reach, Rule};
-use crate::Access;
+use crate::{Access, Resource};
 use haft_core::ToolSpec;
 use std::sync::OnceLock;
 
@@ -64,10 +64,19 @@ impl Rules {
         !self.allow.is_empty()
     }
 
-    /// Finds the first rule that forbids a part of the access, or all of one whose parts are looked at one by one.
+    /// Finds the first rule that forbids a part of the access. Of a tree whose parts are looked at one by one, that is a rule
+    /// that forbids all of it, or its root.
     pub(super) fn denying(&self, tool: &ToolSpec, access: Option<&Access>) -> Option<&Rule> {
-        let is_sifted = access.is_some_and(Access::is_sifted);
-        self.deny.first(tool, access, if is_sifted { Reach::Whole } else { Reach::Part })
+        if self.deny.is_empty() {
+            return None;
+        }
+        let sifted = access.filter(|access| access.is_sifted()).and_then(Access::resource);
+        let Some(tree) = sifted.filter(|resource| resource.is_subtree()) else {
+            return self.deny.first(tool, access, Reach::Part);
+        };
+        let root = Access::read(Resource::exact(tree.scheme().clone(), tree.path()));
+        let of_root = self.deny.first(tool, Some(&root), Reach::Part);
+        of_root.or_else(|| self.deny.first(tool, access, Reach::Whole))
     }
 
     /// Finds the first rule that has a part of the access asked about.

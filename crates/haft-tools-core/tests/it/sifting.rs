@@ -28,6 +28,15 @@ fn a_rule_that_denies_a_part_does_not_deny_the_whole() {
 }
 
 #[test]
+fn a_tree_whose_root_is_denied_is_denied_and_a_file_is_no_tree() {
+    let policy = Policy::new().allow(reading("file:**")).deny(reading("file:keys"));
+    assert_eq!(decide(&policy, read("file:keys/**").sifted()), Decision::Deny);
+    assert_eq!(decide(&policy, read("file:**").sifted()), Decision::Allow);
+    let below = Policy::new().allow(reading("file:**")).deny(reading("file:keys/**"));
+    assert_eq!(decide(&below, read("file:keys").sifted()), Decision::Deny);
+}
+
+#[test]
 fn among_many_rules_it_is_the_same() {
     let many = (0..40).fold(Policy::new().allow(reading("file:**")), |policy, each| {
         policy.deny(reading(&format!("file:keys/{each}/**")))
@@ -70,11 +79,11 @@ fn it_is_kept_with_the_access_and_is_another_access() {
 /// Runs a tool that looks at what is not denied of some files, in a scope.
 async fn looked_at(policy: Policy, mode: Mode, scope: CallScope) -> Vec<&'static str> {
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let sees = Arc::clone(&seen);
+    let noted = Arc::clone(&seen);
     let probe = Probe::new("t").declare(|_| Ok(read("file:**").sifted().into())).run(move |_, cx| {
         let files = ["a", "keys/a", "src/a"];
         let passes = |file: &&str| !cx.denies(&read(&format!("file:{file}")));
-        sees.lock().unwrap().extend(files.into_iter().filter(passes));
+        noted.lock().unwrap().extend(files.into_iter().filter(passes));
         std::future::ready(Ok(ToolOutput::text("")))
     });
     let executor = LocalExecutor::builder(ToolRegistry::new().with(probe).unwrap())

@@ -15,4 +15,6 @@ mod policy;
 #[cfg(feature = "policy")]
 mod profiles;
 #[cfg(feature = "policy")]
+mod sifting;
+#[cfg(feature = "policy")]
 mod suggestions;

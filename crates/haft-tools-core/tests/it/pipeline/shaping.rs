@@ -210,9 +210,9 @@ async fn structured_results_and_details_are_the_hosts_and_stay_whole() {
 /// Calls a tool that gives 100 bytes; gives how many it is told that a reply may have, which is how many are kept.
 async fn bound(own: Option<usize>, (usual, bounded): (usize, usize), bounds: bool) -> usize {
     let told = Arc::new(AtomicUsize::new(0));
-    let tells = Arc::clone(&told);
+    let into = Arc::clone(&told);
     let probe = Probe::new("t").run(move |_, cx| {
-        tells.store(cx.output_bytes(), Ordering::Relaxed);
+        into.store(cx.output_bytes(), Ordering::Relaxed);
         std::future::ready(Ok(ToolOutput::text("x".repeat(100))))
     });
     let probe = if bounds { probe.bounds_replies() } else { probe };
