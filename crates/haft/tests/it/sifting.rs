@@ -50,8 +50,8 @@ fn a_file_or_directory_that_is_denied_is_no_start() {
         ".env.d/prod",
     ] {
         for (tool, input) in [
-            ("grep", json!({ "pattern": "", "path": path })),
-            ("grep", json!({ "pattern": "", "paths": ["src", path] })),
+            ("grep", json!({ "pattern": SECRET, "path": path })),
+            ("grep", json!({ "pattern": SECRET, "paths": ["src", path] })),
             ("list_files", json!({ "path": path })),
         ] {
             let reply = call(&tree, tool, input.clone());
