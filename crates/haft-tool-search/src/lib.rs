@@ -48,12 +48,16 @@
 #![cfg(unix)]
 
 mod excerpt;
+mod file_filter;
 mod find_files;
 mod glob;
 mod grep;
 mod left_out;
 mod options;
 mod order;
+#[cfg(feature = "outline")]
+mod outline;
+mod page;
 mod path_pattern;
 mod scan;
 mod start;
@@ -65,4 +69,6 @@ pub use crate::find_files::FindFiles;
 pub use crate::glob::Glob;
 pub use crate::grep::Grep;
 pub use crate::options::SearchOptions;
+#[cfg(feature = "outline")]
+pub use crate::outline::Outline;
 pub use crate::toolset::tools;

@@ -8,6 +8,8 @@ mod attacks;
 mod bounds;
 mod glob_property;
 mod grep_property;
+#[cfg(feature = "code")]
+mod outline;
 mod pages;
 mod specs;
 mod threads;
