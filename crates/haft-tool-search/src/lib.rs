@@ -1,10 +1,11 @@
-//! Tools that find things: `grep` looks into files, `glob` looks at their names, `find_files` at names known in part.
+//! Tools that find things: `grep` looks into files, `glob` looks at their names, `find_files` at names known in part, and
+//! `outline` (with the feature `code`) at what code defines.
 //!
 //! All search a [`Workdir`](haft_workdir::Workdir) in this process, on several threads, without another program, and share their
-//! manners:
-//! they obey ignore files and leave out hidden entries unless told otherwise, never follow a symbolic link out of the
-//! working directory, answer in the same order every time, stop at an exact limit, give what they have found when their [time](SearchOptions::deadline) is over, and say what they left out. Both
-//! only read, and declare that they read everything below the directory they start in and the ignore files above it.
+//! manners: they obey ignore files and leave out hidden entries unless told otherwise, never follow a symbolic link out of the
+//! working directory, answer in the same order every time, stop at an exact limit, give what they have found when their
+//! [time](SearchOptions::deadline) is over, and say what they left out. All only read, and declare that they read everything
+//! below the directory they start in and the ignore files above it.
 //!
 //! ```text
 //! input ── prepare ──▶ where to start (resolved)     ┐

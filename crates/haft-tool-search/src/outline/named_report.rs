@@ -161,11 +161,15 @@ fn nothing(request: &Request, pattern: &NamePattern, role: Role, places: &Places
 
 /// Says what is most likely to help, one thing.
 fn next_step(pattern: &NamePattern, role: Role) -> &'static str {
+    if !pattern.text.contains('*') {
+        return "letter case counts: use a pattern such as `*part*`, or search the text of files with `grep`";
+    }
     match role {
-        _ if !pattern.text.contains('*') => {
-            "letter case counts: use a pattern such as `*part*`, or search the text of files with `grep`"
+        Role::Definitions => {
+            "letter case counts: use a shorter pattern, set `role` to `both`, or search the text of files with `grep`"
         }
-        Role::Definitions => "set `role` to `both`, or search the text of files with `grep`",
-        Role::References | Role::Both => "use a shorter pattern, or search the text of files with `grep`",
+        Role::References | Role::Both => {
+            "letter case counts: use a shorter pattern, or search the text of files with `grep`"
+        }
     }
 }

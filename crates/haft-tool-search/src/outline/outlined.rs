@@ -5,6 +5,7 @@ use crate::page::{COUNTED_ON, End, Fit, Page};
 use crate::scan::Take;
 use crate::wording::{OneLine, counted};
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 /// How many symbols may wait for those before them.
@@ -88,7 +89,8 @@ impl<'r> Outlined<'r> {
                 break;
             }
             let indent = "  ".repeat(entry.depth + usize::from(!is_only));
-            pending.push_str(&format!("{indent}{}\n", entry.line()));
+            // Writing to a string cannot fail.
+            let _ = writeln!(pending, "{indent}{}", entry.line());
             if self.page.push_line(&pending) == Fit::Not {
                 self.end = End::Full;
                 break;
@@ -102,7 +104,7 @@ impl<'r> Outlined<'r> {
             self.end = End::Limit;
         }
         if self.end == End::Done && file.left_out > 0 {
-            pending.push_str(&format!("  … {} more: outline this file\n", file.left_out));
+            let _ = writeln!(pending, "  … {} more: outline this file", file.left_out);
         }
         if self.end == End::Done && !pending.is_empty() && self.page.push_line(&pending) == Fit::Not {
             self.end = End::Full;

@@ -40,6 +40,10 @@ fn raw(grammar: &'static Grammar, symbol: &Symbol<'_>, text: &[u8]) -> String {
             break;
         }
         let entry = table.entry(at);
+        // What does not belong there is no part of it, nor is what comes behind.
+        if at.is_error() && at.start_byte() >= symbol.name.end {
+            return add(gathered, text, from, at.start_byte());
+        }
         let is_before_name = at.end_byte() <= symbol.name.start;
         let is_left_out = at.is_extra() || entry.is_decoration || (entry.is_body && is_before_name);
         if entry.is_body && !symbol.kind.is_one_line() && at.start_byte() >= symbol.name.end {

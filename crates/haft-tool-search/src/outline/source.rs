@@ -63,21 +63,21 @@ pub(super) fn count_lines(text: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    fn check(bytes: &[u8], source: Source, text: &str) {
+    fn check(bytes: &[u8], source: &Source, text: &str) {
         let mut buffer = bytes.to_vec();
-        assert_eq!(decode(&mut buffer), source);
+        assert_eq!(decode(&mut buffer), *source);
         assert_eq!(String::from_utf8_lossy(&buffer), text);
     }
 
     #[test]
     fn makes_utf8_of_what_says_that_it_is_not() {
-        check(b"fn a() {}", Source::Text, "fn a() {}");
-        check(b"\xef\xbb\xbffn", Source::Text, "fn");
-        check(b"\xff\xfef\0n\0", Source::Text, "fn");
-        check(b"\xfe\xff\0f\0n", Source::Text, "fn");
-        check(b"\xff\xfef\0n\0\0", Source::Text, "fn\u{fffd}");
-        check(b"fn\0", Source::Binary, "fn\0");
-        check(b"// \xfc\n", Source::Text, "// \u{fffd}\n");
+        check(b"fn a() {}", &Source::Text, "fn a() {}");
+        check(b"\xef\xbb\xbffn", &Source::Text, "fn");
+        check(b"\xff\xfef\0n\0", &Source::Text, "fn");
+        check(b"\xfe\xff\0f\0n", &Source::Text, "fn");
+        check(b"\xff\xfef\0n\0\0", &Source::Text, "fn\u{fffd}");
+        check(b"fn\0", &Source::Binary, "fn\0");
+        check(b"// \xfc\n", &Source::Text, "// \u{fffd}\n");
     }
 
     #[test]

@@ -224,8 +224,7 @@ fn innermost(mut node: Node<'_>) -> Option<(Node<'_>, Path)> {
             "template_function" | "template_type" | "template_method" | "scoped_type_identifier" => {
                 node.child_by_field_name("name")
             }
-            "generic_type" => node.child_by_field_name("type"),
-            "reference_type" | "pointer_type" => node.child_by_field_name("type"),
+            "generic_type" | "reference_type" | "pointer_type" => node.child_by_field_name("type"),
             "member_expression" | "nested_identifier" => node.child_by_field_name("property"),
             "object_pattern" | "array_pattern" | "structured_binding_declarator" => return None,
             _ => return Some((node, path)),

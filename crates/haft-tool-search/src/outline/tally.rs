@@ -70,7 +70,7 @@ impl Tally {
             .collect();
         by_number.sort_by_key(|(_, files)| std::cmp::Reverse(*files));
         let named: Vec<String> =
-            by_number.iter().take(NAMED).map(|(name, files)| format!("{files} `.{}`", name)).collect();
+            by_number.iter().take(NAMED).map(|(name, files)| format!("{files} `.{name}`")).collect();
         let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
         not_searched(&[
             (others, "file", &format!(" in other languages{named}")),

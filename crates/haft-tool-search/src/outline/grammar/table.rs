@@ -10,6 +10,7 @@ pub(in crate::outline) struct Table {
 
 /// What is known of one kind of node.
 #[derive(Default, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "a kind of node can be any of them at once")]
 pub(in crate::outline) struct KindEntry {
     pub(in crate::outline) rules: Vec<&'static Rule>,
     pub(in crate::outline) is_entered: bool,
