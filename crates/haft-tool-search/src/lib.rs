@@ -57,6 +57,11 @@ mod left_out;
 mod options;
 mod order;
 #[cfg(feature = "outline")]
+// With some of the languages alone, not all of what describes languages is used.
+#[cfg_attr(
+    not(feature = "code"),
+    allow(dead_code, unused_imports, reason = "each language uses a part of it")
+)]
 mod outline;
 mod page;
 mod path_pattern;

@@ -31,8 +31,8 @@ use name_pattern::NamePattern;
 use serde_json::Value;
 
 const DESCRIPTION: &str = "\
-Outlines code: what a file defines, with what is in what, as `lines kind: signature`, so that a large file is read by its shape and \
-then only where it matters. For a directory it gives what each file defines, and with `name` where something of that name is \
+Outlines code: what a file defines, so that a large file is read by its shape and then only where it matters. \
+Each symbol is a line `lines kind: signature`, indented below what it belongs to. For a directory it gives what each file defines, and with `name` where something of that name is \
 defined or used. Fields and variants are only counted. Files that .gitignore leaves out and hidden files are passed over. \
 Local variables are not given. It reads ";
 

@@ -413,7 +413,7 @@ fn documents_of_the_configuration_are_tools_of_every_command() {
     check(
         &["call", "pets__showPet", input, "--no-openapi"],
         &expect![[r#"
-            stderr: error: unknown tool: there is no tool `pets__showPet`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `read_file`, `web_fetch` and `write_file`
+            stderr: error: unknown tool: there is no tool `pets__showPet`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `outline`, `read_file`, `web_fetch` and `write_file`
             exit 1
         "#]],
     );
@@ -575,7 +575,7 @@ fn what_is_wrong_with_one_document_of_the_configuration_keeps_no_other_from_bein
         stderr: note: the document `unset` of `openapi.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`
         stderr: note: `servers` of `openapi.toml` is not known, and has no effect; documents are tables `[openapi.NAME]`
         stderr: note: the document `gone` is left out: cannot read `HOME/config/haft/gone.yaml`: No such file or directory (os error 2)
-        stderr: error: unknown tool: there is no tool `gone__it`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `read_file`, `web_fetch` and `write_file`
+        stderr: error: unknown tool: there is no tool `gone__it`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `outline`, `read_file`, `web_fetch` and `write_file`
         exit 1
     "#]]);
     user.write_config("openapi.toml", "[openapi.a\n");

@@ -58,8 +58,13 @@ pub(super) fn symbols<'t>(
     halt: &Halt<'_>,
 ) -> Result<Symbols<'t>, Stop> {
     let table = grammar.table();
-    let mut walk =
-        Walk { cursor: tree.walk(), level: 0, open: Vec::new(), wrapper: None, found: Symbols::default() };
+    let mut walk = Walk {
+        cursor: tree.walk(),
+        above: Vec::new(),
+        open: Vec::new(),
+        wrapper: None,
+        found: Symbols::default(),
+    };
     let mut nodes = 0_u32;
     loop {
         nodes += 1;
@@ -68,11 +73,14 @@ pub(super) fn symbols<'t>(
         }
         let node = walk.cursor.node();
         let entry = table.entry(node);
-        let is_entered = walk.visit(node, entry, depth) && walk.found.all.len() < MOST_SYMBOLS;
+        let is_entered = walk.visit(node, entry, depth);
+        if walk.found.all.len() >= MOST_SYMBOLS {
+            walk.found.has_more = true;
+            return Ok(walk.found);
+        }
         if is_entered && walk.cursor.goto_first_child() {
-            walk.level += 1;
+            walk.above.push(node);
         } else if !walk.leave() {
-            walk.found.has_more = walk.found.all.len() >= MOST_SYMBOLS;
             return Ok(walk.found);
         }
     }
@@ -81,7 +89,8 @@ pub(super) fn symbols<'t>(
 /// Goes through a tree without a call for each level, since nothing bounds how deep one is.
 struct Walk<'t> {
     cursor: TreeCursor<'t>,
-    level: usize,
+    /// The nodes that the walk is in; to ask a node for what it is in would look for it from the root.
+    above: Vec<Node<'t>>,
     /// The symbols that the walk is in, each with its level.
     open: Vec<(usize, usize)>,
     /// The outermost of the wrappers directly around the walk, with the level of the innermost.
@@ -96,9 +105,9 @@ impl<'t> Walk<'t> {
             if !self.cursor.goto_parent() {
                 return false;
             }
-            self.level -= 1;
+            self.above.pop();
         }
-        while self.open.last().is_some_and(|(level, _)| *level >= self.level) {
+        while self.open.last().is_some_and(|(level, _)| *level >= self.above.len()) {
             self.open.pop();
         }
         true
@@ -106,12 +115,14 @@ impl<'t> Walk<'t> {
 
     /// Looks at a node, and tells whether to look into it.
     fn visit(&mut self, node: Node<'t>, entry: &KindEntry, depth: usize) -> bool {
-        self.wrapper = self.wrapper.filter(|(level, _)| *level < self.level);
-        let around = self.wrapper.filter(|(level, _)| level + 1 == self.level).map(|(_, outer)| outer);
+        let level = self.above.len();
+        self.wrapper = self.wrapper.filter(|(at, _)| *at < level);
+        let around = self.wrapper.filter(|(at, _)| at + 1 == level).map(|(_, outer)| outer);
         if entry.is_wrapper && !is_group(node) {
-            self.wrapper = Some((self.level, around.unwrap_or(node)));
+            self.wrapper = Some((level, around.unwrap_or(node)));
         }
-        let Some(rule) = entry.rules.iter().find(|rule| fits(rule, node)) else {
+        let above = self.above.last();
+        let Some(rule) = entry.rules.iter().find(|rule| fits(rule, node, above)) else {
             return entry.is_entered || node.is_error();
         };
         let owner = self.open.last().map(|(_, owner)| *owner);
@@ -136,7 +147,7 @@ impl<'t> Walk<'t> {
             }
             // Of several names in one place the last one has what is in it.
             self.open.truncate(around_it);
-            self.open.push((self.level, self.found.all.len()));
+            self.open.push((level, self.found.all.len()));
             let (name, node) = (name.byte_range(), around.unwrap_or(node));
             let symbol =
                 Symbol { kind, name, node, owner, depth: inside, fields: 0, variants: 0, members: 0 };
@@ -162,14 +173,14 @@ fn is_group(node: Node<'_>) -> bool {
     node.child(1).is_some_and(|second| second.kind() == "(")
 }
 
-fn fits(rule: &Rule, node: Node<'_>) -> bool {
+fn fits(rule: &Rule, node: Node<'_>, above: Option<&Node<'_>>) -> bool {
     match rule.when {
         When::Always => true,
         When::Has(field) => node.child_by_field_name(field).is_some(),
         When::Is(field, kinds) => {
             node.child_by_field_name(field).is_some_and(|child| kinds.contains(&child.kind()))
         }
-        When::In(kind) => node.parent().is_some_and(|parent| parent.kind() == kind),
+        When::In(kind) => above.is_some_and(|above| above.kind() == kind),
     }
 }
 
@@ -184,10 +195,10 @@ fn names<'t>(rule: &Rule, node: Node<'t>) -> Vec<(Node<'t>, Kind)> {
     let named = node.children_by_field_name(field, &mut cursor).filter(Node::is_named);
     named
         .filter_map(|child| {
-            let (name, path) = innermost(child)?;
-            let kind = match path {
-                Path { is_function: true, is_qualified: true } if is_declarator => Kind::Method,
-                Path { is_function: true, .. } if is_declarator => Kind::Function,
+            let (name, wrapped) = innermost(child)?;
+            let kind = match wrapped {
+                Wrapped { is_function: true, is_qualified: true } if is_declarator => Kind::Method,
+                Wrapped { is_function: true, .. } if is_declarator => Kind::Function,
                 _ => rule.kind,
             };
             Some((name, kind))
@@ -197,28 +208,28 @@ fn names<'t>(rule: &Rule, node: Node<'t>) -> Vec<(Node<'t>, Kind)> {
 
 /// What a name was wrapped in.
 #[derive(Default)]
-struct Path {
+struct Wrapped {
     is_function: bool,
     is_qualified: bool,
 }
 
 /// Finds the name in what is wrapped around it; nothing where it is a pattern of several.
-fn innermost(mut node: Node<'_>) -> Option<(Node<'_>, Path)> {
-    let mut path = Path::default();
+fn innermost(mut node: Node<'_>) -> Option<(Node<'_>, Wrapped)> {
+    let mut wrapped = Wrapped::default();
     for _ in 0..MOST_WRAPPED {
         let kind = node.kind();
         let next = match kind {
             "function_declarator" | "pointer_declarator" | "array_declarator" | "init_declarator" => {
                 // The function that a pointer leads to is not the one that is declared.
-                path.is_function = kind == "function_declarator";
+                wrapped.is_function = kind == "function_declarator";
                 node.child_by_field_name("declarator")
             }
             "parenthesized_declarator" | "reference_declarator" | "attributed_declarator" => {
-                path.is_function = false;
+                wrapped.is_function = false;
                 node.named_child(0)
             }
             "qualified_identifier" => {
-                path.is_qualified = true;
+                wrapped.is_qualified = true;
                 node.child_by_field_name("name")
             }
             "template_function" | "template_type" | "template_method" | "scoped_type_identifier" => {
@@ -227,7 +238,7 @@ fn innermost(mut node: Node<'_>) -> Option<(Node<'_>, Path)> {
             "generic_type" | "reference_type" | "pointer_type" => node.child_by_field_name("type"),
             "member_expression" | "nested_identifier" => node.child_by_field_name("property"),
             "object_pattern" | "array_pattern" | "structured_binding_declarator" => return None,
-            _ => return Some((node, path)),
+            _ => return Some((node, wrapped)),
         };
         node = next?;
     }

@@ -287,3 +287,10 @@ fn any_number_of_threads_finds_the_same() {
         assert_eq!(with(8), one, "{input}");
     }
 }
+
+#[test]
+fn more_symbols_than_anybody_reads_are_counted_to_a_bound() {
+    let source: String = (0..60_000).map(|index| format!("const C{index}: u8 = 0;\n")).collect();
+    let tree = Tree::new().file("a.rs", &source);
+    check(&tree, json!({ "path": "a.rs", "limit": 1 }), &expect![""]);
+}
