@@ -292,5 +292,12 @@ fn any_number_of_threads_finds_the_same() {
 fn more_symbols_than_anybody_reads_are_counted_to_a_bound() {
     let source: String = (0..60_000).map(|index| format!("const C{index}: u8 = 0;\n")).collect();
     let tree = Tree::new().file("a.rs", &source);
-    check(&tree, json!({ "path": "a.rs", "limit": 1 }), &expect![""]);
+    check(
+        &tree,
+        json!({ "path": "a.rs", "limit": 1 }),
+        &expect![[r#"
+        1 constant: const C0: u8 = 0
+
+        number 1 of at least 50000 symbols, in 60000 lines of Rust; stopped at `limit`: for the next set `offset` to 1, raise `limit`, or set `depth` to 1"#]],
+    );
 }
