@@ -361,6 +361,8 @@ fn documents_of_the_configuration_are_tools_of_every_command() {
                             pattern [after] [before] [case] [context] [glob] [hidden] [limit] [literal] [mode] [multiline] [no_ignore] [offset] [path] [paths] [sort] [type]
             list_files      Lists a directory of the working directory as a tree with file sizes.
                             [depth] [hidden] [ignored] [limit] [path]
+            outline         Outlines code: what a file defines, so that a large file is read by its shape and then only where it matters.
+                            [depth] [glob] [hidden] [limit] [name] [no_ignore] [offset] [path] [role] [type]
             pets__pets_add  Adds a pet.
                             name
             pets__showPet   Shows a pet.
