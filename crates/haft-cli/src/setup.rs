@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result};
 use haft::agent::{ask_user, update_plan};
 use haft::http::AddressPolicy;
 use haft::policy::SandboxMode;
+use haft::search::Outline;
 use haft::shell::{Bash, Environment};
 use haft::web::WebFetch;
 use haft::{
@@ -57,7 +58,8 @@ pub(crate) fn registry_in(
         Some(sandbox) => haft::bash_in_sandbox(workdir, &environment(), sandbox),
         None => Bash::new(workdir.clone(), environment()),
     };
-    with_web(&haft::default_tools_and(workdir, configured(bash))?)
+    let tools = haft::default_tools_and(workdir, configured(bash))?;
+    with_web(&tools.with(Outline::new(workdir.clone()))?)
 }
 
 /// Adds what reads the web: its public part, whatever a rule lets be connected to.

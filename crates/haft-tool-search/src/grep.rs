@@ -1,7 +1,6 @@
 mod by_time;
 mod collect;
 mod file_search;
-mod filter;
 mod found;
 mod input;
 mod output;
@@ -11,12 +10,12 @@ mod report;
 mod search;
 mod visit;
 
+use crate::file_filter::FileFilter;
 use crate::options::SearchOptions;
 use crate::order::Order;
 use crate::start::Start;
 use crate::watch::run_blocking;
 use async_trait::async_trait;
-use filter::FileFilter;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_tools_core::{Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input};
 use haft_workdir::Workdir;

@@ -1,10 +1,11 @@
-//! Tools that find things: `grep` looks into files, `glob` looks at their names, `find_files` at names known in part.
+//! Tools that find things: `grep` looks into files, `glob` looks at their names, `find_files` at names known in part, and
+//! `outline` (with the feature `code`) at what code defines.
 //!
 //! All search a [`Workdir`](haft_workdir::Workdir) in this process, on several threads, without another program, and share their
-//! manners:
-//! they obey ignore files and leave out hidden entries unless told otherwise, never follow a symbolic link out of the
-//! working directory, answer in the same order every time, stop at an exact limit, give what they have found when their [time](SearchOptions::deadline) is over, and say what they left out. Both
-//! only read, and declare that they read everything below the directory they start in and the ignore files above it.
+//! manners: they obey ignore files and leave out hidden entries unless told otherwise, never follow a symbolic link out of the
+//! working directory, answer in the same order every time, stop at an exact limit, give what they have found when their
+//! [time](SearchOptions::deadline) is over, and say what they left out. All only read, and declare that they read everything
+//! below the directory they start in and the ignore files above it.
 //!
 //! ```text
 //! input ── prepare ──▶ where to start (resolved)     ┐
@@ -48,12 +49,21 @@
 #![cfg(unix)]
 
 mod excerpt;
+mod file_filter;
 mod find_files;
 mod glob;
 mod grep;
 mod left_out;
 mod options;
 mod order;
+#[cfg(feature = "outline")]
+// With some of the languages alone, not all of what describes languages is used.
+#[cfg_attr(
+    not(feature = "code"),
+    allow(dead_code, unused_imports, reason = "each language uses a part of it")
+)]
+mod outline;
+mod page;
 mod path_pattern;
 mod scan;
 mod start;
@@ -65,4 +75,6 @@ pub use crate::find_files::FindFiles;
 pub use crate::glob::Glob;
 pub use crate::grep::Grep;
 pub use crate::options::SearchOptions;
+#[cfg(feature = "outline")]
+pub use crate::outline::Outline;
 pub use crate::toolset::tools;

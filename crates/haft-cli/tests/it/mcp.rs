@@ -310,11 +310,11 @@ fn the_tools_of_a_server_are_listed_and_called() {
     "#]],
     );
     user.check(&["call", "other__say", "{}", "--yes"], &expect![[r#"
-        stderr: error: unknown tool: there is no tool `other__say`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `read_file`, `web_fetch` and `write_file`
+        stderr: error: unknown tool: there is no tool `other__say`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `outline`, `read_file`, `web_fetch` and `write_file`
         exit 1
     "#]]);
     user.check(&["call", "echo__say", "{\"text\": \"hello\"}", "--yes", "--no-mcp"], &expect![[r#"
-        stderr: error: unknown tool: there is no tool `echo__say`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `read_file`, `web_fetch` and `write_file`
+        stderr: error: unknown tool: there is no tool `echo__say`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `outline`, `read_file`, `web_fetch` and `write_file`
         exit 1
     "#]]);
     assert_eq!(user.starts(), starts, "no server is started that is not needed");

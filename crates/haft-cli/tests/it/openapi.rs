@@ -361,6 +361,8 @@ fn documents_of_the_configuration_are_tools_of_every_command() {
                             pattern [after] [before] [case] [context] [glob] [hidden] [limit] [literal] [mode] [multiline] [no_ignore] [offset] [path] [paths] [sort] [type]
             list_files      Lists a directory of the working directory as a tree with file sizes.
                             [depth] [hidden] [ignored] [limit] [path]
+            outline         Outlines code: what a file defines, so that a large file is read by its shape and then only where it matters.
+                            [depth] [glob] [hidden] [limit] [name] [no_ignore] [offset] [path] [role] [type]
             pets__pets_add  Adds a pet.
                             name
             pets__showPet   Shows a pet.
@@ -413,7 +415,7 @@ fn documents_of_the_configuration_are_tools_of_every_command() {
     check(
         &["call", "pets__showPet", input, "--no-openapi"],
         &expect![[r#"
-            stderr: error: unknown tool: there is no tool `pets__showPet`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `read_file`, `web_fetch` and `write_file`
+            stderr: error: unknown tool: there is no tool `pets__showPet`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `outline`, `read_file`, `web_fetch` and `write_file`
             exit 1
         "#]],
     );
@@ -575,7 +577,7 @@ fn what_is_wrong_with_one_document_of_the_configuration_keeps_no_other_from_bein
         stderr: note: the document `unset` of `openapi.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`
         stderr: note: `servers` of `openapi.toml` is not known, and has no effect; documents are tables `[openapi.NAME]`
         stderr: note: the document `gone` is left out: cannot read `HOME/config/haft/gone.yaml`: No such file or directory (os error 2)
-        stderr: error: unknown tool: there is no tool `gone__it`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `read_file`, `web_fetch` and `write_file`
+        stderr: error: unknown tool: there is no tool `gone__it`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `outline`, `read_file`, `web_fetch` and `write_file`
         exit 1
     "#]]);
     user.write_config("openapi.toml", "[openapi.a\n");

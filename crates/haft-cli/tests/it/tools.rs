@@ -22,6 +22,8 @@ fn lists_the_tools_with_their_arguments() {
                          pattern [after] [before] [case] [context] [glob] [hidden] [limit] [literal] [mode] [multiline] [no_ignore] [offset] [path] [paths] [sort] [type]
             list_files   Lists a directory of the working directory as a tree with file sizes.
                          [depth] [hidden] [ignored] [limit] [path]
+            outline      Outlines code: what a file defines, so that a large file is read by its shape and then only where it matters.
+                         [depth] [glob] [hidden] [limit] [name] [no_ignore] [offset] [path] [role] [type]
             read_file    Reads a text file of the working directory, or several with `more`.
                          path [byte_range] [limit] [more] [offset]
             web_fetch    Reads a page of the web by its address.
@@ -50,6 +52,7 @@ fn prints_whole_specifications_as_json() {
             "glob",
             "grep",
             "list_files",
+            "outline",
             "read_file",
             "web_fetch",
             "write_file"

@@ -1,7 +1,8 @@
 //! Searching the sources of many crates, beside `rg` on the same tree.
 //!
-//! `cargo xtask bench search -- [speed] [equal] [many]` measures how fast searches are, compares what they find, and searches
-//! half a million files with a second to do it in; without arguments it does all three. Other words choose rows by their names.
+//! `cargo xtask bench search -- [speed] [equal] [many] [outline]` measures how fast searches are, compares what they find, searches
+//! half a million files with a second to do it in, and outlines large files; without arguments it does all. Other words choose
+//! rows by their names.
 //!
 //! The tree is made of the sources in Cargo's registry, linked into the directory of build outputs. The other side is
 //! ripgrep 15: `rg` from the search path, or the program that `HAFT_BENCH_RG` names, such as one that
@@ -13,12 +14,13 @@
 
 mod equal;
 mod many;
+mod outline;
 mod rg;
 mod speed;
 mod tree;
 
 use haft_core::{ToolCall, ToolReply};
-use haft_tool_search::{FindFiles, Glob, Grep, SearchOptions};
+use haft_tool_search::{FindFiles, Glob, Grep, Outline, SearchOptions};
 use haft_tools_core::{
     Batch, CallScope, LocalExecutor, Policy, Rule, Selector, Tool, ToolExecutor as _, ToolRegistry,
 };
@@ -38,10 +40,11 @@ struct Tools {
 impl Tools {
     fn over(tree: &Path, options: SearchOptions) -> Self {
         let workdir = Workdir::open(tree).unwrap();
-        let tools: [Arc<dyn Tool>; 3] = [
+        let tools: [Arc<dyn Tool>; 4] = [
             Arc::new(Grep::new(workdir.clone()).options(options)),
             Arc::new(Glob::new(workdir.clone()).options(options)),
-            Arc::new(FindFiles::new(workdir).options(options)),
+            Arc::new(FindFiles::new(workdir.clone()).options(options)),
+            Arc::new(Outline::new(workdir).options(options)),
         ];
         let policy = Policy::new().allow(Rule::tools(Selector::all()));
         let executor = LocalExecutor::builder(ToolRegistry::of(tools).unwrap()).policy(policy).build();
@@ -62,7 +65,7 @@ impl Tools {
 
 fn main() {
     let asked: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let is_part = |asked: &&String| matches!(asked.as_str(), "speed" | "equal" | "many");
+    let is_part = |asked: &&String| matches!(asked.as_str(), "speed" | "equal" | "many" | "outline");
     let (parts, cases): (Vec<&String>, Vec<&String>) = asked.iter().partition(is_part);
     let is_asked = |part: &str| parts.is_empty() || parts.iter().any(|asked| *asked == part);
     let needs_tree = is_asked("speed") || is_asked("equal");
@@ -84,5 +87,8 @@ fn main() {
     }
     if is_asked("many") {
         many::measure();
+    }
+    if is_asked("outline") {
+        outline::measure();
     }
 }

@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use crate::excerpt::excerpt;
-use crate::wording::{TEXT_BYTES, room_of};
+use crate::page::{Fit, Page};
 
 /// What stands between two groups of lines.
 pub(super) const BREAK: &str = "--\n";
@@ -38,26 +38,6 @@ pub(super) struct Lines {
     pub(super) cut: bool,
 }
 
-/// The text of a reply as it fills up.
-#[derive(Debug, Default)]
-pub(super) struct Page {
-    pub(super) text: String,
-    room_taken: usize,
-    /// Whether it shows lines that were cut.
-    pub(super) cut: bool,
-}
-
-/// Whether something fits on a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fit {
-    /// All of it does.
-    Whole,
-    /// It does without some of the lines around it, and nothing more will.
-    Last,
-    /// It does not.
-    Not,
-}
-
 impl Lines {
     pub(super) fn push(
         &mut self,
@@ -76,16 +56,6 @@ impl Lines {
 }
 
 impl Page {
-    /// Adds a line, if it fits.
-    pub(super) fn push_line(&mut self, line: &str) -> Fit {
-        if self.room_taken + room_of(line) > TEXT_BYTES {
-            return Fit::Not;
-        }
-        self.text.push_str(line);
-        self.room_taken += room_of(line);
-        Fit::Whole
-    }
-
     /// Adds a match, if it fits; it matters more than what is around it.
     pub(super) fn push_hit(&mut self, hit: &Hit, with_context: bool) -> Fit {
         let has_breaks = with_context && !self.text.is_empty();

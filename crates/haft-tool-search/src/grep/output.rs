@@ -1,34 +1,20 @@
 use super::Request;
 use super::file_search::{FileSearch, Outcome};
-use super::found::{Fit, Found, Page};
+use super::found::Found;
 use super::input::Mode;
 use super::visit::{FileMatches, Item, Needed, Part, Tally};
+use crate::page::{COUNTED_ON, End, Fit, Page};
 use crate::scan::Take;
 use crate::watch::{Halt, Watch};
 use crate::wording::OneLine;
 use haft_workdir::WorkdirPath;
 use std::ops::ControlFlow;
 
-/// How many matches are counted beyond those that are shown, to say how many there are.
-pub(super) const COUNTED_ON: u64 = 1000;
-
 /// How many files are searched for no more than counting.
 const FILES_COUNTED_ON: u64 = 1000;
 
 /// How many matches may wait for those before them; more threads would only get further ahead.
 const MOST_WAITING: usize = 4096;
-
-/// Why no more is shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum End {
-    /// Nothing more is there, or nothing more was asked for.
-    #[default]
-    Done,
-    /// There is another match, beyond the limit.
-    Limit,
-    /// There is more text than there is room for.
-    Full,
-}
 
 /// Writes what is found, in the order in which it is given.
 pub(super) struct Output<'r> {

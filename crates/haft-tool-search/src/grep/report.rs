@@ -2,9 +2,9 @@
 
 use super::Request;
 use super::input::Mode;
-use super::output::End;
 use super::search::Findings;
 use super::visit::Tally;
+use crate::page::End;
 use crate::scan::Rest;
 use crate::start::Start;
 use crate::wording::{DENIED, Quoted, counted, not_searched, push_line};

@@ -1,10 +1,11 @@
 use super::Request;
 use super::by_time::LatestFirst;
-use super::output::{End, Output};
+use super::output::Output;
 use super::overlooked::overlooked;
 use super::visit::{GrepVisit, Needed, Tally};
 use crate::left_out::LeftOut;
 use crate::order::Order;
+use crate::page::End;
 use crate::scan::{Rest, Seed, scan};
 use crate::start::{Start, refused};
 use crate::watch::Watch;

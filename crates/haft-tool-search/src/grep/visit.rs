@@ -221,7 +221,7 @@ impl Request {
     /// Says what is wanted of a file of which the matches from this one on are shown.
     pub(super) fn want(&self, from: Option<u64>) -> Want {
         let count = match self.mode {
-            Mode::Content => self.offset + self.limit + super::output::COUNTED_ON,
+            Mode::Content => self.offset + self.limit + crate::page::COUNTED_ON,
             Mode::Files => 1,
             Mode::Count => u64::MAX,
         };

@@ -9,6 +9,8 @@ mod bounds;
 mod denials;
 mod glob_property;
 mod grep_property;
+#[cfg(feature = "code")]
+mod outline;
 mod pages;
 mod specs;
 mod threads;

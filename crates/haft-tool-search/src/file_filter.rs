@@ -9,15 +9,15 @@ const NAMED: usize = 3;
 
 /// Which files below a directory are searched.
 #[derive(Debug, Default)]
-pub(super) struct FileFilter {
+pub(crate) struct FileFilter {
     /// What the model wrote as `glob`, with what it means.
-    pub(super) glob: Option<(String, PathFilter)>,
+    pub(crate) glob: Option<(String, PathFilter)>,
     /// What the model wrote as `type`, with what it means.
-    pub(super) types: Option<(String, Types)>,
+    pub(crate) types: Option<(String, Types)>,
 }
 
 impl FileFilter {
-    pub(super) fn parse(glob: Option<String>, types: Option<String>) -> Result<Self, ToolError> {
+    pub(crate) fn parse(glob: Option<String>, types: Option<String>) -> Result<Self, ToolError> {
         let glob = glob.map(|given| match PathFilter::parse(&given) {
             Ok(filter) => Ok((given, filter)),
             Err(error) => Err(error.refuse("glob", &given)),
@@ -27,12 +27,12 @@ impl FileFilter {
     }
 
     /// Tells whether hidden files are asked for by naming one.
-    pub(super) fn names_hidden(&self) -> bool {
+    pub(crate) fn names_hidden(&self) -> bool {
         self.glob.as_ref().is_some_and(|(_, filter)| filter.names_hidden())
     }
 
     /// Tells whether a file below a start is searched.
-    pub(super) fn takes(&self, start: &WorkdirPath, file: &WorkdirPath) -> bool {
+    pub(crate) fn takes(&self, start: &WorkdirPath, file: &WorkdirPath) -> bool {
         match (file.parent(), file.file_name()) {
             (Some(directory), Some(name)) => self.below(start, &directory)(name),
             _ => true,
@@ -40,7 +40,7 @@ impl FileFilter {
     }
 
     /// Returns what tells of the names of files in a directory whether they are searched.
-    pub(super) fn below(
+    pub(crate) fn below(
         &self,
         start: &WorkdirPath,
         directory: &WorkdirPath,
@@ -55,7 +55,7 @@ impl FileFilter {
     }
 
     /// Says in words which files are taken; empty where all are.
-    pub(super) fn in_words(&self) -> String {
+    pub(crate) fn in_words(&self) -> String {
         let glob = self.glob.as_ref().map(|(given, _)| format!("that {} takes", Quoted(given)));
         let types = self.types.as_ref().map(|(given, _)| format!("of type {}", Quoted(given)));
         let parts: Vec<String> = [types, glob].into_iter().flatten().map(|part| format!(" {part}")).collect();

@@ -1,0 +1,18 @@
+use super::{Grammar, declared};
+use std::sync::OnceLock;
+
+pub(super) static C: Grammar = Grammar {
+    name: "C",
+    // The text of a `.h` tells whether it is C++.
+    extensions: &["c", "h"],
+    language: || tree_sitter_c::LANGUAGE.into(),
+    rules: &[declared::RULES],
+    enter: &[declared::ENTER],
+    wrappers: &[],
+    decorations: &[],
+    bodies: &[declared::BODIES],
+    identifiers: &[declared::IDENTIFIERS],
+    uses: &[declared::USES],
+    through: &[declared::THROUGH],
+    table: OnceLock::new(),
+};

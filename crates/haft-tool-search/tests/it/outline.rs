@@ -1,0 +1,37 @@
+//! The tool `outline`.
+
+mod attacks;
+mod bounds;
+mod languages;
+mod property;
+mod specs;
+
+use crate::call_of;
+use haft_core::ToolReply;
+use haft_testkit::Tree;
+use haft_tool_search::{Outline, SearchOptions};
+use haft_tools_core::{Tool, ToolRegistry};
+use serde_json::Value;
+use std::sync::Arc;
+
+fn registry(tree: &Tree) -> ToolRegistry {
+    registry_with(tree, SearchOptions::default())
+}
+
+fn registry_with(tree: &Tree, options: SearchOptions) -> ToolRegistry {
+    let tool: Arc<dyn Tool> = Arc::new(Outline::new(tree.workdir()).options(options));
+    ToolRegistry::of([tool]).unwrap()
+}
+
+fn call(tree: &Tree, input: Value) -> ToolReply {
+    call_of(&registry(tree), "outline", input)
+}
+
+fn text(tree: &Tree, input: Value) -> String {
+    call(tree, input).output.to_text()
+}
+
+#[test]
+fn the_reference_page_is_right() {
+    haft_testkit::cases::check("tests/cases-code", registry);
+}
