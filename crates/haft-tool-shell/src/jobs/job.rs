@@ -1,8 +1,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use haft_core::{OutputId, RunId, ToolError};
+use haft_core::{Digest, OutputId, RunId, ToolError};
 use haft_process::ProcessSignal;
+use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::pipe::Sender;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, watch};
@@ -115,6 +116,19 @@ impl Job {
         let line = self.command.trim().lines().next().unwrap_or_default();
         let short = &line[..line.floor_char_boundary(100)];
         if short.len() < self.command.trim().len() { format!("{short}…") } else { short.to_owned() }
+    }
+
+    /// The [title](Self::title), which tells it apart from jobs of which no more than that is the same.
+    ///
+    /// Names of jobs begin anew with each process, and what was asked in one can be answered in another.
+    pub(crate) fn identity(&self) -> String {
+        let title = self.title();
+        if title != self.command.trim() {
+            let digest = Digest::of(&json!(self.command)).to_string();
+            format!("{title} ({})", &digest[..digest.floor_char_boundary(12)])
+        } else {
+            title
+        }
     }
 
     pub(crate) fn state(&self) -> State {

@@ -14,14 +14,14 @@ use tokio_util::sync::CancellationToken;
 use crate::harness::{SOON, Shell, shown, until};
 
 /// A shell with jobs, whose calls are of the run `run-1`.
-struct Desk {
-    shell: Shell,
-    jobs: Jobs,
+pub(crate) struct Desk {
+    pub(crate) shell: Shell,
+    pub(crate) jobs: Jobs,
     token: CancellationToken,
 }
 
 impl Desk {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let tree = Tree::new();
         let jobs = Jobs::new(ScriptOutputs::spilling_into(tree.path().join(".outputs")));
         let bash = Bash::new(tree.workdir(), Environment::minimal()).jobs(&jobs);
@@ -43,7 +43,7 @@ impl Desk {
         done.into_replies().expect("it is well formed").pop().expect("it is well formed")
     }
 
-    async fn call(&self, tool: &str, input: Value) -> ToolReply {
+    pub(crate) async fn call(&self, tool: &str, input: Value) -> ToolReply {
         self.call_as("run-1", tool, input).await
     }
 

@@ -10,6 +10,7 @@ mod deciding;
 mod ending;
 mod harness;
 mod hostile;
+mod job_text;
 mod jobs;
 mod oracle;
 mod output;
