@@ -52,10 +52,13 @@ pub(crate) fn accesses(
     surroundings: &Surroundings,
     directory: &WorkdirPath,
     description: &str,
+    given: Option<&str>,
 ) -> (Accesses, bool) {
     let mut analysis = Analysis::new(surroundings, Current::inside(directory));
+    analysis.given = given;
     match analysis.script(script) {
         Ok(()) => {
+            analysis.look_at_given();
             let is_understood = analysis.is_understood();
             (analysis.finish(script, description), is_understood)
         }
@@ -70,14 +73,17 @@ pub(crate) fn program_accesses(
     surroundings: &Surroundings,
     directory: &WorkdirPath,
     description: &str,
+    given: Option<&str>,
 ) -> (Accesses, bool) {
     let mut analysis = Analysis::new(surroundings, Current::inside(directory));
+    analysis.given = given;
     let is_of_shell = builtin::is_of_shell_alone(&words[0].text);
     match analysis.words(words, "", None) {
         Ok(()) => {
             if is_of_shell {
                 analysis.opaque("what a program does that is named like a command of the shell");
             }
+            analysis.look_at_given();
             let is_understood = analysis.is_understood();
             (analysis.finish(command, description), is_understood)
         }
@@ -108,6 +114,8 @@ struct Analysis<'a> {
     /// What cannot be told, and why.
     reasons: Vec<String>,
     functions: HashSet<String>,
+    /// What the call gives to the standard input of all of it.
+    given: Option<&'a str>,
     /// Whether any command changes the directory.
     moves: bool,
     /// How many scripts, and how many commands that run others, are being read.
@@ -130,6 +138,7 @@ impl<'a> Analysis<'a> {
             accesses: Vec::new(),
             reasons: Vec::new(),
             functions: HashSet::new(),
+            given: None,
             moves: false,
             scripts: 0,
             wrappers: 0,
@@ -203,6 +212,15 @@ impl<'a> Analysis<'a> {
             self.script_apart(script)?;
         }
         Ok(word)
+    }
+
+    /// Takes into account that what the call gives is read by commands of which it is not known what they make of it.
+    fn look_at_given(&mut self) {
+        const BEGINNING_BYTES: usize = 200;
+        let Some(given) = self.given.filter(|_| !self.is_understood()) else { return };
+        let beginning = &given[..given.floor_char_boundary(BEGINNING_BYTES)];
+        let more = if beginning.len() < given.len() { "…" } else { "" };
+        self.opaque(format!("what is made of the input: {beginning}{more}"));
     }
 
     fn is_understood(&self) -> bool {

@@ -1,4 +1,4 @@
-mod input;
+mod arguments;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use haft_workdir::Workdir;
 use haft_workdir::WorkdirPath;
 use serde_json::Value;
 
-use self::input::Input;
-pub(crate) use self::input::{default_directory, default_seconds, schema};
+use self::arguments::Arguments;
+pub(crate) use self::arguments::{default_directory, default_seconds, given, schema};
 
 #[cfg(feature = "analysis")]
 use crate::analysis::accesses;
@@ -39,7 +39,7 @@ const DESCRIPTION: &str = "Runs a bash script and returns what it prints, stdout
 exit code.
 
 Each call is a new shell in the working directory: `cd`, variables and functions are forgotten afterwards, files stay. \
-Nothing can be typed in: stdin is empty, there is no terminal, and prompts, pagers and editors are switched off, so pass \
+Nothing can be typed in: stdin is empty or what `input` says, there is no terminal, and prompts, pagers and editors are switched off, so pass \
 options such as `-y` or `-m`. Long output is cut to its beginning and its end; send it to a file and look at parts of it \
 where the middle matters.";
 
@@ -94,7 +94,7 @@ impl Bash {
         let ends = if surroundings.jobs.is_some() { GOES_ON } else { IS_ENDED };
         let confined = if surroundings.sandbox.is_some() { CONFINED } else { "" };
         let description = format!("{DESCRIPTION} {ends}{confined}");
-        let spec = ToolSpec::new(ToolName::project("bash"), description, schema::<Input>(&surroundings))
+        let spec = ToolSpec::new(ToolName::project("bash"), description, schema::<Arguments>(&surroundings))
             .with_title("Run a shell script")
             .with_hints(hints)
             .with_origin(Origin::Builtin);
@@ -132,14 +132,15 @@ impl Tool for Bash {
     }
 
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
-        let input: Input = parse_input(input)?;
+        let mut input: Arguments = parse_input(input)?;
         check_command(&input.command)?;
-        let waiting = input.waiting()?;
-        let Input { command, timeout, directory, description, access, port, .. } = input;
+        let (waiting, reads) = (input.waiting()?, input.reads()?);
+        let Arguments { command, timeout, directory, description, access, port, .. } = input;
         let directory = directory::resolve(&self.surroundings.workdir, &directory)?;
         let timeout = seconds(timeout)?;
         let more = requested(&access, &self.surroundings, &directory)?;
-        let (accesses, is_understood) = accesses(&command, &self.surroundings, &directory, &description);
+        let (accesses, is_understood) =
+            accesses(&command, &self.surroundings, &directory, &description, reads.text());
         let tried = port.map(|port| Access::connect(Resource::exact(NET, format!("127.0.0.1:{port}"))));
         let accesses: Accesses = accesses.iter().cloned().chain(more).chain(tried).collect();
         let most = match &waiting {
@@ -153,6 +154,7 @@ impl Tool for Bash {
             directory,
             timeout,
             waiting,
+            input: reads,
             accesses: accesses.clone(),
             is_understood,
         };
@@ -176,7 +178,13 @@ pub fn tools(workdir: &Workdir, environment: &Environment) -> Vec<Arc<dyn Tool>>
 
 /// Declares that it is not known what a script will do, and says that this is not all.
 #[cfg(not(feature = "analysis"))]
-fn accesses(script: &str, _: &Surroundings, _: &WorkdirPath, description: &str) -> (Accesses, bool) {
+fn accesses(
+    script: &str,
+    _: &Surroundings,
+    _: &WorkdirPath,
+    description: &str,
+    _: Option<&str>,
+) -> (Accesses, bool) {
     let mut execute = Access::execute(Resource::exact(EXEC, script)).exclusive();
     if !description.trim().is_empty() {
         execute = execute.with_detail(description);

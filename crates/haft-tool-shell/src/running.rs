@@ -1,4 +1,5 @@
-use std::io;
+use std::fs::File;
+use std::io::{self, Seek as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -43,14 +44,26 @@ pub(crate) struct Running {
 }
 
 /// Says what a process reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Input {
     Empty,
+    /// What is written to it while it runs.
     Open,
+    Text(Box<str>),
+}
+
+impl Input {
+    /// The text that it is, if it is one.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Empty | Self::Open => None,
+        }
+    }
 }
 
 impl Running {
-    pub(crate) fn start(script: &Script, input: Input, cx: &CallContext) -> Result<Self, ToolError> {
+    pub(crate) fn start(script: &Script, cx: &CallContext) -> Result<Self, ToolError> {
         let Surroundings { workdir, environment, sandbox, .. } = &*script.surroundings;
         let directory = workdir.host_directory(&script.directory).map_err(directory::unusable)?;
         let mut command = match &script.work {
@@ -86,7 +99,7 @@ impl Running {
         let own = confined.as_ref().map(|confined| confined.confine(&mut command, environment)).transpose();
         let started = own.and_then(|own| {
             let environment = own.as_ref().unwrap_or(environment);
-            Self::spawn(command, environment, input, script, cx)
+            Self::spawn(command, environment, script, cx)
         });
         let (processes, output, input) = started.map_err(|error| not_started(error, &script.work))?;
         Ok(Self { processes, output, confined, input, started: Instant::now() })
@@ -96,7 +109,6 @@ impl Running {
     fn spawn(
         mut command: Command,
         environment: &Environment,
-        input: Input,
         script: &Script,
         cx: &CallContext,
     ) -> io::Result<(ProcessTree, OutputStream, Option<Sender>)> {
@@ -104,7 +116,7 @@ impl Running {
         let outputs = script.surroundings.outputs.as_ref();
         let output = OutputStream::new(reader, outputs, cx.clone())?;
         command.stdout(writer.try_clone()?).stderr(writer);
-        let input = match input {
+        let input = match &script.input {
             Input::Empty => {
                 command.stdin(Stdio::null());
                 None
@@ -113,6 +125,10 @@ impl Running {
                 let (reader, writer) = io::pipe()?;
                 command.stdin(reader);
                 Some(Sender::from_owned_fd(writer.into())?)
+            }
+            Input::Text(text) => {
+                command.stdin(file_of(text)?);
+                None
             }
         };
         Ok((ProcessTree::spawn(command, environment)?, output, input))
@@ -146,6 +162,27 @@ impl Running {
         self.output.finish().await;
         (self.output, self.confined, background)
     }
+}
+
+/// Makes a file without a name that is read from its beginning, so that nobody has to write while it is read.
+fn file_of(text: &str) -> io::Result<File> {
+    let mut file = unnamed_file()?;
+    file.write_all(text.as_bytes())?;
+    file.rewind()?;
+    Ok(file)
+}
+
+/// Makes a file in memory, which a sandbox lets be opened again, as by the name `/dev/stdin`.
+#[cfg(target_os = "linux")]
+fn unnamed_file() -> io::Result<File> {
+    use rustix::fs::{MemfdFlags, memfd_create};
+
+    Ok(memfd_create(c"input", MemfdFlags::CLOEXEC)?.into())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn unnamed_file() -> io::Result<File> {
+    tempfile::tempfile()
 }
 
 /// Tells the model why there is no process.

@@ -1,3 +1,4 @@
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,7 +59,7 @@ pub(crate) enum Waiting {
     /// For this long at most; then it becomes a job.
     Until(Duration),
     /// It is a job from the start, which is waited for until it is ready, if that can be told.
-    Not { input: Input, readiness: Option<Readiness> },
+    Not { readiness: Option<Readiness> },
 }
 
 /// Is one script or program that is ready to be run.
@@ -71,6 +72,8 @@ pub(crate) struct Script {
     pub(crate) directory: WorkdirPath,
     pub(crate) timeout: Duration,
     pub(crate) waiting: Waiting,
+    /// What it reads.
+    pub(crate) input: Input,
     /// What it was allowed to do.
     pub(crate) accesses: Accesses,
     /// Whether it certainly does nothing else.
@@ -89,24 +92,31 @@ enum Stop {
 #[async_trait]
 impl Action for Script {
     async fn preview(&self) -> Preview {
-        if self.directory.is_root() {
-            return Preview::Command(self.command.clone());
+        let mut shown = String::new();
+        if !self.directory.is_root() {
+            // A directory's name can hold a line feed, which would look like a command.
+            let _ = writeln!(shown, "# in {}", self.directory.as_str().escape_debug());
         }
-        // A directory's name can hold a line feed, which would look like a command.
-        Preview::Command(format!("# in {}\n{}", self.directory.as_str().escape_debug(), self.command))
+        shown.push_str(&self.command);
+        if let Input::Text(text) = &self.input {
+            shown.push_str("\n# reads");
+            // None of it is a command.
+            text.lines().for_each(|line| shown.extend(["\n< ", line]));
+        }
+        Preview::Command(shown)
     }
 
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let jobs = self.surroundings.jobs.as_ref();
-        let (input, mut yields) = match (&self.waiting, jobs) {
-            (Waiting::Not { input, readiness }, Some(jobs)) => {
-                let started = async |input| Running::start(&self, input, &cx);
-                return jobs.begin(&self.command, *input, readiness.as_ref(), started, &cx).await;
+        let mut yields = match (&self.waiting, jobs) {
+            (Waiting::Not { readiness }, Some(jobs)) => {
+                let started = async || Running::start(&self, &cx);
+                return jobs.begin(&self.command, readiness.as_ref(), started, &cx).await;
             }
-            (Waiting::Until(time), Some(_)) => (Input::Empty, Some(Instant::now() + *time)),
-            _ => (Input::Empty, None),
+            (Waiting::Until(time), Some(_)) => Some(Instant::now() + *time),
+            _ => None,
         };
-        let mut running = Running::start(&self, input, &cx)?;
+        let mut running = Running::start(&self, &cx)?;
         loop {
             match self.watch(&mut running, yields, &cx).await {
                 Stop::Exited => return Ok(self.exited(running, &cx).await),

@@ -123,12 +123,11 @@ impl Job {
     /// Names of jobs begin anew with each process, and what was asked in one can be answered in another.
     pub(crate) fn identity(&self) -> String {
         let title = self.title();
-        if title != self.command.trim() {
-            let digest = Digest::of(&json!(self.command)).to_string();
-            format!("{title} ({})", &digest[..digest.floor_char_boundary(12)])
-        } else {
-            title
+        if title == self.command.trim() {
+            return title;
         }
+        let digest = Digest::of(&json!(self.command)).to_string();
+        format!("{title} ({})", &digest[..digest.floor_char_boundary(12)])
     }
 
     pub(crate) fn state(&self) -> State {

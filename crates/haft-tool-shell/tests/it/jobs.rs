@@ -375,10 +375,11 @@ async fn writing_is_asked_about() {
     let scope = CallScope::new(run());
     let prepared = tool.prepare(&json!({ "job": "j1", "text": "rm -rf .\n" }), &scope).unwrap();
     let accesses: Vec<String> = prepared.accesses().iter().map(ToString::to_string).collect();
-    assert_eq!(
-        (accesses, prepared.preview().await.as_text()),
-        (vec!["exec job:j1".to_owned()], "rm -rf .\n")
-    );
+    expect![[r#"
+        exec job:j1
+        opaque (what the job `j1`, `touch ready; sleep 61`, makes of: rm -rf .\u{a})"#]]
+    .assert_eq(&accesses.join("\n"));
+    assert_eq!(prepared.preview().await.as_text(), "rm -rf .\n");
 }
 
 #[tokio::test]
@@ -600,5 +601,5 @@ fn the_tools_describe_themselves() {
         {"description":"Waits, up to 60 seconds, until a job that is started in the background prints what this regular expression matches.","maxLength":2000,"minLength":1,"type":"string"}
         {"description":"Waits, up to 60 seconds, until a job that is started in the background serves on this port of 127.0.0.1 or `::1`.","format":"uint16","maximum":65535,"minimum":1,"type":"integer"}
         {"default":false,"description":"Whether a job that is started in the background can be written to with `job_write`.","type":"boolean"}"#]].assert_eq(&of_jobs.join("\n"));
-    expect!["Each call is a new shell in the working directory: `cd`, variables and functions are forgotten afterwards, files stay. Nothing can be typed in: stdin is empty, there is no terminal, and prompts, pagers and editors are switched off, so pass options such as `-y` or `-m`. Long output is cut to its beginning and its end; send it to a file and look at parts of it where the middle matters. With `background` it becomes a job, which runs on beside your other calls until it ends, `job_signal` ends it or you are done; so does what is still running when the script ends."].assert_eq(bash.spec().description().lines().last().unwrap());
+    expect!["Each call is a new shell in the working directory: `cd`, variables and functions are forgotten afterwards, files stay. Nothing can be typed in: stdin is empty or what `input` says, there is no terminal, and prompts, pagers and editors are switched off, so pass options such as `-y` or `-m`. Long output is cut to its beginning and its end; send it to a file and look at parts of it where the middle matters. With `background` it becomes a job, which runs on beside your other calls until it ends, `job_signal` ends it or you are done; so does what is still running when the script ends."].assert_eq(bash.spec().description().lines().last().unwrap());
 }

@@ -8,6 +8,7 @@ mod contract;
 mod corpus;
 mod deciding;
 mod ending;
+mod given_input;
 mod harness;
 mod hostile;
 mod job_text;

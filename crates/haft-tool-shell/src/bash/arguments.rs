@@ -11,11 +11,14 @@ use crate::jobs::{Readiness, Signs};
 use crate::running;
 use crate::script::{Surroundings, Waiting};
 
+/// How much a script can be given to read, in bytes.
+const MOST_INPUT_BYTES: usize = 1024 * 1024;
+
 /// How long a job is waited for until it is ready, at most.
 const READY: Duration = Duration::from_mins(1);
 
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(super) struct Input {
+pub(super) struct Arguments {
     /// The script. It may have several lines.
     pub(super) command: String,
     /// After how many seconds the script is stopped; what it printed until then is returned.
@@ -47,6 +50,9 @@ pub(super) struct Input {
     #[serde(default)]
     #[schemars(with = "u16", skip_serializing_if = "Option::is_none", range(min = 1))]
     pub(super) port: Option<u16>,
+    /// What the script reads from its standard input, which is empty otherwise.
+    #[serde(default)]
+    pub(super) input: String,
     /// Whether a job that is started in the background can be written to with `job_write`.
     #[serde(default)]
     pub(super) stdin: bool,
@@ -72,7 +78,7 @@ pub(crate) fn schema<T: JsonSchema>(surroundings: &Surroundings) -> Schema {
     Schema::new(value).unwrap_or(whole)
 }
 
-impl Input {
+impl Arguments {
     /// How long the script is waited for.
     pub(super) fn waiting(&self) -> Result<Waiting, ToolError> {
         if !self.background {
@@ -96,9 +102,33 @@ impl Input {
         let pattern = self.wait_for.as_deref().map(Readiness::pattern).transpose()?;
         let signs = Signs { pattern, port: self.port };
         let is_given = signs.pattern.is_some() || signs.port.is_some();
-        let input = if self.stdin { running::Input::Open } else { running::Input::Empty };
-        Ok(Waiting::Not { input, readiness: is_given.then_some(Readiness { signs, most: READY }) })
+        Ok(Waiting::Not { readiness: is_given.then_some(Readiness { signs, most: READY }) })
     }
+
+    /// What the script reads.
+    pub(super) fn reads(&mut self) -> Result<running::Input, ToolError> {
+        if !self.stdin {
+            return given(&mut self.input);
+        }
+        if self.input.is_empty() {
+            return Ok(running::Input::Open);
+        }
+        Err(ToolError::invalid_input(
+            "`input` is all that is read, and with `stdin` more can be written; give one of them",
+        ))
+    }
+}
+
+/// Reads what is given to the standard input.
+pub(crate) fn given(text: &mut String) -> Result<running::Input, ToolError> {
+    if text.len() > MOST_INPUT_BYTES {
+        return Err(ToolError::invalid_input(format!(
+            "`input` has {} bytes, and {MOST_INPUT_BYTES} is the most there can be; put it into a file",
+            text.len()
+        )));
+    }
+    let text = std::mem::take(text);
+    Ok(if text.is_empty() { running::Input::Empty } else { running::Input::Text(text.into()) })
 }
 
 pub(crate) fn default_seconds() -> u32 {
