@@ -70,6 +70,7 @@ mod catalogue;
 mod command_patterns;
 mod directory;
 mod jobs;
+mod last_directory;
 mod output_stream;
 mod program;
 mod reduction;

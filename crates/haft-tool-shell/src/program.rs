@@ -107,6 +107,7 @@ impl Tool for RunProgram {
             timeout,
             waiting: Waiting::Whole,
             input: reads,
+            steps: None,
             accesses: accesses.clone(),
             is_understood,
         };

@@ -11,6 +11,7 @@ use haft_workdir::{RootAccess, Workdir, WorkdirPath};
 use tokio::time::{Instant, sleep_until};
 
 use crate::jobs::{Adopted, Jobs, Readiness, yielded};
+use crate::last_directory::{LastDirectories, NextStart, Steps};
 use crate::report::{self, Background, Ending, Report};
 use crate::running::{DRAIN, Input, LEAVING, Running};
 use crate::sandbox::ShellSandbox;
@@ -32,13 +33,15 @@ pub(crate) struct Surroundings {
     pub(crate) jobs: Option<Jobs>,
     /// What scripts are confined by, if they are.
     pub(crate) sandbox: Option<ShellSandbox>,
+    /// Where scripts go on.
+    pub(crate) last_directories: LastDirectories,
 }
 
 impl Surroundings {
     pub(crate) fn new(workdir: Workdir, environment: Environment) -> Self {
         let roots = workdir.host_roots();
-        let workdir = workdir.without_other_roots();
-        Self { workdir, roots, environment, outputs: None, jobs: None, sandbox: None }
+        let (workdir, last_directories) = (workdir.without_other_roots(), LastDirectories::default());
+        Self { workdir, roots, environment, outputs: None, jobs: None, sandbox: None, last_directories }
     }
 }
 
@@ -74,6 +77,8 @@ pub(crate) struct Script {
     pub(crate) waiting: Waiting,
     /// What it reads.
     pub(crate) input: Input,
+    /// Where the next one starts, if that is remembered.
+    pub(crate) steps: Option<Steps>,
     /// What it was allowed to do.
     pub(crate) accesses: Accesses,
     /// Whether it certainly does nothing else.
@@ -186,6 +191,7 @@ impl Script {
                 Ok(Adopted { job }) => {
                     let background = Background::Job { job, alive };
                     let (remarks, weaker) = (String::new(), None);
+                    let next = self.next_start(ending);
                     return Report {
                         text,
                         whole,
@@ -196,6 +202,7 @@ impl Script {
                         received_bytes,
                         duration,
                         directory,
+                        next,
                     }
                     .into_output();
                 }
@@ -209,7 +216,12 @@ impl Script {
             Some(confined) => (confined.remarks(&text, ending != Ending::Exited(0)), Some(confined.weaker())),
             None => (String::new(), None),
         };
-        Report { text, whole, remarks, weaker, ending, background, received_bytes, duration, directory }
+        let next = self.next_start(ending);
+        Report { text, whole, remarks, weaker, ending, background, received_bytes, duration, directory, next }
             .into_output()
+    }
+
+    fn next_start(&self, ending: Ending) -> NextStart {
+        self.steps.as_ref().map_or(NextStart::Root, |steps| steps.ended(ending))
     }
 }

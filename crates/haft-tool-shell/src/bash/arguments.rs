@@ -25,9 +25,11 @@ pub(super) struct Arguments {
     #[serde(default = "default_seconds")]
     #[schemars(range(min = 1, max = MOST_SECONDS))]
     pub(super) timeout: u32,
-    /// The directory to run the script in, relative to the working directory.
-    #[serde(default = "default_directory")]
-    pub(super) directory: String,
+    /// The directory to run the script in, relative to the working directory; if it is left out, the one in which your
+    /// last script ended by `cd`.
+    #[serde(default)]
+    #[schemars(with = "String", skip_serializing_if = "Option::is_none")]
+    pub(super) directory: Option<String>,
     /// What the script is for, in a few words; shown to the person who is asked whether it may run.
     #[serde(default)]
     pub(super) description: String,

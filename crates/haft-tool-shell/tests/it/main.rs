@@ -13,6 +13,7 @@ mod harness;
 mod hostile;
 mod job_text;
 mod jobs;
+mod last_directory;
 mod oracle;
 mod output;
 mod pages;
