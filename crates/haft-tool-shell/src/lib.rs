@@ -85,6 +85,7 @@ mod script;
 mod script_outputs;
 mod syntax;
 mod transcript;
+mod withheld;
 
 pub use crate::bash::{Bash, EXEC, tools};
 pub use crate::catalogue::{Catalogue, CatalogueError};

@@ -41,6 +41,8 @@ pub(crate) struct Running {
     /// What writes to its standard input, where that is open.
     pub(crate) input: Option<Sender>,
     pub(crate) started: Instant,
+    /// What it was not given can be why it fails.
+    pub(crate) environment: Environment,
 }
 
 /// Says what a process reads.
@@ -102,7 +104,8 @@ impl Running {
             Self::spawn(command, environment, script, cx)
         });
         let (processes, output, input) = started.map_err(|error| not_started(error, &script.work))?;
-        Ok(Self { processes, output, confined, input, started: Instant::now() })
+        let environment = environment.clone();
+        Ok(Self { processes, output, confined, input, started: Instant::now(), environment })
     }
 
     /// Gives the command one pipe for both of its outputs, so that they are read in the order they are written.

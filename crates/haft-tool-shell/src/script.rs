@@ -16,6 +16,7 @@ use crate::report::{self, Background, Ending, Report};
 use crate::running::{DRAIN, Input, LEAVING, Running};
 use crate::sandbox::ShellSandbox;
 use crate::script_outputs::ScriptOutputs;
+use crate::withheld;
 
 /// How long a call may take beyond its time until it has reported; more than all that it waits for then.
 pub(crate) const REPORT_TIME: Duration = Duration::from_secs(10);
@@ -212,10 +213,11 @@ impl Script {
         let (output, mut confined, background) = running.end_background(were_some).await;
         let received_bytes = output.received_bytes();
         let (text, whole) = output.to_text(cx.scope());
-        let (remarks, weaker) = match &mut confined {
+        let (mut remarks, weaker) = match &mut confined {
             Some(confined) => (confined.remarks(&text, ending != Ending::Exited(0)), Some(confined.weaker())),
             None => (String::new(), None),
         };
+        remarks.push_str(&withheld::remark(&text, ending, &self.surroundings.environment));
         let next = self.next_start(ending);
         Report { text, whole, remarks, weaker, ending, background, received_bytes, duration, directory, next }
             .into_output()

@@ -24,3 +24,4 @@ mod sandbox;
 mod stopping;
 mod surroundings;
 mod understood;
+mod withheld;
