@@ -193,6 +193,17 @@ impl Environment {
         Ok(self)
     }
 
+    /// Sets a variable that the host has not set, for a program that is started otherwise than most; its name and value are
+    /// written in code.
+    ///
+    /// What no process could have is passed over.
+    pub fn with_default(self, name: &str, value: &str) -> Self {
+        if self.variables.contains_key(OsStr::new(name)) {
+            return self;
+        }
+        self.clone().with(name, value).unwrap_or(self)
+    }
+
     /// Names the variables of the host that [`Environment::from_vars`] left out because they look like secrets.
     ///
     /// ```

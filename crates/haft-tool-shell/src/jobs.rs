@@ -194,9 +194,10 @@ impl Jobs {
         let job = {
             let mut held = lock(&self.0.shelf);
             held.next += 1;
-            let (number, input) = (held.next, running.input.take());
+            let (number, input, screen) = (held.next, running.input.take(), running.output.screen().cloned());
             let run = cx.scope().run().clone();
-            let job = Arc::new(Job::new(number, run, command.to_owned(), kept, input, ending, sender));
+            let job = Job::new(number, run, command.to_owned(), kept, input, ending, sender);
+            let job = Arc::new(job.showing(screen));
             held.jobs.insert(number, Arc::clone(&job));
             held.forget_old();
             job

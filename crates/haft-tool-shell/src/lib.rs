@@ -6,7 +6,7 @@
 //! # A script's surroundings
 //!
 //! A script starts with nothing of the host's: the variables of an [`Environment`] and no others, an empty standard
-//! input, one pipe for both of its outputs, no terminal, a session and a process group of its own. Rust opens
+//! input, one pipe for both of its outputs, no terminal but where it asks for one, a session and a process group of its own. Rust opens
 //! descriptors so that they are closed in it; one that a library opened otherwise is inherited.
 //!
 //! # What it will do
@@ -55,7 +55,7 @@
 //!   it has to stay.
 //! - It does not find a process that left the session *and* cleared its environment, nor, on systems other than Linux,
 //!   one that only left the session. If such a process holds the output, the model is told of it.
-//! - It has no terminal to offer: programs that need one do not run.
+//! - It has no terminal to offer but to jobs that ask for one: other programs that need one do not run.
 //! - What moves the cursor to other lines is not followed: of several bars below one another each line is shown.
 //!
 //! The crate needs Unix and is empty elsewhere. Running needs a tokio runtime with its timer and IO enabled.
@@ -69,6 +69,7 @@ mod capture;
 mod catalogue;
 mod command_patterns;
 mod directory;
+mod feed;
 mod jobs;
 mod last_directory;
 mod output_stream;
@@ -81,9 +82,11 @@ mod sandbox;
 #[cfg(not(feature = "sandbox"))]
 #[path = "unconfined.rs"]
 mod sandbox;
+mod screen;
 mod script;
 mod script_outputs;
 mod syntax;
+mod terminal_end;
 mod transcript;
 mod withheld;
 

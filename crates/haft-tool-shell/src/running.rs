@@ -2,20 +2,24 @@ use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use haft_core::ToolError;
-use haft_process::{Environment, ProcessTree};
+use haft_process::{Environment, ProcessTree, Terminal};
 use haft_tools_core::CallContext;
 use rustix::io::Errno;
-use tokio::net::unix::pipe::Sender;
+use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::Instant;
 
 use crate::directory;
-use crate::output_stream::OutputStream;
+use crate::feed::Feed;
+use crate::output_stream::{OutputStream, Source};
 use crate::report::{Background, Ending};
 use crate::sandbox::Confined;
+use crate::screen::{Screen, ScreenSize};
 use crate::script::{Script, Surroundings, Work};
+use crate::terminal_end::TerminalEnd;
 
 /// How long output is waited for after the script has ended, at most.
 pub(crate) const DRAIN: Duration = Duration::from_secs(2);
@@ -39,7 +43,7 @@ pub(crate) struct Running {
     pub(crate) output: OutputStream,
     pub(crate) confined: Option<Confined>,
     /// What writes to its standard input, where that is open.
-    pub(crate) input: Option<Sender>,
+    pub(crate) input: Option<Feed>,
     pub(crate) started: Instant,
     /// What it was not given can be why it fails.
     pub(crate) environment: Environment,
@@ -52,6 +56,8 @@ pub(crate) enum Input {
     /// What is written to it while it runs.
     Open,
     Text(Box<str>),
+    /// What is typed at its terminal, on which it prints, too.
+    Terminal(ScreenSize),
 }
 
 impl Input {
@@ -59,7 +65,7 @@ impl Input {
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
-            Self::Empty | Self::Open => None,
+            Self::Empty | Self::Open | Self::Terminal(_) => None,
         }
     }
 }
@@ -114,20 +120,33 @@ impl Running {
         environment: &Environment,
         script: &Script,
         cx: &CallContext,
-    ) -> io::Result<(ProcessTree, OutputStream, Option<Sender>)> {
-        let (reader, writer) = io::pipe()?;
+    ) -> io::Result<(ProcessTree, OutputStream, Option<Feed>)> {
         let outputs = script.surroundings.outputs.as_ref();
-        let output = OutputStream::new(reader, outputs, cx.clone())?;
+        if let Input::Terminal(size) = script.input {
+            let environment = environment.clone().with_default("TERM", "xterm-256color");
+            let terminal = Terminal::open(size.rows.get(), size.columns.get())?;
+            let (processes, end) = ProcessTree::spawn_in_terminal(command, &environment, terminal)?;
+            let end = Arc::new(TerminalEnd::new(end)?);
+            let source = Source::Terminal { end: Arc::clone(&end), screen: Arc::new(Screen::new(size)) };
+            return Ok((
+                processes,
+                OutputStream::new(source, outputs, cx.clone()),
+                Some(Feed::Terminal(end)),
+            ));
+        }
+        let (reader, writer) = io::pipe()?;
+        let source = Source::Pipe(Receiver::from_owned_fd(reader.into())?);
+        let output = OutputStream::new(source, outputs, cx.clone());
         command.stdout(writer.try_clone()?).stderr(writer);
         let input = match &script.input {
-            Input::Empty => {
+            Input::Empty | Input::Terminal(_) => {
                 command.stdin(Stdio::null());
                 None
             }
             Input::Open => {
                 let (reader, writer) = io::pipe()?;
                 command.stdin(reader);
-                Some(Sender::from_owned_fd(writer.into())?)
+                Some(Feed::Pipe(Sender::from_owned_fd(writer.into())?))
             }
             Input::Text(text) => {
                 command.stdin(file_of(text)?);

@@ -66,6 +66,16 @@ pub(crate) enum Waiting {
     Not { readiness: Option<Readiness> },
 }
 
+impl Waiting {
+    /// The port on which it is waited for, which was declared.
+    pub(crate) fn port(&self) -> Option<u16> {
+        match self {
+            Self::Not { readiness: Some(readiness) } => readiness.signs.port,
+            _ => None,
+        }
+    }
+}
+
 /// Is one script or program that is ready to be run.
 #[derive(Debug)]
 pub(crate) struct Script {

@@ -1,3 +1,4 @@
+use std::num::NonZeroU16;
 use std::time::Duration;
 
 use haft_core::{Schema, ToolError};
@@ -9,10 +10,15 @@ use serde_json::Value;
 use super::MOST_SECONDS;
 use crate::jobs::{Readiness, Signs};
 use crate::running;
+use crate::screen::ScreenSize;
 use crate::script::{Surroundings, Waiting};
 
 /// How much a script can be given to read, in bytes.
 const MOST_INPUT_BYTES: usize = 1024 * 1024;
+
+/// How large a terminal can be, in characters.
+const MOST_ROWS: u16 = 200;
+const MOST_COLUMNS: u16 = 500;
 
 /// How long a job is waited for until it is ready, at most.
 const READY: Duration = Duration::from_mins(1);
@@ -58,10 +64,23 @@ pub(super) struct Arguments {
     /// Whether a job that is started in the background can be written to with `job_write`.
     #[serde(default)]
     pub(super) stdin: bool,
+    /// Whether a job that is started in the background has a terminal, for programs that need one; `job_poll` gives its
+    /// screen, and `job_write` types.
+    #[serde(default)]
+    pub(super) pty: bool,
+    /// How many rows the terminal has.
+    #[serde(default = "rows")]
+    #[schemars(range(min = 1, max = MOST_ROWS))]
+    rows: NonZeroU16,
+    /// How many columns the terminal has.
+    #[serde(default = "columns")]
+    #[schemars(range(min = 1, max = MOST_COLUMNS))]
+    columns: NonZeroU16,
 }
 
 /// What is only said of jobs.
-const OF_JOBS: [&str; 5] = ["background", "yield_after", "wait_for", "port", "stdin"];
+const OF_JOBS: [&str; 8] =
+    ["background", "yield_after", "wait_for", "port", "stdin", "pty", "rows", "columns"];
 
 /// The schema of the input; nothing can be asked of what is not there.
 pub(crate) fn schema<T: JsonSchema>(surroundings: &Surroundings) -> Schema {
@@ -84,8 +103,12 @@ impl Arguments {
     /// How long the script is waited for.
     pub(super) fn waiting(&self) -> Result<Waiting, ToolError> {
         if !self.background {
-            let of_background =
-                [(self.wait_for.is_some(), "wait_for"), (self.port.is_some(), "port"), (self.stdin, "stdin")];
+            let of_background = [
+                (self.wait_for.is_some(), "wait_for"),
+                (self.port.is_some(), "port"),
+                (self.stdin, "stdin"),
+                (self.pty, "pty"),
+            ];
             if let Some((_, name)) = of_background.iter().find(|(is_given, _)| *is_given) {
                 return Err(ToolError::invalid_input(format!(
                     "`{name}` needs `background`; give both or neither"
@@ -109,6 +132,20 @@ impl Arguments {
 
     /// What the script reads.
     pub(super) fn reads(&mut self) -> Result<running::Input, ToolError> {
+        if self.pty {
+            if !self.input.is_empty() {
+                return Err(ToolError::invalid_input(
+                    "`input` is no terminal; give `pty` alone, and type with `job_write`",
+                ));
+            }
+            let (rows, columns) = (self.rows, self.columns);
+            if rows.get() > MOST_ROWS || columns.get() > MOST_COLUMNS {
+                return Err(ToolError::invalid_input(format!(
+                    "a terminal has {MOST_ROWS} `rows` and {MOST_COLUMNS} `columns` at most"
+                )));
+            }
+            return Ok(running::Input::Terminal(ScreenSize { rows, columns }));
+        }
         if !self.stdin {
             return given(&mut self.input);
         }
@@ -131,6 +168,14 @@ pub(crate) fn given(text: &mut String) -> Result<running::Input, ToolError> {
     }
     let text = std::mem::take(text);
     Ok(if text.is_empty() { running::Input::Empty } else { running::Input::Text(text.into()) })
+}
+
+fn rows() -> NonZeroU16 {
+    const { NonZeroU16::new(24).expect("it is not 0") }
+}
+
+fn columns() -> NonZeroU16 {
+    const { NonZeroU16::new(80).expect("it is not 0") }
 }
 
 pub(crate) fn default_seconds() -> u32 {

@@ -17,7 +17,7 @@ use crate::harness::{SOON, Shell, shown, until};
 pub(crate) struct Desk {
     pub(crate) shell: Shell,
     pub(crate) jobs: Jobs,
-    token: CancellationToken,
+    pub(crate) token: CancellationToken,
 }
 
 impl Desk {
@@ -328,9 +328,9 @@ async fn a_job_reads_what_is_written_to_it() {
         "job_write",
         json!({ "job": "j1", "text": "four" }),
         expect![[r#"
-        error: invalid input
-        the standard input of the job is closed; start one with `stdin` to write to it
-    "#]],
+            error: invalid input
+            the standard input of the job is closed; start one with `stdin` or `pty` to write to it
+        "#]],
     )
     .await;
     desk.check(
@@ -360,9 +360,9 @@ async fn a_job_reads_what_is_written_to_it() {
         "job_write",
         json!({ "job": "j2", "text": "six" }),
         expect![[r#"
-        error: invalid input
-        the standard input of the job is closed; start one with `stdin` to write to it
-    "#]],
+            error: invalid input
+            the standard input of the job is closed; start one with `stdin` or `pty` to write to it
+        "#]],
     )
     .await;
 }
@@ -463,6 +463,40 @@ async fn is_waited_for_until_it_serves() {
         [job `j1`: running; cursor 0]
     "#]]
     .assert_eq(&shown(&reply));
+}
+
+#[tokio::test]
+async fn the_first_of_several_is_waited_for() {
+    let desk = Desk::new();
+    desk.start("touch ready; sleep 61").await;
+    desk.start("touch ready; until [ -e go ]; do sleep 0.01; done; echo done; exit 4").await;
+    desk.start("touch ready; exec sleep 61").await;
+    desk.check(
+        "job_wait",
+        json!({ "until": "any", "timeout": 0 }),
+        expect![[r#"
+        ok
+        [j1: running: touch ready; sleep 61]
+        [j2: running: touch ready; until [ -e go ]; do sleep 0.01; done; echo done; exit 4]
+        [j3: running: touch ready; exec sleep 61]
+        [not so after 0 s; wait again, or go on without]
+    "#]],
+    )
+    .await;
+    std::fs::write(desk.shell.tree.path().join("go"), "").unwrap();
+    let reply = desk.call("job_wait", json!({ "until": "any" })).await;
+    expect![[r#"
+        ok
+        [j1: running: touch ready; sleep 61]
+        [j2: ended, exit code 4: touch ready; until [ -e go ]; do sleep 0.01; done; echo done; exit 4]
+        done
+        [j3: running: touch ready; exec sleep 61]
+    "#]]
+    .assert_eq(&shown(&reply));
+    assert_eq!(reply.output.details["over"], json!(["j2"]));
+    // One that is over already is not waited for.
+    let reply = desk.call("job_wait", json!({ "until": "any", "jobs": ["j1", "j2"] })).await;
+    assert_eq!(reply.output.details["over"], json!(["j2"]));
 }
 
 #[tokio::test]
@@ -581,13 +615,13 @@ fn the_tools_describe_themselves() {
     expect![[r##"
         job_list: Lists your jobs: what runs in the background, and what has ended there.
         null
-        job_poll: Gives what a job has printed since you last saw it, about 24 KiB at a time, and whether it still runs. Nothing is left out: with `cursor` you can look at any part again, and `read_output` searches in all of it.
+        job_poll: Gives what a job has printed since you last saw it, about 24 KiB at a time, and whether it still runs. Of a job with a terminal it gives what stands on the screen. Nothing is left out: with `cursor` you can look at any part again, and `read_output` searches in all of it.
         {"cursor":{"description":"The byte from which on to give what was printed; if it is left out, from where you last saw it to.","format":"uint64","minimum":0,"type":"integer"},"job":{"description":"The job, such as `j1`.","type":"string"},"wait":{"default":0,"description":"How many seconds to wait for something new, if there is nothing.","format":"uint32","maximum":60,"minimum":0,"type":"integer"}}
         job_signal: Sends a signal to all processes of a job. With `end`, which is meant if no signal is given, they are asked to end, and killed half a second later.
         {"job":{"description":"The job, such as `j1`.","type":"string"},"signal":{"$ref":"#/$defs/Sent","description":"What to send."}}
         job_wait: Waits until jobs have ended, and says how; `job_poll` gives all that they printed. Without `jobs` it waits for all that run. With `until` = `any` it comes back when the first of them has ended.
         {"jobs":{"default":[],"description":"The jobs, such as `j1`.","items":{"type":"string"},"maxItems":64,"type":"array"},"timeout":{"default":600,"description":"How many seconds to wait at most.","format":"uint32","maximum":3600,"minimum":0,"type":"integer"},"until":{"$ref":"#/$defs/Until","description":"Whether to wait for the first of them or for all."}}
-        job_write: Writes to the standard input of a job that was started with `stdin`, as it stands: end a line with a line feed.
+        job_write: Writes to the standard input of a job that was started with `stdin` or `pty`, as it stands: end a line with a line feed. Into a terminal it types: `\r` is the enter key, `\u0003` Ctrl-C, `\u001b[A` the upward arrow.
         {"close":{"default":false,"description":"Whether the standard input is closed afterwards, so that the job sees its end.","type":"boolean"},"job":{"description":"The job, such as `j1`.","type":"string"},"text":{"default":"","description":"What to write.","type":"string"}}
     "##]].assert_eq(&tools.iter().map(described).collect::<Vec<_>>().concat());
     let tree = Tree::new();

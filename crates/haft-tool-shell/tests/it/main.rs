@@ -18,10 +18,12 @@ mod oracle;
 mod output;
 mod pages;
 mod program;
+mod promptly;
 mod read_only;
 #[cfg(all(target_os = "linux", feature = "sandbox"))]
 mod sandbox;
 mod stopping;
 mod surroundings;
+mod terminal;
 mod understood;
 mod withheld;

@@ -17,8 +17,8 @@ const MOST_BYTES: usize = 64 * 1024;
 /// How much of a text stands where it is said that nobody knows what is made of it, in bytes.
 const BEGINNING_BYTES: usize = 200;
 
-const DESCRIPTION: &str = "Writes to the standard input of a job that was started with `stdin`, as it stands: end a line with a \
-line feed.";
+const DESCRIPTION: &str = "Writes to the standard input of a job that was started with `stdin` or `pty`, as it stands: end a line \
+with a line feed. Into a terminal it types: `\\r` is the enter key, `\\u0003` Ctrl-C, `\\u001b[A` the upward arrow.";
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
