@@ -347,3 +347,27 @@ async fn a_job_serves_on_the_port_that_was_declared_and_on_no_other() {
     jobs.end().await;
     shell.is_deserted().await;
 }
+
+#[tokio::test]
+async fn a_job_with_a_terminal_is_confined_like_any_other() {
+    if !is_there() {
+        return;
+    }
+    let tree = Tree::new();
+    let jobs = Jobs::new(ScriptOutputs::spilling_into(tree.path().join(".outputs")));
+    let bash = Bash::new(tree.workdir(), environment()).sandbox(sandbox()).jobs(&jobs);
+    let tools = jobs.tools().into_iter();
+    let registry = tools.fold(ToolRegistry::new().with(bash).expect("it is the first"), |tools, tool| {
+        tools.with(tool).expect("each has a name of its own")
+    });
+    let shell = Shell::of(tree, registry);
+    let script = "stty size; ./unknown 2> /dev/null; python3 -c 'open(\"/usr/attacked\", \"w\")'; echo done; setsid sleep 61 & sleep 61";
+    let start = json!({ "command": script, "background": true, "pty": true, "wait_for": "done" });
+    let reply = shell.call(start).await;
+    assert!(reply.output.to_text().contains("[the job `j1` is ready]"), "{}", reply.output.to_text());
+    let screen =
+        haft_testkit::call(shell.registry(), "job_poll", json!({ "job": "j1" })).await.output.to_text();
+    assert!(screen.starts_with("24 80\n") && screen.contains("Permission denied"), "{screen}");
+    jobs.end().await;
+    shell.is_deserted().await;
+}
