@@ -38,7 +38,7 @@ impl Terminal {
     /// When the system has no terminal or descriptor to spare.
     pub fn open(rows: u16, columns: u16) -> io::Result<Self> {
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let end = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+        let end = open_end()?;
         grantpt(&end)?;
         unlockpt(&end)?;
         let line = open(ptsname(&end, Vec::new())?, flags, Mode::empty())?;
@@ -66,4 +66,20 @@ impl Terminal {
         unsafe { command.pre_exec(take) };
         Ok(self.end)
     }
+}
+
+/// Opens a new terminal at the end that no program is given.
+#[cfg(target_os = "linux")]
+fn open_end() -> io::Result<OwnedFd> {
+    Ok(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_end() -> io::Result<OwnedFd> {
+    use rustix::io::{FdFlags, fcntl_setfd};
+
+    // Not every system closes it by itself in programs that are started.
+    let end = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+    fcntl_setfd(&end, FdFlags::CLOEXEC)?;
+    Ok(end)
 }

@@ -5,9 +5,12 @@
 //!
 //! # A script's surroundings
 //!
-//! A script starts with nothing of the host's: the variables of an [`Environment`] and no others, an empty standard
-//! input, one pipe for both of its outputs, no terminal but where it asks for one, a session and a process group of its own. Rust opens
-//! descriptors so that they are closed in it; one that a library opened otherwise is inherited.
+//! A script starts with nothing of the host's: the variables of an [`Environment`] and no others, a standard input that is
+//! empty or what the call gives, one pipe for both of its outputs, no terminal but as a job that asks for one, a session
+//! and a process group of its own. Rust opens descriptors so that they are closed in it; one that a library opened
+//! otherwise is inherited.
+//!
+//! It starts where the last script of its run ended by `cd`, as far as that could be followed in its text.
 //!
 //! # What it will do
 //!
