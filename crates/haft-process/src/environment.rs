@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
@@ -112,6 +112,7 @@ const SECRET_LOOKING: [&str; 9] =
 #[derive(Clone)]
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
+    withheld: BTreeSet<String>,
 }
 
 /// Says why a variable cannot be set.
@@ -138,7 +139,8 @@ impl Environment {
     /// Makes the environment that most commands can do with: `PATH=/usr/local/bin:/usr/bin:/bin` and
     /// `LANG=C.UTF-8`.
     pub fn minimal() -> Self {
-        Self { variables: MINIMAL.map(|(name, value)| (name.into(), value.into())).into() }
+        let variables = MINIMAL.map(|(name, value)| (name.into(), value.into())).into();
+        Self { variables, withheld: BTreeSet::new() }
     }
 
     /// Takes from a host's variables what commands need, over those of [`Environment::minimal`].
@@ -158,11 +160,17 @@ impl Environment {
         V: Into<OsString>,
     {
         let mut environment = Self::minimal();
-        let wanted = variables
-            .into_iter()
-            .map(|(name, value)| (name.into(), value.into()))
-            .filter(|(name, value)| is_taken_over(name) && !has_login(value) && check(name, value).is_ok());
-        environment.variables.extend(wanted);
+        for (name, value) in variables {
+            let (name, value) = (name.into(), value.into());
+            let text = name.to_str().filter(|_| check(&name, &value).is_ok());
+            if let Some(text) =
+                text.filter(|text| is_secret_looking(text) || is_listed(text) && has_login(&value))
+            {
+                environment.withheld.insert(text.to_owned());
+            } else if text.is_some_and(is_listed) {
+                environment.variables.insert(name, value);
+            }
+        }
         environment
     }
 
@@ -178,8 +186,34 @@ impl Environment {
     ) -> Result<Self, EnvironmentError> {
         let (name, value) = (name.into(), value.into());
         check(&name, &value)?;
+        if let Some(name) = name.to_str() {
+            self.withheld.remove(name);
+        }
         self.variables.insert(name, value);
         Ok(self)
+    }
+
+    /// Sets a variable that the host has not set, for a program that is started otherwise than most; its name and value are
+    /// written in code.
+    ///
+    /// What no process could have is passed over.
+    pub fn with_default(self, name: &str, value: &str) -> Self {
+        if self.variables.contains_key(OsStr::new(name)) {
+            return self;
+        }
+        self.clone().with(name, value).unwrap_or(self)
+    }
+
+    /// Names the variables of the host that [`Environment::from_vars`] left out because they look like secrets.
+    ///
+    /// ```
+    /// use haft_process::Environment;
+    ///
+    /// let environment = Environment::from_vars([("HOME", "/home/ann"), ("GITHUB_TOKEN", "hunter2")]);
+    /// assert!(environment.withheld().contains("GITHUB_TOKEN"));
+    /// ```
+    pub fn withheld(&self) -> &BTreeSet<String> {
+        &self.withheld
     }
 
     /// Returns the value that the host gave a variable; those that are added to each command are not among them.
@@ -231,10 +265,8 @@ fn add_git_setting(variables: &mut BTreeMap<OsString, OsString>) {
     variables.insert(GIT_CONFIG_COUNT.into(), (u32::from(index) + 1).to_string().into());
 }
 
-fn is_taken_over(name: &OsStr) -> bool {
-    let Some(name) = name.to_str() else { return false };
-    let listed = name.starts_with("LC_") || name == Marker::VARIABLE || TAKEN_OVER.contains(&name);
-    listed && !is_secret_looking(name)
+fn is_listed(name: &str) -> bool {
+    name.starts_with("LC_") || name == Marker::VARIABLE || TAKEN_OVER.contains(&name)
 }
 
 fn is_secret_looking(name: &str) -> bool {

@@ -41,8 +41,10 @@ mod process_tree;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
 mod survivors;
+mod terminal;
 
 pub use alongside::Alongside;
 pub use environment::{Environment, EnvironmentError};
 pub use live_process::{LiveProcess, ProcessSignal};
 pub use process_tree::ProcessTree;
+pub use terminal::Terminal;

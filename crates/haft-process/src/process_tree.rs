@@ -1,4 +1,5 @@
 use std::io;
+use std::os::fd::OwnedFd;
 use std::process::{Command, ExitStatus};
 use std::thread;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use crate::lifeline;
 use crate::live_process::{LiveProcess, ProcessSignal};
 use crate::marker::Marker;
 use crate::survivors::{self, Survivors};
+use crate::terminal::Terminal;
 
 /// How often the system is asked whether processes that were told to end have done so.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
@@ -72,16 +74,49 @@ impl ProcessTree {
     /// # Panics
     ///
     /// When it is called outside a tokio runtime, or in one without IO.
-    pub fn spawn(mut command: Command, environment: &Environment) -> io::Result<Self> {
+    pub fn spawn(command: Command, environment: &Environment) -> io::Result<Self> {
+        let start = |command: Command| {
+            // Unwrapped, because the wrapper waits for every child in the group, and where the host adopts orphans that
+            // includes those which were left in the background.
+            Ok(CommandWrap::from(command).wrap(ProcessSession).spawn()?.into_inner())
+        };
+        Self::start(command, environment, start)
+    }
+
+    /// Starts a command as the leader of a new session, in a terminal, and returns the terminal's other end.
+    ///
+    /// Otherwise as [`ProcessTree::spawn`]; when its leader ends, the system tells what is left in the foreground of the
+    /// terminal that it is gone (`SIGHUP`).
+    ///
+    /// # Errors
+    ///
+    /// As for [`ProcessTree::spawn`].
+    ///
+    /// # Panics
+    ///
+    /// As [`ProcessTree::spawn`].
+    pub fn spawn_in_terminal(
+        mut command: Command,
+        environment: &Environment,
+        terminal: Terminal,
+    ) -> io::Result<(Self, OwnedFd)> {
+        let end = terminal.attach(&mut command)?;
+        let start = |command| Ok(CommandWrap::from(command).spawn()?.into_inner());
+        Ok((Self::start(command, environment, start)?, end))
+    }
+
+    fn start(
+        mut command: Command,
+        environment: &Environment,
+        start: impl FnOnce(Command) -> io::Result<Box<dyn ChildWrapper>>,
+    ) -> io::Result<Self> {
         lifeline::hold();
         let marker = Marker::next();
         command.env_clear().envs(environment.of_call(&marker));
         // Listened to before there is a child, so that its death is not missed.
         let deaths = unix::signal(SignalKind::child())?;
         let started = Instant::now();
-        // Unwrapped, because the wrapper waits for every child in the group, and where the host adopts orphans that
-        // includes those which were left in the background.
-        let root = CommandWrap::from(command).wrap(ProcessSession).spawn()?.into_inner();
+        let root = start(command)?;
         let leader = i32::try_from(root.id()).ok().and_then(Pid::from_raw);
         let leader = leader.ok_or_else(|| io::Error::other("the system gave a process the number 0"))?;
         Ok(Self { root: Some(root), leader, marker, started, deaths, is_let_go: false })

@@ -31,6 +31,7 @@ use self::directory::Current;
 use crate::EXEC;
 use crate::catalogue::{Catalogue, Word};
 use crate::command_patterns::canonical;
+use crate::last_directory::End;
 use crate::script::Surroundings;
 use crate::syntax::{Scanned, Unreadable, scan};
 use haft_tools_core::{Access, Accesses, Resource};
@@ -46,20 +47,36 @@ const MOST_SCRIPTS: usize = 12;
 /// How many bytes of scripts within scripts are read, as they can be in the script several times.
 const MOST_BYTES: usize = 4 * 128 * 1024;
 
-/// Reads a script that runs in a directory, and says what it will do, and whether that is certainly all.
+/// What is known of a script before it runs.
+pub(crate) struct ReadScript {
+    pub(crate) accesses: Accesses,
+    /// Whether this is certainly all that it does.
+    pub(crate) is_understood: bool,
+    pub(crate) end: End,
+}
+
+/// Reads a script that runs in a directory, and says what it will do, and where it ends.
 pub(crate) fn accesses(
     script: &str,
     surroundings: &Surroundings,
     directory: &WorkdirPath,
     description: &str,
-) -> (Accesses, bool) {
-    let mut analysis = Analysis::new(surroundings, Current::inside(directory));
+    given: Option<&str>,
+) -> ReadScript {
+    let start = Current::inside(directory);
+    let mut analysis = Analysis::new(surroundings, start.clone());
+    analysis.given = given;
     match analysis.script(script) {
         Ok(()) => {
+            let end = analysis.end(&start);
+            analysis.look_at_given();
             let is_understood = analysis.is_understood();
-            (analysis.finish(script, description), is_understood)
+            ReadScript { accesses: analysis.finish(script, description), is_understood, end }
         }
-        Err(Unreadable(why)) => (unread(script, description, why), false),
+        Err(Unreadable(why)) => {
+            let end = if script.contains("cd ") { End::Untold } else { End::Same };
+            ReadScript { accesses: unread(script, description, why), is_understood: false, end }
+        }
     }
 }
 
@@ -70,14 +87,17 @@ pub(crate) fn program_accesses(
     surroundings: &Surroundings,
     directory: &WorkdirPath,
     description: &str,
+    given: Option<&str>,
 ) -> (Accesses, bool) {
     let mut analysis = Analysis::new(surroundings, Current::inside(directory));
+    analysis.given = given;
     let is_of_shell = builtin::is_of_shell_alone(&words[0].text);
     match analysis.words(words, "", None) {
         Ok(()) => {
             if is_of_shell {
                 analysis.opaque("what a program does that is named like a command of the shell");
             }
+            analysis.look_at_given();
             let is_understood = analysis.is_understood();
             (analysis.finish(command, description), is_understood)
         }
@@ -108,8 +128,12 @@ struct Analysis<'a> {
     /// What cannot be told, and why.
     reasons: Vec<String>,
     functions: HashSet<String>,
-    /// Whether any command changes the directory.
+    /// What the call gives to the standard input of all of it.
+    given: Option<&'a str>,
+    /// Whether any command changes the directory, whether any leaves the script, and whether a failure may.
     moves: bool,
+    leaves: bool,
+    stops: bool,
     /// How many scripts, and how many commands that run others, are being read.
     scripts: usize,
     wrappers: usize,
@@ -130,7 +154,10 @@ impl<'a> Analysis<'a> {
             accesses: Vec::new(),
             reasons: Vec::new(),
             functions: HashSet::new(),
+            given: None,
             moves: false,
+            leaves: false,
+            stops: false,
             scripts: 0,
             wrappers: 0,
             bytes: 0,
@@ -203,6 +230,30 @@ impl<'a> Analysis<'a> {
             self.script_apart(script)?;
         }
         Ok(word)
+    }
+
+    /// Says in which directory the script ends.
+    fn end(&self, start: &Current) -> End {
+        if !self.moves {
+            return End::Same;
+        }
+        match &self.current {
+            _ if self.leaves || !self.functions.is_empty() || !self.reasons.is_empty() => End::Untold,
+            current if current == start && !self.stops => End::Same,
+            Current::Inside { path, is_sure: true } => {
+                End::At { path: path.clone(), needs_success: self.stops }
+            }
+            _ => End::Untold,
+        }
+    }
+
+    /// Takes into account that what the call gives is read by commands of which it is not known what they make of it.
+    fn look_at_given(&mut self) {
+        const BEGINNING_BYTES: usize = 200;
+        let Some(given) = self.given.filter(|_| !self.is_understood()) else { return };
+        let beginning = &given[..given.floor_char_boundary(BEGINNING_BYTES)];
+        let more = if beginning.len() < given.len() { "…" } else { "" };
+        self.opaque(format!("what is made of the input: {beginning}{more}"));
     }
 
     fn is_understood(&self) -> bool {

@@ -1,23 +1,24 @@
-mod input;
+mod arguments;
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolSpec};
 use haft_process::Environment;
 use haft_tools_core::{Access, Accesses, CallScope, Prepared, Resource, Scheme, Tool, parse_input};
-use haft_workdir::Workdir;
-#[cfg(not(feature = "analysis"))]
-use haft_workdir::WorkdirPath;
+use haft_workdir::{Workdir, WorkdirPath};
 use serde_json::Value;
 
-use self::input::Input;
-pub(crate) use self::input::{default_directory, default_seconds, schema};
+use self::arguments::Arguments;
+pub(crate) use self::arguments::{default_directory, default_seconds, given, schema};
 
 #[cfg(feature = "analysis")]
-use crate::analysis::accesses;
+use crate::analysis::{ReadScript, accesses};
 use crate::directory;
 use crate::jobs::Jobs;
+#[cfg(not(feature = "analysis"))]
+use crate::last_directory::End;
 use crate::program::RunProgram;
 #[cfg(feature = "sandbox")]
 use crate::sandbox::ShellSandbox;
@@ -38,9 +39,9 @@ const MOST_COMMAND_BYTES: usize = 128 * 1024 - 1;
 const DESCRIPTION: &str = "Runs a bash script and returns what it prints, stdout and stderr together, followed by its \
 exit code.
 
-Each call is a new shell in the working directory: `cd`, variables and functions are forgotten afterwards, files stay. \
-Nothing can be typed in: stdin is empty, there is no terminal, and prompts, pagers and editors are switched off, so pass \
-options such as `-y` or `-m`. Long output is cut to its beginning and its end; send it to a file and look at parts of it \
+Each call is a new shell: variables and functions are forgotten afterwards, files stay. Nothing can be typed in: stdin is \
+empty or what `input` says, there is no terminal, and prompts, pagers and editors are switched off, so pass options such as \
+`-y` or `-m`. Long output is cut to its beginning and its end; send it to a file and look at parts of it \
 where the middle matters.";
 
 /// What becomes of what a script leaves in the background, where there are no jobs.
@@ -94,7 +95,7 @@ impl Bash {
         let ends = if surroundings.jobs.is_some() { GOES_ON } else { IS_ENDED };
         let confined = if surroundings.sandbox.is_some() { CONFINED } else { "" };
         let description = format!("{DESCRIPTION} {ends}{confined}");
-        let spec = ToolSpec::new(ToolName::project("bash"), description, schema::<Input>(&surroundings))
+        let spec = ToolSpec::new(ToolName::project("bash"), description, schema::<Arguments>(&surroundings))
             .with_title("Run a shell script")
             .with_hints(hints)
             .with_origin(Origin::Builtin);
@@ -131,15 +132,27 @@ impl Tool for Bash {
         &self.spec
     }
 
-    fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
-        let input: Input = parse_input(input)?;
+    fn prepare(&self, input: &Value, scope: &CallScope) -> Result<Prepared, ToolError> {
+        let mut input: Arguments = parse_input(input)?;
         check_command(&input.command)?;
-        let waiting = input.waiting()?;
-        let Input { command, timeout, directory, description, access, port, .. } = input;
-        let directory = directory::resolve(&self.surroundings.workdir, &directory)?;
+        let (waiting, reads) = (input.waiting()?, input.reads()?);
+        let Arguments { command, timeout, directory, mut description, access, port, .. } = input;
+        let Surroundings { workdir, last_directories, .. } = &*self.surroundings;
+        let directory = match directory {
+            Some(directory) => directory::resolve(workdir, &directory)?,
+            None => match last_directories.start(scope.run(), workdir)? {
+                Some(directory) => {
+                    // The call does not say so, and a decision about it is one about where it runs, too.
+                    let _ = write!(description, "(in {})", directory.as_str().escape_debug());
+                    directory
+                }
+                None => WorkdirPath::root(),
+            },
+        };
         let timeout = seconds(timeout)?;
         let more = requested(&access, &self.surroundings, &directory)?;
-        let (accesses, is_understood) = accesses(&command, &self.surroundings, &directory, &description);
+        let ReadScript { accesses, is_understood, end } =
+            accesses(&command, &self.surroundings, &directory, &description, reads.text());
         let tried = port.map(|port| Access::connect(Resource::exact(NET, format!("127.0.0.1:{port}"))));
         let accesses: Accesses = accesses.iter().cloned().chain(more).chain(tried).collect();
         let most = match &waiting {
@@ -153,6 +166,8 @@ impl Tool for Bash {
             directory,
             timeout,
             waiting,
+            input: reads,
+            steps: Some(last_directories.steps(scope.run(), workdir, end)),
             accesses: accesses.clone(),
             is_understood,
         };
@@ -174,14 +189,28 @@ pub fn tools(workdir: &Workdir, environment: &Environment) -> Vec<Arc<dyn Tool>>
     vec![Arc::new(Bash::new(workdir.clone(), environment.clone()))]
 }
 
+#[cfg(not(feature = "analysis"))]
+struct ReadScript {
+    accesses: Accesses,
+    is_understood: bool,
+    end: End,
+}
+
 /// Declares that it is not known what a script will do, and says that this is not all.
 #[cfg(not(feature = "analysis"))]
-fn accesses(script: &str, _: &Surroundings, _: &WorkdirPath, description: &str) -> (Accesses, bool) {
+fn accesses(
+    script: &str,
+    _: &Surroundings,
+    _: &WorkdirPath,
+    description: &str,
+    _: Option<&str>,
+) -> ReadScript {
     let mut execute = Access::execute(Resource::exact(EXEC, script)).exclusive();
     if !description.trim().is_empty() {
         execute = execute.with_detail(description);
     }
-    (Accesses::from([execute, Access::opaque("a shell script that is not analysed")]), false)
+    let accesses = Accesses::from([execute, Access::opaque("a shell script that is not analysed")]);
+    ReadScript { accesses, is_understood: false, end: End::Same }
 }
 
 fn check_command(command: &str) -> Result<(), ToolError> {

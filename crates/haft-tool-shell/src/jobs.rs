@@ -20,7 +20,7 @@ pub(crate) use self::job::{Job, Shown, State};
 pub(crate) use self::readiness::{Met, Readiness, Signs};
 pub(crate) use self::report::yielded;
 use crate::report::Ending;
-use crate::running::{Input, Running};
+use crate::running::Running;
 use crate::script_outputs::ScriptOutputs;
 
 /// How many jobs run at one time.
@@ -156,9 +156,8 @@ impl Jobs {
     pub(crate) async fn begin(
         &self,
         command: &str,
-        input: Input,
         readiness: Option<&Readiness>,
-        start: impl AsyncFnOnce(Input) -> Result<Running, ToolError>,
+        start: impl AsyncFnOnce() -> Result<Running, ToolError>,
         cx: &CallContext,
     ) -> Result<ToolOutput, ToolError> {
         if self.is_full() {
@@ -170,7 +169,7 @@ impl Jobs {
         if let Some(readiness) = readiness {
             readiness.check().await?;
         }
-        let running = start(input).await?;
+        let running = start().await?;
         let Ok(Adopted { job }) = self.adopt(running, command, None, cx) else {
             return Err(ToolError::unavailable("too many jobs are running; wait for one with `job_wait`"));
         };
@@ -195,9 +194,10 @@ impl Jobs {
         let job = {
             let mut held = lock(&self.0.shelf);
             held.next += 1;
-            let (number, input) = (held.next, running.input.take());
+            let (number, input, screen) = (held.next, running.input.take(), running.output.screen().cloned());
             let run = cx.scope().run().clone();
-            let job = Arc::new(Job::new(number, run, command.to_owned(), kept, input, ending, sender));
+            let job = Job::new(number, run, command.to_owned(), kept, input, ending, sender);
+            let job = Arc::new(job.showing(screen));
             held.jobs.insert(number, Arc::clone(&job));
             held.forget_old();
             job

@@ -5,9 +5,12 @@
 //!
 //! # A script's surroundings
 //!
-//! A script starts with nothing of the host's: the variables of an [`Environment`] and no others, an empty standard
-//! input, one pipe for both of its outputs, no terminal, a session and a process group of its own. Rust opens
-//! descriptors so that they are closed in it; one that a library opened otherwise is inherited.
+//! A script starts with nothing of the host's: the variables of an [`Environment`] and no others, a standard input that is
+//! empty or what the call gives, one pipe for both of its outputs, no terminal but as a job that asks for one, a session
+//! and a process group of its own. Rust opens descriptors so that they are closed in it; one that a library opened
+//! otherwise is inherited.
+//!
+//! It starts where the last script of its run ended by `cd`, as far as that could be followed in its text.
 //!
 //! # What it will do
 //!
@@ -55,7 +58,7 @@
 //!   it has to stay.
 //! - It does not find a process that left the session *and* cleared its environment, nor, on systems other than Linux,
 //!   one that only left the session. If such a process holds the output, the model is told of it.
-//! - It has no terminal to offer: programs that need one do not run.
+//! - It has no terminal to offer but to jobs that ask for one: other programs that need one do not run.
 //! - What moves the cursor to other lines is not followed: of several bars below one another each line is shown.
 //!
 //! The crate needs Unix and is empty elsewhere. Running needs a tokio runtime with its timer and IO enabled.
@@ -69,7 +72,9 @@ mod capture;
 mod catalogue;
 mod command_patterns;
 mod directory;
+mod feed;
 mod jobs;
+mod last_directory;
 mod output_stream;
 mod program;
 mod reduction;
@@ -80,10 +85,13 @@ mod sandbox;
 #[cfg(not(feature = "sandbox"))]
 #[path = "unconfined.rs"]
 mod sandbox;
+mod screen;
 mod script;
 mod script_outputs;
 mod syntax;
+mod terminal_end;
 mod transcript;
+mod withheld;
 
 pub use crate::bash::{Bash, EXEC, tools};
 pub use crate::catalogue::{Catalogue, CatalogueError};

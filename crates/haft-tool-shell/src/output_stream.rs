@@ -15,7 +15,9 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use self::keeping::Keeping;
 use crate::capture::{Capture, Whole};
+use crate::screen::Screen;
 use crate::script_outputs::ScriptOutputs;
+use crate::terminal_end::TerminalEnd;
 use crate::transcript::Transcript;
 
 /// How much is read at once, in bytes: what a pipe holds on Linux (pipe(7)).
@@ -38,7 +40,7 @@ const UPDATE_BYTES: usize = 2 * 1024;
 /// Reads what the processes of a call print, keeps it, and shows it to people as it comes.
 #[derive(Debug)]
 pub(crate) struct OutputStream {
-    pipe: Receiver,
+    source: Source,
     is_open: bool,
     buffer: Vec<u8>,
     /// How many bytes at the start of the buffer begin a character that is not complete yet.
@@ -52,15 +54,27 @@ pub(crate) struct OutputStream {
     next_update: Instant,
 }
 
+/// Where what is printed comes from.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Pipe(Receiver),
+    Terminal { end: Arc<TerminalEnd>, screen: Arc<Screen> },
+}
+
+impl Source {
+    async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Pipe(pipe) => pipe.read(buffer).await,
+            Self::Terminal { end, .. } => end.read(buffer).await,
+        }
+    }
+}
+
 impl OutputStream {
-    /// Reads from a pipe until nobody can write to it any more.
-    pub(crate) fn new(
-        pipe: io::PipeReader,
-        outputs: Option<&ScriptOutputs>,
-        cx: CallContext,
-    ) -> io::Result<Self> {
-        Ok(Self {
-            pipe: Receiver::from_owned_fd(pipe.into())?,
+    /// Reads from a pipe or a terminal until nobody can write to it any more.
+    pub(crate) fn new(source: Source, outputs: Option<&ScriptOutputs>, cx: CallContext) -> Self {
+        Self {
+            source,
             is_open: true,
             buffer: vec![0; READ_BYTES],
             carried: 0,
@@ -70,7 +84,15 @@ impl OutputStream {
             cx: Some(cx),
             has_news: false,
             next_update: Instant::now(),
-        })
+        }
+    }
+
+    /// What stands on the terminal, where there is one.
+    pub(crate) fn screen(&self) -> Option<&Arc<Screen>> {
+        match &self.source {
+            Source::Pipe(_) => None,
+            Source::Terminal { screen, .. } => Some(screen),
+        }
     }
 
     /// Tells whether a process still can write to the pipe, as far as is known.
@@ -159,7 +181,7 @@ impl OutputStream {
         if let Some(keeping) = &mut self.keeping {
             keeping.settle().await;
         }
-        match self.pipe.read(&mut self.buffer[self.carried..]).await {
+        match self.source.read(&mut self.buffer[self.carried..]).await {
             // A pipe that cannot be read is of no more use than one that is closed.
             Ok(0) | Err(_) => self.is_open = false,
             Ok(count) => self.take(count),
@@ -169,9 +191,11 @@ impl OutputStream {
     /// Takes so many bytes that were read behind those that are carried.
     fn take(&mut self, count: usize) {
         let is_large = self.received <= READ_BYTES as u64 && self.received + count as u64 > READ_BYTES as u64;
-        if is_large {
+        match &self.source {
             // Where the system does not give more, it takes a little longer.
-            let _ = fcntl_setpipe_size(&self.pipe, PIPE_BYTES);
+            Source::Pipe(pipe) if is_large => drop(fcntl_setpipe_size(pipe, PIPE_BYTES)),
+            Source::Pipe(_) => {}
+            Source::Terminal { screen, .. } => screen.feed(&self.buffer[self.carried..self.carried + count]),
         }
         self.received += count as u64;
         self.has_news = true;

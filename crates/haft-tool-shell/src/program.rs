@@ -8,7 +8,7 @@ use serde_json::Value;
 
 #[cfg(feature = "analysis")]
 use crate::analysis::program_accesses;
-use crate::bash::{MOST_SECONDS, default_directory, default_seconds, schema, seconds};
+use crate::bash::{MOST_SECONDS, default_directory, default_seconds, given, schema, seconds};
 use crate::catalogue::Word;
 use crate::command_patterns::canonical;
 use crate::directory;
@@ -19,7 +19,7 @@ use crate::script::{REPORT_TIME, Script, Surroundings, Waiting, Work};
 const MOST_BYTES: usize = 1024 * 1024;
 
 const DESCRIPTION: &str = "Runs one program with its arguments, without a shell: nothing in them is expanded, so that they need no \
-quotes. It gets no input and no terminal. Returns what it prints, stdout and stderr together, followed by its exit code. For \
+quotes. It gets no terminal. Returns what it prints, stdout and stderr together, followed by its exit code. For \
 pipes, redirections, several commands and variables use `bash`.";
 
 /// Runs programs without a shell: the tool `run_program`, made by [`Bash::program`](crate::Bash::program).
@@ -43,7 +43,7 @@ pub struct RunProgram {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct Arguments {
     /// The program: its name, or its path if it has a `/`, which is relative to `directory`.
     program: String,
     /// Its arguments, each as it is.
@@ -56,6 +56,9 @@ struct Input {
     /// The directory to run the program in, relative to the working directory.
     #[serde(default = "default_directory")]
     directory: String,
+    /// What the program reads from its standard input, which is empty otherwise.
+    #[serde(default)]
+    input: String,
     /// What it is for, in a few words; shown to the person who is asked whether it may run.
     #[serde(default)]
     description: String,
@@ -70,7 +73,7 @@ impl RunProgram {
         let hints =
             ToolHints { destructive: true, open_world: true, streaming: true, ..ToolHints::default() };
         let spec =
-            ToolSpec::new(ToolName::project("run_program"), DESCRIPTION, schema::<Input>(&surroundings))
+            ToolSpec::new(ToolName::project("run_program"), DESCRIPTION, schema::<Arguments>(&surroundings))
                 .with_title("Run a program")
                 .with_hints(hints)
                 .with_origin(Origin::Builtin);
@@ -84,15 +87,16 @@ impl Tool for RunProgram {
     }
 
     fn prepare(&self, input: &Value, _scope: &CallScope) -> Result<Prepared, ToolError> {
-        let Input { program, args, timeout, directory, description, access } = parse_input(input)?;
+        let Arguments { program, args, timeout, directory, mut input, description, access } =
+            parse_input(input)?;
         check(&program, &args)?;
         let directory = directory::resolve(&self.surroundings.workdir, &directory)?;
-        let timeout = seconds(timeout)?;
+        let (timeout, reads) = (seconds(timeout)?, given(&mut input)?);
         let words: Vec<Word> =
             std::iter::once(&program).chain(&args).map(|word| Word::literal(word.as_str())).collect();
         let command = canonical(&words);
         let (accesses, is_understood): (Accesses, bool) =
-            program_accesses(words, &command, &self.surroundings, &directory, &description);
+            program_accesses(words, &command, &self.surroundings, &directory, &description, reads.text());
         let more = requested(&access, &self.surroundings, &directory)?;
         let accesses: Accesses = accesses.iter().cloned().chain(more).collect();
         let script = Script {
@@ -102,6 +106,8 @@ impl Tool for RunProgram {
             directory,
             timeout,
             waiting: Waiting::Whole,
+            input: reads,
+            steps: None,
             accesses: accesses.clone(),
             is_understood,
         };
@@ -131,6 +137,7 @@ fn program_accesses(
     _: &Surroundings,
     _: &haft_workdir::WorkdirPath,
     description: &str,
+    _: Option<&str>,
 ) -> (Accesses, bool) {
     let mut execute =
         haft_tools_core::Access::execute(haft_tools_core::Resource::exact(crate::EXEC, command)).exclusive();

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::bash::MOST_SECONDS;
 use crate::jobs::Job;
+use crate::last_directory::NextStart;
 
 /// How the process that was started ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +52,8 @@ pub(crate) struct Report {
     pub(crate) duration: Duration,
     /// Where it ran, relative to the working directory.
     pub(crate) directory: String,
+    /// Where the next one starts.
+    pub(crate) next: NextStart,
 }
 
 impl From<Option<ExitStatus>> for Ending {
@@ -98,7 +101,7 @@ impl Report {
             }
         }
         text.push_str(&self.remarks);
-        let ending = format!("[{}]", self.ending);
+        let ending = format!("[{}{}]", self.ending, self.next);
         let mut details = json!({
             "exit_code": code,
             "signal": signal,
@@ -112,6 +115,9 @@ impl Report {
             let alive: Vec<Value> =
                 alive.iter().map(|process| json!({ "id": process.id, "name": process.name })).collect();
             details["background"] = json!({ "job": job.name(), "output": job.output(), "processes": alive });
+        }
+        if let Some(next) = self.next.directory() {
+            details["next_directory"] = json!(next);
         }
         if let Some(whole) = self.whole {
             details["output"] = json!(whole);

@@ -1,20 +1,25 @@
-use std::io;
+use std::fs::File;
+use std::io::{self, Seek as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use haft_core::ToolError;
-use haft_process::{Environment, ProcessTree};
+use haft_process::{Environment, ProcessTree, Terminal};
 use haft_tools_core::CallContext;
 use rustix::io::Errno;
-use tokio::net::unix::pipe::Sender;
+use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::Instant;
 
 use crate::directory;
-use crate::output_stream::OutputStream;
+use crate::feed::Feed;
+use crate::output_stream::{OutputStream, Source};
 use crate::report::{Background, Ending};
 use crate::sandbox::Confined;
+use crate::screen::{Screen, ScreenSize};
 use crate::script::{Script, Surroundings, Work};
+use crate::terminal_end::TerminalEnd;
 
 /// How long output is waited for after the script has ended, at most.
 pub(crate) const DRAIN: Duration = Duration::from_secs(2);
@@ -38,19 +43,35 @@ pub(crate) struct Running {
     pub(crate) output: OutputStream,
     pub(crate) confined: Option<Confined>,
     /// What writes to its standard input, where that is open.
-    pub(crate) input: Option<Sender>,
+    pub(crate) input: Option<Feed>,
     pub(crate) started: Instant,
+    /// What it was not given can be why it fails.
+    pub(crate) environment: Environment,
 }
 
 /// Says what a process reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Input {
     Empty,
+    /// What is written to it while it runs.
     Open,
+    Text(Box<str>),
+    /// What is typed at its terminal, on which it prints, too.
+    Terminal(ScreenSize),
+}
+
+impl Input {
+    /// The text that it is, if it is one.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Empty | Self::Open | Self::Terminal(_) => None,
+        }
+    }
 }
 
 impl Running {
-    pub(crate) fn start(script: &Script, input: Input, cx: &CallContext) -> Result<Self, ToolError> {
+    pub(crate) fn start(script: &Script, cx: &CallContext) -> Result<Self, ToolError> {
         let Surroundings { workdir, environment, sandbox, .. } = &*script.surroundings;
         let directory = workdir.host_directory(&script.directory).map_err(directory::unusable)?;
         let mut command = match &script.work {
@@ -86,33 +107,50 @@ impl Running {
         let own = confined.as_ref().map(|confined| confined.confine(&mut command, environment)).transpose();
         let started = own.and_then(|own| {
             let environment = own.as_ref().unwrap_or(environment);
-            Self::spawn(command, environment, input, script, cx)
+            Self::spawn(command, environment, script, cx)
         });
         let (processes, output, input) = started.map_err(|error| not_started(error, &script.work))?;
-        Ok(Self { processes, output, confined, input, started: Instant::now() })
+        let environment = environment.clone();
+        Ok(Self { processes, output, confined, input, started: Instant::now(), environment })
     }
 
     /// Gives the command one pipe for both of its outputs, so that they are read in the order they are written.
     fn spawn(
         mut command: Command,
         environment: &Environment,
-        input: Input,
         script: &Script,
         cx: &CallContext,
-    ) -> io::Result<(ProcessTree, OutputStream, Option<Sender>)> {
-        let (reader, writer) = io::pipe()?;
+    ) -> io::Result<(ProcessTree, OutputStream, Option<Feed>)> {
         let outputs = script.surroundings.outputs.as_ref();
-        let output = OutputStream::new(reader, outputs, cx.clone())?;
+        if let Input::Terminal(size) = script.input {
+            let environment = environment.clone().with_default("TERM", "xterm-256color");
+            let terminal = Terminal::open(size.rows.get(), size.columns.get())?;
+            let (processes, end) = ProcessTree::spawn_in_terminal(command, &environment, terminal)?;
+            let end = Arc::new(TerminalEnd::new(end)?);
+            let source = Source::Terminal { end: Arc::clone(&end), screen: Arc::new(Screen::new(size)) };
+            return Ok((
+                processes,
+                OutputStream::new(source, outputs, cx.clone()),
+                Some(Feed::Terminal(end)),
+            ));
+        }
+        let (reader, writer) = io::pipe()?;
+        let source = Source::Pipe(Receiver::from_owned_fd(reader.into())?);
+        let output = OutputStream::new(source, outputs, cx.clone());
         command.stdout(writer.try_clone()?).stderr(writer);
-        let input = match input {
-            Input::Empty => {
+        let input = match &script.input {
+            Input::Empty | Input::Terminal(_) => {
                 command.stdin(Stdio::null());
                 None
             }
             Input::Open => {
                 let (reader, writer) = io::pipe()?;
                 command.stdin(reader);
-                Some(Sender::from_owned_fd(writer.into())?)
+                Some(Feed::Pipe(Sender::from_owned_fd(writer.into())?))
+            }
+            Input::Text(text) => {
+                command.stdin(file_of(text)?);
+                None
             }
         };
         Ok((ProcessTree::spawn(command, environment)?, output, input))
@@ -146,6 +184,27 @@ impl Running {
         self.output.finish().await;
         (self.output, self.confined, background)
     }
+}
+
+/// Makes a file without a name that is read from its beginning, so that nobody has to write while it is read.
+fn file_of(text: &str) -> io::Result<File> {
+    let mut file = unnamed_file()?;
+    file.write_all(text.as_bytes())?;
+    file.rewind()?;
+    Ok(file)
+}
+
+/// Makes a file in memory, which a sandbox lets be opened again, as by the name `/dev/stdin`.
+#[cfg(target_os = "linux")]
+fn unnamed_file() -> io::Result<File> {
+    use rustix::fs::{MemfdFlags, memfd_create};
+
+    Ok(memfd_create(c"input", MemfdFlags::CLOEXEC)?.into())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn unnamed_file() -> io::Result<File> {
+    tempfile::tempfile()
 }
 
 /// Tells the model why there is no process.

@@ -1,3 +1,4 @@
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +11,12 @@ use haft_workdir::{RootAccess, Workdir, WorkdirPath};
 use tokio::time::{Instant, sleep_until};
 
 use crate::jobs::{Adopted, Jobs, Readiness, yielded};
+use crate::last_directory::{LastDirectories, NextStart, Steps};
 use crate::report::{self, Background, Ending, Report};
 use crate::running::{DRAIN, Input, LEAVING, Running};
 use crate::sandbox::ShellSandbox;
 use crate::script_outputs::ScriptOutputs;
+use crate::withheld;
 
 /// How long a call may take beyond its time until it has reported; more than all that it waits for then.
 pub(crate) const REPORT_TIME: Duration = Duration::from_secs(10);
@@ -31,13 +34,15 @@ pub(crate) struct Surroundings {
     pub(crate) jobs: Option<Jobs>,
     /// What scripts are confined by, if they are.
     pub(crate) sandbox: Option<ShellSandbox>,
+    /// Where scripts go on.
+    pub(crate) last_directories: LastDirectories,
 }
 
 impl Surroundings {
     pub(crate) fn new(workdir: Workdir, environment: Environment) -> Self {
         let roots = workdir.host_roots();
-        let workdir = workdir.without_other_roots();
-        Self { workdir, roots, environment, outputs: None, jobs: None, sandbox: None }
+        let (workdir, last_directories) = (workdir.without_other_roots(), LastDirectories::default());
+        Self { workdir, roots, environment, outputs: None, jobs: None, sandbox: None, last_directories }
     }
 }
 
@@ -58,7 +63,17 @@ pub(crate) enum Waiting {
     /// For this long at most; then it becomes a job.
     Until(Duration),
     /// It is a job from the start, which is waited for until it is ready, if that can be told.
-    Not { input: Input, readiness: Option<Readiness> },
+    Not { readiness: Option<Readiness> },
+}
+
+impl Waiting {
+    /// The port on which it is waited for, which was declared.
+    pub(crate) fn port(&self) -> Option<u16> {
+        match self {
+            Self::Not { readiness: Some(readiness) } => readiness.signs.port,
+            _ => None,
+        }
+    }
 }
 
 /// Is one script or program that is ready to be run.
@@ -71,6 +86,10 @@ pub(crate) struct Script {
     pub(crate) directory: WorkdirPath,
     pub(crate) timeout: Duration,
     pub(crate) waiting: Waiting,
+    /// What it reads.
+    pub(crate) input: Input,
+    /// Where the next one starts, if that is remembered.
+    pub(crate) steps: Option<Steps>,
     /// What it was allowed to do.
     pub(crate) accesses: Accesses,
     /// Whether it certainly does nothing else.
@@ -89,24 +108,31 @@ enum Stop {
 #[async_trait]
 impl Action for Script {
     async fn preview(&self) -> Preview {
-        if self.directory.is_root() {
-            return Preview::Command(self.command.clone());
+        let mut shown = String::new();
+        if !self.directory.is_root() {
+            // A directory's name can hold a line feed, which would look like a command.
+            let _ = writeln!(shown, "# in {}", self.directory.as_str().escape_debug());
         }
-        // A directory's name can hold a line feed, which would look like a command.
-        Preview::Command(format!("# in {}\n{}", self.directory.as_str().escape_debug(), self.command))
+        shown.push_str(&self.command);
+        if let Input::Text(text) = &self.input {
+            shown.push_str("\n# reads");
+            // None of it is a command.
+            text.lines().for_each(|line| shown.extend(["\n< ", line]));
+        }
+        Preview::Command(shown)
     }
 
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let jobs = self.surroundings.jobs.as_ref();
-        let (input, mut yields) = match (&self.waiting, jobs) {
-            (Waiting::Not { input, readiness }, Some(jobs)) => {
-                let started = async |input| Running::start(&self, input, &cx);
-                return jobs.begin(&self.command, *input, readiness.as_ref(), started, &cx).await;
+        let mut yields = match (&self.waiting, jobs) {
+            (Waiting::Not { readiness }, Some(jobs)) => {
+                let started = async || Running::start(&self, &cx);
+                return jobs.begin(&self.command, readiness.as_ref(), started, &cx).await;
             }
-            (Waiting::Until(time), Some(_)) => (Input::Empty, Some(Instant::now() + *time)),
-            _ => (Input::Empty, None),
+            (Waiting::Until(time), Some(_)) => Some(Instant::now() + *time),
+            _ => None,
         };
-        let mut running = Running::start(&self, input, &cx)?;
+        let mut running = Running::start(&self, &cx)?;
         loop {
             match self.watch(&mut running, yields, &cx).await {
                 Stop::Exited => return Ok(self.exited(running, &cx).await),
@@ -176,6 +202,7 @@ impl Script {
                 Ok(Adopted { job }) => {
                     let background = Background::Job { job, alive };
                     let (remarks, weaker) = (String::new(), None);
+                    let next = self.next_start(ending);
                     return Report {
                         text,
                         whole,
@@ -186,6 +213,7 @@ impl Script {
                         received_bytes,
                         duration,
                         directory,
+                        next,
                     }
                     .into_output();
                 }
@@ -195,11 +223,17 @@ impl Script {
         let (output, mut confined, background) = running.end_background(were_some).await;
         let received_bytes = output.received_bytes();
         let (text, whole) = output.to_text(cx.scope());
-        let (remarks, weaker) = match &mut confined {
+        let (mut remarks, weaker) = match &mut confined {
             Some(confined) => (confined.remarks(&text, ending != Ending::Exited(0)), Some(confined.weaker())),
             None => (String::new(), None),
         };
-        Report { text, whole, remarks, weaker, ending, background, received_bytes, duration, directory }
+        remarks.push_str(&withheld::remark(&text, ending, &self.surroundings.environment));
+        let next = self.next_start(ending);
+        Report { text, whole, remarks, weaker, ending, background, received_bytes, duration, directory, next }
             .into_output()
+    }
+
+    fn next_start(&self, ending: Ending) -> NextStart {
+        self.steps.as_ref().map_or(NextStart::Root, |steps| steps.ended(ending))
     }
 }

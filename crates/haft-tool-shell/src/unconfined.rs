@@ -20,7 +20,7 @@ pub(crate) enum Confined {}
 impl ShellSandbox {
     pub(crate) fn confined(&self, script: &Script, _: &Path) -> Result<Confined, ToolError> {
         // What a sandbox would be made of.
-        let _ = (&script.accesses, script.is_understood, &script.surroundings.roots);
+        let _ = (&script.accesses, script.is_understood, &script.surroundings.roots, script.waiting.port());
         match *self {}
     }
 }

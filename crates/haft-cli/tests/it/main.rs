@@ -10,6 +10,7 @@ mod delegating;
 mod gateway;
 mod interrupt;
 mod interrupted;
+mod jobs;
 mod journal;
 mod mcp;
 mod mcp_login;

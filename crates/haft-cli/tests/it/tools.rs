@@ -11,7 +11,7 @@ fn lists_the_tools_with_their_arguments() {
             apply_patch  Changes, creates, removes and renames files by a patch: either the form that starts with `*** Begin Patch` and ends with `*** End Patch`, or a unified diff as git or diff write it.
                          patch
             bash         Runs a bash script and returns what it prints, stdout and stderr together, followed by its exit code.
-                         command [description] [directory] [timeout]
+                         command [description] [directory] [input] [timeout]
             edit_file    Changes parts of a text file by replacing exact texts.
                          path edits
             find_files   Finds files whose names are like a text, the best first: for when a name is only known in part.

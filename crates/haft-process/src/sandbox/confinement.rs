@@ -123,7 +123,8 @@ pub enum Network {
     ///
     /// Where there can be no such network it has none.
     Loopback,
-    /// TCP to these ports of any host, and UDP, by which names are looked up. It can serve on ports that the system chooses.
+    /// TCP to these ports of any host, and UDP, by which names are looked up. It can serve on ports that the system
+    /// chooses, and on those of [`Confinement::serve`].
     Ports(BTreeSet<u16>),
     /// Whatever IP has.
     Any,
@@ -174,6 +175,7 @@ pub struct Confinement {
     pub(super) protected: Vec<PathBuf>,
     pub(super) hidden: Vec<PathBuf>,
     pub(super) network: Network,
+    pub(super) serves: BTreeSet<u16>,
     pub(super) local_sockets: bool,
     pub(super) scratch: Option<PathBuf>,
     pub(super) limits: ResourceLimits,
@@ -241,6 +243,14 @@ impl Confinement {
     /// Says which sockets it may have; [`Network::None`] if nothing is said.
     pub fn network(mut self, network: Network) -> Self {
         self.network = network;
+        self
+    }
+
+    /// Allows to serve TCP on a port, beside those that the system chooses, where the network is [`Network::Ports`].
+    ///
+    /// Others have no need of it: whoever has no network serves nobody, and elsewhere no port is confined.
+    pub fn serve(mut self, port: u16) -> Self {
+        self.serves.insert(port);
         self
     }
 

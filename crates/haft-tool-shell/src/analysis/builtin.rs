@@ -35,8 +35,10 @@ impl Analysis<'_> {
     /// Takes into account what a command does to the shell. Tells whether it runs its own words.
     pub(super) fn builtin(&mut self, words: &[Word]) -> Result<bool, Unreadable> {
         let Some((name, arguments)) = words.split_first() else { return Ok(false) };
+        self.stops |= name.text == "set" && arguments.iter().any(|word| word.text.contains('e'));
         match name.text.as_str() {
             "cd" => self.change_directory(arguments),
+            "exit" | "exec" | "return" | "logout" => self.leaves = true,
             "pushd" | "popd" => {
                 self.moves = true;
                 self.current = Current::Unknown;

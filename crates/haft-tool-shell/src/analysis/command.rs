@@ -126,17 +126,35 @@ impl Analysis<'_> {
             let word = word.text.clone();
             self.opaque(format!("whether `{word}` is an option of `{}`", words[0].text));
         }
-        let base = words[0].text.rsplit('/').next().unwrap_or_default();
-        if let Some(input) = input
-            && SHELLS.contains(&base)
-        {
-            self.script_apart(input)?;
-        }
+        self.script_that_is_read(
+            &words,
+            effects.as_ref().is_some_and(|effects| effects.reads_program),
+            input,
+        )?;
         let runs_itself = self.builtin(&words)?;
         if let Some(effects) = effects {
             self.effects(effects, &words, settings, runs_itself)?;
         }
         Ok(())
+    }
+
+    /// Takes into account that a command may run what it reads from its standard input.
+    fn script_that_is_read(
+        &mut self,
+        words: &[Word],
+        is_program: bool,
+        input: Option<&str>,
+    ) -> Result<(), Unreadable> {
+        let base = words[0].text.rsplit('/').next().unwrap_or_default();
+        let is_shell = SHELLS.contains(&base);
+        let is_told = input.is_some_and(|input| is_shell && other_shell::reads_script_alike(base, input));
+        if is_program && !is_told {
+            self.opaque(format!("what `{}` reads and runs", canonical(words)));
+        }
+        match input.or(self.given) {
+            Some(input) if is_shell => self.script_apart(input),
+            _ => Ok(()),
+        }
     }
 
     fn effects(

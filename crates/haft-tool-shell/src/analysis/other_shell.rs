@@ -22,6 +22,11 @@ pub(super) fn reads_alike(command: &str, script: &str) -> bool {
         && !READ_OTHERWISE.iter().any(|text| script.contains(text))
 }
 
+/// Tells whether a shell reads a script from its standard input as bash does.
+pub(super) fn reads_script_alike(shell: &str, script: &str) -> bool {
+    shell == "bash" || reads_alike(shell, script)
+}
+
 fn base(command: &str) -> &str {
     command.rsplit('/').next().unwrap_or(command)
 }

@@ -19,6 +19,8 @@ pub(crate) struct Effects {
     pub(crate) runs: Vec<Nested>,
     /// Why it cannot be told what it does, if so.
     pub(crate) opaque: Option<String>,
+    /// Whether it runs what it reads from its standard input.
+    pub(crate) reads_program: bool,
     /// Places of words which make it execute, write or connect although the command otherwise does not.
     pub(crate) marked: Vec<usize>,
 }

@@ -186,6 +186,11 @@ impl Operands {
         self.repeated.as_ref()
     }
 
+    /// Whether the first of them is a program, which without one is read from the standard input.
+    pub(super) fn begin_with_code(&self) -> bool {
+        self.first.first() == Some(&Kind::Code)
+    }
+
     pub(super) fn all_text(&self) -> bool {
         self.first.iter().chain(&self.repeated).chain(&self.last).all(Kind::is_text)
     }

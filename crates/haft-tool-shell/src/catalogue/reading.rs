@@ -347,24 +347,24 @@ impl<'a> Reader<'a> {
             }
         }
         let mut has_path = false;
-        match form.operands.assign(self.operands.len()) {
-            Some(kinds) => {
-                let repeated = form.operands.repeated(kinds.len());
-                for (place, (kind, &at)) in kinds.into_iter().zip(&self.operands).enumerate() {
-                    let word = &self.words[at];
-                    has_path |= kind.is_path();
-                    if matches!(kind, Kind::Command | Kind::Eval) {
-                        continue;
-                    }
-                    if word.could_be_several() && !repeated.contains(&place) {
-                        self.effects.is_opaque(format!("`{}` could become several words", word.text));
-                    }
-                    // To some it is more than a path.
-                    self.effects.is_complete &= !(kind.is_path() && word.text.starts_with(['+', '@']));
-                    kind.apply(word, self.base.as_ref(), &mut self.effects);
+        if let Some(kinds) = form.operands.assign(self.operands.len()) {
+            let repeated = form.operands.repeated(kinds.len());
+            for (place, (kind, &at)) in kinds.into_iter().zip(&self.operands).enumerate() {
+                let word = &self.words[at];
+                has_path |= kind.is_path();
+                if matches!(kind, Kind::Command | Kind::Eval) {
+                    continue;
                 }
+                if word.could_be_several() && !repeated.contains(&place) {
+                    self.effects.is_opaque(format!("`{}` could become several words", word.text));
+                }
+                // To some it is more than a path.
+                self.effects.is_complete &= !(kind.is_path() && word.text.starts_with(['+', '@']));
+                kind.apply(word, self.base.as_ref(), &mut self.effects);
             }
-            None => self.effects.is_complete = false,
+        } else {
+            self.effects.is_complete = false;
+            self.effects.reads_program = self.operands.is_empty() && form.operands.begin_with_code();
         }
         let without = form.without.iter().filter(|_| !has_path);
         for (kind, word) in without.chain(&form.always) {

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::Job;
 use crate::report::Ending;
 use crate::running::{DRAIN, Running};
+use crate::withheld;
 
 /// How often is looked whether what a script left behind has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -30,7 +31,7 @@ pub(super) async fn drive(
     run: CancellationToken,
     most: Duration,
 ) {
-    let Running { mut processes, mut output, mut confined, started, .. } = running;
+    let Running { mut processes, mut output, mut confined, started, environment, .. } = running;
     let deadline = Instant::now() + most;
     let mut look = Duration::ZERO;
     loop {
@@ -61,7 +62,8 @@ pub(super) async fn drive(
                 look = LOOK_AGAIN;
             }
             Next::Stop => {
-                let running = Running { processes, output, confined, input: None, started };
+                let environment = environment.clone();
+                let running = Running { processes, output, confined, input: None, started, environment };
                 let (ended, held, status) = running.end_all().await;
                 (output, confined) = (ended, held);
                 ending = ending.or(Some(status));
@@ -71,9 +73,11 @@ pub(super) async fn drive(
     }
     output.finish().await;
     let failed = ending != Some(Ending::Exited(0));
-    let remarks = match &mut confined {
-        Some(confined) => confined.remarks(&output.to_plain_text(), failed),
+    let (text, ending) = (output.to_plain_text(), ending.unwrap_or(Ending::Unknown));
+    let mut remarks = match &mut confined {
+        Some(confined) => confined.remarks(&text, failed),
         None => String::new(),
     };
-    job.end(ending.unwrap_or(Ending::Unknown), remarks).await;
+    remarks.push_str(&withheld::remark(&text, ending, &environment));
+    job.end(ending, remarks).await;
 }

@@ -1,17 +1,18 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use haft_core::{OutputId, RunId, ToolError};
+use haft_core::{Digest, OutputId, RunId, ToolError};
 use haft_process::ProcessSignal;
-use tokio::io::AsyncWriteExt as _;
-use tokio::net::unix::pipe::Sender;
+use serde_json::json;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, watch};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::lock;
+use crate::feed::Feed;
 use crate::reduction::{Reduction, Room};
 use crate::report::Ending;
+use crate::screen::{Screen, Snapshot};
 use crate::transcript::Transcript;
 
 /// How much of what was printed is shown at once, in bytes.
@@ -34,7 +35,8 @@ pub(crate) struct Job {
     command: String,
     output: OutputId,
     transcript: Arc<Transcript>,
-    input: AsyncMutex<Option<Sender>>,
+    input: AsyncMutex<Option<Feed>>,
+    screen: Option<Arc<Screen>>,
     signals: mpsc::Sender<ProcessSignal>,
     stop: CancellationToken,
     state: watch::Sender<State>,
@@ -78,7 +80,7 @@ impl Job {
         run: RunId,
         command: String,
         (output, transcript): (OutputId, Arc<Transcript>),
-        input: Option<Sender>,
+        input: Option<Feed>,
         ending: Option<Ending>,
         signals: mpsc::Sender<ProcessSignal>,
     ) -> Self {
@@ -91,11 +93,17 @@ impl Job {
             output,
             transcript,
             input: AsyncMutex::new(input),
+            screen: None,
             signals,
             stop: CancellationToken::new(),
             state,
             told: Mutex::new(told),
         }
+    }
+
+    /// Gives it the screen of its terminal.
+    pub(super) fn showing(self, screen: Option<Arc<Screen>>) -> Self {
+        Self { screen, ..self }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -115,6 +123,18 @@ impl Job {
         let line = self.command.trim().lines().next().unwrap_or_default();
         let short = &line[..line.floor_char_boundary(100)];
         if short.len() < self.command.trim().len() { format!("{short}…") } else { short.to_owned() }
+    }
+
+    /// The [title](Self::title), which tells it apart from jobs of which no more than that is the same.
+    ///
+    /// Names of jobs begin anew with each process, and what was asked in one can be answered in another.
+    pub(crate) fn identity(&self) -> String {
+        let title = self.title();
+        if title == self.command.trim() {
+            return title;
+        }
+        let digest = Digest::of(&json!(self.command)).to_string();
+        format!("{title} ({})", &digest[..digest.floor_char_boundary(12)])
     }
 
     pub(crate) fn state(&self) -> State {
@@ -171,10 +191,14 @@ impl Job {
             return Err(ToolError::invalid_input(if self.is_over() {
                 "the job has ended"
             } else {
-                "the standard input of the job is closed; start one with `stdin` to write to it"
+                "the standard input of the job is closed; start one with `stdin` or `pty` to write to it"
             }));
         };
-        let written = timeout(WRITING, sender.write_all(text.as_bytes())).await;
+        let write = async {
+            sender.write_all(text.as_bytes()).await?;
+            if closes { sender.end().await } else { Ok(()) }
+        };
+        let written = timeout(WRITING, write).await;
         if closes || matches!(written, Ok(Err(_))) {
             *input = None;
         }
@@ -221,6 +245,18 @@ impl Job {
         told.cursor = told.cursor.max(cursor);
         told.is_end_known |= state.is_over && is_all;
         Ok(Shown { text: reduced.to_text(), cursor, printed: extent.bytes, lost: extent.lost, state })
+    }
+
+    /// Shows what stands on its terminal, if it has one, and takes all that was printed for seen.
+    pub(crate) fn look(&self) -> Option<(Snapshot, State, u64)> {
+        let screen = self.screen.as_ref()?;
+        // Looked at first, so that what is printed meanwhile is not taken for seen.
+        let (state, printed) = (self.state(), self.transcript.extent().bytes);
+        let snapshot = screen.snapshot();
+        let mut told = lock(&self.told);
+        told.cursor = told.cursor.max(printed);
+        told.is_end_known |= state.is_over;
+        Some((snapshot, state, printed))
     }
 
     /// Waits until there is more than up to a place, or nothing more comes.

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::{Job, Met, Readiness, Shown, State};
 use crate::report::with_whole_lines;
+use crate::screen::Snapshot;
 
 /// Says that a script goes on, because it took longer than it was waited for.
 pub(crate) fn yielded(text: String, job: &Job) -> ToolOutput {
@@ -50,6 +51,24 @@ pub(super) fn polled(job: &Job, shown: Shown) -> ToolOutput {
     let text =
         if shown.text.is_empty() { "(nothing new)\n".to_owned() } else { with_whole_lines(shown.text) };
     output(job, text + &note)
+}
+
+/// Shows what stands on a job's terminal, and how far the job has got.
+pub(super) fn looked_at(job: &Job, (snapshot, state, printed): (Snapshot, State, u64)) -> ToolOutput {
+    let Snapshot { text, size, cursor } = snapshot;
+    let text = if text.is_empty() { "(an empty screen)".to_owned() } else { text };
+    let at = match cursor {
+        Some((row, column)) => format!("the cursor in row {row}, column {column}"),
+        None => "no cursor".to_owned(),
+    };
+    let note = format!(
+        "[screen of {} rows and {} columns, {at}]\n{}[job `{}`: {state}; cursor {printed}]",
+        size.rows,
+        size.columns,
+        state.remarks,
+        job.name()
+    );
+    output(job, with_whole_lines(text) + &note)
 }
 
 /// Says how far a job has got, and where what was shown ends.

@@ -51,6 +51,9 @@ impl ShellSandbox {
         let mut bounds = Bounds::new(self, surroundings, script.is_understood);
         bounds.allow(script.accesses.iter());
         bounds.protect(script.accesses.iter(), directory);
+        if let Some(port) = script.waiting.port() {
+            bounds.confinement = std::mem::take(&mut bounds.confinement).serve(port);
+        }
         let Bounds { confinement, watched, .. } = bounds;
         let lacks = self.sandbox.lacks(&confinement);
         let why: Vec<String> =

@@ -40,7 +40,7 @@ fn describes_itself() {
     let spec = serde_json::to_value(bash(&tree).spec()).unwrap();
     expect![[r#"
         {
-          "description": "Runs a bash script and returns what it prints, stdout and stderr together, followed by its exit code.\n\nEach call is a new shell in the working directory: `cd`, variables and functions are forgotten afterwards, files stay. Nothing can be typed in: stdin is empty, there is no terminal, and prompts, pagers and editors are switched off, so pass options such as `-y` or `-m`. Long output is cut to its beginning and its end; send it to a file and look at parts of it where the middle matters. What is still running in the background when the script ends is ended too, so start a server and use it in one script.",
+          "description": "Runs a bash script and returns what it prints, stdout and stderr together, followed by its exit code.\n\nEach call is a new shell: variables and functions are forgotten afterwards, files stay. Nothing can be typed in: stdin is empty or what `input` says, there is no terminal, and prompts, pagers and editors are switched off, so pass options such as `-y` or `-m`. Long output is cut to its beginning and its end; send it to a file and look at parts of it where the middle matters. What is still running in the background when the script ends is ended too, so start a server and use it in one script.",
           "explicit": false,
           "exposure": "direct",
           "hints": {
@@ -63,8 +63,12 @@ fn describes_itself() {
                 "type": "string"
               },
               "directory": {
-                "default": ".",
-                "description": "The directory to run the script in, relative to the working directory.",
+                "description": "The directory to run the script in, relative to the working directory; if it is left out, the one in which your\nlast script ended by `cd`.",
+                "type": "string"
+              },
+              "input": {
+                "default": "",
+                "description": "What the script reads from its standard input, which is empty otherwise.",
                 "type": "string"
               },
               "timeout": {

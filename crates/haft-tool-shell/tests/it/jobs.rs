@@ -14,14 +14,14 @@ use tokio_util::sync::CancellationToken;
 use crate::harness::{SOON, Shell, shown, until};
 
 /// A shell with jobs, whose calls are of the run `run-1`.
-struct Desk {
-    shell: Shell,
-    jobs: Jobs,
-    token: CancellationToken,
+pub(crate) struct Desk {
+    pub(crate) shell: Shell,
+    pub(crate) jobs: Jobs,
+    pub(crate) token: CancellationToken,
 }
 
 impl Desk {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let tree = Tree::new();
         let jobs = Jobs::new(ScriptOutputs::spilling_into(tree.path().join(".outputs")));
         let bash = Bash::new(tree.workdir(), Environment::minimal()).jobs(&jobs);
@@ -43,7 +43,7 @@ impl Desk {
         done.into_replies().expect("it is well formed").pop().expect("it is well formed")
     }
 
-    async fn call(&self, tool: &str, input: Value) -> ToolReply {
+    pub(crate) async fn call(&self, tool: &str, input: Value) -> ToolReply {
         self.call_as("run-1", tool, input).await
     }
 
@@ -328,9 +328,9 @@ async fn a_job_reads_what_is_written_to_it() {
         "job_write",
         json!({ "job": "j1", "text": "four" }),
         expect![[r#"
-        error: invalid input
-        the standard input of the job is closed; start one with `stdin` to write to it
-    "#]],
+            error: invalid input
+            the standard input of the job is closed; start one with `stdin` or `pty` to write to it
+        "#]],
     )
     .await;
     desk.check(
@@ -360,9 +360,9 @@ async fn a_job_reads_what_is_written_to_it() {
         "job_write",
         json!({ "job": "j2", "text": "six" }),
         expect![[r#"
-        error: invalid input
-        the standard input of the job is closed; start one with `stdin` to write to it
-    "#]],
+            error: invalid input
+            the standard input of the job is closed; start one with `stdin` or `pty` to write to it
+        "#]],
     )
     .await;
 }
@@ -375,10 +375,11 @@ async fn writing_is_asked_about() {
     let scope = CallScope::new(run());
     let prepared = tool.prepare(&json!({ "job": "j1", "text": "rm -rf .\n" }), &scope).unwrap();
     let accesses: Vec<String> = prepared.accesses().iter().map(ToString::to_string).collect();
-    assert_eq!(
-        (accesses, prepared.preview().await.as_text()),
-        (vec!["exec job:j1".to_owned()], "rm -rf .\n")
-    );
+    expect![[r#"
+        exec job:j1
+        opaque (what the job `j1`, `touch ready; sleep 61`, makes of: rm -rf .\u{a})"#]]
+    .assert_eq(&accesses.join("\n"));
+    assert_eq!(prepared.preview().await.as_text(), "rm -rf .\n");
 }
 
 #[tokio::test]
@@ -462,6 +463,40 @@ async fn is_waited_for_until_it_serves() {
         [job `j1`: running; cursor 0]
     "#]]
     .assert_eq(&shown(&reply));
+}
+
+#[tokio::test]
+async fn the_first_of_several_is_waited_for() {
+    let desk = Desk::new();
+    desk.start("touch ready; sleep 61").await;
+    desk.start("touch ready; until [ -e go ]; do sleep 0.01; done; echo done; exit 4").await;
+    desk.start("touch ready; exec sleep 61").await;
+    desk.check(
+        "job_wait",
+        json!({ "until": "any", "timeout": 0 }),
+        expect![[r#"
+        ok
+        [j1: running: touch ready; sleep 61]
+        [j2: running: touch ready; until [ -e go ]; do sleep 0.01; done; echo done; exit 4]
+        [j3: running: touch ready; exec sleep 61]
+        [not so after 0 s; wait again, or go on without]
+    "#]],
+    )
+    .await;
+    std::fs::write(desk.shell.tree.path().join("go"), "").unwrap();
+    let reply = desk.call("job_wait", json!({ "until": "any" })).await;
+    expect![[r#"
+        ok
+        [j1: running: touch ready; sleep 61]
+        [j2: ended, exit code 4: touch ready; until [ -e go ]; do sleep 0.01; done; echo done; exit 4]
+        done
+        [j3: running: touch ready; exec sleep 61]
+    "#]]
+    .assert_eq(&shown(&reply));
+    assert_eq!(reply.output.details["over"], json!(["j2"]));
+    // One that is over already is not waited for.
+    let reply = desk.call("job_wait", json!({ "until": "any", "jobs": ["j1", "j2"] })).await;
+    assert_eq!(reply.output.details["over"], json!(["j2"]));
 }
 
 #[tokio::test]
@@ -580,13 +615,13 @@ fn the_tools_describe_themselves() {
     expect![[r##"
         job_list: Lists your jobs: what runs in the background, and what has ended there.
         null
-        job_poll: Gives what a job has printed since you last saw it, about 24 KiB at a time, and whether it still runs. Nothing is left out: with `cursor` you can look at any part again, and `read_output` searches in all of it.
+        job_poll: Gives what a job has printed since you last saw it, about 24 KiB at a time, and whether it still runs. Of a job with a terminal it gives what stands on the screen. Nothing is left out: with `cursor` you can look at any part again, and `read_output` searches in all of it.
         {"cursor":{"description":"The byte from which on to give what was printed; if it is left out, from where you last saw it to.","format":"uint64","minimum":0,"type":"integer"},"job":{"description":"The job, such as `j1`.","type":"string"},"wait":{"default":0,"description":"How many seconds to wait for something new, if there is nothing.","format":"uint32","maximum":60,"minimum":0,"type":"integer"}}
         job_signal: Sends a signal to all processes of a job. With `end`, which is meant if no signal is given, they are asked to end, and killed half a second later.
         {"job":{"description":"The job, such as `j1`.","type":"string"},"signal":{"$ref":"#/$defs/Sent","description":"What to send."}}
         job_wait: Waits until jobs have ended, and says how; `job_poll` gives all that they printed. Without `jobs` it waits for all that run. With `until` = `any` it comes back when the first of them has ended.
         {"jobs":{"default":[],"description":"The jobs, such as `j1`.","items":{"type":"string"},"maxItems":64,"type":"array"},"timeout":{"default":600,"description":"How many seconds to wait at most.","format":"uint32","maximum":3600,"minimum":0,"type":"integer"},"until":{"$ref":"#/$defs/Until","description":"Whether to wait for the first of them or for all."}}
-        job_write: Writes to the standard input of a job that was started with `stdin`, as it stands: end a line with a line feed.
+        job_write: Writes to the standard input of a job that was started with `stdin` or `pty`, as it stands: end a line with a line feed. Into a terminal it types: `\r` is the enter key, `\u0003` Ctrl-C, `\u001b[A` the upward arrow.
         {"close":{"default":false,"description":"Whether the standard input is closed afterwards, so that the job sees its end.","type":"boolean"},"job":{"description":"The job, such as `j1`.","type":"string"},"text":{"default":"","description":"What to write.","type":"string"}}
     "##]].assert_eq(&tools.iter().map(described).collect::<Vec<_>>().concat());
     let tree = Tree::new();
@@ -600,5 +635,5 @@ fn the_tools_describe_themselves() {
         {"description":"Waits, up to 60 seconds, until a job that is started in the background prints what this regular expression matches.","maxLength":2000,"minLength":1,"type":"string"}
         {"description":"Waits, up to 60 seconds, until a job that is started in the background serves on this port of 127.0.0.1 or `::1`.","format":"uint16","maximum":65535,"minimum":1,"type":"integer"}
         {"default":false,"description":"Whether a job that is started in the background can be written to with `job_write`.","type":"boolean"}"#]].assert_eq(&of_jobs.join("\n"));
-    expect!["Each call is a new shell in the working directory: `cd`, variables and functions are forgotten afterwards, files stay. Nothing can be typed in: stdin is empty, there is no terminal, and prompts, pagers and editors are switched off, so pass options such as `-y` or `-m`. Long output is cut to its beginning and its end; send it to a file and look at parts of it where the middle matters. With `background` it becomes a job, which runs on beside your other calls until it ends, `job_signal` ends it or you are done; so does what is still running when the script ends."].assert_eq(bash.spec().description().lines().last().unwrap());
+    expect!["Each call is a new shell: variables and functions are forgotten afterwards, files stay. Nothing can be typed in: stdin is empty or what `input` says, there is no terminal, and prompts, pagers and editors are switched off, so pass options such as `-y` or `-m`. Long output is cut to its beginning and its end; send it to a file and look at parts of it where the middle matters. With `background` it becomes a job, which runs on beside your other calls until it ends, `job_signal` ends it or you are done; so does what is still running when the script ends."].assert_eq(bash.spec().description().lines().last().unwrap());
 }

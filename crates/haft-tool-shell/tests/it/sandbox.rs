@@ -7,8 +7,11 @@ use std::fs;
 use std::process::Command;
 
 use expect_test::{Expect, expect};
+use haft_core::ReplyStatus;
 use haft_testkit::Tree;
-use haft_tool_shell::{Bash, Environment, Sandbox, SandboxLack, Scratch, ShellSandbox};
+use haft_tool_shell::{
+    Bash, Environment, Jobs, ResourceLimits, Sandbox, SandboxLack, Scratch, ScriptOutputs, ShellSandbox,
+};
 use haft_tools_core::{CallScope, Tool as _, ToolRegistry};
 use haft_workdir::{RootAccess, Workdir};
 use serde_json::{Value, json};
@@ -292,4 +295,79 @@ async fn where_it_is_preferred_and_cannot_be_had_it_is_said_what_is_weaker() {
     assert_eq!(shown(&reply), "ok\nx\n[exit code 0]\n");
     let weaker = reply.output.details["sandbox"]["weaker"].as_array().map(Vec::len);
     assert_eq!(weaker, Some(4));
+}
+
+#[tokio::test]
+async fn a_fork_bomb_stays_within_its_limit_and_ends() {
+    if !is_there() {
+        return;
+    }
+    if sandbox().lacks().contains(&SandboxLack::Processes) {
+        eprintln!("skipped, because processes are not limited here: the user is root, or has no namespaces");
+        return;
+    }
+    let (tree, place) = (Tree::new(), Tree::new());
+    let scratch = Scratch::within(place.path()).expect("it is made");
+    let limits = ResourceLimits { processes: 64, ..ResourceLimits::default() };
+    let workdir = tree.workdir();
+    let shell = shell(tree, workdir, sandbox().scratch(scratch).limits(limits));
+    let bomb = "bomb() { touch \"$BASHPID\"; bomb | bomb & }; bomb; sleep 60";
+    let reply = shell.call(json!({ "command": bomb, "timeout": 2 })).await;
+    let text = reply.output.to_text();
+    assert_eq!(reply.status, ReplyStatus::TimedOut, "{text}");
+    assert!(text.contains("Resource temporarily unavailable"), "{text}");
+    shell.is_deserted().await;
+}
+
+#[tokio::test]
+async fn a_job_serves_on_the_port_that_was_declared_and_on_no_other() {
+    if !is_there() {
+        return;
+    }
+    // The sandbox knows ports and not addresses; these are free at this moment, and most likely stay so.
+    let free = || {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a port");
+        listener.local_addr().expect("it has one").port()
+    };
+    let (port, other) = (free(), free());
+    let tree = Tree::new();
+    let jobs = Jobs::new(ScriptOutputs::spilling_into(tree.path().join(".outputs")));
+    let bash = Bash::new(tree.workdir(), environment()).sandbox(sandbox()).jobs(&jobs);
+    let shell = Shell::of(tree, ToolRegistry::new().with(bash).expect("it is the only tool"));
+    let serve = |on: u16| {
+        format!(
+            "python3 -u -c 'import socket, time; s = socket.create_server((\"127.0.0.1\", {on})); time.sleep(61)' 2>&1"
+        )
+    };
+    let reply = shell.call(json!({ "command": serve(port), "background": true, "port": port })).await;
+    assert!(reply.output.to_text().contains("[the job `j1` is ready]"), "{}", reply.output.to_text());
+    let reply = shell.call(json!({ "command": serve(other), "background": true, "port": free() })).await;
+    let text = reply.output.to_text();
+    assert!(text.contains("Permission denied") && text.contains("ended before it was ready"), "{text}");
+    jobs.end().await;
+    shell.is_deserted().await;
+}
+
+#[tokio::test]
+async fn a_job_with_a_terminal_is_confined_like_any_other() {
+    if !is_there() {
+        return;
+    }
+    let tree = Tree::new();
+    let jobs = Jobs::new(ScriptOutputs::spilling_into(tree.path().join(".outputs")));
+    let bash = Bash::new(tree.workdir(), environment()).sandbox(sandbox()).jobs(&jobs);
+    let tools = jobs.tools().into_iter();
+    let registry = tools.fold(ToolRegistry::new().with(bash).expect("it is the first"), |tools, tool| {
+        tools.with(tool).expect("each has a name of its own")
+    });
+    let shell = Shell::of(tree, registry);
+    let script = "stty size; ./unknown 2> /dev/null; python3 -c 'open(\"/usr/attacked\", \"w\")'; echo done; setsid sleep 61 & sleep 61";
+    let start = json!({ "command": script, "background": true, "pty": true, "wait_for": "done" });
+    let reply = shell.call(start).await;
+    assert!(reply.output.to_text().contains("[the job `j1` is ready]"), "{}", reply.output.to_text());
+    let screen =
+        haft_testkit::call(shell.registry(), "job_poll", json!({ "job": "j1" })).await.output.to_text();
+    assert!(screen.starts_with("24 80\n") && screen.contains("Permission denied"), "{screen}");
+    jobs.end().await;
+    shell.is_deserted().await;
 }

@@ -192,7 +192,7 @@ async fn git_takes_no_directory_for_a_repository_by_its_look() {
             "cd sub/refs && git log",
             "cd sub; bash -c 'git status'",
         ] {
-            let reply = shell.run(script).await.output.to_text();
+            let reply = shell.call(json!({ "command": script, "directory": "." })).await.output.to_text();
             assert!(reply.contains("safe.bareRepository is 'explicit'"), "{script}: {reply}");
         }
         assert!(!shell.tree.path().join("attacked").exists());

@@ -62,7 +62,9 @@ pub(super) fn ruleset(confinement: &Confinement) -> io::Result<Option<OwnedFd>> 
         }
         if ports.is_some() {
             // Port 0 stands for those that the system chooses.
-            rules = rules.add_rule(NetPort::new(0, AccessNet::BindTcp))?;
+            for port in std::iter::once(&0).chain(&confinement.serves) {
+                rules = rules.add_rule(NetPort::new(*port, AccessNet::BindTcp))?;
+            }
         }
         Ok(rules)
     };

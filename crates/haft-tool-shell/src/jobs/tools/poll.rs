@@ -9,14 +9,14 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::{Jobs, spec};
-use crate::jobs::report::polled;
+use crate::jobs::report::{looked_at, polled};
 use crate::script::REPORT_TIME;
 
 /// How long something new is waited for at most, in seconds.
 const MOST_SECONDS: u32 = 60;
 
 const DESCRIPTION: &str = "Gives what a job has printed since you last saw it, about 24 KiB at a time, and whether it still \
-runs. Nothing is left out: with `cursor` you can look at any part again, and `read_output` searches in all of it.";
+runs. Of a job with a terminal it gives what stands on the screen. Nothing is left out: with `cursor` you can look at any part again, and `read_output` searches in all of it.";
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -71,6 +71,11 @@ impl Action for Poll {
         let job = jobs.find(cx.scope(), &input.job)?;
         // Whether there was something new in time is seen below.
         let _ = timeout(most, job.more_than(input.cursor)).await;
+        if input.cursor.is_none()
+            && let Some(seen) = job.look()
+        {
+            return Ok(looked_at(&job, seen));
+        }
         let shown = job.show(input.cursor).await?;
         Ok(polled(&job, shown))
     }

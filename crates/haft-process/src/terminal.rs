@@ -1,0 +1,85 @@
+use std::io;
+use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::process::{ioctl_tiocsctty, setsid};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+/// Is a terminal of a program's own, of which this holds the end that a person would sit at.
+///
+/// ```
+/// use haft_process::{Environment, ProcessTree, Terminal};
+/// use std::process::Command;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let terminal = Terminal::open(24, 80)?;
+/// let mut command = Command::new("/bin/sh");
+/// command.args(["-c", "test -t 0"]);
+/// let (mut processes, _end) = ProcessTree::spawn_in_terminal(command, &Environment::minimal(), terminal)?;
+/// processes.exited().await;
+/// assert!(processes.reap().is_some_and(|status| status.success()));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Terminal {
+    end: OwnedFd,
+    line: OwnedFd,
+}
+
+impl Terminal {
+    /// Makes one with a size in characters.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no terminal or descriptor to spare.
+    pub fn open(rows: u16, columns: u16) -> io::Result<Self> {
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let end = open_end()?;
+        grantpt(&end)?;
+        unlockpt(&end)?;
+        let line = open(ptsname(&end, Vec::new())?, flags, Mode::empty())?;
+        tcsetwinsize(&end, Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 })?;
+        Ok(Self { end, line })
+    }
+
+    /// Gives a command the terminal for all that it reads and prints, and as the one that controls it; the command starts
+    /// a session for that.
+    ///
+    /// Returns the end at which what it prints is read, and what it reads is written. Reading fails once nobody has the
+    /// terminal open any more.
+    #[expect(unsafe_code, reason = "a terminal can be taken only by the new process itself")]
+    pub(crate) fn attach(self, command: &mut Command) -> io::Result<OwnedFd> {
+        use std::os::unix::process::CommandExt as _;
+
+        command.stdin(Stdio::from(self.line.try_clone()?)).stdout(Stdio::from(self.line.try_clone()?));
+        command.stderr(Stdio::from(self.line));
+        let take = || {
+            setsid()?;
+            ioctl_tiocsctty(rustix::stdio::stdin())?;
+            Ok(())
+        };
+        // SAFETY: it makes two system calls and nothing else.
+        unsafe { command.pre_exec(take) };
+        Ok(self.end)
+    }
+}
+
+/// Opens a new terminal at the end that no program is given.
+#[cfg(target_os = "linux")]
+fn open_end() -> io::Result<OwnedFd> {
+    Ok(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_end() -> io::Result<OwnedFd> {
+    use rustix::io::{FdFlags, fcntl_setfd};
+
+    // Not every system closes it by itself in programs that are started.
+    let end = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+    fcntl_setfd(&end, FdFlags::CLOEXEC)?;
+    Ok(end)
+}

@@ -1,0 +1,193 @@
+//! Jobs that have a terminal.
+
+use expect_test::{Expect, expect};
+use haft_core::ReplyStatus;
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+use crate::harness::SOON;
+use crate::jobs::Desk;
+
+async fn start(desk: &Desk, command: &str) {
+    let input = json!({ "command": command, "background": true, "pty": true, "rows": 6, "columns": 40 });
+    let reply = desk.call("bash", input).await;
+    assert_eq!(reply.status, ReplyStatus::Ok, "{}", reply.output.to_text());
+}
+
+async fn write(desk: &Desk, text: &str) {
+    let reply = desk.call("job_write", json!({ "job": "j1", "text": text })).await;
+    assert_eq!(reply.status, ReplyStatus::Ok, "{}", reply.output.to_text());
+}
+
+/// What stands on the screen once this does.
+async fn screen_with(desk: &Desk, part: &str) -> String {
+    let deadline = Instant::now() + SOON;
+    loop {
+        let text = desk.call("job_poll", json!({ "job": "j1", "wait": 1 })).await.output.to_text();
+        if text.contains(part) {
+            return text;
+        }
+        assert!(Instant::now() < deadline, "not so in time: {text}");
+        sleep(std::time::Duration::from_millis(5)).await;
+    }
+}
+
+async fn check(command: &str, part: &str, expected: Expect) {
+    let desk = Desk::new();
+    start(&desk, &format!("{command}; exec sleep 61")).await;
+    let text = screen_with(&desk, part).await;
+    expected.assert_eq(text.rsplit_once("; cursor").map_or(text.as_str(), |(text, _)| text));
+    desk.call("job_signal", json!({ "job": "j1" })).await;
+    desk.shell.is_deserted().await;
+}
+
+#[tokio::test]
+async fn programs_find_a_terminal_of_the_size_that_was_asked_for() {
+    check(
+        "[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && stty size && echo $TERM > /dev/tty",
+        "xterm",
+        expect![[r#"
+            6 40
+            xterm-256color
+            [screen of 6 rows and 40 columns, the cursor in row 3, column 1]
+            [job `j1`: running"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_stands_on_the_screen_is_shown_and_not_how_it_came_there() {
+    check(
+        r"printf 'old\n\033[2J\033[2;5H\033[31mred\033[m\033[6;1Hdown'",
+        "down",
+        expect![[r#"
+
+            red
+
+
+
+        down
+        [screen of 6 rows and 40 columns, the cursor in row 6, column 5]
+        [job `j1`: running"#]],
+    )
+    .await;
+    check(
+        "seq 100; printf end",
+        "end",
+        expect![[r#"
+        96
+        97
+        98
+        99
+        100
+        end
+        [screen of 6 rows and 40 columns, the cursor in row 6, column 4]
+        [job `j1`: running"#]],
+    )
+    .await;
+    check(
+        r"printf '\033[?25l10%%\r100%%'",
+        "100%",
+        expect![[r#"
+        100%
+        [screen of 6 rows and 40 columns, no cursor]
+        [job `j1`: running"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_written_is_typed() {
+    let desk = Desk::new();
+    start(&desk, "read -p 'Name? ' name; echo \"hello, $name\"; cat; echo over; trap 'echo caught; exit 5' INT; while :; do sleep 0.01; done").await;
+    screen_with(&desk, "Name?").await;
+    write(&desk, "ann\r").await;
+    screen_with(&desk, "hello, ann").await;
+    let closed = desk.call("job_write", json!({ "job": "j1", "close": true })).await;
+    assert_eq!(closed.status, ReplyStatus::Ok, "{}", closed.output.to_text());
+    screen_with(&desk, "over").await;
+    desk.call("job_signal", json!({ "job": "j1", "signal": "interrupt" })).await;
+    expect![[r#"
+        Name? ann
+        hello, ann
+        over
+        caught
+        [screen of 6 rows and 40 columns, the cursor in row 5, column 1]
+        [job `j1`: ended, exit code 5; cursor 37]"#]]
+    .assert_eq(&screen_with(&desk, "exit code 5").await);
+    desk.shell.is_deserted().await;
+}
+
+#[tokio::test]
+async fn the_keys_that_interrupt_do() {
+    let desk = Desk::new();
+    start(&desk, "trap 'echo caught; exit 7' INT; echo ready; while :; do sleep 0.01; done").await;
+    screen_with(&desk, "ready").await;
+    write(&desk, "\u{3}").await;
+    expect![[r#"
+        ready
+        ^Ccaught
+        [screen of 6 rows and 40 columns, the cursor in row 3, column 1]
+        [job `j1`: ended, exit code 7, and what it has started is still running; cursor 17]"#]]
+    .assert_eq(&screen_with(&desk, "exit code 7").await);
+}
+
+#[tokio::test]
+async fn everything_ends_with_it() {
+    for command in [
+        "trap '' TERM HUP; setsid sleep 61 & sleep 61",
+        "set -m; sleep 61 & sleep 61 & wait",
+        "bash -i",
+        "(setsid bash -c 'setsid sleep 61 & wait' &); sleep 61",
+    ] {
+        let desk = Desk::new();
+        start(&desk, &format!("echo begun; {command}")).await;
+        screen_with(&desk, "begun").await;
+        desk.call("job_signal", json!({ "job": "j1" })).await;
+        desk.shell.is_deserted().await;
+    }
+    let desk = Desk::new();
+    start(&desk, "trap '' TERM HUP; echo begun; setsid sleep 61 & sleep 61").await;
+    screen_with(&desk, "begun").await;
+    desk.token.cancel();
+    desk.shell.is_deserted().await;
+}
+
+#[tokio::test]
+async fn what_it_leaves_running_is_still_of_the_job() {
+    let desk = Desk::new();
+    start(&desk, "setsid nohup sleep 61 > /dev/null 2>&1 & sleep 0.1; echo done").await;
+    let text = screen_with(&desk, "still running").await;
+    assert!(text.contains("ended, exit code 0, and what it has started is still running"), "{text}");
+    desk.call("job_signal", json!({ "job": "j1" })).await;
+    desk.shell.is_deserted().await;
+}
+
+#[tokio::test]
+async fn all_that_was_printed_is_kept_as_well() {
+    let desk = Desk::new();
+    start(&desk, "seq 1000").await;
+    screen_with(&desk, "exit code 0").await;
+    let text = desk.call("job_poll", json!({ "job": "j1", "cursor": 0 })).await.output.to_text();
+    assert!(text.starts_with("1\n2\n3\n"), "{text}");
+}
+
+#[tokio::test]
+async fn refuses_what_is_no_terminal() {
+    let desk = Desk::new();
+    let refused = async |input: Value| desk.call("bash", input).await.output.to_text();
+    let mut told = vec![refused(json!({ "command": "true", "pty": true })).await];
+    told.push(refused(json!({ "command": "true", "pty": true, "background": true, "input": "x" })).await);
+    told.push(refused(json!({ "command": "true", "pty": true, "background": true, "rows": 0 })).await);
+    told.push(refused(json!({ "command": "true", "pty": true, "background": true, "columns": 501 })).await);
+    expect![[r#"
+        `pty` needs `background`; give both or neither
+        `input` is no terminal; give `pty` alone, and type with `job_write`
+        the arguments do not fit `bash`:
+        - at `/rows`: 0 is less than the minimum of 1
+        Correct them and call the tool again.
+        the arguments do not fit `bash`:
+        - at `/columns`: 501 is greater than the maximum of 500
+        Correct them and call the tool again."#]]
+    .assert_eq(&told.join("\n"));
+}
