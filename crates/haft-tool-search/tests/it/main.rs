@@ -9,6 +9,7 @@ mod bounds;
 mod glob_property;
 mod grep_property;
 mod pages;
+mod ripgrep;
 mod specs;
 mod threads;
 
