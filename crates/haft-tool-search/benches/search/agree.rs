@@ -112,7 +112,8 @@ impl Search {
         let is_link = file.is_symlink();
         let is_file = is_link && file.is_file();
         if is_ours {
-            return (self.pattern.is_none() && is_file).then_some("a link to a file, which `rg` does not name");
+            return (self.pattern.is_none() && is_file)
+                .then_some("a link to a file, which `rg` does not name");
         }
         if self.glob.is_some() && !listed.contains(path) {
             return Some("hidden or ignored, which a glob of `rg` overrules");

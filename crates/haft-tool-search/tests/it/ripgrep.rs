@@ -42,7 +42,9 @@ fn content(random: &mut fastrand::Rng) -> Vec<u8> {
         1 => content.splice(..0, *b"\xef\xbb\xbf").for_each(drop),
         2 => {
             let text = String::from_utf8_lossy(&content).into_owned();
-            content = [&[0xff, 0xfe][..], &text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>()].concat();
+            content =
+                [&[0xff, 0xfe][..], &text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>()]
+                    .concat();
         }
         // More than is read at once.
         3 => content = content.repeat(2000),
@@ -61,7 +63,8 @@ fn tree(random: &mut fastrand::Rng) -> Tree {
         let path = path.into_iter().chain([*random.choice(&names).unwrap()]).collect::<Vec<_>>().join("/");
         files.insert(path, content(random));
     }
-    let ignore = ["*.md\n!c.md\n", "/a/d\n", "t.d/\n", "**/.e/one.rs\n", "b.rs\n", "!b.rs\n", "d/*\n!d/Z.RS\n"];
+    let ignore =
+        ["*.md\n!c.md\n", "/a/d\n", "t.d/\n", "**/.e/one.rs\n", "b.rs\n", "!b.rs\n", "d/*\n!d/Z.RS\n"];
     for directory in ["", "a/", "a/d/", "t.d/"] {
         for file in [".gitignore", ".ignore"] {
             if random.bool() {
@@ -80,13 +83,56 @@ fn tree(random: &mut fastrand::Rng) -> Tree {
 
 fn search(random: &mut fastrand::Rng) -> Search {
     let patterns = [
-        "one", "one$", "^one", "^$", "ne|tw", "two", "Two", r"\bone\b", r"o\w+e", "[^o]ne", r"\(x\)", "(x)", "é", "E",
-        r"\s$", r"^\s+one", "one.*one", ".", r"one\s+Two", r"e\W*\n\W*o", "x*", r"\x{df}", "SS", r"[[:upper:]]",
-        "_three(?:one|Two)?", r"\t", r"(?i)TWO", r"(?-u)\xff",
+        "one",
+        "one$",
+        "^one",
+        "^$",
+        "ne|tw",
+        "two",
+        "Two",
+        r"\bone\b",
+        r"o\w+e",
+        "[^o]ne",
+        r"\(x\)",
+        "(x)",
+        "é",
+        "E",
+        r"\s$",
+        r"^\s+one",
+        "one.*one",
+        ".",
+        r"one\s+Two",
+        r"e\W*\n\W*o",
+        "x*",
+        r"\x{df}",
+        "SS",
+        r"[[:upper:]]",
+        "_three(?:one|Two)?",
+        r"\t",
+        r"(?i)TWO",
+        r"(?-u)\xff",
     ];
     let globs = [
-        "*.rs", "!*.rs", "*.{rs,md}", "a/**", "**/d/*", "/a/*", "[a-d]*", "?.rs", "*", "**/*.md", "!a", "!d/", "/*.md",
-        "a/*/*.rs", "*e*", ".e/**", "t.d/*", "x y", "[!a]*", "Z.rs",
+        "*.rs",
+        "!*.rs",
+        "*.{rs,md}",
+        "a/**",
+        "**/d/*",
+        "/a/*",
+        "[a-d]*",
+        "?.rs",
+        "*",
+        "**/*.md",
+        "!a",
+        "!d/",
+        "/*.md",
+        "a/*/*.rs",
+        "*e*",
+        ".e/**",
+        "t.d/*",
+        "x y",
+        "[!a]*",
+        "Z.rs",
     ];
     let glob = *random.choice(&globs).unwrap();
     let mut options: Vec<usize> = (0..OPTIONS.len()).filter(|_| random.usize(..5) == 0).collect();
