@@ -245,6 +245,6 @@ impl fmt::Debug for ListedEntry {
             .field("name", &self.name())
             .field("kind", &self.kind)
             .field("passed_over", &self.passed_over)
-            .finish()
+            .finish_non_exhaustive()
     }
 }

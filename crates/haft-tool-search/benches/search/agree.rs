@@ -74,17 +74,14 @@ impl Search {
         let theirs = self.theirs(rg, tree);
         let (ours, theirs) = if self.pattern.is_none() {
             self.names(call, theirs, &self.listed(rg, tree))
+        } else if let Some(ours) = self.lines(call) {
+            (ours, theirs)
         } else {
-            match self.lines(call) {
-                Some(ours) => (ours, theirs),
-                None => {
-                    let (mut ours, mut theirs) = (self.counts(call), counted(theirs));
-                    if self.options.contains(&MULTILINE) {
-                        ours.values_mut().chain(theirs.values_mut()).for_each(Vec::clear);
-                    }
-                    (ours, theirs)
-                }
+            let (mut ours, mut theirs) = (self.counts(call), counted(theirs));
+            if self.options.contains(&MULTILINE) {
+                ours.values_mut().chain(theirs.values_mut()).for_each(Vec::clear);
             }
+            (ours, theirs)
         };
         let paths: BTreeSet<&Vec<String>> = ours.keys().chain(theirs.keys()).collect();
         let paths: Vec<_> = paths.into_iter().filter(|path| ours.get(*path) != theirs.get(*path)).collect();
@@ -274,9 +271,8 @@ fn lines_of_base64(text: &str) -> u64 {
     let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b'=').map(value).collect();
     let bytes = digits.chunks(4).flat_map(|four| {
         let all = four.iter().fold(0_u32, |all, six| all << 6 | u32::from(*six)) << (6 * (4 - four.len()));
-        let length = four.len() - 1;
-        (0..length).map(move |at| (all >> (16 - 8 * at)) as u8)
+        all.to_be_bytes().into_iter().skip(1).take(four.len() - 1)
     });
     let bytes: Vec<u8> = bytes.collect();
-    bytes.strip_suffix(b"\n").unwrap_or(&bytes).iter().filter(|byte| **byte == b'\n').count() as u64
+    memchr::memchr_iter(b'\n', bytes.strip_suffix(b"\n").unwrap_or(&bytes)).count() as u64
 }
