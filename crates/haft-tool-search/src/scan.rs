@@ -17,7 +17,8 @@ use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// How many entries one part visits at most, so that the files of one directory are shared among threads.
+/// How many entries one part visits at most, so that the files of one directory are shared among threads; where visits are
+/// cheap, after how many of them it is asked whether to stop.
 const RUN: usize = 32;
 
 /// Down to which depth directories are kept open until their files are visited. Of deeper ones there could be more than a
@@ -310,15 +311,20 @@ impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
         buffers: &mut V::Buffers,
         part: &mut V::Part,
     ) -> (Result<(), Stop>, usize) {
-        let mut left = places.len();
-        for place in places {
-            let visited = self.halt.check().and_then(|()| self.visit.visit(buffers, place, part, &self.halt));
+        let all = places.len();
+        // To ask before each, and to say so after each, would cost more than some visits do.
+        let at_once = if V::IS_CHEAP { RUN } else { 1 };
+        for (done, place) in places.enumerate() {
+            let asked = if done % at_once == 0 { self.halt.check() } else { Ok(()) };
+            let visited = asked.and_then(|()| self.visit.visit(buffers, place, part, &self.halt));
             if let Err(stop) = visited {
-                return (Err(stop), left);
+                return (Err(stop), all - done);
             }
-            left -= 1;
-            self.halt.look_at();
+            if (done + 1) % at_once == 0 {
+                self.halt.look_at(at_once);
+            }
         }
+        self.halt.look_at(all % at_once);
         (Ok(()), 0)
     }
 
@@ -397,25 +403,23 @@ impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
         chosen: &[usize],
     ) -> (Vec<(Key, Range<usize>)>, Vec<(Key, WalkDirectory)>) {
         let has_starts = self.starts.len() > 1;
-        let is_start = |path: &WorkdirPath| has_starts && self.starts.contains(path);
         let mut runs = Vec::new();
         let mut directories = Vec::new();
         let mut next = 0;
         let mut first = 0;
         let mut end_run = |from: usize, to: usize| {
             if from < to {
-                let path = listing.path_of(&listing.entries()[chosen[from]]);
-                runs.push((Key::of(&path), from..to));
+                let first = &listing.entries()[chosen[from]];
+                runs.push((Key::of_entry(listing.path(), first.name()), from..to));
             }
         };
+        let most = if V::IS_CHEAP { usize::MAX } else { RUN };
         for (at, entry) in listing.entries().iter().enumerate() {
             let is_chosen = chosen.get(next) == Some(&at);
             let is_directory = entry.kind() == EntryKind::Directory;
-            let path = (has_starts || (is_directory && entry.passed_over().is_none()))
-                .then(|| listing.path_of(entry));
-            let is_other_start = path.as_ref().is_some_and(is_start);
+            let is_other_start = has_starts && self.starts.contains(&listing.path_of(entry));
             if is_chosen && !is_other_start {
-                if next - first == RUN {
+                if next - first == most {
                     end_run(first, next);
                     first = next;
                 }
@@ -429,11 +433,9 @@ impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
                 end_run(first, next);
                 first = next;
             }
-            if let Some(path) = path.filter(|_| !is_other_start)
-                && let Some(directory) = listing.enter(entry)
-            {
+            if !is_other_start && let Some(directory) = listing.enter(entry) {
                 // A directory that is itself visited comes right before what is in it.
-                directories.push((Key::inside(&path), directory));
+                directories.push((Key::inside(directory.path()), directory));
             }
         }
         end_run(first, next);

@@ -111,9 +111,11 @@ impl<'a> Halt<'a> {
         self.watch.denies(path, kind)
     }
 
-    /// Counts a file that was looked at.
-    pub(crate) fn look_at(&self) {
-        self.watch.looked_at(self.looked_at.fetch_add(1, Ordering::Relaxed) + 1);
+    /// Counts files that were looked at.
+    pub(crate) fn look_at(&self, files: usize) {
+        let files = files as u64;
+        let before = self.looked_at.fetch_add(files, Ordering::Relaxed);
+        (before + 1..=before + files).for_each(|number| self.watch.looked_at(number));
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::listing::RawEntry;
+use crate::listing::RawListing;
 use crate::metadata::EntryKind;
 use crate::path::WorkdirPath;
 use crate::workdir::Workdir;
@@ -60,18 +60,14 @@ impl IgnoreRules {
         rules
     }
 
-    /// Adds the rules of a directory. With its sorted `entries` at hand, only files that exist are opened.
+    /// Adds the rules of a directory. With its `entries` at hand, only files that exist are opened.
     pub(crate) fn below(
         &self,
         workdir: &Workdir,
         directory: &WorkdirPath,
-        entries: Option<&[RawEntry]>,
+        entries: Option<&RawListing>,
     ) -> Self {
-        let may_exist = |name: &str| {
-            entries.is_none_or(|entries| {
-                entries.binary_search_by(|entry| entry.name[..].cmp(name.as_bytes())).is_ok()
-            })
-        };
+        let may_exist = |name: &str| entries.is_none_or(|entries| entries.has(name));
         let rules = |name| may_exist(name).then(|| read_rules(workdir, &directory.child(name))).flatten();
         let is_repository = may_exist(".git") && workdir.kind(&directory.child(".git")).is_ok();
         let exclude = || read_rules(workdir, &directory.child(".git").child("info").child("exclude"));

@@ -1,13 +1,15 @@
 use std::ffi::OsStr;
-use std::os::fd::OwnedFd;
+use std::ops::Range;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
-use rustix::fs::{AtFlags, Dir, FileType, statat};
-use rustix::io::{Errno, fcntl_dupfd_cloexec};
+use rustix::fs::{AtFlags, FileType, statat};
+use rustix::io::Errno;
 
 use crate::error::Error;
 use crate::metadata::EntryKind;
 use crate::path::WorkdirPath;
+use crate::platform;
 use crate::workdir::Workdir;
 
 /// One entry of a directory.
@@ -41,11 +43,86 @@ impl DirEntry {
     }
 }
 
-/// An entry as the file system gives it.
+/// The entries of a directory as the file system gives them, sorted by the bytes of their names.
+#[derive(Debug, Default)]
+pub(crate) struct RawListing {
+    /// All names, each with a NUL byte behind it, which no name has: if the whole is UTF-8, each name is.
+    names: Vec<u8>,
+    entries: Vec<RawEntry>,
+}
+
+/// An entry of a [`RawListing`].
 #[derive(Debug)]
 pub(crate) struct RawEntry {
-    pub(crate) name: Vec<u8>,
+    /// Where its name is among all names.
+    pub(crate) name: Range<usize>,
     pub(crate) kind: EntryKind,
+}
+
+impl RawListing {
+    /// Reads the entries of an open directory, which was not read before.
+    fn read(directory: BorrowedFd<'_>) -> Result<Self, Errno> {
+        let mut listing = Self::default();
+        platform::each_entry(directory, |name, file_type| {
+            if matches!(name, b"." | b"..") {
+                return Ok(());
+            }
+            let file_type = match file_type {
+                // Some file systems do not say; an entry that is gone by now was not there.
+                FileType::Unknown => {
+                    match statat(directory, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW) {
+                        Ok(stat) => FileType::from_raw_mode(stat.st_mode),
+                        Err(Errno::NOENT) => return Ok(()),
+                        Err(errno) => return Err(errno),
+                    }
+                }
+                known => known,
+            };
+            listing.push(name, EntryKind::from_file_type(file_type));
+            Ok(())
+        })?;
+        let Self { names, entries } = &mut listing;
+        entries.sort_unstable_by(|left, right| names[left.name.clone()].cmp(&names[right.name.clone()]));
+        Ok(listing)
+    }
+
+    fn push(&mut self, name: &[u8], kind: EntryKind) {
+        let start = self.names.len();
+        self.names.extend_from_slice(name);
+        self.entries.push(RawEntry { name: start..self.names.len(), kind });
+        self.names.push(0);
+    }
+
+    /// Yields the entries by their names.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], EntryKind)> {
+        self.entries.iter().map(|entry| (&self.names[entry.name.clone()], entry.kind))
+    }
+
+    /// Tells whether there is an entry of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let compare = |entry: &RawEntry| self.names[entry.name.clone()].cmp(name.as_bytes());
+        self.entries.binary_search_by(compare).is_ok()
+    }
+
+    /// Gives the text in which the names are and the entries, without those whose name is not UTF-8, and the number of these.
+    pub(crate) fn into_unicode(self) -> (String, Vec<RawEntry>, u64) {
+        let Self { names, entries } = self;
+        let names = match String::from_utf8(names) {
+            Ok(text) => return (text, entries, 0),
+            Err(error) => error.into_bytes(),
+        };
+        let (mut text, mut kept, mut left_out) = (String::new(), Vec::new(), 0);
+        for entry in entries {
+            let Ok(name) = std::str::from_utf8(&names[entry.name]) else {
+                left_out += 1;
+                continue;
+            };
+            let start = text.len();
+            text.push_str(name);
+            kept.push(RawEntry { name: start..text.len(), kind: entry.kind });
+        }
+        (text, kept, left_out)
+    }
 }
 
 impl Workdir {
@@ -58,61 +135,26 @@ impl Workdir {
     /// [`Error::NotFound`]; [`Error::NotADirectory`]; [`Error::Changed`] when the path is or passes through a symbolic
     /// link; [`Error::Io`].
     pub fn read_dir(&self, path: &WorkdirPath) -> Result<Vec<DirEntry>, Error> {
-        let entries = self.list(path)?.into_iter();
-        Ok(entries
-            .map(|RawEntry { name, kind }| match String::from_utf8(name) {
-                Ok(name) => DirEntry { path: Some(path.child(&name)), name, kind },
-                Err(error) => DirEntry {
-                    name: String::from_utf8_lossy(error.as_bytes()).into_owned(),
-                    path: None,
-                    kind,
-                },
+        let listing = self.list(path)?;
+        Ok(listing
+            .iter()
+            .map(|(name, kind)| match std::str::from_utf8(name) {
+                Ok(name) => DirEntry { path: Some(path.child(name)), name: name.to_owned(), kind },
+                Err(_) => DirEntry { name: String::from_utf8_lossy(name).into_owned(), path: None, kind },
             })
             .collect())
     }
 
     /// Lists a directory as [`Workdir::read_dir`] does, with the names as they are.
-    pub(crate) fn list(&self, path: &WorkdirPath) -> Result<Vec<RawEntry>, Error> {
-        let failed = |errno| Error::of("list", path, errno);
-        read_entries(self.listable(path).map_err(failed)?).map_err(failed)
+    pub(crate) fn list(&self, path: &WorkdirPath) -> Result<RawListing, Error> {
+        self.list_open(path).map(|(listing, _)| listing)
     }
 
     /// Lists a directory and keeps it open, for what is looked up in it next.
-    pub(crate) fn list_open(&self, path: &WorkdirPath) -> Result<(Vec<RawEntry>, OwnedFd), Error> {
+    pub(crate) fn list_open(&self, path: &WorkdirPath) -> Result<(RawListing, OwnedFd), Error> {
         let failed = |errno| Error::of("list", path, errno);
-        let handle = self.listable(path).map_err(failed)?;
-        let kept = fcntl_dupfd_cloexec(&handle, 0).map_err(failed)?;
-        Ok((read_entries(handle).map_err(failed)?, kept))
-    }
-
-    fn listable(&self, path: &WorkdirPath) -> Result<OwnedFd, Errno> {
         let (handle, below) = self.roots.locate(path);
-        handle.listable(below)
+        let opened = handle.listable(below).map_err(failed)?;
+        Ok((RawListing::read(opened.as_fd()).map_err(failed)?, opened))
     }
-}
-
-fn read_entries(handle: OwnedFd) -> Result<Vec<RawEntry>, Errno> {
-    let mut directory = Dir::new(handle)?;
-    let mut entries = Vec::new();
-    while let Some(entry) = directory.read() {
-        let entry = entry?;
-        let name = entry.file_name().to_bytes();
-        if matches!(name, b"." | b"..") {
-            continue;
-        }
-        let file_type = match entry.file_type() {
-            // Some file systems do not say; an entry that is gone by now was not there.
-            FileType::Unknown => {
-                match statat(directory.fd()?, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW) {
-                    Ok(stat) => FileType::from_raw_mode(stat.st_mode),
-                    Err(Errno::NOENT) => continue,
-                    Err(errno) => return Err(errno),
-                }
-            }
-            known => known,
-        };
-        entries.push(RawEntry { name: name.to_vec(), kind: EntryKind::from_file_type(file_type) });
-    }
-    entries.sort_unstable_by(|left, right| left.name.cmp(&right.name));
-    Ok(entries)
 }

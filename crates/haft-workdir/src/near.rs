@@ -37,12 +37,12 @@ impl Workdir {
         let mut near: Vec<(f64, WorkdirPath)> = self
             .list(&directory)
             .unwrap_or_default()
-            .into_iter()
-            .filter(|entry| rest.is_empty() || entry.kind == EntryKind::Directory)
-            .filter_map(|entry| String::from_utf8(entry.name).ok())
+            .iter()
+            .filter(|(_, kind)| rest.is_empty() || *kind == EntryKind::Directory)
+            .filter_map(|(name, _)| std::str::from_utf8(name).ok())
             .filter_map(|name| {
                 let similarity = normalized_damerau_levenshtein(&name.to_lowercase(), &wanted);
-                (similarity >= NEAR_ENOUGH).then(|| (similarity, directory.child(&name)))
+                (similarity >= NEAR_ENOUGH).then(|| (similarity, directory.child(name)))
             })
             .collect();
         near.sort_by(|left, right| right.0.total_cmp(&left.0).then_with(|| left.1.cmp(&right.1)));

@@ -66,8 +66,8 @@ impl WorkdirPath {
         match (&*self.text, below) {
             ("", _) => Self::from_resolved(below),
             (_, "") => self.clone(),
-            (text, below) if text.ends_with('/') => self.with_text(&format!("{text}{below}")),
-            (text, below) => self.with_text(&format!("{text}/{below}")),
+            (text, below) if text.ends_with('/') => self.with_text(&[text, below].concat()),
+            (text, below) => self.with_text(&[text, "/", below].concat()),
         }
     }
 

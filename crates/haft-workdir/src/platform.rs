@@ -6,12 +6,12 @@ pub(crate) type ExtendedAttribute = (Vec<u8>, Vec<u8>);
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux;
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(crate) use linux::{ANY_PLACE, PLACE, born, open_beneath, rename_no_replace};
+pub(crate) use linux::{ANY_PLACE, PLACE, born, each_entry, open_beneath, rename_no_replace};
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 mod posix;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(crate) use posix::{ANY_PLACE, PLACE, born, open_beneath, rename_no_replace};
+pub(crate) use posix::{ANY_PLACE, PLACE, born, each_entry, open_beneath, rename_no_replace};
 
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
 mod extended_attributes;

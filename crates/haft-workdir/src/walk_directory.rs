@@ -1,11 +1,15 @@
+use std::fmt;
 use std::fs::File;
+use std::ops::Range;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use rustix::fs::{Mode, OFlags, fstat, openat};
 use rustix::io::Errno;
 
 use crate::error::Error;
 use crate::ignore_rules::{IgnoreRules, Verdict};
+use crate::listing::RawEntry;
 use crate::metadata::{EntryKind, Metadata};
 use crate::path::WorkdirPath;
 use crate::walk::{Skipped, WalkOptions};
@@ -65,9 +69,11 @@ pub struct WalkListing {
 }
 
 /// One entry of a [`WalkListing`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct ListedEntry {
-    name: Box<str>,
+    /// The names of all entries of the directory, of which this has the one at `place`.
+    names: Arc<str>,
+    place: Range<usize>,
     pub(crate) kind: EntryKind,
     pub(crate) passed_over: Option<PassedOver>,
 }
@@ -112,22 +118,20 @@ impl WalkDirectory {
         if !self.options.ignored {
             self.rules = self.rules.below(&self.workdir, &self.path, Some(&raw));
         }
+        let (names, raw, not_unicode) = raw.into_unicode();
+        let names: Arc<str> = names.into();
         let mut path = self.path.prefix();
         let above = path.len();
-        let mut not_unicode = 0;
         let mut entries = Vec::with_capacity(raw.len());
-        for entry in raw {
-            if entry.name == b".git" {
+        for RawEntry { name: place, kind } in raw {
+            let name = &names[place.clone()];
+            if name == ".git" {
                 continue;
             }
-            let Ok(name) = String::from_utf8(entry.name) else {
-                not_unicode += 1;
-                continue;
-            };
             path.truncate(above);
-            path.push_str(&name);
-            let passed_over = self.passes_over(&path, &name, entry.kind);
-            entries.push(ListedEntry { name: name.into(), kind: entry.kind, passed_over });
+            path.push_str(name);
+            let passed_over = self.passes_over(&path, name, kind);
+            entries.push(ListedEntry { names: Arc::clone(&names), place, kind, passed_over });
         }
         Ok(WalkListing { directory: self, entries, not_unicode, held_back: 0, handle })
     }
@@ -142,7 +146,7 @@ impl WalkDirectory {
 
     /// Returns where an entry of the listing of this directory is.
     pub(crate) fn path_of(&self, entry: &ListedEntry) -> WorkdirPath {
-        self.path.child(&entry.name)
+        self.path.child(entry.name())
     }
 
     /// Goes on in an entry of the listing of this directory.
@@ -213,7 +217,7 @@ impl WalkListing {
             return Err(Error::not_a_file(&self.path_of(entry), entry.kind));
         }
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let opened = openat(&self.handle, &*entry.name, flags, Mode::empty()).map_err(failed)?;
+        let opened = openat(&self.handle, entry.name(), flags, Mode::empty()).map_err(failed)?;
         let stat = fstat(&opened).map_err(failed)?;
         match EntryKind::of(&stat) {
             EntryKind::File => Ok((File::from(opened), Metadata::of(&stat))),
@@ -225,7 +229,7 @@ impl WalkListing {
 impl ListedEntry {
     /// Returns the name.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.names[self.place.clone()]
     }
 
     /// Returns what the entry is. Links are not followed.
@@ -236,5 +240,23 @@ impl ListedEntry {
     /// Tells why the walk passes over the entry, nothing where it does not.
     pub fn passed_over(&self) -> Option<PassedOver> {
         self.passed_over
+    }
+}
+
+impl PartialEq for ListedEntry {
+    fn eq(&self, other: &Self) -> bool {
+        (self.name(), self.kind, self.passed_over) == (other.name(), other.kind, other.passed_over)
+    }
+}
+
+impl Eq for ListedEntry {}
+
+impl fmt::Debug for ListedEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ListedEntry")
+            .field("name", &self.name())
+            .field("kind", &self.kind)
+            .field("passed_over", &self.passed_over)
+            .finish_non_exhaustive()
     }
 }

@@ -1,57 +1,64 @@
 use crate::Tools;
+use crate::agree::Search;
 use crate::rg::Rg;
-use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::Path;
 
-/// How many patterns and globs are compared.
-const PATTERNS: usize = 200;
+/// How many patterns, and how many globs alone, are compared.
+const SEARCHES: usize = 200;
 
-/// Files of which more are not compared: a pattern that common shows no more.
-const MOST_FILES: usize = 3000;
+/// How many of the files that differ are named for each reason.
+const NAMED: usize = 3;
 
-/// A file's matching lines, as far as they are compared.
-type Matches = BTreeMap<String, u64>;
-
-/// Compares what is found for random patterns and globs, and says why where it differs.
-pub(crate) fn compare(tools: &Tools, rg: &Rg, tree: &Path) {
+/// Compares what is found for random patterns and globs, and says why where it differs; tells whether nothing is left open.
+pub(crate) fn compare(tools: &Tools, rg: &Rg, tree: &Path) -> bool {
     let mut random = fastrand::Rng::with_seed(1);
     let words = words(rg, tree, &mut random);
-    let listed = rg.run(tree, &["--files"]);
-    let listed: HashSet<&str> = std::str::from_utf8(&listed).unwrap().lines().collect();
-    let (mut equal, mut explained, mut unexplained) = (0, 0, 0);
-    for _ in 0..PATTERNS {
-        let (pattern, glob) = (pattern(&words, &mut random), glob(&mut random));
-        let (theirs, binary) = rg_matches(rg, tree, &pattern, glob);
-        let Some(ours) = our_matches(tools, &pattern, glob) else { continue };
-        let differing: Vec<&String> =
-            ours.keys().chain(theirs.keys()).filter(|path| ours.get(*path) != theirs.get(*path)).collect();
-        // `rg --glob` also takes hidden and ignored files that the glob matches; here that is asked for by name.
-        let is_left_out = |path: &str| !listed.contains(path);
-        let (known, unknown): (Vec<&String>, Vec<&String>) = differing.into_iter().partition(|path| {
-            !ours.contains_key(*path) && (binary.contains(path) || glob.is_some() && is_left_out(path))
-        });
-        if !unknown.is_empty() {
-            unexplained += 1;
-            println!("{pattern:?} in {glob:?} differs in {unknown:?}");
-        } else if !known.is_empty() {
-            explained += 1;
-            println!(
-                "{pattern:?} in {glob:?}: rg gives lines before a NUL byte, or of hidden or ignored files that the glob \
-                 matches: {known:?}"
-            );
-        } else {
-            equal += 1;
+    let patterns: Vec<Search> = (0..SEARCHES)
+        .map(|_| Search {
+            pattern: Some(pattern(&words, &mut random)),
+            glob: glob(&words, &mut random),
+            options: Vec::new(),
+        })
+        .collect();
+    let globs: Vec<Search> = (0..SEARCHES)
+        .map(|_| Search { pattern: None, glob: Some(path_pattern(&words, &mut random)), options: Vec::new() })
+        .collect();
+    let call = |tool: &str, input| tools.call(tool, &input).output;
+    let mut is_explained = true;
+    for (what, searches) in [("patterns", patterns), ("globs", globs)] {
+        let (mut equal, mut explained, mut unexplained) = (0, 0, 0);
+        for search in &searches {
+            let differences = search.differences(&call, rg, tree);
+            if differences.is_empty() {
+                equal += 1;
+                continue;
+            }
+            let (known, unknown): (Vec<_>, Vec<_>) =
+                differences.iter().partition(|difference| difference.reason.is_some());
+            *if unknown.is_empty() { &mut explained } else { &mut unexplained } += 1;
+            println!("{:?} in {:?}:", search.pattern, search.glob);
+            for difference in &unknown {
+                println!("    {difference}");
+            }
+            let mut reasons: Vec<&str> = known.iter().filter_map(|difference| difference.reason).collect();
+            reasons.sort_unstable();
+            reasons.dedup();
+            for reason in reasons {
+                let files = known.iter().filter(|difference| difference.reason == Some(reason));
+                let files: Vec<&str> = files.map(|difference| difference.path.as_str()).collect();
+                let more = if files.len() > NAMED { ", …" } else { "" };
+                let some = files[..files.len().min(NAMED)].join(", ");
+                println!("    {reason}: {} ({some}{more})", files.len());
+            }
         }
-        lines_agree(tools, rg, tree, &pattern, glob, &|path| {
-            binary.iter().any(|file| file == path) || glob.is_some() && !listed.contains(path)
-        });
+        println!(
+            "of {SEARCHES} {what} {equal} find the same, {explained} differ for reasons that were looked at, \
+             {unexplained} for others\n"
+        );
+        is_explained &= unexplained == 0;
     }
-    println!(
-        "of {PATTERNS} patterns and globs {equal} find the same, {explained} differ in binary, hidden or \
-         ignored files only, {unexplained} differ\n"
-    );
+    is_explained
 }
 
 /// Takes words out of random files.
@@ -87,114 +94,35 @@ fn pattern(words: &[String], random: &mut fastrand::Rng) -> String {
     }
 }
 
-fn glob(random: &mut fastrand::Rng) -> Option<&'static str> {
-    let globs = [
-        None,
-        Some("*.rs"),
-        Some("*.{toml,md}"),
-        Some("!*.rs"),
-        Some("**/src/**/*.rs"),
-        Some("**/tests/*"),
-        Some("[a-m]*.rs"),
-        Some("/s*/src/*.rs"),
-        Some("!tests/"),
-    ];
-    *random.choice(globs).as_ref().unwrap()
-}
-
-fn rg_arguments<'a>(pattern: &'a str, glob: Option<&'a str>) -> Vec<&'a str> {
-    let mut arguments = vec!["--json", "--smart-case", "--crlf", "--no-ignore-global", "--no-ignore-parent"];
-    if let Some(glob) = glob {
-        arguments.extend(["--glob", glob]);
-    }
-    arguments.extend(["--", pattern]);
-    arguments
-}
-
-/// What `rg` finds, and which of its files are binary.
-fn rg_matches(rg: &Rg, tree: &Path, pattern: &str, glob: Option<&str>) -> (Matches, Vec<String>) {
-    let (mut matches, mut binary) = (Matches::new(), Vec::new());
-    for message in messages(&rg.run(tree, &rg_arguments(pattern, glob))) {
-        let data = &message["data"];
-        if message["type"] == "end" {
-            let path = data["path"]["text"].as_str().unwrap_or_default().to_owned();
-            if !data["binary_offset"].is_null() {
-                binary.push(path.clone());
-            }
-            let lines = data["stats"]["matched_lines"].as_u64().unwrap();
-            if lines > 0 {
-                matches.insert(path, lines);
-            }
-        }
-    }
-    (matches, binary)
-}
-
-fn messages(output: &[u8]) -> impl Iterator<Item = Value> + '_ {
-    output.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
-}
-
-fn input(pattern: &str, glob: Option<&str>) -> Value {
-    let mut input = json!({ "pattern": pattern });
-    if let Some(glob) = glob {
-        input["glob"] = json!(glob);
-    }
-    input
-}
-
-/// What is found here, page by page; nothing where it is too much.
-fn our_matches(tools: &Tools, pattern: &str, glob: Option<&str>) -> Option<Matches> {
-    let mut matches = Matches::new();
-    loop {
-        let mut input = input(pattern, glob);
-        input["mode"] = json!("count");
-        input["limit"] = json!(1000);
-        input["offset"] = json!(matches.len());
-        let details = tools.call("grep", &input).output.details;
-        for file in details["files"].as_array().unwrap() {
-            matches.insert(file["path"].as_str().unwrap().to_owned(), file["matches"].as_u64().unwrap());
-        }
-        if details["stopped"].is_null() {
-            return Some(matches);
-        }
-        if matches.len() > MOST_FILES {
-            return None;
+fn glob(words: &[String], random: &mut fastrand::Rng) -> Option<String> {
+    match random.usize(..3) {
+        0 => None,
+        1 => Some(path_pattern(words, random)),
+        _ => {
+            let globs =
+                ["*.rs", "!*.rs", "**/src/**/*.rs", "**/tests/*", "[a-m]*.rs", "/s*/src/*.rs", "!tests/"];
+            random.choice(globs).map(str::to_owned)
         }
     }
 }
 
-/// Compares the first lines in their order.
-fn lines_agree(
-    tools: &Tools,
-    rg: &Rg,
-    tree: &Path,
-    pattern: &str,
-    glob: Option<&str>,
-    is_explained: &dyn Fn(&str) -> bool,
-) {
-    let text = tools.call("grep", &input(pattern, glob)).output.to_text();
-    let Some((lines, _)) = text.rsplit_once("\n\n") else { return };
-    let ours: Vec<(String, u64)> = lines
-        .lines()
-        .map(|line| {
-            let mut parts = line.splitn(3, ':');
-            (parts.next().unwrap().to_owned(), parts.next().unwrap().parse().unwrap())
-        })
-        .collect();
-    let mut theirs = Vec::new();
-    for message in messages(&rg.run(tree, &rg_arguments(pattern, glob))) {
-        if message["type"] == "match" {
-            let path = message["data"]["path"]["text"].as_str().unwrap_or_default().to_owned();
-            if !is_explained(&path) {
-                theirs.push((path, message["data"]["line_number"].as_u64().unwrap()));
-            }
-        }
-    }
-    let by_names = |path: &str| path.split('/').map(str::to_owned).collect::<Vec<_>>();
-    theirs.sort_by_key(|(path, line)| (by_names(path), *line));
-    theirs.truncate(ours.len());
-    if ours != theirs {
-        let first = ours.iter().zip(&theirs).find(|(ours, theirs)| ours != theirs);
-        println!("{pattern:?} in {glob:?}: the first lines differ at {first:?}");
+/// A pattern for paths, of which some file has a name like it.
+fn path_pattern(words: &[String], random: &mut fastrand::Rng) -> String {
+    let part = |random: &mut fastrand::Rng| {
+        let word = random.choice(words).unwrap().to_lowercase();
+        word[..random.usize(1..3)].to_owned()
+    };
+    let (one, two) = (part(random), part(random));
+    let end = *random.choice(&["rs", "toml", "md", "{rs,c,h}", "t*", "[a-m]*", "?s"]).unwrap();
+    match random.usize(..9) {
+        0 => format!("*.{end}"),
+        1 => format!("{one}*.{end}"),
+        2 => format!("**/{one}*/*.{end}"),
+        3 => format!("*{one}*{two}*"),
+        4 => format!("src/**/*.{end}"),
+        5 => format!("/{one}*/**/{two}*.{end}"),
+        6 => format!("**/src/[{one}-z]*.{end}"),
+        7 => format!("*/src/{{{one}*,{two}*,lib}}.{end}"),
+        _ => format!("[!{one}]*_*.{end}"),
     }
 }

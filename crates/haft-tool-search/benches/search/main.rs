@@ -12,6 +12,7 @@
 #![cfg(unix)]
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark speaks on the terminal")]
 
+mod agree;
 mod equal;
 mod many;
 mod outline;
@@ -68,6 +69,7 @@ fn main() {
     let is_part = |asked: &&String| matches!(asked.as_str(), "speed" | "equal" | "many" | "outline");
     let (parts, cases): (Vec<&String>, Vec<&String>) = asked.iter().partition(is_part);
     let is_asked = |part: &str| parts.is_empty() || parts.iter().any(|asked| *asked == part);
+    let mut agrees = true;
     let needs_tree = is_asked("speed") || is_asked("equal");
     if needs_tree {
         match Rg::find() {
@@ -79,7 +81,7 @@ fn main() {
                     speed::measure(&tools, &rg, &sources, &cases);
                 }
                 if is_asked("equal") {
-                    equal::compare(&tools, &rg, &sources);
+                    agrees = equal::compare(&tools, &rg, &sources);
                 }
             }
             Err(missing) => println!("{missing}\n"),
@@ -91,4 +93,5 @@ fn main() {
     if is_asked("outline") {
         outline::measure();
     }
+    assert!(agrees, "some results differ from those of `rg`, and why is not known");
 }

@@ -1,3 +1,4 @@
+use serde_json::Value;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -32,8 +33,23 @@ impl Rg {
         let mut command = Command::new(&self.0);
         command.arg("--no-config").args(arguments).current_dir(tree).stdin(Stdio::null());
         let output = command.output().unwrap();
-        // 1 says that nothing matches, 2 that something could not be read.
-        assert!(output.status.code().is_some_and(|code| code <= 2), "{output:?}");
+        // 1 says that nothing matches, 2 that something could not be read or is wrong.
+        let is_wrong = output.status.code() == Some(2) && output.stdout.is_empty();
+        assert!(
+            output.status.code().is_some_and(|code| code <= 2) && !is_wrong,
+            "{arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         output.stdout
+    }
+
+    /// Runs it and reads what it writes as messages.
+    pub(crate) fn messages(&self, tree: &Path, arguments: &[&str]) -> Vec<Value> {
+        let output = self.run(tree, &[&["--json"], arguments].concat());
+        output
+            .split(|byte| *byte == b'\n')
+            .filter_map(|line| serde_json::from_slice::<Value>(line).ok())
+            .filter(|message| message["type"] == "match")
+            .collect()
     }
 }

@@ -64,12 +64,13 @@ struct Part {
 }
 
 impl Visit for FindVisit<'_> {
-    type Buffers = Ranking;
+    /// What names are compared by, and the path that is compared, relative to the start.
+    type Buffers = (Ranking, String);
     type Part = Part;
     const IS_CHEAP: bool = true;
 
-    fn buffers(&self) -> Ranking {
-        self.request.query.ranking(self.with_typos)
+    fn buffers(&self) -> (Ranking, String) {
+        (self.request.query.ranking(self.with_typos), String::new())
     }
 
     fn choose(&self, _: &WorkdirPath, listing: &WalkListing, part: &mut Part) -> Vec<usize> {
@@ -88,15 +89,19 @@ impl Visit for FindVisit<'_> {
 
     fn visit(
         &self,
-        ranking: &mut Ranking,
+        (ranking, relative): &mut (Ranking, String),
         place: Place<'_>,
         part: &mut Part,
         _: &Halt<'_>,
     ) -> Result<(), Stop> {
         if let Place::Entry(listing, entry) = place {
-            let path = listing.path_of(entry);
-            let relative = path.relative_to(&self.request.start).unwrap_or_default();
-            part.ranks.extend(ranking.rank(entry.name(), relative, || path.clone()));
+            relative.clear();
+            relative.push_str(listing.path().relative_to(&self.request.start).unwrap_or_default());
+            if !relative.is_empty() {
+                relative.push('/');
+            }
+            relative.push_str(entry.name());
+            part.ranks.extend(ranking.rank(entry.name(), relative, || listing.path_of(entry)));
         }
         Ok(())
     }

@@ -54,15 +54,17 @@ pub(super) fn find(request: &Request, watch: &dyn Watch) -> Result<Findings, Too
     let Request { workdir, start, .. } = request;
     let options = WalkOptions::default().hidden(request.hidden).ignored(request.no_ignore);
     let listing = workdir.walk_directory(start, options).list().map_err(refused)?;
-    let visit = GlobVisit { request, has_match: AtomicBool::new(false) };
+    let has_enough = AtomicBool::new(false);
+    let visit = GlobVisit { request, has_match: AtomicBool::new(false), has_enough: &has_enough };
     let gathered = Gathered {
         findings: Findings::default(),
         first: First::new(request),
+        has_enough: &has_enough,
         passed_by: PassedBy::default(),
     };
     let seeds = vec![Seed::Directory(listing)];
     let (gathered, rest) = scan(&visit, gathered, seeds, request.options.threads, watch)?;
-    let Gathered { mut findings, first, passed_by } = gathered;
+    let Gathered { mut findings, first, passed_by, .. } = gathered;
     findings.paths = first.into_paths();
     findings.rest = rest;
     if findings.total > 0 {
@@ -81,12 +83,16 @@ struct GlobVisit<'r> {
     request: &'r Request,
     /// Whether something matches, so that what nearly does is not needed.
     has_match: AtomicBool,
+    /// Whether as many were taken as are shown, so that what comes behind them is only counted.
+    has_enough: &'r AtomicBool,
 }
 
 /// What is found in a part of the tree.
 #[derive(Default)]
 struct Part {
     matches: Vec<Match>,
+    /// Matches that are not among those, because no more are shown.
+    counted: u64,
     near: Vec<Near>,
     looked_at: u64,
     skipped: Skipped,
@@ -145,9 +151,11 @@ impl Visit for GlobVisit<'_> {
     }
 
     fn visit(&self, (): &mut (), place: Place<'_>, part: &mut Part, halt: &Halt<'_>) -> Result<(), Stop> {
-        if let Place::Entry(listing, entry) = place
-            && let Some(found) = self.found(listing.path_of(entry), entry.kind(), halt)
-        {
+        let Place::Entry(listing, entry) = place else { return Ok(()) };
+        // What was taken comes before all that was not, so this is not shown.
+        if entry.kind() != EntryKind::Symlink && self.has_enough.load(Ordering::Relaxed) {
+            part.counted += 1;
+        } else if let Some(found) = self.found(listing.path_of(entry), entry.kind(), halt) {
             self.has_match.store(true, Ordering::Relaxed);
             part.matches.push(found);
         }
@@ -185,17 +193,21 @@ impl GlobVisit<'_> {
 }
 
 /// Puts the parts together.
-struct Gathered {
+struct Gathered<'r> {
     findings: Findings,
     first: First,
+    has_enough: &'r AtomicBool,
     passed_by: PassedBy,
 }
 
-impl Take<Part> for Gathered {
+impl Take<Part> for Gathered<'_> {
     fn take(&mut self, part: Part) -> ControlFlow<()> {
-        let Self { findings, first, passed_by } = self;
-        findings.total += part.matches.len() as u64;
+        let Self { findings, first, has_enough, passed_by } = self;
+        findings.total += part.matches.len() as u64 + part.counted;
         part.matches.into_iter().for_each(|found| first.add(found));
+        if first.is_settled() {
+            has_enough.store(true, Ordering::Relaxed);
+        }
         let room = NEAR_MAX - findings.near.len();
         findings.near.extend(part.near.into_iter().take(room));
         findings.looked_at += part.looked_at;
@@ -249,6 +261,11 @@ impl First {
                 }
             }
         }
+    }
+
+    /// Tells whether nothing that comes behind can be among them.
+    fn is_settled(&self) -> bool {
+        matches!(self, Self::ByPath { paths, limit } if paths.len() >= *limit)
     }
 
     fn into_paths(self) -> Vec<WorkdirPath> {

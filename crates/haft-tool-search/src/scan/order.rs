@@ -9,21 +9,32 @@ pub(super) struct Key(Arc<[u8]>);
 impl Key {
     /// The place of an entry. No name has a NUL byte, so with that between the names bytes compare as names do.
     pub(super) fn of(path: &WorkdirPath) -> Self {
-        Self(bytes(path).into())
+        Self(bytes(path, 0).into())
+    }
+
+    /// The place of an entry of a directory.
+    pub(super) fn of_entry(directory: &WorkdirPath, name: &str) -> Self {
+        let mut bytes = bytes(directory, name.len() + 1);
+        // The root of a file system ends in what divides names, and the main root has no name.
+        if bytes.len() > 1 && bytes.last() != Some(&0) {
+            bytes.push(0);
+        }
+        bytes.extend_from_slice(name.as_bytes());
+        Self(bytes.into())
     }
 
     /// The place of what is in a directory, right behind the directory itself.
     pub(super) fn inside(path: &WorkdirPath) -> Self {
-        let mut bytes = bytes(path);
+        let mut bytes = bytes(path, 1);
         bytes.push(0);
         Self(bytes.into())
     }
 }
 
-fn bytes(path: &WorkdirPath) -> Vec<u8> {
+fn bytes(path: &WorkdirPath, more: usize) -> Vec<u8> {
     let is_main_root = path.is_root() && !path.is_absolute();
     let text = if is_main_root { "" } else { path.as_str() };
-    let mut bytes = Vec::with_capacity(text.len() + 2);
+    let mut bytes = Vec::with_capacity(text.len() + 1 + more);
     bytes.push(u8::from(path.is_absolute()));
     bytes.extend(text.bytes().map(|byte| if byte == b'/' { 0 } else { byte }));
     bytes

@@ -12,6 +12,7 @@ mod grep_property;
 #[cfg(feature = "code")]
 mod outline;
 mod pages;
+mod ripgrep;
 mod specs;
 mod threads;
 

@@ -1,9 +1,11 @@
 //! What Linux offers beyond POSIX: lookups that the kernel confines, handles that need no read permission.
 
+use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::fs::{
-    AtFlags, Mode, OFlags, RenameFlags, ResolveFlags, StatxFlags, openat2, renameat_with, statx,
+    AtFlags, FileType, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, StatxFlags, openat2, renameat_with,
+    statx,
 };
 use rustix::io::Errno;
 
@@ -22,6 +24,25 @@ pub(crate) fn open_beneath(root: BorrowedFd<'_>, path: &str, flags: OFlags) -> R
         Errno::XDEV => Errno::LOOP,
         other => other,
     })
+}
+
+/// How much of a directory is read at once, in bytes: some 400 entries.
+const LISTED_AT_ONCE: usize = 16 << 10;
+
+/// Reads the entries of a directory that was opened to be listed, `.` and `..` among them.
+///
+/// Each is given with what the directory says it is. The names are not copied.
+pub(crate) fn each_entry(
+    directory: BorrowedFd<'_>,
+    mut each: impl FnMut(&[u8], FileType) -> Result<(), Errno>,
+) -> Result<(), Errno> {
+    let mut buffer = [MaybeUninit::uninit(); LISTED_AT_ONCE];
+    let mut entries = RawDir::new(directory, &mut buffer);
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        each(entry.file_name().to_bytes(), entry.file_type())?;
+    }
+    Ok(())
 }
 
 /// Renames without ever replacing an existing entry.

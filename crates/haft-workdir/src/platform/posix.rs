@@ -2,8 +2,8 @@
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use rustix::fs::OFlags;
-use rustix::io::Errno;
+use rustix::fs::{Dir, FileType, OFlags};
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
 /// Opens a directory to look things up in it; POSIX wants read permission for that.
 pub(crate) const PLACE: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -14,6 +14,21 @@ pub(crate) const ANY_PLACE: OFlags = PLACE;
 /// Not available, which the caller finds out when it opens the root.
 pub(crate) fn open_beneath(_: BorrowedFd<'_>, _: &str, _: OFlags) -> Result<OwnedFd, Errno> {
     Err(Errno::NOSYS)
+}
+
+/// Reads the entries of a directory that was opened to be listed, `.` and `..` among them.
+///
+/// Each is given with what the directory says it is.
+pub(crate) fn each_entry(
+    directory: BorrowedFd<'_>,
+    mut each: impl FnMut(&[u8], FileType) -> Result<(), Errno>,
+) -> Result<(), Errno> {
+    let mut entries = Dir::new(fcntl_dupfd_cloexec(directory, 0)?)?;
+    while let Some(entry) = entries.read() {
+        let entry = entry?;
+        each(entry.file_name().to_bytes(), entry.file_type())?;
+    }
+    Ok(())
 }
 
 /// Not available, so that the caller links and unlinks.
