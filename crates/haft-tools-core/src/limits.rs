@@ -20,7 +20,7 @@ pub struct Limits {
     pub idle_timeout: Option<Duration>,
     /// How long a call that was told to stop may take to do so before it is abandoned; 2 s by default.
     pub grace: Duration,
-    /// How many bytes of text and JSON a reply may have; 32 KiB by default.
+    /// How many bytes of text and JSON a reply may have whose tool leaves it to the executor to bound it; 32 KiB by default.
     ///
     /// The addresses and names of documents may have 32 KiB beside it. What says that something was cut comes on top.
     pub output_bytes: usize,
