@@ -350,7 +350,7 @@ fn documents_of_the_configuration_are_tools_of_every_command() {
             apply_patch     Changes, creates, removes and renames files by a patch: either the form that starts with `*** Begin Patch` and ends with `*** End Patch`, or a unified diff as git or diff write it.
                             patch
             bash            Runs a bash script and returns what it prints, stdout and stderr together, followed by its exit code.
-                            command [description] [directory] [timeout]
+                            command [description] [directory] [input] [timeout]
             edit_file       Changes parts of a text file by replacing exact texts.
                             path edits
             find_files      Finds files whose names are like a text, the best first: for when a name is only known in part.

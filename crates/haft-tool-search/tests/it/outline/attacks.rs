@@ -53,8 +53,10 @@ fn deep_nesting_needs_no_deep_stack() {
 
 #[test]
 fn a_megabyte_on_one_line_is_outlined_and_bounded() {
-    let source: String =
-        (0..30_000).map(|index| format!("function f{index}(a,b){{return a+b+{index}}}")).collect();
+    let source: String = (0..30_000)
+        .map(|index| format!("function f{index}(a,b){{return a+b+{index}}}"))
+        .collect::<Vec<_>>()
+        .concat();
     assert!(source.len() > 1 << 20);
     let tree = Tree::new().file("min.js", &source);
     let found = text(&tree, json!({ "path": "min.js", "limit": 2 }));
@@ -74,7 +76,7 @@ fn a_megabyte_on_one_line_is_outlined_and_bounded() {
 
 #[test]
 fn a_signature_without_end_is_cut() {
-    let parameters: String = (0..20_000).map(|index| format!("p{index}: u8, ")).collect();
+    let parameters: String = (0..20_000).map(|index| format!("p{index}: u8, ")).collect::<Vec<_>>().concat();
     let tree = Tree::new()
         .file("a.rs", &format!("fn first({parameters}) {{}}\nfn second() {{}}\n"))
         .file("b.rs", &format!("fn {}() {{}}\n", "x".repeat(100_000)));
@@ -276,7 +278,10 @@ fn hostile_sources_end_in_time() {
     let tree = Tree::new()
         .file("a.c", &"#define A(\\\n(".repeat(20_000))
         .file("b.cpp", &"a<b<c<".repeat(20_000))
-        .file("c.py", &(0..2000).map(|depth| format!("{}if x:\n", " ".repeat(depth))).collect::<String>())
+        .file(
+            "c.py",
+            &(0..2000).map(|depth| format!("{}if x:\n", " ".repeat(depth))).collect::<Vec<_>>().concat(),
+        )
         .file("d.rs", &"r#\"".repeat(20_000))
         .file("e.js", &"`${".repeat(20_000))
         .file("f.ts", &"<T,".repeat(20_000))

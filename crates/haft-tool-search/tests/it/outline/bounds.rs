@@ -25,7 +25,10 @@ fn check_end(tree: &Tree, input: Value, expected: &Expect) {
 }
 
 fn functions(from: usize, to: usize) -> String {
-    (from..to).map(|index| format!("pub fn f{index}() {{\n    f{}();\n}}\n", index + 1)).collect()
+    (from..to)
+        .map(|index| format!("pub fn f{index}() {{\n    f{}();\n}}\n", index + 1))
+        .collect::<Vec<_>>()
+        .concat()
 }
 
 #[test]
@@ -209,8 +212,10 @@ fn a_file_of_many_shows_its_first_symbols() {
 
 #[test]
 fn results_stop_before_the_output_is_too_long() {
-    let source: String =
-        (0..1500).map(|index| format!("pub fn function_{index}({}) {{}}\n", "a: u8, ".repeat(20))).collect();
+    let source: String = (0..1500)
+        .map(|index| format!("pub fn function_{index}({}) {{}}\n", "a: u8, ".repeat(20)))
+        .collect::<Vec<_>>()
+        .concat();
     let tree = Tree::new().file("a/a.rs", &source).file("a/b.rs", &functions(0, 2));
     check_end(
         &tree,
@@ -290,7 +295,8 @@ fn any_number_of_threads_finds_the_same() {
 
 #[test]
 fn more_symbols_than_anybody_reads_are_counted_to_a_bound() {
-    let source: String = (0..60_000).map(|index| format!("const C{index}: u8 = 0;\n")).collect();
+    let source: String =
+        (0..60_000).map(|index| format!("const C{index}: u8 = 0;\n")).collect::<Vec<_>>().concat();
     let tree = Tree::new().file("a.rs", &source);
     check(
         &tree,

@@ -118,6 +118,7 @@ fn declares_to_read_what_it_outlines() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "snapshots")]
 fn tells_the_host_what_was_found_and_what_was_not_searched() {
     let check = |input: Value, expected: &Expect| {
         let tree = Tree::new()
@@ -130,117 +131,119 @@ fn tells_the_host_what_was_found_and_what_was_not_searched() {
     check(
         json!({ "depth": 2 }),
         &expect![[r#"
-        {
-          "cut": false,
-          "files": [
             {
-              "error_line": null,
-              "language": "Rust",
-              "lines": 4,
-              "path": "a.rs",
-              "symbols": [
+              "cut": false,
+              "files": [
                 {
-                  "depth": 0,
-                  "first": 2,
-                  "kind": "function",
-                  "last": 4,
-                  "name": "one",
-                  "text": "pub fn one()"
+                  "error_line": null,
+                  "language": "Rust",
+                  "lines": 4,
+                  "path": "a.rs",
+                  "symbols": [
+                    {
+                      "depth": 0,
+                      "first": 2,
+                      "kind": "function",
+                      "last": 4,
+                      "name": "one",
+                      "text": "pub fn one()"
+                    }
+                  ],
+                  "total": 1
+                },
+                {
+                  "error_line": null,
+                  "language": "Python",
+                  "lines": 3,
+                  "path": "b/c.py",
+                  "symbols": [
+                    {
+                      "depth": 0,
+                      "first": 1,
+                      "kind": "class",
+                      "last": 3,
+                      "name": "Two",
+                      "text": "class Two"
+                    },
+                    {
+                      "depth": 1,
+                      "first": 2,
+                      "kind": "method",
+                      "last": 3,
+                      "name": "two",
+                      "text": "def two(self)"
+                    }
+                  ],
+                  "total": 2
                 }
               ],
-              "total": 1
-            },
-            {
-              "error_line": null,
-              "language": "Python",
-              "lines": 3,
-              "path": "b/c.py",
-              "symbols": [
-                {
-                  "depth": 0,
-                  "first": 1,
-                  "kind": "class",
-                  "last": 3,
-                  "name": "Two",
-                  "text": "class Two"
+              "has_more": false,
+              "out_of_time": null,
+              "searched": 2,
+              "skipped": {
+                "binary": 0,
+                "denied": 0,
+                "hidden": 1,
+                "ignored": 0,
+                "not_unicode": 0,
+                "other_languages": {
+                  "md": 1
                 },
+                "too_large": 0,
+                "unreadable_directories": 0,
+                "unreadable_files": 0
+              },
+              "stopped": null,
+              "symbols": 3,
+              "total": 3,
+              "without_symbols": 0
+            }"#]],
+    );
+    check(
+        json!({ "name": "two", "role": "both" }),
+        &expect![[r#"
+            {
+              "cut": false,
+              "definitions": 1,
+              "has_more": false,
+              "out_of_time": null,
+              "places": [
                 {
                   "depth": 1,
                   "first": 2,
                   "kind": "method",
                   "last": 3,
                   "name": "two",
+                  "path": "b/c.py",
                   "text": "def two(self)"
+                },
+                {
+                  "depth": 0,
+                  "first": 3,
+                  "kind": "call",
+                  "last": 3,
+                  "name": "two",
+                  "path": "a.rs",
+                  "text": "two();"
                 }
               ],
-              "total": 2
-            }
-          ],
-          "has_more": false,
-          "out_of_time": null,
-          "searched": 2,
-          "skipped": {
-            "binary": 0,
-            "hidden": 1,
-            "ignored": 0,
-            "not_unicode": 0,
-            "other_languages": {
-              "md": 1
-            },
-            "too_large": 0,
-            "unreadable_directories": 0,
-            "unreadable_files": 0
-          },
-          "stopped": null,
-          "symbols": 3,
-          "total": 3,
-          "without_symbols": 0
-        }"#]],
-    );
-    check(
-        json!({ "name": "two", "role": "both" }),
-        &expect![[r#"
-        {
-          "cut": false,
-          "definitions": 1,
-          "has_more": false,
-          "out_of_time": null,
-          "places": [
-            {
-              "depth": 1,
-              "first": 2,
-              "kind": "method",
-              "last": 3,
-              "name": "two",
-              "path": "b/c.py",
-              "text": "def two(self)"
-            },
-            {
-              "depth": 0,
-              "first": 3,
-              "kind": "call",
-              "last": 3,
-              "name": "two",
-              "path": "a.rs",
-              "text": "two();"
-            }
-          ],
-          "references": 1,
-          "searched": 2,
-          "skipped": {
-            "binary": 0,
-            "hidden": 1,
-            "ignored": 0,
-            "not_unicode": 0,
-            "other_languages": {
-              "md": 1
-            },
-            "too_large": 0,
-            "unreadable_directories": 0,
-            "unreadable_files": 0
-          },
-          "stopped": null,
-          "with_errors": 0
-        }"#]],
+              "references": 1,
+              "searched": 2,
+              "skipped": {
+                "binary": 0,
+                "denied": 0,
+                "hidden": 1,
+                "ignored": 0,
+                "not_unicode": 0,
+                "other_languages": {
+                  "md": 1
+                },
+                "too_large": 0,
+                "unreadable_directories": 0,
+                "unreadable_files": 0
+              },
+              "stopped": null,
+              "with_errors": 0
+            }"#]],
     );
 }
