@@ -23,6 +23,7 @@ mod directory;
 mod grammar;
 mod other_shell;
 mod paths;
+mod standard_input;
 mod walk;
 
 #[cfg(feature = "sandbox")]
@@ -71,10 +72,11 @@ pub(crate) fn accesses(
             let end = analysis.end(&start);
             analysis.look_at_given();
             let is_understood = analysis.is_understood();
-            ReadScript { accesses: analysis.finish(script, description), is_understood, end }
+            ReadScript { accesses: analysis.finish(script, description, &end), is_understood, end }
         }
         Err(Unreadable(why)) => {
-            let end = if script.contains("cd ") { End::Untold } else { End::Same };
+            let moves = ["cd", "pushd", "popd"].iter().any(|command| script.contains(command));
+            let end = if moves { End::Untold } else { End::Same };
             ReadScript { accesses: unread(script, description, why), is_understood: false, end }
         }
     }
@@ -99,7 +101,7 @@ pub(crate) fn program_accesses(
             }
             analysis.look_at_given();
             let is_understood = analysis.is_understood();
-            (analysis.finish(command, description), is_understood)
+            (analysis.finish(command, description, &End::Same), is_understood)
         }
         Err(Unreadable(why)) => (unread(command, description, why), false),
     }
@@ -263,7 +265,7 @@ impl<'a> Analysis<'a> {
             && self.commands.iter().all(|(_, is_known)| *is_known)
     }
 
-    fn finish(mut self, script: &str, description: &str) -> Accesses {
+    fn finish(mut self, script: &str, description: &str, end: &End) -> Accesses {
         if self.accesses.len() > MOST_ACCESSES {
             return unread(script, description, "too many commands");
         }
@@ -274,7 +276,9 @@ impl<'a> Analysis<'a> {
         let mut commands = Vec::new();
         for (command, is_known) in self.commands {
             let execute = Access::execute(Resource::exact(EXEC, command));
-            let execute = if is_known { execute.unordered() } else { execute.exclusive() };
+            // Scripts after one that ends elsewhere start there; where it ends can be told another time if not now.
+            let moves = is_first && *end != End::Same;
+            let execute = if is_known && !moves { execute.unordered() } else { execute.exclusive() };
             commands.push(if is_first { described(execute, description) } else { execute });
             is_first = false;
         }

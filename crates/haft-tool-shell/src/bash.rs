@@ -143,7 +143,8 @@ impl Tool for Bash {
             None => match last_directories.start(scope.run(), workdir)? {
                 Some(directory) => {
                     // The call does not say so, and a decision about it is one about where it runs, too.
-                    let _ = write!(description, "(in {})", directory.as_str().escape_debug());
+                    let blank = if description.is_empty() { "" } else { " " };
+                    let _ = write!(description, "{blank}(in {})", directory.as_str().escape_debug());
                     directory
                 }
                 None => WorkdirPath::root(),

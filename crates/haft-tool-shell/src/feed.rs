@@ -6,8 +6,9 @@ use tokio::net::unix::pipe::Sender;
 
 use crate::terminal_end::TerminalEnd;
 
-/// What ends the input of a program that reads lines from a terminal, at the beginning of a line (Ctrl-D).
-const END: &[u8] = b"\x04";
+/// What ends the input of a program that reads lines from a terminal, at the beginning of a line (Ctrl-D). Within a line it
+/// gives the program what there is of it.
+const END: u8 = 0x04;
 
 /// Writes what a job reads.
 #[derive(Debug)]
@@ -24,11 +25,16 @@ impl Feed {
         }
     }
 
+    /// Tells whether the program can be typed to after its input has ended, as by keys that interrupt it.
+    pub(crate) fn stays(&self) -> bool {
+        matches!(self, Self::Terminal(_))
+    }
+
     /// Says that nothing more comes, where dropping this does not.
-    pub(crate) async fn end(&mut self) -> io::Result<()> {
+    pub(crate) async fn end(&mut self, is_in_line: bool) -> io::Result<()> {
         match self {
             Self::Pipe(_) => Ok(()),
-            Self::Terminal(end) => end.write_all(END).await,
+            Self::Terminal(end) => end.write_all(if is_in_line { &[END, END] } else { &[END] }).await,
         }
     }
 }

@@ -130,6 +130,7 @@ impl Steps {
 
 impl Known {
     fn set(&mut self, run: &RunId, path: String, by: u64) {
+        let by = self.runs.get(run).map_or(by, |last| last.by.max(by));
         self.runs.insert(run.clone(), Last { path, by });
         if self.runs.len() > MOST_RUNS
             && let Some(oldest) = self.runs.iter().min_by_key(|(_, last)| last.by).map(|(run, _)| run.clone())

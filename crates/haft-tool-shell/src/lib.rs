@@ -78,6 +78,7 @@ mod last_directory;
 mod output_stream;
 mod program;
 mod reduction;
+mod repeats;
 mod report;
 mod running;
 #[cfg(feature = "sandbox")]

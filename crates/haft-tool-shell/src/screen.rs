@@ -3,6 +3,7 @@ use std::num::NonZeroU16;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
+use crate::repeats::Repeats;
 use vt100::Parser;
 
 /// How large a terminal is, in characters.
@@ -17,7 +18,7 @@ pub(crate) struct ScreenSize {
 /// Its memory is bounded by its size: what has left it is not kept.
 pub(crate) struct Screen {
     size: ScreenSize,
-    parser: Mutex<Parser>,
+    parser: Mutex<(Repeats, Parser)>,
 }
 
 /// What stands on a terminal at one time.
@@ -32,20 +33,22 @@ pub(crate) struct Snapshot {
 
 impl Screen {
     pub(crate) fn new(size: ScreenSize) -> Self {
-        Self { size, parser: Mutex::new(empty(size)) }
+        Self { size, parser: Mutex::new((Repeats::default(), empty(size))) }
     }
 
     /// Takes what is printed. What the parser cannot take begins an empty screen.
     pub(crate) fn feed(&self, bytes: &[u8]) {
-        let mut parser = self.parser.lock().unwrap_or_else(PoisonError::into_inner);
-        if catch_unwind(AssertUnwindSafe(|| parser.process(bytes))).is_err() {
+        let mut locked = self.parser.lock().unwrap_or_else(PoisonError::into_inner);
+        let (repeats, parser) = &mut *locked;
+        let bytes = repeats.bounded(bytes, self.size.columns.get());
+        if catch_unwind(AssertUnwindSafe(|| parser.process(&bytes))).is_err() {
             *parser = empty(self.size);
         }
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
-        let parser = self.parser.lock().unwrap_or_else(PoisonError::into_inner);
-        let screen = parser.screen();
+        let locked = self.parser.lock().unwrap_or_else(PoisonError::into_inner);
+        let screen = locked.1.screen();
         let rows: Vec<String> =
             screen.rows(0, self.size.columns.get()).map(|row| row.trim_end().to_owned()).collect();
         let used = rows.iter().rposition(|row| !row.is_empty()).map_or(0, |last| last + 1);

@@ -5,7 +5,7 @@ use super::directory::Current;
 use super::paths::Place;
 use crate::catalogue::Word;
 use crate::syntax::Unreadable;
-use haft_tools_core::AccessMode;
+use haft_tools_core::{Access, AccessMode};
 use haft_workdir::EntryKind;
 use std::path::Path;
 
@@ -35,7 +35,7 @@ impl Analysis<'_> {
     /// Takes into account what a command does to the shell. Tells whether it runs its own words.
     pub(super) fn builtin(&mut self, words: &[Word]) -> Result<bool, Unreadable> {
         let Some((name, arguments)) = words.split_first() else { return Ok(false) };
-        self.stops |= name.text == "set" && arguments.iter().any(|word| word.text.contains('e'));
+        self.stops |= name.text == "set" && arguments.iter().any(|word| word.text.contains(['e', 'u']));
         match name.text.as_str() {
             "cd" => self.change_directory(arguments),
             "exit" | "exec" | "return" | "logout" => self.leaves = true,
@@ -110,18 +110,28 @@ impl Analysis<'_> {
         self.current = match self.place(&path) {
             Ok(Place::Inside(found)) => {
                 let kind = self.surroundings.workdir.kind(&found);
-                let is_sure = matches!(kind, Ok(EntryKind::Directory)) && !self.is_unsure();
+                let is_sure = matches!(kind, Ok(EntryKind::Directory))
+                    && !self.is_unsure()
+                    && !self.has_changed_things();
                 let text = if found.is_root() { "" } else { found.as_str() };
                 // Behind a link bash takes `..` for where it came from, and programs do not.
                 let is_plain = !self.passes_link(&path, text);
                 if is_plain { Current::Inside { path: text.to_owned(), is_sure } } else { Current::Unknown }
             }
             Ok(Place::Outside(found, None)) => {
-                let is_sure = Path::new(&found).is_dir() && !self.is_unsure();
+                let is_sure = Path::new(&found).is_dir() && !self.is_unsure() && !self.has_changed_things();
                 Current::Outside { path: found, is_sure }
             }
             Ok(Place::Outside(_, Some(_))) | Err(_) => Current::Unknown,
         };
+    }
+
+    /// Tells whether what comes before may have changed which directories there are.
+    fn has_changed_things(&self) -> bool {
+        let writes = |access: &Access| access.mode() != Some(AccessMode::Read);
+        !self.reasons.is_empty()
+            || self.accesses.iter().any(writes)
+            || self.commands.iter().any(|(_, is_known)| !*is_known)
     }
 
     fn is_unsure(&self) -> bool {

@@ -3,6 +3,7 @@
 use super::assignment::Kind;
 use super::directory::Current;
 use super::other_shell;
+use super::standard_input::StandardInput;
 use super::{Analysis, canonical};
 use crate::catalogue::{Effects, Nested, Target, Word};
 use crate::syntax::{Unreadable, quoted, scan};
@@ -22,13 +23,15 @@ impl Analysis<'_> {
     pub(super) fn simple(&mut self, command: &SimpleCommand) -> Result<(), Unreadable> {
         let mut words = Vec::new();
         let mut variables = Vec::new();
-        let mut input = None;
+        let mut input = StandardInput::Same;
         for item in command.prefix.iter().flat_map(|prefix| &prefix.0) {
             match item {
                 CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => {
                     variables.push((self.assignment(assignment)?, word.value.as_str()));
                 }
-                CommandPrefixOrSuffixItem::IoRedirect(redirect) => input = self.redirect(redirect)?.or(input),
+                CommandPrefixOrSuffixItem::IoRedirect(redirect) => {
+                    input = self.redirect(redirect)?.after(input);
+                }
                 CommandPrefixOrSuffixItem::Word(_) | CommandPrefixOrSuffixItem::ProcessSubstitution(..) => {
                     return Err(Unreadable("a command that begins with something else"));
                 }
@@ -39,7 +42,9 @@ impl Analysis<'_> {
         }
         for item in command.suffix.iter().flat_map(|suffix| &suffix.0) {
             match item {
-                CommandPrefixOrSuffixItem::IoRedirect(redirect) => input = self.redirect(redirect)?.or(input),
+                CommandPrefixOrSuffixItem::IoRedirect(redirect) => {
+                    input = self.redirect(redirect)?.after(input);
+                }
                 CommandPrefixOrSuffixItem::Word(word) => words.push(self.word(&word.value)?),
                 CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => match assignment.value {
                     AssignmentValue::Scalar(_) => words.push(self.word(&word.value)?),
@@ -64,7 +69,7 @@ impl Analysis<'_> {
             return Ok(());
         }
         let settings = self.settings(&variables, &words);
-        self.words(words, &settings, input.as_deref())
+        self.words(words, &settings, input.text())
     }
 
     /// The assignments before a command that matter to it, as the beginning of its text.
@@ -147,7 +152,10 @@ impl Analysis<'_> {
     ) -> Result<(), Unreadable> {
         let base = words[0].text.rsplit('/').next().unwrap_or_default();
         let is_shell = SHELLS.contains(&base);
-        let is_told = input.is_some_and(|input| is_shell && other_shell::reads_script_alike(base, input));
+        // Commands of a script read on where the shell has read to, which is the end of a line.
+        let is_line = |input: &str| !input.trim_end_matches('\n').contains('\n');
+        let is_told = input
+            .is_some_and(|input| is_shell && is_line(input) && other_shell::reads_script_alike(base, input));
         if is_program && !is_told {
             self.opaque(format!("what `{}` reads and runs", canonical(words)));
         }

@@ -2,6 +2,7 @@
 
 use super::Analysis;
 use super::directory::Current;
+use super::standard_input::StandardInput;
 use crate::catalogue::Word;
 use crate::syntax::{Unreadable, is_constant, scan_document};
 use brush_parser::ast::{
@@ -241,31 +242,42 @@ impl Analysis<'_> {
             .try_for_each(|redirect| self.redirect(redirect).map(drop))
     }
 
-    /// Reads a redirection, and returns the text that it gives to the standard input, if that is known.
-    pub(super) fn redirect(&mut self, redirect: &IoRedirect) -> Result<Option<String>, Unreadable> {
+    /// Reads a redirection, and says what it makes of the standard input.
+    pub(super) fn redirect(&mut self, redirect: &IoRedirect) -> Result<StandardInput, Unreadable> {
         match redirect {
-            IoRedirect::File(_, kind, target) => self.file_redirect(kind, target)?,
+            IoRedirect::File(descriptor, kind, target) => {
+                self.file_redirect(kind, target)?;
+                let is_input = matches!(
+                    kind,
+                    IoFileRedirectKind::Read
+                        | IoFileRedirectKind::ReadAndWrite
+                        | IoFileRedirectKind::DuplicateInput
+                );
+                let descriptor = descriptor.unwrap_or(i32::from(!is_input));
+                Ok(StandardInput::of(Some(descriptor), StandardInput::Unknown))
+            }
             IoRedirect::OutputAndError(target, _) => {
                 let word = self.word(&target.value)?;
                 self.redirect_to(&word);
+                Ok(StandardInput::Same)
             }
-            IoRedirect::HereDocument(_, document) => {
+            IoRedirect::HereDocument(descriptor, document) => {
                 if !document.requires_expansion {
-                    return Ok(Some(document.doc.value.clone()));
+                    let text = StandardInput::Text(document.doc.value.clone());
+                    return Ok(StandardInput::of(*descriptor, text));
                 }
                 let word = scan_document(&document.doc.value)?;
                 if let Some(hazard) = word.hazard {
                     self.opaque(format!("a here-document has {hazard}"));
                 }
                 word.scripts.iter().try_for_each(|script| self.script_apart(script))?;
-                return Ok(word.is_literal.then_some(word.text));
+                Ok(StandardInput::of(*descriptor, word.is_literal.then_some(word.text).into()))
             }
-            IoRedirect::HereString(_, word) => {
+            IoRedirect::HereString(descriptor, word) => {
                 let word = self.word(&word.value)?;
-                return Ok(word.is_literal.then_some(word.text));
+                Ok(StandardInput::of(*descriptor, word.is_literal.then_some(word.text).into()))
             }
         }
-        Ok(None)
     }
 
     fn file_redirect(&mut self, kind: &IoFileRedirectKind, target: &IoFileRedirectTarget) -> Read {

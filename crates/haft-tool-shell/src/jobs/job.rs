@@ -196,10 +196,12 @@ impl Job {
         };
         let write = async {
             sender.write_all(text.as_bytes()).await?;
-            if closes { sender.end().await } else { Ok(()) }
+            let is_in_line = !text.is_empty() && !text.ends_with(['\n', '\r']);
+            if closes { sender.end(is_in_line).await } else { Ok(()) }
         };
         let written = timeout(WRITING, write).await;
-        if closes || matches!(written, Ok(Err(_))) {
+        let is_closed = closes && !sender.stays();
+        if is_closed || matches!(written, Ok(Err(_))) {
             *input = None;
         }
         match written {

@@ -191,6 +191,16 @@ fn an_interpreter_does_not_run_unasked_what_comes_to_it_otherwise() {
         "zsh <<E\nls\nE",
         "sh <<E\nls &> x\nE",
         "bash <<E\n$x\nE",
+        // Another descriptor, or another input after it.
+        "echo rm x | bash 3<<< ls",
+        "bash <<< ls < a",
+        "bash <<E < a\nls\nE",
+        "bash <<< ls <&3",
+        "bash <<< ls < <(echo rm x)",
+        "bash <<< ls 0> a",
+        // Commands of the script can read the rest of it.
+        "bash <<'E'\nread -N5 x\necho rm -rf src\nE",
+        "bash <<'E'\nls\nls\nE",
     ] {
         assert_eq!(rules.decide(script), Decision::Ask, "{script}");
     }

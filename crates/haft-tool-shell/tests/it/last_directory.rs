@@ -238,12 +238,11 @@ async fn each_run_has_its_own() {
 }
 
 #[tokio::test]
-async fn of_calls_that_overlap_the_last_one_says_where_it_goes_on() {
+async fn calls_of_a_batch_run_where_they_would_one_after_the_other() {
     let tree = Tree::new().directory("a").directory("b");
     let registry = ToolRegistry::new().with(Bash::new(tree.workdir(), Environment::minimal())).unwrap();
     let executor = LocalExecutor::builder(registry).approver(AllowAll).build();
-    // The first one ends last.
-    let scripts = ["cd a; sleep 0.3", "cd b; sleep 0.1", "true"];
+    let scripts = ["cd a; sleep 0.2", "cd ../b", "pwd > /dev/null", "true"];
     let calls = scripts.iter().enumerate().map(|(index, script)| {
         haft_core::ToolCall::new(format!("c{index}").parse().unwrap(), "bash", json!({ "command": script }))
     });
@@ -251,7 +250,8 @@ async fn of_calls_that_overlap_the_last_one_says_where_it_goes_on() {
     let ran: Vec<&Value> = replies.iter().map(|reply| &reply.output.details["directory"]).collect();
     let last = haft_core::ToolCall::new("c9".parse().unwrap(), "bash", json!({ "command": "true" }));
     let after = executor.execute_batch(Batch::new(scope(), vec![last])).await.into_replies().unwrap();
-    assert_eq!((ran, &after[0].output.details["directory"]), (vec![&json!("."); 3], &json!("b")));
+    assert_eq!(ran, [&json!("."), &json!("a"), &json!("b"), &json!("b")]);
+    assert_eq!(after[0].output.details["directory"], json!("b"));
 }
 
 #[tokio::test]

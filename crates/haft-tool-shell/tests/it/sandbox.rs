@@ -325,11 +325,10 @@ async fn a_job_serves_on_the_port_that_was_declared_and_on_no_other() {
         return;
     }
     // The sandbox knows ports and not addresses; these are free at this moment, and most likely stay so.
-    let free = || {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a port");
-        listener.local_addr().expect("it has one").port()
-    };
-    let (port, other) = (free(), free());
+    let held = [0; 3].map(|_| std::net::TcpListener::bind("127.0.0.1:0").expect("there is a port"));
+    let [port, other, third] =
+        held.each_ref().map(|listener| listener.local_addr().expect("it has one").port());
+    drop(held);
     let tree = Tree::new();
     let jobs = Jobs::new(ScriptOutputs::spilling_into(tree.path().join(".outputs")));
     let bash = Bash::new(tree.workdir(), environment()).sandbox(sandbox()).jobs(&jobs);
@@ -341,7 +340,7 @@ async fn a_job_serves_on_the_port_that_was_declared_and_on_no_other() {
     };
     let reply = shell.call(json!({ "command": serve(port), "background": true, "port": port })).await;
     assert!(reply.output.to_text().contains("[the job `j1` is ready]"), "{}", reply.output.to_text());
-    let reply = shell.call(json!({ "command": serve(other), "background": true, "port": free() })).await;
+    let reply = shell.call(json!({ "command": serve(other), "background": true, "port": third })).await;
     let text = reply.output.to_text();
     assert!(text.contains("Permission denied") && text.contains("ended before it was ready"), "{text}");
     jobs.end().await;

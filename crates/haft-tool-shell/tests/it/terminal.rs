@@ -107,6 +107,7 @@ async fn what_is_written_is_typed() {
     assert_eq!(closed.status, ReplyStatus::Ok, "{}", closed.output.to_text());
     screen_with(&desk, "over").await;
     desk.call("job_signal", json!({ "job": "j1", "signal": "interrupt" })).await;
+    over(&desk).await;
     expect![[r#"
         Name? ann
         hello, ann
@@ -124,12 +125,20 @@ async fn the_keys_that_interrupt_do() {
     start(&desk, "trap 'echo caught; exit 7' INT; echo ready; while :; do sleep 0.01; done").await;
     screen_with(&desk, "ready").await;
     write(&desk, "\u{3}").await;
+    over(&desk).await;
     expect![[r#"
         ready
         ^Ccaught
         [screen of 6 rows and 40 columns, the cursor in row 3, column 1]
-        [job `j1`: ended, exit code 7, and what it has started is still running; cursor 17]"#]]
+        [job `j1`: ended, exit code 7; cursor 17]"#]]
     .assert_eq(&screen_with(&desk, "exit code 7").await);
+    desk.shell.is_deserted().await;
+}
+
+/// Waits until everything that came of the job has ended.
+async fn over(desk: &Desk) {
+    let waited = desk.call("job_wait", json!({ "jobs": ["j1"] })).await;
+    assert_eq!(waited.status, ReplyStatus::Ok, "{}", waited.output.to_text());
 }
 
 #[tokio::test]
@@ -156,9 +165,37 @@ async fn everything_ends_with_it() {
 #[tokio::test]
 async fn what_it_leaves_running_is_still_of_the_job() {
     let desk = Desk::new();
-    start(&desk, "setsid nohup sleep 61 > /dev/null 2>&1 & sleep 0.1; echo done").await;
+    start(&desk, "setsid sh -c 'touch ready; exec sleep 61' > /dev/null 2>&1 & until [ -e ready ]; do sleep 0.01; done; echo done").await;
     let text = screen_with(&desk, "still running").await;
     assert!(text.contains("ended, exit code 0, and what it has started is still running"), "{text}");
+    desk.call("job_signal", json!({ "job": "j1" })).await;
+    desk.shell.is_deserted().await;
+}
+
+#[tokio::test]
+async fn its_input_ends_within_a_line_and_its_keys_stay() {
+    let desk = Desk::new();
+    start(&desk, "cat; echo over; trap 'echo caught; exit 5' INT; while :; do sleep 0.01; done").await;
+    desk.call("job_write", json!({ "job": "j1", "text": "abc", "close": true })).await;
+    screen_with(&desk, "over").await;
+    write(&desk, "\u{3}").await;
+    over(&desk).await;
+    screen_with(&desk, "exit code 5").await;
+    desk.shell.is_deserted().await;
+}
+
+#[tokio::test]
+async fn one_that_was_closed_and_opened_again_holds_nobody_up() {
+    let desk = Desk::new();
+    start(&desk, "echo begun; exec 0<&- 1>&- 2>&-; sleep 1; exec 0<>/dev/tty; touch reopened; sleep 61")
+        .await;
+    while !desk.shell.tree.path().join("reopened").exists() {
+        sleep(std::time::Duration::from_millis(10)).await;
+    }
+    // More than the terminal takes of what nobody reads.
+    for _ in 0..2 {
+        desk.call("job_write", json!({ "job": "j1", "text": "x\n".repeat(16_000) })).await;
+    }
     desk.call("job_signal", json!({ "job": "j1" })).await;
     desk.shell.is_deserted().await;
 }
