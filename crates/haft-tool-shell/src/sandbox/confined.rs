@@ -49,9 +49,10 @@ impl ShellSandbox {
     pub(crate) fn confined(&self, script: &Script, directory: &Path) -> Result<Confined, ToolError> {
         let surroundings = &*script.surroundings;
         let mut bounds = Bounds::new(self, surroundings, script.is_understood);
-        bounds.allow(script.accesses.iter());
+        let port = script.waiting.port();
+        bounds.allow(script.accesses.iter(), port);
         bounds.protect(script.accesses.iter(), directory);
-        if let Some(port) = script.waiting.port() {
+        if let Some(port) = port {
             bounds.confinement = std::mem::take(&mut bounds.confinement).serve(port);
         }
         let Bounds { confinement, watched, .. } = bounds;
@@ -224,8 +225,12 @@ impl<'a> Bounds<'a> {
         self.writable.insert(path.to_owned());
     }
 
-    /// Opens what was declared.
-    fn allow<'b>(&mut self, accesses: impl Iterator<Item = &'b Access> + Clone) {
+    /// Opens what was declared, but for the port that is tried from outside: the script serves there.
+    fn allow<'b>(
+        &mut self,
+        accesses: impl DoubleEndedIterator<Item = &'b Access> + Clone,
+        served: Option<u16>,
+    ) {
         for (mode, resource) in accesses.clone().filter_map(|access| access.mode().zip(access.resource())) {
             let Some(path) = self.host_path(resource) else { continue };
             match mode {
@@ -241,12 +246,23 @@ impl<'a> Bounds<'a> {
         if accesses.clone().any(has_local) {
             confinement = confinement.local_sockets();
         }
-        let network = match (requests::network(accesses), self.is_understood) {
+        let mut tried = served.map(|port| format!("127.0.0.1:{port}"));
+        // It is declared behind all that the script does itself.
+        let connects = accesses.rev().filter(|access| {
+            let is_it = access.resource().map(Resource::path) == tried.as_deref() && tried.is_some();
+            if is_it {
+                tried = None;
+            }
+            !is_it
+        });
+        let network = match (requests::network(connects), self.is_understood) {
             (Some(Network::Ports(mut ports)), _) => {
                 ports.extend(self.proxies());
                 Network::Ports(ports)
             }
             (Some(network), _) => network,
+            // Where it serves it is reached from outside, so the network is not its own.
+            (None, _) if served.is_some() => Network::Ports(BTreeSet::new()),
             (None, true) => Network::None,
             (None, false) => Network::Loopback,
         };

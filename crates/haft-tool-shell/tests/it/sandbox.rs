@@ -348,6 +348,27 @@ async fn a_job_serves_on_the_port_that_was_declared_and_on_no_other() {
 }
 
 #[tokio::test]
+async fn a_job_connects_nowhere_because_of_the_port_it_is_waited_for_on() {
+    if !is_there() {
+        return;
+    }
+    let listener = std::net::TcpListener::bind("127.0.0.2:0").expect("there is a port");
+    let port = listener.local_addr().expect("it has one").port();
+    let tree = Tree::new();
+    let jobs = Jobs::new(ScriptOutputs::spilling_into(tree.path().join(".outputs")));
+    let bash = Bash::new(tree.workdir(), environment()).sandbox(sandbox()).jobs(&jobs);
+    let shell = Shell::of(tree, ToolRegistry::new().with(bash).expect("it is the only tool"));
+    let command = format!(
+        "python3 -c 'import socket; socket.create_connection((\"127.0.0.2\", {port})); print(\"connected\")' 2>&1"
+    );
+    let reply = shell.call(json!({ "command": command, "background": true, "port": port })).await;
+    let text = reply.output.to_text();
+    assert!(text.contains("Permission denied") && !text.contains("\nconnected"), "{text}");
+    jobs.end().await;
+    shell.is_deserted().await;
+}
+
+#[tokio::test]
 async fn a_job_with_a_terminal_is_confined_like_any_other() {
     if !is_there() {
         return;
