@@ -4,7 +4,7 @@ mod report;
 mod search;
 
 use crate::options::SearchOptions;
-use crate::start::Start;
+use crate::start::{Start, everything_in};
 use crate::watch::run_blocking;
 use async_trait::async_trait;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
@@ -102,8 +102,8 @@ impl Request {
 #[async_trait]
 impl Action for Request {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
-        let searched = Start::Directory(self.start.clone()).searched();
-        run_blocking(cx, self.options.deadline, [searched], move |watch| {
+        let searched = [everything_in(&self.start)];
+        run_blocking(cx, self.options.deadline, searched, move |watch| {
             let findings = search::search(&self, watch)?;
             Ok(report::output(&self, &findings))
         })

@@ -5,7 +5,7 @@ mod report;
 use crate::options::SearchOptions;
 use crate::order::Order;
 use crate::path_pattern::PathPattern;
-use crate::start::Start;
+use crate::start::{Start, everything_in};
 use crate::watch::run_blocking;
 use async_trait::async_trait;
 use haft_core::{Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
@@ -116,8 +116,8 @@ fn below_root<'p>(workdir: &Workdir, start: &WorkdirPath, pattern: &'p str) -> &
 #[async_trait]
 impl Action for Request {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
-        let searched = Start::Directory(self.start.clone()).searched();
-        run_blocking(cx, self.options.deadline, [searched], move |watch| {
+        let searched = [everything_in(&self.start)];
+        run_blocking(cx, self.options.deadline, searched, move |watch| {
             let findings = find::find(&self, watch)?;
             Ok(report::output(&self, &findings))
         })

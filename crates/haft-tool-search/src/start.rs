@@ -1,7 +1,8 @@
+use crate::scan::Seed;
 use crate::wording::Quoted;
 use haft_core::{ToolError, ToolErrorKind};
 use haft_tools_core::{Access, CallContext, Resource, Scheme};
-use haft_workdir::{EntryKind, Error, ResolveError, Workdir, WorkdirPath};
+use haft_workdir::{EntryKind, Error, ResolveError, WalkOptions, Workdir, WorkdirPath};
 use std::iter;
 
 /// The scheme under which files of the working directory are declared.
@@ -47,6 +48,18 @@ impl Start {
         }
     }
 
+    /// Begins a search from here; only what is there is looked up.
+    pub(crate) fn seed(&self, workdir: &Workdir, options: WalkOptions) -> Result<Seed, ToolError> {
+        match self {
+            Self::File(path) => {
+                // A directory that took the place of the file is not what was permitted.
+                workdir.open_file(path).map_err(refused)?;
+                Ok(Seed::File(path.clone()))
+            }
+            Self::Directory(path) => seed_in(workdir, path, options),
+        }
+    }
+
     pub(crate) fn path(&self) -> &WorkdirPath {
         match self {
             Self::File(path) | Self::Directory(path) => path,
@@ -70,15 +83,32 @@ impl Start {
     pub(crate) fn searched(&self) -> Access {
         match self {
             Self::File(path) => Access::read(exactly(path)),
-            Self::Directory(path) => Access::read(tree(path)),
+            Self::Directory(path) => everything_in(path),
         }
     }
 }
 
-/// Tells whether something that a search meets is denied to it; of a directory, all that is in it.
+/// Begins a search of a directory.
+pub(crate) fn seed_in(
+    workdir: &Workdir,
+    path: &WorkdirPath,
+    options: WalkOptions,
+) -> Result<Seed, ToolError> {
+    let listing = workdir.walk_directory(path, options).list();
+    listing.map(Seed::Directory).map_err(refused)
+}
+
+/// What a search of a directory looks at.
+pub(crate) fn everything_in(directory: &WorkdirPath) -> Access {
+    Access::read(tree(directory))
+}
+
+/// Tells whether something that a search meets is denied to it; of a directory, itself or all that is in it.
 pub(crate) fn is_denied(cx: &CallContext, path: &WorkdirPath, kind: EntryKind) -> bool {
-    cx.denies(&Access::read(exactly(path)))
-        || (kind == EntryKind::Directory && cx.denies(&Access::read(tree(path)).sifted()))
+    cx.denies(&match kind {
+        EntryKind::Directory => everything_in(path).sifted(),
+        _ => Access::read(exactly(path)),
+    })
 }
 
 fn exactly(path: &WorkdirPath) -> Resource {

@@ -37,16 +37,18 @@ pub(crate) fn not_searched(parts: &[(u64, &str, &str)]) -> String {
     if parts.is_empty() { String::new() } else { format!("not searched: {}", parts.join(", ")) }
 }
 
-/// Says of entries why they were passed by.
-pub(crate) const DENIED: &str = " that the policy denies";
+/// What a walk could not look at, for [`not_searched`].
+pub(crate) fn not_walked(skipped: Skipped) -> [(u64, &'static str, &'static str); 3] {
+    [
+        (skipped.unreadable, "directory", " that cannot be listed"),
+        (skipped.not_unicode, "entry", " with a name that is not UTF-8"),
+        (skipped.held_back, "entry", " that the policy denies"),
+    ]
+}
 
 /// Says what a search for names could not look at; empty where that is nothing.
 pub(crate) fn not_listed(skipped: Skipped) -> String {
-    not_searched(&[
-        (skipped.unreadable, "directory", " that cannot be listed"),
-        (skipped.not_unicode, "entry", " with a name that is not UTF-8"),
-        (skipped.held_back, "entry", DENIED),
-    ])
+    not_searched(&not_walked(skipped))
 }
 
 /// Adds a line, unless it is empty.

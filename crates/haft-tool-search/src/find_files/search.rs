@@ -1,7 +1,7 @@
 use super::Request;
 use super::rank::{Rank, Ranking};
-use crate::scan::{Place, Rest, Seed, Take, Visit, scan};
-use crate::start::refused;
+use crate::scan::{Place, Rest, Take, Visit, scan};
+use crate::start::seed_in;
 use crate::watch::{Halt, Stop, Watch};
 use haft_core::ToolError;
 use haft_workdir::{EntryKind, Skipped, WalkListing, WalkOptions, WorkdirPath};
@@ -39,14 +39,14 @@ pub(super) fn search(request: &Request, watch: &dyn Watch) -> Result<Findings, T
 
 fn search_with(request: &Request, with_typos: bool, watch: &dyn Watch) -> Result<Findings, ToolError> {
     let options = WalkOptions::default().hidden(request.hidden).ignored(request.no_ignore);
-    let listing = request.workdir.walk_directory(&request.start, options).list().map_err(refused)?;
+    let seeds = vec![seed_in(&request.workdir, &request.start, options)?];
     let visit = FindVisit { request, with_typos };
     let best = Best {
         heap: BinaryHeap::new(),
         limit: request.limit,
         findings: Findings { with_typos, ..Findings::default() },
     };
-    let (best, rest) = scan(&visit, best, vec![Seed::Directory(listing)], request.options.threads, watch)?;
+    let (best, rest) = scan(&visit, best, seeds, request.options.threads, watch)?;
     let paths = best.heap.into_sorted_vec().into_iter().map(|rank| rank.path).collect();
     Ok(Findings { paths, rest, ..best.findings })
 }

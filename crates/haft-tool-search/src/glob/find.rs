@@ -1,8 +1,8 @@
 use super::Request;
 use crate::left_out::{LeftOut, PassedBy};
 use crate::order::Order;
-use crate::scan::{Place, Rest, Seed, Take, Visit, scan};
-use crate::start::refused;
+use crate::scan::{Place, Rest, Take, Visit, scan};
+use crate::start::seed_in;
 use crate::watch::{Cancelled, Halt, Stop, Watch};
 use haft_core::ToolError;
 use haft_workdir::{EntryKind, Skipped, WalkListing, WalkOptions, Workdir, WorkdirPath};
@@ -53,7 +53,7 @@ impl Near {
 pub(super) fn find(request: &Request, watch: &dyn Watch) -> Result<Findings, ToolError> {
     let Request { workdir, start, .. } = request;
     let options = WalkOptions::default().hidden(request.hidden).ignored(request.no_ignore);
-    let listing = workdir.walk_directory(start, options).list().map_err(refused)?;
+    let seeds = vec![seed_in(workdir, start, options)?];
     let has_enough = AtomicBool::new(false);
     let visit = GlobVisit { request, has_match: AtomicBool::new(false), has_enough: &has_enough };
     let gathered = Gathered {
@@ -62,7 +62,6 @@ pub(super) fn find(request: &Request, watch: &dyn Watch) -> Result<Findings, Too
         has_enough: &has_enough,
         passed_by: PassedBy::default(),
     };
-    let seeds = vec![Seed::Directory(listing)];
     let (gathered, rest) = scan(&visit, gathered, seeds, request.options.threads, watch)?;
     let Gathered { mut findings, first, passed_by, .. } = gathered;
     findings.paths = first.into_paths();

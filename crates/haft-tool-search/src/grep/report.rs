@@ -7,7 +7,7 @@ use super::visit::Tally;
 use crate::page::End;
 use crate::scan::Rest;
 use crate::start::Start;
-use crate::wording::{DENIED, Quoted, counted, not_searched, push_line};
+use crate::wording::{Quoted, counted, not_searched, not_walked, push_line};
 use haft_core::ToolOutput;
 use haft_workdir::WorkdirPath;
 use serde_json::{Value, json};
@@ -174,14 +174,12 @@ impl Tally {
         } else {
             format!(" from a line over {most} on")
         };
-        not_searched(&[
+        let files = [
             (self.binary, "binary file", ""),
-            (self.too_large, "file", &too_large),
+            (self.too_large, "file", &*too_large),
             (self.unreadable_files, "file", " that cannot be read"),
-            (self.unreadable_directories, "directory", " that cannot be listed"),
-            (self.not_unicode, "entry", " with a name that is not UTF-8"),
-            (self.denied, "entry", DENIED),
-        ])
+        ];
+        not_searched(&[&files[..], &not_walked(self.skipped)].concat())
     }
 }
 
@@ -196,14 +194,14 @@ fn details(findings: &Findings) -> Value {
         "has_more": has_more,
         "searched": tally.searched,
         "skipped": {
-            "hidden": tally.hidden,
-            "ignored": tally.ignored,
+            "hidden": tally.skipped.hidden,
+            "ignored": tally.skipped.ignored,
             "binary": tally.binary,
             "too_large": tally.too_large,
             "unreadable_files": tally.unreadable_files,
-            "unreadable_directories": tally.unreadable_directories,
-            "not_unicode": tally.not_unicode,
-            "denied": tally.denied,
+            "unreadable_directories": tally.skipped.unreadable,
+            "not_unicode": tally.skipped.not_unicode,
+            "denied": tally.skipped.held_back,
         },
         "cut": cut,
         "stopped": match end {

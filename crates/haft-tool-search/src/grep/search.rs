@@ -6,8 +6,7 @@ use super::visit::{GrepVisit, Needed, Tally};
 use crate::left_out::LeftOut;
 use crate::order::Order;
 use crate::page::End;
-use crate::scan::{Rest, Seed, scan};
-use crate::start::{Start, refused};
+use crate::scan::{Rest, scan};
 use crate::watch::Watch;
 use haft_core::ToolError;
 use haft_workdir::{WalkOptions, WorkdirPath};
@@ -37,7 +36,9 @@ pub(super) struct Findings {
 
 /// Searches what the request asks for.
 pub(super) fn search(request: &Request, watch: &dyn Watch) -> Result<Findings, ToolError> {
-    let seeds = request.starts.iter().map(|start| seed(request, start)).collect::<Result<_, _>>()?;
+    let options = WalkOptions::default().hidden(request.hidden).ignored(request.no_ignore);
+    let seeds = request.starts.iter().map(|start| start.seed(&request.workdir, options));
+    let seeds = seeds.collect::<Result<_, _>>()?;
     let needed = Needed::default();
     let visit = GrepVisit { request, needed: &needed };
     let output = Output::new(request, &needed, watch);
@@ -58,21 +59,6 @@ pub(super) fn search(request: &Request, watch: &dyn Watch) -> Result<Findings, T
     };
     let (text, cut) = (page.text, page.cut);
     Ok(Findings { text, shown, files, total, has_more, tally, cut, end, rest, overlooked })
-}
-
-fn seed(request: &Request, start: &Start) -> Result<Seed, ToolError> {
-    match start {
-        Start::File(path) => {
-            // A directory that took the place of the file is not what was permitted.
-            request.workdir.open_file(path).map_err(refused)?;
-            Ok(Seed::File(path.clone()))
-        }
-        Start::Directory(start) => {
-            let options = WalkOptions::default().hidden(request.hidden).ignored(request.no_ignore);
-            let listing = request.workdir.walk_directory(start, options).list();
-            Ok(Seed::Directory(listing.map_err(refused)?))
-        }
-    }
 }
 
 #[cfg(test)]

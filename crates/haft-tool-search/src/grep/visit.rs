@@ -8,7 +8,7 @@ use crate::order::Order;
 use crate::scan::{Place, Visit};
 use crate::watch::{Halt, Stop};
 use crate::wording::OneLine;
-use haft_workdir::{EntryKind, Error, Metadata, WalkListing, WorkdirPath};
+use haft_workdir::{EntryKind, Error, Metadata, Skipped, WalkListing, WorkdirPath};
 use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -22,28 +22,19 @@ pub(super) struct Tally {
     pub(super) binary: u64,
     pub(super) too_large: u64,
     pub(super) unreadable_files: u64,
-    pub(super) unreadable_directories: u64,
-    pub(super) not_unicode: u64,
-    /// Entries that the policy denies.
-    pub(super) denied: u64,
-    pub(super) hidden: u64,
-    pub(super) ignored: u64,
+    pub(super) skipped: Skipped,
     pub(super) passed_by: PassedBy,
 }
 
 impl Tally {
     pub(super) fn add(&mut self, other: Self) {
-        let Self { searched, binary, too_large, unreadable_files, unreadable_directories, .. } = other;
+        let Self { searched, binary, too_large, unreadable_files, skipped, passed_by } = other;
         self.searched += searched;
         self.binary += binary;
         self.too_large += too_large;
         self.unreadable_files += unreadable_files;
-        self.unreadable_directories += unreadable_directories;
-        self.not_unicode += other.not_unicode;
-        self.denied += other.denied;
-        self.hidden += other.hidden;
-        self.ignored += other.ignored;
-        self.passed_by.append(other.passed_by);
+        self.skipped += skipped;
+        self.passed_by.append(passed_by);
     }
 }
 
@@ -121,12 +112,8 @@ impl<'r> Visit for GrepVisit<'r> {
     }
 
     fn choose(&self, start: &WorkdirPath, listing: &WalkListing, part: &mut Part) -> Vec<usize> {
-        let skipped = listing.skipped();
         let tally = part.tally();
-        tally.hidden += skipped.hidden;
-        tally.ignored += skipped.ignored;
-        tally.not_unicode += skipped.not_unicode;
-        tally.denied += skipped.held_back;
+        tally.skipped += listing.skipped();
         tally.passed_by.add(listing);
         let takes = self.request.filter.below(start, listing.path());
         let entries = listing.entries().iter().enumerate();
@@ -139,7 +126,7 @@ impl<'r> Visit for GrepVisit<'r> {
     }
 
     fn unreadable(&self, part: &mut Part) {
-        part.tally().unreadable_directories += 1;
+        part.tally().skipped.unreadable += 1;
     }
 
     fn visit(

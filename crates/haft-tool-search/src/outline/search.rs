@@ -2,8 +2,7 @@ use super::named::Places;
 use super::outlined::Outlined;
 use super::visit::OutlineVisit;
 use super::{Request, named_report, outlined_report};
-use crate::scan::{Seed, scan};
-use crate::start::{Start, refused};
+use crate::scan::scan;
 use crate::watch::Watch;
 use haft_core::{ToolError, ToolOutput};
 use haft_workdir::WalkOptions;
@@ -11,7 +10,8 @@ use std::sync::Mutex;
 
 /// Makes what the request asks for.
 pub(super) fn search(request: &Request, watch: &dyn Watch) -> Result<ToolOutput, ToolError> {
-    let seeds = vec![seed(request)?];
+    let options = WalkOptions::default().hidden(request.hidden).ignored(request.no_ignore);
+    let seeds = vec![request.start.seed(&request.workdir, options)?];
     let visit = OutlineVisit { request, large: Mutex::new(()) };
     let threads = request.options.threads;
     Ok(match &request.name {
@@ -24,19 +24,4 @@ pub(super) fn search(request: &Request, watch: &dyn Watch) -> Result<ToolOutput,
             named_report::output(request, pattern, *role, &places, rest)
         }
     })
-}
-
-fn seed(request: &Request) -> Result<Seed, ToolError> {
-    match &request.start {
-        Start::File(path) => {
-            // A directory that took the place of the file is not what was permitted.
-            request.workdir.open_file(path).map_err(refused)?;
-            Ok(Seed::File(path.clone()))
-        }
-        Start::Directory(start) => {
-            let options = WalkOptions::default().hidden(request.hidden).ignored(request.no_ignore);
-            let listing = request.workdir.walk_directory(start, options).list();
-            Ok(Seed::Directory(listing.map_err(refused)?))
-        }
-    }
 }

@@ -1,5 +1,6 @@
 use super::source::MOST_BYTES;
-use crate::wording::{DENIED, not_searched};
+use crate::wording::{not_searched, not_walked};
+use haft_workdir::Skipped;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -26,12 +27,7 @@ pub(super) struct Tally {
     pub(super) binary: u64,
     pub(super) too_large: u64,
     pub(super) unreadable_files: u64,
-    pub(super) unreadable_directories: u64,
-    pub(super) not_unicode: u64,
-    /// Entries that the policy denies.
-    pub(super) denied: u64,
-    pub(super) hidden: u64,
-    pub(super) ignored: u64,
+    pub(super) skipped: Skipped,
 }
 
 impl Tally {
@@ -52,11 +48,7 @@ impl Tally {
         self.binary += other.binary;
         self.too_large += other.too_large;
         self.unreadable_files += other.unreadable_files;
-        self.unreadable_directories += other.unreadable_directories;
-        self.not_unicode += other.not_unicode;
-        self.denied += other.denied;
-        self.hidden += other.hidden;
-        self.ignored += other.ignored;
+        self.skipped += other.skipped;
         for (extension, files) in &other.others {
             self.add_other(Some(extension), *files);
         }
@@ -75,29 +67,29 @@ impl Tally {
         let named: Vec<String> =
             by_number.iter().take(NAMED).map(|(name, files)| format!("{files} `.{name}`")).collect();
         let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
-        not_searched(&[
-            (others, "file", &format!(" in other languages{named}")),
+        let too_large = format!(" over {} MiB", MOST_BYTES >> 20);
+        let in_others = format!(" in other languages{named}");
+        let files = [
+            (others, "file", &*in_others),
             (self.binary, "binary file", ""),
-            (self.too_large, "file", &format!(" over {} MiB", MOST_BYTES >> 20)),
+            (self.too_large, "file", &*too_large),
             (self.unreadable_files, "file", " that cannot be read"),
-            (self.unreadable_directories, "directory", " that cannot be listed"),
-            (self.not_unicode, "entry", " with a name that is not UTF-8"),
-            (self.denied, "entry", DENIED),
-        ])
+        ];
+        not_searched(&[&files[..], &not_walked(self.skipped)].concat())
     }
 
     /// What the host is told of what was not searched.
     pub(super) fn details(&self) -> Value {
         json!({
-            "hidden": self.hidden,
-            "ignored": self.ignored,
+            "hidden": self.skipped.hidden,
+            "ignored": self.skipped.ignored,
             "other_languages": self.others,
             "binary": self.binary,
             "too_large": self.too_large,
             "unreadable_files": self.unreadable_files,
-            "unreadable_directories": self.unreadable_directories,
-            "not_unicode": self.not_unicode,
-            "denied": self.denied,
+            "unreadable_directories": self.skipped.unreadable,
+            "not_unicode": self.skipped.not_unicode,
+            "denied": self.skipped.held_back,
         })
     }
 }

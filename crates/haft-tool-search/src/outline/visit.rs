@@ -103,12 +103,8 @@ impl Visit for OutlineVisit<'_> {
     }
 
     fn choose(&self, start: &WorkdirPath, listing: &WalkListing, part: &mut Part) -> Vec<usize> {
-        let skipped = listing.skipped();
         let tally = part.tally();
-        tally.hidden += skipped.hidden;
-        tally.ignored += skipped.ignored;
-        tally.not_unicode += skipped.not_unicode;
-        tally.denied += skipped.held_back;
+        tally.skipped += listing.skipped();
         let takes = self.request.filter.below(start, listing.path());
         let mut chosen = Vec::new();
         for (at, entry) in listing.entries().iter().enumerate() {
@@ -126,7 +122,7 @@ impl Visit for OutlineVisit<'_> {
     }
 
     fn unreadable(&self, part: &mut Part) {
-        part.tally().unreadable_directories += 1;
+        part.tally().skipped.unreadable += 1;
     }
 
     fn visit(
