@@ -41,8 +41,8 @@ says how many entries it has. To find files by name or content use glob or grep.
 /// and every directory tells how many of its entries are not. Symbolic links are shown with where they lead and not
 /// followed.
 ///
-/// Declares that it reads the directory and everything below it but for what is denied, and the ignore files above it unless they do not count;
-/// if it does not exist, also the directory whose names are shown.
+/// Declares that it reads the directory and everything below it but for what is denied, and the ignore files above it unless
+/// they do not count; if it does not exist, also the directory whose names are shown.
 #[derive(Debug)]
 pub struct ListFiles {
     spec: ToolSpec,

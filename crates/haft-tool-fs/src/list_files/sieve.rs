@@ -37,7 +37,10 @@ impl Sieve {
     }
 }
 
+/// Tells whether something is denied; of a directory, itself or all that is in it.
 fn is_denied(cx: &CallContext, path: &WorkdirPath, kind: EntryKind) -> bool {
-    cx.denies(&Access::read(resource::file(path)))
-        || (kind == EntryKind::Directory && cx.denies(&Access::read(resource::tree(path)).sifted()))
+    cx.denies(&match kind {
+        EntryKind::Directory => Access::read(resource::tree(path)).sifted(),
+        _ => Access::read(resource::file(path)),
+    })
 }
