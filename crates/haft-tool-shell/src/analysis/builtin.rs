@@ -110,35 +110,32 @@ impl Analysis<'_> {
         self.current = match self.place(&path) {
             Ok(Place::Inside(found)) => {
                 let kind = self.surroundings.workdir.kind(&found);
-                let is_sure = matches!(kind, Ok(EntryKind::Directory))
-                    && !self.is_unsure()
-                    && !self.has_changed_things();
+                let is_sure = matches!(kind, Ok(EntryKind::Directory)) && !self.is_unsure();
                 let text = if found.is_root() { "" } else { found.as_str() };
                 // Behind a link bash takes `..` for where it came from, and programs do not.
                 let is_plain = !self.passes_link(&path, text);
                 if is_plain { Current::Inside { path: text.to_owned(), is_sure } } else { Current::Unknown }
             }
             Ok(Place::Outside(found, None)) => {
-                let is_sure = Path::new(&found).is_dir() && !self.is_unsure() && !self.has_changed_things();
+                let is_sure = Path::new(&found).is_dir() && !self.is_unsure();
                 Current::Outside { path: found, is_sure }
             }
             Ok(Place::Outside(_, Some(_))) | Err(_) => Current::Unknown,
         };
     }
 
-    /// Tells whether what comes before may have changed which directories there are.
-    fn has_changed_things(&self) -> bool {
-        let writes = |access: &Access| access.mode() != Some(AccessMode::Read);
-        !self.reasons.is_empty()
-            || self.accesses.iter().any(writes)
-            || self.commands.iter().any(|(_, is_known)| !*is_known)
-    }
-
+    /// Tells whether a directory that is there now may not be when the script comes to it: where it runs is not certain, or
+    /// what comes before may have changed which directories there are.
     fn is_unsure(&self) -> bool {
-        !matches!(
+        let is_sure = matches!(
             self.current,
             Current::Inside { is_sure: true, .. } | Current::Outside { is_sure: true, .. }
-        )
+        );
+        let changes = |access: &Access| access.mode() != Some(AccessMode::Read);
+        !is_sure
+            || !self.reasons.is_empty()
+            || self.accesses.iter().any(changes)
+            || self.commands.iter().any(|(_, is_known)| !*is_known)
     }
 
     /// Tells whether a path that was resolved is another than it reads.
