@@ -282,7 +282,12 @@ impl<'a> Analysis<'a> {
             commands.push(if is_first { described(execute, description) } else { execute });
             is_first = false;
         }
-        let reasons = self.reasons.into_iter().map(Access::opaque);
+        // Where no command can carry it, what a decision is about besides stands with what cannot be told.
+        let about = Some(description.trim()).filter(|about| is_first && !about.is_empty());
+        let reasons = self.reasons.into_iter().map(|reason| match about {
+            Some(about) => Access::opaque(format!("{reason}: {about}")),
+            None => Access::opaque(reason),
+        });
         commands.into_iter().chain(self.accesses).chain(reasons).collect()
     }
 }

@@ -255,6 +255,19 @@ async fn calls_of_a_batch_run_where_they_would_one_after_the_other() {
 }
 
 #[tokio::test]
+async fn a_decision_about_a_script_without_commands_is_about_its_directory_too() {
+    let tree = Tree::new().directory("src");
+    let bash = std::sync::Arc::new(Bash::new(tree.workdir(), Environment::minimal()));
+    let registry = ToolRegistry::new().with(std::sync::Arc::clone(&bash)).unwrap();
+    let executor = LocalExecutor::builder(registry).approver(AllowAll).build();
+    let prepared = || bash.prepare(&json!({ "command": "[[ $x -eq 1 ]]" }), &scope()).unwrap();
+    let in_root = prepared().accesses().clone();
+    let call = haft_core::ToolCall::new("c1".parse().unwrap(), "bash", json!({ "command": "cd src" }));
+    executor.execute_batch(Batch::new(scope(), vec![call])).await.into_replies().unwrap();
+    assert_ne!(*prepared().accesses(), in_root);
+}
+
+#[tokio::test]
 async fn what_is_declared_starts_from_there_and_a_decision_is_about_it() {
     let tree = Tree::new().directory("src").directory("docs").file("src/a", "");
     let registry = ToolRegistry::new();
