@@ -2,7 +2,7 @@
 
 pub(crate) mod arguments;
 mod header;
-mod model_settings;
+pub(crate) mod model_settings;
 mod record;
 mod settings;
 
@@ -16,10 +16,9 @@ use crate::exit::{Exit, UsageError, note};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
-use crate::other_root::OtherRoot;
 use crate::paint::ASKS;
 use crate::set_up::SetUp;
-use crate::setup::{self, Bench};
+use crate::setup::{self, Bench, OpenedWorkdir};
 use crate::task::{Task, What};
 use crate::timeline::{Timeline, visible};
 use crate::work::Work;
@@ -41,14 +40,15 @@ use std::time::Instant;
 const MOST_PROMPT: u64 = 1 << 20;
 
 /// Has a provider's model work on a task by the tools.
-pub(crate) async fn agent(options: AgentOptions) -> Result<Exit> {
+pub(crate) async fn agent(mut options: AgentOptions) -> Result<Exit> {
+    let OpenedWorkdir { workdir, roots, config } =
+        OpenedWorkdir::of(options.workdir.as_deref(), std::mem::take(&mut options.roots))?;
+    config.agent.fill(&mut options)?;
     let headers = options.model.headers()?;
     let settings = AgentSettings::new(&options, &headers)?;
     let redactor = Redactor::new();
     let model = settings.model.connect(&headers, &redactor)?;
     let prompt = read_prompts(&options.prompt)?;
-    let roots = OtherRoot::absolute(options.roots)?;
-    let workdir = OtherRoot::add(&roots, setup::workdir(options.workdir.as_deref())?)?;
     let record = settings.record.clone().map(|path| Record::Anew { path, force: options.force });
     let work = What::Agent(Box::new(settings.clone()));
     let mut task = Task::new(work, workdir.root_path(), &options.policy)?;

@@ -1,5 +1,7 @@
 use crate::agent::arguments::AgentOptions;
 use crate::changes::{ChangeQuota, DiffOptions, UndoOptions};
+use crate::config::arguments::ConfigCommand;
+use crate::init::InitOptions;
 use crate::mcp::arguments::McpCommand;
 use crate::openapi::arguments::OpenApiCommand;
 use crate::other_root::OtherRoot;
@@ -93,6 +95,25 @@ Examples:
   haft agent --model openai/qwen3 --base-url http://127.0.0.1:11434/v1 'What does this project do?'
   git diff | haft agent --model anthropic/claude-sonnet-4-5 --record review.jsonl -")]
     Agent(Box<AgentOptions>),
+    /// Write a `haft.toml` for the project that is here
+    #[command(after_help = "\
+It is written by what is found here: the language, its tests, secrets that must not be read. Nothing is asked, nothing is run, and \
+a file that is there is kept. Since you have it written, it is trusted as it is.
+
+Examples:
+  haft init
+  haft init --print
+  haft init --user")]
+    Init(InitOptions),
+    /// Check and show what `haft.toml` says, yours and the workspace's
+    #[command(
+        arg_required_else_help = true,
+        after_help = "Examples:\n  haft config show\n  haft config check"
+    )]
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
     /// Check, test, explain, show and trust the rules of what may be done
     #[command(
         arg_required_else_help = true,
@@ -112,8 +133,8 @@ Examples:
     #[command(
         arg_required_else_help = true,
         after_help = "\
-Servers are those of `mcp.toml` in your configuration and of `.mcp.json` in the working directory. The latter are not started \
-before you have said with `haft mcp trust` that they may be.
+Servers are tables `[mcp.servers.NAME]` of `haft.toml`, yours and the workspace's, and those of the workspace's `.mcp.json`. Those \
+of a workspace are not started before you have said with `haft policy trust` or `haft mcp trust` that they may be.
 
 Examples:
   haft mcp add time -- uvx mcp-server-time
@@ -130,7 +151,7 @@ Examples:
     #[command(
         arg_required_else_help = true,
         after_help = "\
-Documents of `openapi.toml` in your configuration are tools of `haft tools`, `haft call`, `haft run` and `haft serve`, too.
+Documents that are tables `[openapi.NAME]` of `haft.toml`, yours or the workspace's, are tools of `haft tools`, `haft call`, `haft run` and `haft serve`, too.
 
 Examples:
   haft openapi check openapi.yaml

@@ -6,9 +6,8 @@ use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
 use crate::offered::offer;
-use crate::other_root::OtherRoot;
 use crate::policy_setup::PolicySetup;
-use crate::setup::Bench;
+use crate::setup::{Bench, OpenedWorkdir};
 use crate::task::{Task, What};
 use crate::user_directories::UserDirectories;
 use crate::work::{OneCall, Work};
@@ -23,8 +22,7 @@ use std::sync::Arc;
 /// Calls one tool.
 pub(crate) async fn call(options: CallOptions) -> Result<Exit> {
     let input = read_input(&options.input)?;
-    let roots = OtherRoot::absolute(options.roots)?;
-    let workdir = OtherRoot::add(&roots, setup::workdir(options.workdir.as_deref())?)?;
+    let OpenedWorkdir { workdir, roots, .. } = OpenedWorkdir::of(options.workdir.as_deref(), options.roots)?;
     let mut task =
         Task::new(What::Call { tool: options.name.clone() }, workdir.root_path(), &options.policy)?;
     (task.approve_all, task.json, task.roots) = (options.yes, options.json, roots);

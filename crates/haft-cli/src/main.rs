@@ -8,11 +8,13 @@ mod attend;
 mod call;
 mod changes;
 mod conclude;
+mod config;
 mod delegation;
 mod editor;
 mod exit;
 mod grants;
 mod ids;
+mod init;
 mod interrupt;
 mod journal;
 mod keeper;
@@ -76,6 +78,8 @@ fn main() -> ExitCode {
             Command::Serve(options) => serve::serve(*options).await,
             Command::Mcp { command } => mcp::mcp(command).await,
             Command::Openapi { command } => openapi::openapi(command).await,
+            Command::Init(options) => init::init(&options),
+            Command::Config { command } => config::config(&command),
             Command::Policy { command } => policy::policy(&command),
             Command::Resume(options) => Box::pin(resume::resume(options)).await,
             Command::Approvals(command) => approvals::approvals(command).await,

@@ -22,6 +22,7 @@ mod waiting;
 use crate::exit::Exit;
 use anyhow::Result;
 use arguments::McpCommand;
+use haft::Workdir;
 
 /// Does what one of the subcommands says.
 pub(crate) async fn mcp(command: McpCommand) -> Result<Exit> {
@@ -39,4 +40,9 @@ pub(crate) async fn mcp(command: McpCommand) -> Result<Exit> {
         McpCommand::Trust(options) => trust::trust(&options),
         McpCommand::Untrust(options) => trust::untrust(&options),
     }
+}
+
+/// Lists what is wrong or odd in what the files in force say of servers.
+pub(crate) fn problems(workdir: &Workdir) -> Result<Vec<String>> {
+    Ok(files::McpFiles::read(workdir)?.notes)
 }

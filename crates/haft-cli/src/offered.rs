@@ -1,5 +1,6 @@
 //! Tools that a person has configured, beside those of this command.
 
+use crate::config::Settings;
 use crate::mcp::offered::{Offered, Wanted};
 use crate::{mcp, openapi};
 use anyhow::Result;
@@ -23,18 +24,20 @@ impl<'a> WantedTools<'a> {
     }
 }
 
-/// Adds the tools that are wanted to those of this command, which keep their names.
+/// Adds the tools that are wanted to those of this command, which keep their names, and leaves out those that `haft.toml`
+/// does not choose.
 pub(crate) async fn offer(
     workdir: &Workdir,
     tools: ToolRegistry,
     wanted: WantedTools<'_>,
 ) -> Result<(ToolRegistry, Offered)> {
     let (tools, servers) = mcp::offered::offer(workdir, tools, wanted.mcp).await?;
-    Ok((openapi::offered::offer(tools, wanted.openapi).await?, servers))
+    let tools = openapi::offered::offer(workdir, tools, wanted.openapi).await?;
+    Ok((Settings::read(workdir)?.narrow(tools), servers))
 }
 
 /// Gives what stands for a tool that is configured, by its name.
 pub(crate) fn named_tool(workdir: &Workdir, name: &str) -> Option<Arc<dyn Tool>> {
     let of_server = mcp::named::named_tool(workdir, name).map(|tool| Arc::new(tool) as Arc<dyn Tool>);
-    of_server.or_else(|| openapi::named::named_tool(name))
+    of_server.or_else(|| openapi::named::named_tool(workdir, name))
 }

@@ -5,7 +5,7 @@ mod call;
 mod check;
 mod chosen;
 mod credential;
-mod files;
+mod documents;
 mod list;
 pub(crate) mod named;
 pub(crate) mod offered;
@@ -17,6 +17,7 @@ mod source;
 use crate::exit::Exit;
 use anyhow::Result;
 use arguments::OpenApiCommand;
+use haft::Workdir;
 
 /// Does what one of the subcommands says.
 pub(crate) async fn openapi(command: OpenApiCommand) -> Result<Exit> {
@@ -25,4 +26,9 @@ pub(crate) async fn openapi(command: OpenApiCommand) -> Result<Exit> {
         OpenApiCommand::List(options) => list::list(&options).await,
         OpenApiCommand::Call(options) => call::call(options).await,
     }
+}
+
+/// Lists what is wrong or odd in what the files in force say of documents.
+pub(crate) fn problems(workdir: &Workdir) -> Result<Vec<String>> {
+    Ok(documents::OpenApiDocuments::read(workdir)?.notes)
 }

@@ -1,8 +1,9 @@
 use crate::exit::UsageError;
+use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
 use haft::{RootAccess, Workdir};
 use serde::{Deserialize, Serialize};
-use std::path::{PathBuf, absolute};
+use std::path::{Path, PathBuf, absolute};
 use std::str::FromStr;
 
 /// Says which directory the tools work in beside the working directory, and what they may do there.
@@ -50,6 +51,11 @@ impl OtherRoot {
         })?;
         // The path itself may end so.
         Ok(format!("{path}:{}", if self.read_only { "ro" } else { "rw" }))
+    }
+
+    /// Has a path begin where one begins that is written in a file of this folder.
+    pub(crate) fn below(self, folder: &Path) -> Self {
+        Self { path: UserDirectories::found(folder, &self.path), ..self }
     }
 
     /// Names the directories from anywhere, so that another process finds them.

@@ -6,6 +6,7 @@ mod trust;
 
 pub(crate) use trust::{TrustStore, WorkspaceFile};
 
+use crate::config::TABLES;
 use crate::exit::UsageError;
 use crate::offered::named_tool;
 use crate::paint::{ASKS, QUIET};
@@ -164,7 +165,7 @@ impl<'a> PolicySetup<'a> {
     fn loader<'s>(&'s self, layers: Layers<'s>, snapshot: &'s Snapshot) -> Result<PolicyLoader<'s>> {
         let Layers { options, files, workspace, naming } = layers;
         let loader = |language: RuleLanguage| {
-            let mut loader = PolicyLoader::new(language).source(snapshot);
+            let mut loader = PolicyLoader::new(language).others(TABLES).source(snapshot);
             if files == Files::Named {
                 loader = loader.without_default_profile();
             } else if let Some(user) = self.user_file_name() {
@@ -201,7 +202,8 @@ impl<'a> PolicySetup<'a> {
 
     /// Reads the workspace's file as it would be read if it were trusted, and runs its tests.
     pub(crate) fn as_trusted(&self, file: &WorkspaceFile) -> Result<LoadedPolicy> {
-        let loader = PolicyLoader::new(self.language(&file.snapshot)?).without_default_profile();
+        let loader =
+            PolicyLoader::new(self.language(&file.snapshot)?).others(TABLES).without_default_profile();
         let loader = loader.workspace(&file.read_as, Trust::Trusted).source(&file.snapshot);
         Ok(loader.tools(self.tools).other_tools(&self.named).load()?)
     }
@@ -261,7 +263,7 @@ impl<'a> PolicySetup<'a> {
             return Ok(None);
         }
         let digest = {
-            let loader = PolicyLoader::new(self.plain_language()).source(snapshot);
+            let loader = PolicyLoader::new(self.plain_language()).others(TABLES).source(snapshot);
             // What is wrong with the file is told when it is read as what it is.
             loader.workspace(&read_as, Trust::Trusted).load().ok().map(|_| snapshot.digest())
         };

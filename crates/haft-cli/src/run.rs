@@ -6,9 +6,8 @@ use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
-use crate::other_root::OtherRoot;
 use crate::set_up::SetUp;
-use crate::setup::Bench;
+use crate::setup::{Bench, OpenedWorkdir};
 use crate::task::{Task, What};
 use crate::timeline::Timeline;
 use crate::work::Work;
@@ -29,8 +28,13 @@ const DEFAULT_PROMPT: &str = "Go on with the recorded session.";
 pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     let source = Source::locate(&options.session)?;
     let mut place = Place::choose(&options, &source)?;
-    let roots = OtherRoot::absolute(options.roots.clone())?;
-    let workdir = OtherRoot::add(&roots, setup::workdir(place.path())?)?;
+    // On a scratch copy nothing is reached but the copy.
+    let (workdir, roots) = if place.is_scratch() {
+        (setup::workdir(place.path())?, Vec::new())
+    } else {
+        let opened = OpenedWorkdir::of(place.path(), options.roots.clone())?;
+        (opened.workdir, opened.roots)
+    };
     let decides = options.ask || options.policy.are_given();
     let what = What::Session { session: absolute(&options.session)?, keep: options.keep };
     let mut task = Task::new(what, workdir.root_path(), &options.policy)?;

@@ -1,7 +1,9 @@
 use crate::attend::Attended;
+use crate::config::Settings;
 use crate::exit::UsageError;
 use crate::kept_state::KeptState;
 use crate::mcp::offered::Offered;
+use crate::other_root::OtherRoot;
 use crate::person::{Person, Terminal, at_terminal};
 use crate::policy_setup::PolicyInForce;
 use crate::sandbox;
@@ -28,6 +30,26 @@ pub(crate) fn workdir(path: Option<&Path>) -> Result<Workdir> {
     })?;
     name(&workdir)?;
     Ok(workdir)
+}
+
+/// Is the directory the tools work in, with what is configured for it.
+pub(crate) struct OpenedWorkdir {
+    /// The directory, with the others that the tools work in.
+    pub(crate) workdir: Workdir,
+    /// These others, so that a run that goes on has them again.
+    pub(crate) roots: Vec<OtherRoot>,
+    pub(crate) config: Settings,
+}
+
+impl OpenedWorkdir {
+    /// Opens a directory, with the others that are named for this run and those that `haft.toml` names.
+    pub(crate) fn of(path: Option<&Path>, named: Vec<OtherRoot>) -> Result<Self> {
+        let workdir = workdir(path)?;
+        let mut config = Settings::read(&workdir)?;
+        let mut roots = OtherRoot::absolute(named)?;
+        roots.append(&mut config.roots);
+        Ok(Self { workdir: OtherRoot::add(&roots, workdir)?, roots, config })
+    }
 }
 
 /// Names a directory exactly, so that rules can be about it, and it can be told apart from others.

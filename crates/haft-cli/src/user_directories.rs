@@ -43,6 +43,14 @@ impl UserDirectories {
         }
     }
 
+    /// Finds a path that is written in a file of configuration: relative to its folder, or to the home directory behind `~/`.
+    pub(crate) fn found(folder: &Path, path: &Path) -> PathBuf {
+        match (path.strip_prefix("~"), Self::from_environment().home()) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            _ => folder.join(path),
+        }
+    }
+
     /// The home directory, without symbolic links.
     pub(crate) fn home(&self) -> Option<PathBuf> {
         self.home.as_ref().and_then(|home| home.canonicalize().ok())

@@ -169,7 +169,9 @@ impl Walk<'_> {
             Ok(text) => text,
             Err(error) => return refuse(&unreadable(&error), self),
         };
+        // The tables of others count where a file is named, so they must not be lost in one that is included.
         let Files { language, others, .. } = self.files;
+        let others = if self.chain.is_empty() { others } else { &[] };
         let file = match PolicyFile::parse_behind(&text, &name, language, others, &mut self.rules) {
             Ok(file) => file,
             Err(error) => {

@@ -13,7 +13,7 @@ pub(crate) use merge::difference;
 pub use source::{ChangeSignal, Changes, FixedSource, OfferedTools, SourceError, ToolSource};
 pub use status::{CatalogChange, SourceHealth, SourceStatus};
 
-use crate::{CallScope, CollisionPolicy, Events, ToolRegistry, panicked};
+use crate::{CallScope, CollisionPolicy, Events, Selector, ToolRegistry, panicked};
 use haft_core::EventKind;
 use slot::{Load, Loaded, Slot};
 use std::collections::HashMap;
@@ -76,6 +76,7 @@ struct Settings {
     most_tools: usize,
     collisions: CollisionPolicy,
     prefixed: bool,
+    selectors: Vec<Selector>,
     events: Option<(Events, CallScope)>,
 }
 
@@ -220,7 +221,11 @@ impl Catalog {
 
     /// Makes the next snapshot of what the sources have; the same one stays where nothing became another.
     fn publish(&self, slots: &mut [Slot]) -> CatalogChange {
-        let merged = merge::merge(slots.iter().map(|slot| &*slot.admitted), self.0.settings.collisions);
+        let merged = merge::merge(
+            slots.iter().map(|slot| &*slot.admitted),
+            &self.0.settings.selectors,
+            self.0.settings.collisions,
+        );
         for (slot, (tools, refused)) in slots.iter_mut().zip(merged.sources) {
             (slot.tools, slot.refused) = (tools, refused);
         }

@@ -9,6 +9,9 @@ use haft::agent::{Budget, Price};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// How many turns a model has if nothing else is said.
+const MOST_TURNS: u64 = 100;
+
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, Args)]
 pub(crate) struct AgentOptions {
@@ -61,9 +64,9 @@ pub(crate) struct AgentOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct ModelOptions {
-    /// The model: `anthropic/` or `openai/`, for how it is asked, and its name
+    /// The model: `anthropic/` or `openai/`, for how it is asked, and its name; that of `haft.toml` by default
     #[arg(long, value_name = "PROVIDER/NAME")]
-    pub(crate) model: ModelId,
+    pub(crate) model: Option<ModelId>,
     /// Ask the service at this address, and send it the key; without it, the provider's own
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
@@ -87,9 +90,9 @@ pub(crate) struct ModelOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Budget")]
 pub(crate) struct BudgetOptions {
-    /// Turns of the model
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) max_turns: u64,
+    /// Turns of the model; 100 by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_turns: Option<u64>,
     /// Calls of tools
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_calls: Option<u64>,
@@ -100,7 +103,7 @@ pub(crate) struct BudgetOptions {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) max_time: Option<Duration>,
     /// Money, in the currency of --price
-    #[arg(long, value_name = "AMOUNT", requires = "price", value_parser = amount)]
+    #[arg(long, value_name = "AMOUNT", value_parser = amount)]
     pub(crate) max_cost: Option<f64>,
     /// What a million tokens cost, as in `in=3,out=15,cache_read=0.3,cache_write=3.75`; the last two are as `in` by default
     #[arg(long, value_name = "PRICES", value_parser = price)]
@@ -116,7 +119,7 @@ impl ModelOptions {
 
 impl BudgetOptions {
     pub(crate) fn budget(&self) -> Budget {
-        let mut budget = Budget::default().turns(self.max_turns);
+        let mut budget = Budget::default().turns(self.max_turns.unwrap_or(MOST_TURNS));
         (budget.calls, budget.tokens) = (self.max_calls, self.max_tokens);
         if let Some(time) = self.max_time {
             budget = budget.wall_time(time);
@@ -129,7 +132,7 @@ impl BudgetOptions {
 }
 
 /// Reads a time such as `90s`.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     const FORM: &str = "write a number and its unit, as in `90s`, `10m` or `2h`";
     let units = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
     let found = units.into_iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)));
@@ -150,7 +153,7 @@ fn amount(text: &str) -> Result<f64, String> {
 }
 
 /// Reads prices such as `in=3,out=15`.
-fn price(text: &str) -> Result<Price, String> {
+pub(crate) fn price(text: &str) -> Result<Price, String> {
     let form = |what: &str| {
         format!("{what}; write `in=3,out=15`, with `cache_read=` and `cache_write=` if they differ")
     };

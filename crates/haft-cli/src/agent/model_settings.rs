@@ -97,13 +97,14 @@ impl Provider {
 
 impl ModelSettings {
     pub(super) fn new(options: &ModelOptions, headers: &[Header]) -> Result<Self> {
-        if options.model.provider == Provider::Anthropic && options.wire.is_some() {
+        let model = options.model.clone().context("a model is named by now")?;
+        if model.provider == Provider::Anthropic && options.wire.is_some() {
             let message =
                 "--wire says how an `openai` model is asked, and this one is `anthropic`; leave it out";
             return Err(UsageError(message.to_owned()).into());
         }
         Ok(Self {
-            model: options.model.clone(),
+            model,
             base_url: options.base_url.clone(),
             wire: options.wire,
             headers: headers.iter().map(Header::kept).collect(),

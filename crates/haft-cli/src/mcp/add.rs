@@ -1,9 +1,10 @@
 use super::arguments::AddOptions;
-use super::files::{USER_FILE, unwritable, user_file};
+use super::files::{unwritable, user_file};
 use crate::exit::{Exit, UsageError};
 use crate::paint::{GOOD, NAME};
 use crate::small_file::text_of;
 use crate::timeline::visible;
+use crate::user_directories::POLICY_FILE;
 use anyhow::{Context as _, Result, bail};
 use haft::PrivateFiles;
 use haft::mcp::{ServerName, ServersFile};
@@ -42,7 +43,7 @@ pub(super) fn add(options: &AddOptions) -> Result<Exit> {
         bail!(UsageError(format!("the server cannot be added: {field}{}", problem.message)));
     }
     let directory = path.parent().context("a file is in a directory")?;
-    PrivateFiles::new(directory).write(USER_FILE, &text).map_err(unwritable)?;
+    PrivateFiles::new(directory).write(POLICY_FILE, &text).map_err(unwritable)?;
     anstream::println!("{GOOD}added{GOOD:#} {NAME}{name}{NAME:#} to {}", visible(&shown));
     anstream::println!("Try it with `haft mcp status {name}`; `haft mcp tools {name}` lists its tools.");
     Ok(Exit::Done)

@@ -1,9 +1,10 @@
+use crate::config::{ConfigFiles, Layer};
 use crate::exit::UsageError;
 use crate::paint::ASKS;
 use crate::small_file::text_of;
 use crate::timeline::visible;
-use crate::user_directories::UserDirectories;
-use anyhow::{Context as _, Result};
+use crate::user_directories::{POLICY_FILE, UserDirectories};
+use anyhow::{Context as _, Result, bail};
 use haft::mcp::{FilePins, ServerConfig, ServersFile};
 use haft::{Digest, PrivateFileError, PrivateFiles, Workdir};
 use serde_json::{Value, json};
@@ -11,9 +12,6 @@ use std::path::{Path, PathBuf};
 
 /// The file of a workspace's servers.
 pub(super) const WORKSPACE_FILE: &str = ".mcp.json";
-
-/// The file of the user's servers, in haft's configuration directory.
-pub(super) const USER_FILE: &str = "mcp.toml";
 
 /// Holds the servers that are configured here.
 pub(super) struct McpFiles {
@@ -23,28 +21,55 @@ pub(super) struct McpFiles {
     /// The names of servers that something is wrong with.
     pub(super) refused: Vec<String>,
     pub(super) disabled: Vec<String>,
-    /// The names of servers that the workspace's file has, which is not trusted: whether they can be used is not known before.
-    pub(super) untrusted: Vec<String>,
+    /// The servers of files that are not trusted: whether they can be used is not known before.
+    pub(super) untrusted: Vec<Untrusted>,
+}
+
+/// Is a server of a file that is not trusted.
+pub(super) struct Untrusted {
+    pub(super) name: String,
+    pub(super) file: FileKind,
 }
 
 /// Is a server with where it comes from.
 pub(super) struct Known {
     pub(super) config: ServerConfig,
     pub(super) place: Place,
+    pub(super) file: FileKind,
 }
 
+/// Says whose word it is that there is a server.
+pub(super) type Place = Layer;
+
+/// Says which file a server is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    /// The user's own configuration.
-    User,
-    /// The workspace's file, which the user trusts as it is.
-    Workspace,
-    /// The workspace's file, which may say anything.
-    Untrusted,
+pub(super) enum FileKind {
+    /// `haft.toml`.
+    Haft,
+    /// The workspace's `.mcp.json`, which other clients read, too.
+    McpJson,
+}
+
+impl FileKind {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Haft => POLICY_FILE,
+            Self::McpJson => WORKSPACE_FILE,
+        }
+    }
+
+    /// The command by which a workspace's file is trusted.
+    pub(super) fn trusted_by(self) -> &'static str {
+        match self {
+            Self::Haft => "haft policy trust",
+            Self::McpJson => "haft mcp trust",
+        }
+    }
 }
 
 impl McpFiles {
-    /// Reads the files of the user and of the workspace; a server of the user's takes the place of the workspace's.
+    /// Reads the files of the user and of the workspace; a server of the user's takes the place of the workspace's, and one of
+    /// its `haft.toml` that of its `.mcp.json`.
     pub(super) fn read(workdir: &Workdir) -> Result<Self> {
         let mut read = Self {
             servers: Vec::new(),
@@ -53,28 +78,19 @@ impl McpFiles {
             disabled: Vec::new(),
             untrusted: Vec::new(),
         };
-        let variable = |name: &str| std::env::var(name).ok();
-        let user = user_file()?;
-        if let Some(text) = text_of(&user)? {
-            let name = user.display().to_string();
-            let file = ServersFile::from_toml(&text, &name, &variable);
-            read.take(file.map_err(|error| UsageError(error.to_string()))?, Place::User);
-        }
-        let workspace = WorkspaceFile::of(workdir)?;
-        if let Some(workspace) = workspace {
-            let place = if workspace.is_trusted()? { Place::Workspace } else { Place::Untrusted };
-            // What is not trusted learns nothing of the variables there are.
-            let nothing = |_: &str| Some(String::new());
-            let variable: &dyn Fn(&str) -> Option<String> =
-                if place == Place::Untrusted { &nothing } else { &variable };
-            match ServersFile::from_json(&workspace.text, WORKSPACE_FILE, variable) {
-                Ok(mut file) => {
-                    // A program starts in its workspace, so that it is the same one wherever haft is started.
-                    let within = |server: ServerConfig| server.within(workdir.root_path());
-                    file.servers = file.servers.into_iter().map(within).collect();
-                    read.take(file, place);
-                }
+        for file in ConfigFiles::read(workdir)?.iter() {
+            let place = file.layer;
+            match ServersFile::from_toml(&file.text, &file.path, variables_of(place)) {
+                Ok(servers) => read.take(within(servers, place, workdir), place, FileKind::Haft),
+                Err(error) if place == Place::User => bail!(UsageError(error.to_string())),
                 // A workspace must not keep the user from their own servers.
+                Err(error) => read.notes.push(error.to_string()),
+            }
+        }
+        if let Some(workspace) = WorkspaceFile::of(workdir)? {
+            let place = if workspace.is_trusted()? { Place::Workspace } else { Place::Untrusted };
+            match ServersFile::from_json(&workspace.text, WORKSPACE_FILE, variables_of(place)) {
+                Ok(servers) => read.take(within(servers, place, workdir), place, FileKind::McpJson),
                 Err(error) => read.notes.push(error.to_string()),
             }
         }
@@ -91,15 +107,18 @@ impl McpFiles {
         for note in &self.notes {
             anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(note));
         }
-        if !self.untrusted.is_empty() {
-            anstream::eprintln!(
-                "{ASKS}note{ASKS:#}: the servers of `{WORKSPACE_FILE}` are not started before you trust it; look at it, \
-                 then run `haft mcp trust`"
-            );
+        for file in [FileKind::Haft, FileKind::McpJson] {
+            if self.untrusted.iter().any(|server| server.file == file) {
+                anstream::eprintln!(
+                    "{ASKS}note{ASKS:#}: the servers of `{}` are not started before you trust it; look at it, then run `{}`",
+                    file.name(),
+                    file.trusted_by()
+                );
+            }
         }
     }
 
-    fn take(&mut self, file: ServersFile, place: Place) {
+    fn take(&mut self, file: ServersFile, place: Place, kind: FileKind) {
         // A name of the user's stays theirs although the server cannot be used now: rules may speak of it.
         let taken: Vec<String> = self.disabled.iter().chain(&self.refused).cloned().collect();
         if place == Place::Untrusted {
@@ -108,7 +127,8 @@ impl McpFiles {
             let is_taken = |name: &String| {
                 taken.contains(name) || self.servers.iter().any(|known| known.config.name.as_str() == name)
             };
-            self.untrusted.extend(names.filter(|name| !is_taken(name)));
+            let untrusted = names.filter(|name| !is_taken(name));
+            self.untrusted.extend(untrusted.map(|name| Untrusted { name, file: kind }));
         } else {
             // Where no variable is replaced, what is wrong would be told of variables that are not looked at.
             let problems = file.refused.iter().flat_map(|refused| &refused.problems);
@@ -119,24 +139,37 @@ impl McpFiles {
         for config in file.servers {
             let is_taken = taken.iter().any(|name| name == config.name.as_str());
             if is_taken || self.servers.iter().any(|known| known.config.name == config.name) {
-                let name = &config.name;
-                self.notes.push(format!(
-                    "`{name}` of `{WORKSPACE_FILE}` is not used: you have a server of that name"
-                ));
+                let (name, file) = (&config.name, kind.name());
+                self.notes.push(format!("`{name}` of `{file}` is not used: there is a server of that name"));
             } else {
-                self.servers.push(Known { config, place });
+                self.servers.push(Known { config, place, file: kind });
             }
         }
     }
 }
 
-/// The file of the user's servers, which need not be there.
+/// What variables in a file stand for: what is not trusted learns nothing of those there are.
+fn variables_of(place: Place) -> &'static dyn Fn(&str) -> Option<String> {
+    match place {
+        Place::Untrusted => &|_| Some(String::new()),
+        Place::User | Place::Workspace => &|name| std::env::var(name).ok(),
+    }
+}
+
+/// Has the programs of a workspace's file start in the workspace, so that they are the same wherever haft is started.
+fn within(mut servers: ServersFile, place: Place, workdir: &Workdir) -> ServersFile {
+    if place != Place::User {
+        let within = |server: ServerConfig| server.within(workdir.root_path());
+        servers.servers = servers.servers.into_iter().map(within).collect();
+    }
+    servers
+}
+
+/// The user's `haft.toml`, which need not be there.
 pub(super) fn user_file() -> Result<PathBuf> {
-    let directories = UserDirectories::from_environment();
-    let (directory, _) = directories.config().with_context(|| {
+    UserDirectories::from_environment().policy_file().with_context(|| {
         UsageError("there is no directory for your configuration; set HOME or XDG_CONFIG_HOME".to_owned())
-    })?;
-    Ok(directory.join(USER_FILE))
+    })
 }
 
 /// Where it is kept which tools were accepted.

@@ -1,5 +1,5 @@
 use super::arguments::ListOptions;
-use super::files::{Known, McpFiles, Place, USER_FILE, WORKSPACE_FILE};
+use super::files::{FileKind, Known, McpFiles, Place};
 use crate::exit::Exit;
 use crate::paint::{ASKS, NAME, QUIET};
 use crate::setup;
@@ -14,9 +14,10 @@ pub(super) fn list(options: &ListOptions) -> Result<Exit> {
     let files = McpFiles::read(&workdir)?;
     if options.json {
         let servers: Vec<Value> = files.servers.iter().map(told).collect();
+        let untrusted: Vec<&str> = files.untrusted.iter().map(|server| server.name.as_str()).collect();
         let list = json!({
             "servers": servers, "disabled": files.disabled, "refused": files.refused,
-            "untrusted": files.untrusted, "notes": files.notes,
+            "untrusted": untrusted, "notes": files.notes,
         });
         anstream::println!("{list:#}");
         return Ok(Exit::Done);
@@ -25,21 +26,14 @@ pub(super) fn list(options: &ListOptions) -> Result<Exit> {
     let width = files.servers.iter().map(|known| known.config.name.as_str().len()).max().unwrap_or_default();
     for known in &files.servers {
         let (name, reached) = (known.config.name.as_str(), visible(&reached(known)));
-        let place = match known.place {
-            Place::User => format!("{QUIET}{USER_FILE}{QUIET:#}"),
-            Place::Workspace => format!("{QUIET}{WORKSPACE_FILE}{QUIET:#}"),
-            Place::Untrusted => format!("{QUIET}{WORKSPACE_FILE}{QUIET:#} {ASKS}not trusted{ASKS:#}"),
-        };
+        let place = place(known.place, known.file);
         anstream::println!("{NAME}{name:width$}{NAME:#}  {reached}  {place}");
     }
     for name in &files.disabled {
         anstream::println!("{name:width$}  {QUIET}disabled{QUIET:#}");
     }
-    for name in files.untrusted.iter().filter(|name| !is_listed(&files, name)) {
-        anstream::println!(
-            "{:width$}  {QUIET}{WORKSPACE_FILE}{QUIET:#} {ASKS}not trusted{ASKS:#}",
-            visible(name)
-        );
+    for server in files.untrusted.iter().filter(|server| !is_listed(&files, &server.name)) {
+        anstream::println!("{:width$}  {}", visible(&server.name), place(Place::Untrusted, server.file));
     }
     if files.servers.is_empty() && files.disabled.is_empty() && files.untrusted.is_empty() {
         anstream::println!(
@@ -47,6 +41,16 @@ pub(super) fn list(options: &ListOptions) -> Result<Exit> {
         );
     }
     Ok(Exit::Done)
+}
+
+/// Says which file a server is written in, and whose that is.
+fn place(place: Place, file: FileKind) -> String {
+    let name = file.name();
+    match place {
+        Place::User => format!("{QUIET}your {name}{QUIET:#}"),
+        Place::Workspace => format!("{QUIET}{name}{QUIET:#}"),
+        Place::Untrusted => format!("{QUIET}{name}{QUIET:#} {ASKS}not trusted{ASKS:#}"),
+    }
 }
 
 fn is_listed(files: &McpFiles, name: &str) -> bool {
@@ -77,12 +81,12 @@ fn told(known: &Known) -> Value {
         Transport::Unix(_) => "unix",
         _ => "other",
     };
-    let from = if known.place == Place::User { USER_FILE } else { WORKSPACE_FILE };
     json!({
         "name": known.config.name.as_str(),
         "transport": transport,
         "reached": reached(known),
-        "from": from,
+        "from": if known.place == Place::User { "user" } else { "workspace" },
+        "file": known.file.name(),
         "trusted": known.place != Place::Untrusted,
     })
 }

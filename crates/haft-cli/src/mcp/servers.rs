@@ -1,5 +1,5 @@
 use super::eras::EraFiles;
-use super::files::{Known, McpFiles, WORKSPACE_FILE, pins};
+use super::files::{Known, McpFiles, Untrusted, pins};
 use crate::exit::UsageError;
 use crate::setup;
 use crate::user_directories::UserDirectories;
@@ -81,10 +81,10 @@ fn check(files: &McpFiles, name: &str) -> Result<()> {
     if files.startable().any(|known| known.config.name.as_str() == name) {
         return Ok(());
     }
-    let message = if is_of(&files.untrusted) {
-        format!(
-            "`{name}` is of `{WORKSPACE_FILE}`, which is not trusted; look at it, then run `haft mcp trust`"
-        )
+    let untrusted = files.untrusted.iter().find(|server| server.name == name);
+    let message = if let Some(Untrusted { file, .. }) = untrusted {
+        let (file, trusted_by) = (file.name(), file.trusted_by());
+        format!("`{name}` is of `{file}`, which is not trusted; look at it, then run `{trusted_by}`")
     } else if is_of(&files.refused) {
         format!("something is wrong with the configuration of `{name}`; mend it as the note says")
     } else if is_of(&files.disabled) {

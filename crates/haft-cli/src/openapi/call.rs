@@ -17,7 +17,7 @@ pub(super) async fn call(options: CallOptions) -> Result<Exit> {
     let input = read_input(&options.input)?;
     let workdir = setup::workdir(options.workdir.as_deref())?;
     let chosen = ChosenOptions { server: options.server.clone(), ..ChosenOptions::default() };
-    let (_, opened) = chosen::open(&options.document, &chosen).await?;
+    let (_, opened) = chosen::open(&workdir, &options.document, &chosen).await?;
     let tool = find(&opened, &options)?;
     let name = tool.spec().name().as_str().to_owned();
     // Rules speak of the built-in tools, too.

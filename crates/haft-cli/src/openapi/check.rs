@@ -3,6 +3,7 @@ use super::chosen;
 use super::report::{Report, place};
 use crate::exit::Exit;
 use crate::paint::{ASKS, BAD, GOOD, NAME, QUIET};
+use crate::setup;
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::openapi::Problem;
@@ -12,7 +13,8 @@ const MOST_SHOWN: usize = 40;
 
 /// Says what becomes of a document.
 pub(super) async fn check(options: &CheckOptions) -> Result<Exit> {
-    let (_, opened) = chosen::open(&options.document.document, &options.document.chosen).await?;
+    let (_, opened) =
+        chosen::open(&setup::workdir(None)?, &options.document.document, &options.document.chosen).await?;
     let report = Report::of(&opened);
     if options.json {
         anstream::println!("{:#}", report.as_json());

@@ -1,16 +1,21 @@
 use super::arguments::ChosenOptions;
-use super::files::{FILE, OpenApiFile};
+use super::documents::OpenApiDocuments;
 use super::open::{Configured, Opened};
 use super::settings::{Select, Settings};
 use crate::exit::UsageError;
 use anyhow::{Context as _, Result};
+use haft::Workdir;
 use std::path::{Path, PathBuf};
 
 /// Reads the document that the command line names: one of the configuration, an address, or a file.
-pub(super) async fn open(document: &str, options: &ChosenOptions) -> Result<(Configured, Opened)> {
-    let file = OpenApiFile::read()?;
-    file.print_notes();
-    let mut configured = find(file, document)?;
+pub(super) async fn open(
+    workdir: &Workdir,
+    document: &str,
+    options: &ChosenOptions,
+) -> Result<(Configured, Opened)> {
+    let known = OpenApiDocuments::read(workdir)?;
+    known.print_notes();
+    let mut configured = find(known, document)?;
     let ChosenOptions { server, tag, method, path, no_deprecated } = options;
     let Settings { server: known, select, .. } = &mut configured.settings;
     if let Some(server) = server {
@@ -27,31 +32,36 @@ pub(super) async fn open(document: &str, options: &ChosenOptions) -> Result<(Con
     let _ = select.selection().map_err(|error| UsageError(format!("{error:#}")))?;
     let opened = configured.open().await.with_context(|| {
         UsageError(format!(
-            "cannot use the document `{document}`; name a file, an address, or a document of `{FILE}`"
+            "cannot use the document `{document}`; name a file, an address, or a document of `haft.toml`"
         ))
     })?;
     Ok((configured, opened))
 }
 
-fn find(file: OpenApiFile, document: &str) -> Result<Configured> {
+fn find(known: OpenApiDocuments, document: &str) -> Result<Configured> {
     let refused = |why: &str| Err(UsageError(format!("the document `{document}` {why}")).into());
-    if file.refused.iter().any(|name| name == document) {
+    if known.refused.iter().any(|name| name == document) {
         return refused("cannot be used; mend it as the note says");
     }
-    if file.disabled.iter().any(|name| name == document) {
+    if known.disabled.iter().any(|name| name == document) {
         return refused("is disabled; remove `disabled` from its configuration");
     }
+    if known.untrusted.iter().any(|name| name == document) {
+        return refused(
+            "is not read before you trust the workspace; look at its `haft.toml`, then run `haft policy trust`",
+        );
+    }
     let path = Path::new(document);
-    let mut documents = file.documents;
-    if let Some(index) = documents.iter().position(|known| known.name == document) {
+    let mut documents = known.documents;
+    if let Some(index) = documents.iter().position(|other| other.name == document) {
         return Ok(documents.swap_remove(index));
     }
     let settings = Settings::of(document);
     if !settings.is_remote() && !path.exists() {
         let near =
-            haft::listed(haft::nearest(document, documents.iter().map(|known| known.name.as_str())), "or");
+            haft::listed(haft::nearest(document, documents.iter().map(|other| other.name.as_str())), "or");
         let instead = if near.is_empty() {
-            format!("name a file, an address, or a document of `{FILE}`")
+            format!("name a file, an address, or a document of `haft.toml`")
         } else {
             format!("did you mean {near}?")
         };

@@ -1,9 +1,10 @@
 use super::arguments::ListOptions;
 use super::chosen;
-use super::files::{FILE, OpenApiFile};
+use super::documents::OpenApiDocuments;
 use super::report::{pairs, place};
 use crate::exit::{Exit, UsageError};
 use crate::paint::{ASKS, NAME, QUIET};
+use crate::setup;
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::ToolSpec;
@@ -12,7 +13,8 @@ use serde_json::{Value, json};
 /// Lists the operations of a document, or the documents that are configured.
 pub(super) async fn list(options: &ListOptions) -> Result<Exit> {
     let Some(document) = &options.document else { return documents(options) };
-    let (_, opened) = chosen::open(document, &options.chosen).await?;
+    let workdir = setup::workdir(None)?;
+    let (_, opened) = chosen::open(&workdir, document, &options.chosen).await?;
     let pairs: Vec<_> = pairs(&opened).collect();
     if options.json {
         let specs: Vec<&ToolSpec> = pairs.iter().map(|(tool, _)| tool.spec()).collect();
@@ -34,7 +36,7 @@ pub(super) async fn list(options: &ListOptions) -> Result<Exit> {
 }
 
 fn documents(options: &ListOptions) -> Result<Exit> {
-    let file = OpenApiFile::read()?;
+    let file = OpenApiDocuments::read(&setup::workdir(None)?)?;
     let chosen = &options.chosen;
     if chosen.server.is_some()
         || chosen.no_deprecated
@@ -50,14 +52,19 @@ fn documents(options: &ListOptions) -> Result<Exit> {
         };
         let documents: Vec<Value> = file.documents.iter().map(told).collect();
         let list = json!({
-            "documents": documents, "disabled": file.disabled, "refused": file.refused, "notes": file.notes,
+            "documents": documents, "disabled": file.disabled, "refused": file.refused,
+            "untrusted": file.untrusted, "notes": file.notes,
         });
         anstream::println!("{list:#}");
         return Ok(Exit::Done);
     }
     file.print_notes();
     let names = file.documents.iter().map(|document| document.name.as_str());
-    let width = names.chain(file.disabled.iter().map(String::as_str)).map(str::len).max().unwrap_or_default();
+    let width = names
+        .chain(file.disabled.iter().chain(&file.untrusted).map(String::as_str))
+        .map(str::len)
+        .max()
+        .unwrap_or_default();
     for document in &file.documents {
         let place = visible(shown(&document.settings.document));
         anstream::println!("{NAME}{:width$}{NAME:#}  {place}", document.name);
@@ -65,9 +72,12 @@ fn documents(options: &ListOptions) -> Result<Exit> {
     for name in &file.disabled {
         anstream::println!("{:width$}  {QUIET}disabled{QUIET:#}", visible(name));
     }
-    if file.documents.is_empty() && file.disabled.is_empty() {
+    for name in &file.untrusted {
+        anstream::println!("{:width$}  {ASKS}not trusted{ASKS:#}", visible(name));
+    }
+    if [&file.disabled, &file.untrusted].iter().all(|names| names.is_empty()) && file.documents.is_empty() {
         anstream::println!(
-            "There are no documents; add one to `{FILE}` in haft's configuration, as in\n\n  [openapi.petstore]\n  document = \
+            "There are no documents; add one to `haft.toml`, yours or the workspace's, as in\n\n  [openapi.petstore]\n  document = \
              \"https://petstore3.swagger.io/api/v3/openapi.json\""
         );
     }

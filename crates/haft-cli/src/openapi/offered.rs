@@ -1,17 +1,21 @@
-use super::files::OpenApiFile;
+use super::documents::OpenApiDocuments;
 use super::source::DocumentSource;
 use crate::exit;
 use crate::mcp::offered::Wanted;
 use crate::paint::ASKS;
 use crate::timeline::visible;
 use anyhow::Result;
-use haft::{Catalog, CollisionPolicy, SourceHealth, Tool, ToolRegistry};
+use haft::{Catalog, CollisionPolicy, SourceHealth, Tool, ToolRegistry, Workdir};
 use std::sync::Arc;
 
 /// Adds the tools of documents that are wanted to those that there are, which keep their names.
 ///
 /// What is wrong with a document is said on standard error, and stands in the way of nothing else.
-pub(crate) async fn offer(mut tools: ToolRegistry, wanted: Wanted<'_>) -> Result<ToolRegistry> {
+pub(crate) async fn offer(
+    workdir: &Workdir,
+    mut tools: ToolRegistry,
+    wanted: Wanted<'_>,
+) -> Result<ToolRegistry> {
     let (document, tool) = match wanted {
         Wanted::Nothing => return Ok(tools),
         Wanted::All => (None, None),
@@ -20,7 +24,7 @@ pub(crate) async fn offer(mut tools: ToolRegistry, wanted: Wanted<'_>) -> Result
             _ => return Ok(tools),
         },
     };
-    for configured in configured() {
+    for configured in configured(workdir) {
         if document.is_some_and(|document| document != configured.name) {
             continue;
         }
@@ -46,8 +50,8 @@ pub(crate) async fn offer(mut tools: ToolRegistry, wanted: Wanted<'_>) -> Result
 }
 
 /// Adds the documents that are configured behind the sources of a catalog.
-pub(crate) fn offer_live(catalog: &Catalog) {
-    for configured in configured() {
+pub(crate) fn offer_live(workdir: &Workdir, catalog: &Catalog) {
+    for configured in configured(workdir) {
         if let Err(error) = catalog.attach(DocumentSource::new(configured)) {
             exit::note(&error);
         }
@@ -65,8 +69,8 @@ pub(crate) fn print_notes(catalog: &Catalog) {
     }
 }
 
-fn configured() -> Vec<super::open::Configured> {
-    match OpenApiFile::read() {
+fn configured(workdir: &Workdir) -> Vec<super::open::Configured> {
+    match OpenApiDocuments::read(workdir) {
         Ok(file) => {
             file.print_notes();
             file.documents

@@ -40,9 +40,6 @@ impl Configured {
 
     /// Finds a path that is written relative to a file of configuration or to the home directory.
     fn found(&self, path: &Path) -> PathBuf {
-        match (path.strip_prefix("~"), UserDirectories::from_environment().home()) {
-            (Ok(rest), Some(home)) => home.join(rest),
-            _ => self.folder.join(path),
-        }
+        UserDirectories::found(&self.folder, path)
     }
 }

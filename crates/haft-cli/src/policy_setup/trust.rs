@@ -1,7 +1,7 @@
 use super::snapshot::{Snapshot, hex};
 use crate::exit::UsageError;
 use anyhow::{Context as _, Result};
-use haft::policy::Trust;
+use haft::policy::{PolicySource as _, Trust};
 use haft::{PrivateFileError, PrivateFiles};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -36,6 +36,11 @@ impl WorkspaceFile {
     /// The paths of the files that it consists of: itself and all that it includes.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         self.snapshot.files().map(|(path, _)| path).collect()
+    }
+
+    /// What it says itself, as it was read.
+    pub(crate) fn text(&self) -> Option<String> {
+        (&self.snapshot).read(&self.read_as).ok()
     }
 
     /// The digest of what it says.

@@ -4,13 +4,14 @@ use crate::mcp::offered::{Offered, offer_live};
 use crate::openapi;
 use crate::other_root::OtherRoot;
 use crate::sandbox;
-use crate::setup;
+use crate::setup::{self, OpenedWorkdir};
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
 use haft::policy::SandboxMode;
 use haft::shell::ScriptOutputs;
 use haft::{
-    CallScope, Catalog, Event, EventKind, Events, FixedSource, Observer, OutputStore, Workdir, read_output,
+    CallScope, Catalog, CatalogBuilder, Event, EventKind, Events, FixedSource, Observer, OutputStore,
+    Workdir, read_output,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub(super) struct LeftOut {
 /// Is a directory that is worked in, with its tools as they come and go.
 pub(super) struct Place {
     pub(super) workdir: Workdir,
+    /// The other directories that are worked in.
+    pub(super) roots: Vec<OtherRoot>,
     pub(super) catalog: Catalog,
     /// How far the commands of all its clients are confined.
     pub(super) sandbox: SandboxMode,
@@ -55,7 +58,7 @@ impl Place {
         changes: &Arc<watch::Sender<u64>>,
     ) -> Result<Arc<Self>> {
         let left_out = settings.left_out;
-        let workdir = OtherRoot::add(&settings.roots, setup::workdir(Some(path))?)?;
+        let OpenedWorkdir { workdir, roots, config } = OpenedWorkdir::of(Some(path), settings.roots.clone())?;
         let workdir = journalled(workdir, user, settings.quota)?;
         let spilled = tempfile::tempdir().context("cannot make a directory for large outputs")?;
         let of_scripts = ScriptOutputs::spilling_into(spilled.path());
@@ -72,11 +75,12 @@ impl Place {
         let events = Events::new([Arc::new(count) as Arc<dyn Observer>]);
         let scope = CallScope::new("catalog".parse()?);
         // What is first keeps its names.
-        let catalog = Catalog::builder().source(FixedSource::new(OWN, own)).events(events, scope).build()?;
+        let builder = Catalog::builder().source(FixedSource::new(OWN, own)).events(events, scope);
+        let catalog = config.select.into_iter().fold(builder, CatalogBuilder::select).build()?;
         let servers =
             Arc::new(if left_out.mcp { Offered::default() } else { offer_live(&workdir, &catalog) });
         if !left_out.openapi {
-            openapi::offered::offer_live(&catalog);
+            openapi::offered::offer_live(&workdir, &catalog);
         }
         let (said, ready) = watch::channel(false);
         let (followed, started) = (catalog.clone(), Arc::clone(&servers));
@@ -91,6 +95,7 @@ impl Place {
         });
         Ok(Arc::new(Self {
             workdir,
+            roots,
             catalog,
             sandbox,
             outputs,

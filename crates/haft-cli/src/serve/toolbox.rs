@@ -196,7 +196,7 @@ impl Inner {
             place.workdir.root_path(),
             options,
         )?;
-        task.roots.clone_from(&self.settings.roots);
+        task.roots.clone_from(&place.roots);
         let waiting =
             WaitingCalls { state: Arc::clone(&self.state), run, task, is_said: AtomicBool::new(false) };
         let waiting = Arc::new(waiting);

@@ -6,8 +6,10 @@
 mod agent;
 mod below;
 mod call;
+mod config;
 mod delegating;
 mod gateway;
+mod init;
 mod interrupt;
 mod interrupted;
 mod jobs;

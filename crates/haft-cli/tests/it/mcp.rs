@@ -112,7 +112,7 @@ fn servers_are_added_and_listed() {
     user.check(
         &["mcp", "add", "time", "--env", "KEY=${TOKEN}", "--", "mcp-server-time", "--zone", "U\"TC"],
         &expect![[r#"
-            added time to HOME/config/haft/mcp.toml
+            added time to HOME/config/haft/haft.toml
             Try it with `haft mcp status time`; `haft mcp tools time` lists its tools.
             exit 0
         "#]],
@@ -121,12 +121,12 @@ fn servers_are_added_and_listed() {
     user.check(
         &["mcp", "add", "docs", "--url", "https://mcp.example.com/mcp?key=${TOKEN}", "--header", header],
         &expect![[r#"
-            added docs to HOME/config/haft/mcp.toml
+            added docs to HOME/config/haft/haft.toml
             Try it with `haft mcp status docs`; `haft mcp tools docs` lists its tools.
             exit 0
         "#]],
     );
-    let file = std::fs::read_to_string(user.home.path().join("config/haft/mcp.toml")).unwrap();
+    let file = std::fs::read_to_string(user.home.path().join("config/haft/haft.toml")).unwrap();
     expect![[r#"
         [mcp.servers.time]
         command = "mcp-server-time"
@@ -141,13 +141,13 @@ fn servers_are_added_and_listed() {
     user.check(
         &["mcp", "list"],
         &expect![[r#"
-        time  mcp-server-time with 2 arguments  mcp.toml
-        docs  https://mcp.example.com/mcp  mcp.toml
-        exit 0
-    "#]],
+            time  mcp-server-time with 2 arguments  your haft.toml
+            docs  https://mcp.example.com/mcp  your haft.toml
+            exit 0
+        "#]],
     );
     user.check(&["mcp", "add", "time", "--", "other"], &expect![[r#"
-        stderr: error: there is a server `time` in `HOME/config/haft/mcp.toml` already; choose another name, or change it there
+        stderr: error: there is a server `time` in `HOME/config/haft/haft.toml` already; choose another name, or change it there
         exit 2
     "#]]);
     user.check(&["mcp", "add", "a__b", "--", "other"], &expect![[r#"
@@ -251,7 +251,7 @@ fn what_cannot_be_written_says_what_to_do() {
     user.check(
         &["mcp", "add", "time", "--", "mcp-server-time"],
         &expect![[r#"
-        stderr: error: cannot write `HOME/config/haft/mcp.toml`; make its directory writable
+        stderr: error: cannot write `HOME/config/haft/haft.toml`; make its directory writable
         stderr:   because: File exists (os error 17)
         exit 2
     "#]],

@@ -102,7 +102,7 @@ fn configured(address: &str) -> User {
         "[openapi.pets]\ndocument = \"{}\"\nserver = \"{address}/v1\"\ncredentials.key = \"${{TOKEN}}\"\n",
         user.path("pets.yaml")
     );
-    user.write_config("openapi.toml", &configuration);
+    user.write_config("haft.toml", &configuration);
     user
 }
 
@@ -216,18 +216,18 @@ fn what_becomes_of_a_document_is_said_with_what_is_left_out() {
 fn what_is_no_document_is_a_mistake_of_the_command_line() {
     check(
         &["openapi", "check", "nothing.yaml"],
-        &expect![[r"
-        stderr: error: there is no document `nothing.yaml`; name a file, an address, or a document of `openapi.toml`
-        exit 2
-    "]],
+        &expect![[r#"
+            stderr: error: there is no document `nothing.yaml`; name a file, an address, or a document of `haft.toml`
+            exit 2
+        "#]],
     );
     check(
         &["openapi", "check", "notes.txt"],
-        &expect![[r"
-            stderr: error: cannot use the document `notes.txt`; name a file, an address, or a document of `openapi.toml`
+        &expect![[r#"
+            stderr: error: cannot use the document `notes.txt`; name a file, an address, or a document of `haft.toml`
             stderr:   because: this is no OpenAPI document: it is no object
             exit 2
-        "]],
+        "#]],
     );
     check(
         &["openapi", "check", "pets.yaml", "--path", "[z-a]"],
@@ -238,8 +238,8 @@ fn what_is_no_document_is_a_mistake_of_the_command_line() {
     );
     check(
         &["openapi", "check", "HTTP://127.0.0.1:1/openapi.json"],
-        &expect![[r"
-            stderr: error: cannot use the document `HTTP://127.0.0.1:1/openapi.json`; name a file, an address, or a document of `openapi.toml`
+        &expect![[r#"
+            stderr: error: cannot use the document `HTTP://127.0.0.1:1/openapi.json`; name a file, an address, or a document of `haft.toml`
             stderr:   because: cannot read `http://127.0.0.1:1/openapi.json`
             stderr:   because: cannot connect to `127.0.0.1`
             stderr:   because: error sending request
@@ -247,7 +247,7 @@ fn what_is_no_document_is_a_mistake_of_the_command_line() {
             stderr:   because: tcp connect error
             stderr:   because: Connection refused (os error 111)
             exit 2
-        "]],
+        "#]],
     );
 }
 
@@ -278,12 +278,12 @@ fn operations_are_listed() {
     check(
         &["openapi", "list"],
         &expect![[r#"
-        There are no documents; add one to `openapi.toml` in haft's configuration, as in
+            There are no documents; add one to `haft.toml`, yours or the workspace's, as in
 
-          [openapi.petstore]
-          document = "https://petstore3.swagger.io/api/v3/openapi.json"
-        exit 0
-    "#]],
+              [openapi.petstore]
+              document = "https://petstore3.swagger.io/api/v3/openapi.json"
+            exit 0
+        "#]],
     );
     check(
         &["openapi", "list", "--tag", "a"],
@@ -432,19 +432,19 @@ fn rules_speak_of_operations_of_the_configuration() {
     check(
         &["policy", "explain", &explained],
         &expect![[r#"
-        ask  pets__showPet {"fields":["x","y"],"id":"a/b"}
+            ask  pets__showPet {"fields":["x","y"],"id":"a/b"}
 
-          ask    connect net:ADDRESS
-                 no rule speaks of it; `127.0.0.1` is not of the public internet: `*` does not allow it
-                 to change it: a rule that allows it, or a person's word each time
+              ask    connect net:ADDRESS
+                     no rule speaks of it; `127.0.0.1` is not of the public internet: `*` does not allow it
+                     to change it: a rule that allows it, or a person's word each time
 
-          ask    call openapi:pets/showPet
-                 no rule speaks of it
-                 to change it: a rule that allows it, such as `call(openapi:pets/showPet)`
+              ask    call openapi:pets/showPet
+                     no rule speaks of it
+                     to change it: a rule that allows it, such as `call(openapi:pets/showPet)`
 
-        decided by profile read_only, in the mode default
-        exit 0
-    "#]],
+            decided by profile read_only, $XDG_CONFIG_HOME/haft/haft.toml, in the mode default
+            exit 0
+        "#]],
     );
     let rules = "[permissions]\nallow = [\"call(@pets/showPet)\", \"connect(127.0.0.1:*)\"]\n";
     user.write_file("rules.toml", rules);
@@ -459,8 +459,6 @@ fn rules_speak_of_operations_of_the_configuration() {
 }
 
 const WRONG: &str = r#"
-servers = 5
-
 [openapi.pets]
 document = "${PLACE:-nowhere}/pets.yaml"
 
@@ -493,19 +491,18 @@ headers = { "X-Team" = "${UNSET_VARIABLE}" }
 #[test]
 fn what_is_wrong_with_one_document_of_the_configuration_keeps_no_other_from_being_used() {
     let user = user();
-    user.write_config("openapi.toml", &WRONG.replace("${PLACE:-nowhere}", &user.path("")));
-    user.check(&["openapi", "list"], &expect![[r"
+    user.write_config("haft.toml", &WRONG.replace("${PLACE:-nowhere}", &user.path("")));
+    user.check(&["openapi", "list"], &expect![[r#"
         gone  gone.yaml
         pets  WORKSPACE//pets.yaml
         old   disabled
-        stderr: note: the document `a__b` of `openapi.toml` is left out: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it
-        stderr: note: the document `empty` of `openapi.toml` is left out: it has no `document`; write a path or an address
-        stderr: note: the document `key` of `openapi.toml` is left out: a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of `client_id` and `client_secret`
-        stderr: note: the document `slip` of `openapi.toml` is left out: `credentals` is not known; did you mean `credentials`?
-        stderr: note: the document `unset` of `openapi.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`
-        stderr: note: `servers` of `openapi.toml` is not known, and has no effect; documents are tables `[openapi.NAME]`
+        stderr: note: the document `a__b` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it
+        stderr: note: the document `empty` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: it has no `document`; write a path or an address
+        stderr: note: the document `key` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of `client_id` and `client_secret`
+        stderr: note: the document `slip` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: `credentals` is not known; did you mean `credentials`?
+        stderr: note: the document `unset` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`
         exit 0
-    "]]);
+    "#]]);
     user.check(&["openapi", "list", "--json"], &expect![[r#"
         {
           "disabled": [
@@ -522,12 +519,11 @@ fn what_is_wrong_with_one_document_of_the_configuration_keeps_no_other_from_bein
             }
           ],
           "notes": [
-            "the document `a__b` of `openapi.toml` is left out: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it",
-            "the document `empty` of `openapi.toml` is left out: it has no `document`; write a path or an address",
-            "the document `key` of `openapi.toml` is left out: a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of `client_id` and `client_secret`",
-            "the document `slip` of `openapi.toml` is left out: `credentals` is not known; did you mean `credentials`?",
-            "the document `unset` of `openapi.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`",
-            "`servers` of `openapi.toml` is not known, and has no effect; documents are tables `[openapi.NAME]`"
+            "the document `a__b` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it",
+            "the document `empty` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: it has no `document`; write a path or an address",
+            "the document `key` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of `client_id` and `client_secret`",
+            "the document `slip` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: `credentals` is not known; did you mean `credentials`?",
+            "the document `unset` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`"
           ],
           "refused": [
             "a__b",
@@ -535,63 +531,68 @@ fn what_is_wrong_with_one_document_of_the_configuration_keeps_no_other_from_bein
             "key",
             "slip",
             "unset"
-          ]
+          ],
+          "untrusted": []
         }
         exit 0
     "#]]);
-    user.check(&["openapi", "check", "old"], &expect![[r"
-        stderr: note: the document `a__b` of `openapi.toml` is left out: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it
-        stderr: note: the document `empty` of `openapi.toml` is left out: it has no `document`; write a path or an address
-        stderr: note: the document `key` of `openapi.toml` is left out: a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of `client_id` and `client_secret`
-        stderr: note: the document `slip` of `openapi.toml` is left out: `credentals` is not known; did you mean `credentials`?
-        stderr: note: the document `unset` of `openapi.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`
-        stderr: note: `servers` of `openapi.toml` is not known, and has no effect; documents are tables `[openapi.NAME]`
+    user.check(&["openapi", "check", "old"], &expect![[r#"
+        stderr: note: the document `a__b` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it
+        stderr: note: the document `empty` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: it has no `document`; write a path or an address
+        stderr: note: the document `key` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of `client_id` and `client_secret`
+        stderr: note: the document `slip` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: `credentals` is not known; did you mean `credentials`?
+        stderr: note: the document `unset` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`
         stderr: error: the document `old` is disabled; remove `disabled` from its configuration
         exit 2
-    "]]);
-    user.check(&["openapi", "check", "slip"], &expect![[r"
-        stderr: note: the document `a__b` of `openapi.toml` is left out: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it
-        stderr: note: the document `empty` of `openapi.toml` is left out: it has no `document`; write a path or an address
-        stderr: note: the document `key` of `openapi.toml` is left out: a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of `client_id` and `client_secret`
-        stderr: note: the document `slip` of `openapi.toml` is left out: `credentals` is not known; did you mean `credentials`?
-        stderr: note: the document `unset` of `openapi.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`
-        stderr: note: `servers` of `openapi.toml` is not known, and has no effect; documents are tables `[openapi.NAME]`
+    "#]]);
+    user.check(&["openapi", "check", "slip"], &expect![[r#"
+        stderr: note: the document `a__b` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it
+        stderr: note: the document `empty` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: it has no `document`; write a path or an address
+        stderr: note: the document `key` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of `client_id` and `client_secret`
+        stderr: note: the document `slip` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: `credentals` is not known; did you mean `credentials`?
+        stderr: note: the document `unset` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`
         stderr: error: the document `slip` cannot be used; mend it as the note says
         exit 2
-    "]]);
-    user.check(&["openapi", "check", "pet"], &expect![[r"
-        stderr: note: the document `a__b` of `openapi.toml` is left out: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it
-        stderr: note: the document `empty` of `openapi.toml` is left out: it has no `document`; write a path or an address
-        stderr: note: the document `key` of `openapi.toml` is left out: a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of `client_id` and `client_secret`
-        stderr: note: the document `slip` of `openapi.toml` is left out: `credentals` is not known; did you mean `credentials`?
-        stderr: note: the document `unset` of `openapi.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`
-        stderr: note: `servers` of `openapi.toml` is not known, and has no effect; documents are tables `[openapi.NAME]`
+    "#]]);
+    user.check(&["openapi", "check", "pet"], &expect![[r#"
+        stderr: note: the document `a__b` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it
+        stderr: note: the document `empty` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: it has no `document`; write a path or an address
+        stderr: note: the document `key` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of `client_id` and `client_secret`
+        stderr: note: the document `slip` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: `credentals` is not known; did you mean `credentials`?
+        stderr: note: the document `unset` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`
         stderr: error: there is no document `pet`; did you mean `pets`?
         exit 2
-    "]]);
+    "#]]);
     user.check(&["call", "gone__it", "{}"], &expect![[r#"
-        stderr: note: the document `a__b` of `openapi.toml` is left out: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it
-        stderr: note: the document `empty` of `openapi.toml` is left out: it has no `document`; write a path or an address
-        stderr: note: the document `key` of `openapi.toml` is left out: a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of `client_id` and `client_secret`
-        stderr: note: the document `slip` of `openapi.toml` is left out: `credentals` is not known; did you mean `credentials`?
-        stderr: note: the document `unset` of `openapi.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`
-        stderr: note: `servers` of `openapi.toml` is not known, and has no effect; documents are tables `[openapi.NAME]`
+        stderr: note: the document `a__b` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it
+        stderr: note: the document `empty` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: it has no `document`; write a path or an address
+        stderr: note: the document `key` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of `client_id` and `client_secret`
+        stderr: note: the document `slip` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: `credentals` is not known; did you mean `credentials`?
+        stderr: note: the document `unset` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`
         stderr: note: the document `gone` is left out: cannot read `HOME/config/haft/gone.yaml`: No such file or directory (os error 2)
         stderr: error: unknown tool: there is no tool `gone__it`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `outline`, `read_file`, `web_fetch` and `write_file`
         exit 1
     "#]]);
-    user.write_config("openapi.toml", "[openapi.a\n");
+}
+
+#[test]
+fn what_is_no_toml_is_told_with_its_place() {
+    let user = user();
+    user.write_config("haft.toml", "[openapi.a\n");
     user.check(
         &["openapi", "list"],
-        &expect![[r"
-        stderr: error: `HOME/config/haft/openapi.toml` is not TOML: unclosed table, expected `]` in line 1
-        exit 2
-    "]],
+        &expect![[r#"
+            stderr: error: HOME/config/haft/haft.toml:1:11: unclosed table, expected `]`
+            exit 2
+        "#]],
     );
-    user.check(&["call", "list_files", r#"{"path":"none"}"#], &expect![[r"
-        stderr: error: not found: `none` does not exist; list its directory or search for the name, then use the path you find
-        exit 1
-    "]]);
+    user.check(
+        &["call", "list_files", r#"{"path":"none"}"#],
+        &expect![[r#"
+        stderr: error: HOME/config/haft/haft.toml:1:11: unclosed table, expected `]`
+        exit 2
+    "#]],
+    );
 }
 
 #[test]
@@ -677,7 +678,7 @@ fn what_a_variable_was_replaced_by_is_not_told() {
     let user = user();
     let pets = user.path("pets.yaml");
     let check = |more: &str, expected: &Expect| {
-        user.write_config("openapi.toml", &format!("[openapi.pets]\ndocument = \"{pets}\"\n{more}\n"));
+        user.write_config("haft.toml", &format!("[openapi.pets]\ndocument = \"{pets}\"\n{more}\n"));
         user.check(&["openapi", "check", "pets"], expected);
         let listed = user.shown(&["tools"]);
         assert!(
@@ -687,21 +688,21 @@ fn what_a_variable_was_replaced_by_is_not_told() {
     };
     check(
         "allow_origins = [\"https://user:${TOKEN}@a.example\"]",
-        &expect![[r"
-        stderr: error: cannot use the document `pets`; name a file, an address, or a document of `openapi.toml`
-        stderr:   because: in `allow_origins`: an entry is no origin; write one as `https://api.example.com` or `http://127.0.0.1:8080`, without a user and a path
-        exit 2
-    "]],
+        &expect![[r#"
+            stderr: error: cannot use the document `pets`; name a file, an address, or a document of `haft.toml`
+            stderr:   because: in `allow_origins`: an entry is no origin; write one as `https://api.example.com` or `http://127.0.0.1:8080`, without a user and a path
+            exit 2
+        "#]],
     );
     let client = "client_id = \"haft\", client_secret = \"${TOKEN}\", in_body = true";
     check(
         &format!("credentials.key = {{ {client}, token_url = \"http://a.example/?${{TOKEN}}\" }}"),
-        &expect![[r"
-            stderr: error: cannot use the document `pets`; name a file, an address, or a document of `openapi.toml`
+        &expect![[r#"
+            stderr: error: cannot use the document `pets`; name a file, an address, or a document of `haft.toml`
             stderr:   because: in `credentials.key`
             stderr:   because: `token_url` cannot be used; write an address of `https`, or of `http` on this machine, as in `https://login.example.com/token`
             exit 2
-        "]],
+        "#]],
     );
 }
 
@@ -711,22 +712,28 @@ fn secrets_that_are_too_long_are_refused_and_not_cut() {
     user.write_file("secret", &"x".repeat((64 << 10) + 1));
     let (pets, secret) = (user.path("pets.yaml"), user.path("secret"));
     let configuration = |key: &str| format!("[openapi.pets]\ndocument = \"{pets}\"\n{key} = \"{secret}\"\n");
-    user.write_config("openapi.toml", &configuration("credentials.key.secret_file"));
-    user.check(&["openapi", "check", "pets"], &expect![[r"
-        stderr: error: cannot use the document `pets`; name a file, an address, or a document of `openapi.toml`
+    user.write_config("haft.toml", &configuration("credentials.key.secret_file"));
+    user.check(
+        &["openapi", "check", "pets"],
+        &expect![[r#"
+        stderr: error: cannot use the document `pets`; name a file, an address, or a document of `haft.toml`
         stderr:   because: in `credentials.key`
         stderr:   because: cannot read the secret in `WORKSPACE/secret`
         stderr:   because: it has more than the 65536 bytes that are read
         exit 2
-    "]]);
+    "#]],
+    );
     user.write_file("secret", &"x".repeat((1 << 20) + 1));
-    user.write_config("openapi.toml", &configuration("ca"));
-    user.check(&["openapi", "check", "pets"], &expect![[r"
-        stderr: error: cannot use the document `pets`; name a file, an address, or a document of `openapi.toml`
+    user.write_config("haft.toml", &configuration("ca"));
+    user.check(
+        &["openapi", "check", "pets"],
+        &expect![[r#"
+        stderr: error: cannot use the document `pets`; name a file, an address, or a document of `haft.toml`
         stderr:   because: cannot read the certificates in `WORKSPACE/secret`
         stderr:   because: it has more than the 1048576 bytes that are read
         exit 2
-    "]]);
+    "#]],
+    );
 }
 
 #[test]

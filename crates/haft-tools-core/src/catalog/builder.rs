@@ -1,5 +1,5 @@
 use super::{Catalog, CatalogError, Inner, Settings, ToolSource};
-use crate::{CallScope, CollisionPolicy, Events, ToolRegistry};
+use crate::{CallScope, CollisionPolicy, Events, Selector, ToolRegistry};
 use std::fmt;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
@@ -13,6 +13,7 @@ pub struct CatalogBuilder {
     most_tools: usize,
     collisions: CollisionPolicy,
     prefixed: bool,
+    selectors: Vec<Selector>,
     events: Option<(Events, CallScope)>,
 }
 
@@ -25,6 +26,7 @@ impl Default for CatalogBuilder {
             most_tools: 20_000,
             collisions: CollisionPolicy::Refuse,
             prefixed: false,
+            selectors: Vec::new(),
             events: None,
         }
     }
@@ -80,6 +82,15 @@ impl CatalogBuilder {
         self
     }
 
+    /// Keeps only the tools that are chosen, as [`ToolRegistry::filtered`] does.
+    ///
+    /// Said more than once, each selector takes away from what those before it leave. What is left out keeps its name from
+    /// nobody.
+    pub fn select(mut self, selector: Selector) -> Self {
+        self.selectors.push(selector);
+        self
+    }
+
     /// Tells observers of changes and failing sources, as events of this scope's run.
     pub fn events(mut self, events: Events, scope: CallScope) -> Self {
         self.events = Some((events, scope));
@@ -92,8 +103,8 @@ impl CatalogBuilder {
     ///
     /// When a source has no name or two have the same.
     pub fn build(self) -> Result<Catalog, CatalogError> {
-        let Self { sources, timeout, retry, most_tools, collisions, prefixed, events } = self;
-        let settings = Settings { timeout, retry, most_tools, collisions, prefixed, events };
+        let Self { sources, timeout, retry, most_tools, collisions, prefixed, selectors, events } = self;
+        let settings = Settings { timeout, retry, most_tools, collisions, prefixed, selectors, events };
         let catalog = Catalog(Arc::new(Inner {
             settings,
             slots: Mutex::default(),

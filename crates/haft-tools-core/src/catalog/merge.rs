@@ -1,8 +1,8 @@
 use super::CatalogChange;
-use super::admission::Admitted;
+use super::admission::{Admitted, AdmittedTool};
 use crate::registry::{Builder, Entry};
 use crate::run_tools::SEARCH_TOOLS;
-use crate::{CollisionPolicy, RefusedTool, RegistryError, ToolRegistry};
+use crate::{CollisionPolicy, RefusedTool, RegistryError, Selector, ToolRegistry};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -15,13 +15,16 @@ pub(super) struct Merged {
 /// Puts the tools of all sources together, in the order of the sources.
 pub(super) fn merge<'a>(
     sources: impl Iterator<Item = &'a Admitted> + Clone,
+    selectors: &[Selector],
     collisions: CollisionPolicy,
 ) -> Merged {
     let mut builder = Builder::default();
     let mut refusals: Vec<Vec<RefusedTool>> = Vec::new();
     for source in sources.clone() {
         let mut refused = source.refused.clone();
-        for tool in &source.tools {
+        let is_chosen =
+            |tool: &&AdmittedTool| selectors.iter().all(|chosen| chosen.matches(&tool.entry.spec));
+        for tool in source.tools.iter().filter(is_chosen) {
             let name = tool.entry.spec.name();
             let added = if name.as_str() == SEARCH_TOOLS {
                 Err(RegistryError::Reserved { name: name.clone() })

@@ -123,14 +123,9 @@ fn what_is_wrong_with_where_a_model_is_asked_is_said_before_anything_is_asked() 
     check(
         &["--model", "openai/m", "--max-cost", "1", "Go."],
         expect![[r#"
-        stderr: error: the following required arguments were not provided:
-        stderr:   --price <PRICES>
-        stderr: 
-        stderr: Usage: haft agent --model <PROVIDER/NAME> --price <PRICES> --max-cost <AMOUNT> <PROMPT|->...
-        stderr: 
-        stderr: For more information, try '--help'.
-        exit 2
-    "#]],
+            stderr: error: a budget of money needs a price; give --price, as in `--price in=3,out=15`, or write `price` beside `max_cost` in `[agent]`
+            exit 2
+        "#]],
     );
     check(
         &["--model", "openai/m", "--max-time", "10", "Go."],

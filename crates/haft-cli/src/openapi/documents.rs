@@ -1,51 +1,40 @@
 use super::open::Configured;
 use super::settings::Settings;
-use crate::exit::UsageError;
+use crate::config::{ConfigFile, ConfigFiles, Layer, told};
 use crate::paint::ASKS;
-use crate::small_file::text_of;
 use crate::timeline::visible;
-use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
+use haft::Workdir;
 use haft::mcp::expand_variables;
-use std::path::Path;
+use serde::Deserialize;
 
-/// The file of the user's documents, in haft's configuration directory.
-pub(super) const FILE: &str = "openapi.toml";
-
-/// Holds the documents that are configured here.
+/// Holds the documents that are configured: tables `[openapi.NAME]` of `haft.toml`.
 #[derive(Default)]
-pub(super) struct OpenApiFile {
+pub(super) struct OpenApiDocuments {
     pub(super) documents: Vec<Configured>,
-    /// What is wrong or odd in the file, for people.
+    /// What is wrong or odd in the files, for people.
     pub(super) notes: Vec<String>,
     /// The names of documents that something is wrong with.
     pub(super) refused: Vec<String>,
     pub(super) disabled: Vec<String>,
+    /// The names of documents of the workspace's file, which is not trusted: they are not read.
+    pub(super) untrusted: Vec<String>,
 }
 
-impl OpenApiFile {
-    /// Reads the user's file, which need not be there.
-    pub(super) fn read() -> Result<Self> {
-        let directories = UserDirectories::from_environment();
-        let Some((directory, _)) = directories.config() else { return Ok(Self::default()) };
-        let path = directory.join(FILE);
-        let Some(text) = text_of(&path)? else { return Ok(Self::default()) };
-        let shown = path.display();
-        let file: toml::Table = toml::from_str(&text).map_err(|error| {
-            let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
-            UsageError(format!("`{shown}` is not TOML: {} in line {line}", error.message()))
-        })?;
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Tables {
+    openapi: toml::Table,
+}
+
+impl OpenApiDocuments {
+    /// Reads the files in force in a directory; a document of the user's takes the place of the workspace's.
+    pub(super) fn read(workdir: &Workdir) -> Result<Self> {
         let mut read = Self::default();
-        for (key, value) in file {
-            match (key.as_str(), value) {
-                ("openapi", toml::Value::Table(documents)) => {
-                    for (name, value) in documents {
-                        read.take(&name, value, directory);
-                    }
-                }
-                _ => read.notes.push(format!(
-                    "`{key}` of `{FILE}` is not known, and has no effect; documents are tables `[openapi.NAME]`"
-                )),
+        for file in ConfigFiles::read(workdir)?.iter() {
+            let Tables { openapi } = file.parse()?;
+            for (name, value) in openapi {
+                read.take(&name, value, file);
             }
         }
         Ok(read)
@@ -56,26 +45,42 @@ impl OpenApiFile {
         for note in &self.notes {
             anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(note));
         }
+        if !self.untrusted.is_empty() {
+            let names = haft::listed(self.untrusted.iter().map(String::as_str), "and");
+            anstream::eprintln!(
+                "{ASKS}note{ASKS:#}: {} of `haft.toml` is not read before you trust the file; look at it, then run `haft policy \
+                 trust`",
+                visible(&names)
+            );
+        }
     }
 
     /// What is wrong with one document does not keep the others from being used.
-    fn take(&mut self, name: &str, value: toml::Value, folder: &Path) {
+    fn take(&mut self, name: &str, value: toml::Value, file: &ConfigFile) {
+        let known = self.documents.iter().map(|known| &known.name).chain(&self.disabled).chain(&self.refused);
+        if known.into_iter().any(|known| known == name) {
+            self.notes
+                .push(format!("`{name}` of `{}` is not used: you have a document of that name", file.name));
+            return;
+        }
         if value.get("disabled") == Some(&toml::Value::Boolean(true)) {
             // What is not used need not be right.
             self.disabled.push(name.to_owned());
             return;
         }
+        if file.layer == Layer::Untrusted {
+            // What is not trusted learns nothing of the variables there are.
+            self.untrusted.push(name.to_owned());
+            return;
+        }
         let read = named(name).and_then(|()| settings(value));
         match read {
             Ok(settings) => {
-                self.documents.push(Configured {
-                    name: name.to_owned(),
-                    settings,
-                    folder: folder.to_owned(),
-                });
+                let folder = file.folder.clone();
+                self.documents.push(Configured { name: name.to_owned(), settings, folder });
             }
             Err(error) => {
-                self.notes.push(format!("the document `{name}` of `{FILE}` is left out: {error:#}"));
+                self.notes.push(format!("the document `{name}` of `{}` is left out: {error:#}", file.name));
                 self.refused.push(name.to_owned());
             }
         }
@@ -92,17 +97,6 @@ fn settings(mut value: toml::Value) -> Result<Settings> {
     let settings = read(value)?;
     anyhow::ensure!(!settings.document.is_empty(), "it has no `document`; write a path or an address");
     Ok(settings)
-}
-
-/// Says what is wrong with a table; of a field that is not known, what is meant, and not all that could be.
-fn told(message: &str) -> String {
-    let mut quoted = message.split('`').skip(1).step_by(2);
-    let (true, Some(unknown)) = (message.starts_with("unknown field"), quoted.next()) else {
-        return message.to_owned();
-    };
-    let near = haft::listed(haft::nearest(unknown, quoted), "or");
-    let instead = if near.is_empty() { String::new() } else { format!("; did you mean {near}?") };
-    format!("`{unknown}` is not known{instead}")
 }
 
 /// Names of documents are parts of the names of tools, as those of servers are.

@@ -1,0 +1,136 @@
+use super::reading::{at_least, parsed, read_by};
+use crate::agent::arguments::{AgentOptions, duration, price};
+use crate::agent::model_settings::{Lack, ModelId, Wire};
+use crate::exit::UsageError;
+use crate::user_directories::UserDirectories;
+use anyhow::Result;
+use haft::agent::Price;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Is the table `[agent]`: what `haft agent` is told by its flags, under their names.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct AgentTable {
+    #[serde(deserialize_with = "parsed")]
+    model: Option<ModelId>,
+    base_url: Option<String>,
+    header: Option<Vec<String>>,
+    wire: Option<Wire>,
+    effort: Option<String>,
+    without: Option<Vec<Lack>>,
+    #[serde(deserialize_with = "at_least::<1000, _>")]
+    context_window: Option<u64>,
+    system: Option<PathBuf>,
+    agents: Option<PathBuf>,
+    #[serde(deserialize_with = "at_least::<1, _>")]
+    max_turns: Option<u64>,
+    #[serde(deserialize_with = "at_least::<1, _>")]
+    max_calls: Option<u64>,
+    #[serde(deserialize_with = "at_least::<1, _>")]
+    max_tokens: Option<u64>,
+    #[serde(deserialize_with = "time")]
+    max_time: Option<Duration>,
+    #[serde(deserialize_with = "money")]
+    max_cost: Option<f64>,
+    #[serde(deserialize_with = "prices")]
+    price: Option<Price>,
+}
+
+impl AgentTable {
+    /// Has paths begin where they do in a file of this folder.
+    pub(super) fn below(mut self, folder: &Path) -> Self {
+        for path in [&mut self.system, &mut self.agents].into_iter().flatten() {
+            *path = UserDirectories::found(folder, path);
+        }
+        self
+    }
+
+    /// Says what another table says as far as this one does not.
+    ///
+    /// Where a model is asked and how belongs to the model, and what is sent belongs to the place that it is sent to: a table
+    /// that names another model, or another place, has none of it from the other table.
+    pub(super) fn over(mut self, other: Self) -> Self {
+        if self.model.is_none() {
+            self.model = other.model;
+            if self.base_url.is_none() {
+                self.base_url = other.base_url;
+                self.header = self.header.or(other.header);
+            }
+            self.wire = self.wire.or(other.wire);
+            self.effort = self.effort.or(other.effort);
+            self.without = self.without.or(other.without);
+            self.context_window = self.context_window.or(other.context_window);
+            self.price = self.price.or(other.price);
+        }
+        self.system = self.system.or(other.system);
+        self.agents = self.agents.or(other.agents);
+        self.max_turns = self.max_turns.or(other.max_turns);
+        self.max_calls = self.max_calls.or(other.max_calls);
+        self.max_tokens = self.max_tokens.or(other.max_tokens);
+        self.max_time = self.max_time.or(other.max_time);
+        self.max_cost = self.max_cost.or(other.max_cost);
+        self
+    }
+
+    /// Says what the flags do not, as tables do.
+    ///
+    /// # Errors
+    ///
+    /// When neither names a model, or a budget of money has no price to go by.
+    pub(crate) fn fill(self, options: &mut AgentOptions) -> Result<()> {
+        let (model, budget) = (&mut options.model, &mut options.budget);
+        if model.model.is_none() {
+            model.model = self.model;
+            if model.base_url.is_none() {
+                model.base_url = self.base_url;
+                if model.header.is_empty() {
+                    model.header = self.header.unwrap_or_default();
+                }
+            }
+            model.wire = model.wire.or(self.wire);
+            model.effort = model.effort.take().or(self.effort);
+            model.context_window = model.context_window.or(self.context_window);
+            if model.without.is_empty() {
+                model.without = self.without.unwrap_or_default();
+            }
+            budget.price = budget.price.or(self.price);
+        }
+        if model.model.is_none() {
+            let message = "no model is named; give --model, as in `--model anthropic/claude-sonnet-4-5`, or write `model` in \
+                           `[agent]` of your `haft.toml`";
+            return Err(UsageError(message.to_owned()).into());
+        }
+        options.system = options.system.take().or(self.system);
+        options.agents = options.agents.take().or(self.agents);
+        budget.max_turns = budget.max_turns.or(self.max_turns);
+        budget.max_calls = budget.max_calls.or(self.max_calls);
+        budget.max_tokens = budget.max_tokens.or(self.max_tokens);
+        budget.max_time = budget.max_time.or(self.max_time);
+        budget.max_cost = budget.max_cost.or(self.max_cost);
+        if budget.max_cost.is_some() && budget.price.is_none() {
+            let message = "a budget of money needs a price; give --price, as in `--price in=3,out=15`, or write `price` beside \
+                           `max_cost` in `[agent]`";
+            return Err(UsageError(message.to_owned()).into());
+        }
+        Ok(())
+    }
+}
+
+fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    read_by(deserializer, duration)
+}
+
+fn prices<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Price>, D::Error> {
+    read_by(deserializer, price)
+}
+
+fn money<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let amount = f64::deserialize(deserializer)?;
+    let is_amount = amount.is_finite() && amount > 0.0;
+    is_amount
+        .then_some(Some(amount))
+        .ok_or_else(|| D::Error::custom("write an amount of more than 0, as in `0.50`"))
+}

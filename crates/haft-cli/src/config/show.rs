@@ -1,0 +1,103 @@
+use super::arguments::ConfigOptions;
+use super::entries::{Entry, State, entries};
+use super::{ConfigFiles, Layer, Settings};
+use crate::exit::Exit;
+use crate::paint::{ASKS, NAME, QUIET};
+use crate::policy_setup::{Files, PolicyOptions, PolicySetup};
+use crate::setup;
+use crate::timeline::visible;
+use anyhow::Result;
+use serde_json::{Value, json};
+
+/// Shows what the files in force say, and what of it counts.
+pub(super) fn show(options: &ConfigOptions) -> Result<Exit> {
+    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let files = ConfigFiles::read(&workdir)?;
+    let tools = setup::registry_of_runs(&workdir)?;
+    // What is wrong is an error here as it is wherever the files are used.
+    Settings::read(&workdir)?;
+    let loaded =
+        PolicySetup::new(&workdir, None, &tools).load(&PolicyOptions::default(), Files::InForce)?.loaded;
+    let mut all = entries(files.iter(), &loaded.notes);
+    let profile = loaded.profile.map_or("none".to_owned(), |profile| profile.to_string());
+    for (key, value) in [
+        ("sandbox.mode", loaded.sandbox.to_string()),
+        ("permissions.mode", loaded.mode.to_string()),
+        ("profile", profile),
+    ] {
+        if !all.iter().any(|entry| entry.key == key && entry.state == State::InForce && entry.value == value)
+        {
+            all.insert(0, unwritten(key, value, &all));
+        }
+    }
+    if options.json {
+        let files: Vec<Value> = files
+            .iter()
+            .map(|file| {
+                let layer = if file.layer == Layer::User { "user" } else { "workspace" };
+                let trusted = file.layer != Layer::Untrusted;
+                json!({ "name": file.name, "path": file.path, "layer": layer, "trusted": trusted })
+            })
+            .collect();
+        anstream::println!("{:#}", json!({ "files": files, "settings": all }));
+        return Ok(Exit::Done);
+    }
+    for file in files.iter() {
+        let advice = match file.layer {
+            Layer::User => "yours".to_owned(),
+            Layer::Workspace => "the workspace's, trusted".to_owned(),
+            Layer::Untrusted => {
+                format!(
+                    "the workspace's, {ASKS}not trusted{ASKS:#}: it only takes away; see `haft policy trust`"
+                )
+            }
+        };
+        anstream::println!("{NAME}{}{NAME:#}  {advice}", visible(&file.name));
+    }
+    if files.iter().next().is_none() {
+        anstream::println!("There is no `haft.toml`, neither yours nor one here; `haft init` writes one.");
+    }
+    anstream::println!();
+    let width =
+        |of: fn(&Entry) -> &str| all.iter().map(|entry| of(entry).chars().count()).max().unwrap_or_default();
+    let (keys, values) = (width(|entry| &entry.key), width(|entry| &entry.value).min(60));
+    for entry in &all {
+        print(entry, keys, values);
+    }
+    Ok(Exit::Done)
+}
+
+/// Is what holds though no file in force says it itself.
+fn unwritten(key: &str, value: String, all: &[Entry]) -> Entry {
+    let includes = all.iter().any(|entry| entry.key == "include");
+    let reason = if includes { "built in, or of a file that is included" } else { "built in" };
+    Entry {
+        key: key.to_owned(),
+        value,
+        file: None,
+        line: None,
+        state: State::InForce,
+        reason: Some(reason.to_owned()),
+    }
+}
+
+fn print(entry: &Entry, keys: usize, values: usize) {
+    let Entry { key, value, file, line, state, reason } = entry;
+    let place = match (file, line) {
+        (Some(file), Some(line)) => format!("{file}:{line}"),
+        _ => reason.clone().unwrap_or_default(),
+    };
+    let after = match state {
+        State::InForce => String::new(),
+        State::Overridden => format!("  {ASKS}overridden{ASKS:#}"),
+        State::Ignored => {
+            format!("  {ASKS}ignored{ASKS:#}: {}", visible(reason.as_deref().unwrap_or_default()))
+        }
+    };
+    anstream::println!(
+        "{NAME}{:keys$}{NAME:#}  {:values$}  {QUIET}{}{QUIET:#}{after}",
+        visible(key),
+        visible(value),
+        visible(&place)
+    );
+}

@@ -1,0 +1,482 @@
+//! What `haft.toml` says beside rules: what counts of the user's file and of the workspace's, and how it is shown.
+
+use crate::{haft, shown};
+use expect_test::{Expect, expect};
+use haft_testkit::Tree;
+
+/// Runs the command in `work` for a user whose configuration is in `config` and whose state is in `state`.
+fn as_user(tree: &Tree, arguments: &[&str]) -> String {
+    let at = |folder: &str| tree.path().join(folder);
+    let mut command = haft(&at("work"), arguments);
+    command.env("XDG_CONFIG_HOME", at("config")).env("XDG_STATE_HOME", at("state"));
+    command.env_remove("ANTHROPIC_API_KEY").env_remove("OPENAI_API_KEY");
+    shown(&command.output().unwrap()).replace(&*tree.path().to_string_lossy(), "TREE")
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "snapshots read better without a reference")]
+fn check(tree: &Tree, arguments: &[&str], expected: Expect) {
+    expected.assert_eq(&as_user(tree, arguments));
+}
+
+fn tree(user: &str, workspace: &str) -> Tree {
+    let tree = Tree::new().file("work/notes.md", "one\n").file("other/far.md", "far\n").directory("state");
+    let tree = if user.is_empty() { tree } else { tree.file("config/haft/haft.toml", user) };
+    if workspace.is_empty() { tree } else { tree.file("work/haft.toml", workspace) }
+}
+
+fn names(tree: &Tree) -> Vec<String> {
+    let listed = as_user(tree, &["tools", "--json"]);
+    let names = listed.lines().filter_map(|line| line.strip_prefix("    \"name\": \""));
+    names.map(|name| name.trim_end_matches(['"', ',']).to_owned()).collect()
+}
+
+#[test]
+fn the_tools_that_are_offered_are_chosen() {
+    let tree =
+        tree("[tools]\nselect = \"!bash, !web_fetch\"\n", "[tools]\nselect = \"read_*, grep, bash\"\n");
+    // The workspace is not trusted, and takes away all the same.
+    assert_eq!(names(&tree), ["grep", "read_file"]);
+    check(
+        &tree,
+        &["call", "bash", r#"{"command":"true"}"#],
+        expect![[r#"
+        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
+        stderr: error: unknown tool: there is no tool `bash`; the tools are `grep` and `read_file`
+        exit 1
+    "#]],
+    );
+}
+
+#[test]
+fn other_directories_are_worked_in_where_the_user_says_so() {
+    let read = ["call", "read_file", "--profile", "full_access"];
+    let far = |tree: &Tree| {
+        let input = format!("{{\"path\":\"{}/other/far.md\"}}", tree.path().display());
+        as_user(tree, &[&read[..], &[&input]].concat())
+    };
+    let of_user = tree("[workdir]\nroots = [\"../../other:ro\"]\n", "");
+    expect![[r#"
+        TREE/other/far.md: 1 line, 4 bytes
+        1	far
+        exit 0
+    "#]]
+    .assert_eq(&far(&of_user));
+    let of_workspace = tree("", "[workdir]\nroots = [\"../other:ro\"]\n");
+    expect![[r#"
+        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
+        stderr: denied: the path `TREE/other/far.md` is outside the working directory; use a path inside it, such as `src/main.rs`
+        exit 1
+    "#]].assert_eq(&far(&of_workspace));
+    as_user(&of_workspace, &["policy", "trust"]);
+    expect![[r#"
+        TREE/other/far.md: 1 line, 4 bytes
+        1	far
+        exit 0
+    "#]]
+    .assert_eq(&far(&of_workspace));
+}
+
+#[test]
+fn a_model_is_named_by_the_user_or_by_a_workspace_that_is_trusted() {
+    let unnamed = ["agent", "look"];
+    check(
+        &tree("", ""),
+        &unnamed,
+        expect![[r#"
+        stderr: error: no model is named; give --model, as in `--model anthropic/claude-sonnet-4-5`, or write `model` in `[agent]` of your `haft.toml`
+        exit 2
+    "#]],
+    );
+    check(
+        &tree("[agent]\nmodel = \"anthropic/m\"\n", ""),
+        &unnamed,
+        expect![[r#"
+        stderr: error: there is no key for `anthropic`; set ANTHROPIC_API_KEY, or name a service that needs none with --base-url
+        exit 2
+    "#]],
+    );
+    // The key would be sent wherever the workspace says.
+    let workspace = "[agent]\nmodel = \"openai/m\"\nbase_url = \"https://elsewhere.example/v1\"\n";
+    check(
+        &tree("", workspace),
+        &unnamed,
+        expect![[r#"
+        stderr: error: no model is named; give --model, as in `--model anthropic/claude-sonnet-4-5`, or write `model` in `[agent]` of your `haft.toml`
+        exit 2
+    "#]],
+    );
+}
+
+#[test]
+fn servers_and_documents_of_a_workspace_wait_until_it_is_trusted() {
+    let tree = tree(
+        "[mcp.servers.mine]\ncommand = \"mine\"\n",
+        "[mcp.servers.theirs]\ncommand = \"theirs\"\n\n[mcp.servers.mine]\ncommand = \"evil\"\n\n\
+         [openapi.pets]\ndocument = \"pets.yaml\"\n",
+    );
+    check(
+        &tree,
+        &["mcp", "list"],
+        expect![[r#"
+        mine    mine  your haft.toml
+        theirs  theirs  haft.toml not trusted
+        stderr: note: `mine` of `haft.toml` is not used: there is a server of that name
+        stderr: note: the servers of `haft.toml` are not started before you trust it; look at it, then run `haft policy trust`
+        exit 0
+    "#]],
+    );
+    check(
+        &tree,
+        &["openapi", "list"],
+        expect![[r#"
+        pets  not trusted
+        stderr: note: `pets` of `haft.toml` is not read before you trust the file; look at it, then run `haft policy trust`
+        exit 0
+    "#]],
+    );
+    check(
+        &tree,
+        &["mcp", "status", "theirs"],
+        expect![[r#"
+        stderr: note: `mine` of `haft.toml` is not used: there is a server of that name
+        stderr: note: the servers of `haft.toml` are not started before you trust it; look at it, then run `haft policy trust`
+        stderr: error: `theirs` is of `haft.toml`, which is not trusted; look at it, then run `haft policy trust`
+        exit 2
+    "#]],
+    );
+    as_user(&tree, &["policy", "trust"]);
+    check(
+        &tree,
+        &["mcp", "list"],
+        expect![[r#"
+        mine    mine  your haft.toml
+        theirs  theirs  haft.toml
+        stderr: note: `mine` of `haft.toml` is not used: there is a server of that name
+        exit 0
+    "#]],
+    );
+    check(
+        &tree,
+        &["openapi", "list"],
+        expect![[r#"
+        pets  pets.yaml
+        exit 0
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_set_is_shown_with_its_place() {
+    let tree = tree(
+        "profile = \"workspace_write\"\n\n[agent]\nmodel = \"openai/m\"\nheader = [\"api-key: hidden\"]\nmax_turns = 7\n\n\
+         [mcp.servers.time]\ncommand = \"uvx\"\nargs = [\"--token\", \"hidden\"]\n",
+        "profile = \"full_access\"\n\n[permissions]\nmode = \"plan\"\nallow = [\"bash\"]\ndeny = [\"read(**/.env)\"]\n\n\
+         [agent]\nmax_turns = 9\n\n[mcp.servers.time]\nurl = \"https://u:hidden@x.example/?k=hidden\"\n\n\
+         [limits]\ntimeout = \"1min\"\n\n[tools]\nselect = \"!bash\"\n",
+    );
+    check(
+        &tree,
+        &["config", "show"],
+        expect![[r#"
+        $XDG_CONFIG_HOME/haft/haft.toml  yours
+        haft.toml  the workspace's, not trusted: it only takes away; see `haft policy trust`
+
+        sandbox.mode       off                     built in
+        profile            workspace_write         $XDG_CONFIG_HOME/haft/haft.toml:1
+        agent.model        openai/m                $XDG_CONFIG_HOME/haft/haft.toml:4
+        agent.header       api-key                 $XDG_CONFIG_HOME/haft/haft.toml:5
+        agent.max_turns    7                       $XDG_CONFIG_HOME/haft/haft.toml:6
+        mcp.servers.time   uvx                     $XDG_CONFIG_HOME/haft/haft.toml:8
+        profile            full_access             haft.toml:1  ignored: the file is not trusted and what holds without it is `workspace_write`
+        permissions.mode   plan                    haft.toml:4
+        permissions.allow  bash                    haft.toml:5  ignored: the file is not trusted
+        permissions.deny   read(**/.env)           haft.toml:6
+        agent.max_turns    9                       haft.toml:9  ignored: the file is not trusted
+        mcp.servers.time   an address with a user  haft.toml:11  ignored: the file is not trusted
+        limits.timeout     1min                    haft.toml:15
+        tools.select       !bash                   haft.toml:18
+        exit 0
+    "#]],
+    );
+    check(
+        &tree,
+        &["config", "check"],
+        expect![[r#"
+        ok  $XDG_CONFIG_HOME/haft/haft.toml
+        ok  haft.toml
+        stderr: note: haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
+        stderr: note: haft.toml:1: the profile `full_access` is ignored, because the file is not trusted and what holds without it is `workspace_write`
+        exit 0
+    "#]],
+    );
+    as_user(&tree, &["policy", "trust"]);
+    check(
+        &tree,
+        &["config", "show"],
+        expect![[r#"
+        $XDG_CONFIG_HOME/haft/haft.toml  yours
+        haft.toml  the workspace's, trusted
+
+        sandbox.mode       off                     built in
+        profile            workspace_write         $XDG_CONFIG_HOME/haft/haft.toml:1  overridden
+        agent.model        openai/m                $XDG_CONFIG_HOME/haft/haft.toml:4
+        agent.header       api-key                 $XDG_CONFIG_HOME/haft/haft.toml:5
+        agent.max_turns    7                       $XDG_CONFIG_HOME/haft/haft.toml:6  overridden
+        mcp.servers.time   uvx                     $XDG_CONFIG_HOME/haft/haft.toml:8
+        profile            full_access             haft.toml:1
+        permissions.mode   plan                    haft.toml:4
+        permissions.allow  bash                    haft.toml:5
+        permissions.deny   read(**/.env)           haft.toml:6
+        agent.max_turns    9                       haft.toml:9
+        mcp.servers.time   an address with a user  haft.toml:11  overridden
+        limits.timeout     1min                    haft.toml:15
+        tools.select       !bash                   haft.toml:18
+        exit 0
+    "#]],
+    );
+    check(
+        &tree,
+        &["config", "show", "--json"],
+        expect![[r#"
+        {
+          "files": [
+            {
+              "layer": "user",
+              "name": "$XDG_CONFIG_HOME/haft/haft.toml",
+              "path": "TREE/config/haft/haft.toml",
+              "trusted": true
+            },
+            {
+              "layer": "workspace",
+              "name": "haft.toml",
+              "path": "haft.toml",
+              "trusted": true
+            }
+          ],
+          "settings": [
+            {
+              "key": "sandbox.mode",
+              "reason": "built in",
+              "state": "in_force",
+              "value": "off"
+            },
+            {
+              "file": "$XDG_CONFIG_HOME/haft/haft.toml",
+              "key": "profile",
+              "line": 1,
+              "state": "overridden",
+              "value": "workspace_write"
+            },
+            {
+              "file": "$XDG_CONFIG_HOME/haft/haft.toml",
+              "key": "agent.model",
+              "line": 4,
+              "state": "in_force",
+              "value": "openai/m"
+            },
+            {
+              "file": "$XDG_CONFIG_HOME/haft/haft.toml",
+              "key": "agent.header",
+              "line": 5,
+              "state": "in_force",
+              "value": "api-key"
+            },
+            {
+              "file": "$XDG_CONFIG_HOME/haft/haft.toml",
+              "key": "agent.max_turns",
+              "line": 6,
+              "state": "overridden",
+              "value": "7"
+            },
+            {
+              "file": "$XDG_CONFIG_HOME/haft/haft.toml",
+              "key": "mcp.servers.time",
+              "line": 8,
+              "state": "in_force",
+              "value": "uvx"
+            },
+            {
+              "file": "haft.toml",
+              "key": "profile",
+              "line": 1,
+              "state": "in_force",
+              "value": "full_access"
+            },
+            {
+              "file": "haft.toml",
+              "key": "permissions.mode",
+              "line": 4,
+              "state": "in_force",
+              "value": "plan"
+            },
+            {
+              "file": "haft.toml",
+              "key": "permissions.allow",
+              "line": 5,
+              "state": "in_force",
+              "value": "bash"
+            },
+            {
+              "file": "haft.toml",
+              "key": "permissions.deny",
+              "line": 6,
+              "state": "in_force",
+              "value": "read(**/.env)"
+            },
+            {
+              "file": "haft.toml",
+              "key": "agent.max_turns",
+              "line": 9,
+              "state": "in_force",
+              "value": "9"
+            },
+            {
+              "file": "haft.toml",
+              "key": "mcp.servers.time",
+              "line": 11,
+              "state": "overridden",
+              "value": "an address with a user"
+            },
+            {
+              "file": "haft.toml",
+              "key": "limits.timeout",
+              "line": 15,
+              "state": "in_force",
+              "value": "1min"
+            },
+            {
+              "file": "haft.toml",
+              "key": "tools.select",
+              "line": 18,
+              "state": "in_force",
+              "value": "!bash"
+            }
+          ]
+        }
+        exit 0
+    "#]],
+    );
+    check(
+        &self::tree("", ""),
+        &["config", "show"],
+        expect![[r#"
+        There is no `haft.toml`, neither yours nor one here; `haft init` writes one.
+
+        profile           read_only  built in
+        permissions.mode  default    built in
+        sandbox.mode      off        built in
+        exit 0
+    "#]],
+    );
+}
+
+#[test]
+fn all_that_is_wrong_is_told_with_its_place() {
+    let wrong = |text: &str, expected: Expect| check(&tree(text, ""), &["config", "check"], expected);
+    wrong(
+        "[tools]\nselect = \"read file!\"\n",
+        expect![[r#"
+        stderr: error: TREE/config/haft/haft.toml:2:10: `file!` is not a selector term; write a tool name, `read_*`, `@origin` or `@origin/name`, with `!` for not
+        exit 1
+    "#]],
+    );
+    wrong(
+        "[tools]\nselect = \"nothing\"\n",
+        expect![[r#"
+        stderr: error: `select` of `[tools]` chooses no tool; `haft tools` lists their names
+        exit 1
+    "#]],
+    );
+    wrong(
+        "[tool]\nselect = \"grep\"\n",
+        expect![[r#"
+        stderr: error: `tool` is not a key of this file; write `tools`
+        stderr:  --> $XDG_CONFIG_HOME/haft/haft.toml:1:2
+        stderr:   |
+        stderr: 1 | [tool]
+        stderr:   |  ^^^^
+        exit 1
+    "#]],
+    );
+    wrong(
+        "[tools]\nselekt = \"grep\"\n",
+        expect![[r#"
+        stderr: error: TREE/config/haft/haft.toml:2:1: `selekt` is not known; did you mean `select`?
+        exit 1
+    "#]],
+    );
+    wrong(
+        "[workdir]\nroots = \"..\"\n",
+        expect![[r#"
+        stderr: error: TREE/config/haft/haft.toml:2:9: this is a text; write a list
+        exit 1
+    "#]],
+    );
+    wrong(
+        "[agent]\nmodel = \"m\"\n",
+        expect![[r#"
+        stderr: error: TREE/config/haft/haft.toml:2:9: it names no provider; write `anthropic/NAME` or `openai/NAME`
+        exit 1
+    "#]],
+    );
+    wrong(
+        "[agent]\nmax_time = \"soon\"\n",
+        expect![[r#"
+        stderr: error: TREE/config/haft/haft.toml:2:12: write a number and its unit, as in `90s`, `10m` or `2h`
+        exit 1
+    "#]],
+    );
+    wrong(
+        "[agent]\nmax_turns = 0\n",
+        expect![[r#"
+        stderr: error: TREE/config/haft/haft.toml:2:13: 0 is too small; write 1 or more
+        exit 1
+    "#]],
+    );
+    wrong(
+        "[mcp.servers.a]\ncomand = \"x\"\n\n[openapi.b]\n",
+        expect![[r#"
+        stderr: error: TREE/config/haft/haft.toml:1:1: server `a`: nothing says how it is reached; write `command`, `url` or `unix`
+        stderr: error: TREE/config/haft/haft.toml:2:1: server `a`: `comand`: it is not known, and has no effect; did you mean `command`?
+        stderr: error: the document `b` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: it has no `document`; write a path or an address
+        exit 1
+    "#]],
+    );
+    wrong(
+        "[agent\n",
+        expect![[r#"
+        stderr: error: unclosed table, expected `]`
+        stderr:  --> $XDG_CONFIG_HOME/haft/haft.toml:1:7
+        stderr:   |
+        stderr: 1 | [agent
+        stderr:   |       ^
+        exit 1
+    "#]],
+    );
+    check(
+        &tree("", "[tools]\nselect = 5\n"),
+        &["call", "list_files", "{}"],
+        expect![[r#"
+        stderr: error: haft.toml:2:10: this is a number; write a text
+        exit 2
+    "#]],
+    );
+}
+
+#[test]
+fn tables_of_others_are_not_lost_in_a_file_that_is_included() {
+    let tree =
+        tree("include = [\"more.toml\"]\n", "").file("config/haft/more.toml", "[tools]\nselect = \"grep\"\n");
+    check(
+        &tree,
+        &["config", "check"],
+        expect![[r#"
+        stderr: error: `tools` is not a key of a policy file; write `include`, `profile`, `permissions`, `agents`, `limits`, `sandbox` or `test`
+        stderr:  --> $XDG_CONFIG_HOME/haft/more.toml:1:2
+        stderr:   |
+        stderr: 1 | [tools]
+        stderr:   |  ^^^^^
+        exit 1
+    "#]],
+    );
+}

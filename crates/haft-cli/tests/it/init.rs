@@ -1,0 +1,226 @@
+//! What `haft init` writes for projects of several kinds.
+
+use crate::{haft, shown};
+use expect_test::{Expect, expect};
+use haft_testkit::Tree;
+
+fn as_user(tree: &Tree, arguments: &[&str]) -> String {
+    let at = |folder: &str| tree.path().join(folder);
+    let mut command = haft(&at("work"), arguments);
+    command.env("XDG_CONFIG_HOME", at("config")).env("XDG_STATE_HOME", at("state"));
+    shown(&command.output().unwrap()).replace(&*tree.path().to_string_lossy(), "TREE")
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "snapshots read better without a reference")]
+fn check(tree: &Tree, arguments: &[&str], expected: Expect) {
+    expected.assert_eq(&as_user(tree, arguments));
+}
+
+fn tree() -> Tree {
+    Tree::new().directory("work").directory("state").directory("config")
+}
+
+/// The commands that are allowed in what is written.
+fn allowed(tree: &Tree) -> Vec<String> {
+    let text = as_user(tree, &["init", "--print"]);
+    let commands = text.lines().filter_map(|line| line.strip_prefix("    \"exec(")?.strip_suffix(")\","));
+    commands.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_project_gets_a_file_that_is_trusted_and_holds() {
+    let tree =
+        tree().file("work/Cargo.toml", "[package]\n").directory("work/.git").file("work/.env", "KEY=1\n");
+    check(
+        &tree,
+        &["init"],
+        expect![[r#"
+        wrote haft.toml for a project in Rust (`Cargo.toml`)
+        It is trusted as it is now; after a change, say `haft policy trust`.
+
+        Look at it, then try:
+          haft config show
+          haft policy explain 'cargo build'
+          haft serve --print-config claude-code
+        exit 0
+    "#]],
+    );
+    check(
+        &tree,
+        &["config", "check"],
+        expect![[r#"
+        ok  haft.toml
+        exit 0
+    "#]],
+    );
+    check(
+        &tree,
+        &["policy", "test"],
+        expect![[r#"
+        profile workspace_write
+          ok      30  allow  read(src/lib.rs)
+          ok      34  allow  write(src/lib.rs)
+          ok      38  ask    write(.git/hooks/pre-commit)
+          ok      42  allow  exec(git status)
+          ok      46  ask    exec(unheard-of --now)
+          ok      50  ask    connect(example.org:443)
+          ok      54  ask    call(mcp:github/create_issue)
+          ok      59  ask    what cannot be told is asked about
+          ok      63  deny   write(src/lib.rs) in the mode plan
+        haft.toml
+          ok      51  deny   read(config/.env)
+          ok      55  allow  exec(cargo build)
+
+        11 passed, 0 failed
+        exit 0
+    "#]],
+    );
+    check(
+        &tree,
+        &["call", "read_file", r#"{"path":".env"}"#, "--yes"],
+        expect![[r#"
+        stderr: denied: `read_file` is not permitted to do this (read file:.env: deny by the rule read(**/.env) (haft.toml:18)); do not try it again, find another way or say what you would need
+        exit 1
+    "#]],
+    );
+    check(
+        &tree,
+        &["call", "write_file", r#"{"path":"a.txt","content":"x\n"}"#],
+        expect![[r#"
+        created `a.txt`: 1 line, 2 bytes
+        exit 0
+    "#]],
+    );
+    check(
+        &tree,
+        &["init"],
+        expect![[r#"
+        stderr: error: there is a `haft.toml` already, which is kept; look at it with `haft config show`, or compare it with `haft init --print`
+        exit 2
+    "#]],
+    );
+}
+
+#[test]
+fn the_file_is_printed_as_it_would_be_written() {
+    let tree = tree().file("work/go.mod", "module m\n");
+    let printed = as_user(&tree, &["init", "--print"]);
+    assert!(!tree.path().join("work/haft.toml").exists());
+    as_user(&tree, &["init"]);
+    let written = std::fs::read_to_string(tree.path().join("work/haft.toml")).unwrap();
+    assert_eq!(printed, format!("{written}exit 0\n"));
+    expect![[r##"
+        # What agents may do here. `haft config show` shows what is set, and `haft config check` finds what is wrong;
+        # `haft policy explain 'COMMAND'` says what is decided about a command, and why.
+
+        # Files of this directory are read and written, and commands run that only look; all else is asked about.
+        profile = "workspace_write"
+
+        [permissions]
+        # These run the project's own code, which agents write: leave out what you want to be asked about.
+        allow = [
+            "exec(go build *)",
+            "exec(go test *)",
+            "exec(go vet *)",
+            "exec(gofmt *)",
+        ]
+        # A denial holds whatever else is said, by whomever.
+        deny = [
+            "read(**/.env)",
+            "read(**/.env.local)",
+            "read(**/*.pem)",
+        ]
+
+        # Commands of `bash` within the bounds of the kernel: require, prefer or off.
+        # [sandbox]
+        # mode = "prefer"
+
+        # How long a call may take, and how much it may say.
+        # [limits]
+        # timeout = "2min"
+        # output_bytes = "32 KiB"
+
+        # Tools that are left out.
+        # [tools]
+        # select = "!web_fetch"
+
+        # Other directories, to be read only with `:ro`.
+        # [workdir]
+        # roots = ["../docs:ro"]
+
+        # Servers of the Model Context Protocol, and APIs.
+        # [mcp.servers.time]
+        # command = "uvx"
+        # args = ["mcp-server-time"]
+
+        # [openapi.petstore]
+        # document = "openapi.yaml"
+
+        # What must be decided as it is now: the file is refused where it is not.
+        [[test]]
+        access = "read(config/.env)"
+        expect = "deny"
+
+        [[test]]
+        access = "exec(go build)"
+        expect = "allow"
+    "##]].assert_eq(&written);
+}
+
+#[test]
+fn commands_are_those_that_the_project_has() {
+    let javascript = tree()
+        .file("work/package.json", r#"{"scripts":{"test":"vitest","deploy":"rm -rf /","lint":"eslint"}}"#)
+        .file("work/pnpm-lock.yaml", "");
+    assert_eq!(allowed(&javascript), ["pnpm run lint *", "pnpm run test *"]);
+    let both =
+        tree().file("work/requirements.txt", "mypy\n").file("work/Makefile", "all: x\n\ntest : x\n\ttrue\n");
+    assert_eq!(
+        allowed(&both),
+        ["pytest *", "python -m pytest *", "ruff check *", "ruff format *", "mypy *", "make test"]
+    );
+    assert_eq!(allowed(&tree()), [""; 0]);
+    let broken = tree().file("work/package.json", "{").file("work/Makefile", "\u{0}");
+    assert_eq!(allowed(&broken), [""; 0]);
+}
+
+#[test]
+fn each_kind_of_project_gets_a_file_that_can_be_read() {
+    for file in ["Cargo.toml", "package.json", "pyproject.toml", "go.mod", "Makefile", "README.md"] {
+        let tree = tree().file(&format!("work/{file}"), "{\"scripts\":{\"test\":\"x\"}}\ntest: x\n");
+        let written = as_user(&tree, &["init"]);
+        assert!(written.ends_with("exit 0\n") && written.contains("It is trusted"), "{file}: {written}");
+        let checked = as_user(&tree, &["config", "check"]);
+        assert_eq!(checked, "ok  haft.toml\nexit 0\n", "{file}");
+    }
+}
+
+#[test]
+fn a_person_gets_a_file_of_their_own() {
+    let tree = tree();
+    check(
+        &tree,
+        &["init", "--user"],
+        expect![[r#"
+        wrote $XDG_CONFIG_HOME/haft/haft.toml
+        It holds in all directories. `haft config show` shows what is set, and where.
+        exit 0
+    "#]],
+    );
+    check(
+        &tree,
+        &["config", "check"],
+        expect![[r#"
+        ok  $XDG_CONFIG_HOME/haft/haft.toml
+        exit 0
+    "#]],
+    );
+    check(
+        &tree,
+        &["init", "--user"],
+        expect![[r#"
+        stderr: error: there is a `$XDG_CONFIG_HOME/haft/haft.toml` already, which is kept; look at it with `haft config show`, or compare it with `haft init --print`
+        exit 2
+    "#]],
+    );
+}
