@@ -61,7 +61,7 @@ fn find(known: OpenApiDocuments, document: &str) -> Result<Configured> {
         let near =
             haft::listed(haft::nearest(document, documents.iter().map(|other| other.name.as_str())), "or");
         let instead = if near.is_empty() {
-            format!("name a file, an address, or a document of `haft.toml`")
+            "name a file, an address, or a document of `haft.toml`".to_owned()
         } else {
             format!("did you mean {near}?")
         };

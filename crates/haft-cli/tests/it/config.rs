@@ -165,15 +165,20 @@ fn servers_and_documents_of_a_workspace_wait_until_it_is_trusted() {
     );
 }
 
-#[test]
-fn what_is_set_is_shown_with_its_place() {
-    let tree = tree(
+/// Both files say the same of some things.
+fn two_files() -> Tree {
+    tree(
         "profile = \"workspace_write\"\n\n[agent]\nmodel = \"openai/m\"\nheader = [\"api-key: hidden\"]\nmax_turns = 7\n\n\
          [mcp.servers.time]\ncommand = \"uvx\"\nargs = [\"--token\", \"hidden\"]\n",
         "profile = \"full_access\"\n\n[permissions]\nmode = \"plan\"\nallow = [\"bash\"]\ndeny = [\"read(**/.env)\"]\n\n\
          [agent]\nmax_turns = 9\n\n[mcp.servers.time]\nurl = \"https://u:hidden@x.example/?k=hidden\"\n\n\
          [limits]\ntimeout = \"1min\"\n\n[tools]\nselect = \"!bash\"\n",
-    );
+    )
+}
+
+#[test]
+fn what_is_set_is_shown_with_its_place() {
+    let (tree, nothing) = (two_files(), tree("", ""));
     check(
         &tree,
         &["config", "show"],
@@ -235,6 +240,23 @@ fn what_is_set_is_shown_with_its_place() {
     "#]],
     );
     check(
+        &nothing,
+        &["config", "show"],
+        expect![[r#"
+        There is no `haft.toml`, neither yours nor one here; `haft init` writes one.
+
+        profile           read_only  built in
+        permissions.mode  default    built in
+        sandbox.mode      off        built in
+        exit 0
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_set_is_there_for_programs() {
+    let tree = tree("profile = \"workspace_write\"\n", "[permissions]\nallow = [\"bash\"]\n");
+    check(
         &tree,
         &["config", "show", "--json"],
         expect![[r#"
@@ -250,10 +272,16 @@ fn what_is_set_is_shown_with_its_place() {
               "layer": "workspace",
               "name": "haft.toml",
               "path": "haft.toml",
-              "trusted": true
+              "trusted": false
             }
           ],
           "settings": [
+            {
+              "key": "permissions.mode",
+              "reason": "built in",
+              "state": "in_force",
+              "value": "default"
+            },
             {
               "key": "sandbox.mode",
               "reason": "built in",
@@ -264,107 +292,19 @@ fn what_is_set_is_shown_with_its_place() {
               "file": "$XDG_CONFIG_HOME/haft/haft.toml",
               "key": "profile",
               "line": 1,
-              "state": "overridden",
+              "state": "in_force",
               "value": "workspace_write"
-            },
-            {
-              "file": "$XDG_CONFIG_HOME/haft/haft.toml",
-              "key": "agent.model",
-              "line": 4,
-              "state": "in_force",
-              "value": "openai/m"
-            },
-            {
-              "file": "$XDG_CONFIG_HOME/haft/haft.toml",
-              "key": "agent.header",
-              "line": 5,
-              "state": "in_force",
-              "value": "api-key"
-            },
-            {
-              "file": "$XDG_CONFIG_HOME/haft/haft.toml",
-              "key": "agent.max_turns",
-              "line": 6,
-              "state": "overridden",
-              "value": "7"
-            },
-            {
-              "file": "$XDG_CONFIG_HOME/haft/haft.toml",
-              "key": "mcp.servers.time",
-              "line": 8,
-              "state": "in_force",
-              "value": "uvx"
-            },
-            {
-              "file": "haft.toml",
-              "key": "profile",
-              "line": 1,
-              "state": "in_force",
-              "value": "full_access"
-            },
-            {
-              "file": "haft.toml",
-              "key": "permissions.mode",
-              "line": 4,
-              "state": "in_force",
-              "value": "plan"
             },
             {
               "file": "haft.toml",
               "key": "permissions.allow",
-              "line": 5,
-              "state": "in_force",
+              "line": 2,
+              "reason": "the file is not trusted",
+              "state": "ignored",
               "value": "bash"
-            },
-            {
-              "file": "haft.toml",
-              "key": "permissions.deny",
-              "line": 6,
-              "state": "in_force",
-              "value": "read(**/.env)"
-            },
-            {
-              "file": "haft.toml",
-              "key": "agent.max_turns",
-              "line": 9,
-              "state": "in_force",
-              "value": "9"
-            },
-            {
-              "file": "haft.toml",
-              "key": "mcp.servers.time",
-              "line": 11,
-              "state": "overridden",
-              "value": "an address with a user"
-            },
-            {
-              "file": "haft.toml",
-              "key": "limits.timeout",
-              "line": 15,
-              "state": "in_force",
-              "value": "1min"
-            },
-            {
-              "file": "haft.toml",
-              "key": "tools.select",
-              "line": 18,
-              "state": "in_force",
-              "value": "!bash"
             }
           ]
         }
-        exit 0
-    "#]],
-    );
-    check(
-        &self::tree("", ""),
-        &["config", "show"],
-        expect![[r#"
-        There is no `haft.toml`, neither yours nor one here; `haft init` writes one.
-
-        profile           read_only  built in
-        permissions.mode  default    built in
-        sandbox.mode      off        built in
         exit 0
     "#]],
     );
