@@ -33,13 +33,16 @@
 #![cfg(unix)]
 
 mod alongside;
+mod cgroup;
 mod environment;
 mod lifeline;
 mod live_process;
 mod marker;
 mod process_tree;
+mod program;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
+mod spawning;
 mod survivors;
 mod terminal;
 
@@ -47,4 +50,5 @@ pub use alongside::Alongside;
 pub use environment::{Environment, EnvironmentError};
 pub use live_process::{LiveProcess, ProcessSignal};
 pub use process_tree::ProcessTree;
+pub use program::Program;
 pub use terminal::Terminal;
