@@ -13,7 +13,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -30,8 +30,8 @@ const PREFIX: &str = "haft-";
 const MOST_REMOVALS: u32 = 200;
 const REMOVE_AGAIN: Duration = Duration::from_millis(5);
 
-/// After how many groups that no process could be put into there are no others.
-const MOST_USELESS: usize = 4;
+/// How often it may be that no process can be put into a group, before it is not tried any more.
+const MOST_REFUSALS: u32 = 4;
 
 /// How many bytes are read of `cgroup.events`, which has two short lines.
 const EVENTS_BYTES: usize = 128;
@@ -41,7 +41,8 @@ const EVENTS_BYTES: usize = 128;
 pub(crate) struct Group {
     directory: PathBuf,
     handle: OwnedFd,
-    is_useless: AtomicBool,
+    /// Whether nobody should get it any more: into one whose processes were killed together, Linux lets no other be put.
+    is_spent: AtomicBool,
 }
 
 /// The directory below which this process makes groups.
@@ -52,6 +53,8 @@ struct Home {
     _lock: OwnedFd,
     /// All that were made. Those that nobody else has are free, once no process is left in them.
     groups: Mutex<Vec<Arc<Group>>>,
+    made: AtomicU32,
+    refusals: AtomicU32,
 }
 
 /// That of this process, if it can have one.
@@ -68,29 +71,32 @@ pub(crate) fn directory() -> Option<&'static Path> {
 impl Group {
     /// Takes one that is empty, and that nobody else gets while it is held; `None` where there can be none.
     pub(crate) fn take() -> Option<Arc<Self>> {
-        let home = home()?;
+        let home = home().filter(|home| home.refusals.load(Ordering::Relaxed) < MOST_REFUSALS)?;
         let mut groups = home.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(free) = groups.iter().find(|group| Arc::strong_count(group) == 1 && group.is_usable()) {
+        groups.retain(|group| !group.is_spent() || Arc::strong_count(group) > 1 || !remove(&group.directory));
+        let is_free =
+            |group: &&Arc<Self>| Arc::strong_count(group) == 1 && !group.is_spent() && group.is_empty();
+        if let Some(free) = groups.iter().find(is_free) {
             return Some(Arc::clone(free));
         }
-        if groups.iter().filter(|group| group.is_useless.load(Ordering::Relaxed)).count() >= MOST_USELESS {
-            return None;
-        }
-        let directory = home.directory.join(groups.len().to_string());
+        let directory = home.directory.join(home.made.fetch_add(1, Ordering::Relaxed).to_string());
         fs::create_dir(&directory).ok()?;
         let handle = open_directory(&directory).ok()?;
-        let group = Arc::new(Self { directory, handle, is_useless: AtomicBool::new(false) });
+        let group = Arc::new(Self { directory, handle, is_spent: AtomicBool::new(false) });
         groups.push(Arc::clone(&group));
         Some(group)
     }
 
-    fn is_usable(&self) -> bool {
-        !self.is_useless.load(Ordering::Relaxed) && self.is_empty()
+    fn is_spent(&self) -> bool {
+        self.is_spent.load(Ordering::Relaxed)
     }
 
     /// Takes note that no process could be put into it.
-    pub(crate) fn is_of_no_use(&self) {
-        self.is_useless.store(true, Ordering::Relaxed);
+    pub(crate) fn refuses(&self) {
+        self.is_spent.store(true, Ordering::Relaxed);
+        if let Some(home) = home() {
+            home.refusals.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Tells whether no process is alive in it, or in one below it.
@@ -116,6 +122,7 @@ impl Group {
 
     /// Kills all processes in it and below it, also those that are just being started.
     pub(crate) fn kill(&self) {
+        self.is_spent.store(true, Ordering::Relaxed);
         kill(&self.directory);
     }
 }
@@ -140,7 +147,8 @@ impl Home {
         match lock {
             // Somebody who took it for a leftover holds it, or has removed it; below threads there are no processes.
             Ok(lock) if type_of == "domain\n" && directory.join("cgroup.kill").exists() => {
-                Some(Self { directory, _lock: lock, groups: Mutex::default() })
+                let (groups, made, refusals) = (Mutex::default(), AtomicU32::new(0), AtomicU32::new(0));
+                Some(Self { directory, _lock: lock, groups, made, refusals })
             }
             _ => {
                 remove(&directory);
@@ -175,7 +183,8 @@ fn unescaped(field: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;
     while let Some((first, behind)) = rest.split_first() {
-        let digits = behind.get(..3).filter(|_| *first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits =
+            behind.get(..3).filter(|_| *first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
         match digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
             Some(byte) => {
                 bytes.push(byte);

@@ -9,9 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use process_wrap::std::{CommandWrap, ProcessSession};
-use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, waitid, waitpid,
-};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, waitid, waitpid};
 use tokio::signal::unix::{self, SignalKind};
 use tokio::time::Instant;
 
@@ -91,7 +89,7 @@ impl ProcessTree {
                 Err(NotStarted::Failed(error)) => Err(error),
                 Err(NotStarted::Unable) => {
                     if let Some(group) = group {
-                        group.is_of_no_use();
+                        group.refuses();
                     }
                     Ok((spawn_in_session(program.into(), variables)?, None))
                 }

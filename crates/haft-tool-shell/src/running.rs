@@ -20,8 +20,9 @@ use crate::screen::{Screen, ScreenSize};
 use crate::script::{Script, Surroundings, Work};
 use crate::terminal_end::TerminalEnd;
 
-/// How long output is waited for after the script has ended, at most.
-pub(crate) const DRAIN: Duration = Duration::from_secs(2);
+/// How long output is waited for after the script has ended, at most; with the time that ending what is left takes, a call
+/// is back within 2 s.
+pub(crate) const DRAIN: Duration = Duration::from_millis(1_500);
 
 /// How long output is waited for after everything was ended, at most.
 const LAST_DRAIN: Duration = Duration::from_millis(500);

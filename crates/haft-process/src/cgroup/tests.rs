@@ -39,3 +39,14 @@ fn a_group_is_free_again_once_nobody_has_it() {
     let second = Group::take().expect("there can be more");
     assert_ne!(first.directory, second.directory);
 }
+
+#[test]
+fn a_group_whose_processes_were_killed_is_not_used_again() {
+    let Some(first) = Group::take() else { return };
+    let directory = first.directory.clone();
+    first.kill();
+    drop(first);
+    let second = Group::take().expect("there can be more");
+    assert_ne!(second.directory, directory);
+    assert!(!directory.exists());
+}

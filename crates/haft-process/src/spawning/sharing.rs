@@ -4,7 +4,10 @@
 //! standard library avoids it by `posix_spawn`, but not for a process that starts a session, and no library puts a process
 //! into its control group while it is made. To move it afterwards takes some 10 ms, in which it can have started others
 //! outside. So it is made here by `clone3`, with `CLONE_VM` and `CLONE_VFORK` as by `posix_spawn`.
-#![expect(unsafe_code, reason = "no library makes a process in a control group and a session without copying memory")]
+#![expect(
+    unsafe_code,
+    reason = "no library makes a process in a control group and a session without copying memory"
+)]
 
 use std::arch::asm;
 use std::collections::BTreeMap;
@@ -30,6 +33,12 @@ const WITHOUT_HANDLERS: u64 = 1 << 32;
 
 /// Puts the process into a control group (`CLONE_INTO_CGROUP`, include/uapi/linux/sched.h); of Linux 5.7.
 const INTO_CGROUP: u64 = 1 << 33;
+
+/// Has descriptors closed when a program is executed (`CLOSE_RANGE_CLOEXEC`, include/uapi/linux/close_range.h).
+const CLOSED_WITH_EXEC: libc::c_uint = 1 << 2;
+
+/// What is said of a process that has not come as far as to its program.
+const NOT_BEGUN: c_int = -1;
 
 /// What a process exits with that could not execute its program, which nobody sees.
 const NOT_EXECUTED: c_int = 127;
@@ -62,7 +71,7 @@ struct Child {
     directory: *const c_char,
     /// What becomes its standard streams; none of them has the number of one.
     streams: [c_int; 3],
-    /// Why there is no program, which the new process says.
+    /// Why there is no program, which the new process says: [`NOT_BEGUN`], an error of the system's, or 0 if there is one.
     error: c_int,
 }
 
@@ -80,7 +89,8 @@ pub(crate) fn spawn(
         return Err(NotStarted::Unable);
     }
     let name = program.name.as_deref().map(c_string).transpose()?;
-    let directory = program.directory.as_ref().map(|directory| c_string(directory.as_os_str())).transpose()?;
+    let directory =
+        program.directory.as_ref().map(|directory| c_string(directory.as_os_str())).transpose()?;
     let arguments: Vec<CString> =
         program.arguments.iter().map(|argument| c_string(argument)).collect::<Result<_, _>>()?;
     let variables: Vec<CString> = variables.iter().map(variable).collect::<Result<_, _>>()?;
@@ -97,7 +107,7 @@ pub(crate) fn spawn(
         variables: variables.as_ptr(),
         directory: directory.as_ref().map_or(ptr::null(), |directory| directory.as_ptr()),
         streams: streams.numbers(),
-        error: 0,
+        error: NOT_BEGUN,
     };
     // SAFETY: all that the child points to outlives the call, and nobody else has it.
     let pid = unsafe { start(&mut child, cgroup) }?;
@@ -106,7 +116,11 @@ pub(crate) fn spawn(
     }
     // It has ended already, and left only its number.
     let _ = waitpid(Some(pid), WaitOptions::empty());
-    Err(NotStarted::Failed(io::Error::from_raw_os_error(child.error)))
+    Err(match child.error {
+        // Linux as of 6.18 kills what is put into a group if the processes of either group were killed together before.
+        NOT_BEGUN => NotStarted::Unable,
+        error => NotStarted::Failed(io::Error::from_raw_os_error(error)),
+    })
 }
 
 fn c_string(text: &OsStr) -> Result<CString, NotStarted> {
@@ -213,7 +227,7 @@ unsafe fn start(child: &mut Child, cgroup: Option<BorrowedFd<'_>>) -> Result<Pid
 unsafe extern "C" fn become_program(child: *mut Child) -> ! {
     // SAFETY: it makes system calls with what the caller vouches for. Nothing allocates, takes a lock or panics.
     unsafe {
-        (*child).error = execute(&*child);
+        (*child).error = execute(child);
         libc::_exit(NOT_EXECUTED)
     }
 }
@@ -223,19 +237,19 @@ unsafe extern "C" fn become_program(child: *mut Child) -> ! {
 /// # Safety
 ///
 /// As for [`become_program`].
-unsafe fn execute(child: &Child) -> c_int {
+unsafe fn execute(child: *mut Child) -> c_int {
     // SAFETY: as the caller has it; a set and an action of zeros are empty, and the default of `SIGPIPE`, which the
     // standard library ignores in this process.
     unsafe {
         if libc::setsid() < 0 {
             return errno();
         }
-        for (stream, target) in child.streams.iter().zip(libc::STDIN_FILENO..) {
-            if libc::dup2(*stream, target) < 0 {
+        for (stream, target) in (*child).streams.into_iter().zip(libc::STDIN_FILENO..) {
+            if libc::dup2(stream, target) < 0 {
                 return errno();
             }
         }
-        if !child.directory.is_null() && libc::chdir(child.directory) < 0 {
+        if !(*child).directory.is_null() && libc::chdir((*child).directory) < 0 {
             return errno();
         }
         let action: libc::sigaction = mem::zeroed();
@@ -245,10 +259,13 @@ unsafe fn execute(child: &Child) -> c_int {
         {
             return errno();
         }
-        libc::execve(child.path, child.arguments.add(1), child.variables);
+        // What other parts of this process have opened without care is not passed on either; before Linux 5.11 it is.
+        libc::syscall(libc::SYS_close_range, libc::STDERR_FILENO + 1, libc::c_uint::MAX, CLOSED_WITH_EXEC);
+        (*child).error = 0;
+        libc::execve((*child).path, (*child).arguments.add(1), (*child).variables);
         if errno() == libc::ENOEXEC {
-            *child.arguments.add(1) = child.path;
-            libc::execve(SHELL.as_ptr(), child.arguments, child.variables);
+            *(*child).arguments.add(1) = (*child).path;
+            libc::execve(SHELL.as_ptr(), (*child).arguments, (*child).variables);
         }
         errno()
     }

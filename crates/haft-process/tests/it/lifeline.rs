@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use haft_process::{Environment, ProcessTree};
+use haft_process::{Environment, ProcessTree, Program};
 use tempfile::TempDir;
 
 /// Says to the test below what it is to start, and where.
@@ -14,21 +14,19 @@ const SCRIPT: &str = "HAFT_TEST_SCRIPT";
 const PLACE: &str = "HAFT_TEST_PLACE";
 
 /// How long something may take that should happen at once, on a machine that is busy.
-const SOON: Duration = Duration::from_secs(20);
+pub(crate) const SOON: Duration = Duration::from_secs(20);
 
 #[tokio::test]
 #[ignore = "it is the host that the other tests start"]
 async fn host() {
     let (Ok(script), Ok(place)) = (std::env::var(SCRIPT), std::env::var(PLACE)) else { return };
-    let mut command = Command::new("/bin/sh");
-    command.args(["-c", &script]).current_dir(place);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let _tree = ProcessTree::spawn(command, &Environment::minimal()).expect("sh starts");
+    let program = Program::new("/bin/sh").arguments(["-c", &script]).directory(place);
+    let _tree = ProcessTree::start(program, &Environment::minimal()).expect("sh starts");
     std::future::pending::<()>().await;
 }
 
 /// Starts a host that runs a script in a directory, and waits until the script is ready.
-fn start(script: &str, directory: &TempDir) -> Child {
+pub(crate) fn start(script: &str, directory: &TempDir) -> Child {
     let host = Command::new(std::env::current_exe().expect("the test knows where it is"))
         .args(["--exact", "lifeline::host", "--ignored"])
         .envs([(SCRIPT, script), (PLACE, directory.path().to_str().expect("it is text"))])
@@ -39,7 +37,7 @@ fn start(script: &str, directory: &TempDir) -> Child {
     host
 }
 
-fn until(most: Duration, is_so: impl Fn() -> bool) -> Duration {
+pub(crate) fn until(most: Duration, is_so: impl Fn() -> bool) -> Duration {
     let start = Instant::now();
     while !is_so() {
         assert!(start.elapsed() < most, "not so in time");
@@ -49,7 +47,7 @@ fn until(most: Duration, is_so: impl Fn() -> bool) -> Duration {
 }
 
 /// The processes that work in a directory.
-fn inhabitants(directory: &Path) -> Vec<PathBuf> {
+pub(crate) fn inhabitants(directory: &Path) -> Vec<PathBuf> {
     let root = directory.canonicalize().expect("it is there");
     let processes =
         fs::read_dir("/proc").expect("processes can be listed").flatten().map(|process| process.path());
