@@ -15,7 +15,7 @@ use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_long};
 use std::fs::File;
 use std::io;
 use std::mem;
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::ptr;
 
@@ -34,7 +34,7 @@ const WITHOUT_HANDLERS: u64 = 1 << 32;
 /// Puts the process into a control group (`CLONE_INTO_CGROUP`, include/uapi/linux/sched.h); of Linux 5.7.
 const INTO_CGROUP: u64 = 1 << 33;
 
-/// Has descriptors closed when a program is executed (`CLOSE_RANGE_CLOEXEC`, include/uapi/linux/close_range.h).
+/// Has descriptors closed when a program is executed (`CLOSE_RANGE_CLOEXEC`, `close_range(2)`).
 const CLOSED_WITH_EXEC: libc::c_uint = 1 << 2;
 
 /// What is said of a process that has not come as far as to its program.
@@ -165,8 +165,8 @@ impl<'a> Streams<'a> {
     fn numbers(&self) -> [c_int; 3] {
         let mut numbers = [-1; 3];
         for (number, (given, own)) in numbers.iter_mut().zip(self.given.iter().zip(&self.own)) {
-            let own = own.as_ref().map(|own| own.as_raw_fd());
-            *number = own.or(given.map(|given| given.as_raw_fd())).unwrap_or(-1);
+            let own = own.as_ref().map(AsRawFd::as_raw_fd);
+            *number = own.or(given.as_ref().map(AsRawFd::as_raw_fd)).unwrap_or(-1);
         }
         numbers
     }

@@ -26,7 +26,7 @@ const EXITING: u32 = 0x4;
 const OF_THE_KERNEL: u32 = 0x0020_0000;
 
 /// How often an environment that is not there yet is read, and how long is waited in between.
-const MOST_READS: u32 = 100;
+const MOST_READS: u32 = 1_000;
 const READ_AGAIN: Duration = Duration::from_micros(100);
 
 /// Finds the living processes of a call: members of its group, of its session and of its control group, and whoever

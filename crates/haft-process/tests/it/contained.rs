@@ -114,8 +114,8 @@ fn nothing_that_cleared_its_environment_outlives_a_host_that_is_killed() {
         assert!(lifeline::inhabitants(directory.path()).len() > 1, "{text}");
         host.kill().unwrap();
         host.wait().unwrap();
-        let took = lifeline::until(lifeline::SOON, || lifeline::inhabitants(directory.path()).is_empty());
-        assert!(took < MOST, "{text}: {took:?}");
+        let (took, most) = lifeline::gone_within(&directory);
+        assert!(took < most, "{text}: {took:?} of {most:?}");
         lifeline::until(lifeline::SOON, || directories_of(host.id(), &place).is_empty());
     }
 }
