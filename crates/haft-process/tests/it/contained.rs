@@ -145,6 +145,22 @@ fn what_a_host_has_left_ends_with_the_start_of_the_next() {
     }
 }
 
+#[test]
+fn a_host_that_is_in_a_group_that_was_killed_before_starts_programs_all_the_same() {
+    let Some(place) = writable_place() else { return };
+    let group = place.join(format!("killed-{}", std::process::id()));
+    fs::create_dir(&group).unwrap();
+    fs::write(group.join("cgroup.kill"), "1").unwrap();
+    let directory = TempDir::new().unwrap();
+    let mut host = lifeline::start_in(&group, "(: > ready; sleep 1000)", &directory);
+    assert!(!lifeline::inhabitants(directory.path()).is_empty());
+    host.kill().unwrap();
+    host.wait().unwrap();
+    lifeline::until(lifeline::SOON, || lifeline::inhabitants(directory.path()).is_empty());
+    // What waited for the end of the host is in the group as well.
+    lifeline::until(lifeline::SOON, || fs::remove_dir(&group).is_ok());
+}
+
 /// A directory in which no process of the other works.
 fn directory_for_one_more(other: &TempDir) -> TempDir {
     TempDir::new_in(other.path().parent().unwrap()).unwrap()

@@ -27,7 +27,19 @@ async fn host() {
 
 /// Starts a host that runs a script in a directory, and waits until the script is ready.
 pub(crate) fn start(script: &str, directory: &TempDir) -> Child {
-    let host = Command::new(std::env::current_exe().expect("the test knows where it is"))
+    start_by(Command::new(std::env::current_exe().expect("the test knows where it is")), script, directory)
+}
+
+/// Does so with a host that is in a control group.
+pub(crate) fn start_in(group: &Path, script: &str, directory: &TempDir) -> Child {
+    let mut enter = Command::new("/bin/sh");
+    enter.args(["-c", r#"echo $$ > "$0/cgroup.procs" && exec "$@""#]).arg(group);
+    enter.arg(std::env::current_exe().expect("the test knows where it is"));
+    start_by(enter, script, directory)
+}
+
+fn start_by(mut host: Command, script: &str, directory: &TempDir) -> Child {
+    let host = host
         .args(["--exact", "lifeline::host", "--ignored"])
         .envs([(SCRIPT, script), (PLACE, directory.path().to_str().expect("it is text"))])
         .stdout(Stdio::null())

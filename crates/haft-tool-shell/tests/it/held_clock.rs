@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 const STEP: Duration = Duration::from_millis(5);
 
 /// How long something may take by the clock of the world, on a machine that is busy.
-const MOST: Duration = Duration::from_secs(60);
+const MOST: Duration = Duration::from_mins(1);
 
 /// The clock of a runtime, which stands still unless it is moved.
 ///
