@@ -5,8 +5,11 @@ use std::time::{Duration, Instant};
 
 use tokio::task::spawn_blocking;
 
-/// How far the clock is moved at once, and how long the world is given for each time.
-const STEP: Duration = Duration::from_millis(5);
+/// How far the clock is moved at once.
+const STEP: Duration = Duration::from_millis(20);
+
+/// How long the world is given for each time.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// How long something may take by the clock of the world, on a machine that is busy.
 const MOST: Duration = Duration::from_mins(1);
@@ -39,7 +42,7 @@ impl HeldClock {
             tokio::select! {
                 biased;
                 given = &mut work => return (given, moved),
-                _ = spawn_blocking(|| thread::sleep(STEP)) => {}
+                _ = spawn_blocking(|| thread::sleep(PAUSE)) => {}
             }
             assert!(began.elapsed() < MOST, "not done in time; the clock was moved by {moved:?}");
             if from_when() {

@@ -18,7 +18,7 @@ const BACK_WITHIN: Duration = Duration::from_secs(2);
 const GONE_WITHIN: Duration = Duration::from_secs(3);
 
 /// How long a call may wait that leaves nothing behind; the clock is moved in steps while a machine is slow.
-const AT_ONCE: Duration = Duration::from_millis(100);
+const AT_ONCE: Duration = Duration::from_millis(300);
 
 /// Leaves its session and clears its environment, and has ended itself when what it started is ready.
 const ESCAPED: &str = "(env -i setsid bash -c '(setsid bash -c \": > ready; exec sleep 60\" &)' &); sleep 60";
