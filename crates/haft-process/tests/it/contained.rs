@@ -32,7 +32,7 @@ fn place() -> Option<PathBuf> {
     let probe = place.join(format!("probe-{}-{:?}", std::process::id(), std::thread::current().id()));
     fs::create_dir(&probe).ok()?;
     let can_kill = probe.join("cgroup.kill").exists();
-    fs::remove_dir(&probe).unwrap();
+    fs::remove_dir(&probe).expect("the system does it");
     can_kill.then_some(place)
 }
 
@@ -49,7 +49,7 @@ fn writable_place() -> Option<PathBuf> {
 /// The directories of a host.
 fn directories_of(host: u32, place: &Path) -> Vec<PathBuf> {
     let prefix = format!("haft-{host:x}-");
-    let entries = fs::read_dir(place).unwrap().flatten();
+    let entries = fs::read_dir(place).expect("the system does it").flatten();
     entries
         .filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(&prefix)))
         .map(|entry| entry.path())
@@ -163,7 +163,7 @@ fn a_host_that_is_in_a_group_that_was_killed_before_starts_programs_all_the_same
 
 /// A directory in which no process of the other works.
 fn directory_for_one_more(other: &TempDir) -> TempDir {
-    TempDir::new_in(other.path().parent().unwrap()).unwrap()
+    TempDir::new_in(other.path().parent().expect("the system does it")).expect("the system does it")
 }
 
 /// Kills what waits for a host to end.
@@ -174,10 +174,12 @@ fn kill_lifeline_of(host: &Child) {
         let parent = status.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)?.parse().ok());
         said.contains("haft-lifeline") && parent == Some(host.id())
     };
-    let processes = fs::read_dir("/proc").unwrap().flatten().map(|process| process.path());
+    let processes =
+        fs::read_dir("/proc").expect("the system does it").flatten().map(|process| process.path());
     for process in processes.filter(|process| is_lifeline(process)) {
-        let id = process.file_name().unwrap().to_str().unwrap().to_owned();
-        assert!(Command::new("kill").args(["-KILL", &id]).status().unwrap().success());
+        let id =
+            process.file_name().expect("the system does it").to_str().expect("the system does it").to_owned();
+        assert!(Command::new("kill").args(["-KILL", &id]).status().expect("the system does it").success());
     }
 }
 

@@ -143,13 +143,14 @@ async fn gives_no_variable_but_those_of_the_environment() {
 
 /// What a program prints until it has ended.
 async fn printed(program: Program, environment: &Environment) -> String {
-    let (mut reader, writer) = io::pipe().unwrap();
-    let errors = writer.try_clone().unwrap();
-    let mut tree = ProcessTree::start(program.output(writer).errors(errors), environment).unwrap();
+    let (mut reader, writer) = io::pipe().expect("the system does it");
+    let errors = writer.try_clone().expect("the system does it");
+    let mut tree =
+        ProcessTree::start(program.output(writer).errors(errors), environment).expect("the system does it");
     tree.exited().await;
     assert!(tree.reap().is_some());
     let mut printed = String::new();
-    reader.read_to_string(&mut printed).unwrap();
+    reader.read_to_string(&mut printed).expect("the system does it");
     printed
 }
 
