@@ -3,13 +3,12 @@ use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use haft_core::{Content, ErrorKind, ReplyStatus, Visible};
-use haft_process::{Environment, EnvironmentError};
+use haft_process::{Environment, EnvironmentError, Program};
 use haft_tools_core::{Answer, Before, Layer, LayerCall, LayerTime};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -228,10 +227,9 @@ impl CommandHooks {
         let started = match found {
             None => Err(io::Error::new(io::ErrorKind::NotFound, "it is in no directory of `PATH`")),
             Some(path) => {
-                let mut command = Command::new(path);
-                command.args(arguments).current_dir(&*self.directory);
+                let program = Program::new(path).arguments(arguments).directory(&*self.directory);
                 let _room = self.width.acquire().await.expect("the semaphore is never closed");
-                exchange(command, &hook.environment, request, hook.config.timeout).await
+                exchange(program, &hook.environment, request, hook.config.timeout).await
             }
         };
         started.map_err(|source| HookProblem::Start {

@@ -2,10 +2,10 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
 use std::pin::pin;
-use std::process::{Command, ExitStatus};
+use std::process::ExitStatus;
 use std::time::Duration;
 
-use haft_process::{Alongside, Environment, ProcessTree};
+use haft_process::{Alongside, Environment, ProcessTree, Program};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::timeout;
@@ -63,7 +63,7 @@ impl From<Option<ExitStatus>> for Ending {
 ///
 /// What it prints beyond the bounds is taken and not kept. It need not read its input.
 pub(crate) async fn exchange(
-    mut command: Command,
+    program: Program,
     environment: &Environment,
     input: &[u8],
     most: Duration,
@@ -74,8 +74,8 @@ pub(crate) async fn exchange(
     let to_stdin = Sender::from_owned_fd(OwnedFd::from(to_stdin))?;
     let from_stdout = Receiver::from_owned_fd(from_stdout.into())?;
     let from_stderr = Receiver::from_owned_fd(from_stderr.into())?;
-    command.stdin(stdin).stdout(stdout).stderr(stderr);
-    let mut processes = ProcessTree::spawn(command, environment)?;
+    let program = program.input(stdin).output(stdout).errors(stderr);
+    let mut processes = ProcessTree::start(program, environment)?;
 
     let (mut stdout, mut stderr) = (Head::new(MOST_STDOUT), Head::new(MOST_STDERR));
     let ending = {

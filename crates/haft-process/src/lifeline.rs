@@ -1,22 +1,38 @@
 use std::io::{self, PipeWriter};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
 
+use crate::cgroup;
 use crate::marker::Marker;
 
 /// What waits for the end of this process. It reads nothing until the other end of its input is closed, which the system
-/// does when this process ends, however it ends; then it ends whoever carries a mark of this process.
+/// does when this process ends, however it ends; then it ends whoever carries a mark of this process, or is in one of its
+/// control groups.
 ///
-/// `$1` is what all these marks begin with. A leader of a group is ended with its group, so that a member which has
-/// cleared its environment is found as well. Who ignores being asked is killed after a second. That nobody is left has to
-/// be seen twice, because a process that is changing its program has no environment for a moment.
+/// `$1` is what all these marks begin with, and `$2` the directory of the groups, if there is one. A leader of a process
+/// group is ended with it, so that a member which has cleared its environment is found as well. Who ignores being asked is
+/// killed after a second. That nobody is left has to be seen twice, because a process that is changing its program has no
+/// environment for a moment.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM
 read -r _
 marked() {
     grep -lszE "^HAFT_CALL=(.*:)?$1-[0-9a-f]+(:.*)?\$" /proc/[0-9]*/environ
+}
+members() {
+    for below in "$1"/*/; do [ ! -d "$below" ] || members "${below%/}"; done
+    while read -r process; do [ "$process" = 0 ] || echo "/proc/$process/environ"; done 2>/dev/null < "$1/cgroup.procs"
+}
+remove() {
+    for below in "$1"/*/; do [ ! -d "$below" ] || remove "${below%/}"; done
+    rmdir "$1"
+}
+alive() {
+    marked "$1"
+    [ -z "$2" ] || members "$2"
 }
 end() {
     for environment in $2; do
@@ -25,13 +41,18 @@ end() {
         kill -s "$1" -- "-$process" "$process"
     done
 }
-found=$(marked "$1")
+found=$(alive "$1" "$2")
 [ -z "$found" ] || { end TERM "$found"; sleep 1; }
+[ -z "$2" ] || echo 1 > "$2/cgroup.kill"
 quiet=0
 rounds=0
 while [ "$quiet" -lt 2 ] && [ "$rounds" -lt 100 ]; do
-    found=$(marked "$1")
+    found=$(alive "$1" "$2")
     if [ -z "$found" ]; then quiet=$((quiet + 1)); else quiet=0; end KILL "$found"; fi
+    rounds=$((rounds + 1))
+done
+while [ -d "$2" ] && [ "$rounds" -lt 200 ]; do
+    remove "$2"
     rounds=$((rounds + 1))
 done
 "#;
@@ -67,6 +88,7 @@ impl Lifeline {
         let (read, held) = io::pipe()?;
         let mut command = Command::new("/bin/sh");
         command.args(["-c", SCRIPT, "haft-lifeline", Marker::host()]);
+        command.arg(cgroup::directory().unwrap_or(Path::new("")));
         // It keeps nothing of this process from ending: no directory, no terminal, no output.
         command.current_dir("/").env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
         command.stdin(read).stdout(Stdio::null()).stderr(Stdio::null());

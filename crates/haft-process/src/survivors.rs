@@ -6,12 +6,29 @@ mod group;
 mod procfs;
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use group::find;
+pub(crate) use group::{are_gone_at_a_glance, find};
 #[cfg(target_os = "linux")]
-pub(crate) use procfs::find;
+pub(crate) use procfs::{are_gone_at_a_glance, find};
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::cgroup::Group;
 use crate::live_process::LiveProcess;
+use crate::marker::Marker;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+/// By what the processes of a call are known.
+#[derive(Debug, Clone)]
+pub(crate) struct Sought {
+    /// The number of the first of them, of their process group and of their session.
+    pub(crate) leader: Pid,
+    pub(crate) marker: Marker,
+    /// The control group that they are in, where there is one.
+    pub(crate) group: Option<Arc<Group>>,
+    /// How long ago the first was started.
+    pub(crate) age: Duration,
+}
 
 /// The processes of a call that were alive when they were looked for.
 #[derive(Debug, Default)]
@@ -22,11 +39,13 @@ pub(crate) struct Survivors {
     members: Vec<Pid>,
     /// Those that left the group.
     others: Vec<Pid>,
+    /// The control group, if it has a living member.
+    control_group: Option<Arc<Group>>,
 }
 
 impl Survivors {
     pub(crate) fn is_empty(&self) -> bool {
-        self.group.is_none() && self.others.is_empty()
+        self.group.is_none() && self.others.is_empty() && self.control_group.is_none()
     }
 
     /// Names those that are known one by one; one that has ended meanwhile is left out.
@@ -42,6 +61,9 @@ impl Survivors {
 
     /// Sends a signal to all of them; one that has ended meanwhile, or that belongs to another user, is passed over.
     pub(crate) fn signal(&self, signal: Signal) {
+        if let Some(group) = self.control_group.as_ref().filter(|_| signal == Signal::KILL) {
+            group.kill();
+        }
         if let Some(group) = self.group {
             let _ = kill_process_group(group, signal);
         }

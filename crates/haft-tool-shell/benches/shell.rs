@@ -22,6 +22,7 @@ static ALLOCATOR: CountingAll = CountingAll::new();
 /// How often each short one is made, and each long one.
 const ROUNDS: usize = 300;
 const LARGE_ROUNDS: usize = 15;
+const ROUNDS_BESIDE_MEMORY: usize = 60;
 
 /// Prints about 135 MB in lines that differ.
 const LARGE: &str = "seq 16000000";
@@ -54,11 +55,17 @@ fn main() -> Result<(), Fault> {
     };
     let mut rows: Vec<Row<'_>> = vec![
         ("std::process, bash -c true", Box::new(|| of_system("bash", &["-c", "true"]))),
+        // By its path the standard library makes the process without copying the tables of memory.
+        ("the same by its path", Box::new(|| of_system("/usr/bin/bash", &["-c", "true"]))),
         ("bash, true", Box::new(|| run(&plain, "bash", json!({ "command": "true" })))),
         ("run_program, true", Box::new(|| run(&plain, "run_program", json!({ "program": "true" })))),
         ("bash in a sandbox, true", Box::new(|| run(&confined, "bash", json!({ "command": "true" })))),
     ];
     measure(&mut rows, ROUNDS)?;
+    println!("\nin a process that uses 1 GiB of memory");
+    let used = std::hint::black_box(vec![1_u8; 1 << 30]);
+    measure(&mut rows, ROUNDS_BESIDE_MEMORY)?;
+    drop(used);
     for script in [LARGE, FLOOD] {
         println!("\n{script}");
         let mut rows: Vec<Row<'_>> = vec![

@@ -33,13 +33,14 @@
 //! # Its end
 //!
 //! The script is over when the process that was started is. Output is then still taken until it is quiet for 100 ms, and
-//! for 2 s at most. What is left in the background goes on as one of the [`Jobs`], or, where there are none, is
+//! for 1.5 s at most. What is left in the background goes on as one of the [`Jobs`], or, where there are none, is
 //! told to end (`SIGTERM`), and killed 200 ms later. After a timeout
 //! or a cancellation this happens to everything at once, with 500 ms to clean up. If the call's future is dropped,
 //! everything is killed without warning.
 //!
-//! On Linux, processes that left the group or the session are found too: by the session, and by the variable
-//! `HAFT_CALL`, which each process passes on to those it starts.
+//! On Linux, processes that left the group or the session are found too: by the session, by the variable `HAFT_CALL`, which
+//! each process passes on to those it starts, and, outside of a sandbox and a terminal, by a control group where the host
+//! may make one ([`haft_process`]). A call is back within 2 s of the end of its script.
 //!
 //! # Beside calls
 //!
@@ -56,8 +57,8 @@
 //!
 //! - Without a [sandbox](#within-bounds) it does not confine the script: the working directory is where it starts, not where
 //!   it has to stay.
-//! - It does not find a process that left the session *and* cleared its environment, nor, on systems other than Linux,
-//!   one that only left the session. If such a process holds the output, the model is told of it.
+//! - Without a control group it does not find a process that left the session *and* cleared its environment, nor, on systems
+//!   other than Linux, one that only left the session. If such a process holds the output, the model is told of it.
 //! - It has no terminal to offer but to jobs that ask for one: other programs that need one do not run.
 //! - What moves the cursor to other lines is not followed: of several bars below one another each line is shown.
 //!

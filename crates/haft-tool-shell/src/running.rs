@@ -1,12 +1,11 @@
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
-use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
 use haft_core::ToolError;
-use haft_process::{Environment, ProcessTree, Terminal};
+use haft_process::{Environment, ProcessTree, Program, Terminal};
 use haft_tools_core::CallContext;
 use rustix::io::Errno;
 use tokio::net::unix::pipe::{Receiver, Sender};
@@ -21,8 +20,9 @@ use crate::screen::{Screen, ScreenSize};
 use crate::script::{Script, Surroundings, Work};
 use crate::terminal_end::TerminalEnd;
 
-/// How long output is waited for after the script has ended, at most.
-pub(crate) const DRAIN: Duration = Duration::from_secs(2);
+/// How long output is waited for after the script has ended, at most; with the time that ending what is left takes, a call
+/// is back within 2 s.
+pub(crate) const DRAIN: Duration = Duration::from_millis(1_500);
 
 /// How long output is waited for after everything was ended, at most.
 const LAST_DRAIN: Duration = Duration::from_millis(500);
@@ -74,17 +74,16 @@ impl Running {
     pub(crate) fn start(script: &Script, cx: &CallContext) -> Result<Self, ToolError> {
         let Surroundings { workdir, environment, sandbox, .. } = &*script.surroundings;
         let directory = workdir.host_directory(&script.directory).map_err(directory::unusable)?;
-        let mut command = match &script.work {
+        let program = match &script.work {
             Work::Script(script) => {
                 let Some(bash) = environment.find_program("bash") else {
                     return Err(ToolError::unavailable(
                         "there is no `bash` where commands are looked for; do without it, or ask the user to install it",
                     ));
                 };
-                let mut command = Command::new(bash);
                 // The name is what bash puts in front of its messages, where a host path has no place.
-                command.arg0("bash").args(["--noprofile", "--norc", "-c", "--", script]);
-                command
+                let arguments = ["--noprofile", "--norc", "-c", "--", script];
+                Program::new(bash).called("bash").arguments(arguments)
             }
             Work::Program { program, arguments } => {
                 let place = if program.contains('/') {
@@ -97,33 +96,34 @@ impl Running {
                         "there is no program `{program}` where programs are looked for; give its path, or use another"
                     )));
                 };
-                let mut command = Command::new(place);
-                command.arg0(program).args(arguments);
-                command
+                Program::new(place).called(program).arguments(arguments)
             }
         };
-        command.current_dir(&directory);
+        let program = program.directory(&directory);
         let confined = sandbox.as_ref().map(|sandbox| sandbox.confined(script, &directory)).transpose()?;
-        let own = confined.as_ref().map(|confined| confined.confine(&mut command, environment)).transpose();
-        let started = own.and_then(|own| {
-            let environment = own.as_ref().unwrap_or(environment);
-            Self::spawn(command, environment, script, cx)
-        });
+        let started = Self::spawn(program, confined.as_ref(), environment, script, cx);
         let (processes, output, input) = started.map_err(|error| not_started(error, &script.work))?;
         let environment = environment.clone();
         Ok(Self { processes, output, confined, input, started: Instant::now(), environment })
     }
 
-    /// Gives the command one pipe for both of its outputs, so that they are read in the order they are written.
+    /// Gives the program one pipe for both of its outputs, so that they are read in the order they are written.
     fn spawn(
-        mut command: Command,
+        mut program: Program,
+        confined: Option<&Confined>,
         environment: &Environment,
         script: &Script,
         cx: &CallContext,
     ) -> io::Result<(ProcessTree, OutputStream, Option<Feed>)> {
         let outputs = script.surroundings.outputs.as_ref();
+        let confine = |program: Program| {
+            let mut command = Command::from(program);
+            let own = confined.map(|confined| confined.confine(&mut command, environment)).transpose()?;
+            io::Result::Ok((command, own.unwrap_or_else(|| environment.clone())))
+        };
         if let Input::Terminal(size) = script.input {
-            let environment = environment.clone().with_default("TERM", "xterm-256color");
+            let (command, environment) = confine(program)?;
+            let environment = environment.with_default("TERM", "xterm-256color");
             let terminal = Terminal::open(size.rows.get(), size.columns.get())?;
             let (processes, end) = ProcessTree::spawn_in_terminal(command, &environment, terminal)?;
             let end = Arc::new(TerminalEnd::new(end)?);
@@ -137,23 +137,24 @@ impl Running {
         let (reader, writer) = io::pipe()?;
         let source = Source::Pipe(Receiver::from_owned_fd(reader.into())?);
         let output = OutputStream::new(source, outputs, cx.clone());
-        command.stdout(writer.try_clone()?).stderr(writer);
-        let input = match &script.input {
-            Input::Empty | Input::Terminal(_) => {
-                command.stdin(Stdio::null());
-                None
-            }
+        program = program.output(writer.try_clone()?).errors(writer);
+        let mut feed = None;
+        match &script.input {
+            Input::Empty | Input::Terminal(_) => {}
             Input::Open => {
                 let (reader, writer) = io::pipe()?;
-                command.stdin(reader);
-                Some(Feed::Pipe(Sender::from_owned_fd(writer.into())?))
+                program = program.input(reader);
+                feed = Some(Feed::Pipe(Sender::from_owned_fd(writer.into())?));
             }
-            Input::Text(text) => {
-                command.stdin(file_of(text)?);
-                None
-            }
+            Input::Text(text) => program = program.input(file_of(text)?),
+        }
+        let processes = if confined.is_some() {
+            let (command, environment) = confine(program)?;
+            ProcessTree::spawn(command, &environment)?
+        } else {
+            ProcessTree::start(program, environment)?
         };
-        Ok((ProcessTree::spawn(command, environment)?, output, input))
+        Ok((processes, output, feed))
     }
 
     /// Ends all that is still running, and takes what that prints meanwhile.

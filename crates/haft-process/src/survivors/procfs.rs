@@ -1,16 +1,20 @@
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use rustix::process::{Pid, test_kill_process_group};
 
-use super::Survivors;
+use super::{Sought, Survivors};
 use crate::marker::Marker;
 
 /// For how long after the start of a call the numbers of its processes are known to lie behind its leader's: within this
 /// time a system does not give out all the numbers there are, which is at least 32,768 (`proc_sys_kernel(5)`).
 const NUMBERS_GROW: Duration = Duration::from_millis(100);
+
+/// Up to how many numbers are looked at while nothing else goes on.
+const MOST_AT_A_GLANCE: i32 = 8;
 
 /// Up to how many numbers are looked at one by one before it is cheaper to list the processes there are.
 const MOST_NUMBERS: i32 = 128;
@@ -22,23 +26,72 @@ const EXITING: u32 = 0x4;
 const OF_THE_KERNEL: u32 = 0x0020_0000;
 
 /// How often an environment that is not there yet is read, and how long is waited in between.
-const MOST_READS: u32 = 100;
+const MOST_READS: u32 = 1_000;
 const READ_AGAIN: Duration = Duration::from_micros(100);
 
-/// Finds the living processes of a call: members of its group, of its session, and whoever carries its mark.
+/// Finds the living processes of a call: members of its group, of its session and of its control group, and whoever
+/// carries its mark.
 ///
 /// For a call that was short, which is where it would be felt, only the processes that came after its leader are looked
 /// at; for others every process of the system, which takes some 10 µs each and is little beside such a call. Blocks. A
-/// process that left the session and cleared its environment as well is not found.
-pub(crate) fn find(leader: Pid, marker: &Marker, age: Duration) -> Survivors {
+/// process that left the session and cleared its environment as well is found in the control group alone.
+pub(crate) fn find(sought: &Sought) -> Survivors {
+    let mut survivors = find_in_system(sought);
+    if let Some(group) = &sought.group {
+        let in_group = group.processes().into_iter().filter(|process| {
+            let is_known = survivors.members.contains(process) || survivors.others.contains(process);
+            !is_known && Status::read(&place_of(process.as_raw_pid())).is_some_and(|status| !status.is_dead)
+        });
+        let in_group: Vec<Pid> = in_group.collect();
+        survivors.others.extend(in_group);
+        if !survivors.is_empty() {
+            survivors.control_group = Some(Arc::clone(group));
+        }
+    }
+    survivors
+}
+
+/// Tells that nobody is alive, where that can be told at once: the leader has ended, and hardly a process came after it.
+///
+/// What is not told so has to be looked for.
+pub(crate) fn are_gone_at_a_glance(sought: &Sought) -> bool {
+    if sought.age >= NUMBERS_GROW
+        || sought.group.as_ref().is_some_and(|group| !group.is_empty())
+        || !is_of_this_namespace()
+    {
+        return false;
+    }
+    let (leader, marker) = (sought.leader, &sought.marker);
+    let first = leader.as_raw_pid();
+    let Some(last) = last_number().filter(|last| (first..=first + MOST_AT_A_GLANCE).contains(last)) else {
+        return false;
+    };
+    let is_gone = |number| {
+        let process = place_of(number);
+        let Some(status) = Status::read(&process) else { return true };
+        let is_foreign = || {
+            status.group != first && status.session != first && is_marked_now(&process, marker) == Some(false)
+        };
+        status.is_dead || is_foreign()
+    };
+    (first..=last).all(is_gone) && last_number() == Some(last)
+}
+
+fn find_in_system(sought: &Sought) -> Survivors {
+    let (leader, marker) = (sought.leader, &sought.marker);
     if !is_of_this_namespace() {
         return Survivors {
             group: test_kill_process_group(leader).ok().map(|()| leader),
             ..Survivors::default()
         };
     }
-    let recent = if age < NUMBERS_GROW { find_recent(leader, marker) } else { None };
+    let recent = if sought.age < NUMBERS_GROW { find_recent(leader, marker) } else { None };
     recent.unwrap_or_else(|| find_among_all(leader, marker))
+}
+
+/// Where the system shows a process.
+fn place_of(number: i32) -> PathBuf {
+    PathBuf::from(format!("/proc/{number}"))
 }
 
 /// Tells whether `/proc` is there and its numbers are those that signals are sent to; in a container they can be those
@@ -86,7 +139,7 @@ fn find_among_all(leader: Pid, marker: &Marker) -> Survivors {
 
 /// Adds a process to the survivors, if there is one of this number and it is one of them.
 fn add(survivors: &mut Survivors, number: i32, leader: Pid, marker: &Marker) {
-    let process = PathBuf::from(format!("/proc/{number}"));
+    let process = place_of(number);
     let Some((pid, status)) = Pid::from_raw(number).zip(Status::read(&process)) else { return };
     if status.is_dead {
         return;
@@ -109,19 +162,24 @@ fn last_number() -> Option<i32> {
 /// Another user's environment cannot be read; neither could that user's process be ended.
 fn is_marked(process: &Path, marker: &Marker) -> bool {
     for _ in 0..MOST_READS {
-        match fs::read(process.join("environ")) {
-            Ok(environment) if environment.is_empty() => {}
-            Ok(environment) => return marker.is_in(&environment),
-            Err(_) => return false,
-        }
-        // A process that is changing its program has no environment for a moment.
-        let is_changing = |status: Status| !status.is_dead && !status.has_no_environment;
-        if !Status::read(process).is_some_and(is_changing) {
-            return false;
+        if let Some(is_marked) = is_marked_now(process, marker) {
+            return is_marked;
         }
         thread::sleep(READ_AGAIN);
     }
     false
+}
+
+/// Tells so if it can be told now: a process that is changing its program has no environment for a moment.
+fn is_marked_now(process: &Path, marker: &Marker) -> Option<bool> {
+    match fs::read(process.join("environ")) {
+        Ok(environment) if environment.is_empty() => {
+            let is_changing = |status: Status| !status.is_dead && !status.has_no_environment;
+            (!Status::read(process).is_some_and(is_changing)).then_some(false)
+        }
+        Ok(environment) => Some(marker.is_in(&environment)),
+        Err(_) => Some(false),
+    }
 }
 
 /// The part of `/proc/PID/stat` that is looked at (`proc_pid_stat(5)`).

@@ -2,7 +2,7 @@ use expect_test::expect;
 use haft_core::ReplyStatus;
 use serde_json::json;
 
-use crate::harness::{SOON, Shell, check, check_call, shown};
+use crate::harness::{SOON, Shell, check, check_call, has_cgroups, shown, writable_cgroup};
 
 #[tokio::test]
 async fn gives_exit_codes_and_signals_as_results() {
@@ -123,6 +123,23 @@ async fn ends_what_is_left_in_the_background() {
 }
 
 #[tokio::test]
+async fn ends_what_is_left_without_its_session_and_environment() {
+    if !has_cgroups() {
+        return;
+    }
+    for command in [
+        "env -i setsid bash -c ': > ready; exec sleep 60' & until [ -e ready ]; do :; done; echo started",
+        "(env -i setsid bash -c '(setsid bash -c \": > ready; exec sleep 60\" &)' &); until [ -e ready ]; do :; done; echo started",
+    ] {
+        let shell = Shell::new();
+        let reply = shell.run(command).await;
+        let ended = (reply.output.details["background_ended"].clone(), reply.output.to_text());
+        assert_eq!(ended, (json!(true), ENDED.to_owned()), "{command}");
+        assert!(shell.processes().is_empty(), "{command}");
+    }
+}
+
+#[tokio::test]
 async fn takes_what_is_still_printed_after_the_end() {
     let shell = Shell::new();
     let reply = shell.run("seq 1500 &").await;
@@ -166,9 +183,13 @@ async fn comes_back_where_a_program_would_ask_somebody() {
 #[tokio::test]
 async fn tells_what_it_could_not_end() {
     let shell = Shell::new();
-    let reply = shell
-        .run("env -i setsid bash -c 'touch ready; exec sleep 60' & until [ -e ready ]; do :; done; echo started")
-        .await;
+    // Where it would be found in its control group, it leaves that, too.
+    let leave = writable_cgroup().map(|place| format!("echo $$ > {}/cgroup.procs;", place.display()));
+    let leave = leave.unwrap_or_default();
+    let command = format!(
+        "env -i setsid bash -c '{leave} touch ready; exec sleep 60' & until [ -e ready ]; do :; done; echo started"
+    );
+    let reply = shell.run(&command).await;
     expect![[r#"
         ok
         started

@@ -136,6 +136,32 @@ impl Running {
     }
 }
 
+/// Where this process is among the control groups of cgroup v2, if it may make some there; told in another way than by what
+/// is tested.
+pub(crate) fn writable_cgroup() -> Option<PathBuf> {
+    let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let own = own.lines().find_map(|line| line.strip_prefix("0::/"))?.to_owned();
+    let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
+    let mount =
+        mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>()).find(|mount| mount[2] == "cgroup2")?;
+    let place = PathBuf::from(mount[1]).join(own);
+    let probe = place.join(format!("probe-{}-{:?}", std::process::id(), std::thread::current().id()));
+    fs::create_dir(&probe).ok()?;
+    let can_kill = probe.join("cgroup.kill").exists();
+    fs::remove_dir(&probe).expect("nobody is in it");
+    (can_kill && cfg!(target_arch = "x86_64")).then_some(place)
+}
+
+/// The same, or says that the test is skipped.
+#[expect(clippy::print_stderr, reason = "who reads that a test passed has to know that it was none")]
+pub(crate) fn has_cgroups() -> bool {
+    let has_any = writable_cgroup().is_some();
+    if !has_any {
+        eprintln!("SKIPPED: here no cgroup v2 can be written, or there is no way into one");
+    }
+    has_any
+}
+
 pub(crate) fn scope() -> CallScope {
     CallScope::new("run-1".parse().expect("an id"))
 }

@@ -10,6 +10,7 @@ mod deciding;
 mod ending;
 mod given_input;
 mod harness;
+mod held_clock;
 mod hostile;
 mod job_text;
 mod jobs;

@@ -7,7 +7,6 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
@@ -27,24 +26,23 @@ pub(crate) fn start(
         .try_fold(environment.clone(), |environment, (name, value)| environment.with(name, value))?;
     let path = find(&program.command, &environment)
         .ok_or_else(|| StartError::Missing(program.command.to_string_lossy().into_owned()))?;
-    let mut command = Command::new(path);
-    command.args(&program.arguments);
+    let mut started = haft_process::Program::new(path).arguments(&program.arguments);
     if let Some(directory) = &program.directory {
-        command.current_dir(directory);
+        started = started.directory(directory);
     }
-    let started = || -> io::Result<Framed> {
+    let start = || -> io::Result<Framed> {
         let (stdin, to_stdin) = io::pipe()?;
         let (from_stdout, stdout) = io::pipe()?;
         let (from_stderr, stderr) = io::pipe()?;
         let to_stdin = Sender::from_owned_fd(OwnedFd::from(to_stdin))?;
         let from_stdout = Receiver::from_owned_fd(from_stdout.into())?;
         let from_stderr = Receiver::from_owned_fd(from_stderr.into())?;
-        command.stdin(stdin).stdout(stdout).stderr(stderr);
-        let processes = ProcessTree::spawn(command, &environment)?;
+        let started = started.input(stdin).output(stdout).errors(stderr);
+        let processes = ProcessTree::start(started, &environment)?;
         let keeper = Keeper::new(processes, from_stderr, ending.clone());
         Ok(Framed::new(from_stdout, Output::Pipe(to_stdin), most, ending).kept_by(keeper))
     };
-    started().map_err(|source| StartError::Spawn {
+    start().map_err(|source| StartError::Spawn {
         program: program.command.to_string_lossy().into_owned(),
         source,
     })

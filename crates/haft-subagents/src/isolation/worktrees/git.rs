@@ -5,13 +5,12 @@
 //! git read a file of the working tree, look for hooks or start a program, and never by a path that it names itself.
 
 use super::super::workplaces::WorkplaceError;
-use haft_process::{Alongside, Environment, ProcessTree};
+use haft_process::{Alongside, Environment, ProcessTree, Program};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::process::Command;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe::{Receiver, Sender};
@@ -134,10 +133,10 @@ impl Git {
         Repository { git: self.clone(), git_dir: git_dir.into(), work_tree: work_tree.into() }
     }
 
-    async fn run(&self, command: Command, input: &[u8], purpose: Purpose) -> Result<Ended, WorkplaceError> {
+    async fn run(&self, program: Program, input: &[u8], purpose: Purpose) -> Result<Ended, WorkplaceError> {
         let action = purpose.action;
         let failed = |source| WorkplaceError::Io { action: "run", path: self.program.clone(), source };
-        let exchanged = self.exchange(command, input, purpose.most_bytes).await.map_err(failed)?;
+        let exchanged = self.exchange(program, input, purpose.most_bytes).await.map_err(failed)?;
         let (code, stdout, stderr) =
             exchanged.ok_or(WorkplaceError::TimedOut { action, most: self.most_time })?;
         if stdout.len() > purpose.most_bytes {
@@ -149,7 +148,7 @@ impl Git {
     /// Gives git an input and takes what it prints; nothing where it took too long. Dropped, it ends git.
     async fn exchange(
         &self,
-        mut command: Command,
+        program: Program,
         input: &[u8],
         most_bytes: usize,
     ) -> io::Result<Option<(i32, Vec<u8>, Vec<u8>)>> {
@@ -159,8 +158,8 @@ impl Git {
         let to_stdin = Sender::from_owned_fd(OwnedFd::from(to_stdin))?;
         let from_stdout = Receiver::from_owned_fd(from_stdout.into())?;
         let from_stderr = Receiver::from_owned_fd(from_stderr.into())?;
-        command.stdin(stdin).stdout(stdout).stderr(stderr);
-        let mut processes = ProcessTree::spawn(command, &self.environment)?;
+        let program = program.input(stdin).output(stdout).errors(stderr);
+        let mut processes = ProcessTree::start(program, &self.environment)?;
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let code = {
             let talk = pin!(async {
@@ -204,14 +203,11 @@ impl Repository {
         input: &[u8],
         purpose: Purpose,
     ) -> Result<Ended, WorkplaceError> {
-        let mut command = Command::new(&self.git.program);
-        command.arg("--no-pager");
-        for setting in SETTINGS {
-            command.args(["-c", setting]);
-        }
-        command.arg(with(&"--git-dir=", &self.git_dir)).arg(with(&"--work-tree=", &self.work_tree));
-        command.args(arguments).current_dir(&self.work_tree);
-        self.git.run(command, input, purpose).await
+        let places = [with(&"--git-dir=", &self.git_dir), with(&"--work-tree=", &self.work_tree)];
+        let git = Program::new(&self.git.program).arguments(["--no-pager"]);
+        let git = git.arguments(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
+        let git = git.arguments(places).arguments(arguments).directory(&self.work_tree);
+        self.git.run(git, input, purpose).await
     }
 }
 

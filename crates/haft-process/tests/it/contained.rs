@@ -1,0 +1,221 @@
+//! Processes that nothing but their control group tells of.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use haft_process::{Environment, ProcessTree, Program};
+use tempfile::TempDir;
+use tokio::time::Instant;
+
+use crate::{lifeline, trees};
+
+/// Each leaves its session, clears its environment and makes the file `ready`; the first of them is gone by then.
+const ESCAPES: [&str; 3] = [
+    "env -i setsid sh -c ': > ready; sleep 60'",
+    "env -i setsid sh -c '(setsid sh -c \": > ready; sleep 60\" &)'",
+    "env -i setsid sh -c \"trap '' TERM HUP; (: > ready; sleep 60; sleep 60) &\"",
+];
+
+/// How long after the end somebody may be alive.
+const MOST: Duration = Duration::from_secs(3);
+
+/// The place of this process in cgroup v2, if it may make groups there, told in another way than by what is tested.
+fn place() -> Option<PathBuf> {
+    let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let own = own.lines().find_map(|line| line.strip_prefix("0::/"))?.to_owned();
+    let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
+    let mount =
+        mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>()).find(|mount| mount[2] == "cgroup2")?;
+    let place = Path::new(mount[1]).join(own);
+    let probe = place.join(format!("probe-{}-{:?}", std::process::id(), std::thread::current().id()));
+    fs::create_dir(&probe).ok()?;
+    let can_kill = probe.join("cgroup.kill").exists();
+    fs::remove_dir(&probe).expect("the system does it");
+    can_kill.then_some(place)
+}
+
+/// The same, or says that the test is skipped.
+#[expect(clippy::print_stderr, reason = "who reads that a test passed has to know that it was none")]
+fn writable_place() -> Option<PathBuf> {
+    let found = place().filter(|_| cfg!(target_arch = "x86_64"));
+    if found.is_none() {
+        eprintln!("SKIPPED: here no cgroup v2 can be written, or there is no way into one");
+    }
+    found
+}
+
+/// The directories of a host.
+fn directories_of(host: u32, place: &Path) -> Vec<PathBuf> {
+    let prefix = format!("haft-{host:x}-");
+    let entries = fs::read_dir(place).expect("the system does it").flatten();
+    entries
+        .filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(&prefix)))
+        .map(|entry| entry.path())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_tree_is_contained_where_it_can_be() {
+    let is_contained = || {
+        let tree = ProcessTree::start(Program::new("/bin/true"), &Environment::minimal()).unwrap();
+        tree.is_contained()
+    };
+    if writable_place().is_some() {
+        assert!(is_contained());
+    }
+}
+
+#[tokio::test]
+async fn ends_what_left_its_session_and_cleared_its_environment() {
+    if writable_place().is_none() {
+        return;
+    }
+    for text in ESCAPES {
+        let directory = TempDir::new().unwrap();
+        let text = format!("({text} &) ; until [ -e ready ]; do :; done");
+        let mut tree = trees::start(&text, &directory).await;
+        tree.exited().await;
+        tree.reap();
+        assert!(!tree.are_gone(Duration::ZERO).await, "{text}");
+        assert!(!tree.alive().await.is_empty(), "{text}");
+        let before = Instant::now();
+        tree.end(Duration::from_millis(200)).await;
+        assert!(before.elapsed() < MOST, "{text}");
+        assert!(tree.are_gone(Duration::ZERO).await, "{text}");
+        tree.let_go();
+        assert!(!trees::is_inhabited(&directory), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn kills_what_left_its_session_and_cleared_its_environment_when_dropped() {
+    if writable_place().is_none() {
+        return;
+    }
+    for text in ESCAPES {
+        let directory = TempDir::new().unwrap();
+        let tree = trees::start(&format!("({text} &); sleep 60"), &directory).await;
+        let before = Instant::now();
+        drop(tree);
+        trees::until(|| !trees::is_inhabited(&directory)).await;
+        assert!(before.elapsed() < MOST, "{text}");
+    }
+}
+
+#[test]
+fn nothing_that_cleared_its_environment_outlives_a_host_that_is_killed() {
+    let Some(place) = writable_place() else { return };
+    for text in ESCAPES {
+        let directory = TempDir::new().unwrap();
+        let mut host = lifeline::start(&format!("({text} &); sleep 1000"), &directory);
+        assert_eq!(directories_of(host.id(), &place).len(), 1, "{text}");
+        assert!(lifeline::inhabitants(directory.path()).len() > 1, "{text}");
+        host.kill().unwrap();
+        host.wait().unwrap();
+        let (took, most) = lifeline::gone_within(&directory);
+        assert!(took < most, "{text}: {took:?} of {most:?}");
+        lifeline::until(lifeline::SOON, || directories_of(host.id(), &place).is_empty());
+    }
+}
+
+#[test]
+fn what_a_host_has_left_ends_with_the_start_of_the_next() {
+    let Some(place) = writable_place() else { return };
+    let directory = TempDir::new().unwrap();
+    let mut host = lifeline::start(&format!("({} &); sleep 1000", ESCAPES[0]), &directory);
+    // So nobody is told of the end of the host.
+    kill_lifeline_of(&host);
+    host.kill().unwrap();
+    host.wait().unwrap();
+    assert!(!lifeline::inhabitants(directory.path()).is_empty());
+    assert_eq!(directories_of(host.id(), &place).len(), 1);
+    let other = TempDir::new().unwrap();
+    let mut next = lifeline::start(": > ready; sleep 1000", &other);
+    lifeline::until(lifeline::SOON, || lifeline::inhabitants(directory.path()).is_empty());
+    lifeline::until(lifeline::SOON, || directories_of(host.id(), &place).is_empty());
+    // Who lives is left alone.
+    let mut third = lifeline::start(": > ready; sleep 1000", &directory_for_one_more(&other));
+    assert!(!lifeline::inhabitants(other.path()).is_empty());
+    for host in [&mut next, &mut third] {
+        host.kill().unwrap();
+        host.wait().unwrap();
+        lifeline::until(lifeline::SOON, || directories_of(host.id(), &place).is_empty());
+    }
+}
+
+#[test]
+fn a_host_that_is_in_a_group_that_was_killed_before_starts_programs_all_the_same() {
+    let Some(place) = writable_place() else { return };
+    let group = place.join(format!("killed-{}", std::process::id()));
+    fs::create_dir(&group).unwrap();
+    fs::write(group.join("cgroup.kill"), "1").unwrap();
+    let directory = TempDir::new().unwrap();
+    let mut host = lifeline::start_in(&group, "(: > ready; sleep 1000)", &directory);
+    assert!(!lifeline::inhabitants(directory.path()).is_empty());
+    host.kill().unwrap();
+    host.wait().unwrap();
+    lifeline::until(lifeline::SOON, || lifeline::inhabitants(directory.path()).is_empty());
+    // What waited for the end of the host is in the group as well.
+    lifeline::until(lifeline::SOON, || fs::remove_dir(&group).is_ok());
+}
+
+/// A directory in which no process of the other works.
+fn directory_for_one_more(other: &TempDir) -> TempDir {
+    TempDir::new_in(other.path().parent().expect("the system does it")).expect("the system does it")
+}
+
+/// Kills what waits for a host to end.
+fn kill_lifeline_of(host: &Child) {
+    let is_lifeline = |process: &Path| {
+        let said = fs::read_to_string(process.join("cmdline")).unwrap_or_default();
+        let status = fs::read_to_string(process.join("stat")).unwrap_or_default();
+        let parent = status.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)?.parse().ok());
+        said.contains("haft-lifeline") && parent == Some(host.id())
+    };
+    let processes =
+        fs::read_dir("/proc").expect("the system does it").flatten().map(|process| process.path());
+    for process in processes.filter(|process| is_lifeline(process)) {
+        let id =
+            process.file_name().expect("the system does it").to_str().expect("the system does it").to_owned();
+        assert!(Command::new("kill").args(["-KILL", &id]).status().expect("the system does it").success());
+    }
+}
+
+#[tokio::test]
+async fn ends_what_is_another_process_whenever_it_is_looked_at() {
+    if writable_place().is_none() {
+        return;
+    }
+    let directory = TempDir::new().unwrap();
+    let text = "exec env -i setsid sh -c 'trap \"\" TERM; : > ready; flee() { flee & }; flee'";
+    let mut tree = trees::start(text, &directory).await;
+    let before = Instant::now();
+    tree.end(Duration::from_millis(50)).await;
+    assert!(before.elapsed() < MOST);
+    assert!(tree.are_gone(Duration::ZERO).await);
+    tree.reap();
+    tree.let_go();
+    assert!(!trees::is_inhabited(&directory));
+}
+
+#[tokio::test]
+async fn ends_what_is_in_a_group_below_its_own() {
+    let Some(place) = writable_place() else { return };
+    let mount = place.to_str().unwrap().trim_end_matches('/').to_owned();
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap();
+    let own = own.lines().find_map(|line| line.strip_prefix("0::")).unwrap().trim_end_matches('/').to_owned();
+    let mount = mount.strip_suffix(&own).unwrap();
+    let directory = TempDir::new().unwrap();
+    let text = format!(
+        "group={mount}$(sed -n 's/^0:://p' /proc/self/cgroup)/below; mkdir \"$group\" && echo $$ > \"$group/cgroup.procs\" && \
+         env -i setsid sh -c ': > ready; sleep 60'"
+    );
+    let mut tree = trees::start(&text, &directory).await;
+    tree.end(Duration::from_millis(100)).await;
+    assert!(tree.are_gone(Duration::ZERO).await);
+    tree.reap();
+    tree.let_go();
+    assert!(!trees::is_inhabited(&directory));
+}
