@@ -369,6 +369,50 @@ async fn a_job_connects_nowhere_because_of_the_port_it_is_waited_for_on() {
 }
 
 #[tokio::test]
+async fn a_job_that_serves_has_nothing_but_tcp() {
+    if !is_there() {
+        return;
+    }
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a port");
+    let port = listener.local_addr().expect("it has one").port();
+    drop(listener);
+    let tree = Tree::new();
+    let jobs = Jobs::new(ScriptOutputs::spilling_into(tree.path().join(".outputs")));
+    let bash = Bash::new(tree.workdir(), environment()).sandbox(sandbox()).jobs(&jobs);
+    let shell = Shell::of(tree, ToolRegistry::new().with(bash).expect("it is the only tool"));
+    let udp = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM)";
+    let serve = format!("python3 -c '{udp}' 2>&1 | tail -1; exec python3 -m http.server {port} 2>/dev/null");
+    let reply = shell.call(json!({ "command": serve, "background": true, "port": port })).await;
+    let text = reply.output.to_text();
+    assert!(text.contains("[the job `j1` is ready]") && text.contains("PermissionError"), "{text}");
+    jobs.end().await;
+    shell.is_deserted().await;
+}
+
+#[tokio::test]
+async fn udp_is_there_where_a_name_has_to_be_looked_up() {
+    if !is_there() {
+        return;
+    }
+    // A proxy's name would have to be looked up as well.
+    let environment = Environment::minimal();
+    let command = "python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM)' 2>/dev/null && echo yes";
+    for (host, code) in [
+        ("127.0.0.1:5432", 1),
+        ("localhost:5432", 1),
+        ("[::1]:5432", 1),
+        ("127.0.0.1:53", 0),
+        ("example.org:443", 0),
+    ] {
+        let tree = Tree::new();
+        let bash = Bash::new(tree.workdir(), environment.clone()).sandbox(sandbox());
+        let shell = Shell::of(tree, ToolRegistry::new().with(bash).expect("it is the only tool"));
+        let reply = shell.call(json!({ "command": command, "access": [format!("connect {host}")] })).await;
+        assert_eq!(reply.output.details["exit_code"], json!(code), "{host}: {}", shown(&reply));
+    }
+}
+
+#[tokio::test]
 async fn a_job_with_a_terminal_is_confined_like_any_other() {
     if !is_there() {
         return;
