@@ -140,7 +140,7 @@ impl Tool for Bash {
         let Surroundings { workdir, last_directories, .. } = &*self.surroundings;
         let directory = match directory {
             Some(directory) => directory::resolve(workdir, &directory)?,
-            None => match last_directories.start(scope.run(), workdir)? {
+            None => match last_directories.start(scope, workdir)? {
                 Some(directory) => {
                     // The call does not say so, and a decision about it is one about where it runs, too.
                     let blank = if description.is_empty() { "" } else { " " };
@@ -168,7 +168,7 @@ impl Tool for Bash {
             timeout,
             waiting,
             input: reads,
-            steps: Some(last_directories.steps(scope.run(), workdir, end)),
+            steps: Some(last_directories.steps(scope, workdir, end)),
             accesses: accesses.clone(),
             is_understood,
         };
