@@ -120,7 +120,7 @@ fn described(access: Access, description: &str) -> Access {
 /// What is known while a script is read.
 struct Analysis<'a> {
     surroundings: &'a Surroundings,
-    catalogue: &'static Catalogue,
+    catalogue: &'a Catalogue,
     home: Option<String>,
     current: Current,
     /// The commands in the order in which they stand, and whether all that they do is known.
@@ -151,7 +151,7 @@ impl<'a> Analysis<'a> {
         let home = home.filter(|home| home.starts_with('/')).map(str::to_owned);
         Self {
             surroundings,
-            catalogue: Catalogue::built_in(),
+            catalogue: &surroundings.catalogue,
             home,
             current,
             commands: Vec::new(),

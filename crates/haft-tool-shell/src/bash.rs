@@ -15,6 +15,8 @@ pub(crate) use self::arguments::{default_directory, default_seconds, given, sche
 
 #[cfg(feature = "analysis")]
 use crate::analysis::{ReadScript, accesses};
+#[cfg(feature = "analysis")]
+use crate::catalogue::Catalogue;
 use crate::directory;
 use crate::jobs::Jobs;
 #[cfg(not(feature = "analysis"))]
@@ -100,6 +102,14 @@ impl Bash {
             .with_hints(hints)
             .with_origin(Origin::Builtin);
         Self { spec, surroundings: Arc::new(surroundings) }
+    }
+
+    /// Reads scripts by another catalogue, such as one that knows more commands; rules about commands should go by the same.
+    ///
+    /// What an entry says that a command only does is all that is asked about, so it has to be right.
+    #[cfg(feature = "analysis")]
+    pub fn catalogue(self, catalogue: Catalogue) -> Self {
+        Self::of(Surroundings { catalogue, ..(*self.surroundings).clone() })
     }
 
     /// Keeps whole what scripts print, so that the model can read what is cut; otherwise that is lost.

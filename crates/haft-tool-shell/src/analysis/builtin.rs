@@ -43,8 +43,8 @@ impl Analysis<'_> {
                 self.moves = true;
                 self.current = Current::Unknown;
             }
-            "alias" | "unalias" | "bind" | "enable" | "hash" | "shopt" | "complete" | "compopt" | "let"
-            | "source" | "." | "fc" | "trap" => {
+            "alias" | "unalias" | "bind" | "enable" | "hash" | "shopt" | "compgen" | "complete"
+            | "compopt" | "let" | "source" | "." | "fc" | "trap" => {
                 let is_trap = name.text == "trap";
                 if is_trap
                     && let [script, ..] =

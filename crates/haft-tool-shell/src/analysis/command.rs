@@ -195,7 +195,7 @@ impl Analysis<'_> {
             return Ok(());
         }
         // These run in the shell itself; others are processes of their own.
-        let is_here = matches!(words[0].text.as_str(), "command" | "builtin");
+        let is_here = matches!(words[0].text.as_str(), "command" | "builtin" | "jobs");
         for nested in effects.runs {
             let current = self.current.clone();
             match nested {

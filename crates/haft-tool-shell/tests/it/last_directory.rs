@@ -89,8 +89,8 @@ fn where_bash_ends(root: &std::path::Path, script: &str) -> String {
     ended.trim_end().strip_prefix(root.to_str().unwrap()).unwrap().trim_start_matches('/').to_owned()
 }
 
-/// What can end a script, or what stands behind it on its line, before it comes to its end.
-const MAY_END: [&str; 42] = [
+/// What can end a script, or what stands behind it on its line, before it comes to its end, and what moves it by the way.
+const MAY_END: [&str; 46] = [
     "echo ${X:?}",
     "echo ${X?is not set}",
     "echo \"${X:-${Y:?}}\"",
@@ -128,6 +128,10 @@ const MAY_END: [&str; 42] = [
     "declare -r x=1; x=(2)",
     "readonly -a x=(1); x[2]=3",
     "y=1; readonly x y; z=1 y=2",
+    "jobs -x cd ../b",
+    "command cd ../b",
+    "builtin cd ../b",
+    "eval 'cd ../b'",
     "x[08]=1",
     "echo ${x[09]}",
     ": <<< ${X?}",
@@ -136,7 +140,7 @@ const MAY_END: [&str; 42] = [
 ];
 
 #[tokio::test]
-async fn where_a_script_ends_that_may_end_early_is_told_as_bash_does_it_or_not_at_all() {
+async fn where_a_script_ends_is_told_as_bash_does_it_or_not_at_all() {
     for end in MAY_END {
         for script in [
             format!("cd a; {end}; cd .."),

@@ -122,6 +122,33 @@ async fn what_is_asked_for_is_declared_and_opened() {
 }
 
 #[tokio::test]
+async fn a_denied_read_becomes_a_request_for_that_file_and_opens_no_other() {
+    if !is_there() {
+        return;
+    }
+    // Other temporary directories may be opened by what the machine's variables name.
+    let other = Tree::new().file("notes", "one\n").file("keys", "two\n");
+    let place = other.path().canonicalize().expect("it is there");
+    let tree = Tree::new();
+    let bash = Bash::new(tree.workdir(), Environment::minimal()).sandbox(sandbox());
+    let shell = Shell::of(tree, ToolRegistry::new().with(bash).expect("it is the only tool"));
+    let read =
+        |name: &str| format!("python3 -c 'print(open(\"{}/{name}\").read())' 2>&1; exit 1", place.display());
+    let denied = shell.run(&read("notes")).await.output.to_text();
+    let (_, asked) = denied.split_once("run it again with \"access\": ").expect("it says what to ask for");
+    let (asked, _) = asked.split_once(", which the user is asked about").expect("and who is asked");
+    assert_eq!(asked, format!("[\"read {}/notes\"]", place.display()));
+    let access: Value = serde_json::from_str(asked).expect("it can be given as it stands");
+    let opened = shell.call(json!({ "command": read("notes"), "access": access })).await.output.to_text();
+    assert_eq!(opened, "one\n\n[exit code 1]");
+    let still = shell.call(json!({ "command": read("keys"), "access": access })).await.output.to_text();
+    assert!(
+        !still.contains("two") && still.contains(&format!("\"read {}/keys\"", place.display())),
+        "{still}"
+    );
+}
+
+#[tokio::test]
 async fn what_is_asked_for_has_a_form() {
     check(
         Tree::new(),
