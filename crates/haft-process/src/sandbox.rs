@@ -60,7 +60,7 @@
 //!
 //! - It hides no file's existence: names, sizes and times can be looked at everywhere, and `/proc` shows which processes
 //!   there are.
-//! - It knows ports and not hosts; with any port, UDP is not confined.
+//! - It knows ports and not hosts; with port 53, by which names are looked up, UDP reaches any port.
 //! - A protected place that is not there yet can be made, and so can one below a directory that is made later.
 //! - Below a user namespace the files of all users but one's own are nobody's, also for root.
 //! - Programs of another architecture than the host's, such as those of 32 bits, are killed.

@@ -4,6 +4,8 @@ use std::process::{Command, Stdio};
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{ioctl_tiocsctty, setsid};
+#[cfg(target_os = "linux")]
+use rustix::pty::ioctl_tiocgptpeer;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
@@ -37,20 +39,31 @@ impl Terminal {
     ///
     /// When the system has no terminal or descriptor to spare.
     pub fn open(rows: u16, columns: u16) -> io::Result<Self> {
-        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
         let end = open_end()?;
         grantpt(&end)?;
         unlockpt(&end)?;
-        let line = open(ptsname(&end, Vec::new())?, flags, Mode::empty())?;
+        let line = open_line(&end)?;
         tcsetwinsize(&end, Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 })?;
         Ok(Self { end, line })
+    }
+
+    /// Holds the terminal open at the end that programs are given.
+    ///
+    /// As long as this is held, nothing is lost to whoever reads at the other end while all programs have closed the terminal
+    /// and one may open it again; what is held keeps no program from learning that the terminal is gone.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no descriptor to spare.
+    pub fn held_open(&self) -> io::Result<OwnedFd> {
+        self.line.try_clone()
     }
 
     /// Gives a command the terminal for all that it reads and prints, and as the one that controls it; the command starts
     /// a session for that.
     ///
-    /// Returns the end at which what it prints is read, and what it reads is written. Reading fails once nobody has the
-    /// terminal open any more.
+    /// Returns the end at which what it prints is read, and what it reads is written. Reading fails while nobody has the
+    /// terminal open, as when all have closed it or the command has ended.
     #[expect(unsafe_code, reason = "a terminal can be taken only by the new process itself")]
     pub(crate) fn attach(self, command: &mut Command) -> io::Result<OwnedFd> {
         use std::os::unix::process::CommandExt as _;
@@ -82,4 +95,23 @@ fn open_end() -> io::Result<OwnedFd> {
     let end = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
     fcntl_setfd(&end, FdFlags::CLOEXEC)?;
     Ok(end)
+}
+
+/// Opens the end that programs are given, and not by its name, which can be that of another where something else is mounted
+/// for this process.
+#[cfg(target_os = "linux")]
+fn open_line(end: &OwnedFd) -> io::Result<OwnedFd> {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    // Systems that stand in for Linux may know no other way than the name.
+    ioctl_tiocgptpeer(end, flags).or_else(|_| open_named_line(end))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_line(end: &OwnedFd) -> io::Result<OwnedFd> {
+    open_named_line(end)
+}
+
+fn open_named_line(end: &OwnedFd) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    Ok(open(ptsname(end, Vec::new())?, flags, Mode::empty())?)
 }

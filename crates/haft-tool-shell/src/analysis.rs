@@ -34,7 +34,7 @@ use crate::catalogue::{Catalogue, Word};
 use crate::command_patterns::canonical;
 use crate::last_directory::End;
 use crate::script::Surroundings;
-use crate::syntax::{Scanned, Unreadable, scan};
+use crate::syntax::{Failure, Scanned, Unreadable, scan};
 use haft_tools_core::{Access, Accesses, Resource};
 use haft_workdir::WorkdirPath;
 use std::collections::HashSet;
@@ -120,7 +120,7 @@ fn described(access: Access, description: &str) -> Access {
 /// What is known while a script is read.
 struct Analysis<'a> {
     surroundings: &'a Surroundings,
-    catalogue: &'static Catalogue,
+    catalogue: &'a Catalogue,
     home: Option<String>,
     current: Current,
     /// The commands in the order in which they stand, and whether all that they do is known.
@@ -130,9 +130,12 @@ struct Analysis<'a> {
     /// What cannot be told, and why.
     reasons: Vec<String>,
     functions: HashSet<String>,
+    /// The variables that keep their values.
+    constants: HashSet<String>,
     /// What the call gives to the standard input of all of it.
     given: Option<&'a str>,
-    /// Whether any command changes the directory, whether any leaves the script, and whether a failure may.
+    /// Whether any command changes the directory, whether any leaves the script or part of it, and whether a failure may end
+    /// it with one.
     moves: bool,
     leaves: bool,
     stops: bool,
@@ -148,7 +151,7 @@ impl<'a> Analysis<'a> {
         let home = home.filter(|home| home.starts_with('/')).map(str::to_owned);
         Self {
             surroundings,
-            catalogue: Catalogue::built_in(),
+            catalogue: &surroundings.catalogue,
             home,
             current,
             commands: Vec::new(),
@@ -156,6 +159,7 @@ impl<'a> Analysis<'a> {
             accesses: Vec::new(),
             reasons: Vec::new(),
             functions: HashSet::new(),
+            constants: HashSet::new(),
             given: None,
             moves: false,
             leaves: false,
@@ -228,10 +232,21 @@ impl<'a> Analysis<'a> {
         if let Some(hazard) = word.hazard {
             self.opaque(format!("`{source}` is {hazard}"));
         }
+        self.can_fail(word.failure);
         for script in &word.scripts {
             self.script_apart(script)?;
         }
         Ok(word)
+    }
+
+    /// Takes into account that what follows may not run.
+    fn can_fail(&mut self, failure: Failure) {
+        match failure {
+            Failure::None => {}
+            Failure::EndsScript => self.stops = true,
+            // The script may succeed all the same.
+            Failure::SkipsLine => self.leaves = true,
+        }
     }
 
     /// Says in which directory the script ends.

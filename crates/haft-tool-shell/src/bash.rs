@@ -15,6 +15,8 @@ pub(crate) use self::arguments::{default_directory, default_seconds, given, sche
 
 #[cfg(feature = "analysis")]
 use crate::analysis::{ReadScript, accesses};
+#[cfg(feature = "analysis")]
+use crate::catalogue::Catalogue;
 use crate::directory;
 use crate::jobs::Jobs;
 #[cfg(not(feature = "analysis"))]
@@ -102,6 +104,14 @@ impl Bash {
         Self { spec, surroundings: Arc::new(surroundings) }
     }
 
+    /// Reads scripts by another catalogue, such as one that knows more commands; rules about commands should go by the same.
+    ///
+    /// What an entry says that a command only does is all that is asked about, so it has to be right.
+    #[cfg(feature = "analysis")]
+    pub fn catalogue(self, catalogue: Catalogue) -> Self {
+        Self::of(Surroundings { catalogue, ..(*self.surroundings).clone() })
+    }
+
     /// Keeps whole what scripts print, so that the model can read what is cut; otherwise that is lost.
     pub fn outputs(self, outputs: &ScriptOutputs) -> Self {
         let outputs = Some(outputs.clone());
@@ -140,7 +150,7 @@ impl Tool for Bash {
         let Surroundings { workdir, last_directories, .. } = &*self.surroundings;
         let directory = match directory {
             Some(directory) => directory::resolve(workdir, &directory)?,
-            None => match last_directories.start(scope.run(), workdir)? {
+            None => match last_directories.start(scope, workdir)? {
                 Some(directory) => {
                     // The call does not say so, and a decision about it is one about where it runs, too.
                     let blank = if description.is_empty() { "" } else { " " };
@@ -168,7 +178,7 @@ impl Tool for Bash {
             timeout,
             waiting,
             input: reads,
-            steps: Some(last_directories.steps(scope.run(), workdir, end)),
+            steps: Some(last_directories.steps(scope, workdir, end)),
             accesses: accesses.clone(),
             is_understood,
         };

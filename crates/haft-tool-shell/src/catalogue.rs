@@ -45,7 +45,7 @@ const FILES: [&str; 11] = [
 ];
 
 static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
-    let empty = Catalogue { commands: HashMap::new() };
+    let empty = Catalogue { commands: Arc::default() };
     FILES.iter().fold(empty, |catalogue, text| {
         catalogue.extended(text).expect("the built-in catalogue is read by the tests")
     })
@@ -53,7 +53,8 @@ static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
 
 /// What is known of commands: which only read, and what the others touch.
 ///
-/// It is cheap to clone. Looking at a command costs a few microseconds and never fails.
+/// It is cheap to clone. Looking at a command costs a few microseconds and never fails. One that knows more commands is given to
+/// [`Bash::catalogue`](crate::Bash::catalogue) and [`CommandPatterns::with_catalogue`](crate::CommandPatterns::with_catalogue).
 ///
 /// # Strictness
 ///
@@ -79,7 +80,7 @@ static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
 #[doc = include_str!("catalogue/format.md")]
 #[derive(Clone, Debug)]
 pub struct Catalogue {
-    commands: HashMap<Box<str>, Arc<Command>>,
+    commands: Arc<HashMap<Box<str>, Arc<Command>>>,
 }
 
 /// How much of a command a grant may cover that outlives one call.
@@ -115,11 +116,11 @@ impl Catalogue {
     /// # Errors
     /// Where the text is not TOML, or an entry does not follow the format: with the line.
     pub fn extended(&self, toml: &str) -> Result<Self, CatalogueError> {
-        let mut commands = self.commands.clone();
+        let mut commands = HashMap::clone(&self.commands);
         for (name, command) in format::commands(toml)? {
             commands.insert(name, command);
         }
-        Ok(Self { commands })
+        Ok(Self { commands: Arc::new(commands) })
     }
 
     /// What the command does; `None` where the catalogue does not know it.

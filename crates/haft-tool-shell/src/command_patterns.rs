@@ -52,7 +52,7 @@ const RUN_NAMED: [&str; 6] = ["dlx", "exec", "run", "run-script", "task", "x"];
 /// ```
 #[derive(Debug, Clone)]
 pub struct CommandPatterns {
-    catalogue: &'static Catalogue,
+    catalogue: Catalogue,
 }
 
 impl Default for CommandPatterns {
@@ -64,7 +64,12 @@ impl Default for CommandPatterns {
 impl CommandPatterns {
     /// Makes the syntax, with what haft knows of commands.
     pub fn new() -> Self {
-        Self { catalogue: Catalogue::built_in() }
+        Self { catalogue: Catalogue::built_in().clone() }
+    }
+
+    /// Goes by another catalogue, such as one that knows more commands.
+    pub fn with_catalogue(self, catalogue: Catalogue) -> Self {
+        Self { catalogue }
     }
 }
 
@@ -98,7 +103,7 @@ impl PatternSyntax for CommandPatterns {
     }
 
     fn compile(&self, patterns: &[Box<str>]) -> Result<Box<dyn PatternSet>, PatternError> {
-        let mut set = Compiled { catalogue: self.catalogue, ..Compiled::default() };
+        let mut set = Compiled { catalogue: self.catalogue.clone(), ..Compiled::default() };
         for (index, text) in patterns.iter().enumerate() {
             let pattern =
                 Pattern::parse(text).map_err(|(range, reason)| PatternError::new(index, range, reason))?;
@@ -166,7 +171,7 @@ impl PatternSyntax for CommandPatterns {
 /// Patterns that are found by the names of commands.
 #[derive(Debug)]
 struct Compiled {
-    catalogue: &'static Catalogue,
+    catalogue: Catalogue,
     patterns: Vec<Pattern>,
     /// In lower case and without directories; each list is in order.
     by_name: HashMap<Box<str>, Vec<usize>>,
@@ -176,7 +181,7 @@ struct Compiled {
 impl Default for Compiled {
     fn default() -> Self {
         Self {
-            catalogue: Catalogue::built_in(),
+            catalogue: Catalogue::built_in().clone(),
             patterns: Vec::new(),
             by_name: HashMap::new(),
             of_any_name: Vec::new(),
@@ -202,7 +207,7 @@ impl PatternSet for Compiled {
             return self.patterns.iter().position(Pattern::is_everything);
         }
         let command = Command::split(resource.path())?;
-        self.first(&command, |pattern| pattern.contains(&command, self.catalogue))
+        self.first(&command, |pattern| pattern.contains(&command, &self.catalogue))
     }
 
     fn first_touching(&self, resource: &Resource) -> Option<usize> {
@@ -214,7 +219,7 @@ impl PatternSet for Compiled {
         }
         let touching = |command: &Command<'_>| {
             let touched = |command: &Command<'_>| {
-                self.first(command, |pattern| pattern.touches(command, self.catalogue))
+                self.first(command, |pattern| pattern.touches(command, &self.catalogue))
             };
             let without = command.without_settings().and_then(|command| touched(&command));
             [without, touched(command)].into_iter().flatten().min()

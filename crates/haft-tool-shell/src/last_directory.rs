@@ -3,6 +3,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use haft_core::{RunId, ToolError};
+use haft_tools_core::CallScope;
 use haft_workdir::{EntryKind, Workdir, WorkdirPath};
 
 use crate::directory;
@@ -25,8 +26,9 @@ struct Known {
 struct Last {
     /// Below the root; empty for the root.
     path: String,
-    /// Which script said so, in the order in which they were prepared.
+    /// Which script said so, in the order in which they were prepared, and which was prepared last.
     by: u64,
+    used: u64,
 }
 
 /// Says where a script ends, as far as its text tells.
@@ -41,13 +43,28 @@ pub(crate) enum End {
     Untold,
 }
 
+/// Has the scripts of a scope have nothing to do with one another: each starts in the working directory.
+///
+/// Give it to a [`CallScope`](haft_tools_core::CallScope) as an extension where one run is several people's.
+///
+/// ```
+/// use haft_tool_shell::ScriptsApart;
+/// use haft_tools_core::CallScope;
+///
+/// let scope = CallScope::new("anyone".parse()?).with_extension(ScriptsApart);
+/// assert_eq!(scope.extension(), Some(&ScriptsApart));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScriptsApart;
+
 /// Is one script's part in what is known: where it starts and ends.
 #[derive(Debug)]
 pub(crate) struct Steps {
     known: LastDirectories,
     workdir: Workdir,
-    run: RunId,
-    number: u64,
+    /// Whose script it is, and which of all; nothing where it has nothing to do with others.
+    script: Option<(RunId, u64)>,
     end: End,
 }
 
@@ -60,12 +77,19 @@ pub(crate) enum NextStart {
     Gone(String),
     /// In this directory, empty for the root, since it could not be told where the script ended.
     Untold(String),
+    /// In the root, as each does, wherever this one ended.
+    Apart,
 }
 
 impl LastDirectories {
-    /// Where the next script of a run starts that says nothing else; `None` for the root.
-    pub(crate) fn start(&self, run: &RunId, workdir: &Workdir) -> Result<Option<WorkdirPath>, ToolError> {
-        let Some(path) = self.lock().runs.get(run).map(|last| last.path.clone()) else { return Ok(None) };
+    /// Where the next script of a scope starts that says nothing else; `None` for the root.
+    pub(crate) fn start(
+        &self,
+        scope: &CallScope,
+        workdir: &Workdir,
+    ) -> Result<Option<WorkdirPath>, ToolError> {
+        let last = whose(scope).and_then(|run| self.lock().runs.get(run).map(|last| last.path.clone()));
+        let Some(path) = last else { return Ok(None) };
         if path.is_empty() {
             return Ok(None);
         }
@@ -80,10 +104,9 @@ impl LastDirectories {
     }
 
     /// Notes that a script is prepared; later ones count for more, whichever ends first.
-    pub(crate) fn steps(&self, run: &RunId, workdir: &Workdir, end: End) -> Steps {
-        let mut known = self.lock();
-        known.prepared += 1;
-        Steps { known: self.clone(), workdir: workdir.clone(), run: run.clone(), number: known.prepared, end }
+    pub(crate) fn steps(&self, scope: &CallScope, workdir: &Workdir, end: End) -> Steps {
+        let script = whose(scope).map(|run| (run.clone(), self.lock().prepared(run)));
+        Steps { known: self.clone(), workdir: workdir.clone(), script, end }
     }
 
     /// Nothing panics while the lock is held.
@@ -95,13 +118,16 @@ impl LastDirectories {
 impl Steps {
     /// Takes note that the script has ended, and says where the next one starts.
     pub(crate) fn ended(&self, ending: Ending) -> NextStart {
+        let Some((run, number)) = &self.script else {
+            return if self.end == End::Same { NextStart::Root } else { NextStart::Apart };
+        };
         let is_there = |path: &str| {
             let kind = self.workdir.resolve(path).ok().and_then(|path| self.workdir.kind(&path).ok());
             kind == Some(EntryKind::Directory)
         };
         let mut known = self.known.lock();
-        let last = known.runs.get(&self.run);
-        let is_newest = last.is_none_or(|last| last.by < self.number);
+        let last = known.runs.get(run);
+        let is_newest = last.is_none_or(|last| last.by < *number);
         let before = last.map(|last| last.path.clone()).unwrap_or_default();
         let has_ended = matches!(ending, Ending::Exited(_));
         let end = match &self.end {
@@ -117,7 +143,7 @@ impl Steps {
         let is_gone = !path.is_empty() && !is_there(&path);
         let now = if is_gone { String::new() } else { path.clone() };
         if has_moved || is_gone {
-            known.set(&self.run, now.clone(), self.number);
+            known.set(run, now.clone(), *number);
         }
         match end {
             _ if is_gone => NextStart::Gone(path),
@@ -129,15 +155,32 @@ impl Steps {
 }
 
 impl Known {
+    /// Numbers a script of a run.
+    fn prepared(&mut self, run: &RunId) -> u64 {
+        self.prepared += 1;
+        if let Some(last) = self.runs.get_mut(run) {
+            last.used = self.prepared;
+        }
+        self.prepared
+    }
+
     fn set(&mut self, run: &RunId, path: String, by: u64) {
-        let by = self.runs.get(run).map_or(by, |last| last.by.max(by));
-        self.runs.insert(run.clone(), Last { path, by });
+        let (by, used) = self.runs.get(run).map_or((by, by), |last| (last.by.max(by), last.used.max(by)));
+        self.runs.insert(run.clone(), Last { path, by, used });
+        let unused = |runs: &HashMap<RunId, Last>| {
+            runs.iter().min_by_key(|(_, last)| last.used).map(|(run, _)| run.clone())
+        };
         if self.runs.len() > MOST_RUNS
-            && let Some(oldest) = self.runs.iter().min_by_key(|(_, last)| last.by).map(|(run, _)| run.clone())
+            && let Some(unused) = unused(&self.runs)
         {
-            self.runs.remove(&oldest);
+            self.runs.remove(&unused);
         }
     }
+}
+
+/// Whose scripts go on where the last one ended, if those of a scope do.
+fn whose(scope: &CallScope) -> Option<&RunId> {
+    scope.extension::<ScriptsApart>().is_none().then(|| scope.run())
 }
 
 impl NextStart {
@@ -155,6 +198,7 @@ impl fmt::Display for NextStart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Root => Ok(()),
+            Self::Apart => f.write_str("; the next script starts in the working directory"),
             Self::In(path) => write!(f, "; the next script starts in `{}`", path.escape_debug()),
             Self::Gone(path) => {
                 write!(
@@ -171,5 +215,32 @@ impl fmt::Display for NextStart {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_run_that_is_forgotten_is_the_one_that_was_last_used_longest_ago() {
+        let tree = haft_testkit::Tree::new().directory("sub");
+        let (workdir, known) = (tree.workdir(), LastDirectories::default());
+        let run = |number: usize| CallScope::new(format!("run-{number}").parse().unwrap());
+        let script = |run: &CallScope, end: End| {
+            known.start(run, &workdir).unwrap();
+            known.steps(run, &workdir, end).ended(Ending::Exited(0));
+        };
+        let into_sub = || End::At { path: "sub".to_owned(), needs_success: false };
+        let (used, unused, waiting) = (run(0), run(1), run(2));
+        let is_known = |run: &CallScope| known.start(run, &workdir).unwrap().is_some();
+        [&used, &unused, &waiting].into_iter().for_each(|run| script(run, into_sub()));
+        for number in 3..2 * MOST_RUNS {
+            script(&run(number), into_sub());
+            // A script that goes on where the last one ended, and one that says where it runs.
+            script(&used, End::Same);
+            drop(known.steps(&waiting, &workdir, End::Same));
+        }
+        assert_eq!([is_known(&used), is_known(&waiting), is_known(&unused)], [true, true, false]);
     }
 }

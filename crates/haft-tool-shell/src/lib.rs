@@ -99,6 +99,7 @@ pub use crate::bash::{Bash, EXEC, tools};
 pub use crate::catalogue::{Catalogue, CatalogueError};
 pub use crate::command_patterns::CommandPatterns;
 pub use crate::jobs::Jobs;
+pub use crate::last_directory::ScriptsApart;
 pub use crate::program::RunProgram;
 #[cfg(feature = "sandbox")]
 pub use crate::sandbox::ShellSandbox;

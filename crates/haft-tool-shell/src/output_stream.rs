@@ -2,6 +2,7 @@ mod keeping;
 
 use std::borrow::Cow;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,7 +59,12 @@ pub(crate) struct OutputStream {
 #[derive(Debug)]
 pub(crate) enum Source {
     Pipe(Receiver),
-    Terminal { end: Arc<TerminalEnd>, screen: Arc<Screen> },
+    Terminal {
+        end: Arc<TerminalEnd>,
+        screen: Arc<Screen>,
+        /// Keeps it open while all may have closed it who can open it again.
+        held_open: Option<OwnedFd>,
+    },
 }
 
 impl Source {
@@ -66,6 +72,13 @@ impl Source {
         match self {
             Self::Pipe(pipe) => pipe.read(buffer).await,
             Self::Terminal { end, .. } => end.read(buffer).await,
+        }
+    }
+
+    /// Has it end once all have closed it, since whoever could open it again has ended.
+    fn let_close(&mut self) {
+        if let Self::Terminal { held_open, .. } = self {
+            *held_open = None;
         }
     }
 }
@@ -120,8 +133,9 @@ impl OutputStream {
         }
     }
 
-    /// Takes what is still printed until the pipe is closed or quiet, or for this long.
+    /// Takes what is still printed after the script has ended, until the pipe is closed or quiet, or for this long.
     pub(crate) async fn drain(&mut self, most: Duration) {
+        self.source.let_close();
         let deadline = Instant::now() + most;
         while self.is_open && Instant::now() < deadline {
             if timeout_at(deadline.min(Instant::now() + QUIET), self.read()).await.is_err() {

@@ -125,9 +125,10 @@ impl Running {
             let (command, environment) = confine(program)?;
             let environment = environment.with_default("TERM", "xterm-256color");
             let terminal = Terminal::open(size.rows.get(), size.columns.get())?;
+            let held_open = Some(terminal.held_open()?);
             let (processes, end) = ProcessTree::spawn_in_terminal(command, &environment, terminal)?;
-            let end = Arc::new(TerminalEnd::new(end)?);
-            let source = Source::Terminal { end: Arc::clone(&end), screen: Arc::new(Screen::new(size)) };
+            let (end, screen) = (Arc::new(TerminalEnd::new(end)?), Arc::new(Screen::new(size)));
+            let source = Source::Terminal { end: Arc::clone(&end), screen, held_open };
             return Ok((
                 processes,
                 OutputStream::new(source, outputs, cx.clone()),

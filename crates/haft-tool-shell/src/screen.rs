@@ -1,7 +1,7 @@
 use std::fmt;
 use std::num::NonZeroU16;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::repeats::Repeats;
 use vt100::Parser;
@@ -15,10 +15,15 @@ pub(crate) struct ScreenSize {
 
 /// Shows what stands on a terminal, from all that was printed to it.
 ///
-/// Its memory is bounded by its size: what has left it is not kept.
+/// Its memory is bounded by its size: what has left it is not kept, and once nothing more comes only the text is.
 pub(crate) struct Screen {
     size: ScreenSize,
-    parser: Mutex<(Repeats, Parser)>,
+    stage: Mutex<Stage>,
+}
+
+enum Stage {
+    Live(Box<(Repeats, Parser)>),
+    Last(Snapshot),
 }
 
 /// What stands on a terminal at one time.
@@ -33,13 +38,14 @@ pub(crate) struct Snapshot {
 
 impl Screen {
     pub(crate) fn new(size: ScreenSize) -> Self {
-        Self { size, parser: Mutex::new((Repeats::default(), empty(size))) }
+        Self { size, stage: Mutex::new(Stage::Live(Box::new((Repeats::default(), empty(size))))) }
     }
 
     /// Takes what is printed. What the parser cannot take begins an empty screen.
     pub(crate) fn feed(&self, bytes: &[u8]) {
-        let mut locked = self.parser.lock().unwrap_or_else(PoisonError::into_inner);
-        let (repeats, parser) = &mut *locked;
+        let mut stage = self.lock();
+        let Stage::Live(live) = &mut *stage else { return };
+        let (repeats, parser) = &mut **live;
         let bytes = repeats.bounded(bytes, self.size.columns.get());
         if catch_unwind(AssertUnwindSafe(|| parser.process(&bytes))).is_err() {
             *parser = empty(self.size);
@@ -47,14 +53,33 @@ impl Screen {
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
-        let locked = self.parser.lock().unwrap_or_else(PoisonError::into_inner);
-        let screen = locked.1.screen();
+        match &*self.lock() {
+            Stage::Live(live) => self.snapshot_of(&live.1),
+            Stage::Last(last) => last.clone(),
+        }
+    }
+
+    /// Takes note that nothing more is printed.
+    pub(crate) fn end(&self) {
+        let mut stage = self.lock();
+        if let Stage::Live(live) = &*stage {
+            let last = self.snapshot_of(&live.1);
+            *stage = Stage::Last(last);
+        }
+    }
+
+    fn snapshot_of(&self, parser: &Parser) -> Snapshot {
+        let screen = parser.screen();
         let rows: Vec<String> =
             screen.rows(0, self.size.columns.get()).map(|row| row.trim_end().to_owned()).collect();
         let used = rows.iter().rposition(|row| !row.is_empty()).map_or(0, |last| last + 1);
         let (row, column) = screen.cursor_position();
         let cursor = (!screen.hide_cursor()).then_some((row.saturating_add(1), column.saturating_add(1)));
         Snapshot { text: rows[..used].join("\n"), size: self.size, cursor }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Stage> {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -87,6 +112,17 @@ mod tests {
             .assert_eq(&format!("{:?}", (screen.snapshot().cursor, screen.snapshot().text)));
         screen.feed(b"\x1b[?25l\x1bc");
         assert_eq!(screen.snapshot().text, "");
+    }
+
+    #[test]
+    fn once_it_has_ended_it_shows_what_stood_there_last() {
+        let screen = screen(4, 20);
+        screen.feed(b"one\r\n  two");
+        let last = screen.snapshot();
+        screen.end();
+        screen.feed(b"\x1bcmore");
+        screen.end();
+        assert_eq!(screen.snapshot(), last);
     }
 
     proptest! {

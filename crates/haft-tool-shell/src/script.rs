@@ -10,6 +10,7 @@ use haft_tools_core::{Accesses, Action, CallContext, Preview};
 use haft_workdir::{RootAccess, Workdir, WorkdirPath};
 use tokio::time::{Instant, sleep_until};
 
+use crate::catalogue::Catalogue;
 use crate::jobs::{Adopted, Jobs, Readiness, yielded};
 use crate::last_directory::{LastDirectories, NextStart, Steps};
 use crate::report::{self, Background, Ending, Report};
@@ -28,6 +29,9 @@ pub(crate) struct Surroundings {
     /// The host directories from which on down something may be done, also those that are outside for commands.
     pub(crate) roots: Vec<(PathBuf, RootAccess)>,
     pub(crate) environment: Environment,
+    /// What is known of commands.
+    #[cfg_attr(not(feature = "analysis"), expect(dead_code, reason = "nothing is known of a script's text"))]
+    pub(crate) catalogue: Catalogue,
     /// Where what they print is kept, if it is.
     pub(crate) outputs: Option<ScriptOutputs>,
     /// Who goes on with what is not waited for, if anybody does.
@@ -42,7 +46,9 @@ impl Surroundings {
     pub(crate) fn new(workdir: Workdir, environment: Environment) -> Self {
         let roots = workdir.host_roots();
         let (workdir, last_directories) = (workdir.without_other_roots(), LastDirectories::default());
-        Self { workdir, roots, environment, outputs: None, jobs: None, sandbox: None, last_directories }
+        let catalogue = Catalogue::built_in().clone();
+        let (outputs, jobs, sandbox) = (None, None, None);
+        Self { workdir, roots, environment, catalogue, outputs, jobs, sandbox, last_directories }
     }
 }
 

@@ -12,13 +12,13 @@ mod tests;
 mod word;
 
 #[cfg(feature = "analysis")]
-pub(crate) use self::arithmetic::is_constant;
+pub(crate) use self::arithmetic::{is_constant, is_number};
 #[cfg(feature = "analysis")]
 pub(crate) use self::lexer::{Lexer, Token};
 pub(crate) use self::quoted::quoted;
-#[cfg(feature = "analysis")]
-pub(crate) use self::word::scan_document;
 pub(crate) use self::word::split;
+#[cfg(feature = "analysis")]
+pub(crate) use self::word::{Failure, scan_document};
 #[cfg(any(feature = "analysis", test))]
 pub(crate) use self::word::{Scanned, scan};
 

@@ -16,6 +16,7 @@ use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result, bail};
 use async_trait::async_trait;
 use haft::mcp::{Bench, Caller, Principal, Toolbox};
+use haft::shell::ScriptsApart;
 use haft::{CallScope, DenyAll, Grants, Journal, LocalExecutor, RunId, Widths};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -190,7 +191,11 @@ impl Inner {
         let run = run_of(caller, options, directory)?;
         // A grant is about one client, and what is recorded and shown says which.
         let who = format!("mcp:{}", caller.principal.as_str());
-        let scope = CallScope::new(run.clone()).with_agent(who);
+        let mut scope = CallScope::new(run.clone()).with_agent(who);
+        if caller.session.is_none() {
+            // Nobody knows how many work as this client, or which script comes of which of them.
+            scope = scope.with_extension(ScriptsApart);
+        }
         let mut task = Task::new(
             What::Serve { client: caller.principal.as_str().to_owned() },
             place.workdir.root_path(),

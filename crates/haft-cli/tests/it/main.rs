@@ -24,6 +24,7 @@ mod run;
 mod serve;
 mod serve_ending;
 mod served;
+mod served_scripts;
 mod service;
 mod state;
 mod tools;

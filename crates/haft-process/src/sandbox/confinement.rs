@@ -123,8 +123,10 @@ pub enum Network {
     ///
     /// Where there can be no such network it has none.
     Loopback,
-    /// TCP to these ports of any host, and UDP, by which names are looked up. It can serve on ports that the system
-    /// chooses, and on those of [`Confinement::serve`].
+    /// TCP to these ports of any host, and nothing else of IP. It can serve on ports that the system chooses, and on those
+    /// of [`Confinement::serve`].
+    ///
+    /// With port 53 among them names can be looked up, and for that there is UDP, which reaches any port.
     Ports(BTreeSet<u16>),
     /// Whatever IP has.
     Any,

@@ -12,11 +12,14 @@ use std::process::{Command, Stdio};
 
 use rustix::process::getuid;
 
-use self::filter::Sockets;
+use self::filter::{Ip, Sockets};
 use self::namespaces::Namespaces;
 use self::setup::Setup;
 use super::{Confinement, Network, Sandbox};
 use crate::environment::Environment;
+
+/// The port at which names are looked up, by UDP and, where an answer is long, by TCP (RFC 7766).
+const DNS: u16 = 53;
 
 pub(super) fn probe() -> Sandbox {
     Sandbox {
@@ -55,12 +58,15 @@ pub(super) fn confine(
     } else {
         None
     };
-    let sockets = Sockets {
+    let ip = match &confinement.network {
+        Network::None => Ip::None,
         // Without a network of its own it would be everybody's.
-        ip: !(confinement.network == Network::None || is_own && namespaces.is_none()),
-        local: confinement.local_sockets,
-        shared_memory: namespaces.is_some(),
+        Network::Loopback if namespaces.is_none() => Ip::None,
+        Network::Ports(ports) if ports.contains(&DNS) => Ip::TcpAndUdp,
+        Network::Ports(_) => Ip::Tcp,
+        Network::Loopback | Network::Any => Ip::Any,
     };
+    let sockets = Sockets { ip, local: confinement.local_sockets, shared_memory: namespaces.is_some() };
     let ruleset = if sandbox.landlock > 0 { landlock_rules::ruleset(confinement)? } else { None };
     let filters = if sandbox.system_calls { Some(filter::filters(sockets)?) } else { None };
     let limits = setup::limits(confinement.limits, namespaces.is_some());

@@ -284,6 +284,63 @@ async fn connects_to_the_ports_it_may_and_to_no_other() {
     }
 }
 
+/// What there is of IP beside TCP, each in both families.
+fn beside_tcp() -> impl Iterator<Item = String> {
+    let kinds = [
+        "s.SOCK_DGRAM",
+        "s.SOCK_DGRAM | s.SOCK_CLOEXEC | s.SOCK_NONBLOCK, s.IPPROTO_UDP",
+        "s.SOCK_DGRAM, 136",
+        "s.SOCK_DGRAM, 1",
+        "s.SOCK_DGRAM, 58",
+        "s.SOCK_RAW, s.IPPROTO_UDP",
+        "s.SOCK_RAW, s.IPPROTO_RAW",
+        "s.SOCK_STREAM, 132",
+        "s.SOCK_STREAM, 262",
+        "s.SOCK_STREAM | s.SOCK_CLOEXEC, 262",
+        "s.SOCK_STREAM, 256",
+        "s.SOCK_SEQPACKET, 132",
+        "6, 33",
+        "10",
+    ];
+    let of = |family| kinds.map(|kind| format!("s.socket(s.{family}, {kind})"));
+    of("AF_INET").into_iter().chain(of("AF_INET6"))
+}
+
+#[tokio::test]
+async fn whoever_may_serve_or_connect_to_an_address_has_nothing_but_tcp() {
+    for ports in [[].as_slice(), &[443]] {
+        let Some(place) = Place::new() else { return };
+        let ports = ports.iter().copied().collect();
+        let place = place.with(|confinement, _| confinement.network(Network::Ports(ports)).serve(1));
+        for attempt in beside_tcp() {
+            let (code, output) = place.run(&python(&attempt)).await;
+            assert!(code == Some(1) && output.contains("PermissionError"), "{attempt}: {output}");
+        }
+        let tcp = "for f in s.AF_INET, s.AF_INET6: s.socket(f, s.SOCK_STREAM, s.IPPROTO_TCP).close(); s.socket(f).close()";
+        for works in
+            [tcp, "s.create_server((\"127.0.0.1\", 0))", "s.socketpair(); s.getaddrinfo(\"localhost\", 80)"]
+        {
+            assert_eq!(place.run(&python(works)).await, (Some(0), "connected\n".to_owned()), "{works}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn whoever_may_look_names_up_has_udp_for_it_and_nothing_else() {
+    let Some(place) = Place::new() else { return };
+    let place = place.with(|confinement, _| confinement.network(Network::Ports([53, 443].into())));
+    let works = "s.socket(s.AF_INET, s.SOCK_DGRAM); s.socket(s.AF_INET6, s.SOCK_DGRAM, s.IPPROTO_UDP)";
+    assert_eq!(place.run(&python(works)).await, (Some(0), "connected\n".to_owned()));
+    for attempt in beside_tcp().filter(|attempt| !is_udp(attempt)) {
+        let (code, output) = place.run(&python(&attempt)).await;
+        assert!(code == Some(1) && output.contains("PermissionError"), "{attempt}: {output}");
+    }
+}
+
+fn is_udp(attempt: &str) -> bool {
+    attempt.ends_with("SOCK_DGRAM)") || attempt.ends_with("SOCK_NONBLOCK, s.IPPROTO_UDP)")
+}
+
 #[tokio::test]
 async fn reaches_no_other_process() {
     let Some(place) = Place::new() else { return };

@@ -2,7 +2,7 @@
 
 use super::Analysis;
 use crate::catalogue::is_harmless_assignment;
-use crate::syntax::{Unreadable, scan};
+use crate::syntax::{Unreadable, is_number, scan};
 use brush_parser::ast::{Assignment, AssignmentName, AssignmentValue};
 
 /// Variables by which bash itself works: setting one changes what the script means.
@@ -38,6 +38,9 @@ const OF_BASH: [&str; 26] = [
 /// Variables that commands are given whatever the host says, so that setting one sets it for them.
 const GIVEN: [&str; 7] =
     ["EDITOR", "GIT_EDITOR", "GIT_PAGER", "MANPAGER", "PAGER", "SSH_ASKPASS_REQUIRE", "VISUAL"];
+
+/// Variables of bash that nobody can set.
+const CONSTANT: [&str; 6] = ["BASHOPTS", "BASH_VERSINFO", "EUID", "PPID", "SHELLOPTS", "UID"];
 
 /// The beginning of the variables by which settings of git are given.
 const GIVEN_TO_GIT: &str = "GIT_CONFIG_";
@@ -86,6 +89,11 @@ impl Analysis<'_> {
         }
     }
 
+    /// Tells whether a variable cannot be set, or possibly so.
+    pub(super) fn is_constant(&self, name: &str) -> bool {
+        CONSTANT.contains(&name) || self.constants.contains(name)
+    }
+
     /// Takes into account that a variable is set for all commands that follow.
     pub(super) fn exported(&mut self, name: &str, value: Option<&str>) {
         if Kind::of(name, value) != Kind::Harmless {
@@ -105,7 +113,7 @@ impl Analysis<'_> {
         let name = match &assignment.name {
             AssignmentName::VariableName(name) => name,
             AssignmentName::ArrayElementName(name, index) => {
-                if index.is_empty() || !index.bytes().all(|byte| byte.is_ascii_digit()) {
+                if !is_number(index) {
                     self.opaque(format!("`{index}` is evaluated as an index"));
                 }
                 name

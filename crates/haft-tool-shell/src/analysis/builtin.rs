@@ -43,8 +43,8 @@ impl Analysis<'_> {
                 self.moves = true;
                 self.current = Current::Unknown;
             }
-            "alias" | "unalias" | "bind" | "enable" | "hash" | "shopt" | "complete" | "compopt" | "let"
-            | "source" | "." | "fc" | "trap" => {
+            "alias" | "unalias" | "bind" | "enable" | "hash" | "shopt" | "compgen" | "complete"
+            | "compopt" | "let" | "source" | "." | "fc" | "trap" => {
                 let is_trap = name.text == "trap";
                 if is_trap
                     && let [script, ..] =
@@ -160,7 +160,7 @@ impl Analysis<'_> {
 
     /// `declare`, `export` and the like.
     fn declare(&mut self, command: &str, arguments: &[Word]) {
-        let mut is_exported = command == "export";
+        let (mut is_exported, mut is_constant) = (command == "export", command == "readonly");
         for word in arguments {
             let option = word.text.strip_prefix(['-', '+']);
             match option {
@@ -171,6 +171,7 @@ impl Analysis<'_> {
                     if word.is_literal && letters.bytes().all(|letter| b"xrgpaAf-".contains(&letter)) =>
                 {
                     is_exported |= letters.contains('x');
+                    is_constant |= letters.contains('r');
                 }
                 Some(_) => self.opaque(format!("what `{command} {}` does", word.text)),
                 None => {
@@ -178,6 +179,9 @@ impl Analysis<'_> {
                     let value = word.is_literal.then_some(value);
                     let name = name.strip_suffix('+').unwrap_or(name);
                     self.assigned(name, value);
+                    if is_constant {
+                        self.constants.insert(name.to_owned());
+                    }
                     if is_exported {
                         self.exported(name, value);
                     }

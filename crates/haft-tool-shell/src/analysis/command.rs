@@ -6,7 +6,7 @@ use super::other_shell;
 use super::standard_input::StandardInput;
 use super::{Analysis, canonical};
 use crate::catalogue::{Effects, Nested, Target, Word};
-use crate::syntax::{Unreadable, quoted, scan};
+use crate::syntax::{Failure, Unreadable, quoted, scan};
 use brush_parser::ast::{AssignmentValue, CommandPrefixOrSuffixItem, SimpleCommand};
 use haft_tools_core::AccessMode;
 
@@ -65,6 +65,9 @@ impl Analysis<'_> {
         if words.is_empty() {
             for (name, source) in &variables {
                 self.assigned(name, self.value_of(source).as_deref());
+                if self.is_constant(name) {
+                    self.can_fail(Failure::SkipsLine);
+                }
             }
             return Ok(());
         }
@@ -192,7 +195,7 @@ impl Analysis<'_> {
             return Ok(());
         }
         // These run in the shell itself; others are processes of their own.
-        let is_here = matches!(words[0].text.as_str(), "command" | "builtin");
+        let is_here = matches!(words[0].text.as_str(), "command" | "builtin" | "jobs");
         for nested in effects.runs {
             let current = self.current.clone();
             match nested {

@@ -270,6 +270,7 @@ impl Analysis<'_> {
                 if let Some(hazard) = word.hazard {
                     self.opaque(format!("a here-document has {hazard}"));
                 }
+                self.can_fail(word.failure);
                 word.scripts.iter().try_for_each(|script| self.script_apart(script))?;
                 Ok(StandardInput::of(*descriptor, word.is_literal.then_some(word.text).into()))
             }

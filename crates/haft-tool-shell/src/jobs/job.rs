@@ -161,6 +161,9 @@ impl Job {
 
     pub(super) async fn end(&self, ending: Ending, remarks: String) {
         *self.input.lock().await = None;
+        if let Some(screen) = &self.screen {
+            screen.end();
+        }
         self.state.send_replace(State { ending: Some(ending), is_over: true, remarks });
     }
 

@@ -306,14 +306,17 @@ impl<'a> Bounds<'a> {
         }
     }
 
+    /// The ports that proxies need.
     fn proxies(&self) -> impl Iterator<Item = u16> {
         let environment = &self.surroundings.environment;
         let values = PROXIES.into_iter().filter_map(|name| environment.variable(name)?.to_str());
-        values.filter_map(|proxy| {
+        let parts = values.filter_map(|proxy| {
             let address = proxy.split_once("://").map_or(proxy, |(_, rest)| rest);
-            let host = address.split('/').next().unwrap_or_default();
-            host.rsplit_once(':').and_then(|(_, port)| port.parse().ok())
-        })
+            let address = address.split('/').next().unwrap_or_default();
+            let (host, port) = address.rsplit_once(':')?;
+            Some((host.rsplit('@').next().unwrap_or(host), port.parse().ok()?))
+        });
+        parts.flat_map(|(host, port)| requests::ports_of(host, port))
     }
 
     /// Protects what is to be protected in the directories that may be written, but for what was declared.

@@ -1,5 +1,8 @@
 //! What a call asks for beyond what its script says.
 
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
 use haft_core::ToolError;
 use haft_process::sandbox::Network;
 use haft_tools_core::{Access, Resource, Scheme};
@@ -58,24 +61,28 @@ pub(crate) fn requested(
     Ok(accesses)
 }
 
-/// The ports of hosts that accesses connect to; nothing where there are no hosts among them.
+/// The ports of hosts that accesses connect to, with that at which the hosts' names are looked up; nothing where there are no
+/// hosts among them.
 pub(super) fn network<'a>(accesses: impl IntoIterator<Item = &'a Access>) -> Option<Network> {
-    /// Names are looked up by TCP, too, when an answer is long.
-    const DNS: u16 = 53;
-    let mut ports = std::collections::BTreeSet::new();
+    let mut ports = BTreeSet::new();
     for resource in accesses.into_iter().filter_map(Access::resource) {
         if resource.scheme().as_str() != "net" {
             continue;
         }
-        match resource.path().rsplit_once(':').and_then(|(_, port)| port.parse().ok()) {
-            Some(port) => ports.insert(port),
+        match resource.path().rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?))) {
+            Some((host, port)) => ports.extend(ports_of(host, port)),
             // It was said that the port cannot be told.
             None => return Some(Network::Any),
         };
     }
-    if ports.is_empty() {
-        return None;
-    }
-    ports.insert(DNS);
-    Some(Network::Ports(ports))
+    (!ports.is_empty()).then_some(Network::Ports(ports))
+}
+
+/// The ports that a connection to a host needs: its own, and that of names where the host has to be looked up.
+pub(super) fn ports_of(host: &str, port: u16) -> impl Iterator<Item = u16> {
+    const DNS: u16 = 53;
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    // That name stands in a file.
+    let is_known = address == "localhost" || address.parse::<IpAddr>().is_ok();
+    std::iter::once(port).chain((!is_known).then_some(DNS))
 }

@@ -29,3 +29,9 @@ fn is_name(byte: u8) -> bool {
 pub(crate) fn is_constant(expression: &str) -> bool {
     !expression.bytes().any(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$' | b'[' | b'`'))
 }
+
+/// Tells whether an expression is a number that bash can read: with a zero in front it would be an octal one.
+pub(crate) fn is_number(expression: &str) -> bool {
+    let is_octal = expression.len() > 1 && expression.starts_with('0');
+    !expression.is_empty() && !is_octal && expression.bytes().all(|byte| byte.is_ascii_digit())
+}

@@ -1,4 +1,4 @@
-use super::word::Scan;
+use super::word::{Failure, Scan};
 use super::{MOST_NESTED, Unreadable, arithmetic};
 
 /// Reads what starts with a `$` or a backquote.
@@ -20,6 +20,7 @@ pub(super) fn expansion(scan: &mut Scan<'_>, is_quoted: bool) -> Result<(), Unre
             if !arithmetic::is_constant(&scan.text[start..end]) {
                 scan.word.hazard = Some("arithmetic with variables");
             }
+            scan.can_fail(Failure::SkipsLine);
             scan.at = end + 2;
             scan.expands(!is_quoted);
         }
@@ -74,13 +75,16 @@ fn braced(scan: &mut Scan<'_>, is_quoted: bool) -> Result<(), Unreadable> {
         let index = &scan.text[at + 1..at + close];
         match index {
             "@" | "*" => splits |= index == "@",
-            _ if !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()) => {}
+            _ if arithmetic::is_number(index) => {}
             _ => return Err(STRANGE),
         }
         at += close + 1;
     }
     let operator = bytes.get(at).copied().ok_or(STRANGE)?;
     scan.at = at + 1;
+    if operator == b'?' || operator == b':' && bytes.get(at + 1) == Some(&b'?') {
+        scan.can_fail(Failure::EndsScript);
+    }
     match operator {
         b'}' => {}
         _ if is_counted => return Err(STRANGE),
@@ -99,6 +103,10 @@ fn braced(scan: &mut Scan<'_>, is_quoted: bool) -> Result<(), Unreadable> {
             let part = &scan.text[at + 1..at + end];
             if !part.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b' ' | b':' | b'-')) {
                 return Err(STRANGE);
+            }
+            // Anything else is arithmetic, and may count from the end, where there can be too little.
+            if !part.split(':').all(arithmetic::is_number) {
+                scan.can_fail(Failure::SkipsLine);
             }
             scan.at = at + end + 1;
         }

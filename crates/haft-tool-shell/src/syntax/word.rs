@@ -14,6 +14,19 @@ pub(crate) struct Scanned {
     pub(crate) scripts: Vec<String>,
     /// What in it can run commands that do not stand there.
     pub(crate) hazard: Option<&'static str>,
+    pub(crate) failure: Failure,
+}
+
+/// What becomes of a script if a word in it cannot be expanded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Failure {
+    /// The word always can be.
+    #[default]
+    None,
+    /// It ends, with a failure: `${x?}`.
+    EndsScript,
+    /// It goes on behind the line, as far as that is not part of a longer command: `$((1/0))`.
+    SkipsLine,
 }
 
 /// Reads one word.
@@ -121,6 +134,11 @@ impl<'a> Scan<'a> {
         if !self.expands {
             self.word.text.push(character);
         }
+    }
+
+    /// Notes what becomes of the script if the word cannot be expanded.
+    pub(super) fn can_fail(&mut self, failure: Failure) {
+        self.word.failure = self.word.failure.max(failure);
     }
 
     /// Notes that something expands here, to other than file names.

@@ -2,6 +2,7 @@ use haft_testkit::Tree;
 use haft_tool_shell::Environment;
 
 use crate::deciding::{Decision, Rules};
+use crate::oracle::Oracle;
 
 fn tree() -> Tree {
     Tree::new().file("--output=x", "").file("src/lib.rs", "").directory("d/.git")
@@ -15,12 +16,25 @@ fn environment() -> Environment {
 #[track_caller]
 fn check_asked(scripts: &[&str]) {
     check(scripts, &["git diff *", "find *", "ls *"], &[], Decision::Ask);
+    check_said(scripts);
 }
 
 /// `git push` is found in each of these.
 #[track_caller]
 fn check_denied(scripts: &[&str]) {
     check(scripts, &["*"], &["git push *"], Decision::Deny);
+    check_said(scripts);
+}
+
+/// Bash runs nothing of these of which it was not said.
+#[track_caller]
+fn check_said(scripts: &[&str]) {
+    let oracle = Oracle::new("bash");
+    // Bash itself connects to these.
+    let scripts =
+        scripts.iter().filter(|script| !script.contains("/dev/tcp") && !script.contains("/dev/udp"));
+    let unsaid: Vec<_> = scripts.filter_map(|script| Some((script, oracle.unsaid(script)?))).collect();
+    assert!(unsaid.is_empty(), "{unsaid:#?}");
 }
 
 #[track_caller]
@@ -517,6 +531,10 @@ fn finds_what_is_denied_however_it_is_run() {
         "2>f git push",
         "$'git' push",
         "trap 'git push' EXIT",
+        "jobs -x git push",
+        "jobs -lx git push",
+        "compgen -C 'git push'",
+        "compgen -A file -C 'git push' x",
         "ls | xargs -n1 git push",
         "((git push",
         "if git push",

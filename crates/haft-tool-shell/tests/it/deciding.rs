@@ -1,6 +1,6 @@
 use haft_core::ToolErrorKind;
 use haft_testkit::Tree;
-use haft_tool_shell::{Bash, CommandPatterns, EXEC, Environment};
+use haft_tool_shell::{Bash, Catalogue, CommandPatterns, EXEC, Environment};
 use haft_tools_core::{Access, AccessMode, PatternSet, PatternSyntax as _, Resource, Scheme, Tool as _};
 use serde_json::json;
 
@@ -28,6 +28,16 @@ impl Rules {
             CommandPatterns::new().compile(&patterns).expect("they are patterns")
         };
         Self { bash: Bash::new(tree.workdir(), environment), allow: compile(allow), deny: compile(deny) }
+    }
+
+    /// Goes by what a text says of more commands.
+    pub(crate) fn knowing(tree: &Tree, toml: &str, allow: &[&str]) -> Self {
+        let catalogue = Catalogue::built_in().extended(toml).expect("it is a catalogue");
+        let patterns: Vec<Box<str>> = allow.iter().map(|pattern| Box::from(*pattern)).collect();
+        let syntax = CommandPatterns::new().with_catalogue(catalogue.clone());
+        let rules = Self::new(tree, Environment::minimal(), &[], &[]);
+        let allow = syntax.compile(&patterns).expect("they are patterns");
+        Self { bash: rules.bash.catalogue(catalogue), allow, ..rules }
     }
 
     pub(crate) fn accesses(&self, script: &str) -> Vec<Access> {

@@ -76,6 +76,132 @@ async fn the_next_script_starts_where_the_last_one_ended() {
     .await;
 }
 
+/// Where bash is when it ends, as it is known before its last command: from the root, without a slash at the end.
+fn where_bash_ends(root: &std::path::Path, script: &str) -> String {
+    let place = root.join(".place");
+    // Whatever else a script does, this is what it does last.
+    let trap = format!("trap 'pwd -P > {}' EXIT\n{script}", place.display());
+    let mut bash = std::process::Command::new("bash");
+    bash.args(["--noprofile", "--norc", "-c", "--", &trap]).current_dir(root).env_clear();
+    bash.env("PATH", std::env::var_os("PATH").unwrap()).output().unwrap();
+    let ended = fs::read_to_string(&place).unwrap();
+    fs::remove_file(place).unwrap();
+    ended.trim_end().strip_prefix(root.to_str().unwrap()).unwrap().trim_start_matches('/').to_owned()
+}
+
+/// What can end a script, or what stands behind it on its line, before it comes to its end, and what moves it by the way.
+const MAY_END: [&str; 46] = [
+    "echo ${X:?}",
+    "echo ${X?is not set}",
+    "echo \"${X:-${Y:?}}\"",
+    "x=${Y?}",
+    "x=(${Y?})",
+    "x=1 y=${Y:?} true",
+    "[[ ${X?} ]]",
+    "for i in ${X?}; do :; done",
+    "case ${X?} in *) ;; esac",
+    "echo ${X[0]?}",
+    "(echo ${X?})",
+    "echo $(echo ${X?})",
+    "echo ${X?} | cat",
+    "cat <<< ${X?}",
+    "set -u; echo $X",
+    "set -o nounset; echo $X",
+    "set -eu; false",
+    "set -e; (exit 3)",
+    "set -euo pipefail; false | true",
+    "command set -e; false",
+    "eval 'echo ${X?}'",
+    "{ echo ${X?}; }",
+    "if : ${X?}; then :; fi",
+    "! : ${X?}",
+    "echo $((1/0))",
+    "echo \"$((08))\"",
+    "x=$((1 +))",
+    "if : $((1%0)); then :; fi",
+    "x=ab; echo ${x:1:-9}",
+    "x=ab; echo ${x:08}",
+    "UID=5",
+    "PPID=1",
+    "BASH_VERSINFO=1",
+    "readonly x=1; x=2",
+    "declare -r x=1; x=(2)",
+    "readonly -a x=(1); x[2]=3",
+    "y=1; readonly x y; z=1 y=2",
+    "jobs -x cd ../b",
+    "command cd ../b",
+    "builtin cd ../b",
+    "eval 'cd ../b'",
+    "x[08]=1",
+    "echo ${x[09]}",
+    ": <<< ${X?}",
+    ": > $((1/0))",
+    "x=(2 $((1/0)))",
+];
+
+#[tokio::test]
+async fn where_a_script_ends_is_told_as_bash_does_it_or_not_at_all() {
+    for end in MAY_END {
+        for script in [
+            format!("cd a; {end}; cd .."),
+            format!("cd a; {end}; cd ..\ntrue"),
+            format!("cd a\n{end}\ncd ../b"),
+            format!("{end}; cd a\ntrue"),
+        ] {
+            let shell = Shell::with(Tree::new().directory("a").directory("b"), &Environment::minimal());
+            let ended = where_bash_ends(&shell.tree.path().canonicalize().unwrap(), &script);
+            let reply = shell.run(&script).await;
+            if !reply.output.to_text().contains("could not be followed") {
+                let told = reply.output.details["next_directory"].as_str().unwrap_or_default();
+                assert_eq!(told, ended, "{script}: {}", shown(&reply));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn behind_commands_that_are_read_and_not_run_no_directory_is_told() {
+    check(
+        &[
+            "cd src",
+            "cd ../docs; set -n; cd ../src",
+            "cd ../docs; set -en\ncd ../src",
+            "cd ../docs; set +n; true",
+        ],
+        expect![[r#"
+            $ cd src
+            (no output)
+            [exit code 0; the next script starts in `src`]
+            $ cd ../docs; set -n; cd ../src
+            (no output)
+            [exit code 0; `cd` could not be followed here, so the next script starts in `src`]
+            $ cd ../docs; set -en
+            cd ../src
+            (no output)
+            [exit code 0; `cd` could not be followed here, so the next script starts in `src`]
+            $ cd ../docs; set +n; true
+            (no output)
+            [exit code 0; the next script starts in `docs`]
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_expands_without_a_failure_is_followed() {
+    for script in [
+        "cd a; echo ${X:-y} ${X-y} ${X:+y} ${X#y} ${X/y/z} ${#X} ${X:0:1} ${X:2} $# $?",
+        "cd a; X=${X:-y}; echo \"$X\"",
+        "cd a; X=1; X=2",
+        "cd a; echo ${X:?} | true",
+        "set -euo pipefail; cd a; true",
+        "cd a; X=x; echo ${X:?}",
+    ] {
+        let reply = Shell::with(Tree::new().directory("a"), &Environment::minimal()).run(script).await;
+        assert_eq!(reply.output.details["next_directory"], json!("a"), "{script}: {}", shown(&reply));
+    }
+}
+
 #[tokio::test]
 async fn what_changes_in_a_process_of_its_own_is_not_remembered() {
     check(

@@ -144,7 +144,7 @@ fn script() -> impl Strategy<Value = String> {
     })
 }
 
-struct Oracle {
+pub(crate) struct Oracle {
     /// The shell that runs the scripts: bash, or one that bash is asked to hand them to.
     shell: &'static str,
     tree: Tree,
@@ -155,7 +155,7 @@ struct Oracle {
 }
 
 impl Oracle {
-    fn new(shell: &'static str) -> Self {
+    pub(crate) fn new(shell: &'static str) -> Self {
         let tree = Tree::new().directory("programs").directory("work");
         let programs = tree.path().join("programs");
         for name in PROGRAMS {
@@ -221,7 +221,7 @@ impl Oracle {
     }
 
     /// Finds a command that ran without having been said, where all was said to be known.
-    fn unsaid(&self, script: &str) -> Option<(Vec<String>, Vec<String>)> {
+    pub(crate) fn unsaid(&self, script: &str) -> Option<(Vec<String>, Vec<String>)> {
         let accesses = self.accesses(script);
         if accesses.iter().any(Access::is_opaque) {
             return None;

@@ -122,6 +122,33 @@ async fn what_is_asked_for_is_declared_and_opened() {
 }
 
 #[tokio::test]
+async fn a_denied_read_becomes_a_request_for_that_file_and_opens_no_other() {
+    if !is_there() {
+        return;
+    }
+    // Other temporary directories may be opened by what the machine's variables name.
+    let other = Tree::new().file("notes", "one\n").file("keys", "two\n");
+    let place = other.path().canonicalize().expect("it is there");
+    let tree = Tree::new();
+    let bash = Bash::new(tree.workdir(), Environment::minimal()).sandbox(sandbox());
+    let shell = Shell::of(tree, ToolRegistry::new().with(bash).expect("it is the only tool"));
+    let read =
+        |name: &str| format!("python3 -c 'print(open(\"{}/{name}\").read())' 2>&1; exit 1", place.display());
+    let denied = shell.run(&read("notes")).await.output.to_text();
+    let (_, asked) = denied.split_once("run it again with \"access\": ").expect("it says what to ask for");
+    let (asked, _) = asked.split_once(", which the user is asked about").expect("and who is asked");
+    assert_eq!(asked, format!("[\"read {}/notes\"]", place.display()));
+    let access: Value = serde_json::from_str(asked).expect("it can be given as it stands");
+    let opened = shell.call(json!({ "command": read("notes"), "access": access })).await.output.to_text();
+    assert_eq!(opened, "one\n\n[exit code 1]");
+    let still = shell.call(json!({ "command": read("keys"), "access": access })).await.output.to_text();
+    assert!(
+        !still.contains("two") && still.contains(&format!("\"read {}/keys\"", place.display())),
+        "{still}"
+    );
+}
+
+#[tokio::test]
 async fn what_is_asked_for_has_a_form() {
     check(
         Tree::new(),
@@ -366,6 +393,50 @@ async fn a_job_connects_nowhere_because_of_the_port_it_is_waited_for_on() {
     assert!(text.contains("Permission denied") && !text.contains("\nconnected"), "{text}");
     jobs.end().await;
     shell.is_deserted().await;
+}
+
+#[tokio::test]
+async fn a_job_that_serves_has_nothing_but_tcp() {
+    if !is_there() {
+        return;
+    }
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a port");
+    let port = listener.local_addr().expect("it has one").port();
+    drop(listener);
+    let tree = Tree::new();
+    let jobs = Jobs::new(ScriptOutputs::spilling_into(tree.path().join(".outputs")));
+    let bash = Bash::new(tree.workdir(), environment()).sandbox(sandbox()).jobs(&jobs);
+    let shell = Shell::of(tree, ToolRegistry::new().with(bash).expect("it is the only tool"));
+    let udp = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM)";
+    let serve = format!("python3 -c '{udp}' 2>&1 | tail -1; exec python3 -m http.server {port} 2>/dev/null");
+    let reply = shell.call(json!({ "command": serve, "background": true, "port": port })).await;
+    let text = reply.output.to_text();
+    assert!(text.contains("[the job `j1` is ready]") && text.contains("PermissionError"), "{text}");
+    jobs.end().await;
+    shell.is_deserted().await;
+}
+
+#[tokio::test]
+async fn udp_is_there_where_a_name_has_to_be_looked_up() {
+    if !is_there() {
+        return;
+    }
+    // A proxy's name would have to be looked up as well.
+    let environment = Environment::minimal();
+    let command = "python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM)' 2>/dev/null && echo yes";
+    for (host, code) in [
+        ("127.0.0.1:5432", 1),
+        ("localhost:5432", 1),
+        ("[::1]:5432", 1),
+        ("127.0.0.1:53", 0),
+        ("example.org:443", 0),
+    ] {
+        let tree = Tree::new();
+        let bash = Bash::new(tree.workdir(), environment.clone()).sandbox(sandbox());
+        let shell = Shell::of(tree, ToolRegistry::new().with(bash).expect("it is the only tool"));
+        let reply = shell.call(json!({ "command": command, "access": [format!("connect {host}")] })).await;
+        assert_eq!(reply.output.details["exit_code"], json!(code), "{host}: {}", shown(&reply));
+    }
 }
 
 #[tokio::test]

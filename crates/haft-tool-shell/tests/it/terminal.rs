@@ -201,6 +201,32 @@ async fn one_that_was_closed_and_opened_again_holds_nobody_up() {
 }
 
 #[tokio::test]
+async fn what_is_printed_on_one_that_was_opened_again_is_shown() {
+    let desk = Desk::new();
+    let closes = "echo begun; exec 0<&- 1>&- 2>&-; sleep 0.3";
+    let opens = "exec 0<>/dev/tty 1>&0 2>&0; echo again; read x; echo \"got $x\"";
+    start(&desk, &format!("{closes}; {opens}; {closes}; {opens}; exit 5")).await;
+    screen_with(&desk, "again").await;
+    write(&desk, "one\r").await;
+    screen_with(&desk, "again\none\ngot one\nbegun\nagain").await;
+    write(&desk, "two\r").await;
+    screen_with(&desk, "got two").await;
+    screen_with(&desk, "ended, exit code 5;").await;
+    desk.shell.is_deserted().await;
+}
+
+#[tokio::test]
+async fn all_that_it_prints_at_its_very_end_is_kept() {
+    for _ in 0..40 {
+        let desk = Desk::new();
+        start(&desk, "seq 300").await;
+        screen_with(&desk, "exit code 0").await;
+        let text = desk.call("job_poll", json!({ "job": "j1", "cursor": 0 })).await.output.to_text();
+        assert!(text.starts_with("1\n2\n3\n") && text.contains("\n299\n300\n"), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn all_that_was_printed_is_kept_as_well() {
     let desk = Desk::new();
     start(&desk, "seq 1000").await;

@@ -3,7 +3,7 @@
 use haft_testkit::Tree;
 use haft_tool_shell::Environment;
 
-use crate::deciding::Rules;
+use crate::deciding::{Decision, Rules};
 
 fn tree() -> Tree {
     Tree::new()
@@ -30,6 +30,62 @@ fn check(cases: &[(&str, &str)]) {
     let others = cases.iter().filter(|(script, expected)| written(&rules, script) != *expected);
     let others: Vec<_> = others.map(|(script, _)| (script, written(&rules, script))).collect();
     assert!(others.is_empty(), "{others:#?}");
+}
+
+#[test]
+fn a_command_that_a_host_adds_to_the_catalogue_is_understood() {
+    let lines = "[lines]\noptions = \"-n --to=write\"\noperands = \"read*\"\n";
+    let tree = tree();
+    let decided = |rules: &Rules| {
+        let scripts =
+            ["lines a", "lines -n a b", "lines --to c a", "lines -x a", "lines /etc/passwd", "rm a", "cat a"];
+        scripts.map(|script| (script, rules.decide(script), written(rules, script)))
+    };
+    let knowing = Rules::knowing(&tree, lines, &["@reads"]);
+    expect_test::expect![[r#"
+        [
+            (
+                "lines a",
+                Allow,
+                "",
+            ),
+            (
+                "lines -n a b",
+                Allow,
+                "",
+            ),
+            (
+                "lines --to c a",
+                Ask,
+                "write file:c",
+            ),
+            (
+                "lines -x a",
+                Ask,
+                "",
+            ),
+            (
+                "lines /etc/passwd",
+                Ask,
+                "",
+            ),
+            (
+                "rm a",
+                Ask,
+                "write file:a",
+            ),
+            (
+                "cat a",
+                Allow,
+                "",
+            ),
+        ]"#]]
+    .assert_eq(&format!("{:#?}", decided(&knowing)));
+    let plain = decided(&Rules::new(&tree, Environment::minimal(), &["@reads"], &[]));
+    assert!(
+        plain.iter().all(|(script, decision, _)| (*decision == Decision::Allow) == script.starts_with("cat")),
+        "{plain:#?}"
+    );
 }
 
 #[test]
@@ -69,7 +125,7 @@ fn is_understood(rules: &Rules, script: &str) -> bool {
     accesses.iter().all(|access| {
         !access.is_opaque()
             && (access.resource().is_none_or(|resource| *resource.scheme() != haft_tool_shell::EXEC)
-                || rules.decide_access(access) == crate::deciding::Decision::Allow)
+                || rules.decide_access(access) == Decision::Allow)
     })
 }
 

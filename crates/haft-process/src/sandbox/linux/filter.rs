@@ -10,12 +10,22 @@ use seccompiler::{
 /// What there is beside the sockets that are pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Sockets {
-    /// Those of IP, for streams and datagrams.
-    pub(super) ip: bool,
+    pub(super) ip: Ip,
     /// Those that have a path.
     pub(super) local: bool,
     /// Whether memory, semaphores and queues that have numbers are only shared within the sandbox.
     pub(super) shared_memory: bool,
+}
+
+/// What there is of IP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Ip {
+    None,
+    /// What Landlock confines to ports.
+    Tcp,
+    TcpAndUdp,
+    /// Streams and datagrams.
+    Any,
 }
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
@@ -178,24 +188,34 @@ fn refused(sockets: Sockets) -> Result<Rules, seccompiler::BackendError> {
 
 /// What sockets there cannot be. Those of netlink, packets, virtual machines and the kernel's ciphers are never there.
 fn socket(Sockets { ip, local, .. }: Sockets) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
-    let ip = if ip { [libc::AF_INET, libc::AF_INET6].as_slice() } else { &[] };
+    let families_of_ip = if ip == Ip::None { &[] } else { [libc::AF_INET, libc::AF_INET6].as_slice() };
     let local = if local { [libc::AF_UNIX].as_slice() } else { &[] };
-    let families: Vec<u64> = ip.iter().chain(local).map(|family| domain(*family)).collect();
+    let families: Vec<u64> = families_of_ip.iter().chain(local).map(|family| domain(*family)).collect();
     if families.is_empty() {
         return Ok(Vec::new());
     }
     let others: Vec<_> = families.iter().map(|family| (0, Length::Dword, Compare::Ne, *family)).collect();
     let mut rules = vec![rule(&others)?];
-    for family in ip.iter().map(|family| domain(*family)) {
+    let mut refused_kinds =
+        vec![libc::SOCK_RAW, libc::SOCK_RDM, libc::SOCK_SEQPACKET, libc::SOCK_DCCP, PACKET];
+    // A stream of another protocol, such as MPTCP, is none to Landlock.
+    let mut protocols = vec![(libc::SOCK_STREAM, libc::IPPROTO_TCP)];
+    match ip {
+        Ip::None | Ip::Any => {}
+        Ip::Tcp => refused_kinds.push(libc::SOCK_DGRAM),
+        Ip::TcpAndUdp => protocols.push((libc::SOCK_DGRAM, libc::IPPROTO_UDP)),
+    }
+    for family in families_of_ip.iter().map(|family| domain(*family)) {
         let of_family = (0, Length::Dword, Compare::Eq, family);
         let is =
             |kind: libc::c_int| (1, Length::Dword, Compare::MaskedEq(TYPE), u64::from(kind.unsigned_abs()));
-        for kind in [libc::SOCK_RAW, libc::SOCK_RDM, libc::SOCK_SEQPACKET, libc::SOCK_DCCP, PACKET] {
-            rules.push(rule(&[of_family.clone(), is(kind)])?);
+        for kind in &refused_kinds {
+            rules.push(rule(&[of_family.clone(), is(*kind)])?);
         }
-        // A stream of another protocol, such as MPTCP, is none to Landlock.
         let not = |protocol: libc::c_int| (2, Length::Dword, Compare::Ne, u64::from(protocol.unsigned_abs()));
-        rules.push(rule(&[of_family, is(libc::SOCK_STREAM), not(0), not(libc::IPPROTO_TCP)])?);
+        for (kind, protocol) in &protocols {
+            rules.push(rule(&[of_family.clone(), is(*kind), not(0), not(*protocol)])?);
+        }
     }
     Ok(rules)
 }
