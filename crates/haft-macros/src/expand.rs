@@ -72,7 +72,7 @@ fn maker(options: &Options, function: &Function, name: &str) -> TokenStream {
         Some(Declared::Nothing) | None => quote!(#parts::Accesses::none()),
     };
     let call = call(&parts, function);
-    let specify = specify(&parts, options);
+    let spec = specified(&parts, options);
 
     quote_spanned! {place=>
         #shared
@@ -101,14 +101,14 @@ fn maker(options: &Options, function: &Function, name: &str) -> TokenStream {
 
             let state = ::std::sync::Arc::new(__State { #(#state_names),* });
             let accesses = __Accesses(::std::sync::Arc::clone(&state));
-            #parts::named_tool(#name, #description, accesses, move |arguments: __Arguments, context: #parts::CallContext| {
+            let run = move |arguments: __Arguments, context: #parts::CallContext| {
                 let state = ::std::sync::Arc::clone(&state);
                 async move {
                     let __Arguments { #(#input_names),* } = arguments;
                     #call
                 }
-            })
-            #specify
+            };
+            #parts::named_tool(#name, #description, |spec| #spec, accesses, run)
         }
     }
 }
@@ -185,49 +185,44 @@ fn call(parts: &TokenStream, function: &Function) -> TokenStream {
         Argument::Context { is_borrowed: true } => quote_spanned!(place=> &context),
         Argument::Context { is_borrowed: false } => quote_spanned!(place=> context),
     });
-    let written = function.item.sig.output.span().resolved_at(place);
-    let Output { can_fail, is_raw } = function.output;
+    let Output { is_raw, can_fail } = function.output;
     let result = if can_fail {
-        let convert =
-            quote_spanned!(written=> <#parts::haft_core::ToolError as ::core::convert::From<_>>::from);
-        quote_spanned!(written=> ::core::result::Result::map_err(output, #convert))
+        // The error is turned here, where both types are known.
+        quote_spanned!(place=> ::core::result::Result::map_err(output, |error| ::core::convert::Into::into(error)))
     } else {
-        quote_spanned!(written=> ::core::result::Result::Ok(output))
+        quote_spanned!(place=> ::core::result::Result::Ok(output))
     };
     let result = if is_raw {
-        quote_spanned!(written=> ::core::result::Result::map(#result, #parts::RawOutput::from))
+        quote_spanned!(place=> ::core::result::Result::map(#result, #parts::RawOutput::from))
     } else {
         result
     };
     quote_spanned! {place=>
         #[allow(deprecated, reason = "what makes the tool of a deprecated function is deprecated itself")]
         let output = #ident(#(#given),*).await;
-        #result
+        let result: ::core::result::Result<_, #parts::haft_core::ToolError> = #result;
+        result
     }
 }
 
-/// Writes what the specification says beyond the name, the description and the schemas.
-fn specify(parts: &TokenStream, options: &Options) -> TokenStream {
-    let mut changes = TokenStream::new();
+/// Writes the specification with what it says beyond the name, the description and the schemas.
+fn specified(parts: &TokenStream, options: &Options) -> TokenStream {
+    let mut spec = quote_spanned!(Span::mixed_site()=> spec);
     if let Some(title) = &options.title {
-        changes.extend(quote!(.with_title(#title)));
+        spec.extend(quote!(.with_title(#title)));
     }
     if !options.hints.is_empty() {
-        let hints = options.hints.iter().map(|hint| quote!(#hint: true));
-        changes.extend(quote! {
-            .with_hints(#parts::haft_core::ToolHints { #(#hints,)* ..::core::default::Default::default() })
+        let hints = &options.hints;
+        spec.extend(quote! {
+            .with_hints(#parts::haft_core::ToolHints { #(#hints: true,)* ..::core::default::Default::default() })
         });
     }
     if let Some(exposure) = options.exposure {
         let exposure = format_ident!("{exposure}");
-        changes.extend(quote!(.with_exposure(#parts::haft_core::Exposure::#exposure)));
+        spec.extend(quote!(.with_exposure(#parts::haft_core::Exposure::#exposure)));
     }
     if options.explicit {
-        changes.extend(quote!(.explicit_only()));
+        spec.extend(quote!(.explicit_only()));
     }
-    if changes.is_empty() {
-        changes
-    } else {
-        quote_spanned!(Span::mixed_site()=> .map_spec(|spec| spec #changes))
-    }
+    spec
 }

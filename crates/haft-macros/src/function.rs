@@ -58,8 +58,8 @@ pub(crate) enum Default {
 /// Says what the function gives.
 #[derive(Clone, Copy)]
 pub(crate) struct Output {
-    pub(crate) can_fail: bool,
     pub(crate) is_raw: bool,
+    pub(crate) can_fail: bool,
 }
 
 impl Function {
@@ -288,24 +288,22 @@ fn last_segment(written: &Type) -> Option<&PathSegment> {
 
 impl Output {
     fn of(written: &ReturnType) -> Self {
-        let ReturnType::Type(_, written) = written else { return Self { can_fail: false, is_raw: false } };
-        let given = result_of(written);
+        let ReturnType::Type(_, written) = written else { return Self { is_raw: false, can_fail: false } };
+        let given = given_by_result(written);
         let is_raw =
             last_segment(given.unwrap_or(written)).is_some_and(|segment| segment.ident == "ToolOutput");
-        Self { can_fail: given.is_some(), is_raw }
+        Self { is_raw, can_fail: given.is_some() }
     }
 }
 
-/// Finds what a `Result` holds that did not fail.
-fn result_of(written: &Type) -> Option<&Type> {
-    let segment = last_segment(written).filter(|segment| segment.ident == "Result")?;
-    match &segment.arguments {
-        PathArguments::AngleBracketed(types) => types.args.iter().find_map(|argument| match argument {
-            GenericArgument::Type(given) => Some(given),
-            _ => None,
-        }),
+/// Finds the type that a `Result` holds if nothing failed.
+fn given_by_result(written: &Type) -> Option<&Type> {
+    let result = last_segment(written).filter(|segment| segment.ident == "Result")?;
+    let PathArguments::AngleBracketed(types) = &result.arguments else { return None };
+    types.args.iter().find_map(|argument| match argument {
+        GenericArgument::Type(given) => Some(given),
         _ => None,
-    }
+    })
 }
 
 /// Writes the attributes of the function that hold for the one that makes the tool, too.

@@ -206,10 +206,14 @@ async fn check_output<O: TypedOutput + 'static>(result: fn() -> O, expect: Expec
 #[tokio::test]
 async fn an_output_that_a_typed_tool_made_itself_stays_as_it_is() {
     let parts = || RawOutput::from(ToolOutput::new(vec![Content::text("one"), Content::text("two")]));
-    check_output(parts, expect![[r#"
+    check_output(
+        parts,
+        expect![[r#"
         [Text { text: "one" }, Text { text: "two" }]
         None
-        None"#]]).await;
+        None"#]],
+    )
+    .await;
 }
 
 #[tokio::test]
