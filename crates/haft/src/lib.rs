@@ -76,7 +76,7 @@ pub use haft_http as http;
 /// assert_eq!(count_words("a haft is a handle".into(), 4).await?, 2);
 ///
 /// let registry = ToolRegistry::new().with(count_words_tool())?;
-/// let spec = registry.get("count_words").expect("it was just registered").spec();
+/// let spec = registry.get("count_words").expect("it was just registered");
 /// assert_eq!(spec.description(), "Counts the words of a text.");
 /// let schema = spec.input_schema().as_value();
 /// assert_eq!(schema["properties"]["text"]["description"], "The text to count.");
