@@ -52,6 +52,8 @@
 //! Nothing here knows a file, a command, a host or a server: those belong to the crates above, which add tools and
 //! [`Scheme`]s of their own. What a host itself has to remember and nobody else may know can be kept in [`PrivateFiles`].
 
+#[doc(hidden)]
+pub mod __private;
 mod access;
 mod admission;
 mod answer;
@@ -87,6 +89,7 @@ mod tokens;
 mod tool;
 mod tool_fn;
 mod typed;
+mod typed_output;
 mod validation;
 
 pub use access::{Access, AccessMode, Accesses, Resource, ResourceError, Scheme};
@@ -134,4 +137,5 @@ pub use tokens::estimate_tokens;
 pub use tool::{Action, Prepared, Tool};
 pub use tool_fn::{DeclareAccesses, ToolFn, tool_fn};
 pub use typed::{Typed, TypedTool};
+pub use typed_output::{RawOutput, TypedOutput};
 pub use validation::CompiledSchema;

@@ -43,6 +43,10 @@ use std::time::Duration;
 /// assert_eq!(tool.spec().name().as_str(), "version");
 /// # Ok::<(), haft_core::NameError>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    note = "of a function `f` with `#[haft::tool]`, the function `f_tool()` makes the tool"
+)]
 #[async_trait]
 pub trait Tool: Send + Sync + 'static {
     /// Describes the tool; read once, when the tool is registered.

@@ -1,9 +1,8 @@
-use crate::typed::{typed_output, typed_spec};
-use crate::{Accesses, Action, CallContext, CallScope, Prepared, Tool, parse_input};
+use crate::typed::typed_spec;
+use crate::{Accesses, Action, CallContext, CallScope, Prepared, Tool, TypedOutput, parse_input};
 use async_trait::async_trait;
 use haft_core::{NameError, ToolError, ToolOutput, ToolSpec};
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
@@ -13,7 +12,7 @@ use std::sync::Arc;
 /// Makes a tool of a function.
 ///
 /// `accesses` says what running touches: an [`Accesses`] where that is always the same, or a function of the input.
-/// The input's and the output's schemas are derived; see [`TypedTool`](crate::TypedTool) for what becomes of them.
+/// The input's and the output's schemas are derived; see [`TypedOutput`] for what becomes of a result.
 ///
 /// ```
 /// use haft_core::ToolError;
@@ -49,7 +48,7 @@ pub fn tool_fn<I, O, D, F, Fut>(
 ) -> Result<ToolFn<I, D, F>, NameError>
 where
     I: DeserializeOwned + JsonSchema + Send + Sync + 'static,
-    O: Serialize + JsonSchema + Send + 'static,
+    O: TypedOutput + 'static,
     D: DeclareAccesses<I>,
     F: Fn(I, CallContext) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<O, ToolError>> + Send + 'static,
@@ -108,7 +107,7 @@ impl<I, D, F> fmt::Debug for ToolFn<I, D, F> {
 impl<I, O, D, F, Fut> Tool for ToolFn<I, D, F>
 where
     I: DeserializeOwned + JsonSchema + Send + Sync + 'static,
-    O: Serialize + JsonSchema + Send + 'static,
+    O: TypedOutput + 'static,
     D: DeclareAccesses<I>,
     F: Fn(I, CallContext) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<O, ToolError>> + Send + 'static,
@@ -133,12 +132,12 @@ struct FnAction<I, F> {
 impl<I, O, F, Fut> Action for FnAction<I, F>
 where
     I: Send + Sync,
-    O: Serialize + Send,
+    O: TypedOutput,
     F: Fn(I, CallContext) -> Fut + Send + Sync,
     Fut: Future<Output = Result<O, ToolError>> + Send,
 {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let Self { run, input } = *self;
-        typed_output(run(input, cx).await?)
+        run(input, cx).await?.into_output()
     }
 }

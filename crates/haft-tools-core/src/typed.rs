@@ -1,9 +1,9 @@
-use crate::input::output_schema;
-use crate::{Accesses, Action, CallContext, CallScope, Prepared, Tool, input_schema, parse_input};
+use crate::{
+    Accesses, Action, CallContext, CallScope, Prepared, Tool, TypedOutput, input_schema, parse_input,
+};
 use async_trait::async_trait;
-use haft_core::{Content, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
+use haft_core::{ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
@@ -62,8 +62,8 @@ use std::sync::Arc;
 pub trait TypedTool: Send + Sync + 'static {
     /// The arguments.
     type Input: DeserializeOwned + JsonSchema + Send + Sync + 'static;
-    /// The result: a string becomes text, anything else JSON with a schema.
-    type Output: Serialize + JsonSchema + Send;
+    /// The result: a string becomes text, anything else JSON with a schema; see [`TypedOutput`].
+    type Output: TypedOutput;
 
     /// The name by which the model calls the tool.
     fn name(&self) -> ToolName;
@@ -142,29 +142,14 @@ struct TypedAction<T: TypedTool> {
 impl<T: TypedTool> Action for TypedAction<T> {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let Self { tool, input } = *self;
-        typed_output(tool.run(input, cx).await?)
+        tool.run(input, cx).await?.into_output()
     }
 }
 
-pub(crate) fn typed_spec<I: JsonSchema, O: JsonSchema>(name: ToolName, description: String) -> ToolSpec {
+pub(crate) fn typed_spec<I: JsonSchema, O: TypedOutput>(name: ToolName, description: String) -> ToolSpec {
     let spec = ToolSpec::new(name, description, input_schema::<I>());
-    match output_schema::<O>() {
+    match O::output_schema() {
         Some(schema) => spec.with_output_schema(schema),
         None => spec,
     }
-}
-
-/// Turns a typed result into what the model reads: a string as text, the rest as JSON, objects as structured data too.
-pub(crate) fn typed_output(output: impl Serialize) -> Result<ToolOutput, ToolError> {
-    let value = serde_json::to_value(output).map_err(|error| {
-        ToolError::failed(
-            "the tool's result cannot be written as JSON; this is a fault of the tool, so try another way",
-        )
-        .with_source(error)
-    })?;
-    Ok(match value {
-        Value::String(text) => ToolOutput::text(text),
-        Value::Object(_) => ToolOutput::json(value),
-        other => ToolOutput::new(vec![Content::json(other)]),
-    })
 }

@@ -53,6 +53,70 @@ pub use haft_hooks as hooks;
     feature = "web"
 ))]
 pub use haft_http as http;
+/// Makes a tool of an async function: its documentation is what the model reads, its arguments are the schema.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use haft::{ToolError, ToolRegistry};
+///
+/// /// Counts the words of a text.
+/// #[haft::tool(accesses = none, read_only)]
+/// async fn count_words(
+///     /// The text to count.
+///     text: String,
+///     /// Only words of at least this many letters.
+///     #[default(1)]
+///     min_letters: usize,
+/// ) -> Result<usize, ToolError> {
+///     Ok(text.split_whitespace().filter(|word| word.chars().count() >= min_letters).count())
+/// }
+///
+/// // The function is still a function, and `count_words_tool` makes the tool of it.
+/// assert_eq!(count_words("a haft is a handle".into(), 4).await?, 2);
+///
+/// let registry = ToolRegistry::new().with(count_words_tool())?;
+/// let spec = registry.get("count_words").expect("it was just registered");
+/// assert_eq!(spec.description(), "Counts the words of a text.");
+/// let schema = spec.input_schema().as_value();
+/// assert_eq!(schema["properties"]["text"]["description"], "The text to count.");
+/// assert_eq!(schema["properties"]["min_letters"]["default"], 1);
+/// assert_eq!(schema["required"], serde_json::json!(["text"]));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// What a tool needs of the host is given to the function that makes it, and borrowed by each call. What a call touches is
+/// declared by an expression of the arguments, in which they have their names:
+///
+/// ```
+/// use haft::{Access, CallContext, Resource, Scheme, ToolError, ToolRegistry};
+/// use std::collections::BTreeMap;
+///
+/// const NOTE: Scheme = Scheme::new("note");
+///
+/// struct Notes(BTreeMap<String, String>);
+///
+/// /// Reads a note.
+/// #[haft::tool(accesses = Access::read(Resource::exact(NOTE, title.as_str())), read_only)]
+/// async fn read_note(
+///     #[state] notes: &Notes,
+///     /// The title of the note.
+///     title: String,
+///     cx: CallContext,
+/// ) -> Result<String, ToolError> {
+///     cx.progress("looking");
+///     let note = notes.0.get(&title);
+///     note.cloned().ok_or_else(|| ToolError::not_found(format!("there is no note `{title}`; write it first")))
+/// }
+///
+/// let notes = Notes(BTreeMap::from([("plan".into(), "sow, reap".into())]));
+/// let registry = ToolRegistry::new().with(read_note_tool(notes))?;
+/// assert_eq!(registry.names().collect::<Vec<_>>(), ["read_note"]);
+/// # Ok::<(), haft::RegistryError>(())
+/// ```
+#[cfg(feature = "macros")]
+pub use haft_macros::tool;
 #[cfg(any(feature = "mcp", feature = "serve"))]
 pub use haft_mcp as mcp;
 #[cfg(feature = "model")]

@@ -1,10 +1,10 @@
 use crate::fixture::{anything, outline, reply, resource, scope};
 use async_trait::async_trait;
 use expect_test::{Expect, expect};
-use haft_core::{ToolError, ToolHints, ToolName};
+use haft_core::{Content, ToolError, ToolHints, ToolName, ToolOutput};
 use haft_tools_core::{
-    Access, AccessMode, Accesses, CallContext, CallScope, LocalExecutor, Policy, Rule, Tool, ToolRegistry,
-    Typed, TypedTool, parse_input, tool_fn,
+    Access, AccessMode, Accesses, CallContext, CallScope, LocalExecutor, Policy, RawOutput, Rule, Tool,
+    ToolRegistry, Typed, TypedOutput, TypedTool, parse_input, tool_fn,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -193,10 +193,7 @@ async fn what_a_type_refuses_is_answered_in_its_words() {
 }
 
 /// Calls a tool with this result, and prints the parts the model reads, the structured result and the output schema.
-async fn check_output<O>(result: fn() -> O, expect: Expect)
-where
-    O: Serialize + JsonSchema + Send + 'static,
-{
+async fn check_output<O: TypedOutput + 'static>(result: fn() -> O, expect: Expect) {
     let tool = tool_fn("t", "Gives it.", Accesses::none(), move |_: Nothing, _: CallContext| {
         std::future::ready(Ok::<_, ToolError>(result()))
     })
@@ -204,6 +201,19 @@ where
     let schema = tool.spec().output_schema().map(|schema| schema.as_value().to_string());
     let output = reply(&allowed(tool), "t", json!({})).await.output;
     expect.assert_eq(&format!("{:?}\n{:?}\n{schema:?}", output.content, output.structured));
+}
+
+#[tokio::test]
+async fn an_output_that_a_typed_tool_made_itself_stays_as_it_is() {
+    let parts = || RawOutput::from(ToolOutput::new(vec![Content::text("one"), Content::text("two")]));
+    check_output(
+        parts,
+        expect![[r#"
+        [Text { text: "one" }, Text { text: "two" }]
+        None
+        None"#]],
+    )
+    .await;
 }
 
 #[tokio::test]

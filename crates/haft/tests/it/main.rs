@@ -1,20 +1,23 @@
-//! What the built-in tools promise together.
+//! What the built-in tools promise together, and what `#[haft::tool]` makes of a function.
 
-#![cfg(feature = "tools")]
+#![cfg(any(feature = "macros", feature = "tools"))]
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
 
-#[cfg(feature = "policy")]
+#[cfg(all(feature = "policy", feature = "tools"))]
 mod attacks;
-#[cfg(feature = "policy")]
+#[cfg(all(feature = "policy", feature = "tools"))]
 mod decisions;
-#[cfg(all(feature = "changes", target_os = "linux"))]
+#[cfg(all(feature = "changes", feature = "tools", target_os = "linux"))]
 mod killed;
+#[cfg(feature = "tools")]
 mod ordering;
-#[cfg(feature = "policy")]
+#[cfg(all(feature = "policy", feature = "tools"))]
 mod policy;
-#[cfg(feature = "policy")]
+#[cfg(all(feature = "policy", feature = "tools"))]
 mod profiles;
-#[cfg(feature = "policy")]
+#[cfg(all(feature = "policy", feature = "tools"))]
 mod sifting;
-#[cfg(feature = "policy")]
+#[cfg(all(feature = "policy", feature = "tools"))]
 mod suggestions;
+#[cfg(feature = "macros")]
+mod tool_attribute;
