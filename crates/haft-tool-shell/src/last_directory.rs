@@ -234,7 +234,9 @@ mod tests {
         let into_sub = || End::At { path: "sub".to_owned(), needs_success: false };
         let (used, unused, waiting) = (run(0), run(1), run(2));
         let is_known = |run: &CallScope| known.start(run, &workdir).unwrap().is_some();
-        [&used, &unused, &waiting].into_iter().for_each(|run| script(run, into_sub()));
+        for run in [&used, &unused, &waiting] {
+            script(run, into_sub());
+        }
         for number in 3..2 * MOST_RUNS {
             script(&run(number), into_sub());
             // A script that goes on where the last one ended, and one that says where it runs.

@@ -66,6 +66,6 @@ fn of_a_screen_whose_job_has_ended_only_the_text_is_kept() {
     };
     let (screen, one) = ALLOCATOR.most_live(|| run(1));
     assert!(screen.starts_with("kept\n[screen of 200 rows and 500 columns"), "{screen}");
-    let (_, many) = ALLOCATOR.most_live(|| (2..10).for_each(|number| drop(run(number))));
+    let ((), many) = ALLOCATOR.most_live(|| (2..10).for_each(|number| drop(run(number))));
     assert!(one > 1_000_000 && many < 2 * one, "one screen took {one} bytes, and eight {many}");
 }

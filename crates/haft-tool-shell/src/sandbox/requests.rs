@@ -73,7 +73,7 @@ pub(super) fn network<'a>(accesses: impl IntoIterator<Item = &'a Access>) -> Opt
             Some((host, port)) => ports.extend(ports_of(host, port)),
             // It was said that the port cannot be told.
             None => return Some(Network::Any),
-        };
+        }
     }
     (!ports.is_empty()).then_some(Network::Ports(ports))
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use expect_test::{Expect, expect};
 use haft_testkit::Tree;
@@ -77,16 +79,17 @@ async fn the_next_script_starts_where_the_last_one_ended() {
 }
 
 /// Where bash is when it ends, as it is known before its last command: from the root, without a slash at the end.
-fn where_bash_ends(root: &std::path::Path, script: &str) -> String {
+fn where_bash_ends(root: &Path, script: &str) -> String {
     let place = root.join(".place");
     // Whatever else a script does, this is what it does last.
     let trap = format!("trap 'pwd -P > {}' EXIT\n{script}", place.display());
-    let mut bash = std::process::Command::new("bash");
+    let mut bash = Command::new("bash");
     bash.args(["--noprofile", "--norc", "-c", "--", &trap]).current_dir(root).env_clear();
-    bash.env("PATH", std::env::var_os("PATH").unwrap()).output().unwrap();
-    let ended = fs::read_to_string(&place).unwrap();
-    fs::remove_file(place).unwrap();
-    ended.trim_end().strip_prefix(root.to_str().unwrap()).unwrap().trim_start_matches('/').to_owned()
+    bash.env("PATH", std::env::var_os("PATH").expect("there is one")).output().expect("there is a bash");
+    let ended = fs::read_to_string(&place).expect("it has said where it is");
+    fs::remove_file(place).expect("it is there");
+    let below = Path::new(ended.trim_end()).strip_prefix(root).expect("it does not leave the root");
+    below.to_str().expect("it is text").to_owned()
 }
 
 /// What can end a script, or what stands behind it on its line, before it comes to its end, and what moves it by the way.
