@@ -159,7 +159,7 @@ impl Following {
         let asked = self.asked.min(took);
         let ran = self.begun.map(|(begun, asked_before)| {
             let asked_since = self.asked.saturating_sub(asked_before);
-            at.saturating_sub(begun).saturating_sub(asked_since).min(took - asked)
+            at.saturating_sub(begun).saturating_sub(asked_since).min(took.saturating_sub(asked))
         });
         self.record.entry = JournalEntry::Ended {
             ran: ran.is_some(),
