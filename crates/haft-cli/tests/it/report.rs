@@ -32,6 +32,8 @@ fn stable(value: &mut Value) {
                 match name.as_str() {
                     "digest" | "haft" | "workdir" => *member = value!("…"),
                     name if name.ends_with("_us") || name.ends_with("_ms") => *member = value!("…"),
+                    // What commands print has times and names of directories in it.
+                    "bytes_kept" | "bytes_total" => *member = value!("…"),
                     // What the tool says of it in all is its own affair.
                     "output" if member.is_string() => *member = value!(first(member)),
                     "does" => *member = value!(last(member, '/')),
@@ -72,7 +74,49 @@ fn a_played_session_has_what_the_journal_has() {
     keep_journal(&tree);
     let session = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/sessions/fix-failing-test");
     say(&tree, 0, &["run", session.to_str().unwrap()]);
-    let data = check_data(&tree, &[], expect![""]);
+    let data = check_data(
+        &tree,
+        &[],
+        expect![[r#"
+        {
+          "calls": null,
+          "haft": "…",
+          "made_at_ms": "…",
+          "notes": [
+            "Only the journal is kept of the run: not what it was asked to do, and not how it ended. Runs of `haft agent`, and those that waited for an approval, are kept whole.",
+            "The arguments of all 8 calls are not kept: the journal records none.",
+            "The outputs of all 8 calls are not kept: the journal records none."
+          ],
+          "run": "RUN",
+          "runs": [
+            {
+              "budgets": [],
+              "end": "unknown",
+              "run": "RUN"
+            }
+          ],
+          "totals": {
+            "asked": 4,
+            "asked_us": "…",
+            "calls": 8,
+            "denied": 0,
+            "failed": 1,
+            "open": 0,
+            "ran_us": "…",
+            "waited_us": "…"
+          },
+          "version": 1
+        }
+        {"accesses":["read file:**"],"asked":false,"asked_us":"…","at_us":"…","bytes_kept":"…","bytes_total":"…","called_as":"glob","decided":{"by":"rule","decision":"allow","rules":["read(**)"]},"digest":"…","id":"c1","origin":"builtin","ran_us":"…","run":0,"status":"ok","timings":"measured","took_us":"…","tool":"glob","waited_us":"…"}
+        {"accesses":["read file:src/**","read file:.gitignore","read file:.ignore","read file:.git/info/exclude"],"asked":false,"asked_us":"…","at_us":"…","bytes_kept":"…","bytes_total":"…","called_as":"grep","decided":{"by":"rule","decision":"allow","rules":["read(**)"]},"digest":"…","id":"c2","origin":"builtin","ran_us":"…","run":0,"status":"ok","timings":"measured","took_us":"…","tool":"grep","waited_us":"…"}
+        {"accesses":["read file:src/parse.rs"],"asked":false,"asked_us":"…","at_us":"…","bytes_kept":"…","bytes_total":"…","called_as":"read_file","decided":{"by":"rule","decision":"allow","rules":["read(**)"]},"digest":"…","id":"c3","origin":"builtin","ran_us":"…","run":0,"status":"ok","timings":"measured","took_us":"…","tool":"read_file","waited_us":"…"}
+        {"accesses":["read file:src/unit.rs"],"asked":false,"asked_us":"…","at_us":"…","bytes_kept":"…","bytes_total":"…","called_as":"read_file","decided":{"by":"rule","decision":"allow","rules":["read(**)"]},"digest":"…","id":"c4","origin":"builtin","ran_us":"…","run":0,"status":"ok","timings":"measured","took_us":"…","tool":"read_file","waited_us":"…"}
+        {"accesses":["exec exec:cargo test --offline --quiet"],"asked":true,"asked_us":"…","at_us":"…","bytes_kept":"…","bytes_total":"…","called_as":"bash","decided":{"answer":"approved","by":"person"},"digest":"…","id":"c5","origin":"builtin","ran_us":"…","run":0,"status":"ok","timings":"measured","took_us":"…","tool":"bash","waited_us":"…"}
+        {"accesses":["read file:src/parse.rs","write file:src/parse.rs"],"asked":true,"asked_us":"…","at_us":"…","bytes_kept":"…","bytes_total":"…","called_as":"edit_file","decided":{"answer":"approved","by":"person"},"digest":"…","error":"invalid_input","id":"c6","origin":"builtin","ran_us":"…","run":0,"status":"error","timings":"measured","took_us":"…","tool":"edit_file","waited_us":"…"}
+        {"accesses":["read file:src/parse.rs","write file:src/parse.rs"],"asked":true,"asked_us":"…","at_us":"…","bytes_kept":"…","bytes_total":"…","called_as":"edit_file","decided":{"answer":"approved","by":"person"},"diff":{"from":"changes","text":"diff --git a/src/parse.rs b/src/parse.rs\n--- a/src/parse.rs\n+++ b/src/parse.rs\n@@ -29,7 +29,8 @@\n         rest = &rest[digits..];\n         let (suffix, length) = UNITS\n             .iter()\n-            .find(|(suffix, _)| rest.starts_with(suffix))\n+            .filter(|(suffix, _)| rest.starts_with(suffix))\n+            .max_by_key(|(suffix, _)| suffix.len())\n             .ok_or_else(|| ParseError::UnknownUnit(rest.to_string()))?;\n         total = number\n             .checked_mul(*length)\n"},"digest":"…","id":"c7","origin":"builtin","ran_us":"…","run":0,"status":"ok","timings":"measured","took_us":"…","tool":"edit_file","waited_us":"…"}
+        {"accesses":["exec exec:cargo test --offline --test spans"],"asked":true,"asked_us":"…","at_us":"…","bytes_kept":"…","bytes_total":"…","called_as":"bash","decided":{"answer":"approved","by":"person"},"digest":"…","id":"c8","origin":"builtin","ran_us":"…","run":0,"status":"ok","timings":"measured","took_us":"…","tool":"bash","waited_us":"…"}
+    "#]],
+    );
     check_times(&data);
 }
 
@@ -88,7 +132,61 @@ fn an_agents_run_has_all_that_its_model_was_told() {
     keep_journal(&tree);
     let options = ["--profile", "workspace_write", "--max-turns", "9", "What do the notes say?"];
     ended(&agent(&tree, &service, Wire::Anthropic, &options).output().unwrap(), 0);
-    let data = check_data(&tree, &[], expect![""]);
+    let data = check_data(
+        &tree,
+        &[],
+        expect![[r#"
+        {
+          "calls": null,
+          "haft": "…",
+          "made_at_ms": "…",
+          "notes": [],
+          "run": "RUN",
+          "runs": [
+            {
+              "budgets": [
+                {
+                  "kind": "turns",
+                  "limit": 9,
+                  "spent": 3
+                }
+              ],
+              "does": "test-model",
+              "end": "completed",
+              "ended_at_ms": "…",
+              "model": "anthropic/test-model",
+              "run": "RUN",
+              "said": "It says one.",
+              "started_at_ms": "…",
+              "task": "What do the notes say?",
+              "turns": 3,
+              "usage": {
+                "input": 3000,
+                "output": 30
+              },
+              "workdir": "…"
+            }
+          ],
+          "totals": {
+            "asked": 0,
+            "asked_us": "…",
+            "calls": 2,
+            "denied": 0,
+            "failed": 0,
+            "open": 0,
+            "ran_us": "…",
+            "usage": {
+              "input": 3000,
+              "output": 30
+            },
+            "waited_us": "…"
+          },
+          "version": 1
+        }
+        {"about":"notes.md","accesses":["read file:notes.md"],"asked":false,"asked_us":"…","at_us":"…","bytes_kept":"…","bytes_total":"…","called_as":"read_file","decided":{"by":"rule","decision":"allow","rules":["read(**)"]},"digest":"…","id":"c1","input":{"path":"notes.md"},"origin":"builtin","output":"notes.md: 2 lines, 8 bytes","ran_us":"…","run":0,"status":"ok","timings":"measured","took_us":"…","tool":"read_file","turn":1,"waited_us":"…"}
+        {"about":"a.txt content=a\\n","accesses":["write file:a.txt"],"asked":false,"asked_us":"…","at_us":"…","bytes_kept":"…","bytes_total":"…","called_as":"write_file","decided":{"by":"rule","decision":"allow","rules":["write(**)"]},"diff":{"from":"reply","text":"--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+a\n"},"digest":"…","id":"c1","input":{"content":"a\n","path":"a.txt"},"origin":"builtin","output":"created `a.txt`: 1 line, 2 bytes","ran_us":"…","run":0,"status":"ok","timings":"measured","took_us":"…","tool":"write_file","turn":2,"waited_us":"…"}
+    "#]],
+    );
     check_times(&data);
 }
 
@@ -156,10 +254,13 @@ fn where_there_is_no_desktop_the_page_is_named() {
 
 #[test]
 fn a_trace_is_one_that_chrome_reads() {
-    let tree = Tree::new();
+    let turns = r#"{"calls":[{"id":"c1","name":"read_file","input":{"path":"notes.md"}},{"id":"c2","name":"list_files","input":{}}]}
+{"calls":[{"id":"c3","name":"write_file","input":{"path":"a.txt","content":"a"}}]}
+{"text":"Done."}
+"#;
+    let tree = Tree::new().file("look/session.jsonl", turns).file("look/project/notes.md", "one\n");
     keep_journal(&tree);
-    let session = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/sessions/fix-failing-test");
-    say(&tree, 0, &["run", session.to_str().unwrap()]);
+    say(&tree, 0, &["run", "look"]);
     let trace = json(&tree, &["report", "--trace", "--output", "-"]);
     let events = trace["traceEvents"].as_array().unwrap();
     let of = |phase: &str| events.iter().filter(move |event| event["ph"] == phase).collect::<Vec<_>>();
