@@ -53,8 +53,12 @@ fn check_data(tree: &Tree, arguments: &[&str], expected: Expect) -> Value {
     let mut printed = data.clone();
     stable(&mut printed);
     let calls = printed["calls"].take();
-    let calls: String = calls.as_array().unwrap().iter().map(|call| format!("{call}\n")).collect();
-    expected.assert_eq(&format!("{}\n{calls}", serde_json::to_string_pretty(&printed).unwrap()));
+    let calls: Vec<String> = calls.as_array().unwrap().iter().map(Value::to_string).collect();
+    expected.assert_eq(&format!(
+        "{}\n{}\n",
+        serde_json::to_string_pretty(&printed).unwrap(),
+        calls.join("\n")
+    ));
     data
 }
 
