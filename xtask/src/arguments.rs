@@ -27,6 +27,7 @@ pub(crate) enum Command {
     McpInstances,
     McpServers,
     Prism,
+    Browser,
     ListBenches,
     Bench {
         bench: &'static Bench,
@@ -85,6 +86,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, UsageError> {
         "mcp-instances" => Command::McpInstances,
         "mcp-servers" => Command::McpServers,
         "prism" => Command::Prism,
+        "browser" => Command::Browser,
         // Every page has its command: a test parses each name.
         _ => Command::Help(Some(page)),
     })
@@ -194,6 +196,7 @@ mod tests {
         check("mcp-instances", Command::McpInstances);
         check("mcp-servers", Command::McpServers);
         check("prism", Command::Prism);
+        check("browser", Command::Browser);
         check("bench", Command::ListBenches);
         let bench = BENCHES.iter().find(|bench| bench.name == "executor").unwrap();
         check("bench executor", Command::Bench { bench, arguments: vec![] });

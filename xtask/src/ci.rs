@@ -14,8 +14,8 @@ use crate::docs::Mode;
 use crate::step::{Failure, Outcome, StepResult};
 use crate::workspace::Workspace;
 use crate::{
-    corpus, docs, examples, features, layers, mcp_clients, mcp_conformance, mcp_servers, msrv, prism, sizes,
-    together,
+    browser, corpus, docs, examples, features, layers, mcp_clients, mcp_conformance, mcp_servers, msrv,
+    prism, sizes, together,
 };
 
 /// How much is run.
@@ -77,6 +77,12 @@ const STEPS: &[Step<Workspace>] = &[
         run: mcp_conformance::run,
     },
     Step { name: "corpus", claim: "real OpenAPI documents are read", is_quick: false, run: corpus::examples },
+    Step {
+        name: "browser",
+        claim: "the pages of reports work in a browser",
+        is_quick: false,
+        run: browser::run,
+    },
     Step { name: "prism", claim: "a judge takes the requests of OpenAPI", is_quick: false, run: prism::run },
     Step {
         name: "genai",

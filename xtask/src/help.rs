@@ -142,6 +142,16 @@ pub(crate) const PAGES: &[Page] = &[
         examples: &[("cargo xtask corpus", "after a change to how documents are read")],
     },
     Page {
+        name: "browser",
+        usage: "",
+        summary: "have a browser open the pages of `haft report`",
+        details: "Makes pages of a run of 5,000 calls and of one whose texts try to get out of them, opens them in a headless\n\
+                  Chromium, works with them by keyboard and takes screenshots, all below target/browser. Without chromium or node\n\
+                  it is skipped, and fails with CI=true in the environment.",
+        options: &[],
+        examples: &[("cargo xtask browser", "after a change to the page of a report")],
+    },
+    Page {
         name: "prism",
         usage: "",
         summary: "have prism judge the requests that haft-openapi makes",

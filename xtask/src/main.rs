@@ -7,6 +7,7 @@
 
 mod arguments;
 mod bench;
+mod browser;
 mod built;
 mod ci;
 mod corpus;
@@ -82,6 +83,7 @@ fn run(command: Command) -> anyhow::Result<bool> {
         Command::McpInstances => mcp_clients::instances::run(&workspace),
         Command::McpServers => mcp_servers::run(&workspace),
         Command::Prism => prism::run(&workspace),
+        Command::Browser => browser::run(&workspace),
         Command::ListBenches => {
             print!("{}", bench::list());
             return Ok(true);

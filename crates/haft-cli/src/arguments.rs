@@ -7,6 +7,7 @@ use crate::openapi::arguments::OpenApiCommand;
 use crate::other_root::OtherRoot;
 use crate::policy::arguments::PolicyCommand;
 use crate::policy_setup::PolicyOptions;
+use crate::report::ReportOptions;
 use crate::serve::ServeOptions;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use haft::GrantTerm;
@@ -253,6 +254,21 @@ Examples:
   haft diff run-19c4 --call call_7
   haft diff run-19c4 | git apply -R")]
     Diff(DiffOptions),
+    /// Show a run as a page: its calls over time, their arguments, decisions, diffs and outputs
+    #[command(after_help = "\
+The page is one file that needs no network. It holds what is kept of the run and of those below it: of an agent's run, and of one \
+that waited for an approval, all that its model was told; of others what `haft journal` has, without arguments and outputs. What is \
+not kept is said. Look at a page before you give it away: it shows what files and commands gave.
+
+A trace is for https://ui.perfetto.dev and for chrome://tracing.
+
+Examples:
+  haft report
+  haft report run-19c4 --open
+  haft report run-19c4 --output run.html
+  haft report run-19c4 --json | jq '.totals'
+  haft report run-19c4 --trace --output trace.json")]
+    Report(ReportOptions),
 }
 
 #[derive(Debug, Args)]

@@ -5,11 +5,13 @@ mod effects;
 mod kept;
 mod net;
 mod options;
+mod patches;
 mod run;
 mod undo;
 
 pub(crate) use diff::diff;
 pub(crate) use options::{ChangeQuota, DiffOptions, UndoOptions};
+pub(crate) use patches::patches_of;
 pub(crate) use undo::undo;
 
 use crate::exit;

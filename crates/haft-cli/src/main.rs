@@ -33,6 +33,7 @@ mod policy;
 mod policy_setup;
 mod present;
 mod prompt;
+mod report;
 mod resume;
 mod run;
 mod sandbox;
@@ -87,6 +88,7 @@ fn main() -> ExitCode {
             Command::Journal(options) => journal::journal(options).await,
             Command::Undo(options) => changes::undo(&options),
             Command::Diff(options) => changes::diff(&options),
+            Command::Report(options) => report::report(options).await,
         }
     });
     // A tool that was abandoned may still sit in the blocking pool; its result is of no use to anybody.

@@ -2,7 +2,7 @@ mod call_line;
 mod json;
 mod lane;
 
-pub(crate) use call_line::{DiffPart, print_diff, visible};
+pub(crate) use call_line::{DiffPart, arguments, print_diff, visible};
 pub(crate) use json::JsonLines;
 
 use call_line::CallLine;

@@ -68,4 +68,4 @@ pub use run::{RunStatus, RunSummary, StoredRun};
 pub use run_store::{RunStore, SaveError, TakeError};
 #[cfg(all(unix, feature = "changes"))]
 pub use sqlite::{ChangesOptions, SqliteChanges};
-pub use sqlite::{GivenUp, Pruned, RecordFilter, SqliteStore, StoreOptions};
+pub use sqlite::{GivenUp, Pruned, RecordFilter, RecordedRun, SqliteStore, StoreOptions};

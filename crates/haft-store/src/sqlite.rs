@@ -16,7 +16,7 @@ mod schema;
 #[cfg(all(unix, feature = "changes"))]
 pub use changes::{ChangesOptions, SqliteChanges};
 pub use giving_up::GivenUp;
-pub use journal::RecordFilter;
+pub use journal::{RecordFilter, RecordedRun};
 pub use prune::Pruned;
 
 use crate::memory_runs::Taken;

@@ -8,7 +8,7 @@ pub use jsonl::{JournalError, JournalReader, JsonlJournal};
 pub use memory::MemoryJournal;
 pub use record::{DecidedBy, JournalEntry, JournalRecord, PersonAnswer};
 
-use crate::{CallScope, now_ms};
+use crate::CallScope;
 use haft_core::ToolCall;
 use std::fmt;
 use std::io;
@@ -114,10 +114,9 @@ impl Journal {
 }
 
 impl Inner {
-    /// Numbers and dates a record, and has it kept.
+    /// Numbers a record, and has it kept.
     fn write(&self, record: &mut JournalRecord) -> io::Result<()> {
         record.sequence = self.next.fetch_add(1, Ordering::Relaxed);
-        record.at_ms = now_ms();
         // The sink is only used again through a shared reference, as it would be by another call at the same time.
         catch_unwind(AssertUnwindSafe(|| self.sink.write(record)))
             .unwrap_or_else(|_| Err(io::Error::other("the sink of the journal panicked")))

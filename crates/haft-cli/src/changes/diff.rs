@@ -1,11 +1,13 @@
+use super::kept::KeptChanges;
 use super::net::{Net, net};
 use super::options::DiffOptions;
-use super::run::{Chosen, choose};
+use super::run::choose;
 use crate::exit::Exit;
 use crate::paint::{BAD, GOOD, NAME, PLACE, QUIET};
 use crate::timeline::visible;
 use anstyle::Style;
 use anyhow::Result;
+use haft::Workdir;
 use haft::workdir::{ChangeJournal as _, ChangeSet, ContentDigest, PathState};
 use serde_json::json;
 use similar::TextDiff;
@@ -22,8 +24,9 @@ pub(crate) fn diff(options: &DiffOptions) -> Result<Exit> {
     };
     let is_undone = !chosen.sets.iter().any(ChangeSet::is_in_force);
     let shown = net(chosen.sets.iter().filter(|set| is_undone || set.is_in_force()));
+    let contents = Contents { journal: &chosen.journal, workdir: chosen.workdir.as_ref().ok() };
     let files: Vec<(&String, String)> =
-        shown.iter().filter_map(|(path, entry)| Some((path, patch(&chosen, path, entry)?))).collect();
+        shown.iter().filter_map(|(path, entry)| Some((path, patch(&contents, path, entry)?))).collect();
     if options.which.json {
         let files: Vec<_> = files
             .iter()
@@ -67,6 +70,13 @@ fn shown_line(line: &str) -> String {
     line.split('\t').map(visible).collect::<Vec<_>>().join("\t")
 }
 
+/// Says where contents are found.
+pub(super) struct Contents<'c> {
+    pub(super) journal: &'c KeptChanges,
+    /// The directory in which the changes were made, if it is there.
+    pub(super) workdir: Option<&'c Workdir>,
+}
+
 /// What is known of a content.
 enum Content {
     None,
@@ -76,7 +86,7 @@ enum Content {
 }
 
 /// Writes what became of an entry as git does; nothing for what it does not show.
-fn patch(chosen: &Chosen, path: &str, entry: &Net) -> Option<String> {
+pub(super) fn patch(contents: &Contents<'_>, path: &str, entry: &Net) -> Option<String> {
     let Net { was_at, before, after } = entry;
     let mut text = format!("diff --git {} {}\n", sided("a", was_at), sided("b", path));
     // Writing to a string cannot fail.
@@ -95,7 +105,7 @@ fn patch(chosen: &Chosen, path: &str, entry: &Net) -> Option<String> {
     if before.digest().is_some() && before.digest() == after.digest() {
         return Some(text);
     }
-    let (old, new) = (content(chosen, was_at, before), content(chosen, path, after));
+    let (old, new) = (contents.find(was_at, before), contents.find(path, after));
     match (old, new) {
         (Content::Unknown, _) | (_, Content::Unknown) => {
             text.push_str("The contents are not kept, so what has changed is not known\n");
@@ -156,19 +166,21 @@ fn mode(state: &PathState) -> Option<&'static str> {
     }
 }
 
-/// Finds a content in the journal, or in the file if it still holds it.
-fn content(chosen: &Chosen, path: &str, state: &PathState) -> Content {
-    let PathState::File { digest, bytes, .. } = state else { return Content::None };
-    let Some(digest) = digest else { return Content::Unknown };
-    let found = chosen.journal.content(*digest).ok().flatten();
-    let found = found.or_else(|| {
-        let workdir = chosen.workdir.as_ref().ok()?;
-        let read = workdir.read(&workdir.resolve(path).ok()?, *bytes).ok()?;
-        (ContentDigest::of_parts(&[&read]) == *digest).then_some(read)
-    });
-    match found.map(String::from_utf8) {
-        None => Content::Unknown,
-        Some(Ok(text)) if !text.contains('\0') => Content::Text(text),
-        Some(_) => Content::Binary,
+impl Contents<'_> {
+    /// Finds a content in the journal, or in the file if it still holds it.
+    fn find(&self, path: &str, state: &PathState) -> Content {
+        let PathState::File { digest, bytes, .. } = state else { return Content::None };
+        let Some(digest) = digest else { return Content::Unknown };
+        let found = self.journal.content(*digest).ok().flatten();
+        let found = found.or_else(|| {
+            let workdir = self.workdir?;
+            let read = workdir.read(&workdir.resolve(path).ok()?, *bytes).ok()?;
+            (ContentDigest::of_parts(&[&read]) == *digest).then_some(read)
+        });
+        match found.map(String::from_utf8) {
+            None => Content::Unknown,
+            Some(Ok(text)) if !text.contains('\0') => Content::Text(text),
+            Some(_) => Content::Binary,
+        }
     }
 }

@@ -99,7 +99,7 @@ impl CallLine {
 }
 
 /// Writes the arguments on one line: what the call is mainly about first and without its name, long texts cut.
-fn arguments(input: &Value) -> String {
+pub(crate) fn arguments(input: &Value) -> String {
     const MAIN: [&str; 3] = ["command", "path", "pattern"];
     let Value::Object(members) = input else {
         return if input.is_null() { String::new() } else { cut(&input.to_string()) };

@@ -19,6 +19,7 @@ mod mcp_login;
 mod openapi;
 mod policy;
 mod policy_files;
+mod report;
 mod roots;
 mod run;
 mod serve;

@@ -1,4 +1,5 @@
-use super::{SqliteStore, Trouble, from_json, integer, lock, to_json};
+use super::{SqliteStore, Trouble, from_json, integer, lock, number, to_json};
+use crate::Entry;
 use haft_core::{CallId, RunId};
 use haft_tools_core::{JournalRecord, JournalSink, StoreError};
 use rusqlite::{Connection, params};
@@ -58,6 +59,18 @@ impl RecordFilter {
     }
 }
 
+/// Names a run of which something is recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecordedRun {
+    /// The run.
+    pub run: String,
+    /// The run that started it, if one did.
+    pub parent: Option<String>,
+    /// When something was last recorded of it, in milliseconds since the Unix epoch.
+    pub at_ms: u64,
+}
+
 impl SqliteStore {
     /// Reads records of the journal, in the order in which they were kept.
     ///
@@ -72,7 +85,71 @@ impl SqliteStore {
         let filter = filter.clone();
         self.quickly("read the journal", move |connection| select(connection, &filter)).await
     }
+
+    /// Lists the runs of which something is recorded, at most so many, those first of which something was recorded last.
+    ///
+    /// Looks at one record of each run, and at the index for the others.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn recorded_runs(&self, most: u32) -> Result<Vec<RecordedRun>, StoreError> {
+        self.quickly("read the journal", move |connection| {
+            let mut select = connection.prepare_cached(&format!(
+                "SELECT run, at_ms, {PARENT} FROM journal JOIN (SELECT max(seq) AS last FROM journal GROUP BY run) \
+                 ON seq = last ORDER BY seq DESC LIMIT ?1"
+            ))?;
+            let runs = select.query_map([most], |row| {
+                Ok(RecordedRun { run: row.get(0)?, at_ms: number(row.get(1)?), parent: row.get(2)? })
+            })?;
+            Ok(runs.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    /// Reads all records of a run and of those that it started, directly or not, also those that cannot be read, in the order
+    /// in which they were kept.
+    ///
+    /// Looks at all records since the first of the run.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn record_entries_of_tree(
+        &self,
+        root: &RunId,
+    ) -> Result<Vec<Entry<JournalRecord>>, StoreError> {
+        let root = root.clone();
+        self.quickly("read the journal", move |connection| {
+            let mut select = connection.prepare_cached(&format!(
+                "WITH RECURSIVE pairs (run, parent) AS MATERIALIZED (SELECT DISTINCT run, {PARENT} FROM journal \
+                 WHERE seq >= coalesce((SELECT min(seq) FROM journal WHERE run = ?1), 0)), \
+                 tree (run) AS (SELECT ?1 UNION SELECT pairs.run FROM pairs JOIN tree ON pairs.parent = tree.run) \
+                 SELECT seq, body FROM journal WHERE run IN (SELECT run FROM tree) ORDER BY seq"
+            ))?;
+            let mut rows = select.query([root.as_str()])?;
+            let mut entries = Vec::new();
+            while let Some(row) = rows.next()? {
+                let id = row.get::<_, i64>(0)?.to_string();
+                let value = from_json("record of the journal", &id, &row.get::<_, String>(1)?);
+                entries.push(Entry { id, value });
+            }
+            Ok(entries)
+        })
+        .await
+    }
 }
+
+/// The run above that of a record, whatever is in the record.
+const PARENT: &str = "CASE WHEN json_valid(body) THEN json_extract(body, '$.parent_run') END";
 
 /// Writes a record in the task of its call, and does not wait for the disk.
 ///

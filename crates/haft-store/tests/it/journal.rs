@@ -36,3 +36,54 @@ async fn records_are_found_by_run_call_and_time() {
     check(&store, all().since_ms(u64::MAX), &[]).await;
     assert_eq!(store.records(&all()).await.unwrap()[2].sequence, 2);
 }
+
+/// Records the end of a call of a run that another one started.
+fn record_below(journal: &Journal, parent: &str, run: &str, call: &str) {
+    let scope = CallScope::new(parent.parse().unwrap()).child(run.parse().unwrap());
+    let call = ToolCall::new(call.parse().unwrap(), "note", json!({}));
+    let reply = ToolReply::new(call.id.clone(), "note", ReplyStatus::Denied, "no".into());
+    journal.call(&scope, &call).ended(&reply).unwrap();
+}
+
+#[tokio::test]
+async fn records_are_found_by_tree() {
+    let place = Place::new();
+    let journal = Journal::new(Arc::new(place.store()));
+    record(&journal, "run-1", "c1");
+    record_below(&journal, "run-1", "run-2", "c1");
+    record(&journal, "other", "c1");
+    record_below(&journal, "run-2", "run-3", "c1");
+    record_below(&journal, "other", "run-4", "c1");
+    record(&journal, "run-1", "c2");
+    let store = place.store();
+    let tree = async |root: &str| {
+        let entries = store.record_entries_of_tree(&run(root)).await.unwrap();
+        let records = entries.into_iter().map(|entry| entry.value.unwrap());
+        records.map(|record| format!("{} {}", record.run, record.call)).collect::<Vec<_>>()
+    };
+    assert_eq!(tree("run-1").await, ["run-1 c1", "run-2 c1", "run-3 c1", "run-1 c2"]);
+    assert_eq!(tree("run-2").await, ["run-2 c1", "run-3 c1"]);
+    assert!(tree("gone").await.is_empty());
+
+    let runs = store.recorded_runs(4).await.unwrap();
+    let listed: Vec<_> = runs.iter().map(|run| (run.run.as_str(), run.parent.as_deref())).collect();
+    assert_eq!(
+        listed,
+        [("run-1", None), ("run-4", Some("other")), ("run-3", Some("run-2")), ("other", None)]
+    );
+    assert!(runs.iter().all(|run| run.at_ms > 0));
+}
+
+#[tokio::test]
+async fn a_record_that_cannot_be_read_hides_no_other() {
+    let place = Place::new();
+    let journal = Journal::new(Arc::new(place.store()));
+    record(&journal, "run-1", "c1");
+    record(&journal, "run-1", "c2");
+    let connection = rusqlite::Connection::open(place.path()).unwrap();
+    connection.execute_batch("UPDATE journal SET body = '{' WHERE call = 'c1'").unwrap();
+    let store = place.store();
+    let entries = store.record_entries_of_tree(&run("run-1")).await.unwrap();
+    assert_eq!(entries.iter().map(|entry| entry.value.is_ok()).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(store.recorded_runs(9).await.unwrap().len(), 1);
+}

@@ -39,6 +39,7 @@ impl<'a> Record<'a> {
 
     /// Tells what a person decided; an edited call is decided again, and one that waits is not decided.
     pub(super) fn answered(&mut self, approval: &Approval) {
+        self.journal.answered();
         let (answer, said) = match approval {
             Approval::Approve | Approval::ApproveFor { .. } => (PersonAnswer::Approved, ""),
             Approval::Deny { reason } | Approval::Never { reason, .. } => {
@@ -95,7 +96,8 @@ impl<'a> Record<'a> {
         })
     }
 
-    pub(super) fn asked(&self, pending: &PendingCall) {
+    pub(super) fn asked(&mut self, pending: &PendingCall) {
+        self.journal.asks();
         self.tell(|| EventKind::ApprovalRequested {
             accesses: pending.unmet.iter().map(Unmet::printed).collect(),
             preview: pending.preview.as_text().to_owned(),

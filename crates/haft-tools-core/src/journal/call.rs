@@ -1,5 +1,6 @@
 use super::record::print;
 use super::{DecidedBy, Inner, JournalEntry, JournalRecord};
+use crate::epoch::{milliseconds, since_epoch};
 use crate::{Accesses, CallScope, Redactor};
 use haft_core::{Content, Digest, ReplyStatus, ToolCall, ToolReply, ToolSpec};
 use std::fmt;
@@ -23,7 +24,11 @@ struct Following {
     record: JournalRecord,
     redactor: Redactor,
     started: Instant,
-    begun: bool,
+    /// When it began to run, as its record is dated, and for how long people had been asked until then.
+    begun: Option<(Duration, Duration)>,
+    /// Since when a person is being asked.
+    asking: Option<Instant>,
+    asked: Duration,
 }
 
 impl CallJournal {
@@ -51,7 +56,9 @@ impl CallJournal {
                 record,
                 redactor: Redactor::new(),
                 started: Instant::now(),
-                begun: false,
+                begun: None,
+                asking: None,
+                asked: Duration::ZERO,
             })
         }))
     }
@@ -89,6 +96,20 @@ impl CallJournal {
         }
     }
 
+    /// Learns that a person is being asked whether the call may run, until [`CallJournal::answered`] or the call's end.
+    pub fn asks(&mut self) {
+        if let Some(following) = self.0.as_deref_mut() {
+            following.asking = Some(Instant::now());
+        }
+    }
+
+    /// Learns that nobody is being asked any more.
+    pub fn answered(&mut self) {
+        if let Some(following) = self.0.as_deref_mut() {
+            following.answered();
+        }
+    }
+
     /// Writes that the call is about to run; a call that is tried again has begun once.
     ///
     /// # Errors
@@ -96,10 +117,11 @@ impl CallJournal {
     /// When the record cannot be kept: then the call must not run.
     pub fn begun(&mut self) -> io::Result<()> {
         let Some(following) = self.0.as_deref_mut() else { return Ok(()) };
-        if !following.begun {
+        if following.begun.is_none() {
             following.record.entry = JournalEntry::Begun;
-            following.write()?;
-            following.begun = true;
+            let at = since_epoch();
+            following.write(at)?;
+            following.begun = Some((at, following.asked));
         }
         Ok(())
     }
@@ -126,24 +148,40 @@ impl CallJournal {
     pub fn waits(&mut self) -> io::Result<()> {
         let Some(mut following) = self.0.take() else { return Ok(()) };
         following.record.entry = JournalEntry::Waiting;
-        following.write()
+        following.write(since_epoch())
     }
 }
 
 impl Following {
     fn end(mut self, status: ReplyStatus, took: Duration, total: u64, kept: u64) -> io::Result<()> {
+        self.answered();
+        let at = since_epoch();
+        let asked = self.asked.min(took);
+        let ran = self.begun.map(|(begun, asked_before)| {
+            let asked_since = self.asked.saturating_sub(asked_before);
+            at.saturating_sub(begun).saturating_sub(asked_since).min(took.saturating_sub(asked))
+        });
         self.record.entry = JournalEntry::Ended {
-            ran: self.begun,
+            ran: ran.is_some(),
             status,
-            duration_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            duration_us: microseconds(took),
+            asked_us: microseconds(asked),
+            ran_us: ran.map(microseconds),
             bytes_total: total,
             bytes_kept: kept,
         };
-        self.write()
+        self.write(at)
     }
 
-    fn write(&mut self) -> io::Result<()> {
+    fn answered(&mut self) {
+        if let Some(since) = self.asking.take() {
+            self.asked += since.elapsed();
+        }
+    }
+
+    fn write(&mut self, at: Duration) -> io::Result<()> {
         self.record.redact_and_cut(&self.redactor);
+        self.record.at_ms = milliseconds(at);
         self.journal.write(&mut self.record)
     }
 }
@@ -163,6 +201,10 @@ impl fmt::Debug for CallJournal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("CallJournal").field(&self.0.as_ref().map(|following| &following.record)).finish()
     }
+}
+
+fn microseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// Prints accesses as far as there is room, and counts the others.

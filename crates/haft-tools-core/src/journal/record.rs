@@ -130,6 +130,17 @@ pub enum JournalEntry {
         status: ReplyStatus,
         /// How long it took, waiting included, in microseconds.
         duration_us: u64,
+        /// For how much of that a person was asked whether it may run, in microseconds.
+        ///
+        /// That of a call that was left to wait for them is the time between its records.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        asked_us: u64,
+        /// For how much of that it ran, in microseconds by the clock that dates records; what remains it waited for others.
+        ///
+        /// What its tool asks people while it runs counts as running. `None` where it did not run, and in records of before
+        /// this was kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ran_us: Option<u64>,
         /// How many bytes it gave.
         bytes_total: u64,
         /// How many bytes of these the model was given.

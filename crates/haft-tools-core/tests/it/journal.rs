@@ -4,7 +4,7 @@ use haft_core::{Digest, ErrorKind, Origin, ReplyStatus, ToolReply, Truncation};
 use haft_tools_core::{
     Access, AccessMode, Accesses, CallJournal, CallScope, DecidedBy, Journal, JournalEntry, JournalError,
     JournalReader, JournalRecord, JournalSink, JsonlJournal, MemoryJournal, PersonAnswer, Policy, Redactor,
-    Resource, Rule,
+    Resource, Rule, milliseconds, now_ms,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -12,7 +12,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn scope() -> CallScope {
     CallScope::new("run-1".parse().unwrap()).child("run-2".parse().unwrap()).with_agent("explorer")
@@ -38,14 +38,18 @@ fn in_memory() -> (Arc<MemoryJournal>, Journal) {
     (Arc::clone(&memory), Journal::new(memory))
 }
 
-/// Compares the records as they are written to a file, but for the time.
+/// Compares the records as they are written to a file, but for the times.
 fn check(memory: &MemoryJournal, expected: Expect) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("journal.jsonl");
     let jsonl = JsonlJournal::open(&path).unwrap();
     let mut records = memory.records();
     for record in &mut records {
-        Arc::make_mut(record).at_ms = 1_700_000_000_000;
+        let record = Arc::make_mut(record);
+        record.at_ms = 1_700_000_000_000;
+        if let JournalEntry::Ended { ran_us: Some(ran), .. } = &mut record.entry {
+            *ran = 1_200;
+        }
         jsonl.write(record).unwrap();
     }
     expected.assert_eq(&std::fs::read_to_string(&path).unwrap());
@@ -70,7 +74,7 @@ fn a_call_that_runs_leaves_two_records_that_each_say_all() {
         &memory,
         expect![[r#"
             {"version":1,"record":"begun","sequence":0,"at_ms":1700000000000,"run":"run-2","parent_run":"run-1","agent":"explorer","call":"c1","called_as":"edit_file","tool":"edit_file","origin":{"kind":"host"},"accesses":["read file:a","write file:a"],"decided":{"by":"rule","decision":"allow","rules":["read(file:**)","write(file:a)"]},"digest":"e62b11efe660f3c42f087ce4470a6989242eb54dffebcc80668e54f8bdf4f1bf"}
-            {"version":1,"record":"ended","ran":true,"status":"ok","duration_us":1500,"bytes_total":1003,"bytes_kept":4,"sequence":1,"at_ms":1700000000000,"run":"run-2","parent_run":"run-1","agent":"explorer","call":"c1","called_as":"edit_file","tool":"edit_file","origin":{"kind":"host"},"accesses":["read file:a","write file:a"],"decided":{"by":"rule","decision":"allow","rules":["read(file:**)","write(file:a)"]},"digest":"e62b11efe660f3c42f087ce4470a6989242eb54dffebcc80668e54f8bdf4f1bf"}
+            {"version":1,"record":"ended","ran":true,"status":"ok","duration_us":1500,"ran_us":1200,"bytes_total":1003,"bytes_kept":4,"sequence":1,"at_ms":1700000000000,"run":"run-2","parent_run":"run-1","agent":"explorer","call":"c1","called_as":"edit_file","tool":"edit_file","origin":{"kind":"host"},"accesses":["read file:a","write file:a"],"decided":{"by":"rule","decision":"allow","rules":["read(file:**)","write(file:a)"]},"digest":"e62b11efe660f3c42f087ce4470a6989242eb54dffebcc80668e54f8bdf4f1bf"}
         "#]],
     );
 }
@@ -147,6 +151,82 @@ fn a_call_that_waits_for_a_person_has_no_end_yet() {
     follow(&journal, "edit_file").waits().unwrap();
     let records = memory.records();
     assert_eq!(records.iter().map(|record| &record.entry).collect::<Vec<_>>(), [&JournalEntry::Waiting]);
+}
+
+/// Lets so much time pass as these clocks can tell.
+fn pass(time: Duration) {
+    let (start, at) = (Instant::now(), now_ms());
+    while start.elapsed() < time || milliseconds(time) > now_ms().saturating_sub(at) {
+        std::hint::spin_loop();
+    }
+}
+
+/// The times of a call that ended: in all, while a person was asked, and while it ran.
+fn times(memory: &MemoryJournal) -> (u64, u64, Option<u64>) {
+    match memory.records().last().unwrap().entry {
+        JournalEntry::Ended { duration_us, asked_us, ran_us, .. } => (duration_us, asked_us, ran_us),
+        ref other => panic!("{other:?} is no end"),
+    }
+}
+
+#[test]
+fn waiting_asking_and_running_are_told_apart() {
+    const STEP: Duration = Duration::from_millis(2);
+    let (memory, journal) = in_memory();
+    let start = Instant::now();
+    let mut following = follow(&journal, "edit_file");
+    pass(STEP);
+    following.asks();
+    pass(STEP);
+    following.answered();
+    following.begun().unwrap();
+    pass(STEP);
+    // Who has to make themselves known is asked in the middle of it.
+    following.asks();
+    pass(STEP);
+    following.answered();
+    let mut reply = reply(ReplyStatus::Ok, "done");
+    reply.duration = start.elapsed();
+    following.ended(&reply).unwrap();
+
+    let (in_all, asked, ran) = times(&memory);
+    let ran = ran.unwrap();
+    assert!(asked >= 4_000, "{asked}");
+    assert!(ran >= 1_000, "{ran}");
+    // The clock that dates records goes on in steps of its own.
+    assert!(in_all.saturating_sub(asked + ran) >= 1_000, "{in_all} {asked} {ran}");
+}
+
+#[test]
+fn a_call_that_ends_while_a_person_is_asked_has_been_asked_about_to_its_end() {
+    let (memory, journal) = in_memory();
+    let mut following = follow(&journal, "edit_file");
+    following.asks();
+    pass(Duration::from_millis(2));
+    drop(following);
+    let (in_all, asked, ran) = times(&memory);
+    assert!((2_000..=in_all).contains(&asked), "{asked} of {in_all}");
+    assert_eq!(ran, None);
+}
+
+#[test]
+fn times_never_add_up_to_more_than_the_call_took() {
+    let (memory, journal) = in_memory();
+    let mut following = follow(&journal, "edit_file");
+    following.asks();
+    pass(Duration::from_millis(2));
+    following.answered();
+    following.begun().unwrap();
+    following.ended(&reply(ReplyStatus::Ok, "done")).unwrap();
+    assert_eq!(times(&memory), (1_500, 1_500, Some(0)));
+}
+
+#[test]
+fn a_record_of_before_the_times_were_kept_is_read() {
+    let line = r#"{"version":1,"record":"ended","ran":true,"status":"ok","duration_us":1500,"bytes_total":4,"bytes_kept":4,"sequence":1,"at_ms":1700000000000,"run":"run-2","call":"c1","called_as":"edit_file","decided":{"by":"nobody"}}"#;
+    let record: JournalRecord = serde_json::from_str(line).unwrap();
+    assert!(matches!(record.entry, JournalEntry::Ended { asked_us: 0, ran_us: None, ran: true, .. }));
+    assert_eq!(serde_json::to_string(&record).unwrap(), line);
 }
 
 #[test]

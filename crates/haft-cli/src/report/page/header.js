@@ -1,0 +1,107 @@
+// The head of the page: what the run was, what it came to, and what is not known of it.
+
+const ENDS = {
+  completed: ['completed', 'good'], done: ['done', 'good'], cut_off: ['cut off', 'bad'], refused: ['refused', 'bad'],
+  failed: ['failed', 'bad'], cancelled: ['cancelled', 'quiet'], budget_spent: ['budget spent', 'asks'], looping: ['looping', 'bad'],
+  stopped: ['stopped', 'asks'], lost: ['lost', 'bad'], waiting: ['waiting for a person', 'asks'], running: ['not ended', 'asks'],
+  queued: ['queued', 'asks'], unknown: ['end not kept', 'quiet'], ended: ['ended', 'quiet'],
+};
+const MARKS = { good: '✓ ', bad: '✗ ', asks: '? ', quiet: '' };
+function chip(run) {
+  const [text, kind] = ENDS[run.end] || [run.end, 'quiet'];
+  return make(`span.chip.${kind}`, { title: run.reason }, MARKS[kind] + text);
+}
+
+function facts(pairs) {
+  const list = make('dl.facts');
+  for (const [name, value] of pairs) {
+    if (value === undefined || value === null || value === '') continue;
+    list.append(make('div', {}, make('dt', {}, name), make('dd', {}, value)));
+  }
+  return list;
+}
+
+function head() {
+  const run = report.runs[0];
+  const took = run.ended_at_ms && run.started_at_ms ? spoken((run.ended_at_ms - run.started_at_ms) * 1000) : '';
+  byId('head').append(make('h1', {}, run.run), chip(run));
+  if (run.reason) byId('head').append(make('span.quiet', {}, run.reason));
+  if (run.task) byId('head').append(make(`p.task${run.task.length > 400 ? '.long' : ''}`, run.task.length > 400 ? { tabIndex: 0 } : {}, run.task));
+  byId('head').append(facts([
+    ['what', run.model ? '' : run.does], ['model', run.model], ['agent', run.agent], ['begun', run.started_at_ms && day(run.started_at_ms)],
+    ['took', took], ['turns', run.turns === undefined ? '' : grouped(run.turns)], ['in', run.workdir],
+  ]));
+  if (run.said) {
+    const answer = make('details', {}, make('summary', {}, 'What the model said last'), make('p.task', {}, run.said));
+    byId('head').append(answer);
+  }
+  document.title = `${run.run} – haft report`;
+  byId('foot').textContent = `Made by haft ${report.haft} on ${day(report.made_at_ms)}; times are those of this browser's time zone.`;
+}
+
+function tile(value, name, kind, title) {
+  return make('div.tile', { title }, make(kind ? `b.${kind}` : 'b', {}, value), make('span', {}, name));
+}
+
+function totals() {
+  const { totals: all } = report;
+  const box = byId('totals');
+  box.append(tile(grouped(all.calls), all.calls === 1 ? 'call' : 'calls'));
+  box.append(tile(grouped(all.failed), 'failed', all.failed ? 'bad' : ''));
+  box.append(tile(grouped(all.denied), 'denied', all.denied ? 'bad' : ''));
+  box.append(tile(grouped(all.asked), 'asked about', all.asked ? 'asks' : ''));
+  if (all.open) box.append(tile(grouped(all.open), 'not answered', 'asks'));
+  box.append(tile(spoken(all.waited_us), 'waiting', '', 'For calls before it, or for room'));
+  box.append(tile(spoken(all.asked_us), 'asking', '', 'While a person was asked whether a call may run'));
+  box.append(tile(spoken(all.ran_us), 'running', '', 'Of all calls together, also of those that ran at the same time'));
+  if (all.usage) {
+    const { input, output, cache_read: cached } = all.usage;
+    box.append(tile(rounded(input), 'tokens read', '', `${grouped(input)}${cached ? `, ${grouped(cached)} of them from the cache` : ''}`));
+    box.append(tile(rounded(output), 'tokens written', '', grouped(output)));
+  }
+  if (all.cost_nanos !== undefined) box.append(tile(MONEY(all.cost_nanos), 'cost', '', 'In what its price was given in'));
+  for (const budget of report.runs[0].budgets || []) {
+    const text = `${amount(budget.kind, budget.spent)} of ${amount(budget.kind, budget.limit)}`;
+    const name = BUDGETS[budget.kind] || budget.kind;
+    const full = budget.limit > 0 ? budget.spent / budget.limit : 1;
+    const meter = make('meter', { min: 0, max: 1, value: Math.min(1, full), ariaLabel: `${name}: ${text}` });
+    [meter.low, meter.high, meter.optimum] = [0.75, 0.95, 0];
+    const of = make('div.tile.budget', {}, make('b', {}, text), make('span', {}, `budget of ${name}${full >= 1 ? ' – spent' : ''}`), meter);
+    box.append(of);
+  }
+}
+
+function notes() {
+  if (!report.notes.length) return;
+  const list = make('ul');
+  for (const note of report.notes) list.append(make('li', {}, note));
+  byId('notes').append(list);
+  byId('notes').hidden = false;
+}
+
+/** The runs as a tree; each is a button that shows its calls alone. */
+function agents() {
+  if (report.runs.length < 2) return;
+  const count = new Array(report.runs.length).fill(0);
+  for (const call of report.calls) count[call.run] += 1;
+  const buttons = [];
+  const branch = (index) => {
+    const run = report.runs[index];
+    const button = make('button', { type: 'button', ariaPressed: 'false' },
+      make('strong', {}, nameOf(index)), ' ', chip(run), ` ${counted(count[index], 'call')} `, make('span.does', {}, run.task || run.does || ''));
+    button.addEventListener('click', () => filterRun(state.run === index ? -1 : index));
+    buttons[index] = button;
+    const item = make('li', {}, button);
+    const below = report.runs.flatMap((other, place) => (other.parent === run.run && place !== index ? [place] : []));
+    if (below.length) item.append(make('ul', {}, ...below.map(branch)));
+    return item;
+  };
+  const known = new Set(report.runs.map((run) => run.run));
+  const tops = report.runs.flatMap((run, index) => (index === 0 || !known.has(run.parent) ? [index] : []));
+  byId('tree').append(...tops.map(branch));
+  byId('agents').hidden = false;
+  listeners.push((what) => {
+    if (what !== 'filter') return;
+    buttons.forEach((button, index) => button.setAttribute('aria-pressed', String(state.run === index)));
+  });
+}

@@ -1,0 +1,8 @@
+head();
+totals();
+notes();
+agents();
+setUpDetail();
+setUpTimeline();
+setUpRows();
+document.documentElement.dataset.ready = 'yes';
