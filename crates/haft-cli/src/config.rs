@@ -9,9 +9,10 @@ mod reading;
 mod show;
 mod tables;
 
+pub(crate) use entries::beside_policy;
 pub(crate) use files::{ConfigFile, ConfigFiles, Layer};
 pub(crate) use reading::told;
-pub(crate) use tables::Settings;
+pub(crate) use tables::{Settings, narrowed};
 
 use crate::exit::Exit;
 use anyhow::Result;

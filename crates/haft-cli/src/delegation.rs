@@ -1,6 +1,7 @@
 //! Agents that a run can delegate to.
 
 use crate::changes::{ChangeQuota, journalled};
+use crate::config::{Settings, narrowed};
 use crate::exit::{UsageError, note};
 use crate::kept_state::KeptState;
 use crate::paint::ASKS;
@@ -95,6 +96,8 @@ pub(crate) fn supervise(
     events: &Events,
     Below { jobs, sandbox }: Below<'_>,
 ) -> Result<(ToolRegistry, Supervisor)> {
+    let config = Settings::read(workdir)?;
+    let below = config.select.clone();
     let mut builder = Supervisor::builder()
         .agents(agents.iter().map(|agent| agent.spec.clone()))
         .store(Arc::new(KeptChildren { state: Arc::clone(state), memory: MemoryChildren::new() }))
@@ -114,10 +117,11 @@ pub(crate) fn supervise(
                 // What a run applies that works there comes there.
                 Ok(tools.with(ApplyChanges::new(ApplyPatch::new(place.clone()), kept.clone()))?)
             });
-            tools.unwrap_or_else(|error| {
+            let tools = tools.unwrap_or_else(|error| {
                 note(error.as_ref());
                 ToolRegistry::new()
-            })
+            });
+            narrowed(tools, &below)
         });
         builder = builder.workplaces(places.environment(setup::environment()), changes.clone());
         added = added
@@ -129,6 +133,7 @@ pub(crate) fn supervise(
         .merge(&supervisor.tools()?, CollisionPolicy::Refuse)
         .and_then(|tools| tools.merge(&added, CollisionPolicy::Refuse));
     let tools = merged.context("cannot add the tools by which agents are delegated to")?;
+    let tools = narrowed(tools, &config.select);
     check(agents, &tools)?;
     Ok((tools, supervisor))
 }

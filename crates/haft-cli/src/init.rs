@@ -55,7 +55,7 @@ pub(crate) fn init(options: &InitOptions) -> Result<Exit> {
     };
     file.write_all(text.as_bytes()).with_context(|| format!("cannot write `{shown}`"))?;
     anstream::println!("{GOOD}wrote{GOOD:#} {NAME}{shown}{NAME:#} for {}", project.describe());
-    trust(&workdir);
+    trust(&workdir, &text);
     anstream::println!("\nLook at it, then try:");
     for command in next_steps(&project) {
         anstream::println!("  {command}");
@@ -64,10 +64,14 @@ pub(crate) fn init(options: &InitOptions) -> Result<Exit> {
 }
 
 /// Trusts what was just written; it holds as far as it takes away where that cannot be remembered.
-fn trust(workdir: &Workdir) {
+fn trust(workdir: &Workdir, text: &str) {
     let trusted = setup::registry_of_runs(workdir).and_then(|tools| {
         let setup = PolicySetup::new(workdir, None, &tools);
         let file = setup.look_at_workspace()?.context("the file is gone")?;
+        anyhow::ensure!(
+            file.text().as_deref() == Some(text),
+            "somebody has changed the file since it was written"
+        );
         setup.as_trusted(&file)?;
         setup.trust_store()?.trust(&file)
     });

@@ -42,7 +42,8 @@ pub(crate) async fn mcp(command: McpCommand) -> Result<Exit> {
     }
 }
 
-/// Lists what is wrong or odd in what the files in force say of servers.
-pub(crate) fn problems(workdir: &Workdir) -> Result<Vec<String>> {
-    Ok(files::McpFiles::read(workdir)?.notes)
+/// Lists what is wrong in what the files in force say of servers, and what of them is not used.
+pub(crate) fn problems(workdir: &Workdir) -> Result<(Vec<String>, Vec<String>)> {
+    let files = files::McpFiles::read(workdir)?;
+    Ok((files.notes, files.replaced))
 }

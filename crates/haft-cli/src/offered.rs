@@ -1,10 +1,13 @@
 //! Tools that a person has configured, beside those of this command.
 
-use crate::config::Settings;
+use crate::config::{Settings, narrowed};
+use crate::mcp::named::KnownServers;
 use crate::mcp::offered::{Offered, Wanted};
+use crate::openapi::named::KnownDocuments;
 use crate::{mcp, openapi};
 use anyhow::Result;
 use haft::{Tool, ToolRegistry, Workdir};
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// Says which tools are wanted beside those of this command.
@@ -33,11 +36,25 @@ pub(crate) async fn offer(
 ) -> Result<(ToolRegistry, Offered)> {
     let (tools, servers) = mcp::offered::offer(workdir, tools, wanted.mcp).await?;
     let tools = openapi::offered::offer(workdir, tools, wanted.openapi).await?;
-    Ok((Settings::read(workdir)?.narrow(tools), servers))
+    Ok((narrowed(tools, &Settings::read(workdir)?.select), servers))
 }
 
-/// Gives what stands for a tool that is configured, by its name.
-pub(crate) fn named_tool(workdir: &Workdir, name: &str) -> Option<Arc<dyn Tool>> {
-    let of_server = mcp::named::named_tool(workdir, name).map(|tool| Arc::new(tool) as Arc<dyn Tool>);
-    of_server.or_else(|| openapi::named::named_tool(workdir, name))
+/// Knows the tools that are configured by their names, and reads what is configured when it is first asked.
+pub(crate) struct NamedTools<'a> {
+    workdir: &'a Workdir,
+    known: OnceCell<(KnownServers, KnownDocuments)>,
+}
+
+impl<'a> NamedTools<'a> {
+    pub(crate) fn new(workdir: &'a Workdir) -> Self {
+        Self { workdir, known: OnceCell::new() }
+    }
+
+    /// Gives what stands for a tool.
+    pub(crate) fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        let read = || (KnownServers::read(self.workdir), KnownDocuments::read(self.workdir));
+        let (servers, documents) = self.known.get_or_init(read);
+        let of_server = servers.tool(name).map(|tool| Arc::new(tool) as Arc<dyn Tool>);
+        of_server.or_else(|| documents.tool(name))
+    }
 }

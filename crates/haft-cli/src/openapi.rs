@@ -28,7 +28,8 @@ pub(crate) async fn openapi(command: OpenApiCommand) -> Result<Exit> {
     }
 }
 
-/// Lists what is wrong or odd in what the files in force say of documents.
-pub(crate) fn problems(workdir: &Workdir) -> Result<Vec<String>> {
-    Ok(documents::OpenApiDocuments::read(workdir)?.notes)
+/// Lists what is wrong in what the files in force say of documents, and what of them is not used.
+pub(crate) fn problems(workdir: &Workdir) -> Result<(Vec<String>, Vec<String>)> {
+    let documents = documents::OpenApiDocuments::read(workdir)?;
+    Ok((documents.notes, documents.replaced))
 }

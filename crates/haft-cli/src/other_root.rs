@@ -38,7 +38,9 @@ impl OtherRoot {
             let access = if root.read_only { RootAccess::ReadOnly } else { RootAccess::ReadWrite };
             workdir.with_root(&root.path, access).with_context(|| {
                 let shown = root.path.display();
-                UsageError(format!("cannot work in `{shown}`; name an existing directory with --root"))
+                UsageError(format!(
+                    "cannot work in `{shown}`; name an existing directory with --root, or in `roots` of `haft.toml`"
+                ))
             })
         })
     }
@@ -94,7 +96,7 @@ mod tests {
         let error = OtherRoot::add(&["missing-directory:ro".parse().unwrap()], workdir).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "cannot work in `missing-directory`; name an existing directory with --root"
+            "cannot work in `missing-directory`; name an existing directory with --root, or in `roots` of `haft.toml`"
         );
     }
 }

@@ -8,7 +8,7 @@ pub(crate) use trust::{TrustStore, WorkspaceFile};
 
 use crate::config::TABLES;
 use crate::exit::UsageError;
-use crate::offered::named_tool;
+use crate::offered::NamedTools;
 use crate::paint::{ASKS, QUIET};
 use crate::timeline::visible;
 use crate::user_directories::{POLICY_FILE, UserDirectories};
@@ -95,7 +95,8 @@ impl<'a> PolicySetup<'a> {
     /// Looks for the user's files where the environment says, and for the workspace's in the working directory.
     pub(crate) fn new(workdir: &'a Workdir, given: Option<&'a Path>, tools: &'a ToolRegistry) -> Self {
         let given = given.unwrap_or(Path::new(""));
-        let named = |name: &str| named_tool(workdir, name);
+        let configured = NamedTools::new(workdir);
+        let named = move |name: &str| configured.tool(name);
         Self { workdir, given, tools, user: UserDirectories::from_environment(), named: Box::new(named) }
     }
 
@@ -175,7 +176,12 @@ impl<'a> PolicySetup<'a> {
                 loader = loader.workspace(read_as, *trust);
             }
             if let Some(file) = &options.policy {
-                loader = loader.command_line(naming.command_line(file));
+                let file = naming.command_line(file);
+                // Looked at by itself, it may be what is to be the user's or a workspace's.
+                loader = match files {
+                    Files::InForce => loader.command_line(file),
+                    Files::Named => loader.user(file),
+                };
             }
             if let Some(profile) = options.profile {
                 loader = loader.profile(profile);

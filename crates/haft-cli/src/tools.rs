@@ -4,14 +4,14 @@ use crate::mcp::offered::Wanted;
 use crate::offered::{WantedTools, offer};
 use crate::paint::{BAD, NAME, QUIET};
 use crate::policy_setup::{Files, PolicySetup};
-use crate::setup;
+use crate::setup::{self, OpenedWorkdir};
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::{Accesses, Decision, Exposure, ToolRegistry, ToolSpec};
 
 /// Lists the tools.
 pub(crate) async fn tools(options: &ToolsOptions) -> Result<Exit> {
-    let workdir = setup::workdir(None)?;
+    let workdir = OpenedWorkdir::of(None, Vec::new())?.workdir;
     let wanted = WantedTools::new(Wanted::All, options.no_mcp, options.no_openapi);
     let (registry, servers) = offer(&workdir, setup::registry(&workdir)?, wanted).await?;
     servers.stop().await;

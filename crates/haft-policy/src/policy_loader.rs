@@ -156,8 +156,8 @@ impl<'a> PolicyLoader<'a> {
         self
     }
 
-    /// Leaves tables of these names in the files to others, as [`PolicyFile::parse_within`](crate::PolicyFile::parse_within)
-    /// does.
+    /// Leaves tables of these names in the user's and the workspace's file to others, as
+    /// [`PolicyFile::parse_within`](crate::PolicyFile::parse_within) does.
     pub fn others(mut self, tables: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.others = tables.into_iter().map(Into::into).collect();
         self
@@ -241,7 +241,9 @@ impl<'a> PolicyLoader<'a> {
         let mut files = Vec::new();
         for (name, layer) in layers {
             let Some((path, trust)) = layer else { continue };
-            match self.read(path, trust) {
+            // A file that is named for a run counts as a policy alone, so the tables of others must not be lost in it.
+            let others = if name == "command line" { &[][..] } else { &self.others };
+            match self.read(path, trust, others) {
                 Ok(tree) => files.push((name, tree, trust)),
                 Err(error) => problems.extend(error),
             }
@@ -249,8 +251,8 @@ impl<'a> PolicyLoader<'a> {
         problems.unless_any(files)
     }
 
-    fn read(&self, path: &Path, trust: Trust) -> Result<FileTree, PolicyFileError> {
-        let others: Vec<&str> = self.others.iter().map(String::as_str).collect();
+    fn read(&self, path: &Path, trust: Trust, others: &[String]) -> Result<FileTree, PolicyFileError> {
+        let others: Vec<&str> = others.iter().map(String::as_str).collect();
         let confined = trust == Trust::Untrusted;
         FileTree::read(
             path,

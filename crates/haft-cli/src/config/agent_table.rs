@@ -1,4 +1,5 @@
 use super::reading::{at_least, parsed, read_by};
+use crate::agent::Header;
 use crate::agent::arguments::{AgentOptions, duration, price};
 use crate::agent::model_settings::{Lack, ModelId, Wire};
 use crate::exit::UsageError;
@@ -17,6 +18,7 @@ pub(crate) struct AgentTable {
     #[serde(deserialize_with = "parsed")]
     model: Option<ModelId>,
     base_url: Option<String>,
+    #[serde(deserialize_with = "headers")]
     header: Option<Vec<String>>,
     wire: Option<Wire>,
     effort: Option<String>,
@@ -121,6 +123,13 @@ impl AgentTable {
 
 fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
     read_by(deserializer, duration)
+}
+
+/// Headers are kept as they are written, and no error shows them.
+fn headers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
+    let headers = Vec::<String>::deserialize(deserializer)?;
+    let parsed: Result<Vec<Header>> = headers.iter().map(|header| Header::parse(header)).collect();
+    parsed.map(|_| Some(headers)).map_err(D::Error::custom)
 }
 
 fn prices<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Price>, D::Error> {

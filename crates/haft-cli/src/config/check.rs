@@ -1,12 +1,14 @@
 use super::arguments::ConfigOptions;
-use super::{ConfigFiles, Settings};
+use super::{ConfigFiles, Settings, narrowed};
 use crate::exit::{Exit, print_problems};
+use crate::other_root::OtherRoot;
 use crate::paint::{ASKS, ERROR, GOOD, NAME};
 use crate::policy_setup::{Files, PolicyOptions, PolicySetup};
 use crate::timeline::visible;
 use crate::{mcp, openapi, setup};
 use anyhow::Result;
 use haft::policy::PolicyFileError;
+use haft::{ToolRegistry, Workdir};
 use serde_json::json;
 
 /// Checks all that the files in force say.
@@ -19,21 +21,25 @@ pub(super) fn check(options: &ConfigOptions) -> Result<Exit> {
         Err(error) => found.refuse(error),
     }
     match Settings::read(&workdir) {
-        Ok(settings) if settings.narrow(tools).is_empty() => {
-            found
-                .problems
-                .push("`select` of `[tools]` chooses no tool; `haft tools` lists their names".to_owned());
-        }
-        Ok(_) => {}
+        Ok(settings) => found.look_at(&settings, &workdir, tools),
         Err(error) => found.refuse(error),
     }
-    for problems in [mcp::problems(&workdir), openapi::problems(&workdir)] {
-        match problems {
-            Ok(problems) => found.problems.extend(problems),
+    for others in [mcp::problems(&workdir), openapi::problems(&workdir)] {
+        match others {
+            Ok((problems, notes)) => {
+                found.problems.extend(problems);
+                found.notes.extend(notes);
+            }
             Err(error) => found.refuse(error),
         }
     }
-    let files: Vec<String> = ConfigFiles::read(&workdir)?.iter().map(|file| file.name.clone()).collect();
+    let files: Vec<String> = match ConfigFiles::read(&workdir) {
+        Ok(files) => files.iter().map(|file| file.name.clone()).collect(),
+        Err(error) => {
+            found.refuse(error);
+            Vec::new()
+        }
+    };
     let is_well = found.problems.is_empty() && found.policy.is_none();
     if options.json {
         let policy = found.policy.as_ref().map(ToString::to_string);
@@ -41,7 +47,7 @@ pub(super) fn check(options: &ConfigOptions) -> Result<Exit> {
         anstream::println!("{:#}", json!({ "files": files, "problems": problems, "notes": found.notes }));
     } else {
         found.print();
-        if files.is_empty() {
+        if files.is_empty() && is_well {
             anstream::println!(
                 "There is no `haft.toml`, neither yours nor one here; `haft init` writes one."
             );
@@ -61,6 +67,21 @@ struct Findings {
 }
 
 impl Findings {
+    /// Looks whether what is set can be used: which tools are left, and whether directories are there.
+    fn look_at(&mut self, settings: &Settings, workdir: &Workdir, tools: ToolRegistry) {
+        if narrowed(tools, &settings.select).is_empty() {
+            self.notes.push(
+                "`select` of `[tools]` chooses none of haft's own tools; `haft tools` lists what is left"
+                    .to_owned(),
+            );
+        }
+        for root in &settings.roots {
+            if let Err(error) = OtherRoot::add(std::slice::from_ref(root), workdir.clone()) {
+                self.problems.push(format!("`roots` of `[workdir]`: {error:#}"));
+            }
+        }
+    }
+
     fn refuse(&mut self, error: anyhow::Error) {
         match error.downcast::<PolicyFileError>() {
             Ok(problems) => self.policy = Some(problems),

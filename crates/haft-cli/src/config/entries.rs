@@ -1,4 +1,4 @@
-use super::{ConfigFile, Layer};
+use super::{ConfigFile, Layer, TABLES};
 use haft::policy::Note;
 use serde::Serialize;
 use toml::Spanned;
@@ -67,8 +67,37 @@ pub(super) fn entries<'a>(files: impl Iterator<Item = &'a ConfigFile>, notes: &[
     entries
 }
 
+/// What a file that names another model does not take from the files before it.
+const OF_MODEL: [&str; 7] = [
+    "agent.base_url",
+    "agent.context_window",
+    "agent.effort",
+    "agent.header",
+    "agent.price",
+    "agent.wire",
+    "agent.without",
+];
+
+/// Lists what a file says beside its policy, as a person may see it: keys with their values.
+pub(crate) fn beside_policy(text: &str) -> Vec<(String, String)> {
+    let (document, _) = DeTable::parse_recoverable(text);
+    let mut found = Vec::new();
+    flatten("", document.get_ref(), &mut found);
+    found.sort_by_key(|(_, _, at)| *at);
+    found.retain(|(key, _, _)| TABLES.iter().any(|table| key.split('.').next() == Some(table)));
+    found.into_iter().map(|(key, value, _)| (key, value)).collect()
+}
+
 /// Of what was said of the same before and this, leaves one in force.
 fn override_one(entries: &mut [Entry], entry: &mut Entry) {
+    // Where a model is asked and how belongs to it, and what is sent to the place it is sent to.
+    let with: &[&str] = match &*entry.key {
+        "agent.model" => &OF_MODEL,
+        "agent.base_url" => &["agent.header"],
+        _ => &[],
+    };
+    let others = entries.iter_mut().filter(|other| other.file != entry.file && with.contains(&&*other.key));
+    others.for_each(|other| other.state = State::Overridden);
     let same = |other: &&mut Entry| other.key == entry.key && other.state == State::InForce;
     let Some(other) = entries.iter_mut().find(same) else { return };
     let loser = match kind(&entry.key) {
@@ -127,7 +156,11 @@ fn flatten(prefix: &str, table: &DeTable<'_>, found: &mut Vec<(String, String, u
             }
             DeValue::Table(table) => flatten(&format!("{name}."), table, found),
             DeValue::Array(items) if name == "agent.header" => {
-                found.push((name, listed(items, |text| text.split(':').next().unwrap_or_default()), at));
+                found.push((
+                    name,
+                    listed(items, |text| text.split_once(':').map_or("a header", |(name, _)| name)),
+                    at,
+                ));
             }
             DeValue::Array(items) => found.push((name, listed(items, |text| text), at)),
             DeValue::String(text) => {

@@ -4,14 +4,14 @@ use super::{ConfigFiles, Layer, Settings};
 use crate::exit::Exit;
 use crate::paint::{ASKS, NAME, QUIET};
 use crate::policy_setup::{Files, PolicyOptions, PolicySetup};
-use crate::setup;
+use crate::setup::{self, OpenedWorkdir};
 use crate::timeline::visible;
 use anyhow::Result;
 use serde_json::{Value, json};
 
 /// Shows what the files in force say, and what of it counts.
 pub(super) fn show(options: &ConfigOptions) -> Result<Exit> {
-    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let workdir = OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?.workdir;
     let files = ConfigFiles::read(&workdir)?;
     let tools = setup::registry_of_runs(&workdir)?;
     // What is wrong is an error here as it is wherever the files are used.
@@ -60,7 +60,7 @@ pub(super) fn show(options: &ConfigOptions) -> Result<Exit> {
     anstream::println!();
     let width =
         |of: fn(&Entry) -> &str| all.iter().map(|entry| of(entry).chars().count()).max().unwrap_or_default();
-    let (keys, values) = (width(|entry| &entry.key), width(|entry| &entry.value).min(60));
+    let (keys, values) = (width(|entry| &entry.key).min(40), width(|entry| &entry.value).min(60));
     for entry in &all {
         print(entry, keys, values);
     }

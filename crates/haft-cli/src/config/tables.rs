@@ -55,9 +55,9 @@ impl Settings {
         }
         Ok(settings)
     }
+}
 
-    /// Leaves out the tools that are not chosen.
-    pub(crate) fn narrow(&self, tools: ToolRegistry) -> ToolRegistry {
-        self.select.iter().fold(tools, |tools, selector| tools.filtered(selector))
-    }
+/// Leaves out the tools that are not chosen.
+pub(crate) fn narrowed(tools: ToolRegistry, select: &[Selector]) -> ToolRegistry {
+    select.iter().fold(tools, |tools, selector| tools.filtered(selector))
 }

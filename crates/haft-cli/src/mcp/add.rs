@@ -4,7 +4,6 @@ use crate::exit::{Exit, UsageError};
 use crate::paint::{GOOD, NAME};
 use crate::small_file::text_of;
 use crate::timeline::visible;
-use crate::user_directories::POLICY_FILE;
 use anyhow::{Context as _, Result, bail};
 use haft::PrivateFiles;
 use haft::mcp::{ServerName, ServersFile};
@@ -42,8 +41,11 @@ pub(super) fn add(options: &AddOptions) -> Result<Exit> {
         let field = problem.field.as_deref().map(|field| format!("`{field}`: ")).unwrap_or_default();
         bail!(UsageError(format!("the server cannot be added: {field}{}", problem.message)));
     }
-    let directory = path.parent().context("a file is in a directory")?;
-    PrivateFiles::new(directory).write(POLICY_FILE, &text).map_err(unwritable)?;
+    // Where it is a link, what that leads to is written.
+    let written = path.canonicalize().unwrap_or_else(|_| path.clone());
+    let (directory, file) = written.parent().zip(written.file_name()).context("a file is in a directory")?;
+    let file = file.to_str().context("the name of the file is not UTF-8")?;
+    PrivateFiles::new(directory).write(file, &text).map_err(unwritable)?;
     anstream::println!("{GOOD}added{GOOD:#} {NAME}{name}{NAME:#} to {}", visible(&shown));
     anstream::println!("Try it with `haft mcp status {name}`; `haft mcp tools {name}` lists its tools.");
     Ok(Exit::Done)

@@ -1,6 +1,7 @@
 use super::arguments::CallOptions;
 use super::servers::Running;
 use crate::call::read_input;
+use crate::config::{Settings, narrowed};
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::policy_setup::PolicySetup;
@@ -23,6 +24,7 @@ async fn run(options: &CallOptions, running: &Running, input: serde_json::Value)
     let name = name_of(&listed, options, running)?;
     // Rules speak of the built-in tools, too.
     let tools = setup::registry(&running.workdir)?.merge(&listed, CollisionPolicy::KeepFirst)?;
+    let tools = narrowed(tools, &Settings::read(&running.workdir)?.select);
     let setup = PolicySetup::new(&running.workdir, options.workdir.as_deref(), &tools);
     let policy = setup.in_force(&options.policy)?;
     policy.print_notes();

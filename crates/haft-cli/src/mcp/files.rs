@@ -18,9 +18,13 @@ pub(super) struct McpFiles {
     pub(super) servers: Vec<Known>,
     /// What is wrong or odd in the files, for people.
     pub(super) notes: Vec<String>,
+    /// Which servers another takes the place of, for people.
+    pub(super) replaced: Vec<String>,
     /// The names of servers that something is wrong with.
     pub(super) refused: Vec<String>,
     pub(super) disabled: Vec<String>,
+    /// The names of servers of files that are trusted which are disabled or something is wrong with.
+    held: Vec<String>,
     /// The servers of files that are not trusted: whether they can be used is not known before.
     pub(super) untrusted: Vec<Untrusted>,
 }
@@ -74,8 +78,10 @@ impl McpFiles {
         let mut read = Self {
             servers: Vec::new(),
             notes: Vec::new(),
+            replaced: Vec::new(),
             refused: Vec::new(),
             disabled: Vec::new(),
+            held: Vec::new(),
             untrusted: Vec::new(),
         };
         for file in ConfigFiles::read(workdir)?.iter() {
@@ -104,7 +110,7 @@ impl McpFiles {
 
     /// Prints what is wrong or odd in the files.
     pub(super) fn print_notes(&self) {
-        for note in &self.notes {
+        for note in self.notes.iter().chain(&self.replaced) {
             anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(note));
         }
         for file in [FileKind::Haft, FileKind::McpJson] {
@@ -119,8 +125,9 @@ impl McpFiles {
     }
 
     fn take(&mut self, file: ServersFile, place: Place, kind: FileKind) {
-        // A name of the user's stays theirs although the server cannot be used now: rules may speak of it.
-        let taken: Vec<String> = self.disabled.iter().chain(&self.refused).cloned().collect();
+        // A name of the user's stays theirs although the server cannot be used now: rules may speak of it. What is not trusted
+        // takes no name from what is.
+        let taken = self.held.clone();
         if place == Place::Untrusted {
             let names = file.servers.iter().map(|server| server.name.to_string());
             let names = names.chain(file.refused.into_iter().map(|refused| refused.name));
@@ -133,16 +140,24 @@ impl McpFiles {
             // Where no variable is replaced, what is wrong would be told of variables that are not looked at.
             let problems = file.refused.iter().flat_map(|refused| &refused.problems);
             self.notes.extend(problems.chain(&file.warnings).map(ToString::to_string));
-            self.refused.extend(file.refused.into_iter().map(|refused| refused.name));
+            let refused: Vec<String> = file.refused.into_iter().map(|refused| refused.name).collect();
+            self.held.extend(file.disabled.iter().map(ToString::to_string).chain(refused.iter().cloned()));
+            self.refused.extend(refused);
         }
         self.disabled.extend(file.disabled.iter().map(ToString::to_string));
         for config in file.servers {
-            let is_taken = taken.iter().any(|name| name == config.name.as_str());
-            if is_taken || self.servers.iter().any(|known| known.config.name == config.name) {
-                let (name, file) = (&config.name, kind.name());
-                self.notes.push(format!("`{name}` of `{file}` is not used: there is a server of that name"));
-            } else {
-                self.servers.push(Known { config, place, file: kind });
+            let known = Known { config, place, file: kind };
+            let other = self.servers.iter_mut().find(|other| other.config.name == known.config.name);
+            match other {
+                Some(other) if other.place == Place::Untrusted && place != Place::Untrusted => *other = known,
+                None if !taken.iter().any(|name| name == known.config.name.as_str()) => {
+                    self.servers.push(known);
+                }
+                _ => {
+                    let (name, file) = (&known.config.name, kind.name());
+                    self.replaced
+                        .push(format!("`{name}` of `{file}` is not used: there is a server of that name"));
+                }
             }
         }
     }

@@ -14,10 +14,11 @@ pub(super) fn list(options: &ListOptions) -> Result<Exit> {
     let files = McpFiles::read(&workdir)?;
     if options.json {
         let servers: Vec<Value> = files.servers.iter().map(told).collect();
+        let notes: Vec<&String> = files.notes.iter().chain(&files.replaced).collect();
         let untrusted: Vec<&str> = files.untrusted.iter().map(|server| server.name.as_str()).collect();
         let list = json!({
             "servers": servers, "disabled": files.disabled, "refused": files.refused,
-            "untrusted": untrusted, "notes": files.notes,
+            "untrusted": untrusted, "notes": notes,
         });
         anstream::println!("{list:#}");
         return Ok(Exit::Done);

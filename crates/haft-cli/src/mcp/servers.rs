@@ -1,7 +1,7 @@
 use super::eras::EraFiles;
 use super::files::{Known, McpFiles, Untrusted, pins};
 use crate::exit::UsageError;
-use crate::setup;
+use crate::setup::{self, OpenedWorkdir};
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
 use haft::mcp::{CredentialFiles, McpServers, McpServersBuilder, Root};
@@ -25,7 +25,7 @@ impl Running {
 
     /// Sets servers up, all that may be started by default, and starts none.
     pub(super) fn configured(workdir: Option<&Path>, names: &[String]) -> Result<Self> {
-        let workdir = setup::workdir(workdir)?;
+        let workdir = OpenedWorkdir::of(workdir, Vec::new())?.workdir;
         let files = McpFiles::read(&workdir)?;
         files.print_notes();
         for name in names {

@@ -3,10 +3,12 @@ use super::chosen;
 use super::open::Opened;
 use super::report::{pairs, place};
 use crate::call::read_input;
+use crate::config::{Settings, narrowed};
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::policy_setup::PolicySetup;
 use crate::present::Present;
+use crate::setup::OpenedWorkdir;
 use crate::{outcome, setup};
 use anyhow::{Context as _, Result};
 use haft::{Batch, CollisionPolicy, LocalExecutor, Tool, ToolCall, ToolExecutor as _, ToolRegistry};
@@ -15,13 +17,14 @@ use std::sync::Arc;
 /// Calls an operation.
 pub(super) async fn call(options: CallOptions) -> Result<Exit> {
     let input = read_input(&options.input)?;
-    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let workdir = OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?.workdir;
     let chosen = ChosenOptions { server: options.server.clone(), ..ChosenOptions::default() };
     let (_, opened) = chosen::open(&workdir, &options.document, &chosen).await?;
     let tool = find(&opened, &options)?;
     let name = tool.spec().name().as_str().to_owned();
     // Rules speak of the built-in tools, too.
     let tools = setup::registry(&workdir)?.merge(&ToolRegistry::of([tool])?, CollisionPolicy::KeepFirst)?;
+    let tools = narrowed(tools, &Settings::read(&workdir)?.select);
     let policy = PolicySetup::new(&workdir, options.workdir.as_deref(), &tools).in_force(&options.policy)?;
     policy.print_notes();
     let present = Present::new(options.yes, &policy, &tools);

@@ -14,6 +14,8 @@ pub(super) struct OpenApiDocuments {
     pub(super) documents: Vec<Configured>,
     /// What is wrong or odd in the files, for people.
     pub(super) notes: Vec<String>,
+    /// Which documents another takes the place of, for people.
+    pub(super) replaced: Vec<String>,
     /// The names of documents that something is wrong with.
     pub(super) refused: Vec<String>,
     pub(super) disabled: Vec<String>,
@@ -32,9 +34,13 @@ impl OpenApiDocuments {
     pub(super) fn read(workdir: &Workdir) -> Result<Self> {
         let mut read = Self::default();
         for file in ConfigFiles::read(workdir)?.iter() {
-            let Tables { openapi } = file.parse()?;
-            for (name, value) in openapi {
-                read.take(&name, value, file);
+            match file.parse() {
+                Ok(Tables { openapi }) => {
+                    openapi.into_iter().for_each(|(name, value)| read.take(&name, value, file));
+                }
+                Err(error) if file.layer == Layer::User => return Err(error),
+                // A workspace must not keep the user from their own documents.
+                Err(error) => read.notes.push(error.to_string()),
             }
         }
         Ok(read)
@@ -42,7 +48,7 @@ impl OpenApiDocuments {
 
     /// Prints what is wrong or odd in the file.
     pub(super) fn print_notes(&self) {
-        for note in &self.notes {
+        for note in self.notes.iter().chain(&self.replaced) {
             anstream::eprintln!("{ASKS}note{ASKS:#}: {}", visible(note));
         }
         if !self.untrusted.is_empty() {
@@ -59,8 +65,8 @@ impl OpenApiDocuments {
     fn take(&mut self, name: &str, value: toml::Value, file: &ConfigFile) {
         let known = self.documents.iter().map(|known| &known.name).chain(&self.disabled).chain(&self.refused);
         if known.into_iter().any(|known| known == name) {
-            self.notes
-                .push(format!("`{name}` of `{}` is not used: you have a document of that name", file.name));
+            self.replaced
+                .push(format!("`{name}` of `{}` is not used: there is a document of that name", file.name));
             return;
         }
         if value.get("disabled") == Some(&toml::Value::Boolean(true)) {

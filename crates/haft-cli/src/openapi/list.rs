@@ -51,9 +51,10 @@ fn documents(options: &ListOptions) -> Result<Exit> {
             json!({ "name": document.name, "document": shown(&document.settings.document) })
         };
         let documents: Vec<Value> = file.documents.iter().map(told).collect();
+        let notes: Vec<&String> = file.notes.iter().chain(&file.replaced).collect();
         let list = json!({
             "documents": documents, "disabled": file.disabled, "refused": file.refused,
-            "untrusted": file.untrusted, "notes": file.notes,
+            "untrusted": file.untrusted, "notes": notes,
         });
         anstream::println!("{list:#}");
         return Ok(Exit::Done);
@@ -64,7 +65,8 @@ fn documents(options: &ListOptions) -> Result<Exit> {
         .chain(file.disabled.iter().chain(&file.untrusted).map(String::as_str))
         .map(str::len)
         .max()
-        .unwrap_or_default();
+        .unwrap_or_default()
+        .min(40);
     for document in &file.documents {
         let place = visible(shown(&document.settings.document));
         anstream::println!("{NAME}{:width$}{NAME:#}  {place}", document.name);

@@ -2,7 +2,7 @@ use super::arguments::CheckOptions;
 use crate::exit::{Exit, print_problems};
 use crate::paint::{GOOD, NAME, QUIET};
 use crate::policy_setup::{Files, PolicyOptions, PolicySetup};
-use crate::setup;
+use crate::setup::{self, OpenedWorkdir};
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::policy::{LoadedPolicy, PolicyFileError};
@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// Checks policy files one by one, and says what they come to.
 pub(super) fn check(options: &CheckOptions) -> Result<Exit> {
-    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let workdir = OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?.workdir;
     let tools = setup::registry_of_runs(&workdir)?;
     let setup = PolicySetup::new(&workdir, options.workdir.as_deref(), &tools);
     let mut exit = Exit::Done;

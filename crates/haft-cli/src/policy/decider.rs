@@ -1,5 +1,5 @@
 use crate::exit::UsageError;
-use crate::offered::named_tool;
+use crate::offered::NamedTools;
 use crate::policy_setup::PolicyInForce;
 use anyhow::Result;
 use haft::{
@@ -17,7 +17,7 @@ const SHELL: &str = "bash";
 
 /// Says what would be decided about calls, without running them.
 pub(super) struct Decider<'a> {
-    workdir: &'a Workdir,
+    named: NamedTools<'a>,
     tools: &'a ToolRegistry,
     policy: &'a Policy,
     mode: Mode,
@@ -62,7 +62,7 @@ impl<'a> Decider<'a> {
         let name: ToolName = "policy-explain".parse()?;
         let anonymous = ToolSpec::new(name, "Makes an access that is asked about.", Schema::empty());
         let (policy, mode) = (&in_force.loaded.policy, in_force.loaded.mode);
-        Ok(Self { workdir, tools, policy, mode, scope, anonymous })
+        Ok(Self { named: NamedTools::new(workdir), tools, policy, mode, scope, anonymous })
     }
 
     /// Decides about one line: a call if it is a JSON object with `tool` and `input`, and otherwise a shell command.
@@ -112,7 +112,7 @@ impl<'a> Decider<'a> {
     fn declared(&self, tool: &str, input: Value) -> (Decision, Vec<Explanation>, Option<String>) {
         let other = match self.tools.get(tool) {
             Some(_) => None,
-            None => named_tool(self.workdir, tool).and_then(|tool| ToolRegistry::of([tool]).ok()),
+            None => self.named.tool(tool).and_then(|tool| ToolRegistry::of([tool]).ok()),
         };
         match other.as_ref().unwrap_or(self.tools).declare(tool, input, &self.scope) {
             Ok(call) => {

@@ -4,7 +4,7 @@ use super::stream::stream;
 use crate::exit::{Exit, UsageError};
 use crate::paint::{ASKS, BAD, ERROR, GOOD, NAME, QUIET};
 use crate::policy_setup::{Files, PolicySetup};
-use crate::setup;
+use crate::setup::{self, OpenedWorkdir};
 use crate::timeline::visible;
 use anstyle::Style;
 use anyhow::Result;
@@ -12,7 +12,7 @@ use haft::{Decision, Explanation};
 
 /// Says what would be decided about a call, or about each line of standard input.
 pub(super) fn explain(options: &ExplainOptions) -> Result<Exit> {
-    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let workdir = OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?.workdir;
     let tools = setup::registry_of_runs(&workdir)?;
     let is_named = options.policy.policy.is_some() || options.policy.profile.is_some();
     let files = if is_named { Files::Named } else { Files::InForce };

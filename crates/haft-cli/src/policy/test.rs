@@ -2,14 +2,14 @@ use super::arguments::TestOptions;
 use crate::exit::{Exit, print_problem};
 use crate::paint::{ASKS, BAD, GOOD, NAME};
 use crate::policy_setup::{Files, PolicyOptions, PolicySetup};
-use crate::setup;
+use crate::setup::{self, OpenedWorkdir};
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::policy::{Problem, TestOutcome, TestReport};
 
 /// Runs the tests of policy files and prints each.
 pub(super) fn test(options: &TestOptions) -> Result<Exit> {
-    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let workdir = OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?.workdir;
     let tools = setup::registry_of_runs(&workdir)?;
     let setup = PolicySetup::new(&workdir, options.workdir.as_deref(), &tools);
     let mut counts = Counts::default();

@@ -1,4 +1,5 @@
 use super::arguments::TrustOptions;
+use crate::config::beside_policy;
 use crate::exit::{Exit, UsageError};
 use crate::paint::{GOOD, NAME};
 use crate::policy_setup::{PolicySetup, WorkspaceFile};
@@ -30,6 +31,13 @@ pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
         "{GOOD}trusted{GOOD:#} {NAME}{name}{NAME:#} as it is now; after a change it is not trusted again"
     );
     print_files(&file);
+    let beside = file.text().map(|text| beside_policy(&text)).unwrap_or_default();
+    if !beside.is_empty() {
+        anstream::println!("It also says, beside what may be done:");
+    }
+    for (key, value) in beside {
+        anstream::println!("  {} = {}", visible(&key), visible(&value));
+    }
     Ok(Exit::Done)
 }
 

@@ -321,13 +321,6 @@ fn all_that_is_wrong_is_told_with_its_place() {
     "#]],
     );
     wrong(
-        "[tools]\nselect = \"nothing\"\n",
-        expect![[r#"
-        stderr: error: `select` of `[tools]` chooses no tool; `haft tools` lists their names
-        exit 1
-    "#]],
-    );
-    wrong(
         "[tool]\nselect = \"grep\"\n",
         expect![[r#"
         stderr: error: `tool` is not a key of this file; write `tools`
@@ -401,6 +394,148 @@ fn all_that_is_wrong_is_told_with_its_place() {
         exit 2
     "#]],
     );
+}
+
+#[test]
+fn what_is_set_is_looked_at_without_being_used() {
+    let check_user = |text: &str, expected: Expect| check(&tree(text, ""), &["config", "check"], expected);
+    check_user(
+        "[tools]\nselect = \"@github\"\n",
+        expect![[r#"
+        ok  $XDG_CONFIG_HOME/haft/haft.toml
+        stderr: note: `select` of `[tools]` chooses none of haft's own tools; `haft tools` lists what is left
+        exit 0
+    "#]],
+    );
+    check_user(
+        "[workdir]\nroots = [\"gone:ro\"]\n",
+        expect![[r#"
+        stderr: error: `roots` of `[workdir]`: cannot work in `TREE/config/haft/gone`; name an existing directory with --root, or in `roots` of `haft.toml`: working directory `TREE/config/haft/gone` does not exist; create it or name another
+        exit 1
+    "#]],
+    );
+    check_user(
+        "[agent]\nheader = [\"Authorization Bearer hidden\"]\n",
+        expect![[r#"
+        stderr: error: TREE/config/haft/haft.toml:2:10: a header is its name, a colon and its value; write --header 'NAME: VALUE'
+        exit 1
+    "#]],
+    );
+    let tree = tree("[workdir]\nroots = [\"gone:ro\"]\n", "");
+    check(
+        &tree,
+        &["call", "list_files", "{}"],
+        expect![[r#"
+        stderr: error: cannot work in `TREE/config/haft/gone`; name an existing directory with --root, or in `roots` of `haft.toml`
+        stderr:   because: working directory `TREE/config/haft/gone` does not exist; create it or name another
+        exit 2
+    "#]],
+    );
+}
+
+#[test]
+fn a_file_that_is_not_trusted_is_in_nobodys_way() {
+    let name = "a".repeat(70_000);
+    let long = tree(
+        "[openapi.pets]\ndocument = \"pets.yaml\"\n",
+        &format!("[openapi.{name}]\ndocument = \"x\"\n\n[mcp.servers.{name}]\ncommand = \"x\"\n"),
+    );
+    for command in [["config", "show"], ["openapi", "list"], ["mcp", "list"]] {
+        let shown = as_user(&long, &command);
+        assert!(shown.ends_with("exit 0\n"), "{command:?}");
+    }
+    let broken = tree("[openapi.pets]\ndocument = \"pets.yaml\"\n", "openapi = 1\n");
+    check(
+        &broken,
+        &["openapi", "list"],
+        expect![[r#"
+        pets  pets.yaml
+        stderr: note: haft.toml:1:11: this is a number; write a table
+        exit 0
+    "#]],
+    );
+    let taken = tree("", "[mcp.servers.time]\ncommand = \"theirs\"\n")
+        .file("work/.mcp.json", r#"{"mcpServers":{"time":{"command":"mine"}}}"#);
+    as_user(&taken, &["mcp", "trust"]);
+    check(
+        &taken,
+        &["mcp", "list"],
+        expect![[r#"
+        time  mine  .mcp.json
+        stderr: note: the servers of `haft.toml` are not started before you trust it; look at it, then run `haft policy trust`
+        exit 0
+    "#]],
+    );
+}
+
+#[test]
+fn tools_are_left_out_wherever_they_are_called() {
+    let user = "[tools]\nselect = \"!mcp__*, !pets__*\"\n\n[openapi.pets]\ndocument = \"pets.yaml\"\n";
+    let tree = tree(user, "").file(
+        "config/haft/pets.yaml",
+        "openapi: 3.0.3\ninfo: { title: Pets, version: '1' }\nservers: [{ url: 'http://127.0.0.1:1' }]\n\
+         paths: { /pets: { get: { operationId: list, responses: { '200': { description: Pets. } } } } }\n",
+    );
+    check(
+        &tree,
+        &["openapi", "call", "pets", "list", "--input", "{}", "--yes"],
+        expect![[r#"
+        stderr: error: unknown tool: there is no tool `pets__list`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `outline`, `read_file`, `web_fetch` and `write_file`
+        exit 1
+    "#]],
+    );
+    check(
+        &tree,
+        &["call", "pets__list", "{}", "--yes"],
+        expect![[r#"
+        stderr: error: unknown tool: there is no tool `pets__list`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `outline`, `read_file`, `web_fetch` and `write_file`
+        exit 1
+    "#]],
+    );
+}
+
+#[test]
+fn a_policy_of_a_run_has_no_tables_of_others() {
+    let tree = tree("", "").file("work/ci.toml", "[tools]\nselect = \"!bash\"\n");
+    check(
+        &tree,
+        &["call", "list_files", "{}", "--policy", "ci.toml"],
+        expect![[r#"
+        stderr: error: `tools` is not a key of a policy file; write `include`, `profile`, `permissions`, `agents`, `limits`, `sandbox` or `test`
+        stderr:  --> TREE/work/ci.toml:1:2
+        stderr:   |
+        stderr: 1 | [tools]
+        stderr:   |  ^^^^^
+        stderr: 
+        stderr: Mend the policy, and try it with `haft policy check FILE`.
+        exit 2
+    "#]],
+    );
+    check(
+        &tree,
+        &["policy", "check", "ci.toml"],
+        expect![[r#"
+        ok  ci.toml: no tests
+            builds on no profile of its own; `read_only` holds unless another is named
+            mode default, sandbox off
+        exit 0
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_trusted_is_listed() {
+    let workspace =
+        "[mcp.servers.time]\ncommand = \"uvx\"\n\n[agent]\nbase_url = \"https://x.example/v1?k=hidden\"\n";
+    let trusted = as_user(&tree("", workspace), &["policy", "trust"]);
+    let beside = trusted.split_once("It also says").map(|(_, beside)| beside).unwrap_or_default();
+    expect![[r#"
+        , beside what may be done:
+          mcp.servers.time = uvx
+          agent.base_url = https://x.example/v1
+        exit 0
+    "#]]
+    .assert_eq(beside);
 }
 
 #[test]
