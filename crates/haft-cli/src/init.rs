@@ -66,7 +66,7 @@ pub(crate) fn init(options: &InitOptions) -> Result<Exit> {
 /// Trusts what was just written; it holds as far as it takes away where that cannot be remembered.
 fn trust(workdir: &Workdir, text: &str) {
     let trusted = setup::registry_of_runs(workdir).and_then(|tools| {
-        let setup = PolicySetup::new(workdir, None, &tools);
+        let setup = PolicySetup::new(workdir, Some(workdir.root_path()), &tools);
         let file = setup.look_at_workspace()?.context("the file is gone")?;
         anyhow::ensure!(
             file.text().as_deref() == Some(text),

@@ -1,4 +1,5 @@
 use super::arguments::ConfigOptions;
+use super::files::named;
 use super::{ConfigFiles, Settings, narrowed};
 use crate::exit::{Exit, print_problems};
 use crate::other_root::OtherRoot;
@@ -16,7 +17,9 @@ pub(super) fn check(options: &ConfigOptions) -> Result<Exit> {
     let workdir = setup::workdir(options.workdir.as_deref())?;
     let mut found = Findings::default();
     let tools = setup::registry_of_runs(&workdir)?;
-    match PolicySetup::new(&workdir, None, &tools).load(&PolicyOptions::default(), Files::InForce) {
+    match PolicySetup::new(&workdir, Some(named(&workdir)), &tools)
+        .load(&PolicyOptions::default(), Files::InForce)
+    {
         Ok(policy) => found.notes.extend(policy.notes()),
         Err(error) => found.refuse(error),
     }

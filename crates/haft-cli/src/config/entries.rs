@@ -137,7 +137,7 @@ fn ignored(key: &str, file: &ConfigFile, line: usize, notes: &[Note]) -> Option<
     if is_for_trusted {
         return Some("the file is not trusted".to_owned());
     }
-    let is_there = |note: &&Note| note.place().file() == file.name && note.place().line() as usize == line;
+    let is_there = |note: &&Note| note.place().file() == file.path && note.place().line() as usize == line;
     let text = notes.iter().find(is_there)?.text();
     Some(text.split_once("because ").map_or(text, |(_, reason)| reason).to_owned())
 }

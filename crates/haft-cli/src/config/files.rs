@@ -45,7 +45,7 @@ impl ConfigFiles {
         let mut files = Vec::new();
         files.extend(Self::of_user()?);
         let tools = ToolRegistry::new();
-        let setup = PolicySetup::new(workdir, None, &tools);
+        let setup = PolicySetup::new(workdir, Some(named(workdir)), &tools);
         // What is wrong with it as a policy is told where the policy is read.
         if let Some(workspace) = setup.look_at_workspace()?
             && let Some(text) = workspace.text()
@@ -80,4 +80,13 @@ impl ConfigFiles {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &ConfigFile> {
         self.files.iter()
     }
+}
+
+/// Names a directory for people, so that its files are found by it: nothing stands for the current one.
+pub(super) fn named(workdir: &Workdir) -> &Path {
+    let path = workdir.root_path();
+    let is_current = std::env::current_dir()
+        .and_then(|current| current.canonicalize())
+        .is_ok_and(|current| current == path);
+    if is_current { Path::new("") } else { path }
 }

@@ -1,5 +1,6 @@
 use super::arguments::ConfigOptions;
 use super::entries::{Entry, State, entries};
+use super::files::named;
 use super::{ConfigFiles, Layer, Settings};
 use crate::exit::Exit;
 use crate::paint::{ASKS, NAME, QUIET};
@@ -16,8 +17,9 @@ pub(super) fn show(options: &ConfigOptions) -> Result<Exit> {
     let tools = setup::registry_of_runs(&workdir)?;
     // What is wrong is an error here as it is wherever the files are used.
     Settings::read(&workdir)?;
-    let loaded =
-        PolicySetup::new(&workdir, None, &tools).load(&PolicyOptions::default(), Files::InForce)?.loaded;
+    let loaded = PolicySetup::new(&workdir, Some(named(&workdir)), &tools)
+        .load(&PolicyOptions::default(), Files::InForce)?
+        .loaded;
     let mut all = entries(files.iter(), &loaded.notes);
     let profile = loaded.profile.map_or("none".to_owned(), |profile| profile.to_string());
     for (key, value) in [

@@ -191,6 +191,21 @@ fn what_an_agent_did_in_a_place_of_its_own_goes_with_its_run() {
 }
 
 #[test]
+fn what_is_left_out_is_left_out_in_a_place_of_its_own_too() {
+    let session = r#"
+{"calls":[{"id":"c1","name":"delegate","input":{"tasks":[{"agent":"writer","task":"Write."}]}}]}
+{"run":"c1/0","calls":[{"id":"w1","name":"write_file","input":{"path":"a.txt","content":"a\n"}}]}
+{"run":"c1/0","text":"It cannot be written."}
+{"text":"Nothing is written."}
+"#;
+    let apart = WRITER.replace("tools: write_file", "isolation: copy");
+    let tree = tree().file("session/agents/writer.md", &apart).file("session/session.jsonl", session);
+    let tree = tree.file("work/haft.toml", "[tools]\nselect = \"!write_file\"\n");
+    let said = say(&tree, 0, &["run", "session", "--workdir", "work", "--yes"]);
+    assert!(said.contains("there is no tool `write_file`"), "{said}");
+}
+
+#[test]
 fn what_each_agent_does_is_shown_under_its_name() {
     let session = r#"
 {"calls":[{"id":"c1","name":"delegate","input":{"tasks":[{"agent":"writer","task":"Write a."},{"agent":"writer","task":"Write b."}]}}]}
