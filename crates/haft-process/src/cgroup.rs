@@ -36,7 +36,7 @@ const YOUNG: Duration = Duration::from_secs(2);
 /// How long after the end of a host is waited for what it has left for its end, which asks before it kills.
 const LAST_GRACE: Duration = Duration::from_secs(2);
 
-/// How often it may be that no process can be put into a group, before it is not tried any more.
+/// How often in a row it may be that no process can be put into a group, before it is not tried any more.
 const MOST_REFUSALS: u32 = 4;
 
 /// How many bytes are read of `cgroup.events`, which has two short lines.
@@ -95,6 +95,13 @@ impl Group {
 
     fn is_spent(&self) -> bool {
         self.is_spent.load(Ordering::Relaxed)
+    }
+
+    /// Takes note that a process was put into it.
+    pub(crate) fn accepts(&self) {
+        if let Some(home) = home() {
+            home.refusals.store(0, Ordering::Relaxed);
+        }
     }
 
     /// Takes note that no process could be put into it.

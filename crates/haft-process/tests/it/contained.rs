@@ -230,3 +230,36 @@ async fn ends_what_is_in_a_group_below_its_own() {
     tree.let_go();
     assert!(!trees::is_inhabited(&directory));
 }
+
+#[tokio::test]
+async fn what_waits_for_the_end_of_a_host_inside_does_not_count_and_ends_all_the_same() {
+    if writable_place().is_none() {
+        return;
+    }
+    let directory = TempDir::new().unwrap();
+    let text = "(env -i setsid sh -c ': > ready; read -r _ < fifo; :' haft-lifeline &); until [ -e ready ]; do :; done";
+    let made = Command::new("mkfifo").arg(directory.path().join("fifo")).status().unwrap();
+    assert!(made.success());
+    let mut tree = trees::start(text, &directory).await;
+    tree.exited().await;
+    tree.reap();
+    assert!(trees::is_inhabited(&directory));
+    assert_eq!(tree.alive().await, []);
+    assert!(tree.are_gone(Duration::ZERO).await);
+    tree.let_go();
+    trees::until(|| !trees::is_inhabited(&directory)).await;
+}
+
+#[tokio::test]
+async fn programs_that_cannot_be_executed_are_no_reason_to_have_no_group() {
+    if writable_place().is_none() {
+        return;
+    }
+    let directory = TempDir::new().unwrap();
+    for _ in 0..10 {
+        let bare = Program::new("true").directory(directory.path());
+        ProcessTree::start(bare, &Environment::minimal()).unwrap_err();
+    }
+    let tree = ProcessTree::start(Program::new("/bin/true"), &Environment::minimal()).unwrap();
+    assert!(tree.is_contained());
+}
