@@ -97,8 +97,8 @@ impl Group {
         self.is_spent.load(Ordering::Relaxed)
     }
 
-    /// Takes note that a process was put into it.
-    pub(crate) fn accepts(&self) {
+    /// Takes note that a process was put into one.
+    pub(crate) fn has_accepted() {
         if let Some(home) = home() {
             home.refusals.store(0, Ordering::Relaxed);
         }

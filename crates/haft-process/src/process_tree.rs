@@ -87,7 +87,9 @@ impl ProcessTree {
             let group = Group::take();
             match spawning::spawn(&program, &variables, group.as_ref().map(|group| group.as_fd())) {
                 Ok(leader) => {
-                    group.iter().for_each(|group| group.accepts());
+                    if group.is_some() {
+                        Group::has_accepted();
+                    }
                     Ok((leader, group))
                 }
                 Err(NotStarted::Failed(error)) => Err(error),
