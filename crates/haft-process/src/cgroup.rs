@@ -16,7 +16,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{Access, FlockOperation, Mode, OFlags, access, flock, open, openat};
 use rustix::process::Pid;
@@ -30,7 +30,13 @@ const PREFIX: &str = "haft-";
 const MOST_REMOVALS: u32 = 200;
 const REMOVE_AGAIN: Duration = Duration::from_millis(5);
 
-/// How often it may be that no process can be put into a group, before it is not tried any more.
+/// For how long after the start of a host its directory may not be locked yet.
+const YOUNG: Duration = Duration::from_secs(2);
+
+/// How long after the end of a host is waited for what it has left for its end, which asks before it kills.
+const LAST_GRACE: Duration = Duration::from_secs(2);
+
+/// How often in a row it may be that no process can be put into a group, before it is not tried any more.
 const MOST_REFUSALS: u32 = 4;
 
 /// How many bytes are read of `cgroup.events`, which has two short lines.
@@ -89,6 +95,13 @@ impl Group {
 
     fn is_spent(&self) -> bool {
         self.is_spent.load(Ordering::Relaxed)
+    }
+
+    /// Takes note that a process was put into one.
+    pub(crate) fn has_accepted() {
+        if let Some(home) = home() {
+            home.refusals.store(0, Ordering::Relaxed);
+        }
     }
 
     /// Takes note that no process could be put into it.
@@ -223,27 +236,41 @@ fn remove(directory: &Path) -> bool {
     fs::remove_dir(directory).is_ok()
 }
 
+/// Finds the directories of hosts that are gone, and locks them.
+///
+/// One that was made just now is passed over: its host may be about to lock it.
+fn left_behind(place: &Path) -> Vec<(PathBuf, OwnedFd)> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let is_old = |directory: &PathBuf| {
+        let name = directory.file_name().and_then(OsStr::to_str);
+        let began = name.and_then(|name| Marker::began(name.strip_prefix(PREFIX)?));
+        began.and_then(|began| now.checked_sub(began)).is_some_and(|age| age >= YOUNG)
+    };
+    let old = groups_below(place).filter(is_old);
+    let left = old.filter_map(|directory| {
+        let lock = open_directory(&directory).ok()?;
+        flock(&lock, FlockOperation::NonBlockingLockExclusive).ok()?;
+        Some((directory, lock))
+    });
+    left.collect()
+}
+
 /// Kills and removes what hosts have left that are gone, beside what else this process does.
 fn sweep(place: &Path) {
-    let left: Vec<(PathBuf, OwnedFd)> = groups_below(place)
-        .filter(|directory| {
-            directory.file_name().is_some_and(|name| name.as_bytes().starts_with(PREFIX.as_bytes()))
-        })
-        .filter_map(|directory| {
-            let lock = open_directory(&directory).ok()?;
-            flock(&lock, FlockOperation::NonBlockingLockExclusive).ok()?;
-            Some((directory, lock))
-        })
-        .collect();
+    let left = left_behind(place);
     if left.is_empty() {
         return;
     }
     // If there cannot be another thread, the next host does it.
     let _ = thread::Builder::new().name("haft-sweeper".to_owned()).spawn(move || {
+        thread::sleep(LAST_GRACE);
         for (directory, _lock) in left {
+            if !directory.exists() {
+                continue;
+            }
             kill(&directory);
             for _ in 0..MOST_REMOVALS {
-                if remove(&directory) {
+                if remove(&directory) || !directory.exists() {
                     break;
                 }
                 thread::sleep(REMOVE_AGAIN);

@@ -12,8 +12,8 @@
 //!
 //! On Linux on x86-64, [`ProcessTree::start`] makes the new process with `clone3`: it shares the host's memory until its
 //! program is executed, as with `posix_spawn`, starts a session, and is in its control group from its first moment on. So the
-//! cost does not grow with the memory of the host, of which `fork` would copy the tables: some 80 ms for 1 GiB. No
-//! descriptor but the standard ones reaches the program, whoever left it open. Elsewhere, where the kernel refuses that, and
+//! cost does not grow with the memory of the host, of which `fork` would copy the tables: some 80 ms for 1 GiB. From
+//! Linux 5.11 on no descriptor but the standard ones reaches the program, whoever left it open. Elsewhere, where the kernel refuses that, and
 //! for a command that does more before its program is executed ([`ProcessTree::spawn`], as in a sandbox, and
 //! [`ProcessTree::spawn_in_terminal`]), the standard library's `fork` is used, without a control group.
 //!
@@ -23,8 +23,8 @@
 //! each process passes on to those it starts. The last two need Linux and its `/proc`; elsewhere there is the group
 //! alone.
 //!
-//! Where Linux has cgroup v2 (5.14 or later) and the host may make groups below its own place, as under root, in most
-//! containers and in a unit with `Delegate=yes`, a tree that was started by [`ProcessTree::start`] is in a group of its own
+//! Where Linux has cgroup v2 (5.14 or later) and the host may make groups below its own place, as root where the mount may
+//! be written (in containers by default it may not) and in a unit with `Delegate=yes`, a tree that was started by [`ProcessTree::start`] is in a group of its own
 //! besides: `haft-…/N` below that place, wherever `/proc` says that it is. Then processes are found whatever they leave and
 //! clear, and are killed together (`cgroup.kill`), so that none escapes by starting another. Who was moved to another group,
 //! as by `sudo` where that begins a session of systemd's, is found by the other signs. No controller is enabled. It is looked

@@ -1,3 +1,4 @@
+use std::fs;
 use std::io::{self, PipeWriter};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -57,6 +58,9 @@ while [ -d "$2" ] && [ "$rounds" -lt 200 ]; do
 done
 "#;
 
+/// What it is called.
+const NAME: &str = "haft-lifeline";
+
 /// The one of this process, once it was needed.
 static LIFELINE: Mutex<Option<Lifeline>> = Mutex::new(None);
 
@@ -83,11 +87,18 @@ pub(crate) fn hold() {
     }
 }
 
+/// Tells whether a process, by where the system shows it, is what waits for the end of a host, or is called like that.
+pub(crate) fn is_one(process: &Path) -> bool {
+    // The shell, `-c`, the script, its name.
+    let words = fs::read(process.join("cmdline")).unwrap_or_default();
+    words.split(|byte| *byte == 0).nth(3) == Some(NAME.as_bytes())
+}
+
 impl Lifeline {
     fn start() -> io::Result<Self> {
         let (read, held) = io::pipe()?;
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", SCRIPT, "haft-lifeline", Marker::host()]);
+        command.args(["-c", SCRIPT, NAME, Marker::host()]);
         command.arg(cgroup::directory().unwrap_or(Path::new("")));
         // It keeps nothing of this process from ending: no directory, no terminal, no output.
         command.current_dir("/").env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");

@@ -1,7 +1,7 @@
 use std::ffi::{OsStr, OsString};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Marks the processes of one call in their environment, which they pass on to whatever they start.
 ///
@@ -28,6 +28,17 @@ impl Marker {
             format!("{:x}-{:x}", std::process::id(), now.as_nanos())
         });
         &HOST
+    }
+
+    /// When the host was started whose marks begin so, since the beginning of 1970; `None` if no mark begins so.
+    pub(crate) fn began(host: &str) -> Option<Duration> {
+        let (process, nanoseconds) = host.split_once('-')?;
+        let is_number =
+            |part: &str| part.bytes().all(|digit| digit.is_ascii_digit() || (b'a'..=b'f').contains(&digit));
+        if process.is_empty() || !is_number(process) || !is_number(nanoseconds) {
+            return None;
+        }
+        u64::from_str_radix(nanoseconds, 16).ok().map(Duration::from_nanos)
     }
 
     /// The value of the variable for this call, inside the call that the host itself is part of.

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use process_wrap::std::{CommandWrap, ProcessSession};
+use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, waitid, waitpid};
 use tokio::signal::unix::{self, SignalKind};
 use tokio::time::Instant;
@@ -85,7 +86,12 @@ impl ProcessTree {
         Self::start_by(environment, |variables| {
             let group = Group::take();
             match spawning::spawn(&program, &variables, group.as_ref().map(|group| group.as_fd())) {
-                Ok(leader) => Ok((leader, group)),
+                Ok(leader) => {
+                    if group.is_some() {
+                        Group::has_accepted();
+                    }
+                    Ok((leader, group))
+                }
                 Err(NotStarted::Failed(error)) => Err(error),
                 Err(NotStarted::Unable) => {
                     if let Some(group) = group {
@@ -197,7 +203,9 @@ impl ProcessTree {
         if has_exited && survivors::are_gone_at_a_glance(&self.sought()) {
             return true;
         }
-        self.wait_for_end(self.survivors().await, within).await.is_empty()
+        let survivors = self.wait_for_end(self.survivors().await, within).await;
+        survivors.kill_uncounted();
+        survivors.is_empty()
     }
 
     /// Lists the processes that are alive, as far as they are known one by one: without `/proc` they are not.
@@ -236,6 +244,7 @@ impl ProcessTree {
         // Repeated, because a process may have forked between the look and the signal.
         for _ in 0..KILLS {
             if survivors.is_empty() {
+                survivors.kill_uncounted();
                 return;
             }
             survivors.signal(Signal::KILL);
@@ -300,7 +309,7 @@ impl Drop for ProcessTree {
                 thread::sleep(LOOK_AGAIN);
             }
             if is_unreaped {
-                let _ = waitpid(Some(sought.leader), WaitOptions::empty());
+                let _ = retry_on_intr(|| waitpid(Some(sought.leader), WaitOptions::empty()));
             }
         });
     }

@@ -1,7 +1,8 @@
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Says which program is started and what it is given, besides its environment.
@@ -39,8 +40,11 @@ impl Program {
     /// Names the program by its path, which is relative to the directory it runs in if it is not absolute; it is not looked
     /// for elsewhere ([`Environment::find_program`](crate::Environment::find_program) does that).
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        let streams = [None, None, None];
-        Self { path: path.into(), name: None, arguments: Vec::new(), directory: None, streams }
+        let (path, streams) = (path.into(), [None, None, None]);
+        let is_bare = !path.as_os_str().is_empty() && !path.as_os_str().as_bytes().contains(&b'/');
+        // A bare name would be looked for in the directories of `PATH`.
+        let path = if is_bare { Path::new(".").join(path) } else { path };
+        Self { path, name: None, arguments: Vec::new(), directory: None, streams }
     }
 
     /// Sets what the program is told that it is called, instead of its path.

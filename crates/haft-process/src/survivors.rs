@@ -41,11 +41,20 @@ pub(crate) struct Survivors {
     others: Vec<Pid>,
     /// The control group, if it has a living member.
     control_group: Option<Arc<Group>>,
+    /// The control group, if it has living members that do not count.
+    uncounted: Option<Arc<Group>>,
 }
 
 impl Survivors {
     pub(crate) fn is_empty(&self) -> bool {
         self.group.is_none() && self.others.is_empty() && self.control_group.is_none()
+    }
+
+    /// Kills who does not count once nobody is left who does.
+    pub(crate) fn kill_uncounted(&self) {
+        if let Some(group) = self.uncounted.as_ref().filter(|_| self.is_empty()) {
+            group.kill();
+        }
     }
 
     /// Names those that are known one by one; one that has ended meanwhile is left out.

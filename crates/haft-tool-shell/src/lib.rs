@@ -33,7 +33,7 @@
 //! # Its end
 //!
 //! The script is over when the process that was started is. Output is then still taken until it is quiet for 100 ms, and
-//! for 1.5 s at most. What is left in the background goes on as one of the [`Jobs`], or, where there are none, is
+//! for 1.2 s at most. What is left in the background goes on as one of the [`Jobs`], or, where there are none, is
 //! told to end (`SIGTERM`), and killed 200 ms later. After a timeout
 //! or a cancellation this happens to everything at once, with 500 ms to clean up. If the call's future is dropped,
 //! everything is killed without warning.

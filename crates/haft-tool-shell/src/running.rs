@@ -22,7 +22,7 @@ use crate::terminal_end::TerminalEnd;
 
 /// How long output is waited for after the script has ended, at most; with the time that ending what is left takes, a call
 /// is back within 2 s.
-pub(crate) const DRAIN: Duration = Duration::from_millis(1_500);
+pub(crate) const DRAIN: Duration = Duration::from_millis(1_200);
 
 /// How long output is waited for after everything was ended, at most.
 const LAST_DRAIN: Duration = Duration::from_millis(500);

@@ -19,7 +19,7 @@ use std::os::fd::{AsFd as _, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::ptr;
 
-use rustix::io::{Errno, fcntl_dupfd_cloexec};
+use rustix::io::{Errno, fcntl_dupfd_cloexec, retry_on_intr};
 use rustix::process::{Pid, WaitOptions, waitpid};
 
 use super::NotStarted;
@@ -84,10 +84,6 @@ pub(crate) fn spawn(
     cgroup: Option<BorrowedFd<'_>>,
 ) -> Result<Pid, NotStarted> {
     let path = c_string(program.path.as_os_str())?;
-    if !path.to_bytes().contains(&b'/') {
-        // It would have to be looked for.
-        return Err(NotStarted::Unable);
-    }
     let name = program.name.as_deref().map(c_string).transpose()?;
     let directory =
         program.directory.as_ref().map(|directory| c_string(directory.as_os_str())).transpose()?;
@@ -115,7 +111,7 @@ pub(crate) fn spawn(
         return Ok(pid);
     }
     // It has ended already, and left only its number.
-    let _ = waitpid(Some(pid), WaitOptions::empty());
+    let _ = retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty()));
     Err(match child.error {
         // Linux as of 6.18 kills what is put into a group if the processes of either group were killed together before.
         NOT_BEGUN => NotStarted::Unable,

@@ -7,6 +7,8 @@ use std::time::Duration;
 use rustix::process::{Pid, test_kill_process_group};
 
 use super::{Sought, Survivors};
+use crate::cgroup::Group;
+use crate::lifeline;
 use crate::marker::Marker;
 
 /// For how long after the start of a call the numbers of its processes are known to lie behind its leader's: within this
@@ -34,21 +36,48 @@ const READ_AGAIN: Duration = Duration::from_micros(100);
 ///
 /// For a call that was short, which is where it would be felt, only the processes that came after its leader are looked
 /// at; for others every process of the system, which takes some 10 µs each and is little beside such a call. Blocks. A
-/// process that left the session and cleared its environment as well is found in the control group alone.
+/// process that left the session and cleared its environment as well is found in the control group alone. What waits there for
+/// the end of a host that a process of the call was is none of them, nor is what it starts.
 pub(crate) fn find(sought: &Sought) -> Survivors {
     let mut survivors = find_in_system(sought);
     if let Some(group) = &sought.group {
-        let in_group = group.processes().into_iter().filter(|process| {
-            let is_known = survivors.members.contains(process) || survivors.others.contains(process);
-            !is_known && Status::read(&place_of(process.as_raw_pid())).is_some_and(|status| !status.is_dead)
-        });
-        let in_group: Vec<Pid> = in_group.collect();
-        survivors.others.extend(in_group);
+        add_members(&mut survivors, group);
         if !survivors.is_empty() {
             survivors.control_group = Some(Arc::clone(group));
         }
     }
     survivors
+}
+
+/// Adds the members of a control group.
+///
+/// One that starts another and ends can do both between being listed and being looked at. So where all have ended, they are
+/// listed again, until nobody has come.
+fn add_members(survivors: &mut Survivors, group: &Arc<Group>) {
+    // Numbers of another namespace say nothing here.
+    let is_told = is_of_this_namespace();
+    let mut before = Vec::new();
+    for _ in 0..MOST_READS {
+        let listed = group.processes();
+        for process in &listed {
+            if survivors.members.contains(process) || survivors.others.contains(process) {
+                continue;
+            }
+            match Status::read(&place_of(process.as_raw_pid())).filter(|_| is_told) {
+                Some(status) if status.is_dead => {}
+                Some(status) if lifeline::is_one(&place_of(status.session)) => {
+                    survivors.uncounted = Some(Arc::clone(group));
+                }
+                None if is_told => {}
+                _ => survivors.others.push(*process),
+            }
+        }
+        if !survivors.is_empty() || listed.iter().all(|process| before.contains(process)) {
+            return;
+        }
+        before = listed;
+        thread::sleep(READ_AGAIN);
+    }
 }
 
 /// Tells that nobody is alive, where that can be told at once: the leader has ended, and hardly a process came after it.

@@ -18,6 +18,9 @@ const ESCAPES: [&str; 3] = [
     "env -i setsid sh -c \"trap '' TERM HUP; (: > ready; sleep 60; sleep 60) &\"",
 ];
 
+/// How old a directory has to be to be taken for one that was left.
+const YOUNG: Duration = Duration::from_secs(2);
+
 /// How long after the end somebody may be alive.
 const MOST: Duration = Duration::from_secs(3);
 
@@ -123,26 +126,33 @@ fn nothing_that_cleared_its_environment_outlives_a_host_that_is_killed() {
 #[test]
 fn what_a_host_has_left_ends_with_the_start_of_the_next() {
     let Some(place) = writable_place() else { return };
+    // Of its own, so that no host of another test comes before.
+    let group = place.join(format!("left-{}", std::process::id()));
+    fs::create_dir(&group).unwrap();
     let directory = TempDir::new().unwrap();
-    let mut host = lifeline::start(&format!("({} &); sleep 1000", ESCAPES[0]), &directory);
+    let mut host = lifeline::start_in(&group, &format!("({} &); sleep 1000", ESCAPES[0]), &directory);
+    let began = Instant::now();
     // So nobody is told of the end of the host.
     kill_lifeline_of(&host);
     host.kill().unwrap();
     host.wait().unwrap();
     assert!(!lifeline::inhabitants(directory.path()).is_empty());
-    assert_eq!(directories_of(host.id(), &place).len(), 1);
+    assert_eq!(directories_of(host.id(), &group).len(), 1);
+    // What looks as if it had just begun is left alone.
+    lifeline::until(lifeline::SOON, || began.elapsed() > YOUNG);
     let other = TempDir::new().unwrap();
-    let mut next = lifeline::start(": > ready; sleep 1000", &other);
+    let mut next = lifeline::start_in(&group, ": > ready; sleep 1000", &other);
     lifeline::until(lifeline::SOON, || lifeline::inhabitants(directory.path()).is_empty());
-    lifeline::until(lifeline::SOON, || directories_of(host.id(), &place).is_empty());
-    // Who lives is left alone.
-    let mut third = lifeline::start(": > ready; sleep 1000", &directory_for_one_more(&other));
+    lifeline::until(lifeline::SOON, || directories_of(host.id(), &group).is_empty());
+    // Who lives is left alone, and by now the next is as old.
+    let mut third = lifeline::start_in(&group, ": > ready; sleep 1000", &directory_for_one_more(&other));
     assert!(!lifeline::inhabitants(other.path()).is_empty());
     for host in [&mut next, &mut third] {
         host.kill().unwrap();
         host.wait().unwrap();
-        lifeline::until(lifeline::SOON, || directories_of(host.id(), &place).is_empty());
+        lifeline::until(lifeline::SOON, || directories_of(host.id(), &group).is_empty());
     }
+    lifeline::until(lifeline::SOON, || fs::remove_dir(&group).is_ok());
 }
 
 #[test]
@@ -191,9 +201,10 @@ async fn ends_what_is_another_process_whenever_it_is_looked_at() {
     let directory = TempDir::new().unwrap();
     let text = "exec env -i setsid sh -c 'trap \"\" TERM; : > ready; flee() { flee & }; flee'";
     let mut tree = trees::start(text, &directory).await;
+    assert!(tree.is_contained());
     let before = Instant::now();
     tree.end(Duration::from_millis(50)).await;
-    assert!(before.elapsed() < MOST);
+    assert!(before.elapsed() < lifeline::SOON);
     assert!(tree.are_gone(Duration::ZERO).await);
     tree.reap();
     tree.let_go();
@@ -218,4 +229,37 @@ async fn ends_what_is_in_a_group_below_its_own() {
     tree.reap();
     tree.let_go();
     assert!(!trees::is_inhabited(&directory));
+}
+
+#[tokio::test]
+async fn what_waits_for_the_end_of_a_host_inside_does_not_count_and_ends_all_the_same() {
+    if writable_place().is_none() {
+        return;
+    }
+    let directory = TempDir::new().unwrap();
+    let text = "(env -i setsid sh -c ': > ready; read -r _ < fifo; :' haft-lifeline &); until [ -e ready ]; do :; done";
+    let made = Command::new("mkfifo").arg(directory.path().join("fifo")).status().unwrap();
+    assert!(made.success());
+    let mut tree = trees::start(text, &directory).await;
+    tree.exited().await;
+    tree.reap();
+    assert!(trees::is_inhabited(&directory));
+    assert_eq!(tree.alive().await, []);
+    assert!(tree.are_gone(Duration::ZERO).await);
+    tree.let_go();
+    trees::until(|| !trees::is_inhabited(&directory)).await;
+}
+
+#[tokio::test]
+async fn programs_that_cannot_be_executed_are_no_reason_to_have_no_group() {
+    if writable_place().is_none() {
+        return;
+    }
+    let directory = TempDir::new().unwrap();
+    for _ in 0..10 {
+        let bare = Program::new("true").directory(directory.path());
+        ProcessTree::start(bare, &Environment::minimal()).unwrap_err();
+    }
+    let tree = ProcessTree::start(Program::new("/bin/true"), &Environment::minimal()).unwrap();
+    assert!(tree.is_contained());
 }

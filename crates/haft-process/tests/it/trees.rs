@@ -216,3 +216,18 @@ async fn says_why_a_command_was_not_started() {
     let refused = ProcessTree::start(too_much, &Environment::minimal()).unwrap_err();
     assert_eq!(refused.kind(), io::ErrorKind::ArgumentListTooLong);
 }
+
+#[tokio::test]
+async fn a_bare_name_is_that_of_a_file_in_the_directory() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let directory = TempDir::new().unwrap();
+    let program = || Program::new("true").directory(directory.path());
+    let missing = ProcessTree::start(program(), &Environment::minimal()).unwrap_err();
+    assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+    let file = directory.path().join("true");
+    fs::write(&file, "#!/bin/sh\nexit 7\n").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut tree = ProcessTree::start(program(), &Environment::minimal()).unwrap();
+    tree.exited().await;
+    assert_eq!(tree.reap().and_then(|status| status.code()), Some(7));
+}

@@ -78,6 +78,13 @@ impl Analysis<'_> {
                     self.names(&name.text, arguments);
                 }
             }
+            // Words with a `%` become the numbers of jobs before the command is read.
+            "jobs"
+                if arguments.iter().any(|word| word.text.starts_with("-") && word.text.contains('x'))
+                    && arguments.iter().any(|word| !word.is_literal || word.text.starts_with('%')) =>
+            {
+                self.opaque(format!("which command `{}` runs", super::canonical(words)));
+            }
             "test" | "[" => {
                 let mut pairs = arguments.windows(2);
                 if pairs.any(|pair| matches!(pair[0].text.as_str(), "-v" | "-R") && !is_name(&pair[1])) {

@@ -48,8 +48,10 @@ impl Analysis<'_> {
 
     /// Reads what may run several times, each time in the directory in which the last time ended.
     fn again(&mut self, read: impl FnOnce(&mut Self) -> Read) -> Read {
-        let current = self.current.clone();
+        let (current, constants) = (self.current.clone(), self.constants.len());
         read(self)?;
+        // What becomes a constant may have been set before in the text, and is set after it the next time.
+        self.leaves |= self.constants.len() > constants;
         if self.current != current {
             self.current = Current::Unknown;
             self.opaque("a loop changes the directory");

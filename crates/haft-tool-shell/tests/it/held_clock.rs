@@ -8,15 +8,16 @@ use tokio::task::spawn_blocking;
 /// How far the clock is moved at once.
 const STEP: Duration = Duration::from_millis(20);
 
-/// How long the world is given for each time.
-const PAUSE: Duration = Duration::from_millis(5);
+/// How long the world is given for each time: the clock goes no faster than that of the world.
+const PAUSE: Duration = STEP;
 
 /// How long something may take by the clock of the world, on a machine that is busy.
 const MOST: Duration = Duration::from_mins(1);
 
 /// The clock of a runtime, which stands still unless it is moved.
 ///
-/// What is waited for by it, and nothing else, shows in how far it had to be moved. How busy the machine is does not.
+/// What is waited for by it shows in how far it had to be moved. What a machine that is busy takes for other work counts as
+/// well, but only once that is more than a pause for each step.
 pub(crate) struct HeldClock {
     /// While there is work that blocks, a runtime does not move its clock by itself.
     _holds: Sender<()>,

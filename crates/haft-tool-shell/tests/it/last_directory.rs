@@ -93,7 +93,7 @@ fn where_bash_ends(root: &Path, script: &str) -> String {
 }
 
 /// What can end a script, or what stands behind it on its line, before it comes to its end, and what moves it by the way.
-const MAY_END: [&str; 46] = [
+const MAY_END: [&str; 47] = [
     "echo ${X:?}",
     "echo ${X?is not set}",
     "echo \"${X:-${Y:?}}\"",
@@ -131,6 +131,7 @@ const MAY_END: [&str; 46] = [
     "declare -r x=1; x=(2)",
     "readonly -a x=(1); x[2]=3",
     "y=1; readonly x y; z=1 y=2",
+    "for i in 1 2; do x=$i; readonly x; done",
     "jobs -x cd ../b",
     "command cd ../b",
     "builtin cd ../b",
