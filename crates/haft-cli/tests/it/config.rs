@@ -528,12 +528,19 @@ fn the_file_is_that_of_the_directory_that_is_worked_in() {
     let tree = tree("", "[tools]\nselect = \"!read_file\"\n")
         .file("other/haft.toml", "[tools]\nselect = \"!grep\"\n");
     let other = ["call", "grep", r#"{"pattern":"far"}"#, "--workdir", "../other"];
-    check(&tree, &other, expect![[r#"
+    check(
+        &tree,
+        &other,
+        expect![[r#"
         stderr: note: ../other/haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
         stderr: error: unknown tool: there is no tool `grep`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `list_files`, `outline`, `read_file`, `web_fetch` and `write_file`
         exit 1
-    "#]]);
-    check(&tree, &["config", "show", "--workdir", "../other"], expect![[r#"
+    "#]],
+    );
+    check(
+        &tree,
+        &["config", "show", "--workdir", "../other"],
+        expect![[r#"
         haft.toml  the workspace's, not trusted: it only takes away; see `haft policy trust`
 
         profile           read_only  built in
@@ -541,13 +548,21 @@ fn the_file_is_that_of_the_directory_that_is_worked_in() {
         sandbox.mode      off        built in
         tools.select      !grep      haft.toml:2
         exit 0
-    "#]]);
-    check(&tree, &["config", "check", "--workdir", "../other"], expect![[r#"
+    "#]],
+    );
+    check(
+        &tree,
+        &["config", "check", "--workdir", "../other"],
+        expect![[r#"
         ok  haft.toml
         stderr: note: TREE/other/haft.toml is not trusted, so it only takes away; look at it, then say `haft policy trust`
         exit 0
-    "#]]);
-    check(&tree, &["init", "--workdir", "../state"], expect![[r#"
+    "#]],
+    );
+    check(
+        &tree,
+        &["init", "--workdir", "../state"],
+        expect![[r#"
         wrote ../state/haft.toml for a directory in which no language was recognised
         It is trusted as it is now; after a change, say `haft policy trust`.
 
@@ -556,11 +571,16 @@ fn the_file_is_that_of_the_directory_that_is_worked_in() {
           haft policy explain 'git status'
           haft serve --print-config claude-code
         exit 0
-    "#]]);
-    check(&tree, &["config", "check", "--workdir", "../state"], expect![[r#"
+    "#]],
+    );
+    check(
+        &tree,
+        &["config", "check", "--workdir", "../state"],
+        expect![[r#"
         ok  haft.toml
         exit 0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

@@ -67,7 +67,6 @@ fn the_directory_of_this_host_is_that_of_one() {
 }
 
 /// Takes a group, or says that the test is skipped.
-#[expect(clippy::print_stderr, reason = "who reads that a test passed has to know that it was none")]
 fn take() -> Option<Arc<Group>> {
     let taken = Group::take();
     if taken.is_none() {

@@ -80,7 +80,7 @@ impl Analysis<'_> {
             }
             // Words with a `%` become the numbers of jobs before the command is read.
             "jobs"
-                if arguments.iter().any(|word| word.text.starts_with("-") && word.text.contains('x'))
+                if arguments.iter().any(|word| word.text.starts_with('-') && word.text.contains('x'))
                     && arguments.iter().any(|word| !word.is_literal || word.text.starts_with('%')) =>
             {
                 self.opaque(format!("which command `{}` runs", super::canonical(words)));
