@@ -13,10 +13,12 @@ mod transcript;
 use crate::exit::{Exit, UsageError};
 use crate::kept_state::KeptState;
 use crate::paint::QUIET;
+use crate::timeline::visible;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use data::Report;
-use std::io::Write as _;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf, absolute};
 use tempfile::NamedTempFile;
 
@@ -40,6 +42,12 @@ pub(crate) struct ReportOptions {
 
 /// Writes what is kept of a run to a file, or to standard output.
 pub(crate) async fn report(options: ReportOptions) -> Result<Exit> {
+    let is_stdout = options.output.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    if options.open && is_stdout {
+        let message =
+            "standard output cannot be opened in a browser; leave out --open, or name a file with --output";
+        return Err(UsageError(message.to_owned()).into());
+    }
     let state = KeptState::from_environment()?;
     let store = state.existing()?.ok_or_else(find::nothing_kept)?;
     let run = find::find(store, options.run.as_deref()).await?;
@@ -52,23 +60,28 @@ pub(crate) async fn report(options: ReportOptions) -> Result<Exit> {
         (page::page(&report)?, Some(format!("haft-report-{run}.html")))
     };
     let file = match (&options.output, name) {
-        (Some(path), _) if path.as_os_str() == "-" => None,
+        _ if is_stdout => None,
         (Some(path), _) => Some(path.clone()),
         (None, name) => name.map(PathBuf::from),
     };
     let Some(file) = file else {
         return match std::io::stdout().write_all(text.as_bytes()) {
             // Whoever reads it has read enough.
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Done),
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Exit::Done),
             written => written.context("cannot write the report").map(|()| Exit::Done),
         };
     };
-    write(&file, &text).with_context(|| {
-        let shown = file.display();
-        UsageError(format!("cannot write `{shown}`; name another file with --output, or `-`"))
+    write(&file, &text).map_err(|error| {
+        let is_users = matches!(
+            error.kind(),
+            ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::IsADirectory
+        );
+        let message = format!("cannot write `{}`; name another file with --output, or `-`", file.display());
+        let error = anyhow::Error::from(error);
+        if is_users { error.context(UsageError(message)) } else { error.context(message) }
     })?;
     let file = absolute(&file)?;
-    anstream::println!("{}  {QUIET}{}{QUIET:#}", file.display(), holds(&report));
+    anstream::println!("{}  {QUIET}{}{QUIET:#}", visible(&file.to_string_lossy()), holds(&report));
     if options.open {
         open::open(&file).await;
     }
@@ -76,9 +89,15 @@ pub(crate) async fn report(options: ReportOptions) -> Result<Exit> {
 }
 
 /// Writes a file of which nothing can be seen before all of it is there; others may not read it, as it may hold anything.
+///
+/// What is no file, as a pipe or a device, stays what it is, and is written to.
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    if path.is_dir() {
-        return Err(std::io::ErrorKind::IsADirectory.into());
+    match std::fs::metadata(path) {
+        Ok(kept) if kept.is_dir() => return Err(ErrorKind::IsADirectory.into()),
+        Ok(kept) if !kept.is_file() => {
+            return OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes());
+        }
+        _ => {}
     }
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let mut file = NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))?;

@@ -1,7 +1,7 @@
 //! Puts together what the transcripts and the journal say of calls.
 
 use super::data::{CallReport, Diff, Timings};
-use super::recorded::Recorded;
+use super::recorded::{End, Recorded};
 use super::transcript::Told;
 use crate::timeline::arguments;
 use haft::{CallId, DecidedBy, ErrorKind, Repair, ReplyStatus, RunId, ToolReply};
@@ -24,7 +24,7 @@ pub(super) struct Gaps {
 /// Finds what a call has changed in files, where that is kept beside its answer.
 pub(super) type Changes = HashMap<(RunId, CallId), String>;
 
-/// Puts the calls of all runs together, in the order in which they were taken up.
+/// Puts the calls of all runs together: those of a run as its transcript has them, those of several as they were first recorded.
 ///
 /// A reply and the record of its end have the same duration to the microsecond, which tells calls of one id apart.
 pub(super) fn together(
@@ -33,36 +33,30 @@ pub(super) fn together(
     recorded: Vec<Recorded>,
     mut changes: Changes,
 ) -> (Vec<CallReport>, Gaps) {
-    let place: HashMap<&RunId, usize> = runs.iter().enumerate().map(|(place, run)| (run, place)).collect();
-    let mut known: HashMap<(usize, CallId), Vec<Recorded>> = HashMap::new();
-    for recorded in recorded {
-        let last = recorded.last();
-        if let Some(&run) = place.get(&last.run) {
-            known.entry((run, last.call.clone())).or_default().push(recorded);
+    let told: Vec<(usize, Told)> =
+        told.into_iter().flat_map(|(run, told)| told.into_iter().map(move |told| (run, told))).collect();
+    let mut kept = Kept::new(runs, recorded);
+    let mut places = vec![None; told.len()];
+    // Only when each has had what is surely its own, the others take what is left.
+    for find in [Kept::same as Find, Kept::open, Kept::left] {
+        for (place, (run, told)) in places.iter_mut().zip(&told).rev().filter(|(place, _)| place.is_none()) {
+            *place = kept.take(*run, told, find);
         }
     }
-    let mut calls: Vec<(u64, CallReport)> = Vec::new();
-    for (run, told) in told {
-        // What nobody knows the time of stands behind the call before it.
-        let mut at = 0;
-        for told in told {
-            let of_id = known.get_mut(&(run, told.id.clone()));
-            let recorded = of_id.and_then(|recorded| take(recorded, told.reply.as_ref()));
-            let call = report(run, Some(told), recorded.as_ref());
-            at = call.at_us.unwrap_or(at);
-            calls.push((at, call));
-        }
+    let Kept { mut recorded, .. } = kept;
+    let mut calls: Vec<(usize, CallReport)> = Vec::new();
+    let mut at = vec![0; runs.len()];
+    for ((run, told), place) in told.into_iter().zip(places) {
+        let its = place.and_then(|place| recorded[place].take());
+        // What is not recorded, or was before the call before it, stands behind that.
+        at[run] = at[run].max(place.unwrap_or_default());
+        calls.push((at[run], report(run, Some(told), its.as_ref())));
     }
-    for ((run, _), recorded) in known {
-        for recorded in recorded {
-            let call = report(run, None, Some(&recorded));
-            calls.push((call.at_us.unwrap_or_default(), call));
-        }
+    for (place, its) in recorded.into_iter().enumerate() {
+        let run = its.as_ref().and_then(|its| runs.iter().position(|run| *run == its.last().run));
+        calls.extend(run.map(|run| (place, report(run, None, its.as_ref()))));
     }
-    // What was recorded alone comes out of a table in no order.
-    calls.sort_by(|(one, first), (other, second)| {
-        one.cmp(other).then_with(|| first.run.cmp(&second.run)).then_with(|| first.turn.cmp(&second.turn))
-    });
+    calls.sort_by_key(|(place, call)| (*place, call.run));
     let mut calls: Vec<CallReport> = calls.into_iter().map(|(_, call)| call).collect();
     for call in calls.iter_mut().filter(|call| call.output.is_none() && call.diff.is_none()) {
         let key = call.id.parse().ok().map(|id| (runs[call.run].clone(), id));
@@ -78,15 +72,56 @@ pub(super) fn together(
     (calls, gaps)
 }
 
-/// Takes the records of a call out of those of its id.
-fn take(recorded: &mut Vec<Recorded>, reply: Option<&ToolReply>) -> Option<Recorded> {
-    let is_its = |recorded: &Recorded| match (reply, recorded.end()) {
-        (Some(reply), Some(end)) => u128::from(end.duration_us) == reply.duration.as_micros(),
-        (None, None) => true,
-        _ => false,
-    };
-    let place = recorded.iter().position(is_its)?;
-    Some(recorded.remove(place))
+/// Tells whether what is recorded at a place is of the call with this reply.
+type Find = fn(&Kept, usize, Option<&ToolReply>) -> bool;
+
+/// Holds what is recorded of calls, in the order in which their first records were kept.
+struct Kept {
+    recorded: Vec<Option<Recorded>>,
+    /// The places of those of an id that nobody has taken.
+    places: HashMap<(usize, CallId), Vec<usize>>,
+}
+
+impl Kept {
+    fn new(runs: &[RunId], recorded: Vec<Recorded>) -> Self {
+        let names: HashMap<&RunId, usize> = runs.iter().enumerate().map(|(run, name)| (name, run)).collect();
+        let mut places: HashMap<(usize, CallId), Vec<usize>> = HashMap::new();
+        for (place, recorded) in recorded.iter().enumerate() {
+            let last = recorded.last();
+            if let Some(&run) = names.get(&last.run) {
+                places.entry((run, last.call.clone())).or_default().push(place);
+            }
+        }
+        Self { recorded: recorded.into_iter().map(Some).collect(), places }
+    }
+
+    /// Takes the place of what is recorded of a call, the latest that is found.
+    fn take(&mut self, run: usize, told: &Told, is_its: Find) -> Option<usize> {
+        let key = (run, told.id.clone());
+        let left = self.places.get(&key)?;
+        let found = left.iter().rposition(|&place| is_its(self, place, told.reply.as_ref()))?;
+        Some(self.places.get_mut(&key)?.remove(found))
+    }
+
+    /// Whether it took as long as the reply says.
+    fn same(&self, place: usize, reply: Option<&ToolReply>) -> bool {
+        let took = self.end(place).map(|end| u128::from(end.duration_us));
+        reply.is_some_and(|reply| took == Some(reply.duration.as_micros()))
+    }
+
+    /// Whether nobody saw its end, as of a call whose reply says that it was lost.
+    fn open(&self, place: usize, reply: Option<&ToolReply>) -> bool {
+        reply.is_some() && self.end(place).is_none()
+    }
+
+    /// Whether there is no reply that could say otherwise.
+    fn left(_: &Self, _: usize, reply: Option<&ToolReply>) -> bool {
+        reply.is_none()
+    }
+
+    fn end(&self, place: usize) -> Option<End> {
+        self.recorded[place].as_ref().and_then(Recorded::end)
+    }
 }
 
 fn report(run: usize, told: Option<Told>, recorded: Option<&Recorded>) -> CallReport {
@@ -181,3 +216,6 @@ fn words(status: ReplyStatus) -> (&'static str, Option<&'static str>) {
         _ => ("skipped", None),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -20,20 +20,31 @@ struct Gathering {
     runs: Vec<RunReport>,
     told: Vec<(usize, Vec<Told>)>,
     notes: Vec<String>,
-    /// Whether what the runs changed may be shown as it is: nothing was hidden from their transcripts.
+    /// Whether what the runs changed may be shown as it is, since no transcript is known to hide anything of it.
     shows_changes: bool,
+    /// Whether the run was given up, so that nothing of it waits any more.
+    is_dropped: bool,
 }
 
 /// Gathers all that is kept of a run and of those below it.
 pub(super) async fn gather(store: &SqliteStore, root: &RunId) -> Result<Report> {
-    let mut all = Gathering { runs: Vec::new(), told: Vec::new(), notes: Vec::new(), shows_changes: true };
-    let child =
-        store.child(root).await?.and_then(|record| serde_json::from_value::<ChildRecord>(record).ok());
-    let below = if let Some(child) = child {
-        within(all.children(store, &child.root).await?, root)
-    } else {
-        all.add_root(store, root).await?;
-        all.children(store, root).await?
+    let mut all = Gathering {
+        runs: Vec::new(),
+        told: Vec::new(),
+        notes: Vec::new(),
+        shows_changes: false,
+        is_dropped: false,
+    };
+    let below = match all.tree_of(store, root).await {
+        Below::Run(tree) => within(all.children(store, &tree).await?, root),
+        Below::Unreadable => {
+            all.runs.push(unknown(root, None, None));
+            all.children(store, root).await?
+        }
+        Below::Nothing => {
+            all.add_root(store, root).await;
+            all.children(store, root).await?
+        }
     };
     for (record, state) in below {
         all.add_child(&record, state);
@@ -41,10 +52,15 @@ pub(super) async fn gather(store: &SqliteStore, root: &RunId) -> Result<Report> 
     let records = all.records(store, root).await?;
     all.add_recorded(root, &records);
     all.label();
+    // A run that another one started was an agent's, also where nothing but calls is left of it.
+    all.shows_changes &= records.iter().all(|record| record.parent_run.is_none());
     let changes = if all.shows_changes { patches_of(root)? } else { Changes::new() };
-    let Gathering { runs, told, mut notes, .. } = all;
+    let Gathering { runs, told, mut notes, is_dropped, .. } = all;
     let names: Vec<RunId> = runs.iter().map(|run| run.run.clone()).collect();
-    let (calls, gaps) = calls::together(&names, told, recorded::by_call(records), changes);
+    let (mut calls, gaps) = calls::together(&names, told, recorded::by_call(records), changes);
+    for call in calls.iter_mut().filter(|call| is_dropped && call.status == "waiting") {
+        call.status = "unfinished";
+    }
     notes.extend(said(&gaps, calls.len()));
     Ok(Report {
         version: VERSION,
@@ -61,18 +77,51 @@ pub(super) async fn gather(store: &SqliteStore, root: &RunId) -> Result<Report> 
 /// A run that another one started, and where it stood when that was last kept.
 type Child = (ChildRecord, Option<RunState>);
 
+/// Says what is kept of a run among those that other runs started.
+enum Below {
+    /// It is in the tree of this one.
+    Run(RunId),
+    Unreadable,
+    Nothing,
+}
+
 impl Gathering {
-    async fn add_root(&mut self, store: &SqliteStore, root: &RunId) -> Result<()> {
-        let Some(stored) = store.load(root).await? else {
+    async fn tree_of(&mut self, store: &SqliteStore, run: &RunId) -> Below {
+        let read = match store.child(run).await {
+            Ok(None) => return Below::Nothing,
+            Ok(Some(record)) => {
+                serde_json::from_value::<ChildRecord>(record).map_err(|error| error.to_string())
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        match read {
+            Ok(record) => Below::Run(record.root),
+            Err(why) => {
+                self.notes.push(format!("What is kept of the run cannot be read: {why}."));
+                Below::Unreadable
+            }
+        }
+    }
+
+    async fn add_root(&mut self, store: &SqliteStore, root: &RunId) {
+        let stored = match store.load(root).await {
+            Ok(stored) => stored,
+            Err(error) => {
+                self.runs.push(unknown(root, None, None));
+                self.notes.push(format!("What is kept of the run cannot be read: {error}."));
+                return;
+            }
+        };
+        let Some(stored) = stored else {
+            self.shows_changes = true;
             self.runs.push(unknown(root, None, None));
             self.notes.push(
                 "Only the journal is kept of the run: not what it was asked to do, and not how it ended. Runs of `haft agent`, and \
                  those that waited for an approval, are kept whole."
                     .to_owned(),
             );
-            return Ok(());
+            return;
         };
-        let log = store.log(root).await?;
         let mut run = unknown(root, None, stored.agent.clone());
         run.started_at_ms = Some(stored.started_at_ms);
         run.ended_at_ms = (stored.status == RunStatus::Ended).then_some(stored.updated_at_ms);
@@ -85,17 +134,28 @@ impl Gathering {
         if let Ok(task) = &task {
             run.does = Some(task.describe());
             run.workdir = Some(task.workdir.display().to_string());
-            if let What::Agent(settings) = &task.work {
-                run.model = Some(settings.model.to_string());
-                self.shows_changes = false;
+            match &task.work {
+                What::Agent(settings) => run.model = Some(settings.model.to_string()),
+                What::Call { .. } | What::Session { .. } | What::Serve { .. } => self.shows_changes = true,
             }
         }
         self.runs.push(run);
-        let is_call = task.is_ok_and(|task| matches!(task.work, What::Call { .. }));
-        if let Err(error) = self.take_state(0, stored, log, is_call) {
+        let work = task.ok().map(|task| task.work);
+        if stored.state.is_null() {
+            // That of a served run is with its client.
+            if !matches!(work, Some(What::Serve { .. })) {
+                self.is_dropped = true;
+                self.notes.push("The run was dropped, or its state is not kept.".to_owned());
+            }
+            return;
+        }
+        let taken = match store.log(root).await {
+            Ok(log) => self.take_state(0, stored, log, matches!(work, Some(What::Call { .. }))),
+            Err(error) => Err(error.into()),
+        };
+        if let Err(error) = taken {
             self.notes.push(format!("Where the run stands cannot be read: {error:#}."));
         }
-        Ok(())
     }
 
     fn take_state(&mut self, run: usize, stored: StoredRun, log: Vec<Value>, is_call: bool) -> Result<()> {
@@ -133,15 +193,25 @@ impl Gathering {
     /// Reads the runs of a tree but its root.
     async fn children(&mut self, store: &SqliteStore, root: &RunId) -> Result<Vec<Child>> {
         let mut children = Vec::new();
-        for record in store.children(root).await? {
-            let Ok(record) = serde_json::from_value::<ChildRecord>(record) else {
-                self.notes.push(
-                    "A run below it was kept by another version of haft, and cannot be read.".to_owned(),
-                );
-                continue;
+        for entry in store.child_entries(root).await? {
+            let read = entry.value.map_err(|fault| why(&fault)).and_then(|record| {
+                serde_json::from_value::<ChildRecord>(record).map_err(|error| error.to_string())
+            });
+            let record = match read {
+                Ok(record) => record,
+                Err(why) => {
+                    self.notes.push(format!("The run `{}` below it cannot be read: {why}.", entry.id));
+                    continue;
+                }
             };
-            let kept = store.child_state(&record.run).await?;
-            let state = kept.and_then(|(head, log)| RunState::restore(head, log).ok());
+            let state = match store.child_state(&record.run).await {
+                Ok(kept) => kept.and_then(|(head, log)| RunState::restore(head, log).ok()),
+                Err(error) => {
+                    self.notes
+                        .push(format!("Where the run `{}` stands cannot be read: {error}.", record.run));
+                    None
+                }
+            };
             children.push((record, state));
         }
         Ok(children)

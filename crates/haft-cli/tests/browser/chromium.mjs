@@ -15,13 +15,23 @@ const PATIENCE = 60_000;
 
 export class Chromium {
   #process; #profile; #next = 1; #waiting = new Map(); #listeners = []; #rest = '';
+  #said = ''; #end; #ended;
 
   constructor(program = process.env.CHROMIUM || 'chromium') {
     this.#profile = mkdtempSync(join(tmpdir(), 'haft-chromium-'));
-    this.#process = spawn(program, [...FLAGS, `--user-data-dir=${this.#profile}`, 'about:blank'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
-    const fail = (why) => { for (const { reject } of this.#waiting.values()) reject(new Error(why)); this.#waiting.clear(); };
-    this.#process.on('error', (error) => fail(`${program} cannot be started: ${error.message}`));
-    this.#process.on('exit', (code) => fail(`${program} ended with ${code}`));
+    this.#process = spawn(program, [...FLAGS, `--user-data-dir=${this.#profile}`, 'about:blank'], { stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'] });
+    // What it said last is why it ended.
+    this.#process.stderr.setEncoding('utf8').on('data', (text) => { this.#said = (this.#said + text).slice(-4096); });
+    this.#ended = new Promise((resolve) => {
+      const end = (why) => {
+        this.#end = new Error(`${why}\n${this.#said}`);
+        for (const { reject } of this.#waiting.values()) reject(this.#end);
+        this.#waiting.clear();
+        resolve();
+      };
+      this.#process.on('error', (error) => end(`${program} cannot be started: ${error.message}`));
+      this.#process.on('close', (code) => end(`${program} ended with ${code}`));
+    });
     this.#process.stdio[3].on('error', () => {});
     this.#process.stdio[4].setEncoding('utf8').on('data', (data) => this.#take(data));
   }
@@ -40,6 +50,7 @@ export class Chromium {
   }
 
   send(method, params = {}, sessionId) {
+    if (this.#end) return Promise.reject(this.#end);
     const id = this.#next++;
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => reject(new Error(`${method}: no answer`)), PATIENCE);
@@ -63,9 +74,8 @@ export class Chromium {
   }
 
   async close() {
-    const ended = new Promise((resolve) => { this.#process.on('exit', resolve); });
     await this.send('Browser.close').catch(() => this.#process.kill('SIGKILL'));
-    await ended;
+    await this.#ended;
     rmSync(this.#profile, { recursive: true, force: true, maxRetries: 5 });
   }
 }
@@ -133,5 +143,6 @@ class Page {
     writeFileSync(path, Buffer.from(data, 'base64'));
   }
 
-  close() { return this.#browser.send('Target.closeTarget', { targetId: this.#target }); }
+  /** Closes it; what went wrong before is not to be hidden by that. */
+  close() { return this.#browser.send('Target.closeTarget', { targetId: this.#target }).catch(() => {}); }
 }

@@ -7,7 +7,7 @@ use crate::{haft, shown};
 use expect_test::{Expect, expect};
 use haft_testkit::Tree;
 use serde_json::{Value, json as value};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::Path;
 
 const WRITE: [&str; 3] = ["call", "write_file", r#"{"path":"a.txt","content":"x\n"}"#];
@@ -241,6 +241,34 @@ fn a_page_is_a_file_of_ones_own() {
         "{refused}"
     );
     say(&tree, 2, &["report", "--output", "."]);
+    let refused = say(&tree, 2, &["report", "--open", "--output", "-"]);
+    assert!(refused.contains("leave out --open, or name a file with --output"), "{refused}");
+}
+
+#[test]
+fn what_is_no_file_is_written_to() {
+    let tree = Tree::new();
+    say(&tree, 3, &WRITE);
+    let pipe = tree.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let read = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    say(&tree, 0, &["report", "--output", "pipe"]);
+    assert!(std::fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
+    assert!(read.join().unwrap().starts_with("<!doctype html>"));
+}
+
+#[test]
+fn a_dropped_run_waits_for_nobody() {
+    let tree = Tree::new();
+    say(&tree, 3, &WRITE);
+    let (_, run) = waiting(&tree);
+    say(&tree, 0, &["resume", &run, "--drop"]);
+    let data = json(&tree, &["report", &run, "--json"]);
+    assert_eq!(data["calls"][0]["status"], "unfinished", "{data}");
+    assert_eq!(data["notes"][0], "The run was dropped, or its state is not kept.", "{data}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use super::{SqliteStore, Trouble, from_json, integer, number, to_json, writing};
-use crate::StoreFault;
+use crate::{Entry, StoreFault};
 use haft_core::RunId;
 use haft_tools_core::{StoreError, now_ms};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -67,17 +67,25 @@ impl SqliteStore {
     pub async fn children(&self, root: &RunId) -> Result<Vec<Value>, StoreError> {
         let root = root.clone();
         self.durably("read the runs", move |connection| {
-            let mut select =
-                connection.prepare_cached("SELECT run, record FROM children WHERE root = ?1 ORDER BY seq")?;
-            let mut rows = select.query([root.as_str()])?;
-            let mut records = Vec::new();
-            while let Some(row) = rows.next()? {
-                let (run, record): (String, String) = (row.get(0)?, row.get(1)?);
-                records.push(from_json("run", &run, &record)?);
-            }
-            Ok(records)
+            let entries = entries(connection, &root)?.into_iter();
+            Ok(entries.map(|entry| entry.value).collect::<Result<_, _>>()?)
         })
         .await
+    }
+
+    /// Reads the records of all runs of a tree but its root, also those that cannot be read, in the order in which they were
+    /// first kept.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn child_entries(&self, root: &RunId) -> Result<Vec<Entry<Value>>, StoreError> {
+        let root = root.clone();
+        self.durably("read the runs", move |connection| Ok(entries(connection, &root)?)).await
     }
 
     /// Keeps where a run stands: its head, in the place of the one before, and the entries of its log from this one on,
@@ -149,6 +157,17 @@ impl SqliteStore {
         let root = root.clone();
         self.durably("forget the runs", move |connection| Ok(forget(connection, &root)?)).await
     }
+}
+
+fn entries(connection: &Connection, root: &RunId) -> rusqlite::Result<Vec<Entry<Value>>> {
+    let mut select = connection
+        .prepare_cached("SELECT run, CAST(record AS TEXT) FROM children WHERE root = ?1 ORDER BY seq")?;
+    let entries = select.query_map([root.as_str()], |row| {
+        let (id, record): (String, String) = (row.get(0)?, row.get(1)?);
+        let value = from_json("run", &id, &record);
+        Ok(Entry { id, value })
+    })?;
+    entries.collect()
 }
 
 /// Forgets the runs below one that goes.

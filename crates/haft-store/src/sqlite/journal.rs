@@ -149,7 +149,7 @@ impl SqliteStore {
 }
 
 /// The run above that of a record, whatever is in the record.
-const PARENT: &str = "CASE WHEN json_valid(body) THEN json_extract(body, '$.parent_run') END";
+const PARENT: &str = "CASE WHEN json_valid(body) THEN CAST(json_extract(body, '$.parent_run') AS TEXT) END";
 
 /// Writes a record in the task of its call, and does not wait for the disk.
 ///

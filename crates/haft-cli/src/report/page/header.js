@@ -85,7 +85,10 @@ function agents() {
   const count = new Array(report.runs.length).fill(0);
   for (const call of report.calls) count[call.run] += 1;
   const buttons = [];
+  // Runs that name each other as whoever started them stand there once.
+  const seen = new Set();
   const branch = (index) => {
+    seen.add(index);
     const run = report.runs[index];
     const button = make('button', { type: 'button', ariaPressed: 'false' },
       make('strong', {}, nameOf(index)), ' ', chip(run), ` ${counted(count[index], 'call')} `, make('span.does', {}, run.task || run.does || ''));
@@ -93,12 +96,14 @@ function agents() {
     buttons[index] = button;
     const item = make('li', {}, button);
     const below = report.runs.flatMap((other, place) => (other.parent === run.run && place !== index ? [place] : []));
-    if (below.length) item.append(make('ul', {}, ...below.map(branch)));
+    const under = below.flatMap((place) => (seen.has(place) ? [] : [branch(place)]));
+    if (under.length) item.append(make('ul', {}, ...under));
     return item;
   };
   const known = new Set(report.runs.map((run) => run.run));
   const tops = report.runs.flatMap((run, index) => (index === 0 || !known.has(run.parent) ? [index] : []));
   byId('tree').append(...tops.map(branch));
+  report.runs.forEach((run, index) => { if (!seen.has(index)) byId('tree').append(branch(index)); });
   byId('agents').hidden = false;
   listeners.push((what) => {
     if (what !== 'filter') return;
