@@ -5,6 +5,14 @@ use serde_json::Value;
 /// Holds one piece of what a tool or a person says to a model.
 ///
 /// The serde form is tagged by `type` (`text`, `json`, `image`, `audio`, `resource`, `resource_link`).
+///
+/// ```
+/// use haft_core::{Content, ToolOutput};
+///
+/// let mut output = ToolOutput::text("three apples");
+/// output.content.push(Content::text("and a pear"));
+/// assert!(matches!(&output.content[1], Content::Text { text } if text == "and a pear"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]

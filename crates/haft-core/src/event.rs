@@ -7,6 +7,15 @@ use std::fmt;
 ///
 /// The sequence number grows by one with each event of one executor or run tree, so that a reader which fell behind can
 /// see that it lost some.
+///
+/// ```
+/// use haft_core::{Event, EventKind};
+///
+/// let event = Event::new(0, 1_764_000_000_000, "run-1".parse()?, EventKind::TurnStarted { turn: 1 });
+/// let line = serde_json::to_value(&event)?;
+/// assert_eq!((&line["event"], &line["turn"], &line["run"]), (&"turn_started".into(), &1.into(), &"run-1".into()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Event {

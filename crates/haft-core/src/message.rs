@@ -5,6 +5,17 @@ use serde_json::Value;
 /// Holds one entry of a conversation between a person, a model and its tools.
 ///
 /// The serde form is tagged by `role` (`user`, `assistant`, `tool`).
+///
+/// ```
+/// use haft_core::{Message, ReplyStatus, ToolOutput, ToolReply};
+///
+/// let asked = Message::user("What is in src?");
+/// let reply = ToolReply::new("c1".parse()?, "glob", ReplyStatus::Ok, ToolOutput::text("src/lib.rs"));
+/// let told = Message::Tool { replies: vec![reply] };
+/// let transcript = serde_json::to_string(&[asked, told])?;
+/// assert_eq!(serde_json::from_str::<Vec<Message>>(&transcript)?.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 #[non_exhaustive]

@@ -6,6 +6,14 @@ use std::fmt;
 use std::time::Duration;
 
 /// Answers one call: each call gets exactly one reply, whatever happened to it.
+///
+/// ```
+/// use haft_core::{ReplyStatus, ToolOutput, ToolReply};
+///
+/// let reply = ToolReply::new("c1".parse()?, "glob", ReplyStatus::Ok, ToolOutput::text("src/lib.rs"));
+/// assert_eq!((reply.status, reply.output.to_text()), (ReplyStatus::Ok, "src/lib.rs".to_owned()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolReply {

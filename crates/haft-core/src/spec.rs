@@ -154,6 +154,13 @@ impl ToolSpec {
 /// Tells people and models how a tool behaves, in the tool's own words.
 ///
 /// Hints inform; they are never trusted for a permission. `Default` claims nothing.
+///
+/// ```
+/// use haft_core::ToolHints;
+///
+/// let looks = ToolHints { read_only: true, idempotent: true, ..ToolHints::default() };
+/// assert!(looks.read_only && !looks.destructive);
+/// ```
 #[expect(clippy::struct_excessive_bools, reason = "five independent claims, each named where it is set")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]

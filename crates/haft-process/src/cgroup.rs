@@ -74,6 +74,23 @@ pub(crate) fn directory() -> Option<&'static Path> {
     home().map(|home| home.directory.as_path())
 }
 
+/// Finds the directory below which this process can make control groups for the trees that it starts.
+///
+/// Looks, and makes none, so that the kernel may refuse one all the same. `None` where there is no cgroup v2, or its place
+/// there may not be written.
+///
+/// ```
+/// if let Some(place) = haft_process::control_groups() {
+///     println!("calls are held below {}", place.display());
+/// }
+/// ```
+pub fn control_groups() -> Option<PathBuf> {
+    own_place().filter(|place| {
+        access(place.join("cgroup.procs"), Access::WRITE_OK).is_ok()
+            && access(place, Access::WRITE_OK).is_ok()
+    })
+}
+
 impl Group {
     /// Takes one that is empty, and that nobody else gets while it is held; `None` where there can be none.
     pub(crate) fn take() -> Option<Arc<Self>> {

@@ -7,13 +7,15 @@ use std::sync::{Mutex, PoisonError};
 use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
 
 use crate::cgroup;
+use crate::limit_mark::LimitMark;
 use crate::marker::Marker;
 
 /// What waits for the end of this process. It reads nothing until the other end of its input is closed, which the system
 /// does when this process ends, however it ends; then it ends whoever carries a mark of this process, or is in one of its
 /// control groups.
 ///
-/// `$1` is what all these marks begin with, and `$2` the directory of the groups, if there is one. A leader of a process
+/// `$1` is what all these marks begin with, `$2` the directory of the groups, and `$3` what all limits that are marks begin
+/// with, if there are any. A leader of a process
 /// group is ended with it, so that a member which has cleared its environment is found as well. Who ignores being asked is
 /// killed after a second. That nobody is left has to be seen twice, because a process that is changing its program has no
 /// environment for a moment.
@@ -22,6 +24,7 @@ trap '' HUP INT QUIT TERM
 read -r _
 marked() {
     grep -lszE "^HAFT_CALL=(.*:)?$1-[0-9a-f]+(:.*)?\$" /proc/[0-9]*/environ
+    [ -z "$3" ] || grep -lsE "^Max file locks +$3[1-9][0-9]{6} " /proc/[0-9]*/limits
 }
 members() {
     for below in "$1"/*/; do [ ! -d "$below" ] || members "${below%/}"; done
@@ -32,23 +35,26 @@ remove() {
     rmdir "$1"
 }
 alive() {
-    marked "$1"
+    marked "$@"
     [ -z "$2" ] || members "$2"
 }
 end() {
-    for environment in $2; do
-        process=${environment#/proc/}
-        process=${process%/environ}
+    told=' '
+    for sign in $2; do
+        process=${sign#/proc/}
+        process=${process%/*}
+        case "$told" in *" $process "*) continue ;; esac
+        told="$told$process "
         kill -s "$1" -- "-$process" "$process"
     done
 }
-found=$(alive "$1" "$2")
+found=$(alive "$@")
 [ -z "$found" ] || { end TERM "$found"; sleep 1; }
 [ -z "$2" ] || echo 1 > "$2/cgroup.kill"
 quiet=0
 rounds=0
 while [ "$quiet" -lt 2 ] && [ "$rounds" -lt 100 ]; do
-    found=$(alive "$1" "$2")
+    found=$(alive "$@")
     if [ -z "$found" ]; then quiet=$((quiet + 1)); else quiet=0; end KILL "$found"; fi
     rounds=$((rounds + 1))
 done
@@ -95,11 +101,20 @@ pub(crate) fn is_one(process: &Path) -> bool {
 }
 
 impl Lifeline {
+    #[expect(unsafe_code, reason = "what a new process does first is handed to the standard library")]
     fn start() -> io::Result<Self> {
+        use std::os::unix::process::CommandExt as _;
+
         let (read, held) = io::pipe()?;
         let mut command = Command::new("/bin/sh");
         command.args(["-c", SCRIPT, NAME, Marker::host()]);
         command.arg(cgroup::directory().unwrap_or(Path::new("")));
+        command.arg(LimitMark::host().map(|host| host.to_string()).unwrap_or_default());
+        if let Some(own) = LimitMark::of_lifeline().map(LimitMark::preparation) {
+            // It is none of the processes of a call, also where this process is one.
+            // SAFETY: a preparation makes system calls alone.
+            unsafe { command.pre_exec(move || own.run()) };
+        }
         // It keeps nothing of this process from ending: no directory, no terminal, no output.
         command.current_dir("/").env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
         command.stdin(read).stdout(Stdio::null()).stderr(Stdio::null());

@@ -3,12 +3,19 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Marks the processes of one call in their environment, which they pass on to whatever they start.
+use crate::limit_mark::LimitMark;
+use crate::preparation::Preparation;
+
+/// Marks the processes of one call in their environment, and in a [limit](LimitMark), which they pass on to whatever they
+/// start.
 ///
 /// Every call has its own mark, also beside calls of other hosts on the same machine. When a command runs a host of its
 /// own, the mark of the outer call stays in front of the inner one, so that the outer call finds all its processes.
 #[derive(Debug, Clone)]
-pub(crate) struct Marker(String);
+pub(crate) struct Marker {
+    name: String,
+    limit: Option<LimitMark>,
+}
 
 impl Marker {
     /// The environment variable that carries the mark.
@@ -18,7 +25,7 @@ impl Marker {
     pub(crate) fn next() -> Self {
         static CALLS: AtomicU64 = AtomicU64::new(0);
         let call = CALLS.fetch_add(1, Ordering::Relaxed);
-        Self(format!("{}-{call:x}", Self::host()))
+        Self { name: format!("{}-{call:x}", Self::host()), limit: LimitMark::of_call(call) }
     }
 
     /// What all marks of this process begin with, and those of no other.
@@ -48,8 +55,18 @@ impl Marker {
             value.push(outer);
             value.push(":");
         }
-        value.push(&self.0);
+        value.push(&self.name);
         value
+    }
+
+    /// What gives a new process the mark that is no variable, where there can be one.
+    pub(crate) fn preparation(&self) -> Option<Preparation> {
+        self.limit.map(LimitMark::preparation)
+    }
+
+    /// Tells whether the limits of a process, as the system shows them, carry the mark.
+    pub(crate) fn is_in_limits(&self, limits: &[u8]) -> bool {
+        self.limit.is_some_and(|limit| limit.is_in(limits))
     }
 
     /// Tells whether an environment, as the system shows it, carries the mark.
@@ -57,7 +74,7 @@ impl Marker {
         environment
             .split(|byte| *byte == 0)
             .filter_map(|variable| variable.strip_prefix(Self::VARIABLE.as_bytes())?.strip_prefix(b"="))
-            .any(|value| value.split(|byte| *byte == b':').any(|mark| mark == self.0.as_bytes()))
+            .any(|value| value.split(|byte| *byte == b':').any(|mark| mark == self.name.as_bytes()))
     }
 }
 
@@ -82,7 +99,7 @@ mod tests {
     #[test]
     fn is_not_found_in_other_variables() {
         let marker = Marker::next();
-        let decoys = format!("NOT_HAFT_CALL={0}\0HAFT_CALLS={0}\0{0}\0HAFT_CALL={0}0\0", marker.0);
+        let decoys = format!("NOT_HAFT_CALL={0}\0HAFT_CALLS={0}\0{0}\0HAFT_CALL={0}0\0", marker.name);
         assert!(!marker.is_in(decoys.as_bytes()));
     }
 }

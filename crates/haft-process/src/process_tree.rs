@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use process_wrap::std::{CommandWrap, ProcessSession};
 use rustix::io::retry_on_intr;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, waitid, waitpid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, setsid, waitid, waitpid,
+};
 use tokio::signal::unix::{self, SignalKind};
 use tokio::time::Instant;
 
@@ -19,6 +21,7 @@ use crate::environment::Environment;
 use crate::lifeline;
 use crate::live_process::{LiveProcess, ProcessSignal};
 use crate::marker::Marker;
+use crate::preparation::Preparation;
 use crate::program::Program;
 use crate::spawning::{self, NotStarted};
 use crate::survivors::{self, Sought, Survivors};
@@ -83,7 +86,9 @@ impl ProcessTree {
     ///
     /// When it is called outside a tokio runtime, or in one without IO.
     pub fn start(program: Program, environment: &Environment) -> io::Result<Self> {
-        Self::start_by(environment, |variables| {
+        Self::start_by(environment, |variables, marker| {
+            let mut program = program;
+            program.preparations.extend(marker.preparation());
             let group = Group::take();
             match spawning::spawn(&program, &variables, group.as_ref().map(|group| group.as_fd())) {
                 Ok(leader) => {
@@ -97,15 +102,38 @@ impl ProcessTree {
                     if let Some(group) = group {
                         group.refuses();
                     }
-                    Ok((spawn_in_session(program.into(), variables)?, None))
+                    program.preparations.insert(0, session());
+                    let mut command = Command::from(program);
+                    Ok((Pid::from_child(&command.env_clear().envs(variables).spawn()?), None))
                 }
             }
         })
     }
 
+    /// Starts a program as the leader of a new session, in a terminal, and returns the terminal's other end.
+    ///
+    /// The terminal is what it reads and prints, whatever else it was given. Otherwise as [`ProcessTree::start`]; when its
+    /// leader ends, the system tells what is left in the foreground of the terminal that it is gone (`SIGHUP`).
+    ///
+    /// # Errors
+    ///
+    /// As for [`ProcessTree::start`].
+    ///
+    /// # Panics
+    ///
+    /// As [`ProcessTree::start`].
+    pub fn start_in_terminal(
+        program: Program,
+        environment: &Environment,
+        terminal: Terminal,
+    ) -> io::Result<(Self, OwnedFd)> {
+        let (program, end) = terminal.attach(program)?;
+        Ok((Self::start(program, environment)?, end))
+    }
+
     /// Starts a command as the leader of a new session, without a terminal.
     ///
-    /// This is for a command to which something was done that a [`Program`] does not know, such as confining it. What is
+    /// This is for a command to which something was done that a [`Program`] does not know. What is
     /// made for it begins as a copy of this process, which takes the longer the more memory this has, and has no control
     /// group. It gets the variables of the environment, whatever variables the command was given before. The command is
     /// dropped, and with it the host's copies of the descriptors it was given.
@@ -117,44 +145,33 @@ impl ProcessTree {
     /// # Panics
     ///
     /// As [`ProcessTree::start`].
-    pub fn spawn(command: Command, environment: &Environment) -> io::Result<Self> {
-        Self::start_by(environment, |variables| Ok((spawn_in_session(command, variables)?, None)))
-    }
+    #[expect(unsafe_code, reason = "what a new process does first is handed to the standard library")]
+    pub fn spawn(mut command: Command, environment: &Environment) -> io::Result<Self> {
+        use std::os::unix::process::CommandExt as _;
 
-    /// Starts a command as the leader of a new session, in a terminal, and returns the terminal's other end.
-    ///
-    /// Otherwise as [`ProcessTree::spawn`]; when its leader ends, the system tells what is left in the foreground of the
-    /// terminal that it is gone (`SIGHUP`).
-    ///
-    /// # Errors
-    ///
-    /// As for [`ProcessTree::spawn`].
-    ///
-    /// # Panics
-    ///
-    /// As [`ProcessTree::spawn`].
-    pub fn spawn_in_terminal(
-        mut command: Command,
-        environment: &Environment,
-        terminal: Terminal,
-    ) -> io::Result<(Self, OwnedFd)> {
-        let end = terminal.attach(&mut command)?;
-        let tree = Self::start_by(environment, |variables| {
-            Ok((Pid::from_child(&command.env_clear().envs(variables).spawn()?), None))
-        })?;
-        Ok((tree, end))
+        Self::start_by(environment, |variables, marker| {
+            if let Some(mark) = marker.preparation() {
+                // SAFETY: a preparation makes system calls alone.
+                unsafe { command.pre_exec(move || mark.run()) };
+            }
+            command.env_clear().envs(variables);
+            let child = CommandWrap::from(command).wrap(ProcessSession).spawn()?.into_inner();
+            let number = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+            let leader = number.ok_or_else(|| io::Error::other("the system gave a process the number 0"))?;
+            Ok((leader, None))
+        })
     }
 
     fn start_by(
         environment: &Environment,
-        start: impl FnOnce(BTreeMap<OsString, OsString>) -> io::Result<(Pid, Option<Arc<Group>>)>,
+        start: impl FnOnce(BTreeMap<OsString, OsString>, &Marker) -> io::Result<(Pid, Option<Arc<Group>>)>,
     ) -> io::Result<Self> {
         lifeline::hold();
         let marker = Marker::next();
         // Listened to before there is a child, so that its death is not missed.
         let deaths = unix::signal(SignalKind::child())?;
         let started = Instant::now();
-        let (leader, group) = start(environment.of_call(&marker))?;
+        let (leader, group) = start(environment.of_call(&marker), &marker)?;
         Ok(Self { leader, is_unreaped: true, marker, group, started, deaths, is_let_go: false })
     }
 
@@ -315,10 +332,9 @@ impl Drop for ProcessTree {
     }
 }
 
-/// Starts a command as the leader of a new session.
-fn spawn_in_session(mut command: Command, variables: BTreeMap<OsString, OsString>) -> io::Result<Pid> {
-    command.env_clear().envs(variables);
-    let child = CommandWrap::from(command).wrap(ProcessSession).spawn()?;
-    let number = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    number.ok_or_else(|| io::Error::other("the system gave a process the number 0"))
+/// What makes a new process the leader of a session.
+#[expect(unsafe_code, reason = "a process can be made the leader of a session only by itself")]
+fn session() -> Preparation {
+    // SAFETY: it makes one system call and nothing else.
+    unsafe { Preparation::new(|| Ok(setsid().map(drop)?)) }
 }

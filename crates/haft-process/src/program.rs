@@ -1,9 +1,14 @@
+#![expect(unsafe_code, reason = "what a new process does first is handed to the standard library")]
+
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use rustix::io::{FdFlags, fcntl_setfd};
+
+use crate::preparation::Preparation;
 
 /// Says which program is started and what it is given, besides its environment.
 ///
@@ -34,6 +39,10 @@ pub struct Program {
     pub(crate) directory: Option<PathBuf>,
     /// What it reads, prints, and prints of its errors.
     pub(crate) streams: [Option<OwnedFd>; 3],
+    /// What it is given besides, under the numbers that they have here.
+    pub(crate) passed: Vec<OwnedFd>,
+    /// What its new process does before it is executed, in its session and with its streams.
+    pub(crate) preparations: Vec<Preparation>,
 }
 
 impl Program {
@@ -44,7 +53,8 @@ impl Program {
         let is_bare = !path.as_os_str().is_empty() && !path.as_os_str().as_bytes().contains(&b'/');
         // A bare name would be looked for in the directories of `PATH`.
         let path = if is_bare { Path::new(".").join(path) } else { path };
-        Self { path, name: None, arguments: Vec::new(), directory: None, streams }
+        let (arguments, passed, preparations) = (Vec::new(), Vec::new(), Vec::new());
+        Self { path, name: None, arguments, directory: None, streams, passed, preparations }
     }
 
     /// Sets what the program is told that it is called, instead of its path.
@@ -84,10 +94,12 @@ impl Program {
     }
 }
 
-/// Makes it a command to which more can be done, such as confining it.
+/// Makes it a command to which more can be done.
 impl From<Program> for Command {
     fn from(program: Program) -> Self {
-        let Program { path, name, arguments, directory, streams } = program;
+        use std::os::unix::process::CommandExt as _;
+
+        let Program { path, name, arguments, directory, streams, passed, preparations } = program;
         let mut command = Self::new(path);
         if let Some(name) = name {
             command.arg0(name);
@@ -97,6 +109,14 @@ impl From<Program> for Command {
         }
         let [input, output, errors] = streams.map(|stream| stream.map_or_else(Stdio::null, Stdio::from));
         command.args(arguments).stdin(input).stdout(output).stderr(errors);
+        if !passed.is_empty() || !preparations.is_empty() {
+            let prepare = move || {
+                preparations.iter().try_for_each(Preparation::run)?;
+                Ok(passed.iter().try_for_each(|descriptor| fcntl_setfd(descriptor, FdFlags::empty()))?)
+            };
+            // SAFETY: a preparation makes system calls alone, and so does the rest.
+            unsafe { command.pre_exec(prepare) };
+        }
         command
     }
 }

@@ -5,8 +5,7 @@
 //!
 //! ```
 //! use haft_process::sandbox::{Confinement, Sandbox};
-//! use haft_process::{Environment, ProcessTree};
-//! use std::process::{Command, Stdio};
+//! use haft_process::{Environment, ProcessTree, Program};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> std::io::Result<()> {
@@ -18,11 +17,9 @@
 //! let environment = Environment::minimal();
 //! let confinement = Confinement::of_programs(&environment).write(&project);
 //! if sandbox.lacks(&confinement).is_empty() {
-//!     let mut command = Command::new("/bin/sh");
-//!     command.args(["-c", "echo in > inside; echo out > /usr/outside"]).current_dir(&project);
-//!     command.stdin(Stdio::null()).stderr(Stdio::null());
-//!     sandbox.confine(&mut command, &confinement, &project)?;
-//!     let mut processes = ProcessTree::spawn(command, &environment)?;
+//!     let program = Program::new("/bin/sh").arguments(["-c", "echo in > inside; echo out > /usr/outside"]);
+//!     let program = sandbox.confine(program, &confinement, &project)?;
+//!     let mut processes = ProcessTree::start(program, &environment)?;
 //!     processes.exited().await;
 //!     assert!(processes.reap().is_some_and(|status| !status.success()));
 //!     assert_eq!(std::fs::read_to_string(project.join("inside"))?, "in\n");
@@ -50,16 +47,28 @@
 //! All is prepared before the program's process is made. In it there are only system calls, since other threads of the
 //! host may have held locks, such as that of the allocator, when it was made.
 //!
-//! # Why there is no bubblewrap in it
+//! # On macOS
+//!
+//! There `sandbox-exec` confines a program by a [`SeatbeltProfile`] of the same confinement: files, the ports of TCP, services and
+//! signals. **This part was never run on macOS.** The profile is made and tested on every system; that macOS takes it, and
+//! does what it says, is not, and where macOS refuses it, no program starts. What differs: there is no network of a
+//! program's own, so that [`Network::Loopback`] is none; it serves on the ports that are named and on none that the system
+//! chooses; a scratch directory is nowhere but where it is; memory and processes are not bounded; what is protected or
+//! hidden is so also when it is not there yet; a program is called by its path.
+//!
+//! # When bubblewrap is used
 //!
 //! `bwrap` makes the same namespaces by the same system calls, in one more process that stays. What it makes cannot be
-//! confined by Landlock before, because that forbids mounts, nor after without a program of the host's in there. So it is
-//! looked for and reported, since where it is installed namespaces may be allowed to it alone, and not used.
+//! confined by Landlock before, because that forbids mounts, nor after without a program of the host's in there. So where there
+//! are Landlock and namespaces, it adds nothing and is not used. Where one of them is missing, and `bwrap` can be
+//! used by a process that gets no more rights, it gives the program a file tree in which there is nothing but what it may read: private
+//! temporary directories, nothing of hidden files, a network of its own. Landlock's rules about ports and signals come before it, and it
+//! is handed the filter of system calls. A program that it starts is called by its path, and one that a signal has ended exits with 128 and its number.
 //!
 //! # What it does not do
 //!
-//! - It hides no file's existence: names, sizes and times can be looked at everywhere, and `/proc` shows which processes
-//!   there are.
+//! - It hides no file's existence, but by bubblewrap: names, sizes and times can be looked at everywhere, and `/proc` shows which
+//!   processes there are.
 //! - It knows ports and not hosts; with port 53, by which names are looked up, UDP reaches any port.
 //! - A protected place that is not there yet can be made, and so can one below a directory that is made later.
 //! - Below a user namespace the files of all users but one's own are nobody's, also for root.
@@ -71,17 +80,23 @@ mod confinement;
 mod lack;
 #[cfg(target_os = "linux")]
 mod linux;
-#[cfg(not(target_os = "linux"))]
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 mod none;
 mod probed;
 mod scratch;
+mod seatbelt;
 
 pub use confinement::{Confinement, Network, ResourceLimits};
 pub use lack::SandboxLack;
 pub use probed::Sandbox;
 pub use scratch::Scratch;
+pub use seatbelt::SeatbeltProfile;
 
 #[cfg(target_os = "linux")]
 use linux as system;
-#[cfg(not(target_os = "linux"))]
+#[cfg(target_os = "macos")]
+use macos as system;
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 use none as system;

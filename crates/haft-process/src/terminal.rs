@@ -1,26 +1,26 @@
 use std::io;
 use std::os::fd::OwnedFd;
-use std::process::{Command, Stdio};
 
 use rustix::fs::{Mode, OFlags, open};
-use rustix::process::{ioctl_tiocsctty, setsid};
+use rustix::process::ioctl_tiocsctty;
 #[cfg(target_os = "linux")]
 use rustix::pty::ioctl_tiocgptpeer;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
+use crate::preparation::Preparation;
+use crate::program::Program;
+
 /// Is a terminal of a program's own, of which this holds the end that a person would sit at.
 ///
 /// ```
-/// use haft_process::{Environment, ProcessTree, Terminal};
-/// use std::process::Command;
+/// use haft_process::{Environment, ProcessTree, Program, Terminal};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> std::io::Result<()> {
 /// let terminal = Terminal::open(24, 80)?;
-/// let mut command = Command::new("/bin/sh");
-/// command.args(["-c", "test -t 0"]);
-/// let (mut processes, _end) = ProcessTree::spawn_in_terminal(command, &Environment::minimal(), terminal)?;
+/// let program = Program::new("/bin/sh").arguments(["-c", "test -t 0"]);
+/// let (mut processes, _end) = ProcessTree::start_in_terminal(program, &Environment::minimal(), terminal)?;
 /// processes.exited().await;
 /// assert!(processes.reap().is_some_and(|status| status.success()));
 /// # Ok(())
@@ -59,25 +59,19 @@ impl Terminal {
         self.line.try_clone()
     }
 
-    /// Gives a command the terminal for all that it reads and prints, and as the one that controls it; the command starts
-    /// a session for that.
+    /// Gives a program the terminal for all that it reads and prints, and as the one that controls it; the program has to
+    /// be started in a session of its own.
     ///
     /// Returns the end at which what it prints is read, and what it reads is written. Reading fails while nobody has the
-    /// terminal open, as when all have closed it or the command has ended.
+    /// terminal open, as when all have closed it or the program has ended.
     #[expect(unsafe_code, reason = "a terminal can be taken only by the new process itself")]
-    pub(crate) fn attach(self, command: &mut Command) -> io::Result<OwnedFd> {
-        use std::os::unix::process::CommandExt as _;
-
-        command.stdin(Stdio::from(self.line.try_clone()?)).stdout(Stdio::from(self.line.try_clone()?));
-        command.stderr(Stdio::from(self.line));
-        let take = || {
-            setsid()?;
-            ioctl_tiocsctty(rustix::stdio::stdin())?;
-            Ok(())
-        };
-        // SAFETY: it makes two system calls and nothing else.
-        unsafe { command.pre_exec(take) };
-        Ok(self.end)
+    pub(crate) fn attach(self, program: Program) -> io::Result<(Program, OwnedFd)> {
+        let mut program =
+            program.input(self.line.try_clone()?).output(self.line.try_clone()?).errors(self.line);
+        // SAFETY: it makes one system call and nothing else.
+        let take = unsafe { Preparation::new(|| Ok(ioctl_tiocsctty(rustix::stdio::stdin())?)) };
+        program.preparations.insert(0, take);
+        Ok((program, self.end))
     }
 }
 

@@ -44,11 +44,14 @@ const FILES: [&str; 11] = [
     include_str!("catalogue/commands/text.toml"),
 ];
 
-static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
-    let empty = Catalogue { commands: Arc::default() };
-    FILES.iter().fold(empty, |catalogue, text| {
-        catalogue.extended(text).expect("the built-in catalogue is read by the tests")
-    })
+/// Commands by their names.
+type Commands = HashMap<Box<str>, Arc<Command>>;
+
+/// The commands of the built-in catalogue, read when one is first looked for: that takes longer than all else at the start of a
+/// program, and most calls are of no command.
+static BUILT_IN: LazyLock<Commands> = LazyLock::new(|| {
+    let read = |text: &&str| format::commands(text).expect("the built-in catalogue is read by the tests");
+    FILES.iter().flat_map(read).collect()
 });
 
 /// What is known of commands: which only read, and what the others touch.
@@ -80,7 +83,8 @@ static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
 #[doc = include_str!("catalogue/format.md")]
 #[derive(Clone, Debug)]
 pub struct Catalogue {
-    commands: Arc<HashMap<Box<str>, Arc<Command>>>,
+    /// All that it knows; that of the built-in one where there is nothing.
+    own: Option<Arc<Commands>>,
 }
 
 /// How much of a command a grant may cover that outlives one call.
@@ -95,7 +99,8 @@ pub(crate) enum Grantable {
 impl Catalogue {
     /// The catalogue that comes with haft.
     pub fn built_in() -> &'static Self {
-        &BUILT_IN
+        static CATALOGUE: Catalogue = Catalogue { own: None };
+        &CATALOGUE
     }
 
     /// A catalogue that knows the commands of a TOML text as well; they replace those of the same name.
@@ -116,11 +121,46 @@ impl Catalogue {
     /// # Errors
     /// Where the text is not TOML, or an entry does not follow the format: with the line.
     pub fn extended(&self, toml: &str) -> Result<Self, CatalogueError> {
-        let mut commands = HashMap::clone(&self.commands);
+        let added = format::commands(toml)?;
+        let mut commands = self.commands().clone();
+        commands.extend(added);
+        Ok(Self { own: Some(Arc::new(commands)) })
+    }
+
+    /// A catalogue that knows the commands of a TOML text as well, and says of those that it knows already what it said.
+    ///
+    /// This is for entries of others than who chose this catalogue: by a new entry for `env` a command behind it that is denied
+    /// would not be found.
+    ///
+    /// ```
+    /// # use haft_tool_shell::Catalogue;
+    /// assert!(Catalogue::built_in().with_new("[lines]\noperands = 'read*'").is_ok());
+    /// assert!(Catalogue::built_in().with_new("[env]\noperands = 'text*'").is_err());
+    /// # Ok::<(), haft_tool_shell::CatalogueError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`extended`](Self::extended); where a name is that of a command that is known, or a path.
+    pub fn with_new(&self, toml: &str) -> Result<Self, CatalogueError> {
+        let mut commands = self.commands().clone();
         for (name, command) in format::commands(toml)? {
+            if name.contains('/') {
+                let reason =
+                    format!("`{name}` is a path; what a file does changes with it, so name a command");
+                return Err(CatalogueError::about(toml, &name, reason));
+            }
+            if self.commands().contains_key(&name) {
+                let reason = format!("`{name}` is known already, and what is known of it stays as it is");
+                return Err(CatalogueError::about(toml, &name, reason));
+            }
             commands.insert(name, command);
         }
-        Ok(Self { commands: Arc::new(commands) })
+        Ok(Self { own: Some(Arc::new(commands)) })
+    }
+
+    /// Tells whether something is known of a command of this name.
+    pub fn knows(&self, name: &str) -> bool {
+        self.commands().contains_key(name)
     }
 
     /// What the command does; `None` where the catalogue does not know it.
@@ -156,6 +196,10 @@ impl Catalogue {
         let name = words.first().filter(|word| word.is_literal)?;
         let below = |folder| name.text.strip_prefix(folder);
         let name = below("/usr/bin/").or_else(|| below("/bin/")).unwrap_or(&name.text);
-        self.commands.get(name).map(Arc::as_ref)
+        self.commands().get(name).map(Arc::as_ref)
+    }
+
+    fn commands(&self) -> &Commands {
+        self.own.as_deref().unwrap_or_else(|| &BUILT_IN)
     }
 }

@@ -38,9 +38,8 @@
 //! or a cancellation this happens to everything at once, with 500 ms to clean up. If the call's future is dropped,
 //! everything is killed without warning.
 //!
-//! On Linux, processes that left the group or the session are found too: by the session, by the variable `HAFT_CALL`, which
-//! each process passes on to those it starts, and, outside of a sandbox and a terminal, by a control group where the host
-//! may make one ([`haft_process`]). A call is back within 2 s of the end of its script.
+//! On Linux, processes that left the group or the session are found too: by the session, by the variable `HAFT_CALL` and a limit,
+//! which each process passes on to those it starts, and by a control group where the host may make one ([`haft_process`]). A call is back within 2 s of the end of its script.
 //!
 //! # Beside calls
 //!
@@ -57,8 +56,8 @@
 //!
 //! - Without a [sandbox](#within-bounds) it does not confine the script: the working directory is where it starts, not where
 //!   it has to stay.
-//! - Without a control group it does not find a process that left the session *and* cleared its environment, nor, on systems
-//!   other than Linux, one that only left the session. If such a process holds the output, the model is told of it.
+//! - Without a control group it does not find a process that left the session, cleared its environment *and* set the limit that marks
+//!   it, nor, on systems other than Linux, one that only left the session. If such a process holds the output, the model is told of it.
 //! - It has no terminal to offer but to jobs that ask for one: other programs that need one do not run.
 //! - What moves the cursor to other lines is not followed: of several bars below one another each line is shown.
 //!
@@ -106,4 +105,4 @@ pub use crate::sandbox::ShellSandbox;
 pub use crate::script_outputs::ScriptOutputs;
 #[cfg(feature = "sandbox")]
 pub use haft_process::sandbox::{ResourceLimits, Sandbox, SandboxLack, Scratch};
-pub use haft_process::{Environment, EnvironmentError};
+pub use haft_process::{Environment, EnvironmentError, control_groups};

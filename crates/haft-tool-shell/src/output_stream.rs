@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use haft_core::{OutputId, ToolOutput};
 use haft_tools_core::{CallContext, CallScope};
-use rustix::pipe::fcntl_setpipe_size;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe::Receiver;
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -27,6 +26,7 @@ const READ_BYTES: usize = 64 * 1024;
 /// How much is read at once of an output that turns out to be large, and how much its pipe holds: what it may have at most
 /// without privileges (`pipe-max-size`, `proc_sys_fs(5)`).
 const READ_MORE_BYTES: usize = 256 * 1024;
+#[cfg(target_os = "linux")]
 const PIPE_BYTES: usize = 1024 * 1024;
 
 /// How long an output has to say nothing to count as quiet.
@@ -207,7 +207,7 @@ impl OutputStream {
         let is_large = self.received <= READ_BYTES as u64 && self.received + count as u64 > READ_BYTES as u64;
         match &self.source {
             // Where the system does not give more, it takes a little longer.
-            Source::Pipe(pipe) if is_large => drop(fcntl_setpipe_size(pipe, PIPE_BYTES)),
+            Source::Pipe(pipe) if is_large => enlarge(pipe),
             Source::Pipe(_) => {}
             Source::Terminal { screen, .. } => screen.feed(&self.buffer[self.carried..self.carried + count]),
         }
@@ -249,6 +249,15 @@ impl OutputStream {
         }
     }
 }
+
+/// Has a pipe hold more at once, where the system knows how.
+#[cfg(target_os = "linux")]
+fn enlarge(pipe: &Receiver) {
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn enlarge(_: &Receiver) {}
 
 /// Reads bytes as text, and tells how many at their end begin a character that is not complete yet.
 ///

@@ -1,6 +1,5 @@
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
-use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -116,17 +115,16 @@ impl Running {
         cx: &CallContext,
     ) -> io::Result<(ProcessTree, OutputStream, Option<Feed>)> {
         let outputs = script.surroundings.outputs.as_ref();
-        let confine = |program: Program| {
-            let mut command = Command::from(program);
-            let own = confined.map(|confined| confined.confine(&mut command, environment)).transpose()?;
-            io::Result::Ok((command, own.unwrap_or_else(|| environment.clone())))
+        let confine = |program: Program| match confined {
+            Some(confined) => confined.confine(program, environment),
+            None => Ok((program, environment.clone())),
         };
         if let Input::Terminal(size) = script.input {
-            let (command, environment) = confine(program)?;
+            let (program, environment) = confine(program)?;
             let environment = environment.with_default("TERM", "xterm-256color");
             let terminal = Terminal::open(size.rows.get(), size.columns.get())?;
             let held_open = Some(terminal.held_open()?);
-            let (processes, end) = ProcessTree::spawn_in_terminal(command, &environment, terminal)?;
+            let (processes, end) = ProcessTree::start_in_terminal(program, &environment, terminal)?;
             let (end, screen) = (Arc::new(TerminalEnd::new(end)?), Arc::new(Screen::new(size)));
             let source = Source::Terminal { end: Arc::clone(&end), screen, held_open };
             return Ok((
@@ -149,13 +147,8 @@ impl Running {
             }
             Input::Text(text) => program = program.input(file_of(text)?),
         }
-        let processes = if confined.is_some() {
-            let (command, environment) = confine(program)?;
-            ProcessTree::spawn(command, &environment)?
-        } else {
-            ProcessTree::start(program, environment)?
-        };
-        Ok((processes, output, feed))
+        let (program, environment) = confine(program)?;
+        Ok((ProcessTree::start(program, &environment)?, output, feed))
     }
 
     /// Ends all that is still running, and takes what that prints meanwhile.

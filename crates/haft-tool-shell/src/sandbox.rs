@@ -32,6 +32,7 @@
 //! What a failed script printed is searched for paths and hosts that the sandbox kept it from, and of those the model is
 //! told how to ask for them: by `access` of the next call, which is declared, and so decided, like everything else.
 
+mod aside;
 mod confined;
 mod denial;
 mod places;

@@ -2,10 +2,9 @@
 
 use std::io;
 use std::path::Path;
-use std::process::Command;
 
 use haft_core::ToolError;
-use haft_process::Environment;
+use haft_process::{Environment, Program};
 use haft_tools_core::Access;
 use haft_workdir::WorkdirPath;
 
@@ -26,7 +25,7 @@ impl ShellSandbox {
 }
 
 impl Confined {
-    pub(crate) fn confine(&self, _: &mut Command, _: &Environment) -> io::Result<Environment> {
+    pub(crate) fn confine(&self, _: Program, _: &Environment) -> io::Result<(Program, Environment)> {
         match *self {}
     }
 

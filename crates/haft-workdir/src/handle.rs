@@ -1,11 +1,13 @@
 //! Directory handles: the root, and directories opened below it without following a symbolic link.
 
+use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, open, openat, statat};
 use rustix::io::Errno;
 
+use crate::metadata::EntryKind;
 use crate::platform;
 
 /// How places below the root are looked up. Both ways give the same answers.
@@ -29,6 +31,15 @@ pub(crate) struct RootHandle {
 pub(crate) enum DirectoryHandle<'a> {
     Root(BorrowedFd<'a>),
     Opened(OwnedFd),
+}
+
+/// Why there is no open file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotAFile {
+    /// It could not be opened.
+    Unopened(Errno),
+    /// It was opened, is something else, and was closed.
+    Other(EntryKind),
 }
 
 impl AsFd for DirectoryHandle<'_> {
@@ -120,4 +131,18 @@ pub(crate) fn open_child(from: BorrowedFd<'_>, name: &str, flags: OFlags) -> Res
             _ => errno,
         }
     })
+}
+
+/// Opens the regular file `name` of the directory `from` for reading, with what it is found to be once it is open.
+///
+/// A symbolic link is not followed, and nothing is waited for. What was no regular file before should not come here, because
+/// opening a device or a pipe can have effects.
+pub(crate) fn open_child_file(from: BorrowedFd<'_>, name: &str) -> Result<(File, Stat), NotAFile> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let opened = openat(from, name, flags, Mode::empty()).map_err(NotAFile::Unopened)?;
+    let stat = fstat(&opened).map_err(NotAFile::Unopened)?;
+    match EntryKind::of(&stat) {
+        EntryKind::File => Ok((File::from(opened), stat)),
+        kind => Err(NotAFile::Other(kind)),
+    }
 }

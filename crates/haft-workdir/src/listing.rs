@@ -98,10 +98,10 @@ impl RawListing {
         self.entries.iter().map(|entry| (&self.names[entry.name.clone()], entry.kind))
     }
 
-    /// Tells whether there is an entry of this name.
-    pub(crate) fn has(&self, name: &str) -> bool {
+    /// Tells what the entry of this name is; nothing where there is none.
+    pub(crate) fn kind(&self, name: &str) -> Option<EntryKind> {
         let compare = |entry: &RawEntry| self.names[entry.name.clone()].cmp(name.as_bytes());
-        self.entries.binary_search_by(compare).is_ok()
+        self.entries.binary_search_by(compare).ok().map(|at| self.entries[at].kind)
     }
 
     /// Gives the text in which the names are and the entries, without those whose name is not UTF-8, and the number of these.

@@ -30,6 +30,31 @@ impl Workdir {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn near_names(&self, path: &WorkdirPath) -> Vec<WorkdirPath> {
+        self.near_names_where(path, |_| true)
+    }
+
+    /// Returns what [`Workdir::near_names`] would if there were only the paths that may be named.
+    ///
+    /// It is for somebody who may not see all of the directory: what they may not see neither takes the place of something
+    /// that they may, nor shows by its absence that it is there. `may_be_named` is asked about each near path, the best
+    /// first, until there are three.
+    ///
+    /// ```
+    /// # use haft_workdir::Workdir;
+    /// # let directory = tempfile::tempdir()?;
+    /// # std::fs::write(directory.path().join("key.pem"), "")?;
+    /// # std::fs::write(directory.path().join("keys.md"), "")?;
+    /// let workdir = Workdir::open(directory.path())?;
+    /// let missing = workdir.resolve("keys.pem")?;
+    /// let near = workdir.near_names_where(&missing, |path| !path.as_str().ends_with(".pem"));
+    /// assert_eq!(near, [workdir.resolve("keys.md")?]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn near_names_where(
+        &self,
+        path: &WorkdirPath,
+        mut may_be_named: impl FnMut(&WorkdirPath) -> bool,
+    ) -> Vec<WorkdirPath> {
         let Some((directory, missing, rest)) = self.split_at_missing(path) else {
             return Vec::new();
         };
@@ -46,8 +71,13 @@ impl Workdir {
             })
             .collect();
         near.sort_by(|left, right| right.0.total_cmp(&left.0).then_with(|| left.1.cmp(&right.1)));
-        near.truncate(NEAR_MAX);
-        near.into_iter().map(|(_, path)| self.with_rest(path, &rest)).collect()
+        near.into_iter()
+            .filter_map(|(_, near)| {
+                let whole = self.with_rest(&near, &rest).filter(|whole| may_be_named(whole));
+                whole.or_else(|| Some(near).filter(|near| may_be_named(near)))
+            })
+            .take(NEAR_MAX)
+            .collect()
     }
 
     /// Splits a path into the deepest existing directory, the first missing name and the names after it.
@@ -65,8 +95,12 @@ impl Workdir {
         None
     }
 
-    fn with_rest(&self, near: WorkdirPath, rest: &[&str]) -> WorkdirPath {
+    /// Gives what is below a near name by the names that follow, where there is something.
+    fn with_rest(&self, near: &WorkdirPath, rest: &[&str]) -> Option<WorkdirPath> {
+        if rest.is_empty() {
+            return None;
+        }
         let whole = rest.iter().fold(near.clone(), |path, name| path.child(name));
-        if self.metadata(&whole).is_ok() { whole } else { near }
+        self.metadata(&whole).is_ok().then_some(whole)
     }
 }

@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use crate::error::Error;
 use crate::handle::{Lookup, RootHandle};
 use crate::identity::Identity;
+use crate::ignore_rules::KnownRules;
 use crate::path::WorkdirPath;
 use crate::platform;
 
@@ -45,6 +46,8 @@ pub(crate) struct Roots {
     access: Vec<(WorkdirPath, RootAccess)>,
     /// Where the main one is, by the names of the others that it lies in.
     aliases: Vec<WorkdirPath>,
+    /// The rules of ignore files that were read in any of them.
+    pub(crate) known_rules: Arc<KnownRules>,
 }
 
 impl Root {
@@ -94,7 +97,13 @@ fn without_links(path: &Path) -> Result<Stat, Errno> {
 
 impl Roots {
     pub(crate) fn of(main: Root) -> Self {
-        Self { main: Arc::new(main), others: Vec::new(), access: Vec::new(), aliases: Vec::new() }
+        Self {
+            main: Arc::new(main),
+            others: Vec::new(),
+            access: Vec::new(),
+            aliases: Vec::new(),
+            known_rules: Arc::default(),
+        }
     }
 
     pub(crate) fn main(&self) -> &Root {
@@ -103,7 +112,13 @@ impl Roots {
 
     /// The main one alone, in which everything may be done.
     pub(crate) fn of_main_alone(&self) -> Self {
-        Self { main: Arc::clone(&self.main), others: Vec::new(), access: Vec::new(), aliases: Vec::new() }
+        Self {
+            main: Arc::clone(&self.main),
+            others: Vec::new(),
+            access: Vec::new(),
+            aliases: Vec::new(),
+            known_rules: Arc::clone(&self.known_rules),
+        }
     }
 
     /// The host paths of the others, and what may be done there.
@@ -119,6 +134,7 @@ impl Roots {
             others: Vec::new(),
             access: access.collect(),
             aliases: Vec::new(),
+            known_rules: Arc::clone(&self.known_rules),
         }
     }
 

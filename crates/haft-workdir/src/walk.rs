@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::metadata::{EntryKind, Metadata};
 use crate::path::WorkdirPath;
 use crate::shown::Shown;
+use crate::unread_rules::UnreadRules;
 use crate::walk_directory::{ListedEntry, PassedOver, WalkDirectory, WalkListing};
 use crate::workdir::Workdir;
 
@@ -204,6 +205,20 @@ impl Workdir {
     /// When `start` cannot be listed: [`Error::NotFound`]; [`Error::Changed`]; [`Error::NotADirectory`] when it passes
     /// through a file; [`Error::NotRegular`] when it is neither a directory nor a regular file; [`Error::Io`].
     pub fn walk(&self, start: &WorkdirPath, options: WalkOptions) -> Result<Walk, Error> {
+        self.walk_without(start, options, UnreadRules::default())
+    }
+
+    /// Walks as [`Workdir::walk`] does, and leaves some ignore files unread.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workdir::walk`].
+    pub fn walk_without(
+        &self,
+        start: &WorkdirPath,
+        options: WalkOptions,
+        unread: UnreadRules,
+    ) -> Result<Walk, Error> {
         let mut walk = Walk {
             workdir: self.clone(),
             options,
@@ -215,7 +230,7 @@ impl Workdir {
         match self.kind(start)? {
             EntryKind::File => walk.file = Some(walk.entry(start.clone(), EntryKind::File)),
             EntryKind::Directory => {
-                walk.enter(self.walk_directory(start, options))?;
+                walk.enter(self.walk_directory_without(start, options, unread))?;
                 if options.max_depth == Some(0) {
                     walk.levels.clear();
                 }

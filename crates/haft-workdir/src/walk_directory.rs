@@ -1,17 +1,16 @@
 use std::fmt;
 use std::fs::File;
 use std::ops::Range;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use rustix::fs::{Mode, OFlags, fstat, openat};
-use rustix::io::Errno;
-
 use crate::error::Error;
+use crate::handle::{NotAFile, open_child_file};
 use crate::ignore_rules::{IgnoreRules, Verdict};
 use crate::listing::RawEntry;
 use crate::metadata::{EntryKind, Metadata};
 use crate::path::WorkdirPath;
+use crate::unread_rules::UnreadRules;
 use crate::walk::{Skipped, WalkOptions};
 use crate::workdir::Workdir;
 
@@ -53,6 +52,7 @@ pub struct WalkDirectory {
     path: WorkdirPath,
     /// The rules of the directories above it, and once it is listed its own.
     rules: IgnoreRules,
+    unread: UnreadRules,
 }
 
 /// What is in a directory of a walk.
@@ -94,8 +94,19 @@ impl Workdir {
     /// It reads the ignore files above the directory, unless ignored entries are included. Whether there is a directory at
     /// `start` is found out when it is [listed](WalkDirectory::list). The depth of the options is left to the caller.
     pub fn walk_directory(&self, start: &WorkdirPath, options: WalkOptions) -> WalkDirectory {
-        let rules = if options.ignored { IgnoreRules::default() } else { IgnoreRules::above(self, start) };
-        WalkDirectory { workdir: self.clone(), options, path: start.clone(), rules }
+        self.walk_directory_without(start, options, UnreadRules::default())
+    }
+
+    /// Makes the first step of a walk as [`Workdir::walk_directory`] does, which leaves some ignore files unread.
+    pub fn walk_directory_without(
+        &self,
+        start: &WorkdirPath,
+        options: WalkOptions,
+        unread: UnreadRules,
+    ) -> WalkDirectory {
+        let rules =
+            if options.ignored { IgnoreRules::default() } else { IgnoreRules::above(self, start, &unread) };
+        WalkDirectory { workdir: self.clone(), options, path: start.clone(), rules, unread }
     }
 }
 
@@ -116,11 +127,13 @@ impl WalkDirectory {
     pub fn list(mut self) -> Result<WalkListing, Error> {
         let (raw, handle) = self.workdir.list_open(&self.path)?;
         if !self.options.ignored {
-            self.rules = self.rules.below(&self.workdir, &self.path, Some(&raw));
+            let place = (&self.path, &self.unread);
+            self.rules = self.rules.below_listed(&self.workdir, place, &raw, handle.as_fd());
         }
         let (names, raw, not_unicode) = raw.into_unicode();
         let names: Arc<str> = names.into();
-        let mut path = self.path.prefix();
+        let has_rules = !self.rules.are_none();
+        let mut path = if has_rules { self.path.prefix() } else { String::new() };
         let above = path.len();
         let mut entries = Vec::with_capacity(raw.len());
         for RawEntry { name: place, kind } in raw {
@@ -128,16 +141,21 @@ impl WalkDirectory {
             if name == ".git" {
                 continue;
             }
-            path.truncate(above);
-            path.push_str(name);
-            let passed_over = self.passes_over(&path, name, kind);
+            let verdict = if has_rules {
+                path.truncate(above);
+                path.push_str(name);
+                self.rules.verdict(&path, kind)
+            } else {
+                Verdict::Unmentioned
+            };
+            let passed_over = self.passes_over(verdict, name);
             entries.push(ListedEntry { names: Arc::clone(&names), place, kind, passed_over });
         }
         Ok(WalkListing { directory: self, entries, not_unicode, held_back: 0, handle })
     }
 
-    fn passes_over(&self, path: &str, name: &str, kind: EntryKind) -> Option<PassedOver> {
-        match self.rules.verdict(path, kind) {
+    fn passes_over(&self, verdict: Verdict, name: &str) -> Option<PassedOver> {
+        match verdict {
             Verdict::Ignored => Some(PassedOver::Ignored),
             Verdict::Unmentioned if name.starts_with('.') && !self.options.hidden => Some(PassedOver::Hidden),
             Verdict::Kept | Verdict::Unmentioned => None,
@@ -155,7 +173,12 @@ impl WalkDirectory {
             return None;
         }
         let path = self.path_of(entry);
-        (!self.workdir.roots.is_main(&path)).then(|| Self { path, ..self.clone() })
+        if self.workdir.roots.is_main(&path) {
+            return None;
+        }
+        let Self { workdir, options, rules, unread, .. } = self;
+        let (workdir, rules, unread) = (workdir.clone(), rules.clone(), unread.clone());
+        Some(Self { workdir, options: *options, path, rules, unread })
     }
 }
 
@@ -212,16 +235,14 @@ impl WalkListing {
     ///
     /// Those of [`Workdir::open_file`].
     pub fn open_file(&self, entry: &ListedEntry) -> Result<(File, Metadata), Error> {
-        let failed = |errno: Errno| Error::of("open", &self.path_of(entry), errno);
+        let not_a_file = |kind| Error::not_a_file(&self.path_of(entry), kind);
         if entry.kind != EntryKind::File {
-            return Err(Error::not_a_file(&self.path_of(entry), entry.kind));
+            return Err(not_a_file(entry.kind));
         }
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let opened = openat(&self.handle, entry.name(), flags, Mode::empty()).map_err(failed)?;
-        let stat = fstat(&opened).map_err(failed)?;
-        match EntryKind::of(&stat) {
-            EntryKind::File => Ok((File::from(opened), Metadata::of(&stat))),
-            kind => Err(Error::not_a_file(&self.path_of(entry), kind)),
+        match open_child_file(self.handle.as_fd(), entry.name()) {
+            Ok((file, stat)) => Ok((file, Metadata::of(&stat))),
+            Err(NotAFile::Unopened(errno)) => Err(Error::of("open", &self.path_of(entry), errno)),
+            Err(NotAFile::Other(kind)) => Err(not_a_file(kind)),
         }
     }
 }

@@ -6,12 +6,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, openat, statat, unlinkat};
+use rustix::fs::{AtFlags, Stat, fstat, statat, unlinkat};
 use rustix::io::Errno;
 
 use crate::changes::ChangeJournal;
 use crate::error::Error;
-use crate::handle::{DirectoryHandle, Lookup};
+use crate::handle::{DirectoryHandle, Lookup, NotAFile, open_child_file};
 use crate::metadata::{EntryKind, Metadata};
 use crate::path::WorkdirPath;
 use crate::resolve;
@@ -242,13 +242,10 @@ impl Workdir {
         if kind != EntryKind::File {
             return Err(Error::not_a_file(path, kind));
         }
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let opened = openat(&parent, name, flags, Mode::empty()).map_err(failed)?;
-        let stat = fstat(&opened).map_err(failed)?;
-        match EntryKind::of(&stat) {
-            EntryKind::File => Ok((File::from(opened), stat)),
-            kind => Err(Error::not_a_file(path, kind)),
-        }
+        open_child_file(parent.as_fd(), name).map_err(|error| match error {
+            NotAFile::Unopened(errno) => failed(errno),
+            NotAFile::Other(kind) => Error::not_a_file(path, kind),
+        })
     }
 
     /// Reads a whole file of at most `limit` bytes.

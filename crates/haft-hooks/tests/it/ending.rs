@@ -49,6 +49,8 @@ async fn what_is_left_in_the_background_ends_with_it() {
         "setsid sleep 60 & exit 0",
         "(trap '' TERM; sleep 60; sleep 60) & exit 0",
         "yes & exit 0",
+        // Leaves its session and clears its environment.
+        "env -i setsid sh -c ': > ready; exec sleep 60' & until [ -e ready ]; do :; done; exit 0",
     ] {
         // What it prints after its end, if anything, is part of what it printed.
         let asking = Asking::new([advisory(script)]);
@@ -58,8 +60,12 @@ async fn what_is_left_in_the_background_ends_with_it() {
 }
 
 #[tokio::test]
-async fn is_not_kept_waiting_by_a_process_that_cannot_be_found() {
-    let script = r#"echo '{"context": "done"}'; env -i setsid sleep 60 & sleep 0.05; exit 0"#;
-    let asking = Asking::new([before(script)]);
-    assert_eq!(asking.before(&bash()).await, Before::proceed().with_context("done"));
+async fn an_answer_counts_whatever_is_left_in_the_background() {
+    for script in
+        ["sleep 60 &", "env -i setsid sh -c ': > ready; exec sleep 60' & until [ -e ready ]; do :; done;"]
+    {
+        let asking = Asking::new([before(&format!(r#"echo '{{"context": "done"}}'; {script} exit 0"#))]);
+        assert_eq!(asking.before(&bash()).await, Before::proceed().with_context("done"), "{script}");
+        assert!(asking.processes().is_empty(), "all are gone before the call goes on: {script}");
+    }
 }

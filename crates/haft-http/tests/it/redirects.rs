@@ -60,6 +60,18 @@ async fn each_step_is_held_to_the_policy() {
     assert!(matches!(&error, Error::Address { host, .. } if host == "localhost"), "{error}");
 }
 
+#[tokio::test]
+async fn a_step_inwards_is_refused_however_many_come_before_it() {
+    let anywhere = Exchange::default().redirects(Redirects::Anywhere(5));
+    let refused = "refused to connect to `10.0.0.1`: 10.0.0.1 is no address of the public internet, and is not permitted";
+    for before in 0..5 {
+        let steps: Vec<&str> = std::iter::repeat_n(TO_B, before).collect();
+        let inwards = to("http://[::ffff:10.0.0.1]/");
+        let answers: Vec<&str> = steps.into_iter().chain([inwards.as_str()]).collect();
+        check(&answers, anywhere, Err(refused)).await;
+    }
+}
+
 /// Asks one server which leads to another (or to itself), and gives what the last one heard.
 async fn led(to_another: bool) -> String {
     let mut second = Fixture::start(&[HELLO]).await;

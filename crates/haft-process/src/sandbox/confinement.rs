@@ -5,6 +5,7 @@ use super::scratch::Scratch;
 use crate::environment::Environment;
 
 /// What programs read of a system without it being anybody's: themselves, their libraries and settings.
+#[cfg(not(target_os = "macos"))]
 const SYSTEM: [&str; 28] = [
     "/bin",
     "/etc",
@@ -34,6 +35,27 @@ const SYSTEM: [&str; 28] = [
     "/var/lib/locales",
     "/var/lib/pacman",
     "/var/lib/rpm",
+];
+
+/// The same of macOS.
+#[cfg(target_os = "macos")]
+const SYSTEM: [&str; 16] = [
+    "/Applications/Xcode.app",
+    "/Library/Apple",
+    "/Library/Developer",
+    "/Library/Fonts",
+    "/Library/Frameworks",
+    "/Library/Java",
+    "/System",
+    "/bin",
+    "/etc",
+    "/nix/store",
+    "/opt",
+    "/sbin",
+    "/usr",
+    "/var/db/dyld",
+    "/var/db/timezone",
+    "/var/select",
 ];
 
 /// What tool chains keep in a home directory, as far as there are no credentials in it.

@@ -24,19 +24,21 @@ pub enum SandboxLack {
     Hiding,
     /// No user namespaces, or the user is root: how many processes there are is not limited.
     Processes,
+    /// The system bounds no program's memory.
+    Memory,
 }
 
 impl SandboxLack {
     /// Tells whether only the use of resources is not bounded: nothing gets out by that.
     pub fn is_of_limits(self) -> bool {
-        self == Self::Processes
+        matches!(self, Self::Processes | Self::Memory)
     }
 }
 
 impl fmt::Display for SandboxLack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::System => "programs are not confined at all: this needs Linux",
+            Self::System => "programs are not confined at all: this needs Linux, or macOS with `sandbox-exec`",
             Self::Files => {
                 "files are not confined: this needs Landlock, Linux 5.13 or later with `landlock` among those of \
                  `/sys/kernel/security/lsm`"
@@ -56,6 +58,7 @@ impl fmt::Display for SandboxLack {
             Self::Processes => {
                 "the number of processes is not limited: this needs user namespaces, and a user other than root"
             }
+            Self::Memory => "memory is not limited: this needs Linux",
         })
     }
 }

@@ -71,6 +71,8 @@ struct Child {
     directory: *const c_char,
     /// What becomes its standard streams; none of them has the number of one.
     streams: [c_int; 3],
+    /// What it has to do before, and what it is given besides.
+    program: *const Program,
     /// Why there is no program, which the new process says: [`NOT_BEGUN`], an error of the system's, or 0 if there is one.
     error: c_int,
 }
@@ -103,6 +105,7 @@ pub(crate) fn spawn(
         variables: variables.as_ptr(),
         directory: directory.as_ref().map_or(ptr::null(), |directory| directory.as_ptr()),
         streams: streams.numbers(),
+        program: ptr::from_ref(program),
         error: NOT_BEGUN,
     };
     // SAFETY: all that the child points to outlives the call, and nobody else has it.
@@ -255,8 +258,18 @@ unsafe fn execute(child: *mut Child) -> c_int {
         {
             return errno();
         }
+        for preparation in &(*(*child).program).preparations {
+            if let Err(error) = preparation.run() {
+                return error.raw_os_error().unwrap_or(libc::EINVAL);
+            }
+        }
         // What other parts of this process have opened without care is not passed on either; before Linux 5.11 it is.
         libc::syscall(libc::SYS_close_range, libc::STDERR_FILENO + 1, libc::c_uint::MAX, CLOSED_WITH_EXEC);
+        for passed in &(*(*child).program).passed {
+            if libc::fcntl(passed.as_raw_fd(), libc::F_SETFD, 0) < 0 {
+                return errno();
+            }
+        }
         (*child).error = 0;
         libc::execve((*child).path, (*child).arguments.add(1), (*child).variables);
         if errno() == libc::ENOEXEC {

@@ -99,7 +99,10 @@ pub(crate) fn are_gone_at_a_glance(sought: &Sought) -> bool {
         let process = place_of(number);
         let Some(status) = Status::read(&process) else { return true };
         let is_foreign = || {
-            status.group != first && status.session != first && is_marked_now(&process, marker) == Some(false)
+            status.group != first
+                && status.session != first
+                && !is_limited(&process, marker)
+                && is_marked_now(&process, marker) == Some(false)
         };
         status.is_dead || is_foreign()
     };
@@ -176,7 +179,10 @@ fn add(survivors: &mut Survivors, number: i32, leader: Pid, marker: &Marker) {
     if status.group == leader.as_raw_pid() {
         survivors.group = Some(leader);
         survivors.members.push(pid);
-    } else if status.session == leader.as_raw_pid() || is_marked(&process, marker) {
+    } else if status.session == leader.as_raw_pid()
+        || is_limited(&process, marker)
+        || is_marked(&process, marker)
+    {
         survivors.others.push(pid);
     }
 }
@@ -186,7 +192,12 @@ fn last_number() -> Option<i32> {
     fs::read_to_string("/proc/loadavg").ok()?.split_ascii_whitespace().last()?.parse().ok()
 }
 
-/// Tells whether a process carries the mark.
+/// Tells whether a process carries the mark in its limits.
+fn is_limited(process: &Path, marker: &Marker) -> bool {
+    fs::read(process.join("limits")).is_ok_and(|limits| marker.is_in_limits(&limits))
+}
+
+/// Tells whether a process carries the mark in its environment.
 ///
 /// Another user's environment cannot be read; neither could that user's process be ended.
 fn is_marked(process: &Path, marker: &Marker) -> bool {

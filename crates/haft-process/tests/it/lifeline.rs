@@ -6,12 +6,18 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use haft_process::{Environment, ProcessTree, Program};
+use haft_process::Program;
 use tempfile::TempDir;
+
+use crate::trees::Way;
 
 /// Says to the test below what it is to start, and where.
 const SCRIPT: &str = "HAFT_TEST_SCRIPT";
 const PLACE: &str = "HAFT_TEST_PLACE";
+const IS_COMMAND: &str = "HAFT_TEST_IS_COMMAND";
+
+/// What else this test program is given to be a host.
+const HOST: [&str; 3] = ["--exact", "lifeline::host", "--ignored"];
 
 /// How long something may take that should happen at once, on a machine that is busy.
 pub(crate) const SOON: Duration = Duration::from_secs(20);
@@ -21,26 +27,48 @@ pub(crate) const SOON: Duration = Duration::from_secs(20);
 async fn host() {
     let (Ok(script), Ok(place)) = (std::env::var(SCRIPT), std::env::var(PLACE)) else { return };
     let program = Program::new("/bin/sh").arguments(["-c", &script]).directory(place);
-    let _tree = ProcessTree::start(program, &Environment::minimal()).expect("sh starts");
+    let way = if std::env::var_os(IS_COMMAND).is_some() { Way::Command } else { Way::Program };
+    let _tree = way.start(program).expect("sh starts");
     std::future::pending::<()>().await;
 }
 
 /// Starts a host that runs a script in a directory, and waits until the script is ready.
 pub(crate) fn start(script: &str, directory: &TempDir) -> Child {
-    start_by(Command::new(std::env::current_exe().expect("the test knows where it is")), script, directory)
+    start_by(Way::Program, script, directory)
+}
+
+/// Does so with a host that starts it by one of the ways.
+pub(crate) fn start_by(way: Way, script: &str, directory: &TempDir) -> Child {
+    let mut host = Command::new(this());
+    if way == Way::Command {
+        host.env(IS_COMMAND, "");
+    }
+    start_host(host, script, directory)
+}
+
+/// Writes for a shell how a host is started that does so without a control group.
+pub(crate) fn command(script: &str, directory: &TempDir) -> String {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
+    let (script, place) = (quoted(script), quoted(directory.path().to_str().expect("it is text")));
+    let this = quoted(this().to_str().expect("it is text"));
+    format!("{IS_COMMAND}= {SCRIPT}={script} {PLACE}={place} {this} {} > /dev/null", HOST.join(" "))
+}
+
+fn this() -> PathBuf {
+    std::env::current_exe().expect("the test knows where it is")
 }
 
 /// Does so with a host that is in a control group.
 pub(crate) fn start_in(group: &Path, script: &str, directory: &TempDir) -> Child {
     let mut enter = Command::new("/bin/sh");
     enter.args(["-c", r#"echo $$ > "$0/cgroup.procs" && exec "$@""#]).arg(group);
-    enter.arg(std::env::current_exe().expect("the test knows where it is"));
-    start_by(enter, script, directory)
+    enter.arg(this());
+    start_host(enter, script, directory)
 }
 
-fn start_by(mut host: Command, script: &str, directory: &TempDir) -> Child {
+fn start_host(mut host: Command, script: &str, directory: &TempDir) -> Child {
     let host = host
-        .args(["--exact", "lifeline::host", "--ignored"])
+        .args(HOST)
         .envs([(SCRIPT, script), (PLACE, directory.path().to_str().expect("it is text"))])
         .stdout(Stdio::null())
         .spawn()

@@ -6,23 +6,29 @@
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use haft_process::sandbox::{Confinement, Network, ResourceLimits, Sandbox, SandboxLack, Scratch};
-use haft_process::{Environment, ProcessTree};
+use haft_process::{Environment, ProcessTree, Program};
+use rustix::process::{DumpableBehavior, dumpable_behavior};
 use tempfile::TempDir;
 
 /// A directory with a writable `in` and, beside it, an `out` that holds a `secret`.
-struct Place {
+pub(crate) struct Place {
     _directory: TempDir,
-    root: PathBuf,
+    pub(crate) root: PathBuf,
     confinement: Confinement,
+    sandbox: Sandbox,
 }
 
 fn environment() -> Environment {
     Environment::from_vars(std::env::vars_os())
+}
+
+fn bash<const N: usize>(arguments: [&str; N]) -> Program {
+    Program::new(environment().find_program("bash").expect("there is a bash")).arguments(arguments)
 }
 
 impl Place {
@@ -38,7 +44,12 @@ impl Place {
         let mut lacks = Sandbox::probe().lacks(&confinement.clone().protect(root.join("in/.git/hooks")));
         lacks.retain(|lack| !lack.is_of_limits());
         if lacks.is_empty() {
-            return Some(Self { _directory: directory, root, confinement });
+            return Some(Self {
+                _directory: directory,
+                root,
+                confinement,
+                sandbox: Sandbox::probe().clone(),
+            });
         }
         let must = std::env::var_os("CI").is_some() && !lacks.contains(&SandboxLack::Files);
         assert!(!must, "this machine cannot confine programs: {lacks:?}");
@@ -46,27 +57,37 @@ impl Place {
         None
     }
 
-    fn with(mut self, change: impl FnOnce(Confinement, &Path) -> Confinement) -> Self {
+    /// The same by bubblewrap alone; nothing where that is not there, which is told.
+    pub(crate) fn by_bubblewrap() -> Option<Self> {
+        let place = Self::new()?;
+        let sandbox = place.sandbox.by_bubblewrap();
+        assert!(sandbox.is_some() || std::env::var_os("CI").is_none(), "`bwrap` is not there");
+        if sandbox.is_none() {
+            eprintln!("skipped, because `bwrap` is not there");
+        }
+        Some(Self { sandbox: sandbox?, ..place })
+    }
+
+    pub(crate) fn with(mut self, change: impl FnOnce(Confinement, &Path) -> Confinement) -> Self {
         self.confinement = change(self.confinement, &self.root);
         self
     }
 
     /// Runs a script in the writable directory, and gives its exit code and what it printed.
-    async fn run(&self, script: &str) -> (Option<i32>, String) {
+    pub(crate) async fn run(&self, script: &str) -> (Option<i32>, String) {
         let directory = self.root.join("in");
         let output = self.root.join("output");
         let file = fs::File::create(&output).expect("it is made");
-        let mut command = Command::new("bash");
-        command.args(["-c", script, "bash", &self.root.to_string_lossy()]).stdin(Stdio::null());
-        command.stdout(file.try_clone().expect("a descriptor")).stderr(file);
-        Sandbox::probe().confine(&mut command, &self.confinement, &directory).expect("it is prepared");
-        let mut processes = ProcessTree::spawn(command, &environment()).expect("it starts");
+        let program = bash(["-c", script, "bash", &self.root.to_string_lossy()]);
+        let program = program.output(file.try_clone().expect("a descriptor")).errors(file);
+        let program = self.sandbox.confine(program, &self.confinement, &directory).expect("it is prepared");
+        let mut processes = ProcessTree::start(program, &environment()).expect("it starts");
         processes.exited().await;
         let code = processes.reap().and_then(|status| status.code());
         (code, String::from_utf8_lossy(&fs::read(&output).expect("it is there")).into_owned())
     }
 
-    fn everything_outside(&self) -> Vec<(PathBuf, Vec<u8>)> {
+    pub(crate) fn everything_outside(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut all: Vec<_> = fs::read_dir(self.root.join("out"))
             .expect("it is there")
             .map(|entry| entry.expect("it is there").path())
@@ -94,37 +115,40 @@ async fn writes_where_it_may() {
     assert_eq!(place.run(script).await, (Some(0), "x\n".to_owned()));
 }
 
+/// Ways to write outside.
+pub(crate) const WRITES: [&str; 27] = [
+    "echo x > $1/out/new",
+    "echo x >> $1/out/secret",
+    ": > $1/out/secret",
+    "truncate -s 0 $1/out/secret",
+    "ln -s $1/out link && echo x > link/new",
+    "ln -s $1/out/secret link && echo x > link",
+    "ln $1/out/secret hard && echo x > hard",
+    "echo x > new && ln new $1/out/new",
+    "echo x > new && mv new $1/out/new",
+    "mv $1/out/secret .",
+    "rm -f $1/out/secret && test ! -e $1/out/secret",
+    "mkdir $1/out/new",
+    "mkfifo $1/out/new",
+    "cd $1/out && echo x > new",
+    "exec 3<$1/out && echo x > /proc/self/fd/3/new",
+    "echo x > /proc/self/cwd/../out/new",
+    "echo x > /proc/self/root/$1/out/new",
+    "echo x > /proc/$PPID/cwd/../out/new",
+    "echo x > /proc/$PPID/root/$1/out/new",
+    "python3 -c 'import sys; open(sys.argv[1] + \"/out/new\", \"w\").write(\"x\")' $1",
+    "python3 -c 'import os, sys; os.rename(sys.argv[1] + \"/out/secret\", \"stolen\")' $1",
+    "python3 -c 'import os, sys; os.truncate(sys.argv[1] + \"/out/secret\", 0)' $1",
+    "mkdir bound && mount --bind $1/out bound && echo x > bound/new",
+    "unshare -rm sh -c \"mount --bind $1/out . && echo x > new\"",
+    "unshare -U true",
+    "nsenter -t 1 -m sh -c \"echo x > $1/out/new\"",
+    "tar -C $1/out -cf new.tar secret && tar -C $1/out -xf new.tar",
+];
+
 #[tokio::test]
 async fn writes_nowhere_else_by_any_route() {
-    for script in [
-        "echo x > $1/out/new",
-        "echo x >> $1/out/secret",
-        ": > $1/out/secret",
-        "truncate -s 0 $1/out/secret",
-        "ln -s $1/out link && echo x > link/new",
-        "ln -s $1/out/secret link && echo x > link",
-        "ln $1/out/secret hard && echo x > hard",
-        "echo x > new && ln new $1/out/new",
-        "echo x > new && mv new $1/out/new",
-        "mv $1/out/secret .",
-        "rm -f $1/out/secret && test ! -e $1/out/secret",
-        "mkdir $1/out/new",
-        "mkfifo $1/out/new",
-        "cd $1/out && echo x > new",
-        "exec 3<$1/out && echo x > /proc/self/fd/3/new",
-        "echo x > /proc/self/cwd/../out/new",
-        "echo x > /proc/self/root/$1/out/new",
-        "echo x > /proc/$PPID/cwd/../out/new",
-        "echo x > /proc/$PPID/root/$1/out/new",
-        "python3 -c 'import sys; open(sys.argv[1] + \"/out/new\", \"w\").write(\"x\")' $1",
-        "python3 -c 'import os, sys; os.rename(sys.argv[1] + \"/out/secret\", \"stolen\")' $1",
-        "python3 -c 'import os, sys; os.truncate(sys.argv[1] + \"/out/secret\", 0)' $1",
-        "mkdir bound && mount --bind $1/out bound && echo x > bound/new",
-        "unshare -rm sh -c \"mount --bind $1/out . && echo x > new\"",
-        "unshare -U true",
-        "nsenter -t 1 -m sh -c \"echo x > $1/out/new\"",
-        "tar -C $1/out -cf new.tar secret && tar -C $1/out -xf new.tar",
-    ] {
+    for script in WRITES {
         cannot_write(script).await;
     }
 }
@@ -144,26 +168,34 @@ async fn reads_nothing_else() {
     assert_eq!(place.run("cat $1/out/secret").await, (Some(0), "hunter2\n".to_owned()));
 }
 
+/// Ways to change what is protected.
+const TAMPERS: [&str; 15] = [
+    "echo x > .git/hooks/pre-commit",
+    "echo x >> .git/config",
+    "rm .git/config",
+    "mv .git/config old",
+    "ln .git/config hard && echo x >> hard",
+    "mv .git old",
+    "mv .git/hooks old",
+    "rmdir .git/hooks",
+    "rm -rf .git",
+    "echo x > new && mv -f new .git/config",
+    "cd .git/hooks && echo x > pre-commit",
+    "exec 3<.git/hooks && echo x > /proc/self/fd/3/pre-commit",
+    "umount .git/hooks && echo x > .git/hooks/pre-commit",
+    "mount -o remount,rw,bind .git/hooks && echo x > .git/hooks/pre-commit",
+    "chmod 777 .git/config",
+];
+
 #[tokio::test]
 async fn what_is_protected_stays_as_it_is() {
-    for script in [
-        "echo x > .git/hooks/pre-commit",
-        "echo x >> .git/config",
-        "rm .git/config",
-        "mv .git/config old",
-        "ln .git/config hard && echo x >> hard",
-        "mv .git old",
-        "mv .git/hooks old",
-        "rmdir .git/hooks",
-        "rm -rf .git",
-        "echo x > new && mv -f new .git/config",
-        "cd .git/hooks && echo x > pre-commit",
-        "exec 3<.git/hooks && echo x > /proc/self/fd/3/pre-commit",
-        "umount .git/hooks && echo x > .git/hooks/pre-commit",
-        "mount -o remount,rw,bind .git/hooks && echo x > .git/hooks/pre-commit",
-        "chmod 777 .git/config",
-    ] {
-        let Some(place) = Place::new() else { return };
+    tampers_fail(Place::new).await;
+}
+
+/// Checks in a new place for each that no script changes what is protected.
+pub(crate) async fn tampers_fail(place: impl Fn() -> Option<Place>) {
+    for script in TAMPERS {
+        let Some(place) = place() else { return };
         let place = place.with(|confinement, root| {
             confinement.protect(root.join("in/.git/hooks")).protect(root.join("in/.git/config"))
         });
@@ -184,10 +216,9 @@ async fn a_directory_that_is_protected_is_no_way_in_for_a_program_that_runs_ther
     let Some(place) = Place::new() else { return };
     let hooks = place.root.join("in/.git/hooks");
     let confinement = place.confinement.clone().protect(&hooks);
-    let mut command = Command::new("bash");
-    command.args(["-c", "echo x > pre-commit"]).stdin(Stdio::null()).stderr(Stdio::null());
-    Sandbox::probe().confine(&mut command, &confinement, &hooks).expect("it is prepared");
-    let mut processes = ProcessTree::spawn(command, &environment()).expect("it starts");
+    let program = bash(["-c", "echo x > pre-commit"]);
+    let program = Sandbox::probe().confine(program, &confinement, &hooks).expect("it is prepared");
+    let mut processes = ProcessTree::start(program, &environment()).expect("it starts");
     processes.exited().await;
     assert_eq!(fs::read_dir(&hooks).expect("it is there").count(), 0);
 }
@@ -211,7 +242,7 @@ async fn git_works_beside_what_is_protected() {
 }
 
 /// Opens a socket in the manner of a Python expression, and says what became of it.
-fn python(expression: &str) -> String {
+pub(crate) fn python(expression: &str) -> String {
     format!("python3 -c 'import socket\ns = socket\n{expression}\nprint(\"connected\")'")
 }
 
@@ -342,6 +373,35 @@ fn is_udp(attempt: &str) -> bool {
 }
 
 #[tokio::test]
+async fn what_a_program_gives_up_the_host_keeps() {
+    // Until it executes its program the new process has the memory of the host, to which what it gives up must not count: `/proc` shows
+    // of a process that cannot be dumped nothing, not even to itself, and no debugger can look at it.
+    let before = (dumpable_behavior().expect("it is told"), owner_of_itself());
+    assert_eq!(before.0, DumpableBehavior::Dumpable);
+    for place in [Place::new, Place::by_bubblewrap] {
+        for network in [Network::None, Network::Loopback, Network::Ports([443].into())] {
+            let Some(place) = place() else { continue };
+            let scratch = Scratch::within(&place.root).expect("it is made");
+            let place = place.with(|confinement, root| {
+                confinement
+                    .protect(root.join("in/.git/hooks"))
+                    .hide(root.join("out"))
+                    .scratch(&scratch)
+                    .network(network)
+            });
+            assert_eq!(place.run("true").await, (Some(0), String::new()));
+            assert_eq!((dumpable_behavior().expect("it is told"), owner_of_itself()), before);
+        }
+    }
+    let status = fs::read_to_string("/proc/self/status").expect("it is shown");
+    assert!(status.contains("NoNewPrivs:\t0\n") && status.contains("Seccomp:\t0\n"), "{status}");
+}
+
+fn owner_of_itself() -> u32 {
+    fs::metadata("/proc/self/environ").expect("it is there").uid()
+}
+
+#[tokio::test]
 async fn reaches_no_other_process() {
     let Some(place) = Place::new() else { return };
     let host = std::process::id();
@@ -416,7 +476,7 @@ async fn has_directories_of_its_own_for_what_is_temporary() {
     let programs = Confinement::of_programs(&Environment::minimal());
     let confinement = programs.write(root.join("in")).scratch(&scratch);
     assert_eq!(Sandbox::probe().temporary_directory(&confinement), Some("/tmp".into()));
-    let place = Place { _directory: free, root, confinement };
+    let place = Place { _directory: free, root, confinement, sandbox: Sandbox::probe().clone() };
     let (code, output) = place.run("ls /tmp; mkdir /tmp/d && mktemp /tmp/d/XXXX >/dev/null; echo $?").await;
     assert_eq!((code, output.as_str()), (Some(0), "0\n"));
     assert!(scratch.path().join("tmp/d").is_dir());

@@ -26,16 +26,29 @@ fn script(text: &str, directory: &Path) -> Program {
 
 /// Starts a script in a directory and waits until it says that it is ready.
 pub(crate) async fn start(text: &str, directory: &TempDir) -> ProcessTree {
-    let tree =
-        ProcessTree::start(script(text, directory.path()), &Environment::minimal()).expect("sh starts");
-    until(|| directory.path().join("ready").exists()).await;
-    tree
+    start_by(Way::Program, text, directory).await
 }
 
-/// Does so by the way that commands are started.
-async fn start_command(text: &str, directory: &TempDir) -> ProcessTree {
-    let command = Command::from(script(text, directory.path()));
-    let tree = ProcessTree::spawn(command, &Environment::minimal()).expect("sh starts");
+/// By which way something is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Program,
+    /// Without a control group.
+    Command,
+}
+
+impl Way {
+    pub(crate) fn start(self, program: Program) -> io::Result<ProcessTree> {
+        match self {
+            Self::Program => ProcessTree::start(program, &Environment::minimal()),
+            Self::Command => ProcessTree::spawn(Command::from(program), &Environment::minimal()),
+        }
+    }
+}
+
+/// Does so by one of the ways.
+pub(crate) async fn start_by(way: Way, text: &str, directory: &TempDir) -> ProcessTree {
+    let tree = way.start(script(text, directory.path())).expect("sh starts");
     until(|| directory.path().join("ready").exists()).await;
     tree
 }
@@ -80,11 +93,9 @@ async fn names_and_signals_what_is_alive() {
 
 #[tokio::test]
 async fn ends_all_that_came_of_a_command() {
-    for (text, is_command) in STUBBORN.into_iter().flat_map(|text| [(text, false), (text, true)]) {
+    for (text, way) in STUBBORN.into_iter().flat_map(|text| [(text, Way::Program), (text, Way::Command)]) {
         let directory = TempDir::new().unwrap();
-        let started =
-            if is_command { start_command(text, &directory).await } else { start(text, &directory).await };
-        let mut tree = started;
+        let mut tree = start_by(way, text, &directory).await;
         tree.end(Duration::from_millis(100)).await;
         assert!(tree.are_gone(Duration::ZERO).await, "{text}");
         assert!(tree.reap().is_some(), "{text}");
@@ -99,7 +110,7 @@ async fn kills_all_that_came_of_a_command_when_dropped() {
         let directory = TempDir::new().unwrap();
         drop(start(text, &directory).await);
         until(|| !is_inhabited(&directory)).await;
-        drop(start_command(text, &TempDir::new_in(directory.path()).unwrap()).await);
+        drop(start_by(Way::Command, text, &TempDir::new_in(directory.path()).unwrap()).await);
         until(|| !is_inhabited(&directory)).await;
     }
 }
@@ -199,12 +210,8 @@ async fn runs_a_script_that_names_no_program_by_the_shell() {
 async fn says_why_a_command_was_not_started() {
     let directory = TempDir::new().unwrap();
     let started = |path: &str, place: &Path| {
-        let program = || Program::new(path).directory(place);
-        let command = Command::from(program());
-        let kinds = [
-            ProcessTree::start(program(), &Environment::minimal()).unwrap_err().kind(),
-            ProcessTree::spawn(command, &Environment::minimal()).unwrap_err().kind(),
-        ];
+        let kinds = [Way::Program, Way::Command]
+            .map(|way| way.start(Program::new(path).directory(place)).unwrap_err().kind());
         assert_eq!(kinds[0], kinds[1], "{path}");
         kinds[0]
     };

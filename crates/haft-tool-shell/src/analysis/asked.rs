@@ -2,6 +2,7 @@
 
 use super::Analysis;
 use super::directory::Current;
+use super::paths::Reach;
 use crate::catalogue::{Host, Word};
 use crate::script::Surroundings;
 use haft_tools_core::{Access, AccessMode};
@@ -46,6 +47,7 @@ impl Analysis<'_> {
             Current::Outside { path, .. } => Path::new(path).to_owned(),
             Current::Unknown => return self.opaque("the directory is not known"),
         };
-        self.path(mode, path, current.join(path).is_dir());
+        let reach = if current.join(path).is_dir() { Reach::Tree } else { Reach::Itself };
+        self.path(mode, path, reach);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Analysis;
 use super::directory::Current;
-use super::paths::Place;
+use super::paths::{Place, Reach};
 use crate::catalogue::Word;
 use crate::syntax::Unreadable;
 use haft_tools_core::{Access, AccessMode};
@@ -113,7 +113,7 @@ impl Analysis<'_> {
             self.current = Current::Unknown;
             return;
         };
-        self.path(AccessMode::Read, &path, false);
+        self.path(AccessMode::Read, &path, Reach::Itself);
         self.current = match self.place(&path) {
             Ok(Place::Inside(found)) => {
                 let kind = self.surroundings.workdir.kind(&found);

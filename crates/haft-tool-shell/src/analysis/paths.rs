@@ -28,19 +28,31 @@ pub(super) enum Place {
     Outside(String, Option<String>),
 }
 
+/// How much of a path is touched.
+#[derive(Clone, Copy)]
+pub(super) enum Reach {
+    /// What is at the path.
+    Itself,
+    /// That and all below it.
+    Tree,
+    /// That, and the names of what is below it.
+    Names,
+}
+
 impl Analysis<'_> {
     /// Declares a file or a tree that a command touches.
     pub(super) fn target(&mut self, mode: AccessMode, target: &Target) {
-        let (word, is_tree) = match target {
-            Target::File(word) => (word, false),
-            Target::Tree(word) => (word, true),
+        let (word, reach) = match target {
+            Target::File(word) => (word, Reach::Itself),
+            Target::Tree(word) => (word, Reach::Tree),
+            Target::Listing(word) => (word, Reach::Names),
         };
         if word.is_literal {
-            return self.path(mode, &word.text, is_tree);
+            return self.path(mode, &word.text, reach);
         }
         match Pattern::of(&word.text, self.home.as_deref()) {
             Some(pattern) => {
-                self.path(mode, &pattern.directory, true);
+                self.path(mode, &pattern.directory, Reach::Tree);
                 self.links(&pattern);
             }
             None => self.opaque(format!("which file `{}` is", word.text)),
@@ -84,7 +96,7 @@ impl Analysis<'_> {
 
     /// Tells whether words name plain files below the working directory, and no links to such.
     pub(super) fn is_plain_file(&self, target: &Target) -> bool {
-        let (Target::File(word) | Target::Tree(word)) = target;
+        let (Target::File(word) | Target::Tree(word) | Target::Listing(word)) = target;
         if !word.is_literal {
             return false;
         }
@@ -124,22 +136,22 @@ impl Analysis<'_> {
             let name = Word::literal(host);
             return self.host(&Host { name, port: port.parse().ok() });
         }
-        self.path(mode, &word.text, false);
+        self.path(mode, &word.text, Reach::Itself);
     }
 
     /// Declares a path that is read or written.
-    pub(super) fn path(&mut self, mode: AccessMode, path: &str, is_tree: bool) {
+    pub(super) fn path(&mut self, mode: AccessMode, path: &str, reach: Reach) {
         if path.is_empty() || is_stream(path) {
             return;
         }
         match self.place(path) {
             Ok(Place::Inside(path)) => {
                 let path = if path.is_root() { "" } else { path.as_str() };
-                self.access(Access::new(mode, resource(FILE, path, is_tree)));
+                self.access(reach.access(mode, FILE, path));
             }
             Ok(Place::Outside(path, really)) => {
                 for path in [Some(path), really].into_iter().flatten() {
-                    self.access(Access::new(mode, resource(OUTSIDE, &path, is_tree)));
+                    self.access(reach.access(mode, OUTSIDE, &path));
                 }
             }
             Err(why) => self.opaque(format!("where `{path}` leads: {why}")),
@@ -183,8 +195,18 @@ impl Analysis<'_> {
     }
 }
 
-fn resource(scheme: Scheme, path: &str, is_tree: bool) -> Resource {
-    if is_tree { Resource::subtree(scheme, path) } else { Resource::exact(scheme, path) }
+impl Reach {
+    fn access(self, mode: AccessMode, scheme: Scheme, path: &str) -> Access {
+        match self {
+            Self::Itself => Access::new(mode, Resource::exact(scheme, path)),
+            Self::Tree => Access::new(mode, Resource::subtree(scheme, path)),
+            // What is decided is whether the directory may be looked into. What is made or removed below it shows there.
+            Self::Names => {
+                let below = Resource::subtree(scheme.clone(), path);
+                Access::new(mode, Resource::exact(scheme, path)).within(&below)
+            }
+        }
+    }
 }
 
 /// Tells whether a path is a stream that is open anyway, or holds nothing.

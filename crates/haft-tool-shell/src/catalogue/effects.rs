@@ -31,6 +31,8 @@ pub(crate) enum Target {
     File(Word),
     /// A path and all below it.
     Tree(Word),
+    /// A file, or a directory of which only is told what it holds: what its files say is not read.
+    Listing(Word),
 }
 
 /// Where a command connects to.

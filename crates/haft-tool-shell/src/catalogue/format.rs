@@ -21,6 +21,16 @@ impl CatalogueError {
         self.line
     }
 
+    /// What is wrong there.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// Makes one about a name, at the first place where it stands.
+    pub(super) fn about(text: &str, name: &str, reason: String) -> Self {
+        Self::new(text, text.find(name).unwrap_or(0), reason)
+    }
+
     fn new(text: &str, at: usize, reason: String) -> Self {
         let line = text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1;
         Self { line, reason }

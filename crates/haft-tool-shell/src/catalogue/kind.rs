@@ -12,6 +12,8 @@ pub(super) enum Kind {
     /// A file that is read, or `-` for the standard input.
     Read,
     ReadTree,
+    /// A file or a directory, of which only names, kinds, sizes and times are told.
+    List,
     /// A file that is written.
     Write,
     WriteTree,
@@ -79,6 +81,7 @@ impl Kind {
             "text" => Self::Text,
             "read" => Self::Read,
             "read-tree" => Self::ReadTree,
+            "list" => Self::List,
             "write" => Self::Write,
             "write-tree" => Self::WriteTree,
             "out" => Self::Out,
@@ -136,7 +139,7 @@ impl Kind {
     }
 
     pub(super) fn is_path(&self) -> bool {
-        matches!(self, Self::Read | Self::ReadTree | Self::RemoteRead) || self.writes()
+        matches!(self, Self::Read | Self::ReadTree | Self::List | Self::RemoteRead) || self.writes()
     }
 
     /// Whether it does not matter what the word becomes.
@@ -160,6 +163,7 @@ impl Kind {
                     Self::Url.apply(word, base, effects);
                 }
             }
+            Self::List => effects.reads.push(Target::Listing(word.below(base))),
             Self::Write | Self::Out => effects.writes.push(file()),
             Self::WriteTree => effects.writes.push(tree()),
             Self::Edit => {

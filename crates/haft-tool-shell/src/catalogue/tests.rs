@@ -67,6 +67,7 @@ fn told(words: &[Word], effects: Option<&Effects>) -> String {
     let target = |target: &Target| match target {
         Target::File(word) => text(word),
         Target::Tree(word) => format!("{}/**", text(word)),
+        Target::Listing(word) => format!("the names of {}", text(word)),
     };
     let line = |words: &[Word]| words.iter().map(text).collect::<Vec<_>>().join(" ");
     let mut parts = Vec::new();
@@ -138,7 +139,7 @@ struct Tally {
 fn only_reads(words: &[Word], depth: usize) -> bool {
     let Some(effects) = Catalogue::built_in().effects(words) else { return false };
     let is_inside = |target: &Target| {
-        let (Target::File(word) | Target::Tree(word)) = target;
+        let (Target::File(word) | Target::Tree(word) | Target::Listing(word)) = target;
         let is_glob = |text: &str| !text.contains(['$', '`', '~', '{']);
         !word.text.starts_with(['/', '~'])
             && !word.text.contains("..")
@@ -263,7 +264,7 @@ proptest! {
     /// Whatever the words are, looking at them ends and does not panic, and marks are places in them.
     #[test]
     fn any_words_can_be_looked_at(name in any::<prop::sample::Index>(), rest in prop::collection::vec(word(), 0..8)) {
-        let mut names: Vec<_> = Catalogue::built_in().commands.keys().collect();
+        let mut names: Vec<_> = Catalogue::built_in().commands().keys().collect();
         names.sort();
         let words: Vec<_> = std::iter::once(Word::literal(&**names[name.index(names.len())])).chain(rest).collect();
         let effects = Catalogue::built_in().effects(&words).unwrap();
@@ -273,7 +274,7 @@ proptest! {
 
 #[test]
 fn a_word_that_could_become_an_option_or_a_subcommand_is_never_overlooked() {
-    for name in Catalogue::built_in().commands.keys() {
+    for name in Catalogue::built_in().commands().keys() {
         let words = [Word::literal(&**name), Word::source("$x")];
         let effects = Catalogue::built_in().effects(&words).unwrap();
         // Some take anything as text.

@@ -3,25 +3,18 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use haft_core::ToolError;
-use haft_process::Environment;
-use haft_process::sandbox::{Confinement, Network, Sandbox, SandboxLack};
-use haft_tools_core::{Access, AccessMode, Resource};
-use haft_workdir::RootAccess;
-use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, openat, openat2, renameat_with, statat,
-};
-
+use super::aside::{ASIDE, move_aside};
 use super::{ShellSandbox, denial, places, requests};
 use crate::script::{Script, Surroundings};
+use haft_core::ToolError;
+use haft_process::sandbox::{Confinement, Network, Sandbox, SandboxLack};
+use haft_process::{Environment, Program};
+use haft_tools_core::{Access, AccessMode, Resource};
+use haft_workdir::RootAccess;
 
 /// Where variables of the environment say that a proxy is.
 const PROXIES: [&str; 4] = ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"];
-
-/// What is put behind the name of what is set aside.
-const ASIDE: &str = ".set-aside";
 
 /// Holds one script's bounds while it runs.
 #[derive(Debug)]
@@ -73,13 +66,13 @@ impl ShellSandbox {
 }
 
 impl Confined {
-    /// Has a command run within the bounds, and gives it the environment that goes with them.
+    /// Has a program run within the bounds, and gives the environment that goes with them.
     pub(crate) fn confine(
         &self,
-        command: &mut Command,
+        program: Program,
         environment: &Environment,
-    ) -> io::Result<Environment> {
-        self.sandbox.confine(command, &self.confinement, &self.directory)?;
+    ) -> io::Result<(Program, Environment)> {
+        let program = self.sandbox.confine(program, &self.confinement, &self.directory)?;
         let mut environment = environment.clone();
         if let Some(temporary) = self.sandbox.temporary_directory(&self.confinement) {
             let cache = temporary.join(".cache");
@@ -87,7 +80,7 @@ impl Confined {
                 environment = environment.with(name, value).map_err(io::Error::other)?;
             }
         }
-        Ok(environment)
+        Ok((program, environment))
     }
 
     /// Says what the model should know, once the script has ended: what was denied, and what was set aside.
@@ -102,7 +95,9 @@ impl Confined {
             );
         }
         if has_failed {
-            remarks.push_str(&denial::explain(output, &self.confinement, &self.directory, &self.root));
+            let Self { sandbox, confinement, directory, root, .. } = self;
+            let hides = sandbox.shows_only_what_may_be_read();
+            remarks.push_str(&denial::explain(output, (confinement, hides), directory, root));
         }
         remarks
     }
@@ -135,36 +130,6 @@ impl Drop for Confined {
     fn drop(&mut self) {
         self.set_aside();
     }
-}
-
-/// Renames an entry below a root, through no link.
-fn move_aside(root: &Path, path: &Path) -> io::Result<()> {
-    let below = path.strip_prefix(root).map_err(io::Error::other)?;
-    let (Some(parent), Some(name)) = (below.parent(), below.file_name()) else {
-        return Err(io::ErrorKind::InvalidInput.into());
-    };
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let root = openat(CWD, root, flags, Mode::empty())?;
-    let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-    let parent = if parent.as_os_str().is_empty() {
-        root
-    } else {
-        openat2(&root, parent, flags, Mode::empty(), beneath)?
-    };
-    // What is no longer there needs no other name.
-    statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
-    let mut aside = name.to_owned();
-    aside.push(ASIDE);
-    for number in 1..100 {
-        match renameat_with(&parent, name, &parent, &aside, RenameFlags::NOREPLACE) {
-            Err(rustix::io::Errno::EXIST) => {
-                name.clone_into(&mut aside);
-                aside.push(format!("{ASIDE}-{number}"));
-            }
-            result => return Ok(result?),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// Bounds that are being made.

@@ -15,6 +15,9 @@ const SEARCHED: usize = 16 * 1024;
 const OF_FILES: [&str; 4] =
     ["permission denied", "operation not permitted", "read-only file system", "device or resource busy"];
 
+/// What they say of what is not there for them.
+const OF_HIDDEN_FILES: &str = "no such file or directory";
+
 /// What programs say of hosts that they do not reach.
 const OF_HOSTS: [&str; 7] = [
     "could not resolve",
@@ -26,8 +29,14 @@ const OF_HOSTS: [&str; 7] = [
     "dns error",
 ];
 
-/// Says what the sandbox denied, as far as it shows, and how to ask for it.
-pub(super) fn explain(output: &str, confinement: &Confinement, directory: &Path, root: &Path) -> String {
+/// Says what the sandbox denied, as far as it shows, and how to ask for it; `hides` says that what may not be read is not there for
+/// a program.
+pub(super) fn explain(
+    output: &str,
+    (confinement, hides): (&Confinement, bool),
+    directory: &Path,
+    root: &Path,
+) -> String {
     let start = output.len().saturating_sub(SEARCHED);
     let start = (start..=output.len()).find(|at| output.is_char_boundary(*at)).unwrap_or(0);
     let mut denied: BTreeSet<String> = BTreeSet::new();
@@ -36,6 +45,16 @@ pub(super) fn explain(output: &str, confinement: &Confinement, directory: &Path,
         let lower = line.to_lowercase();
         if OF_FILES.iter().any(|text| lower.contains(text)) {
             denied.extend(paths(line).filter_map(|path| access_to(&path, confinement, directory, root)));
+        }
+        if lower.contains(OF_HIDDEN_FILES) {
+            let is_hidden = |path: &String| {
+                let path = directory.join(path);
+                let is_to_be_made = |above: &Path| hides && above.is_dir() && !confinement.may_read(above);
+                path.exists() || path.parent().is_some_and(is_to_be_made)
+            };
+            let access = |path: String| access_to(&path, confinement, directory, root);
+            let missing = paths(line).filter(is_hidden).filter_map(access);
+            denied.extend(missing.filter(|access| hides || access.starts_with("read ")));
         }
         if OF_HOSTS.iter().any(|text| lower.contains(text)) {
             has_no_network = true;
@@ -84,8 +103,14 @@ fn access_to(path: &str, confinement: &Confinement, directory: &Path, root: &Pat
     (!shown.is_empty()).then(|| format!("{mode} {shown}"))
 }
 
-/// Finds what could be paths in a line: what stands in quotes, and words with a slash or before a colon.
+/// Finds what could be paths in a line: what a shell names, what stands in quotes, and words with a slash or before a colon.
 fn paths(line: &str) -> impl Iterator<Item = String> {
+    let of_shell = said_by_shell(line);
+    let line = of_shell.unwrap_or(line);
+    let named = of_shell.and_then(|said| said.rsplit(": ").nth(1)).map(|what| {
+        let created = what.strip_prefix("cannot create ").or_else(|| what.strip_prefix("cannot open "));
+        created.unwrap_or(what).to_owned()
+    });
     let quoted = [('\'', '\''), ('‘', '’'), ('"', '"'), ('`', '`'), ('“', '”')].into_iter().flat_map(
         move |(open, close)| {
             let mut found = Vec::new();
@@ -108,10 +133,17 @@ fn paths(line: &str) -> impl Iterator<Item = String> {
             && !text.contains(['\n', '\'', '"', '`', '‘'])
             && (text.contains('/') || !text.contains(' ') && text.contains('.'))
     };
-    quoted
-        .chain(parts.filter(|part| !part.contains(' ') || part.starts_with('/')))
-        .chain(words)
-        .filter(is_path)
+    let found = quoted.chain(parts.filter(|part| !part.contains(' ') || part.starts_with('/'))).chain(words);
+    named.into_iter().chain(found.filter(is_path))
+}
+
+/// Gives what a shell says behind its own name, or that of the script, and the line: `bash: line 1: a: Permission denied`.
+fn said_by_shell(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once(": ")?;
+    let (number, said) = rest.split_once(": ")?;
+    let number = number.strip_prefix("line ").unwrap_or(number);
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then_some(said)
 }
 
 /// Finds the names of hosts in a line.
@@ -157,13 +189,17 @@ mod tests {
     fn check(output: &str, expected: Expect) {
         let confinement =
             Confinement::new().read("/usr").read("/etc").write("/work").protect("/work/.git/config");
-        expected.assert_eq(&explain(output, &confinement, Path::new("/work/src"), Path::new("/work")));
+        let confinement = (&confinement, false);
+        expected.assert_eq(&explain(output, confinement, Path::new("/work/src"), Path::new("/work")));
     }
 
     #[test]
     fn a_path_is_found_as_shells_and_programs_write_it() {
         for line in [
             "bash: line 1: /etc/haft-x: Permission denied",
+            "/bin/look: line 12: /etc/haft-x: Permission denied",
+            "/bin/look: 3: cannot create /etc/haft-x: Permission denied",
+            "bash: line 1: cd: /etc/haft-x: Permission denied",
             "touch: cannot touch '/etc/haft-x': Permission denied",
             "mkdir: cannot create directory ‘/etc/haft-x’: Permission denied",
             "PermissionError: [Errno 13] Permission denied: '/etc/haft-x'",
@@ -177,6 +213,32 @@ mod tests {
             "#]],
             );
         }
+    }
+
+    #[test]
+    fn a_name_without_a_slash_is_found_where_a_shell_says_it() {
+        let confinement = Confinement::new().read("/work").read("/bin");
+        for line in
+            ["bash: line 1: new: Permission denied", "/bin/look: 3: cannot create new: Permission denied"]
+        {
+            let told = explain(line, (&confinement, false), Path::new("/work/src"), Path::new("/work"));
+            assert!(told.contains(r#""access": ["write src/new"]"#), "{line}: {told}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_may_be_hidden() {
+        let place = std::env::temp_dir();
+        let line = format!("touch: cannot touch '{}/haft-x': No such file or directory", place.display());
+        let confinement = Confinement::new().read("/usr");
+        let told = |hides| explain(&line, (&confinement, hides), Path::new("/work"), Path::new("/work"));
+        assert_eq!(told(false), "");
+        assert!(
+            told(true).contains(&format!(
+                r#""access": ["write {}/haft-x"]"#,
+                place.canonicalize().unwrap().display()
+            ))
+        );
     }
 
     #[test]

@@ -124,7 +124,7 @@ async fn shows_where_a_script_runs_when_that_is_not_the_root() {
                     None,
                 ),
                 (
-                    "read file:src/net/**",
+                    "read file:src/net",
                     None,
                 ),
             ]

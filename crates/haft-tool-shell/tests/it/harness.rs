@@ -152,16 +152,6 @@ pub(crate) fn writable_cgroup() -> Option<PathBuf> {
     (can_kill && cfg!(target_arch = "x86_64")).then_some(place)
 }
 
-/// The same, or says that the test is skipped.
-#[expect(clippy::print_stderr, reason = "who reads that a test passed has to know that it was none")]
-pub(crate) fn has_cgroups() -> bool {
-    let has_any = writable_cgroup().is_some();
-    if !has_any {
-        eprintln!("SKIPPED: here no cgroup v2 can be written, or there is no way into one");
-    }
-    has_any
-}
-
 pub(crate) fn scope() -> CallScope {
     CallScope::new("run-1".parse().expect("an id"))
 }

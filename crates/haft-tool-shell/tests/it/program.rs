@@ -191,11 +191,11 @@ async fn is_declared_as_what_it_is() {
     check_declared(
         json!({ "program": "bash", "args": ["-c", "git push; ls"] }),
         expect![[r#"
-        exec exec:bash -c 'git push; ls'
-        exec exec:git push
-        exec exec:ls
-        read file:**
-        Command("bash -c 'git push; ls'")"#]],
+            exec exec:bash -c 'git push; ls'
+            exec exec:git push
+            exec exec:ls
+            read file:.
+            Command("bash -c 'git push; ls'")"#]],
     )
     .await;
     check_declared(

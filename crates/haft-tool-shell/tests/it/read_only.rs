@@ -1,7 +1,9 @@
 //! What is asked where only commands that read may run, and a directory is theirs to read.
 
+use expect_test::expect;
 use haft_testkit::Tree;
 use haft_tool_shell::Environment;
+use haft_tools_core::{Access, AccessMode, Resource, Scheme};
 
 use crate::deciding::{Decision, Rules};
 
@@ -390,4 +392,50 @@ fn asks_about_variables_with_a_path_for_a_value() {
         ],
         Decision::Allow,
     );
+}
+
+#[test]
+fn what_only_tells_names_touches_the_directory_and_is_ordered_by_all_below_it() {
+    let tree = tree();
+    let rules = rules(&tree);
+    let reads = |script: &str| -> Vec<Access> {
+        let reads = |access: &Access| access.mode() == Some(AccessMode::Read);
+        rules.accesses(script).into_iter().filter(reads).collect()
+    };
+    let scripts = [
+        "ls",
+        "ls -la src docs",
+        "ls README.md",
+        "cd src && ls",
+        "ls src/*",
+        "ls -R",
+        "ls -laR src",
+        "git status --short",
+        "git status -sv",
+        "git -C src status",
+        "git status --verbose -- docs",
+    ];
+    let told = scripts.map(|script| {
+        let reads = reads(script).iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        format!("{script}: {reads}\n")
+    });
+    expect![[r#"
+        ls: read file:.
+        ls -la src docs: read file:src, read file:docs
+        ls README.md: read file:README.md
+        cd src && ls: read file:src, read file:src
+        ls src/*: read file:src/**
+        ls -R: read file:**
+        ls -laR src: read file:src/**
+        git status --short: read file:.git, read file:.
+        git status -sv: read file:**
+        git -C src status: read file:src/.git, read file:src
+        git status --verbose -- docs: read file:**
+    "#]]
+    .assert_eq(&told.concat());
+    // A file that is made or removed shows, however deep it is, and one elsewhere does not.
+    let file = |path: &str| Access::write(Resource::exact(Scheme::new("file"), path));
+    let waits = |script: &str, path: &str| reads(script).iter().any(|read| read.conflicts_with(&file(path)));
+    assert!(waits("ls src", "src/new.rs") && waits("ls", "new.rs") && waits("git status", "src/deep/new.rs"));
+    assert!(!waits("ls src", "docs/new.md"));
 }

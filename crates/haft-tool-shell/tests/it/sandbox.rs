@@ -4,13 +4,15 @@
 #![expect(clippy::print_stderr, reason = "what is skipped is told")]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use expect_test::{Expect, expect};
 use haft_core::ReplyStatus;
 use haft_testkit::Tree;
 use haft_tool_shell::{
-    Bash, Environment, Jobs, ResourceLimits, Sandbox, SandboxLack, Scratch, ScriptOutputs, ShellSandbox,
+    Bash, Catalogue, Environment, Jobs, ResourceLimits, Sandbox, SandboxLack, Scratch, ScriptOutputs,
+    ShellSandbox,
 };
 use haft_tools_core::{CallScope, Tool as _, ToolRegistry};
 use haft_workdir::{RootAccess, Workdir};
@@ -68,15 +70,74 @@ async fn check(tree: Tree, input: Value, expected: Expect) {
 
 #[tokio::test]
 async fn a_script_that_only_reads_can_write_nothing() {
-    // What is written is not what the words say: the analysis is told that this file is a program which only looks.
     if !is_there() {
         return;
     }
-    let shell = confined(Tree::new().file("a", "1\n"));
-    let reply = shell.run("cat a").await;
-    assert_eq!(shown(&reply), "ok\n1\n[exit code 0]\n");
+    // It does something else than is known of it.
+    let programs = Tree::new().file("look", "#!/usr/bin/env bash\ncat \"$1\"\necho 2 > b\n");
+    let program = programs.path().canonicalize().expect("it is there").join("look");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let path = format!("{}:/usr/bin:/bin", program.parent().expect("it lies somewhere").display());
+    let known = Catalogue::built_in().extended("[look]\noperands = \"read*\"\n").expect("it is a catalogue");
+    let tree = Tree::new().file("a", "1\n");
+    let environment = Environment::minimal().with("PATH", path).expect("a variable");
+    let bash = Bash::new(tree.workdir(), environment).catalogue(known).sandbox(sandbox());
+    let shell = Shell::of(tree, ToolRegistry::new().with(bash).expect("it is the only tool"));
+    let reply = shell.run("look a").await;
+    expect![[r#"
+        ok
+        1
+        look: line 3: b: Permission denied
+        [the sandbox kept the command from this; if it is needed, run it again with "access": ["write b"], which the user is asked about]
+        [exit code 1]
+    "#]].assert_eq(&shown(&reply).replace(&*program.to_string_lossy(), "look"));
+    assert!(!shell.tree.path().join("b").exists());
+    // What is declared can be written.
     let reply = shell.run("cat a && echo 2 > b && cat b").await;
     assert_eq!(shown(&reply), "ok\n1\n2\n[exit code 0]\n");
+}
+
+#[tokio::test]
+async fn what_bubblewrap_denies_becomes_a_request_too() {
+    let Some(bubblewrap) = Sandbox::probe().by_bubblewrap() else {
+        assert!(std::env::var_os("CI").is_none(), "`bwrap` is not there");
+        eprintln!("skipped, because `bwrap` is not there");
+        return;
+    };
+    let other = Tree::new().file("notes", "one\n").directory("made");
+    let place = other.path().canonicalize().expect("it is there");
+    let shell = |reads: bool| {
+        let tree = Tree::new();
+        let sandbox = sandbox().on(bubblewrap.clone());
+        let sandbox = if reads { sandbox.read(&place) } else { sandbox };
+        let bash = Bash::new(tree.workdir(), Environment::minimal()).sandbox(sandbox);
+        Shell::of(tree, ToolRegistry::new().with(bash).expect("it is the only tool"))
+    };
+    // What may not be read is not there, and neither is where something is to be made; what may be read is read only.
+    for (reads, does, access, printed) in [
+        (false, "print(open(\"PLACE/notes\").read())", "read PLACE/notes", "one\n\n"),
+        (true, "open(\"PLACE/notes\", \"a\").write(\"two\")", "write PLACE/notes", "(no output)\n"),
+        (true, "open(\"PLACE/made/new\", \"w\")", "write PLACE/made/new", "(no output)\n"),
+        (false, "open(\"PLACE/made/other\", \"w\")", "write PLACE/made/other", "(no output)\n"),
+    ] {
+        let placed = |text: &str| text.replace("PLACE", &place.to_string_lossy());
+        let (script, access) = (format!("python3 -c '{}'", placed(does)), placed(access));
+        let denied = shell(reads)
+            .run(&format!("{script} 2>&1 | tail -1; exit ${{PIPESTATUS[0]}}"))
+            .await
+            .output
+            .to_text();
+        let (_, asked) = denied
+            .split_once("run it again with \"access\": ")
+            .unwrap_or_else(|| panic!("{script}: {denied}"));
+        let (asked, _) = asked.split_once(", which the user is asked about").expect("and who is asked");
+        assert_eq!(asked, json!([access]).to_string(), "{script}");
+        let opened =
+            shell(reads).call(json!({ "command": script, "access": [access] })).await.output.to_text();
+        assert_eq!(opened, format!("{printed}[exit code 0]"), "{script}");
+    }
+    assert_eq!(other.read("notes"), "one\ntwo");
+    assert_eq!(other.list(), ["made/", "made/new", "made/other", "notes"]);
 }
 
 #[tokio::test]

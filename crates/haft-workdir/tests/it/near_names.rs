@@ -54,3 +54,21 @@ fn finds_nothing_far_away_or_already_there() {
     check("src", &[]);
     check(".", &[]);
 }
+
+#[test]
+fn what_may_not_be_named_takes_no_place_and_is_not_told_by_what_is_left_out() {
+    let check = |missing: &str, denied: &str, expected: &[&str]| {
+        let answer = on_both(TREE, |_, workdir| {
+            let may_be_named = |path: &haft_workdir::WorkdirPath| path.as_str() != denied;
+            let near = workdir.near_names_where(&path(workdir, missing), may_be_named);
+            near.iter().map(ToString::to_string).collect::<Vec<_>>()
+        });
+        assert_eq!(answer, expected, "{missing} without {denied}");
+    };
+    // The fourth comes up where one of the first three may not be named.
+    check("config.yanl", "config.yml", &["config.yaml", "config.toml", "config.json"]);
+    check("config.yanl", "nothing", &["config.yaml", "config.yml", "config.toml"]);
+    // A file that may not be named is as one that is not there.
+    check("scr/main.rs", "src/main.rs", &["src"]);
+    check("scr/absent.rs", "src/main.rs", &["src"]);
+}

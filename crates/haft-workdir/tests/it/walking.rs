@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 
 use expect_test::{Expect, expect};
-use haft_workdir::{EntryKind, Walk, WalkOptions};
+use haft_workdir::{EntryKind, UnreadRules, Walk, WalkOptions};
 
 use crate::fixture::{Fixture, on_both, path};
 
@@ -242,6 +242,41 @@ fn honours_the_rules_of_repositories() {
         hidden 2, ignored 4, unreadable 0, not unicode 0
     "#]],
     );
+}
+
+#[test]
+fn ignore_files_that_may_not_be_read_do_not_count() {
+    let tree = "
+        .git/info/exclude = *.exclude
+        .gitignore = *.git
+        .ignore = *.ignore
+        a/.gitignore = *.inner
+        a/b/kept.txt = x
+        a/b/one.git = x
+        a/b/three.exclude = x
+        a/b/two.ignore = x
+        a/four.inner = x
+    ";
+    let check = |start: &str, unread: &'static [&'static str], expected: &[&str]| {
+        let found = on_both(tree, |_, workdir| {
+            let rules = || UnreadRules::new(|file| unread.contains(&file.as_str()));
+            let walk = workdir.walk_without(&path(workdir, start), options(), rules()).unwrap();
+            let found: Vec<_> = walk.map(|entry| entry.unwrap()).collect();
+            let files = found.into_iter().filter(|entry| entry.kind() == EntryKind::File);
+            files.map(|entry| entry.path().to_string()).collect::<Vec<_>>()
+        });
+        assert_eq!(found, expected, "{start} without {unread:?}");
+    };
+    // Above the start, and in it.
+    check("a/b", &[], &["a/b/kept.txt"]);
+    check("a/b", &[".gitignore"], &["a/b/kept.txt", "a/b/one.git"]);
+    check("a/b", &[".ignore"], &["a/b/kept.txt", "a/b/two.ignore"]);
+    check("a/b", &[".git/info/exclude"], &["a/b/kept.txt", "a/b/three.exclude"]);
+    check(".", &[], &["a/b/kept.txt"]);
+    check(".", &["a/.gitignore"], &["a/b/kept.txt", "a/four.inner"]);
+    check(".", &[".git/info/exclude"], &["a/b/kept.txt", "a/b/three.exclude"]);
+    let every = ["a/b/kept.txt", "a/b/one.git", "a/b/three.exclude", "a/b/two.ignore", "a/four.inner"];
+    check(".", &[".gitignore", ".ignore", ".git/info/exclude", "a/.gitignore"], &every);
 }
 
 #[test]

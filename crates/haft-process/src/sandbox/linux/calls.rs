@@ -5,10 +5,10 @@
 
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsRawFd as _, BorrowedFd};
-use std::os::unix::process::CommandExt as _;
-use std::process::Command;
+use std::os::fd::{AsRawFd as _, BorrowedFd, RawFd};
 use std::ptr;
+
+use crate::preparation::Preparation;
 
 /// What programs of root keep of its powers: over files and over what they start. With others they could look into any
 /// process and name any file.
@@ -140,15 +140,21 @@ pub(super) fn write_to(file: &CStr, text: &[u8]) -> io::Result<()> {
     done
 }
 
-/// Has a command do something in its new process before the program is executed.
+/// Makes what a new process does before it executes its program.
 ///
 /// What is done must be system calls alone: no memory is allocated, no lock taken and nothing panics.
-pub(super) fn before_exec(
-    command: &mut Command,
-    prepare: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
-) {
+pub(super) fn preparation(what: impl Fn() -> io::Result<()> + Send + Sync + 'static) -> Preparation {
     // SAFETY: its callers in this module hand over what is only system calls.
-    unsafe { command.pre_exec(prepare) };
+    unsafe { Preparation::new(what) }
+}
+
+/// Names a descriptor of the calling process by its number.
+pub(super) fn descriptor<'a>(number: RawFd) -> io::Result<BorrowedFd<'a>> {
+    if number < 0 {
+        return Err(io::Error::from_raw_os_error(libc::EBADF));
+    }
+    // SAFETY: it is not -1, and its callers name what is open until a program is executed.
+    Ok(unsafe { BorrowedFd::borrow_raw(number) })
 }
 
 fn checked(result: libc::c_long) -> io::Result<()> {

@@ -57,18 +57,33 @@ pub(super) fn ruleset(confinement: &Confinement) -> io::Result<Option<OwnedFd>> 
                 rules = allow(rules, &scratch.join(name), reading())?;
             }
         }
-        for port in ports.into_iter().flatten() {
-            rules = rules.add_rule(NetPort::new(*port, AccessNet::ConnectTcp))?;
-        }
-        if ports.is_some() {
-            // Port 0 stands for those that the system chooses.
-            for port in std::iter::once(&0).chain(&confinement.serves) {
-                rules = rules.add_rule(NetPort::new(*port, AccessNet::BindTcp))?;
-            }
-        }
-        Ok(rules)
+        allow_ports(rules, confinement)
     };
     Ok(rules().map_err(io::Error::other)?.into())
+}
+
+/// Makes the rules of a confinement but for those about files, with which nothing can be mounted any more.
+pub(super) fn without_files(confinement: &Confinement) -> io::Result<Option<OwnedFd>> {
+    let rules = || -> Result<RulesetCreated, RulesetError> {
+        let mut ruleset = Ruleset::default();
+        if matches!(confinement.network, Network::Ports(_)) {
+            ruleset = ruleset.handle_access(AccessNet::from_all(VERSION))?;
+        }
+        allow_ports(ruleset.scope(Scope::from_all(VERSION))?.create()?, confinement)
+    };
+    Ok(rules().map_err(io::Error::other)?.into())
+}
+
+fn allow_ports(mut rules: RulesetCreated, confinement: &Confinement) -> Result<RulesetCreated, RulesetError> {
+    let Network::Ports(ports) = &confinement.network else { return Ok(rules) };
+    for port in ports {
+        rules = rules.add_rule(NetPort::new(*port, AccessNet::ConnectTcp))?;
+    }
+    // Port 0 stands for those that the system chooses.
+    for port in std::iter::once(&0).chain(&confinement.serves) {
+        rules = rules.add_rule(NetPort::new(*port, AccessNet::BindTcp))?;
+    }
+    Ok(rules)
 }
 
 fn reading() -> BitFlags<AccessFs> {

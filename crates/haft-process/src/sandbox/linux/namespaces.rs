@@ -1,9 +1,9 @@
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, IntoRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::fs::CWD;
 use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
@@ -11,6 +11,9 @@ use rustix::process::{chdir, getegid, geteuid};
 
 use super::calls;
 use crate::sandbox::{Confinement, Network};
+
+/// The descriptor of what was not opened.
+const NOT_OPENED: i32 = -1;
 
 /// Namespaces for one process and all that comes of it, with what is mounted in them.
 pub(super) struct Namespaces {
@@ -27,8 +30,8 @@ struct Mount {
     what: CString,
     place: CString,
     is_read_only: bool,
-    /// What is mounted, once it was opened.
-    tree: OnceLock<OwnedFd>,
+    /// The descriptor of what is mounted, once the new process has opened it.
+    tree: AtomicI32,
 }
 
 impl Namespaces {
@@ -89,7 +92,7 @@ impl Namespaces {
 
     fn mount(&mut self, what: &Path, place: &Path, is_read_only: bool) -> io::Result<()> {
         let (what, place) = (text(what)?, text(place)?);
-        self.mounts.push(Mount { what, place, is_read_only, tree: OnceLock::new() });
+        self.mounts.push(Mount { what, place, is_read_only, tree: AtomicI32::new(NOT_OPENED) });
         Ok(())
     }
 
@@ -128,20 +131,21 @@ impl Mount {
         if self.is_read_only {
             calls::make_read_only(tree.as_fd())?;
         }
-        // It is opened once, in the process that it is for.
-        let _ = self.tree.set(tree);
+        // This process may share its memory with the host, which has no such descriptor and must not close it. It is closed
+        // when the program is executed.
+        self.tree.store(tree.into_raw_fd(), Ordering::Relaxed);
         Ok(())
     }
 
     fn make(&self) -> io::Result<()> {
-        let Some(tree) = self.tree.get() else { return Ok(()) };
+        let tree = calls::descriptor(self.tree.load(Ordering::Relaxed))?;
         let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-        Ok(move_mount(tree.as_fd(), c"", CWD, self.place.as_c_str(), flags)?)
+        Ok(move_mount(tree, c"", CWD, self.place.as_c_str(), flags)?)
     }
 }
 
 /// Lists what is protected, and the directories above that have to stay where they are, as far as they can be written.
-fn protected(confinement: &Confinement) -> Vec<(PathBuf, bool)> {
+pub(super) fn protected(confinement: &Confinement) -> Vec<(PathBuf, bool)> {
     let writable: Vec<PathBuf> =
         confinement.writes.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let mut all = Vec::new();

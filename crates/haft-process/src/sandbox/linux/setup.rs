@@ -1,12 +1,12 @@
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::process::Command;
 use std::sync::Arc;
 
 use seccompiler::BpfProgram;
 
 use super::calls;
 use super::namespaces::Namespaces;
+use crate::program::Program;
 use crate::sandbox::ResourceLimits;
 
 /// What a trial ends with, in the place of starting a program: no call that it makes does.
@@ -20,11 +20,14 @@ pub(super) struct Setup {
     pub(super) filters: Option<Arc<[BpfProgram]>>,
     pub(super) limits: Vec<(libc::c_uint, u64)>,
     pub(super) is_trial: bool,
+    /// Whether what is executed needs the powers of root, and takes them from what it executes itself.
+    pub(super) keeps_powers: bool,
 }
 
 impl Setup {
-    pub(super) fn before_exec(self, command: &mut Command) {
-        calls::before_exec(command, move || self.run());
+    pub(super) fn before_exec(self, mut program: Program) -> Program {
+        program.preparations.push(calls::preparation(move || self.run()));
+        program
     }
 
     /// Makes system calls alone.
@@ -34,7 +37,9 @@ impl Setup {
         if let Some(namespaces) = &self.namespaces {
             namespaces.enter()?;
         }
-        calls::drop_capabilities();
+        if !self.keeps_powers {
+            calls::drop_capabilities();
+        }
         for (resource, most) in &self.limits {
             calls::limit(*resource, *most)?;
         }
