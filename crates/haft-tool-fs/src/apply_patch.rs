@@ -158,6 +158,7 @@ impl Action for Apply {
 
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let origin = origin_of(&cx);
+        self.0.files.iter().for_each(|file| file.hints.asked_by(&cx));
         blocking(&cx, move |stop| self.0.apply(&origin, stop)).await
     }
 }

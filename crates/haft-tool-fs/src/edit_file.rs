@@ -135,6 +135,7 @@ impl Action for EditAction {
 
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let origin = origin_of(&cx);
+        self.0.hints.asked_by(&cx);
         blocking(&cx, move |stop| self.0.edit(&origin, stop)).await
     }
 }

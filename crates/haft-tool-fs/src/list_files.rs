@@ -20,6 +20,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sieve::Sieve;
+pub(crate) use sieve::is_denied;
 use std::iter;
 use tokio_util::sync::CancellationToken;
 
@@ -42,7 +43,8 @@ says how many entries it has. To find files by name or content use glob or grep.
 /// followed.
 ///
 /// Declares that it reads the directory and everything below it but for what is denied, and the ignore files above it unless
-/// they do not count; if it does not exist, also the directory whose names are shown.
+/// they do not count, of which it does without those that are denied; if it does not exist, also the directory whose names are
+/// shown.
 #[derive(Debug)]
 pub struct ListFiles {
     spec: ToolSpec,
@@ -93,11 +95,12 @@ const READ_ENTRIES: usize = 200;
 pub(crate) fn list_entries(
     workdir: &Workdir,
     path: &WorkdirPath,
+    asked: &CallContext,
     stop: &CancellationToken,
 ) -> Result<String, ToolError> {
     // Ignore files above it are not declared to be read, so none counts.
     let options = WalkOptions::default().hidden(true).ignored(true);
-    let sieve = Sieve::none();
+    let sieve = Sieve::of(asked, path);
     let mut found = gather(workdir, path, 1, options, &sieve, stop)?;
     found.choose(READ_ENTRIES);
     let listing = render(workdir, &found, &sieve, stop)?;
@@ -126,7 +129,7 @@ impl Tool for ListFiles {
         let hints = Hints::where_missing(&self.workdir, &path);
         let above = (!input.ignored).then(|| resource::ignore_files_above(&path)).into_iter().flatten();
         let accesses: Accesses = iter::once(Access::read(resource::tree(&path)).sifted())
-            .chain(above.map(Access::read))
+            .chain(above.map(|file| Access::read(file).dispensable()))
             .chain(hints.access())
             .collect();
         let whole = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
@@ -155,6 +158,7 @@ struct List {
 impl Action for List {
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let sieve = Sieve::of(&cx, &self.path);
+        self.hints.asked_by(&cx);
         blocking(&cx, move |stop| self.list(&sieve, stop)).await
     }
 }

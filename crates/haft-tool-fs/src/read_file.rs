@@ -230,6 +230,9 @@ impl Action for Read {
         {
             return self.reader.answer_text(text, asked, room, cx.cancellation()).map(Answer::into_output);
         }
+        for asked in &self.files {
+            asked.hints.asked_by(&cx);
+        }
         blocking(&cx, move |stop| self.read(room, stop)).await
     }
 }

@@ -1,4 +1,7 @@
+mod bound;
 mod input;
+mod letters;
+mod named;
 mod rank;
 mod report;
 mod search;

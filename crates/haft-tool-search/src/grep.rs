@@ -33,8 +33,8 @@ and `(`, `[`, `{`, `.`, `*`, `+`, `?`, `|`, `^`, `$` and `\\` are escaped with `
 /// Searches the text of files, in the manner of ripgrep.
 ///
 /// It reads only, and declares that it reads the files or everything below the directories it is asked to search, and the
-/// ignore files above those unless they do not count. Where a policy denies to read anything below a directory, it thereby
-/// denies to search all of it.
+/// ignore files above those unless they do not count. What a policy denies to read below a directory is passed by, and an
+/// ignore file that it denies does not count.
 ///
 /// Several threads search at once, and what they find is given in the order asked for whatever they do. When it is out of
 /// time, what was found until then is given, with how much was not searched.

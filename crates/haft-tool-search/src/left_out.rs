@@ -1,6 +1,7 @@
 //! What a walk leaves out because it is hidden or ignored, for telling a model what it may have missed.
 
-use haft_workdir::{EntryKind, PassedOver, WalkListing, WalkOptions, Workdir, WorkdirPath};
+use crate::watch::Watch;
+use haft_workdir::{EntryKind, PassedOver, UnreadRules, WalkListing, WalkOptions, Workdir, WorkdirPath};
 
 /// How many of the entries that a walk passed over are remembered.
 const REMEMBERED: usize = 200;
@@ -25,10 +26,10 @@ impl PassedBy {
     /// Adds what a directory has of them.
     pub(crate) fn add(&mut self, listing: &WalkListing) {
         let room = REMEMBERED.saturating_sub(self.0.len());
-        let passed = listing
-            .entries()
-            .iter()
-            .filter_map(|entry| Some((listing.path_of(entry), entry.kind(), entry.passed_over()?)));
+        let passed = listing.entries().iter().filter_map(|entry| {
+            let reason = entry.passed_over()?;
+            Some((listing.path_of(entry), entry.kind(), reason))
+        });
         self.0.extend(passed.take(room));
     }
 
@@ -39,12 +40,16 @@ impl PassedBy {
     }
 
     /// Lists what was left out, with what is in it, up to a bound; `hidden` says whether hidden entries were not.
-    pub(crate) fn left_out(self, workdir: &Workdir, hidden: bool) -> impl Iterator<Item = LeftOut> {
-        let workdir = workdir.clone();
-        let all = self
-            .0
-            .into_iter()
-            .flat_map(move |(path, kind, reason)| below(&workdir, path, kind, reason, hidden));
+    pub(crate) fn left_out(
+        self,
+        workdir: &Workdir,
+        hidden: bool,
+        watch: &dyn Watch,
+    ) -> impl Iterator<Item = LeftOut> {
+        let all = self.0.into_iter().flat_map(move |(path, kind, reason)| {
+            let unread = watch.unread(&path);
+            below(workdir, (path, kind), reason, hidden, unread)
+        });
         all.take(MOST_ENTRIES)
     }
 }
@@ -52,14 +57,15 @@ impl PassedBy {
 /// Lists an entry and what is below it, as far as the same arguments include it.
 fn below(
     workdir: &Workdir,
-    path: WorkdirPath,
-    kind: EntryKind,
+    (path, kind): (WorkdirPath, EntryKind),
     reason: PassedOver,
     hidden: bool,
+    unread: UnreadRules,
 ) -> impl Iterator<Item = LeftOut> + use<> {
     let is_ignored = reason == PassedOver::Ignored;
     let options = WalkOptions::default().hidden(true).ignored(is_ignored);
-    let walk = (kind == EntryKind::Directory).then(|| workdir.walk(&path, options).ok()).flatten();
+    let walk =
+        (kind == EntryKind::Directory).then(|| workdir.walk_without(&path, options, unread).ok()).flatten();
     let start = path.clone();
     let own = path.file_name().is_some_and(|name| name.starts_with('.'));
     let inner = walk.into_iter().flatten().flatten().map(move |entry| {
@@ -82,6 +88,20 @@ mod tests {
     use super::*;
     use haft_testkit::Tree;
 
+    struct Unwatched;
+
+    impl Watch for Unwatched {
+        fn is_cancelled(&self) -> bool {
+            false
+        }
+
+        fn is_out_of_time(&self) -> bool {
+            false
+        }
+
+        fn looked_at(&self, _files: u64) {}
+    }
+
     fn check(hidden: bool, no_ignore: bool, expected: &[(&str, &str)]) {
         let tree = Tree::new()
             .file(".gitignore", "target/\n*.log\n.cache\n")
@@ -101,7 +121,7 @@ mod tests {
             passed.add(&listing);
             next.extend(listing.entries().iter().filter_map(|entry| listing.enter(entry)));
         }
-        let found = passed.left_out(&workdir, hidden);
+        let found = passed.left_out(&workdir, hidden, &Unwatched);
         let mut found: Vec<_> = found.map(|entry| (entry.path.to_string(), entry.needs)).collect();
         found.sort();
         let expected: Vec<_> = expected.iter().map(|(path, needs)| ((*path).to_owned(), *needs)).collect();

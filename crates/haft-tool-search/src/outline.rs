@@ -11,6 +11,7 @@ mod outlined_report;
 mod parse;
 mod references;
 mod search;
+mod shape;
 mod signature;
 mod source;
 mod symbols;

@@ -42,7 +42,13 @@ pub(crate) trait Visit: Sync {
     fn buffers(&self) -> Self::Buffers;
 
     /// Notes what matters about a directory as a whole, and chooses the entries to visit, by their places in the listing.
-    fn choose(&self, start: &WorkdirPath, listing: &WalkListing, part: &mut Self::Part) -> Vec<usize>;
+    fn choose(
+        &self,
+        buffers: &mut Self::Buffers,
+        start: &WorkdirPath,
+        listing: &WalkListing,
+        part: &mut Self::Part,
+    ) -> Vec<usize>;
 
     /// Notes a directory that cannot be listed.
     fn unreadable(&self, part: &mut Self::Part);
@@ -128,6 +134,9 @@ struct State<P, T> {
     /// Why the search stops before its end.
     stop: Option<Stop>,
 }
+
+/// The state, which one thread has at a time.
+type Locked<'s, V, T> = MutexGuard<'s, State<<V as Visit>::Part, T>>;
 
 /// Searches from all seeds, which have different paths; gives what takes the parts back, and what is left where time was
 /// over.
@@ -231,7 +240,7 @@ impl Run {
 }
 
 impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
-    fn state(&self) -> MutexGuard<'_, State<V::Part, T>> {
+    fn state(&self) -> Locked<'_, V, T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -243,17 +252,19 @@ impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
                 let key = Key::of(&start);
                 self.state().board.add_taken(key.clone());
                 let mut buffers = self.visit.buffers();
-                self.spread(&key, &start, listing, &mut buffers, false);
+                drop(self.spread(&key, &start, listing, &mut buffers, false));
             }
         }
     }
 
-    /// Does one part after the other until there is none left.
+    /// Does one part after the other until there is none left. To put away what was found and to take the next part is one step,
+    /// so that threads stand in each other's way half as often.
     fn work(&self) {
         let _wakes_the_others = Leaving(self);
         let mut buffers = self.visit.buffers();
-        while let Some((key, task)) = self.claim() {
-            match task {
+        let mut state = self.state();
+        while let Some((key, task)) = self.claim(state) {
+            state = match task {
                 Task::List { start, directory } => match directory.list() {
                     Ok(listing) => self.spread(&key, &start, listing, &mut buffers, true),
                     // One that is gone has no entries.
@@ -261,18 +272,17 @@ impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
                     Err(_) => {
                         let mut part = V::Part::default();
                         self.visit.unreadable(&mut part);
-                        self.finish(&key, part, Ok(()), 0);
+                        self.finish(&key, part, Ok(()), 0)
                     }
                 },
                 Task::Visit(run) => self.run(&key, &run, &mut buffers),
                 Task::VisitFile(path) => self.run(&key, &Run::Paths(vec![path]), &mut buffers),
-            }
+            };
         }
     }
 
     /// Takes the first part that nobody has taken; waits where there may be one later.
-    fn claim(&self) -> Option<(Key, Task)> {
-        let mut state = self.state();
+    fn claim<'s>(&'s self, mut state: Locked<'s, V, T>) -> Option<(Key, Task)> {
         loop {
             if state.stop.is_some() || state.board.is_done() {
                 return None;
@@ -292,7 +302,7 @@ impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
         }
     }
 
-    fn run(&self, key: &Key, run: &Run, buffers: &mut V::Buffers) {
+    fn run(&self, key: &Key, run: &Run, buffers: &mut V::Buffers) -> Locked<'_, V, T> {
         let mut part = V::Part::default();
         let (result, left) = match run {
             Run::Open { listing, entries } => {
@@ -301,7 +311,7 @@ impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
             }
             Run::Paths(paths) => self.visit_all(paths.iter().map(Place::Path), buffers, &mut part),
         };
-        self.finish(key, part, result, left);
+        self.finish(key, part, result, left)
     }
 
     /// Visits one entry after the other; tells why it stopped, and how many were left.
@@ -336,10 +346,10 @@ impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
         mut listing: WalkListing,
         buffers: &mut V::Buffers,
         right_away: bool,
-    ) {
+    ) -> Locked<'_, V, T> {
         self.halt.sift(&mut listing);
         let mut part = V::Part::default();
-        let chosen = self.visit.choose(start, &listing, &mut part);
+        let chosen = self.visit.choose(buffers, start, &listing, &mut part);
         let (mut runs, directories) = self.cut(&listing, &chosen);
         // What comes before all else in the directory needs no part of its own. Another start could come before it.
         let comes_first =
@@ -373,7 +383,7 @@ impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
             }
             self.add(&mut state, directories);
             self.finish_in(&mut state, key, part, result, left);
-            return;
+            return state;
         }
         let is_deep = listing.path().segments().count() > OPEN_DEPTH;
         let listing = Arc::new(listing);
@@ -391,7 +401,7 @@ impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
         self.add(&mut self.state(), tasks);
         let place = |at: &usize| Place::Entry(&listing, &listing.entries()[*at]);
         let (result, left) = self.visit_all(chosen[own].iter().map(place), buffers, &mut part);
-        self.finish(key, part, result, left);
+        self.finish(key, part, result, left)
     }
 
     /// Cuts the chosen entries into runs between which nothing lies that is handed on by itself, and finds the directories
@@ -452,8 +462,10 @@ impl<V: Visit, T: Take<V::Part>> Shared<'_, V, T> {
         }
     }
 
-    fn finish(&self, key: &Key, part: V::Part, result: Result<(), Stop>, left: usize) {
-        self.finish_in(&mut self.state(), key, part, result, left);
+    fn finish(&self, key: &Key, part: V::Part, result: Result<(), Stop>, left: usize) -> Locked<'_, V, T> {
+        let mut state = self.state();
+        self.finish_in(&mut state, key, part, result, left);
+        state
     }
 
     /// Puts what was found in a part to the rest, and hands on all that is ready.

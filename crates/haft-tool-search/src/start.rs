@@ -1,4 +1,5 @@
 use crate::scan::Seed;
+use crate::watch::Watch;
 use crate::wording::Quoted;
 use haft_core::{ToolError, ToolErrorKind};
 use haft_tools_core::{Access, CallContext, Resource, Scheme};
@@ -49,14 +50,19 @@ impl Start {
     }
 
     /// Begins a search from here; only what is there is looked up.
-    pub(crate) fn seed(&self, workdir: &Workdir, options: WalkOptions) -> Result<Seed, ToolError> {
+    pub(crate) fn seed(
+        &self,
+        workdir: &Workdir,
+        options: WalkOptions,
+        watch: &dyn Watch,
+    ) -> Result<Seed, ToolError> {
         match self {
             Self::File(path) => {
                 // A directory that took the place of the file is not what was permitted.
                 workdir.open_file(path).map_err(refused)?;
                 Ok(Seed::File(path.clone()))
             }
-            Self::Directory(path) => seed_in(workdir, path, options),
+            Self::Directory(path) => seed_in(workdir, path, options, watch),
         }
     }
 
@@ -66,7 +72,8 @@ impl Start {
         }
     }
 
-    /// Declares what a search from here reads; above a directory these are the ignore files, where they count.
+    /// Declares what a search from here reads; above a directory these are the ignore files, where they count. A search does
+    /// without those that are denied to it.
     pub(crate) fn accesses(&self, no_ignore: bool) -> impl Iterator<Item = Access> + use<> {
         let above = match self {
             Self::Directory(path) if !no_ignore => ignore_files_above(path),
@@ -76,7 +83,7 @@ impl Start {
             Self::File(_) => self.searched(),
             Self::Directory(_) => self.searched().sifted(),
         };
-        iter::once(searched).chain(above.into_iter().map(Access::read))
+        iter::once(searched).chain(above.into_iter().map(|file| Access::read(file).dispensable()))
     }
 
     /// What a search from here looks at.
@@ -93,14 +100,25 @@ pub(crate) fn seed_in(
     workdir: &Workdir,
     path: &WorkdirPath,
     options: WalkOptions,
+    watch: &dyn Watch,
 ) -> Result<Seed, ToolError> {
-    let listing = workdir.walk_directory(path, options).list();
+    let listing = workdir.walk_directory_without(path, options, watch.unread(path)).list();
     listing.map(Seed::Directory).map_err(refused)
 }
 
 /// What a search of a directory looks at.
 pub(crate) fn everything_in(directory: &WorkdirPath) -> Access {
     Access::read(tree(directory))
+}
+
+/// Tells whether something is denied to a search, or a directory on the way to it that no search has let pass.
+pub(crate) fn denies_way_to(
+    path: &WorkdirPath,
+    kind: EntryKind,
+    denies: impl Fn(&WorkdirPath, EntryKind) -> bool,
+) -> bool {
+    let mut above = iter::successors(path.parent(), WorkdirPath::parent).filter(|path| !path.is_root());
+    denies(path, kind) || above.any(|directory| denies(&directory, EntryKind::Directory))
 }
 
 /// Tells whether something that a search meets is denied to it; of a directory, itself or all that is in it.

@@ -1,9 +1,8 @@
-use crate::start::is_denied;
+use crate::start::{denies_way_to, is_denied};
 use haft_core::ToolError;
 use haft_tools_core::{Access, CallContext};
-use haft_workdir::{EntryKind, WalkListing, WorkdirPath};
+use haft_workdir::{EntryKind, UnreadRules, WalkListing, WorkdirPath};
 use std::future::poll_fn;
-use std::iter;
 use std::panic::resume_unwind;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -38,8 +37,12 @@ pub(crate) trait Watch: Sync {
 
     /// Tells it of what was not met in a directory that was itself let pass.
     fn denies_way_to(&self, path: &WorkdirPath, kind: EntryKind) -> bool {
-        let mut above = iter::successors(path.parent(), WorkdirPath::parent).filter(|path| !path.is_root());
-        self.denies(path, kind) || above.any(|directory| self.denies(&directory, EntryKind::Directory))
+        denies_way_to(path, kind, |path, kind| self.denies(path, kind))
+    }
+
+    /// Says which ignore files in a directory that is searched, and above it, are denied to the search and do not count for it.
+    fn unread(&self, _directory: &WorkdirPath) -> UnreadRules {
+        UnreadRules::default()
     }
 
     /// Hears that so many files were looked at so far; each number once, but not always in order.
@@ -144,6 +147,14 @@ impl Watch for CallWatch {
 
     fn denies(&self, path: &WorkdirPath, kind: EntryKind) -> bool {
         is_denied(&self.cx, path, kind)
+    }
+
+    fn unread(&self, directory: &WorkdirPath) -> UnreadRules {
+        let (cx, sifts, directory) = (self.cx.clone(), self.sifts, directory.clone());
+        UnreadRules::new(move |file| {
+            let may_be_denied = sifts || !file.starts_with(&directory);
+            may_be_denied && denies_way_to(file, EntryKind::File, |path, kind| is_denied(&cx, path, kind))
+        })
     }
 
     fn looked_at(&self, files: u64) {

@@ -73,10 +73,11 @@ impl Tool for Copy {
         let accesses: Accesses = read.chain(written).chain(hints.access()).collect();
         let workdir = self.workdir.clone();
         let shown = format!("copies `{}` to `{}`", Shown::new(from.as_str()), Shown::new(to.as_str()));
-        let doing = Doing::new(shown, move |origin, stop| {
+        let doing = Doing::new(shown, move |cx, stop| {
+            hints.asked_by(cx);
             let _lock = workdir.lock([&to]).map_err(failure)?;
             let found = find(&workdir, &from, &to, &hints, stop)?;
-            changing(&workdir, origin, |set| copy(&workdir, set, &found, &from, &to, stop))
+            changing(&workdir, cx, |set| copy(&workdir, set, &found, &from, &to, stop))
         });
         Ok(Prepared::new(accesses, doing))
     }

@@ -85,10 +85,11 @@ impl Tool for Delete {
         let workdir = self.workdir.clone();
         let how = if permanently { "for good" } else { "by moving it to the trash" };
         let shown = format!("deletes `{}` {how}", Shown::new(path.as_str()));
-        let doing = Doing::new(shown, move |origin, _| {
+        let doing = Doing::new(shown, move |cx, _| {
+            hints.asked_by(cx);
             let _lock = workdir.lock([&path]).map_err(failure)?;
             let kind = kind_of(&workdir, &path).map_err(|error| failure_near(&workdir, &hints, error))?;
-            changing(&workdir, origin, |set| {
+            changing(&workdir, cx, |set| {
                 if permanently { remove(&workdir, set, &path, kind) } else { keep(set, &path, &trash) }
             })
         });

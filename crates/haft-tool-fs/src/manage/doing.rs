@@ -5,10 +5,10 @@ use crate::origin::origin_of;
 use async_trait::async_trait;
 use haft_core::{Content, ToolError, ToolOutput};
 use haft_tools_core::{Action, CallContext, Preview};
-use haft_workdir::{ChangeOrigin, Finished, OpenChangeSet, Workdir};
+use haft_workdir::{Finished, OpenChangeSet, Workdir};
 use tokio_util::sync::CancellationToken;
 
-type Work = Box<dyn FnOnce(&ChangeOrigin, &CancellationToken) -> Result<ToolOutput, ToolError> + Send + Sync>;
+type Work = Box<dyn FnOnce(&CallContext, &CancellationToken) -> Result<ToolOutput, ToolError> + Send + Sync>;
 
 /// What a call does, with a line for whoever is asked about it.
 pub(super) struct Doing {
@@ -19,7 +19,7 @@ pub(super) struct Doing {
 impl Doing {
     pub(super) fn new(
         shown: String,
-        work: impl FnOnce(&ChangeOrigin, &CancellationToken) -> Result<ToolOutput, ToolError>
+        work: impl FnOnce(&CallContext, &CancellationToken) -> Result<ToolOutput, ToolError>
         + Send
         + Sync
         + 'static,
@@ -36,18 +36,18 @@ impl Action for Doing {
 
     async fn run(self: Box<Self>, cx: CallContext) -> Result<ToolOutput, ToolError> {
         let Self { work, .. } = *self;
-        let origin = origin_of(&cx);
-        blocking(&cx, move |stop| work(&origin, stop)).await
+        let caller = cx.clone();
+        blocking(&cx, move |stop| work(&caller, stop)).await
     }
 }
 
 /// Makes changes of a tree, all of them or none, and adds to the reply what the model is to know of undoing them.
 pub(super) fn changing(
     workdir: &Workdir,
-    origin: &ChangeOrigin,
+    cx: &CallContext,
     make: impl FnOnce(&mut OpenChangeSet<'_>) -> Result<String, ToolError>,
 ) -> Result<ToolOutput, ToolError> {
-    let mut set = workdir.change(origin.clone());
+    let mut set = workdir.change(origin_of(cx));
     let text = match make(&mut set) {
         Ok(text) => text,
         Err(error) => return Err(with_left(error, &set.roll_back())),

@@ -53,8 +53,8 @@ impl Tool for MakeDirectory {
         let accesses: Accesses = iter::once(resource::file(&path)).chain(above).map(Access::write).collect();
         let workdir = self.workdir.clone();
         let shown = format!("makes the directory `{}`", Shown::new(path.as_str()));
-        let doing = Doing::new(shown, move |origin, _| {
-            changing(&workdir, origin, |set| {
+        let doing = Doing::new(shown, move |cx, _| {
+            changing(&workdir, cx, |set| {
                 set.create_dir_all(&path).map_err(failure)?;
                 let created: Vec<String> =
                     set.directories().iter().map(|path| format!("`{}`", Shown::new(path.as_str()))).collect();

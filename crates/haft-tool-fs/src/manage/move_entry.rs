@@ -62,12 +62,13 @@ impl Tool for Move {
         let accesses: Accesses = written.map(Access::write).chain(hints.access()).collect();
         let workdir = self.workdir.clone();
         let said = format!("`{}` to `{}`", Shown::new(from.as_str()), Shown::new(to.as_str()));
-        let doing = Doing::new(format!("moves {said}"), move |origin, _| {
+        let doing = Doing::new(format!("moves {said}"), move |cx, _| {
+            hints.asked_by(cx);
             let _lock = workdir.lock([&from, &to]).map_err(failure)?;
             if let Err(error @ Error::NotFound { .. }) = workdir.kind(&from) {
                 return Err(failure_near(&workdir, &hints, error));
             }
-            changing(&workdir, origin, |set| {
+            changing(&workdir, cx, |set| {
                 set.rename(&from, &to).map_err(|error| match error {
                     Error::Exists { .. } => occupied(&to).with_source(error),
                     error if crosses_devices(&error) => ToolError::failed(format!(

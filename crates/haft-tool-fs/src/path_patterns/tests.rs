@@ -32,7 +32,7 @@ fn check(pattern: &str, contained: &[&str], touched: &[&str], apart: &[&str]) {
 fn two_stars_are_the_working_directory() {
     check(
         "**",
-        &["file:", "file:**", "file:a/.b", "file:a/**"],
+        &["file:.", "file:**", "file:a/.b", "file:a/**"],
         &["outside:/home/**"],
         &["outside:/etc/passwd"],
     );
@@ -235,7 +235,7 @@ fn reads_paths_as_people_write_them() {
     check(r"a\*b", r"file:a\*b");
     check("~/notes", "outside:/home/ada/notes");
     check("~/work/src/**", "file:src/**");
-    check("/home/ada/work", "file:");
+    check("/home/ada/work", "file:.");
     check("/etc/**", "outside:/etc/**");
     check("/**", "outside:**");
     for text in ["*", "*.rs", "**/a", "src/*", "{a,b}", "src/**/a", "../a", "", "a?/**"] {

@@ -53,15 +53,17 @@ impl Reader {
         let path = &asked.path;
         let file = match self.workdir.open_file(path) {
             Ok(file) => file,
-            Err(Error::IsADirectory { path }) if asked.hints.cover(&path) => {
-                let text = list_entries(&self.workdir, &path, stop)?;
-                return Ok(Answer {
-                    text,
-                    image: None,
-                    details: json!({ "path": path.as_str(), "directory": true }),
-                });
+            Err(error) => {
+                if let Error::IsADirectory { path } = &error
+                    && asked.hints.cover(path)
+                    && let Some(cx) = asked.hints.asked()
+                {
+                    let text = list_entries(&self.workdir, path, cx, stop)?;
+                    let details = json!({ "path": path.as_str(), "directory": true });
+                    return Ok(Answer { text, image: None, details });
+                }
+                return Err(failure_near(&self.workdir, &asked.hints, error));
             }
-            Err(error) => return Err(failure_near(&self.workdir, &asked.hints, error)),
         };
         if let Some(range) = asked.bytes {
             return answer_bytes(file, path, range, room);

@@ -1,12 +1,7 @@
-use crate::fixture::{run, shown};
+use crate::fixture::{FILE, exactly, registry, run, run_without, shown};
 use expect_test::{Expect, expect};
-use haft_core::ToolCall;
 use haft_testkit::Tree;
-use haft_tool_fs::ListFiles;
-use haft_tools_core::{
-    AccessMode, Batch, CallScope, Limits, LocalExecutor, Policy, Resource, Rule, Scheme, Selector,
-    ToolExecutor as _, ToolRegistry,
-};
+use haft_tools_core::{Limits, Resource};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fs;
@@ -190,20 +185,9 @@ fn what_is_denied_is_not_named() {
         .file("src/b.rs", "")
         .link("src/link", "../keys/old/token.pem")
         .link("src/other", "a.rs");
-    let file = |path: &str| Resource::exact(Scheme::new("file"), path);
-    let keys = Resource::subtree(Scheme::new("file"), "keys");
+    let keys = Resource::subtree(FILE, "keys");
     let list = |input: Value, denied: [Resource; 2]| {
-        let policy = Policy::new().allow(Rule::tools(Selector::all()));
-        let policy = denied
-            .into_iter()
-            .fold(policy, |policy, within| policy.deny(Rule::access(AccessMode::Read, within)));
-        let tools = ToolRegistry::new().with(ListFiles::new(tree.workdir())).unwrap();
-        let executor = LocalExecutor::builder(tools).policy(policy).build();
-        let call = ToolCall::new("c1".parse().unwrap(), "list_files", input);
-        let batch = Batch::new(CallScope::new("run-1".parse().unwrap()), vec![call]);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        let reply = runtime.block_on(executor.execute_batch(batch)).into_replies().unwrap().remove(0);
-        shown(&reply)
+        shown(&run_without(&registry(&tree), denied, "list_files", input))
     };
     expect![[r"
         ok
@@ -213,15 +197,51 @@ fn what_is_denied_is_not_named() {
             other -> src/a.rs
         [left out: 3 entries that the policy denies]
     "]]
-    .assert_eq(&list(json!({ "depth": 5 }), [keys.clone(), file("src/b.rs")]));
+    .assert_eq(&list(json!({ "depth": 5 }), [keys.clone(), exactly("src/b.rs")]));
     expect![[r"
         ok
         ./  (no entries to show)
         [left out: 2 entries that the policy denies]
     "]]
-    .assert_eq(&list(json!({ "depth": 5 }), [file("keys"), file("src")]));
+    .assert_eq(&list(json!({ "depth": 5 }), [exactly("keys"), exactly("src")]));
     expect![[r"
         denied
         `list_files` is not permitted to do this (read file:keys/old/**: deny by the rule read(file:keys/**)); do not try it again, find another way or say what you would need
-    "]].assert_eq(&list(json!({ "path": "keys/old" }), [keys, file("src/b.rs")]));
+    "]].assert_eq(&list(json!({ "path": "keys/old" }), [keys, exactly("src/b.rs")]));
+}
+
+#[test]
+fn an_ignore_file_that_is_denied_is_passed_by_and_does_not_count() {
+    let tree = Tree::new()
+        .file(".git/info/exclude", "*.exclude\n")
+        .file(".gitignore", "*.git\n")
+        .file("src/.ignore", "*.inner\n")
+        .file("src/deep/a.git", "")
+        .file("src/deep/b.exclude", "")
+        .file("src/deep/c.inner", "")
+        .file("src/deep/d.txt", "");
+    let listed = |denied: Resource, path: &str| {
+        let reply =
+            run_without(&registry(&tree), [denied], "list_files", json!({ "path": path, "depth": 4 }));
+        assert!(reply.status.is_ok(), "{}", shown(&reply));
+        let text = reply.output.to_text();
+        let shown: Vec<_> = text.lines().filter_map(|line| line.trim().strip_suffix("  0 bytes")).collect();
+        shown.join(" ")
+    };
+    for path in ["src/deep", "src", "."] {
+        assert_eq!(listed(exactly("src/.gitignore"), path), "d.txt", "{path}");
+        assert_eq!(listed(exactly(".gitignore"), path), "a.git d.txt", "{path}");
+        for git in [Resource::subtree(FILE, ".git"), exactly(".git"), exactly(".git/info/exclude")] {
+            assert_eq!(listed(git.clone(), path), "b.exclude d.txt", "{git} {path}");
+        }
+        assert_eq!(listed(exactly("src/.ignore"), path), "c.inner d.txt", "{path}");
+    }
+    // What is only counted is counted by the same rules.
+    let counted = |denied: Resource| {
+        let reply =
+            run_without(&registry(&tree), [denied], "list_files", json!({ "path": "src", "depth": 1 }));
+        reply.output.to_text().lines().nth(1).unwrap().to_owned()
+    };
+    assert_eq!(counted(exactly("absent")), "  deep/  (1 entry)");
+    assert_eq!(counted(exactly(".gitignore")), "  deep/  (2 entries)");
 }

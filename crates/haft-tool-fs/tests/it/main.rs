@@ -12,6 +12,8 @@ mod drifting;
 mod editing;
 mod encodings;
 mod fixture;
+#[cfg(feature = "manage")]
+mod hints;
 #[cfg(feature = "images")]
 mod images;
 mod line_ends;

@@ -1,8 +1,8 @@
 //! Searching the sources of many crates, beside `rg` on the same tree.
 //!
-//! `cargo xtask bench search -- [speed] [equal] [many] [outline]` measures how fast searches are, compares what they find, searches
-//! half a million files with a second to do it in, and outlines large files; without arguments it does all. Other words choose
-//! rows by their names.
+//! `cargo xtask bench search -- [speed] [cancelled] [equal] [many] [outline]` measures how fast searches are and how soon they end
+//! when they are cancelled, compares what they find, searches half a million files with a second to do it in, and outlines
+//! large files; without arguments it does all. Other words choose rows by their names.
 //!
 //! The tree is made of the sources in Cargo's registry, linked into the directory of build outputs. The other side is
 //! ripgrep 15: `rg` from the search path, or the program that `HAFT_BENCH_RG` names, such as one that
@@ -13,6 +13,7 @@
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark speaks on the terminal")]
 
 mod agree;
+mod cancelled;
 mod equal;
 mod many;
 mod outline;
@@ -31,6 +32,7 @@ use serde_json::Value;
 use std::env;
 use std::path::Path;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// The tools over one tree.
 struct Tools {
@@ -55,21 +57,29 @@ impl Tools {
     }
 
     fn call(&self, tool: &str, input: &Value) -> ToolReply {
-        let scope = CallScope::new("bench".parse().unwrap());
-        let call = ToolCall::new("c1".parse().unwrap(), tool, input.clone());
-        let outcome = self.runtime.block_on(self.executor.execute_batch(Batch::new(scope, vec![call])));
-        let reply = outcome.into_replies().unwrap().remove(0);
+        let reply = self.call_until(tool, input, CancellationToken::new());
         assert!(reply.status.is_ok(), "{}", reply.output.to_text());
         reply
+    }
+
+    fn call_until(&self, tool: &str, input: &Value, cancelled: CancellationToken) -> ToolReply {
+        let scope = CallScope::new("bench".parse().unwrap());
+        let call = ToolCall::new("c1".parse().unwrap(), tool, input.clone());
+        let batch = Batch::new(scope, vec![call]).cancelled_by(cancelled);
+        self.runtime.block_on(self.executor.execute_batch(batch)).into_replies().unwrap().remove(0)
     }
 }
 
 fn main() {
     let asked: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let is_part = |asked: &&String| matches!(asked.as_str(), "speed" | "equal" | "many" | "outline");
+    let is_part =
+        |asked: &&String| matches!(asked.as_str(), "speed" | "cancelled" | "equal" | "many" | "outline");
     let (parts, cases): (Vec<&String>, Vec<&String>) = asked.iter().partition(is_part);
     let is_asked = |part: &str| parts.is_empty() || parts.iter().any(|asked| *asked == part);
     let mut agrees = true;
+    if is_asked("cancelled") {
+        cancelled::measure(&Tools::over(&tree::sources(), SearchOptions::default()));
+    }
     let needs_tree = is_asked("speed") || is_asked("equal");
     if needs_tree {
         match Rg::find() {

@@ -3,6 +3,8 @@
 use crate::Tools;
 use haft_tool_search::SearchOptions;
 use serde_json::{Value, json};
+use std::env;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
 use std::hint::black_box;
@@ -101,6 +103,34 @@ const TYPESCRIPT: &str = "
   }
 ";
 
+const JAVASCRIPT: &str = "
+  /** Reads the header number @ and what follows it. */
+  readHeader@(input, options = {}) {
+    const cursor = new Cursor(input);
+    const kind = cursor.readU16();
+    if (kind !== KIND_@) {
+      throw new UnexpectedKind(kind, cursor.position);
+    }
+    const length = cursor.readU16();
+    const fields = [];
+    for (let index = 0; index < length; index++) {
+      const known = this.known.get(cursor.readString());
+      if (known === undefined) {
+        this.unknown += 1;
+        continue;
+      }
+      fields.push(known.isFixed ? Field.fixed(index) : Field.of(index, known));
+    }
+    // What is left belongs to the next one.
+    const rest = cursor.remaining();
+    this.statistics.headers += 1;
+    if (fields.length === 0 && options.strict) {
+      throw new Error(`nothing in ${kind}`);
+    }
+    return { kind, fields, rest };
+  }
+";
+
 const C: &str = "
 /* Reads the header number @ and what follows it. */
 static int read_header_@(struct reader *reader, const uint8_t *input, size_t length)
@@ -129,6 +159,62 @@ static int read_header_@(struct reader *reader, const uint8_t *input, size_t len
 }
 ";
 
+const GO: &str = "
+// ReadHeader@ reads the header number @ and what follows it.
+func (r *Reader) ReadHeader@(input []byte, options Options) (*Header, error) {
+	cursor := newCursor(input)
+	kind, err := cursor.ReadU16()
+	if err != nil || kind != kind@ {
+		return nil, fmt.Errorf(\"unexpected kind %d at %d\", kind, cursor.Position())
+	}
+	length := int(cursor.MustU16())
+	fields := make([]Field, 0, length)
+	for index := 0; index < length; index++ {
+		known, ok := r.known[cursor.ReadString()]
+		switch {
+		case !ok:
+			r.unknown++
+		case known.isFixed:
+			fields = append(fields, Field{Index: index, Size: known.size})
+		default:
+			fields = append(fields, Field{Index: index})
+		}
+	}
+	// What is left belongs to the next one.
+	rest := cursor.Remaining()
+	r.statistics.headers++
+	return &Header{Kind: kind, Fields: fields, Rest: rest}, nil
+}
+";
+
+const JAVA: &str = "
+    /** Reads the header number @ and what follows it. */
+    public Header readHeader@(byte[] input, Options options) throws IOException {
+        Cursor cursor = new Cursor(input);
+        int kind = cursor.readU16();
+        if (kind != KIND_@) {
+            throw new UnexpectedKindException(kind, cursor.position());
+        }
+        int length = cursor.readU16();
+        List<Field> fields = new ArrayList<>(length);
+        for (int index = 0; index < length; index++) {
+            Known known = this.known.get(cursor.readString());
+            if (known == null) {
+                this.unknown += 1;
+                continue;
+            }
+            fields.add(known.isFixed() ? Field.fixed(index, known.size()) : Field.of(index, known));
+        }
+        // What is left belongs to the next one.
+        byte[] rest = cursor.remaining();
+        this.statistics.headers += 1;
+        if (fields.isEmpty() && options.strict()) {
+            throw new IOException(\"nothing in \" + kind);
+        }
+        return new Header(kind, fields, rest);
+    }
+";
+
 struct Case {
     file: &'static str,
     language: Language,
@@ -137,7 +223,7 @@ struct Case {
     after: &'static str,
 }
 
-fn cases() -> [Case; 4] {
+fn cases() -> [Case; 7] {
     [
         Case {
             file: "a.rs",
@@ -158,6 +244,27 @@ fn cases() -> [Case; 4] {
             language: tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
             before: "export class Reader {",
             function: TYPESCRIPT,
+            after: "}\n",
+        },
+        Case {
+            file: "a.js",
+            language: tree_sitter_javascript::LANGUAGE.into(),
+            before: "export class Reader {",
+            function: JAVASCRIPT,
+            after: "}\n",
+        },
+        Case {
+            file: "a.go",
+            language: tree_sitter_go::LANGUAGE.into(),
+            before: "package a\n",
+            function: GO,
+            after: "",
+        },
+        Case {
+            file: "a.java",
+            language: tree_sitter_java::LANGUAGE.into(),
+            before: "class Reader {",
+            function: JAVA,
             after: "}\n",
         },
         Case { file: "a.c", language: tree_sitter_c::LANGUAGE.into(), before: "", function: C, after: "" },
@@ -181,17 +288,57 @@ pub(crate) fn measure() {
         row(&tools, &name, &case.language, text.as_bytes(), &json!({ "path": case.file, "limit": 200 }));
     }
     println!();
+    named(&tools, &tree);
     large(&tools, &tree);
 }
 
+/// Outlines the files that `HAFT_BENCH_SOURCES` names, such as large sources of other projects.
+fn named(tools: &Tools, tree: &Path) {
+    let files = env::var_os("HAFT_BENCH_SOURCES").unwrap_or_default();
+    for (number, file) in env::split_paths(&files).enumerate() {
+        let text = fs::read(&file).unwrap();
+        let extension = file.extension().and_then(OsStr::to_str).unwrap_or_default();
+        let Some(language) = language(extension, &text) else {
+            println!("{}: no language is known of it", file.display());
+            continue;
+        };
+        let name = format!("named-{number}.{extension}");
+        fs::write(tree.join(&name), &text).unwrap();
+        let own = file.file_name().unwrap_or_default().to_string_lossy();
+        let lines = text.split(|byte| *byte == b'\n').count() - 1;
+        let row = format!("{own}, {lines} lines, {} KiB", text.len() >> 10);
+        measure_one(tools, &row, &language, &text, &json!({ "path": name, "limit": 200 }));
+    }
+    println!();
+}
+
+fn language(extension: &str, text: &[u8]) -> Option<Language> {
+    Some(match extension {
+        "rs" => tree_sitter_rust::LANGUAGE.into(),
+        "py" => tree_sitter_python::LANGUAGE.into(),
+        "js" => tree_sitter_javascript::LANGUAGE.into(),
+        "ts" => tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
+        "go" => tree_sitter_go::LANGUAGE.into(),
+        "java" => tree_sitter_java::LANGUAGE.into(),
+        "h" if text.windows(5).any(|bytes| bytes == b"class") => tree_sitter_cpp::LANGUAGE.into(),
+        "cpp" | "cc" | "hpp" => tree_sitter_cpp::LANGUAGE.into(),
+        "c" | "h" => tree_sitter_c::LANGUAGE.into(),
+        _ => return None,
+    })
+}
+
 fn row(tools: &Tools, name: &str, language: &Language, text: &[u8], input: &Value) {
+    let reply = tools.call("outline", input);
+    assert_eq!(reply.output.details["symbols"], 200, "{}", reply.output.to_text());
+    measure_one(tools, name, language, text, input);
+}
+
+fn measure_one(tools: &Tools, name: &str, language: &Language, text: &[u8], input: &Value) {
     let (mut ours, mut floor) = (Duration::MAX, Duration::MAX);
     for _ in 0..TIMES {
         floor = floor.min(took(|| parse(language, text)));
         ours = ours.min(took(|| tools.call("outline", input)));
     }
-    let reply = tools.call("outline", input);
-    assert_eq!(reply.output.details["symbols"], 200, "{}", reply.output.to_text());
     let ratio = ours.as_secs_f64() / floor.as_secs_f64();
     let missed = if ours > TARGET { " (missed)" } else { "" };
     println!("{name:<36} {ours:>9.2?} {floor:>9.2?} {ratio:>6.2}× {TARGET:>7.0?}{missed}");

@@ -1,7 +1,8 @@
+use super::letters::Letters;
+use super::search::Closeness;
 use frizbee::{Config, Matcher, Pattern, PatternConfig};
 use haft_core::ToolError;
 use haft_workdir::WorkdirPath;
-use std::cmp::Reverse;
 
 /// The longest query accepted, in bytes.
 const LONGEST: usize = 200;
@@ -18,12 +19,27 @@ pub(super) struct Query {
 }
 
 /// How well a file fits, the best first.
+///
+/// A name that fits comes before a path that does, a higher score before a lower one, and a shorter path before a longer one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Fit(u64);
+
+impl Fit {
+    fn of(by_path: bool, score: u16, length: usize) -> Self {
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
+        Self((u64::from(by_path) << 48) | (u64::from(u16::MAX - score) << 32) | u64::from(length))
+    }
+
+    /// A number that is less for what fits better.
+    pub(super) fn as_number(self) -> u64 {
+        self.0
+    }
+}
+
+/// A file that fits, the best first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
-    /// Whether it is not the name that fits, but only the path.
-    by_path: bool,
-    score: Reverse<u32>,
-    length: usize,
+    pub(super) fit: Fit,
     pub(super) path: WorkdirPath,
 }
 
@@ -54,8 +70,14 @@ impl Query {
         self.text.split(['/', ' ']).any(|name| name.starts_with('.') && name.len() > 1)
     }
 
-    /// Prepares to compare; `with_typos` takes also what lacks a few of the characters.
-    pub(super) fn ranking(&self, with_typos: bool) -> Ranking {
+    /// Prepares to look for all its characters, before anything is compared.
+    pub(super) fn letters(&self) -> Letters {
+        Letters::of(&self.text)
+    }
+
+    /// Prepares to compare.
+    pub(super) fn ranking(&self, closeness: Closeness) -> Ranking {
+        let with_typos = closeness == Closeness::WithTypos;
         let patterns: Vec<Pattern> = self
             .text
             .split_whitespace()
@@ -71,19 +93,13 @@ impl Query {
 }
 
 impl Ranking {
-    /// Ranks a file by its name and its path below the start; nothing where it does not fit.
-    pub(super) fn rank(
-        &mut self,
-        name: &str,
-        relative: &str,
-        path: impl FnOnce() -> WorkdirPath,
-    ) -> Option<Rank> {
+    /// Tells how well a file fits by its name and its path below the start; nothing where it does not.
+    pub(super) fn fit(&mut self, name: &str, relative: &str) -> Option<Fit> {
         let by_name = self.name.as_mut().and_then(|matcher| matcher.match_one(name, 0));
         let (found, by_path) = match by_name {
             Some(found) => (found, false),
             None => (self.path.match_one(relative, 0)?, true),
         };
-        let score = Reverse(found.score.into());
-        Some(Rank { by_path, score, length: relative.len(), path: path() })
+        Some(Fit::of(by_path, found.score, relative.len()))
     }
 }

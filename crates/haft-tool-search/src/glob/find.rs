@@ -5,7 +5,7 @@ use crate::scan::{Place, Rest, Take, Visit, scan};
 use crate::start::seed_in;
 use crate::watch::{Cancelled, Halt, Stop, Watch};
 use haft_core::ToolError;
-use haft_workdir::{EntryKind, Skipped, WalkListing, WalkOptions, Workdir, WorkdirPath};
+use haft_workdir::{EntryKind, Skipped, WalkListing, WalkOptions, WorkdirPath};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
@@ -53,7 +53,7 @@ impl Near {
 pub(super) fn find(request: &Request, watch: &dyn Watch) -> Result<Findings, ToolError> {
     let Request { workdir, start, .. } = request;
     let options = WalkOptions::default().hidden(request.hidden).ignored(request.no_ignore);
-    let seeds = vec![seed_in(workdir, start, options)?];
+    let seeds = vec![seed_in(workdir, start, options, watch)?];
     let has_enough = AtomicBool::new(false);
     let visit = GlobVisit { request, has_match: AtomicBool::new(false), has_enough: &has_enough };
     let gathered = Gathered {
@@ -106,18 +106,28 @@ struct Match {
 }
 
 impl Visit for GlobVisit<'_> {
-    type Buffers = ();
+    /// The path that is compared, relative to the start.
+    type Buffers = String;
     type Part = Part;
     const IS_CHEAP: bool = true;
 
-    fn buffers(&self) {}
+    fn buffers(&self) -> String {
+        String::new()
+    }
 
-    fn choose(&self, start: &WorkdirPath, listing: &WalkListing, part: &mut Part) -> Vec<usize> {
+    fn choose(
+        &self,
+        relative: &mut String,
+        start: &WorkdirPath,
+        listing: &WalkListing,
+        part: &mut Part,
+    ) -> Vec<usize> {
         part.skipped = listing.skipped();
         part.passed_by.add(listing);
         let pattern = &self.request.pattern;
         let wanted = self.request.wanted();
-        let mut relative = listing.path().relative_to(start).unwrap_or_default().to_owned();
+        relative.clear();
+        relative.push_str(listing.path().relative_to(start).unwrap_or_default());
         if !relative.is_empty() {
             relative.push('/');
         }
@@ -131,12 +141,12 @@ impl Visit for GlobVisit<'_> {
             relative.truncate(above);
             relative.push_str(entry.name());
             let kind = entry.kind();
-            if (kind == wanted || kind == EntryKind::Symlink) && pattern.matches(&relative) {
+            if (kind == wanted || kind == EntryKind::Symlink) && pattern.matches(relative) {
                 chosen.push(at);
             } else if part.near.len() < NEAR_MAX
                 && !self.has_match.load(Ordering::Relaxed)
                 && matches!(kind, EntryKind::File | EntryKind::Directory)
-                && pattern.nearly_matches(&relative)
+                && pattern.nearly_matches(relative)
             {
                 let is_directory = kind == EntryKind::Directory;
                 part.near.push(Near { path: listing.path_of(entry), is_directory });
@@ -149,7 +159,7 @@ impl Visit for GlobVisit<'_> {
         part.skipped.unreadable += 1;
     }
 
-    fn visit(&self, (): &mut (), place: Place<'_>, part: &mut Part, halt: &Halt<'_>) -> Result<(), Stop> {
+    fn visit(&self, _: &mut String, place: Place<'_>, part: &mut Part, halt: &Halt<'_>) -> Result<(), Stop> {
         let Place::Entry(listing, entry) = place else { return Ok(()) };
         // What was taken comes before all that was not, so this is not shown.
         if entry.kind() != EntryKind::Symlink && self.has_enough.load(Ordering::Relaxed) {
@@ -281,7 +291,7 @@ fn overlooked(
     passed_by: PassedBy,
     watch: &dyn Watch,
 ) -> Result<Option<LeftOut>, Cancelled> {
-    for entry in passed_by.left_out(&request.workdir, request.hidden) {
+    for entry in passed_by.left_out(&request.workdir, request.hidden, watch) {
         if watch.is_cancelled() {
             return Err(Cancelled);
         }
@@ -300,22 +310,14 @@ fn near_directories(request: &Request, watch: &dyn Watch) -> Vec<Near> {
     let is_plain = |name: &&str| !name.contains(['*', '?', '[', ']', '{', '}', '\\']);
     let names = text.split('/').filter(|name| !matches!(*name, "" | ".")).take_while(is_plain);
     let literal = names.fold(start.clone(), |path, name| path.join_file_name(name).unwrap_or(path));
-    let near = existing_near(workdir, &literal);
-    // Only what is below the start is declared; if that is gone meanwhile, the names are from above it.
-    near.into_iter()
-        .filter(|(path, _)| path.starts_with(start))
-        .map(|(path, is_directory)| Near { path, is_directory })
-        .filter(|near| !watch.denies_way_to(&near.path, near.kind()))
-        .collect()
-}
-
-fn existing_near(workdir: &Workdir, path: &WorkdirPath) -> Vec<(WorkdirPath, bool)> {
-    let near = workdir.near_names(path).into_iter();
-    near.map(|path| {
+    let of = |path: WorkdirPath| {
         let is_directory = workdir.kind(&path).is_ok_and(|kind| kind == EntryKind::Directory);
-        (path, is_directory)
-    })
-    .collect()
+        Near { path, is_directory }
+    };
+    // Only what is below the start is declared; if that is gone meanwhile, the names are from above it.
+    let may_be_named =
+        |path: &WorkdirPath| path.starts_with(start) && !watch.denies_way_to(path, of(path.clone()).kind());
+    workdir.near_names_where(&literal, may_be_named).into_iter().map(of).collect()
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(super) fn overlooked(
     };
     let mut search = FileSearch::new(request);
     let mut bytes = 0;
-    let entries = passed_by.left_out(&request.workdir, request.hidden);
+    let entries = passed_by.left_out(&request.workdir, request.hidden, watch);
     let is_denied = |entry: &LeftOut| watch.denies_way_to(&entry.path, entry.kind);
     for entry in entries.filter(|entry| is_candidate(entry) && !is_denied(entry)).take(MOST_FILES) {
         let Ok((file, metadata)) = request.workdir.open_file_with_metadata(&entry.path) else { continue };

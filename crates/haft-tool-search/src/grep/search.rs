@@ -37,7 +37,7 @@ pub(super) struct Findings {
 /// Searches what the request asks for.
 pub(super) fn search(request: &Request, watch: &dyn Watch) -> Result<Findings, ToolError> {
     let options = WalkOptions::default().hidden(request.hidden).ignored(request.no_ignore);
-    let seeds = request.starts.iter().map(|start| start.seed(&request.workdir, options));
+    let seeds = request.starts.iter().map(|start| start.seed(&request.workdir, options, watch));
     let seeds = seeds.collect::<Result<_, _>>()?;
     let needed = Needed::default();
     let visit = GrepVisit { request, needed: &needed };

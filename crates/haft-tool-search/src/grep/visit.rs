@@ -111,7 +111,13 @@ impl<'r> Visit for GrepVisit<'r> {
         FileSearch::new(self.request)
     }
 
-    fn choose(&self, start: &WorkdirPath, listing: &WalkListing, part: &mut Part) -> Vec<usize> {
+    fn choose(
+        &self,
+        _: &mut FileSearch<'r>,
+        start: &WorkdirPath,
+        listing: &WalkListing,
+        part: &mut Part,
+    ) -> Vec<usize> {
         let tally = part.tally();
         tally.skipped += listing.skipped();
         tally.passed_by.add(listing);

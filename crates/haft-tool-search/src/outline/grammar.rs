@@ -25,6 +25,7 @@ mod table;
 mod typescript;
 
 use super::kind::Kind;
+use super::shape::Bodies;
 use std::sync::OnceLock;
 pub(super) use table::{KindEntry, Table};
 use tree_sitter::Language;
@@ -73,6 +74,8 @@ pub(super) struct Grammar {
     uses: &'static [&'static [Use]],
     /// What does not change what a reference in one of its fields is.
     through: &'static [&'static [(&'static str, &'static str)]],
+    /// How its functions are found before anything is parsed.
+    pub(super) without_bodies: Option<Bodies>,
     table: OnceLock<Table>,
 }
 

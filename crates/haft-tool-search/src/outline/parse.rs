@@ -1,7 +1,7 @@
 use super::grammar::Grammar;
 use crate::watch::{Halt, Stop};
 use std::ops::ControlFlow;
-use tree_sitter::{ParseOptions, Parser, Tree};
+use tree_sitter::{ParseOptions, Parser, Range, Tree};
 
 /// Why a text has no tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +33,21 @@ impl TextParser {
         text: &[u8],
         halt: &Halt<'_>,
     ) -> Result<Tree, NoTree> {
+        self.parse_parts(grammar, text, &[], halt)
+    }
+
+    /// As [`Self::parse`], of the parts of a text, which are read as if nothing were between them; of all of it where none are
+    /// given.
+    pub(super) fn parse_parts(
+        &mut self,
+        grammar: &'static Grammar,
+        text: &[u8],
+        parts: &[Range],
+        halt: &Halt<'_>,
+    ) -> Result<Tree, NoTree> {
         halt.check()?;
         self.0.set_language(&grammar.table().language).map_err(|_| NoTree::GaveUp)?;
+        self.0.set_included_ranges(parts).map_err(|_| NoTree::GaveUp)?;
         let mut stopped = None;
         let mut on_progress = |_: &_| match halt.check() {
             Ok(()) => ControlFlow::Continue(()),

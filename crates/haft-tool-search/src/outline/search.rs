@@ -11,7 +11,7 @@ use std::sync::Mutex;
 /// Makes what the request asks for.
 pub(super) fn search(request: &Request, watch: &dyn Watch) -> Result<ToolOutput, ToolError> {
     let options = WalkOptions::default().hidden(request.hidden).ignored(request.no_ignore);
-    let seeds = vec![request.start.seed(&request.workdir, options)?];
+    let seeds = vec![request.start.seed(&request.workdir, options, watch)?];
     let visit = OutlineVisit { request, large: Mutex::new(()) };
     let threads = request.options.threads;
     Ok(match &request.name {

@@ -121,6 +121,10 @@ impl<'t> Walk<'t> {
         if entry.is_wrapper && !is_group(node) {
             self.wrapper = Some((level, around.unwrap_or(node)));
         }
+        // What comes behind a body is shown by itself, whatever is in the body.
+        if entry.is_body {
+            self.wrapper = None;
+        }
         let above = self.above.last();
         let Some(rule) = entry.rules.iter().find(|rule| fits(rule, node, above)) else {
             return entry.is_entered || node.is_error();

@@ -1,11 +1,13 @@
 use super::Request;
 use super::entry::Entry;
+use super::grammar::Grammar;
 use super::input::Role;
 use super::kind::Kind;
 use super::language;
 use super::name_pattern::NamePattern;
 use super::parse::{NoTree, TextParser, first_error_line};
 use super::references::references;
+use super::shape;
 use super::source::{Source, count_lines, read};
 use super::symbols::{Symbols, symbols};
 use super::tally::Tally;
@@ -102,7 +104,13 @@ impl Visit for OutlineVisit<'_> {
         Buffers { parser: TextParser::new(), text: Vec::new() }
     }
 
-    fn choose(&self, start: &WorkdirPath, listing: &WalkListing, part: &mut Part) -> Vec<usize> {
+    fn choose(
+        &self,
+        _: &mut Buffers,
+        start: &WorkdirPath,
+        listing: &WalkListing,
+        part: &mut Part,
+    ) -> Vec<usize> {
         let tally = part.tally();
         tally.skipped += listing.skipped();
         let takes = self.request.filter.below(start, listing.path());
@@ -203,7 +211,7 @@ impl OutlineVisit<'_> {
         let Buffers { parser, text } = buffers;
         let Some(grammar) = language::of(path.file_name().unwrap_or_default(), text) else { return Ok(None) };
         let _alone = alone(&self.large, text);
-        let tree = parser.parse(grammar, text, halt)?;
+        let tree = parse_shape(parser, grammar, text, halt)?;
         let deepest = usize::from(request.depth) - 1;
         let Symbols { all, has_more } = symbols(grammar, &tree, deepest, halt)?;
         let mut shown: Vec<_> = all.iter().filter(|symbol| !symbol.kind.is_data()).collect();
@@ -235,6 +243,26 @@ impl OutlineVisit<'_> {
             entries,
         })))
     }
+}
+
+/// Parses what an outline is made of: of a large file without the bodies in which nothing is defined, where that can be told.
+///
+/// Where that does not fit the language, the whole is parsed, so that what is wrong is where it is in the file.
+fn parse_shape(
+    parser: &mut TextParser,
+    grammar: &'static Grammar,
+    text: &[u8],
+    halt: &Halt<'_>,
+) -> Result<Tree, NoTree> {
+    if text.len() >= shape::FROM_BYTES
+        && let Some(shape) = grammar.without_bodies.and_then(|bodies| bodies.without(text))
+    {
+        let tree = parser.parse_parts(grammar, &shape.text, &shape.parts, halt)?;
+        if !tree.root_node().has_error() {
+            return Ok(tree);
+        }
+    }
+    parser.parse(grammar, text, halt)
 }
 
 /// Waits until no other large file is parsed, if this is one.

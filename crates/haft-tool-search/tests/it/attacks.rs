@@ -24,8 +24,10 @@ fn a_link_that_leads_out_or_round_is_not_followed() {
         .link("inner/out.txt", outside.path().join("secret.txt"))
         .link("inner/round", "..")
         .link("self", "self");
-    for (tool, pattern) in [("grep", "needle"), ("glob", "*.txt")] {
-        let reply = call(&tree, tool, json!({ "pattern": pattern, "hidden": true, "no_ignore": true }));
+    for (tool, wanted, pattern) in
+        [("grep", "pattern", "needle"), ("glob", "pattern", "*.txt"), ("find_files", "query", "txt")]
+    {
+        let reply = call(&tree, tool, json!({ wanted: pattern, "hidden": true, "no_ignore": true }));
         let found: Vec<String> = reply.output.to_text().lines().map(str::to_owned).collect();
         assert!(found[0].starts_with("inner/a.txt") && found[1].is_empty(), "{found:?}");
     }
@@ -62,6 +64,14 @@ fn pipes_do_not_block() {
 
         1 file"#]],
     );
+    check(
+        &tree,
+        "find_files",
+        json!({ "query": "p" }),
+        &expect![
+            "no file is named like `p`, among 1 file; use fewer characters, or search the text of files with `grep`"
+        ],
+    );
 }
 
 #[test]
@@ -96,6 +106,14 @@ fn names_that_are_not_utf8_are_counted() {
         no file for `b*`, among 1 entry
         not searched: 1 entry with a name that is not UTF-8
         use a wider pattern such as `*part*`, or search the text of files with `grep`"#]],
+    );
+    check(
+        &tree,
+        "find_files",
+        json!({ "query": "b" }),
+        &expect![[r#"
+        no file is named like `b`, among 1 file; use fewer characters, or search the text of files with `grep`
+        not searched: 1 entry with a name that is not UTF-8"#]],
     );
 }
 
@@ -198,8 +216,8 @@ async fn a_call_that_was_cancelled_does_not_search() {
     let token = CancellationToken::new();
     token.cancel();
     let executor = LocalExecutor::builder(registry(&tree)).approver(AllowAll).build();
-    let calls =
-        ["grep", "glob"].map(|tool| ToolCall::new(tool.parse().unwrap(), tool, json!({ "pattern": "x" })));
+    let calls = [("grep", "pattern"), ("glob", "pattern"), ("find_files", "query")]
+        .map(|(tool, wanted)| ToolCall::new(tool.parse().unwrap(), tool, json!({ wanted: "x" })));
     let batch = Batch::new(CallScope::new("run-1".parse().unwrap()), calls.to_vec()).cancelled_by(token);
     for reply in executor.execute_batch(batch).await.into_replies().unwrap() {
         assert_eq!(reply.status, ReplyStatus::Cancelled);

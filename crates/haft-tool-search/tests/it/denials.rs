@@ -132,6 +132,76 @@ fn a_link_from_elsewhere_is_not_listed() {
     assert!(listed.contains("main.rs") && !listed.contains("link"), "{listed}");
 }
 
+#[test]
+fn an_ignore_file_that_is_denied_is_passed_by_and_does_not_count() {
+    let tree = || {
+        Tree::new()
+            .file(".git/info/exclude", "*.exclude\n")
+            .file(".gitignore", "*.git\n")
+            .file("src/.ignore", "*.inner\n")
+            .file("src/deep/a.git", "token\n")
+            .file("src/deep/b.exclude", "token\n")
+            .file("src/deep/c.inner", "token\n")
+            .file("src/deep/d.txt", "token\n")
+    };
+    let found = |policy: Policy, start: &str| {
+        let calls = [
+            ("grep", json!({ "pattern": "token", "mode": "files", "path": start })),
+            ("glob", json!({ "pattern": "**", "path": start })),
+            ("find_files", json!({ "query": ".", "path": start })),
+        ];
+        let [grep, glob, files] = calls.map(|(tool, input)| {
+            let found = text(&tree(), policy.clone(), tool, input);
+            let mut ends: Vec<_> =
+                found.lines().filter_map(|line| line.strip_prefix("src/deep/")).map(str::to_owned).collect();
+            ends.sort();
+            ends.join(" ")
+        });
+        assert_eq!((&grep, &glob), (&files, &files));
+        grep
+    };
+    for start in ["src/deep", "src", "."] {
+        // Nothing of it is denied, or what is not there.
+        assert_eq!(found(all_but([]), start), "d.txt", "{start}");
+        assert_eq!(found(all_but([exactly("src/.gitignore")]), start), "d.txt", "{start}");
+        assert_eq!(found(all_but([exactly(".gitignore")]), start), "a.git d.txt", "{start}");
+        // The directory of the repository as a whole, by itself, or a part of it.
+        for git in [below(".git"), exactly(".git"), exactly(".git/info"), exactly(".git/info/exclude")] {
+            assert_eq!(found(all_but([git.clone()]), start), "b.exclude d.txt", "{git} {start}");
+        }
+        assert_eq!(found(all_but([exactly("src/.ignore")]), start), "c.inner d.txt", "{start}");
+    }
+    // A start so deep that its ignore files are declared together.
+    let deep = "d/".repeat(40);
+    let tree =
+        Tree::new().file("keys/a", "").file(".gitignore", "*.git\n").file(&format!("{deep}a.git"), "token\n");
+    let search = |policy: Policy| {
+        text(&tree, policy, "grep", json!({ "pattern": "token", "mode": "files", "path": deep }))
+    };
+    assert!(!search(all_but([below("keys")])).contains("a.git\n"));
+    assert!(search(all_but([exactly(".gitignore")])).contains("a.git\n"));
+}
+
+#[test]
+fn hints_do_not_follow_rules_that_are_denied() {
+    let tree = Tree::new().file(".hidden/.gitignore", "a\n").file(".hidden/a", "token\n").file("b", "");
+    let hint = |policy: Policy| text(&tree, policy, "grep", json!({ "pattern": "token" }));
+    assert!(!hint(all_but([])).contains(".hidden/a"));
+    assert!(hint(all_but([exactly(".hidden/.gitignore")])).contains(".hidden/a"));
+}
+
+#[test]
+fn a_near_name_that_is_denied_takes_the_place_of_no_other() {
+    let tree = ["confg1", "confg2", "confg3", "kconfig"]
+        .iter()
+        .fold(Tree::new(), |tree, name| tree.file(&format!("{name}/a.toml"), ""));
+    let denied = || all_but([below("confg1"), exactly("confg2"), below("confg3")]);
+    let hint = |policy: Policy| text(&tree, policy, "glob", json!({ "pattern": "confg/*.toml" }));
+    assert!(hint(all_but([])).contains("confg1"));
+    let hint = hint(denied());
+    assert!(hint.contains("kconfig") && !hint.contains("confg1") && !hint.contains("confg2"), "{hint}");
+}
+
 /// Some files and directories, by their paths, in a tree that has all of them.
 fn places() -> impl Strategy<Value = Vec<(String, bool)>> {
     let name = prop::sample::select(vec!["a", "b", ".c"]);

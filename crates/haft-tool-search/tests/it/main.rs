@@ -5,6 +5,7 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
 
 mod attacks;
+mod bad_input;
 mod bounds;
 mod denials;
 mod glob_property;

@@ -2,8 +2,13 @@
 
 use crate::server::{Server, answer, call, call_again, executor, fetch, headed, leads_to};
 use expect_test::{Expect, expect};
-use haft_core::{Content, ToolReply};
+use haft_core::{Content, ToolCall, ToolReply};
+use haft_tools_core::{
+    AllowAll, Batch, CallScope, LocalExecutor, LocalOutputs, OutputStore, ToolExecutor as _, ToolRegistry,
+    read_output,
+};
 use serde_json::json;
+use std::sync::Arc;
 
 /// What a model is told, with the server's port replaced.
 fn told(reply: &ToolReply, server: &Server) -> String {
@@ -257,6 +262,42 @@ async fn texts_that_do_not_say_their_encoding_are_read_by_what_they_look_like() 
     let server = Server::new(move |_| answer("text/plain", cp1251)).await;
     let reply = call(fetch(), json!({ "url": server.url("/") })).await;
     assert!(reply.output.to_text().ends_with("Привет, как дела?"), "{reply:?}");
+}
+
+#[tokio::test]
+async fn what_a_reply_has_no_room_for_is_read_on_from_the_store() {
+    let page = (1..=20_000).map(|line| format!("<p>paragraph {line}</p>")).collect::<Vec<_>>().concat();
+    let server = Server::new(move |_| answer("text/html", &page)).await;
+    let outputs: Arc<dyn OutputStore> = Arc::new(LocalOutputs::in_memory());
+    let tools = ToolRegistry::new().with(fetch()).unwrap().with(read_output(Arc::clone(&outputs))).unwrap();
+    let executor = LocalExecutor::builder(tools).approver(AllowAll).outputs(outputs).build();
+    let call = async |tool: &str, input: serde_json::Value| {
+        let call = ToolCall::new("c1".parse().unwrap(), tool, input);
+        let batch = Batch::new(CallScope::new("run-1".parse().unwrap()), vec![call]);
+        executor.execute_batch(batch).await.into_replies().unwrap().remove(0)
+    };
+    let reply = call("web_fetch", json!({ "url": server.url("/") })).await;
+    let text = reply.output.to_text();
+    assert!(
+        text.contains("read_output gives them, with output \"o1\"") && text.len() < 40_000,
+        "{}",
+        text.len()
+    );
+    assert!(
+        text.contains("paragraph 1\n")
+            && text.ends_with("paragraph 20000")
+            && !text.contains("paragraph 10000\n")
+    );
+    let offset = text.split_once("and offset ").unwrap().1.split_once(' ').unwrap().0;
+    let offset: u64 = offset.parse().unwrap();
+    let last = text[..text.find("[…").unwrap()].trim_end().rsplit_once(' ').unwrap().1;
+    let next: u64 = last.parse::<u64>().unwrap() + 1;
+    let rest =
+        call("read_output", json!({ "output": "o1", "offset": offset, "limit": 4 })).await.output.to_text();
+    assert!(rest.contains(&format!("paragraph {next}\n")), "{rest}");
+    let found =
+        call("read_output", json!({ "output": "o1", "grep": "paragraph 10000$" })).await.output.to_text();
+    assert!(found.contains("paragraph 10000"), "{found}");
 }
 
 #[tokio::test]

@@ -1,6 +1,8 @@
 //! What would turn the tool inwards, or never ends.
 
-use crate::server::{Server, answer, call, declared, fetch};
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its snapshots with them")]
+
+use crate::server::{Server, answer, call, declared, fetch, leads_to};
 use expect_test::{Expect, expect};
 use haft_core::ReplyStatus;
 use haft_http::AddressPolicy;
@@ -56,6 +58,96 @@ fn what_is_no_address_of_the_web_is_refused_with_what_to_do() {
             "`url` is no whole address; write it with its scheme and host, such as `https://example.org/page`"
         ],
     );
+}
+
+#[tokio::test]
+async fn what_is_no_text_or_too_long_is_refused_with_its_place() {
+    for (input, expected) in [
+        (
+            json!({}),
+            expect![[r#"
+            the arguments do not fit `web_fetch`:
+            - at the top: the property `url` is missing
+            Correct them and call the tool again."#]],
+        ),
+        (
+            json!({ "url": ["https://a.example/"] }),
+            expect![[r#"
+            the arguments do not fit `web_fetch`:
+            - at `/url`: ["https://a.example/"] is not a string
+            Correct them and call the tool again."#]],
+        ),
+        (
+            json!({ "url": format!("https://a.example/{}", "x".repeat(8_000)) }),
+            expect![[r#"
+            the arguments do not fit `web_fetch`:
+            - at `/url`: "https://a.example/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" is longer than 8000 characters
+            Correct them and call the tool again."#]],
+        ),
+        (
+            json!({ "url": "https://a.example/", "whole": "perhaps" }),
+            expect![[r#"
+            the arguments do not fit `web_fetch`:
+            - at `/whole`: "perhaps" is not a boolean
+            Correct them and call the tool again."#]],
+        ),
+        (
+            json!({ "url": "https://a.example/", "method": "POST" }),
+            expect![[r#"
+            the arguments do not fit `web_fetch`:
+            - at the top: unknown property `method`; it takes `raw`, `url` and `whole`
+            Correct them and call the tool again."#]],
+        ),
+        (
+            json!({ "url": "http://a.example:99999/" }),
+            expect![
+                "`url` is no whole address; write it with its scheme and host, such as `https://example.org/page`"
+            ],
+        ),
+        (
+            json!({ "url": "javascript:alert(1)" }),
+            expect!["`url` begins with `javascript:`, and only `http:` and `https:` are read; use another"],
+        ),
+        (
+            json!({ "url": "http://[::1" }),
+            expect![
+                "`url` is no whole address; write it with its scheme and host, such as `https://example.org/page`"
+            ],
+        ),
+        (
+            json!({ "url": "http://a b/" }),
+            expect![
+                "`url` is no whole address; write it with its scheme and host, such as `https://example.org/page`"
+            ],
+        ),
+    ] {
+        let reply = call(fetch(), input).await;
+        assert!(!reply.status.is_ok());
+        expected.assert_eq(&reply.output.to_text());
+    }
+}
+
+#[tokio::test]
+async fn a_step_inwards_is_not_taken_however_many_come_before_it() {
+    for inwards in
+        ["http://[::ffff:10.0.0.1]/", "http://0x7f.1:1/", "http://169.254.169.254/latest/meta-data/"]
+    {
+        let server = Server::new(move |head| match head.split(' ').nth(1) {
+            Some("/1") => leads_to("/2"),
+            Some("/2") => leads_to("/3"),
+            _ => leads_to(inwards),
+        })
+        .await;
+        let reply = call(fetch(), json!({ "url": server.url("/1") })).await;
+        let text = reply.output.to_text();
+        assert!(text.contains("on another host") && text.contains("nothing was read"), "{text}");
+        assert_eq!(server.paths(), ["/1", "/2", "/3"]);
+        // Whoever goes there by itself does not get there either.
+        let (_, rest) = text.split_once(" leads to ").unwrap();
+        let (place, _) = rest.split_once(", on another host").unwrap();
+        let reply = call(WebFetch::within(AddressPolicy::public()), json!({ "url": place })).await;
+        assert_eq!(reply.status, ReplyStatus::Denied, "{place}: {}", reply.output.to_text());
+    }
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
 use super::{Grammar, declared};
+use crate::outline::shape;
 use std::sync::OnceLock;
 
 pub(super) static C: Grammar = Grammar {
@@ -14,5 +15,6 @@ pub(super) static C: Grammar = Grammar {
     identifiers: &[declared::IDENTIFIERS],
     uses: &[declared::USES],
     through: &[declared::THROUGH],
+    without_bodies: Some(shape::C),
     table: OnceLock::new(),
 };

@@ -1,5 +1,6 @@
 use super::{Grammar, UseKind, When, declared, rule, within};
 use crate::outline::kind::Kind;
+use crate::outline::shape;
 use std::sync::OnceLock;
 
 pub(super) static CPP: Grammar = Grammar {
@@ -25,5 +26,6 @@ pub(super) static CPP: Grammar = Grammar {
         declared::THROUGH,
         &[("qualified_identifier", "name"), ("template_function", "name"), ("template_method", "name")],
     ],
+    without_bodies: Some(shape::CPP),
     table: OnceLock::new(),
 };

@@ -1,5 +1,6 @@
 use super::{Grammar, UseKind, When, call, rule, within};
 use crate::outline::kind::Kind;
+use crate::outline::shape;
 use std::sync::OnceLock;
 
 pub(super) static GO: Grammar = Grammar {
@@ -41,5 +42,6 @@ pub(super) static GO: Grammar = Grammar {
         ("qualified_type", "name"),
         ("type_instantiation_expression", "type"),
     ]],
+    without_bodies: Some(shape::GO),
     table: OnceLock::new(),
 };

@@ -1,5 +1,6 @@
 use super::{Grammar, UseKind, call, rule, within};
 use crate::outline::kind::Kind;
+use crate::outline::shape;
 use std::sync::OnceLock;
 
 pub(super) static JAVA: Grammar = Grammar {
@@ -49,5 +50,6 @@ pub(super) static JAVA: Grammar = Grammar {
         within("import_declaration", UseKind::Import),
     ]],
     through: &[&[("scoped_type_identifier", ""), ("generic_type", "")]],
+    without_bodies: Some(shape::JAVA),
     table: OnceLock::new(),
 };

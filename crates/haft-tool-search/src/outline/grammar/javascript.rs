@@ -1,5 +1,6 @@
 use super::{Grammar, When, ecma, rule};
 use crate::outline::kind::Kind;
+use crate::outline::shape;
 use std::sync::OnceLock;
 
 pub(super) static JAVASCRIPT: Grammar = Grammar {
@@ -20,5 +21,6 @@ pub(super) static JAVASCRIPT: Grammar = Grammar {
     identifiers: &[ecma::IDENTIFIERS],
     uses: &[ecma::USES, ecma::ELEMENTS],
     through: &[ecma::THROUGH],
+    without_bodies: Some(shape::JAVASCRIPT),
     table: OnceLock::new(),
 };

@@ -1,5 +1,6 @@
 use super::{Grammar, UseKind, When, call, rule, within};
 use crate::outline::kind::Kind;
+use crate::outline::shape;
 use std::sync::OnceLock;
 
 pub(super) static PYTHON: Grammar = Grammar {
@@ -40,5 +41,6 @@ pub(super) static PYTHON: Grammar = Grammar {
         within("type", UseKind::Type),
     ]],
     through: &[&[("attribute", "attribute")]],
+    without_bodies: Some(shape::PYTHON),
     table: OnceLock::new(),
 };

@@ -1,5 +1,6 @@
 use super::{Grammar, Use, UseKind, call, rule, within};
 use crate::outline::kind::Kind;
+use crate::outline::shape;
 use std::sync::OnceLock;
 
 pub(super) static RUST: Grammar = Grammar {
@@ -49,5 +50,6 @@ pub(super) static RUST: Grammar = Grammar {
         ("generic_type", "type"),
         ("scoped_type_identifier", "name"),
     ]],
+    without_bodies: Some(shape::RUST),
     table: OnceLock::new(),
 };

@@ -1,5 +1,6 @@
 use super::{Grammar, Name, Rule, Use, UseKind, When, ecma, rule, within};
 use crate::outline::kind::Kind;
+use crate::outline::shape;
 use std::sync::OnceLock;
 
 const RULES: &[Rule] = &[
@@ -47,6 +48,7 @@ pub(super) static TYPESCRIPT: Grammar = Grammar {
     identifiers: &[ecma::IDENTIFIERS, IDENTIFIERS],
     uses: &[ecma::USES, USES],
     through: &[ecma::THROUGH],
+    without_bodies: Some(shape::TYPESCRIPT),
     table: OnceLock::new(),
 };
 
@@ -62,5 +64,6 @@ pub(super) static TSX: Grammar = Grammar {
     identifiers: &[ecma::IDENTIFIERS, IDENTIFIERS],
     uses: &[ecma::USES, ecma::ELEMENTS, USES],
     through: &[ecma::THROUGH],
+    without_bodies: Some(shape::TSX),
     table: OnceLock::new(),
 };
