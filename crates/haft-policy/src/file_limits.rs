@@ -1,11 +1,10 @@
 mod field;
 
-pub(crate) use field::{Field, TOOL_FIELDS};
+pub(crate) use field::{FIELDS, Field, RETRY_FIELDS, TOOL_FIELDS, Unit, WIDTH_FIELDS};
 
 use crate::reader::{Reader, Value};
 use crate::source_text::Placed;
-use field::{FIELDS, RETRY_FIELDS, Unit};
-use haft_tools_core::{Limits, Selector, ToolLimits};
+use haft_tools_core::{Limits, Selector, ToolLimits, Widths};
 use toml::de::{DeTable, DeValue};
 
 /// Holds what a file says of limits; what it does not say is left to others.
@@ -26,22 +25,46 @@ use toml::de::{DeTable, DeValue};
 #[derive(Debug, Clone, Default)]
 pub struct FileLimits {
     pub(crate) settings: Vec<Placed<Setting>>,
+    pub(crate) widths: Vec<Placed<Setting<Widths>>>,
     pub(crate) tools: Vec<Placed<(Selector, ToolLimits)>>,
 }
 
 /// Says what one limit is.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Setting {
+#[derive(Debug)]
+pub(crate) struct Setting<T: 'static = Limits> {
     /// The table below `[limits]` that it stands in, with a dot, or nothing.
     pub(crate) table: &'static str,
-    pub(crate) field: &'static Field,
+    pub(crate) field: &'static Field<T>,
     pub(crate) amount: u64,
 }
+
+impl<T> Clone for Setting<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Setting<T> {}
 
 impl FileLimits {
     /// Puts what the file says in the place of what there is.
     pub fn over(&self, limits: Limits) -> Limits {
         self.settings.iter().fold(limits, |limits, setting| setting.value.over(limits))
+    }
+
+    /// Puts what the file says of how many calls of each class run at once in the place of what there is.
+    ///
+    /// ```
+    /// use haft_policy::PolicyFile;
+    /// use haft_tools_core::{RuleLanguage, Widths};
+    ///
+    /// let file = PolicyFile::parse("[limits.widths]\nexecute = 2\n", "policy.toml", &RuleLanguage::new())?;
+    /// let widths = file.limits().widths_over(Widths::default());
+    /// assert_eq!((widths.execute, widths.write), (2, 8));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn widths_over(&self, widths: Widths) -> Widths {
+        self.widths.iter().fold(widths, |widths, setting| setting.value.over(widths))
     }
 
     /// The limits of chosen tools, in the order in which they count: the first that concerns a tool.
@@ -52,14 +75,18 @@ impl FileLimits {
     /// Adds what another file says, which counts where both say something.
     pub(crate) fn extend(&mut self, other: &Self) {
         self.settings.extend_from_slice(&other.settings);
+        self.widths.extend_from_slice(&other.widths);
         self.tools.splice(0..0, other.tools.iter().cloned());
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Self {
-        let mut read = Self::default();
-        read.settings(reader, table, &FIELDS, "", &["retries", "tools"]);
+        let settings_of_all = settings(reader, table, &FIELDS, "", &["retries", "tools", "widths"]);
+        let mut read = Self { settings: settings_of_all, ..Self::default() };
         if let Some(table) = table.get("retries").and_then(|value| reader.table(value, "retries")) {
-            read.settings(reader, table, &RETRY_FIELDS, "retries.", &[]);
+            read.settings.extend(settings(reader, table, &RETRY_FIELDS, "retries.", &[]));
+        }
+        if let Some(table) = table.get("widths").and_then(|value| reader.table(value, "widths")) {
+            read.widths = settings(reader, table, &WIDTH_FIELDS, "widths.", &[]);
         }
         let mut tools: Vec<_> =
             table.get("tools").and_then(|value| reader.table(value, "tools")).into_iter().flatten().collect();
@@ -79,45 +106,46 @@ impl FileLimits {
         }
         read
     }
-
-    fn settings(
-        &mut self,
-        reader: &mut Reader<'_>,
-        table: &DeTable<'_>,
-        fields: &'static [Field],
-        name: &'static str,
-        besides: &[&str],
-    ) {
-        let mut entries: Vec<_> = table.iter().collect();
-        entries.sort_by_key(|(key, _)| key.span().start);
-        for (key, value) in entries {
-            let word = &**key.get_ref();
-            if besides.contains(&word) {
-                continue;
-            }
-            let Some(field) = fields.iter().find(|field| field.key == word) else {
-                let known: Vec<&str> =
-                    fields.iter().map(|field| field.key).chain(besides.iter().copied()).collect();
-                let name = if name.is_empty() { "`[limits]`" } else { "`[limits.retries]`" };
-                reader.unknown(key, name, &known);
-                continue;
-            };
-            if let Some(amount) = amount(reader, value, field.key, field.unit, field.least) {
-                self.settings
-                    .push(reader.source.placed(Setting { table: name, field, amount }, key.span().start));
-            }
-        }
-    }
 }
 
-impl Setting {
-    pub(crate) fn over(self, mut limits: Limits) -> Limits {
+/// Reads the keys of one table.
+fn settings<T>(
+    reader: &mut Reader<'_>,
+    table: &DeTable<'_>,
+    fields: &'static [Field<T>],
+    name: &'static str,
+    besides: &[&str],
+) -> Vec<Placed<Setting<T>>> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    let mut settings = Vec::new();
+    for (key, value) in entries {
+        let word = &**key.get_ref();
+        if besides.contains(&word) {
+            continue;
+        }
+        let Some(field) = fields.iter().find(|field| field.key == word) else {
+            let known: Vec<&str> =
+                fields.iter().map(|field| field.key).chain(besides.iter().copied()).collect();
+            let name = format!("`[limits.{name}").trim_end_matches('.').to_owned() + "]`";
+            reader.unknown(key, &name, &known);
+            continue;
+        };
+        if let Some(amount) = amount(reader, value, field.key, field.unit, field.least) {
+            settings.push(reader.source.placed(Setting { table: name, field, amount }, key.span().start));
+        }
+    }
+    settings
+}
+
+impl<T> Setting<T> {
+    pub(crate) fn over(self, mut limits: T) -> T {
         (self.field.set)(&mut limits, self.amount);
         limits
     }
 
     /// Tells whether what it says is wider than what is in force.
-    pub(crate) fn is_wider_than(self, limits: &Limits) -> bool {
+    pub(crate) fn is_wider_than(self, limits: &T) -> bool {
         let in_force = (self.field.get)(limits);
         if self.field.longer_is_narrower { self.amount < in_force } else { self.amount > in_force }
     }

@@ -71,6 +71,7 @@ mod quantity;
 mod reader;
 mod rule_lists;
 mod sandbox_mode;
+mod schema;
 mod source_text;
 mod test_case;
 mod test_report;

@@ -1,6 +1,6 @@
 use crate::source_text::Place;
 use crate::{Profile, SandboxMode};
-use haft_tools_core::{Limits, LocalExecutorBuilder, Mode, Policy, Selector, ToolLimits};
+use haft_tools_core::{Limits, LocalExecutorBuilder, Mode, Policy, Selector, ToolLimits, Widths};
 use std::fmt;
 
 /// Holds what all layers of policy files come to.
@@ -11,6 +11,8 @@ pub struct LoadedPolicy {
     pub policy: Policy,
     /// The bounds on all calls.
     pub limits: Limits,
+    /// How many calls of each class run at once.
+    pub widths: Widths,
     /// The bounds on the calls of chosen tools; the first that concerns a tool counts.
     pub tool_limits: Vec<(Selector, ToolLimits)>,
     /// Whether what is run has to be kept within a sandbox; a program without one must refuse
@@ -61,9 +63,9 @@ impl fmt::Display for Note {
 }
 
 impl LoadedPolicy {
-    /// Gives an executor the policy and the limits; the mode and the sandbox are left to the program.
+    /// Gives an executor the policy, the limits and the widths; the mode and the sandbox are left to the program.
     pub fn apply(&self, executor: LocalExecutorBuilder) -> LocalExecutorBuilder {
-        let executor = executor.policy(self.policy.clone()).limits(self.limits.clone());
+        let executor = executor.policy(self.policy.clone()).limits(self.limits.clone()).widths(&self.widths);
         self.tool_limits
             .iter()
             .fold(executor, |executor, (tools, limits)| executor.tool_limits(tools.clone(), limits.clone()))

@@ -18,7 +18,8 @@ use toml::de::DeTable;
 pub(crate) const MOST_BYTES: usize = 1 << 20;
 
 /// The tables and keys that policy files have.
-const KEYS: [&str; 7] = ["include", "profile", "permissions", "agents", "limits", "sandbox", "test"];
+pub(crate) const KEYS: [&str; 7] =
+    ["include", "profile", "permissions", "agents", "limits", "sandbox", "test"];
 
 /// Holds what one policy file says, before anything that it includes is read.
 ///

@@ -196,6 +196,7 @@ impl<'a> PolicyLoader<'a> {
         Ok(LoadedPolicy {
             policy: assembly.policy(profile, &layers)?,
             limits: in_force.limits,
+            widths: in_force.widths,
             tool_limits,
             sandbox: self.sandbox.unwrap_or(in_force.sandbox),
             mode: self.mode.unwrap_or(in_force.mode),

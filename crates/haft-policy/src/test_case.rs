@@ -8,10 +8,10 @@ use toml::de::DeValue;
 /// The most tests of one file.
 const MOST_TESTS: usize = 1_000;
 
-const KEYS: [&str; 8] = ["access", "command", "tool", "input", "expect", "agent", "mode", "name"];
+pub(crate) const KEYS: [&str; 8] = ["access", "command", "tool", "input", "expect", "agent", "mode", "name"];
 
 /// The decisions as they are written.
-const DECISIONS: [(&str, Decision); 3] =
+pub(crate) const DECISIONS: [(&str, Decision); 3] =
     [("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];
 
 /// The tool that `command` is a call of.
@@ -102,6 +102,10 @@ impl Draft {
             }
             "agent" => {
                 let names = match value.get_ref() {
+                    DeValue::Array(names) if names.is_empty() => {
+                        reader.refuse(&value.span(), "`agent` names nobody; write a name, or leave it out");
+                        Vec::new()
+                    }
                     DeValue::Array(_) => reader.texts(value, "agent"),
                     _ => reader.text(value, "agent").map(|name| (name, value)).into_iter().collect(),
                 };

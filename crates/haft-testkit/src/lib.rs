@@ -1,17 +1,27 @@
 //! Fixtures and checks for testing haft and tools written for it.
 //!
-//! - [`Tree`] builds a directory to work in and removes it afterwards.
+//! Without any feature, for everything that is written for `haft-tools-core`:
+//!
 //! - [`call`] and [`call_batch`] run calls the way an agent would, through every stage of the executor, with everything
 //!   permitted.
-//! - [`cases::check`] runs Markdown pages that are tests and reference at once: a file tree, a call, what the model gets
-//!   back.
-//! - [`LogCapture`] keeps all that is logged, to tell that a secret is not.
+//! - [`Deciding`] tells how a policy decides calls, by which rule and about what, without running them.
+//! - [`FakeClock`] lets time pass when a test says so (feature `clock`).
 //! - [`counting::Counting`] is an allocator that counts, for benchmarks and for tests of what something costs.
 //!
-//! Everything here panics when something goes wrong, with a message for whoever reads the failed test. The crate needs
-//! Unix, as `haft-workdir` does, and is empty elsewhere.
+//! With features, which bring the crates they are about:
+//!
+//! - `fs`: [`Tree`] builds a directory to work in, of a text or step by step, and removes it afterwards;
+//!   [`cases::check`] runs Markdown pages that are tests and reference at once: a file tree, a call, what the model gets back.
+//! - `logs`: [`LogCapture`] keeps all that is logged, to tell that a secret is not.
+//! - `model`: [`Script`] writes what a model says, and the model that plays it remembers what it was asked.
+//! - `mcp`: [`McpPair`] is a server and a client of the Model Context Protocol in one process.
+//!
+//! Everything here panics when something goes wrong, with a message for whoever reads the failed test. What stands on
+//! directories and sockets needs Unix, as `haft-workdir` does; the crate is empty elsewhere.
 //!
 //! ```
+//! # #[cfg(feature = "fs")]
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! use haft_core::ToolError;
 //! use haft_testkit::{Tree, call};
 //! use haft_tools_core::{Accesses, CallContext, ToolRegistry, tool_fn};
@@ -22,8 +32,6 @@
 //!     path: String,
 //! }
 //!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let tree = Tree::new().file("notes.txt", "one\ntwo\n");
 //! let workdir = tree.workdir();
 //! let count = tool_fn("count_lines", "Counts lines.", Accesses::none(), move |input: Input, _: CallContext| {
@@ -39,17 +47,44 @@
 //! assert_eq!(reply.output.to_text(), "2");
 //! # Ok(())
 //! # }
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # #[cfg(feature = "fs")]
+//! # example().await?;
+//! # Ok(())
+//! # }
 //! ```
 
 #![cfg(unix)]
 
+#[cfg(feature = "fs")]
 pub mod cases;
 pub mod counting;
 
 mod calling;
+mod deciding;
+#[cfg(feature = "clock")]
+mod fake_clock;
+#[cfg(feature = "logs")]
 mod log_capture;
+#[cfg(feature = "mcp")]
+mod mcp_pair;
+#[cfg(feature = "model")]
+mod script;
+#[cfg(feature = "fs")]
 mod tree;
+#[cfg(feature = "fs")]
+mod tree_text;
 
 pub use calling::{call, call_batch};
+pub use deciding::{Decided, Deciding};
+#[cfg(feature = "clock")]
+pub use fake_clock::FakeClock;
+#[cfg(feature = "logs")]
 pub use log_capture::LogCapture;
+#[cfg(feature = "mcp")]
+pub use mcp_pair::McpPair;
+#[cfg(feature = "model")]
+pub use script::{PlayedScript, Script};
+#[cfg(feature = "fs")]
 pub use tree::Tree;

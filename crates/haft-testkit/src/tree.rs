@@ -1,3 +1,4 @@
+use crate::tree_text;
 use haft_workdir::Workdir;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::fs::{self, Permissions};
@@ -31,6 +32,54 @@ impl Tree {
     /// When there is no place for temporary directories.
     pub fn new() -> Self {
         Self { directory: TempDir::new().expect("a temporary directory can be made") }
+    }
+
+    /// Makes a tree of a text: a line `-- PATH --` before the lines of each file.
+    ///
+    /// `-- PATH/ --` is an empty directory and `-- PATH -> TARGET --` a symbolic link, neither of which has lines. What stands before the
+    /// first of these lines is a comment. A file whose last line has no end is made by [`Tree::file`].
+    ///
+    /// ```
+    /// use haft_testkit::Tree;
+    ///
+    /// let tree = Tree::from_text(
+    ///     "\
+    /// A crate with a link out of it.
+    /// -- src/main.rs --
+    /// fn main() {}
+    /// -- empty/ --
+    /// -- out -> /etc --
+    /// ",
+    /// );
+    /// assert_eq!(tree.list(), ["empty/", "out -> /etc", "src/", "src/main.rs"]);
+    /// assert_eq!(tree.read("src/main.rs"), "fn main() {}\n");
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// When a path leaves the tree or is there twice, or a directory or link has lines.
+    #[track_caller]
+    pub fn from_text(text: &str) -> Self {
+        let mut tree = Self::new();
+        for entry in tree_text::entries(text) {
+            let place = tree.place(entry.path.trim_end_matches('/'));
+            assert!(
+                place.symlink_metadata().is_err() || entry.path.ends_with('/'),
+                "`{}` is there twice",
+                entry.path
+            );
+            assert!(
+                entry.takes_lines() || entry.lines.is_empty(),
+                "`{}` is no file and has lines",
+                entry.path
+            );
+            tree = match entry.target {
+                Some(target) => tree.link(entry.path, target),
+                None if entry.path.ends_with('/') => tree.directory(entry.path.trim_end_matches('/')),
+                None => tree.file(entry.path, &entry.lines),
+            };
+        }
+        tree
     }
 
     /// Adds a file with this text.
@@ -195,6 +244,16 @@ mod tests {
         let path = tree.path().to_owned();
         drop(tree);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_text_is_a_tree_and_what_is_none_is_refused() {
+        let tree = Tree::from_text("a comment\n-- a --\none\n\n-- b/c --\n-- l -> a --\n-- d/ --\n");
+        assert_eq!(tree.list(), ["a", "b/", "b/c", "d/", "l -> a"]);
+        assert_eq!((tree.read("a").as_str(), tree.read("b/c").as_str()), ("one\n\n", ""));
+        for text in ["-- a --\n-- a --\n", "-- ../a --\n", "-- d/ --\nlines\n", "-- l -> a --\nlines\n"] {
+            assert!(std::panic::catch_unwind(|| Tree::from_text(text)).is_err(), "{text}");
+        }
     }
 
     #[test]

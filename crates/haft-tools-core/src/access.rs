@@ -65,6 +65,8 @@ pub struct Access {
     delegates: bool,
     /// Whether the tool itself passes by what is denied.
     sifted: bool,
+    /// Whether the tool does without it where it is denied.
+    dispensable: bool,
 }
 
 /// Says what the access may overlap with in time.
@@ -108,6 +110,7 @@ impl Access {
             within: None,
             delegates: false,
             sifted: false,
+            dispensable: false,
         }
     }
 
@@ -163,6 +166,7 @@ impl Access {
             within: None,
             delegates: false,
             sifted: false,
+            dispensable: false,
         }
     }
 
@@ -224,6 +228,34 @@ impl Access {
     /// ```
     pub fn sifted(mut self) -> Self {
         self.sifted = self.mode() == Some(AccessMode::Read);
+        self
+    }
+
+    /// Has the tool do without it where it may not be read, so that a rule which denies it does not deny the call.
+    ///
+    /// It is for what a tool looks at besides, such as the ignore files above a directory that is searched. Whoever declares it
+    /// asks [`CallContext::denies`](crate::CallContext::denies) before it looks at it. A rule that denies the tool denies the
+    /// call as ever, and what is to be asked about is asked about. Only reads can be done without; it does nothing to other
+    /// accesses.
+    ///
+    /// ```
+    /// use haft_core::{Decision, Schema, ToolSpec};
+    /// use haft_tools_core::{Access, AccessMode, Accesses, Policy, Resource, Rule, Scheme};
+    ///
+    /// const FILE: Scheme = Scheme::new("file");
+    /// let policy = Policy::new()
+    ///     .allow(Rule::access(AccessMode::Read, Resource::subtree(FILE, "")))
+    ///     .deny(Rule::access(AccessMode::Read, Resource::subtree(FILE, ".git")));
+    ///
+    /// let tool = ToolSpec::new("grep".parse()?, "Searches.", Schema::empty());
+    /// let rules = || Access::read(Resource::exact(FILE, ".git/info/exclude"));
+    /// let decide = |access: Access| policy.decide(&tool, &Accesses::from(access)).decision();
+    /// assert_eq!(decide(rules()), Decision::Deny);
+    /// assert_eq!(decide(rules().dispensable()), Decision::Allow);
+    /// # Ok::<(), haft_core::NameError>(())
+    /// ```
+    pub fn dispensable(mut self) -> Self {
+        self.dispensable = self.mode() == Some(AccessMode::Read);
         self
     }
 
@@ -310,6 +342,11 @@ impl Access {
         self.sifted
     }
 
+    /// Tells whether the tool does without it where it is denied.
+    pub fn is_dispensable(&self) -> bool {
+        self.dispensable
+    }
+
     /// Tells whether the two must not overlap in time.
     ///
     /// They conflict when at least one of them changes something and their resources, or the [places](Self::within)
@@ -349,6 +386,16 @@ impl fmt::Display for Access {
 /// const NET: Scheme = Scheme::new("net");
 /// let accesses = Accesses::from([Access::connect(Resource::exact(NET, "api.example.org:443"))]);
 /// assert_eq!(accesses.iter().count(), 1);
+/// ```
+///
+/// ```
+/// use haft_tools_core::{Access, Accesses, Resource, Scheme};
+///
+/// const NOTE: Scheme = Scheme::new("note");
+///
+/// let one: Accesses = Access::read(Resource::exact(NOTE, "plan")).into();
+/// assert_eq!(one.iter().map(ToString::to_string).collect::<Vec<_>>(), ["read note:plan"]);
+/// assert!(Accesses::none().iter().next().is_none());
 /// ```
 // `None` stands for an empty list, so that most of what computes costs no count of references.
 #[derive(Clone, PartialEq, Eq, Default, Deserialize)]

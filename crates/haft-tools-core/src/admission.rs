@@ -1,5 +1,6 @@
 //! Bounds how many calls run at once, for a whole tree of runs.
 
+mod pool;
 mod room;
 mod turn;
 
@@ -10,10 +11,10 @@ use crate::executor::LiveCalls;
 use crate::order::AccessOrder;
 use crate::{AccessMode, Accesses, Selector};
 use haft_core::{ToolName, ToolSpec};
-use room::{Held, acquire};
+use pool::Pool;
+use room::Held;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
 /// Says how many calls of each class may run at once; a call is of the class of the strongest thing it does.
@@ -54,13 +55,13 @@ impl Default for Widths {
 /// Shared by the executors of one tree of runs, so that neither order nor width is lost or multiplied with depth.
 pub(crate) struct Admission {
     pub(crate) order: AccessOrder,
-    read: Arc<Semaphore>,
-    connect: Arc<Semaphore>,
-    write: Arc<Semaphore>,
-    execute: Arc<Semaphore>,
-    opaque: Arc<Semaphore>,
+    read: Arc<Pool>,
+    connect: Arc<Pool>,
+    write: Arc<Pool>,
+    execute: Arc<Pool>,
+    opaque: Arc<Pool>,
     tool_widths: Vec<(Selector, usize)>,
-    tools: Mutex<HashMap<ToolName, Arc<Semaphore>>>,
+    tools: Mutex<HashMap<ToolName, Arc<Pool>>>,
     pub(crate) live: Arc<LiveCalls>,
     /// Owns the tasks of running calls, and of those that were abandoned and have not ended yet.
     pub(crate) tasks: TaskTracker,
@@ -70,11 +71,11 @@ impl Admission {
     pub(crate) fn new(widths: &Widths) -> Self {
         Self {
             order: AccessOrder::default(),
-            read: pool(widths.read),
-            connect: pool(widths.connect),
-            write: pool(widths.write),
-            execute: pool(widths.execute),
-            opaque: pool(widths.opaque),
+            read: Arc::new(Pool::new(widths.read)),
+            connect: Arc::new(Pool::new(widths.connect)),
+            write: Arc::new(Pool::new(widths.write)),
+            execute: Arc::new(Pool::new(widths.execute)),
+            opaque: Arc::new(Pool::new(widths.opaque)),
             tool_widths: widths.tools.clone(),
             tools: Mutex::default(),
             live: Arc::default(),
@@ -89,32 +90,32 @@ impl Admission {
     /// Cancel safe: a call that is not admitted holds nothing.
     pub(crate) async fn admit(&self, tool: &ToolSpec, accesses: &Accesses) -> Room {
         let tool = match self.tool_pool(tool) {
-            Some(pool) => acquire(&pool).await,
+            Some(pool) => pool.take().await,
             None => None,
         };
         // Whoever holds room in a class never waits for room of a tool, so waiting for both cannot go in a circle.
-        let class = acquire(self.pool(accesses)).await;
+        let class = self.pool(accesses).take().await;
         Room::new(Held { tool, class })
     }
 
     /// Takes room in the class of what the call does, and of its tool, if there is some and nobody waits for it.
     pub(crate) fn admit_now(&self, tool: &ToolSpec, accesses: &Accesses) -> Option<Room> {
         let tool = match self.tool_pool(tool) {
-            Some(pool) => Some(pool.try_acquire_owned().ok()?),
+            Some(pool) => Some(pool.take_now()?),
             None => None,
         };
-        let class = Arc::clone(self.pool(accesses)).try_acquire_owned().ok()?;
+        let class = self.pool(accesses).take_now()?;
         Some(Room::new(Held { tool, class: Some(class) }))
     }
 
     /// Finds the room that a tool has for itself, where it is bounded.
-    fn tool_pool(&self, tool: &ToolSpec) -> Option<Arc<Semaphore>> {
+    fn tool_pool(&self, tool: &ToolSpec) -> Option<Arc<Pool>> {
         let (_, width) = self.tool_widths.iter().find(|(selector, _)| selector.concerns(tool))?;
         let mut pools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(Arc::clone(pools.entry(tool.name().clone()).or_insert_with(|| pool(*width))))
+        Some(Arc::clone(pools.entry(tool.name().clone()).or_insert_with(|| Arc::new(Pool::new(*width)))))
     }
 
-    fn pool(&self, accesses: &Accesses) -> &Arc<Semaphore> {
+    fn pool(&self, accesses: &Accesses) -> &Arc<Pool> {
         let class = accesses.iter().map(|access| access.mode().map_or(5, strength)).max().unwrap_or(1);
         match class {
             1 => &self.read,
@@ -133,9 +134,4 @@ fn strength(mode: AccessMode) -> u8 {
         AccessMode::Write => 3,
         AccessMode::Execute => 4,
     }
-}
-
-/// A class without room would never let a call of it start, so there is room for one at least.
-fn pool(width: usize) -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(width.clamp(1, Semaphore::MAX_PERMITS)))
 }

@@ -208,7 +208,8 @@ impl CallContext {
 
     /// Tells whether the policy denies this to the tool in the scope of the call, in the modes of now.
     ///
-    /// A tool asks it about each part of what it declared as [sifted](Access::sifted), and passes by what is denied. What
+    /// A tool asks it about each part of what it declared as [sifted](Access::sifted), and passes by what is denied, as it does
+    /// with what is [dispensable](Access::dispensable). What
     /// would have to be asked about is not denied: a person was asked about the whole. Nothing is denied where no executor
     /// made the context.
     ///

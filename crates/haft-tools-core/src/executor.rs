@@ -8,6 +8,7 @@ mod live;
 mod local;
 mod nested;
 mod prepare;
+mod read;
 mod record;
 mod resolve;
 mod run;
@@ -77,6 +78,18 @@ pub trait ToolExecutor: Send + Sync + 'static {
 }
 
 /// Holds the calls of one model message, on whose behalf they are made, and the means to steer and cancel them.
+///
+/// ```
+/// use haft_core::ToolCall;
+/// use haft_tools_core::{Batch, CallScope};
+/// use tokio_util::sync::CancellationToken;
+///
+/// let calls = vec![ToolCall::new("c1".parse()?, "glob", serde_json::json!({ "pattern": "*.rs" }))];
+/// let stop = CancellationToken::new();
+/// let batch = Batch::new(CallScope::new("run-1".parse()?), calls).cancelled_by(stop.child_token());
+/// assert_eq!(batch.calls()[0].name, "glob");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Batch {
     pub(crate) scope: CallScope,

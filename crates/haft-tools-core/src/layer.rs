@@ -32,6 +32,30 @@ use std::time::Duration;
 ///
 /// The four callbacks that older libraries have are its four methods: before and after execution, before an update
 /// (which it may suppress) and after one.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use haft_tools_core::{Before, Layer, LayerCall, LocalExecutor, ToolRegistry};
+/// use serde_json::json;
+///
+/// /// Lets no call ask for more than ten of anything.
+/// struct Ten;
+///
+/// #[async_trait]
+/// impl Layer for Ten {
+///     async fn before(&self, call: &LayerCall<'_>) -> Before {
+///         let mut input = call.call.input.clone();
+///         if !input["limit"].as_u64().is_some_and(|limit| limit > 10) {
+///             return Before::proceed();
+///         }
+///         input["limit"] = json!(10);
+///         Before::replace_input(input)
+///     }
+/// }
+///
+/// let executor = LocalExecutor::builder(ToolRegistry::new()).layer(Ten).build();
+/// # let _ = executor;
+/// ```
 #[async_trait]
 pub trait Layer: Send + Sync + 'static {
     /// Names the layer in the journal and in calls that wait for a person; by default its type's name, without the path.

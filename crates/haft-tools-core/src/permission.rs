@@ -31,7 +31,7 @@ pub(crate) use mode::ModeSet;
 pub use mode::{Mode, ModeError, ModeSwitch};
 pub(crate) use pending::{Asked, call_digest};
 pub use pending::{PendingCall, PendingId, RunAbove, Unmet, Wants};
-pub use pending_store::{Claim, MemoryPending, PendingStore};
+pub use pending_store::{Answered, Claim, MemoryPending, PendingStore};
 pub use policy::{AgentPolicy, Policy, PolicyLayer};
 pub use question::{AskedQuestion, NoAnswer, Question, QuestionKind, Response};
 pub use request_mode::request_mode;

@@ -3,6 +3,7 @@
 mod bounds;
 mod compiled;
 mod hint;
+mod plain;
 mod repair;
 mod violation;
 
@@ -12,6 +13,7 @@ pub use compiled::CompiledSchema;
 use bounds::Unfit;
 use haft_core::{Repair, Schema};
 use jsonschema::{PatternOptions, Validator};
+use plain::PlainObject;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -26,6 +28,8 @@ pub(crate) struct InputValidator {
     schema: Schema,
     validator: Validator,
     longest_chain: usize,
+    /// What recognises usual arguments at once, where the schema allows that.
+    plain: Option<PlainObject>,
 }
 
 /// Holds arguments that were mended to fit the schema, and what was mended.
@@ -63,7 +67,8 @@ impl InputValidator {
     pub(crate) fn compile(schema: &Schema) -> Result<Self, String> {
         let longest_chain = bounds::longest_chain(schema.as_value())?;
         let validator = build(schema.as_value())?;
-        Ok(Self { schema: schema.clone(), validator, longest_chain })
+        let plain = PlainObject::of(schema.as_value());
+        Ok(Self { schema: schema.clone(), validator, longest_chain, plain })
     }
 
     /// Accepts arguments that fit, or that fit once repaired, and gives these; gives a text for the model otherwise.
@@ -74,6 +79,9 @@ impl InputValidator {
         repairs: bool,
         most_bytes: usize,
     ) -> Result<Option<Mended>, String> {
+        if self.plain.as_ref().is_some_and(|plain| plain.recognises(input, most_bytes)) {
+            return Ok(None);
+        }
         if let Err(unfit) = bounds::check_bounds(input, self.longest_chain, most_bytes) {
             return Err(match unfit {
                 Unfit::TooDeep => format!(

@@ -88,7 +88,7 @@ fn one_call(tools: usize) -> Spent {
 #[test]
 fn a_call_costs_the_same_however_many_tools_there_are() {
     let few = one_call(10);
-    assert!(few.allocations <= 20 && few.bytes <= 3_200, "{few:?}");
+    assert!(few.allocations <= 16 && few.bytes <= 2_048, "{few:?}");
     let many = one_call(10_000);
     // The names differ in length, and nothing else.
     assert_eq!(many.allocations, few.allocations);

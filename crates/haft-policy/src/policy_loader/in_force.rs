@@ -3,7 +3,7 @@ use crate::file_limits::TOOL_FIELDS;
 use crate::loaded_policy::Note;
 use crate::source_text::Placed;
 use crate::{Profile, SandboxMode};
-use haft_tools_core::{Limits, Mode, Selector, ToolLimits};
+use haft_tools_core::{Limits, Mode, Selector, ToolLimits, Widths};
 
 /// Holds what the layers so far say once: each overrides those before it, as far as it may.
 #[derive(Debug)]
@@ -12,6 +12,7 @@ pub(super) struct InForce {
     pub(super) mode: Mode,
     pub(super) sandbox: SandboxMode,
     pub(super) limits: Limits,
+    pub(super) widths: Widths,
     /// What was ignored.
     pub(super) notes: Vec<Note>,
 }
@@ -23,6 +24,7 @@ impl InForce {
             mode: Mode::default(),
             sandbox: SandboxMode::default(),
             limits: Limits::default(),
+            widths: Widths::default(),
             notes: Vec::new(),
         }
     }
@@ -56,6 +58,14 @@ impl InForce {
         for Placed { value: setting, place } in &says.limits.settings {
             if trusted || !setting.is_wider_than(&self.limits) {
                 self.limits = setting.over(self.limits.clone());
+            } else {
+                let key = setting.field.key;
+                self.ignore(&format!("the limit `{}{key}`", setting.table), "narrower", place);
+            }
+        }
+        for Placed { value: setting, place } in &says.limits.widths {
+            if trusted || !setting.is_wider_than(&self.widths) {
+                self.widths = setting.over(self.widths.clone());
             } else {
                 let key = setting.field.key;
                 self.ignore(&format!("the limit `{}{key}`", setting.table), "narrower", place);

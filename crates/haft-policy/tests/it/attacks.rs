@@ -70,6 +70,8 @@ timeout = "1h"
 retries.delay = "1ms"
 idle_timeout = "1min"
 output_bytes = "1 GiB"
+widths.opaque = 64
+widths.execute = 2
 [limits.tools.bash]
 timeout = "1h"
 output_lines = 10
@@ -80,11 +82,12 @@ mode = "off"
     expect![[r#"
         work/haft.toml:1: the profile `full_access` is ignored, because the file is not trusted and what holds without it is `workspace_write`
         work/haft.toml:3: the mode `auto` is ignored, because the file is not trusted and what holds without it is `default`
-        work/haft.toml:13: the sandbox `off` is ignored, because the file is not trusted and what holds without it is `prefer`
+        work/haft.toml:15: the sandbox `off` is ignored, because the file is not trusted and what holds without it is `prefer`
         work/haft.toml:5: the limit `timeout` is ignored, because the file is not trusted and what holds without it is narrower
         work/haft.toml:8: the limit `output_bytes` is ignored, because the file is not trusted and what holds without it is narrower
         work/haft.toml:6: the limit `retries.delay` is ignored, because the file is not trusted and what holds without it is narrower
-        work/haft.toml:9: the limit `timeout` of `bash` is ignored, because the file is not trusted and what holds without it is narrower
+        work/haft.toml:9: the limit `widths.opaque` is ignored, because the file is not trusted and what holds without it is narrower
+        work/haft.toml:11: the limit `timeout` of `bash` is ignored, because the file is not trusted and what holds without it is narrower
     "#]].assert_eq(&notes(&loaded));
     assert_eq!(
         (loaded.profile, loaded.mode, loaded.sandbox, loaded.limits.timeout, loaded.limits.idle_timeout),

@@ -1,8 +1,18 @@
 use crate::fixture::{language, load};
 use expect_test::{Expect, expect};
+use haft_core::{ReplyStatus, ToolCall, ToolError};
 use haft_policy::PolicyFile;
-use haft_tools_core::{Limits, Retries};
+use haft_tools_core::{
+    Accesses, Batch, CallContext, CallOutcome, CallScope, Limits, LocalExecutor, Retries, ToolExecutor as _,
+    ToolRegistry, Widths, tool_fn,
+};
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nothing {}
 
 fn refused(line: &str, expect: Expect) {
     let text = format!("[limits]\n{line}\n");
@@ -51,6 +61,63 @@ longest_delay = "1 min"
         retries: Retries { most: 0, delay: Duration::from_secs(1), longest_delay: Duration::from_mins(1) },
     };
     assert_eq!(load(text).unwrap().limits, expected);
+}
+
+#[test]
+fn every_width_can_be_written_and_reaches_the_executor() {
+    let text = "[limits.widths]\nread = 3\nconnect = 4\nwrite = 5\nexecute = 6\nopaque = 7\n";
+    let expected = Widths { read: 3, connect: 4, write: 5, execute: 6, opaque: 7, ..Widths::default() };
+    assert_eq!(load(text).unwrap().widths, expected);
+    assert_eq!(
+        load("[limits.widths]\nwrite = 1\n").unwrap().widths,
+        Widths { write: 1, ..Widths::default() }
+    );
+    assert_eq!(load("").unwrap().widths, Widths::default());
+}
+
+#[test]
+fn widths_without_room_or_of_no_class_are_refused() {
+    refused("widths.read = 0", expect!["`read` is 1 at least"]);
+    refused("widths.read = -1", expect!["`read` is a whole number from 1"]);
+    refused("widths.read = 1.5", expect!["`read` is a whole number from 1"]);
+    refused("widths.read = \"4\"", expect!["`read` is a whole number from 1"]);
+    refused(
+        "widths.delete = 1",
+        expect![
+            "`delete` is not a key of `[limits.widths]`; write `read`, `connect`, `write`, `execute` or `opaque`"
+        ],
+    );
+    refused("widths = 4", expect!["`widths` is a table, and this is a whole number"]);
+}
+
+#[tokio::test]
+async fn no_more_calls_of_a_class_run_at_once_than_its_width_says() {
+    let running = Arc::new(AtomicUsize::new(0));
+    let most = Arc::new(AtomicUsize::new(0));
+    let (now, seen) = (Arc::clone(&running), Arc::clone(&most));
+    let tool = tool_fn("work", "Works.", Accesses::none(), move |_: Nothing, _: CallContext| {
+        let (now, seen) = (Arc::clone(&now), Arc::clone(&seen));
+        async move {
+            seen.fetch_max(now.fetch_add(1, SeqCst) + 1, SeqCst);
+            for _ in 0..50 {
+                tokio::task::yield_now().await;
+            }
+            now.fetch_sub(1, SeqCst);
+            Ok::<_, ToolError>("done")
+        }
+    });
+    let loaded = load("[limits.widths]\nread = 2\n[permissions]\nallow = [\"work\"]\n").unwrap();
+    let tools = ToolRegistry::new().with(tool.unwrap()).unwrap();
+    let executor = loaded.apply(LocalExecutor::builder(tools)).build();
+    let call = |number: u32| ToolCall::new(format!("c{number}").parse().unwrap(), "work", json!({}));
+    let batch = Batch::new(CallScope::new("run".parse().unwrap()), (0..12).map(call).collect());
+    for outcome in executor.execute_batch(batch).await.into_outcomes() {
+        assert!(
+            matches!(&outcome, CallOutcome::Replied(reply) if reply.status == ReplyStatus::Ok),
+            "{outcome:?}"
+        );
+    }
+    assert_eq!(most.load(SeqCst), 2);
 }
 
 #[test]

@@ -17,6 +17,8 @@ struct Written<'a> {
     delegates: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     sifted: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    dispensable: bool,
 }
 
 #[derive(Deserialize)]
@@ -33,22 +35,27 @@ struct Read {
     delegates: bool,
     #[serde(default)]
     sifted: bool,
+    #[serde(default)]
+    dispensable: bool,
 }
 
 impl Serialize for Access {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { target, detail, order, within: _, delegates, sifted } = self;
+        let Self { target, detail, order, within: _, delegates, sifted, dispensable } = self;
         let (detail, within) = (detail.as_deref(), self.wider());
-        Written { target, detail, order: *order, within, delegates: *delegates, sifted: *sifted }
-            .serialize(serializer)
+        let (order, delegates, sifted, dispensable) = (*order, *delegates, *sifted, *dispensable);
+        Written { target, detail, order, within, delegates, sifted, dispensable }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Access {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Read { target, detail, order, within, delegates, sifted } = Read::deserialize(deserializer)?;
-        let access = Self { target, detail, order, within: None, delegates, sifted: false };
+        let Read { target, detail, order, within, delegates, sifted, dispensable } =
+            Read::deserialize(deserializer)?;
+        let access =
+            Self { target, detail, order, within: None, delegates, sifted: false, dispensable: false };
         let access = if sifted { access.sifted() } else { access };
+        let access = if dispensable { access.dispensable() } else { access };
         Ok(match within {
             Some(place) => access.within(&place),
             None => access,

@@ -57,8 +57,9 @@ const fn is_scheme(name: &str) -> bool {
 /// the business of its domain; all that is known here is that a subtree contains what lies below it.
 ///
 /// The printed form is what people read in questions and logs, and what [`FromStr`] reads back: `file:src/lib.rs`,
-/// `file:src/**`, `file:**`. A `*`, a `\`, and a character that cannot be seen or turns others around is printed
-/// escaped, so that no path looks like a subtree or like another path.
+/// `file:src/**`, `file:**`, and `file:.` for an empty path, which is where all others of the scheme begin. A `*`, a `\`, and
+/// a character that cannot be seen or turns others around is printed escaped, and so is a path that is a dot, so that no path
+/// looks like a subtree or like another path.
 ///
 /// ```
 /// use haft_tools_core::{Resource, Scheme};
@@ -188,6 +189,11 @@ impl fmt::Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.scheme.as_str())?;
         f.write_char(':')?;
+        match (&*self.path, self.subtree) {
+            ("", false) => return f.write_char('.'),
+            (".", false) => return f.write_str("\\u{2e}"),
+            _ => {}
+        }
         for character in self.path.chars() {
             if matches!(character, '*' | '\\') {
                 f.write_char('\\')?;
@@ -212,6 +218,7 @@ impl FromStr for Resource {
         let (path, subtree) = match path.strip_suffix("/**") {
             Some(path) => (path, true),
             None if path == "**" => ("", true),
+            None if path == "." => ("", false),
             None => (path, false),
         };
         let path = unescape(path).map_err(|found| ResourceError::Escape { text: text.to_owned(), found })?;

@@ -1,5 +1,5 @@
+use super::pool::{Permit, Pool};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Holds a running call's room in its class, and lends it to others while the call only waits.
 ///
@@ -19,15 +19,14 @@ struct State {
 }
 
 pub(super) struct Held {
-    pub(super) tool: Option<OwnedSemaphorePermit>,
-    pub(super) class: Option<OwnedSemaphorePermit>,
+    pub(super) tool: Option<Permit>,
+    pub(super) class: Option<Permit>,
 }
 
 impl Held {
     /// Gives the room back; gives where to take it again.
     fn lend(&self) -> Lent {
-        let pool =
-            |permit: &Option<OwnedSemaphorePermit>| permit.as_ref().map(|held| Arc::clone(held.semaphore()));
+        let pool = |permit: &Option<Permit>| permit.as_ref().map(|held| Arc::clone(held.pool()));
         Lent { tool: pool(&self.tool), class: pool(&self.class) }
     }
 }
@@ -39,15 +38,15 @@ pub(crate) struct KeptRoom {
 
 /// Names the pools that lent room belongs to.
 struct Lent {
-    tool: Option<Arc<Semaphore>>,
-    class: Option<Arc<Semaphore>>,
+    tool: Option<Arc<Pool>>,
+    class: Option<Arc<Pool>>,
 }
 
 impl Lent {
     /// Takes the room that is free, if all of it is.
     fn take_now(&self) -> Option<Held> {
-        let free = |pool: &Option<Arc<Semaphore>>| match pool {
-            Some(pool) => Arc::clone(pool).try_acquire_owned().ok().map(Some),
+        let free = |pool: &Option<Arc<Pool>>| match pool {
+            Some(pool) => pool.take_now().map(Some),
             None => Some(None),
         };
         Some(Held { tool: free(&self.tool)?, class: free(&self.class)? })
@@ -55,11 +54,11 @@ impl Lent {
 
     async fn take_again(&self) -> Held {
         let tool = match &self.tool {
-            Some(pool) => acquire(pool).await,
+            Some(pool) => pool.take().await,
             None => None,
         };
         let class = match &self.class {
-            Some(pool) => acquire(pool).await,
+            Some(pool) => pool.take().await,
             None => None,
         };
         Held { tool, class }
@@ -138,9 +137,4 @@ impl Drop for Away<'_> {
             self.0.take(held);
         }
     }
-}
-
-/// The pools are never closed; if one were, calls would go on without bound rather than stop for good.
-pub(super) async fn acquire(pool: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
-    Arc::clone(pool).acquire_owned().await.ok()
 }

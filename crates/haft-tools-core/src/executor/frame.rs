@@ -24,15 +24,30 @@ pub(crate) struct Frame {
     pub(super) nesting: u32,
     /// Whether a call may be left to wait for a later answer.
     pub(super) may_wait: bool,
-    /// The calls of the batch that are left to wait, with what they touch; made when there is one.
-    pub(super) left: OnceLock<Mutex<Vec<(CallId, Accesses)>>>,
+    /// The calls of the batch that are left to wait; made when there is one.
+    pub(super) left: OnceLock<Mutex<Vec<LeftCall>>>,
+}
+
+/// Is a call that is left to wait.
+pub(super) struct LeftCall {
+    pub(super) id: CallId,
+    pub(super) touches: Accesses,
+    /// The name it was called by, where it is held back by others: then nobody but the batch knows of it.
+    pub(super) held_as: Option<String>,
 }
 
 impl Frame {
     /// Notes that a call is left to wait: what conflicts with it and comes behind it waits, too.
-    pub(super) fn leave(&self, call: &CallId, accesses: &Accesses) {
+    pub(super) fn leave(&self, call: LeftCall) {
         let left = self.left.get_or_init(Mutex::default);
-        left.lock().unwrap_or_else(PoisonError::into_inner).push((call.clone(), accesses.clone()));
+        left.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+    }
+
+    /// Takes the calls that are left to wait for others, with the names they were called by.
+    pub(super) fn take_held(&self) -> Vec<(CallId, String)> {
+        let Some(left) = self.left.get() else { return Vec::new() };
+        let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.iter_mut().filter_map(|call| Some((call.id.clone(), call.held_as.take()?))).collect()
     }
 
     /// Tells whether no call of the batch is left to wait.
@@ -46,8 +61,8 @@ impl Frame {
         let left = left.lock().unwrap_or_else(PoisonError::into_inner);
         let stand_before = left
             .iter()
-            .filter(|(_, waiting)| accesses.is_none_or(|accesses| accesses.conflict_with(waiting)));
-        stand_before.map(|(call, _)| call.clone()).collect()
+            .filter(|waiting| accesses.is_none_or(|accesses| accesses.conflict_with(&waiting.touches)));
+        stand_before.map(|waiting| waiting.id.clone()).collect()
     }
 
     pub(super) fn registry(&self) -> &ToolRegistry {

@@ -3,6 +3,8 @@ use super::attended::Attended;
 use super::control::Control;
 use super::course::{Ahead, Among, Course};
 use super::frame::Frame;
+use super::read::scope_below;
+use super::record::Record;
 use super::schedule::Strategy;
 use super::{Batch, BatchOutcome, CallOutcome, Cancel, ResumeRefused, Resumption, SpanContent, ToolExecutor};
 use crate::admission::{Admission, Turn, Widths};
@@ -15,6 +17,7 @@ use crate::{
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use haft_core::{Repair, ToolCall};
+use serde_json::Value;
 use std::collections::HashSet;
 use std::fmt;
 use std::future::poll_fn;
@@ -25,6 +28,19 @@ use tokio_util::sync::CancellationToken;
 /// Executes calls in this process.
 ///
 /// Cheap to clone; clones are the same executor. Must be used within a tokio runtime with its timer enabled.
+///
+/// ```
+/// use haft_tools_core::{Limits, LocalExecutor, Policy, Rule, Strategy, ToolRegistry};
+/// use std::time::Duration;
+///
+/// let executor = LocalExecutor::builder(ToolRegistry::new())
+///     .policy(Policy::new().allow(Rule::tools("read_*".parse()?)))
+///     .limits(Limits { timeout: Duration::from_secs(30), ..Limits::default() })
+///     .strategy(Strategy::ByAccess)
+///     .build();
+/// assert_eq!(executor.registry().names().count(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct LocalExecutor(Arc<Shared>);
 
@@ -267,11 +283,7 @@ impl ToolExecutor for LocalExecutor {
         let Batch { scope, mut calls, held, cancellation, steering, registry, caller, attended } = batch;
         let control = Control::new(token(cancellation, caller.as_ref()), steering);
         let frame = self.frame(scope, control, registry, caller, attended);
-        if let Some(caller) = &frame.caller {
-            let work = self.execute_several(&frame, calls, held);
-            return BatchOutcome::new(Box::pin(caller.room().lend_while(work)).await);
-        }
-        if calls.len() > 1 || held.is_some() {
+        if frame.caller.is_some() || calls.len() > 1 || held.is_some() {
             // On the heap, so that batches of one call stay small.
             return BatchOutcome::new(Box::pin(self.execute_several(&frame, calls, held)).await);
         }
@@ -341,14 +353,49 @@ impl Shared {
     }
 }
 
+/// Keeps the calls of a batch that are held back until its caller has them; dropped before, nobody can take them up, and
+/// they end as those do that were running.
+struct Kept<'a>(&'a Arc<Frame>);
+
+impl Kept<'_> {
+    fn hand_over(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Kept<'_> {
+    fn drop(&mut self) {
+        for (id, name) in self.0.take_held() {
+            drop(Record::resume(self.0, ToolCall::new(id, name, Value::Null)));
+        }
+    }
+}
+
 /// Chooses what cancels a batch: its own token, or that of the calls its caller makes.
 fn token(own: Option<CancellationToken>, caller: Option<&CallContext>) -> Option<CancellationToken> {
     own.or_else(|| caller.map(|caller| caller.calls_token().clone()))
 }
 
 impl LocalExecutor {
-    /// Executes calls as the strategy says.
+    /// Executes calls on behalf of who makes them.
     async fn execute_several(
+        &self,
+        frame: &Arc<Frame>,
+        calls: Vec<ToolCall>,
+        held: Option<Vec<Vec<Repair>>>,
+    ) -> Vec<CallOutcome> {
+        let kept = Kept(frame);
+        let work = self.execute_by_strategy(frame, calls, held);
+        let outcomes = match &frame.caller {
+            Some(caller) => caller.room().lend_while(work).await,
+            None => work.await,
+        };
+        kept.hand_over();
+        outcomes
+    }
+
+    /// Executes calls as the strategy says.
+    async fn execute_by_strategy(
         &self,
         frame: &Arc<Frame>,
         calls: Vec<ToolCall>,
@@ -416,11 +463,7 @@ impl LocalExecutor {
         attended: Option<Arc<Attended>>,
     ) -> Arc<Frame> {
         let outer = caller.as_ref().and_then(CallContext::frame);
-        // Whatever way a call makes others, they are below the ceilings that it is below.
-        let scope = match &caller {
-            Some(caller) => scope.below(caller.scope()),
-            None => scope,
-        };
+        let scope = scope_below(scope, caller.as_ref());
         let nesting = outer.map_or(0, |outer| outer.nesting + 1);
         let attended = Attended::within(attended, outer.and_then(|outer| outer.attended.as_ref()));
         let shared = Arc::clone(&self.0);

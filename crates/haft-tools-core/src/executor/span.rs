@@ -8,6 +8,9 @@ use haft_core::{ErrorKind, ReplyStatus, ToolCall, ToolReply};
 use tracing::Span;
 use tracing::field::Empty;
 
+/// The most of the arguments of a call, and of its result, that its span holds, in bytes: it is held until it is sent.
+const MOST_CONTENT: usize = 32 * 1024;
+
 /// Says whether spans hold what calls are about, which can be private.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
@@ -15,7 +18,7 @@ pub enum SpanContent {
     /// Arguments and results are left out.
     #[default]
     Omitted,
-    /// `gen_ai.tool.call.arguments` and `gen_ai.tool.call.result` are recorded, with secrets redacted.
+    /// `gen_ai.tool.call.arguments` and `gen_ai.tool.call.result` are recorded, with secrets redacted, and each up to 32 KiB.
     Recorded,
 }
 
@@ -24,6 +27,7 @@ pub(super) fn of(entry: &Entry, call: &ToolCall, content: SpanContent, redactor:
     let span = tracing::info_span!(
         "execute_tool",
         otel.name = Empty,
+        otel.status_code = Empty,
         gen_ai.operation.name = "execute_tool",
         gen_ai.tool.name = &*entry.name,
         gen_ai.tool.r#type = "function",
@@ -39,7 +43,7 @@ pub(super) fn of(entry: &Entry, call: &ToolCall, content: SpanContent, redactor:
         if content == SpanContent::Recorded {
             let mut arguments = call.input.clone();
             redactor.redact_value(&mut arguments);
-            span.record("gen_ai.tool.call.arguments", arguments.to_string());
+            span.record("gen_ai.tool.call.arguments", bounded(arguments.to_string()));
         }
     }
     span
@@ -48,6 +52,7 @@ pub(super) fn of(entry: &Entry, call: &ToolCall, content: SpanContent, redactor:
 /// Notes that a call failed and is tried again.
 pub(super) fn failed(span: &Span, status: ReplyStatus) {
     if let Some(error) = error_type(status) {
+        span.record("otel.status_code", "ERROR");
         span.record("error.type", error);
     }
 }
@@ -63,8 +68,19 @@ pub(super) fn answered(span: &Span, reply: &ToolReply, content: SpanContent) {
     let cut = reply.truncation.as_ref().map_or(0, |cut| cut.total_bytes.saturating_sub(cut.kept_bytes));
     span.record("haft.reply.bytes_cut", signed(cut));
     if content == SpanContent::Recorded {
-        span.record("gen_ai.tool.call.result", reply.output.to_text());
+        span.record("gen_ai.tool.call.result", bounded(reply.output.to_text()));
     }
+}
+
+/// Leaves out the end of what is too long, and says so.
+fn bounded(mut text: String) -> String {
+    let kept = text.floor_char_boundary(MOST_CONTENT);
+    if kept < text.len() {
+        let left_out = format!("… ({} bytes more)", text.len() - kept);
+        text.truncate(kept);
+        text.push_str(&left_out);
+    }
+    text
 }
 
 fn signed(count: u64) -> i64 {

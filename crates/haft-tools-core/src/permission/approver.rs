@@ -11,6 +11,25 @@ use std::sync::Arc;
 /// The executor has one; it is asked about every call that the policy neither allows nor denies. The call's clock does
 /// not run meanwhile, and the calls beside it go on. Several are put one behind the other with
 /// [`Approvers`](crate::Approvers), and given a time with [`answering_within`](crate::answering_within).
+///
+/// ```
+/// use async_trait::async_trait;
+/// use haft_tools_core::{Approval, Approver, LocalExecutor, PendingCall, ToolRegistry};
+///
+/// /// Lets run what only reads, and leaves the rest for later.
+/// struct Careful;
+///
+/// #[async_trait]
+/// impl Approver for Careful {
+///     async fn approve(&self, call: &PendingCall) -> Approval {
+///         let reads = call.unmet.iter().all(|unmet| unmet.printed().starts_with("read "));
+///         if reads { Approval::Approve } else { Approval::Later }
+///     }
+/// }
+///
+/// let executor = LocalExecutor::builder(ToolRegistry::new()).approver(Careful).build();
+/// # let _ = executor;
+/// ```
 #[async_trait]
 pub trait Approver: Send + Sync + 'static {
     /// Answers, or says that the answer will come later.

@@ -1,6 +1,6 @@
 use super::pending::{PendingCall, PendingId};
 use super::store_error::StoreError;
-use crate::Approval;
+use crate::{Approval, now_ms};
 use async_trait::async_trait;
 use haft_core::Digest;
 use std::collections::BTreeMap;
@@ -73,6 +73,36 @@ pub trait PendingStore: Send + Sync + 'static {
     /// Cancel safe.
     async fn answer_to(&self, id: &PendingId) -> Result<Option<Approval>, StoreError>;
 
+    /// Keeps an answer to exactly what was shown, unless there is one: of several people who decide, the first counts.
+    ///
+    /// By default the store is read before the answer is kept; one that several processes use does both at once.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, or the answer cannot be kept.
+    ///
+    /// # Cancel safety
+    ///
+    /// The answer is kept or not kept.
+    async fn answer_first(
+        &self,
+        id: &PendingId,
+        digest: &Digest,
+        approval: &Approval,
+    ) -> Result<Answered, StoreError> {
+        let waiting = self.waiting().await?;
+        let Some(pending) = waiting.iter().find(|pending| pending.id == *id) else {
+            return Ok(Answered::Gone);
+        };
+        if pending.digest != *digest {
+            return Ok(Answered::OtherDigest);
+        }
+        if self.answer_to(id).await?.is_some() {
+            return Ok(Answered::Before);
+        }
+        Ok(if self.answer(id, approval).await? { Answered::Kept } else { Answered::Gone })
+    }
+
     /// Finds the call of this digest that waits for a person and has not expired, with the answer that was kept to it.
     ///
     /// A call that only [waits for calls below it](PendingCall::waits_below) has begun, and is no answer to one that has not.
@@ -113,15 +143,37 @@ pub enum Claim {
     OtherDigest,
 }
 
-/// Keeps pending calls for as long as the process lives.
+/// Says what became of an answer that counts only if it is the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answered {
+    /// It is kept.
+    Kept,
+    /// It is not: somebody answered before.
+    Before,
+    /// It is not: the call waits no more, or never did.
+    Gone,
+    /// It is not: the call was put in with another digest.
+    OtherDigest,
+}
+
+/// Keeps pending calls for as long as the process lives, or until they have expired.
+///
+/// That a call was claimed is forgotten when it has expired, too: from then on it cannot be approved any more.
 #[derive(Debug, Default)]
 pub struct MemoryPending(Mutex<BTreeMap<PendingId, Kept>>);
 
 #[derive(Debug)]
 struct Kept {
     digest: Digest,
+    expires_at_ms: Option<u64>,
     /// The call while it waits; `None` once it was claimed.
-    waiting: Option<(PendingCall, Option<Approval>)>,
+    waiting: Option<(Box<PendingCall>, Option<Approval>)>,
+}
+
+impl Kept {
+    fn of(pending: &PendingCall, waiting: Option<(Box<PendingCall>, Option<Approval>)>) -> Self {
+        Self { digest: pending.digest, expires_at_ms: pending.expires_at_ms, waiting }
+    }
 }
 
 impl MemoryPending {
@@ -139,10 +191,11 @@ impl MemoryPending {
 #[async_trait]
 impl PendingStore for MemoryPending {
     async fn put(&self, pending: &PendingCall) -> Result<(), StoreError> {
-        let kept = Kept { digest: pending.digest, waiting: Some((pending.clone(), None)) };
+        let kept = Kept::of(pending, Some((Box::new(pending.clone()), None)));
         let mut calls = self.lock();
+        let now = now_ms();
         // Nothing can be done with an expired call any more but to deny it, for which it need not be kept.
-        calls.retain(|_, kept| kept.waiting.as_ref().is_none_or(|(pending, _)| !pending.is_expired()));
+        calls.retain(|_, kept| kept.expires_at_ms.is_none_or(|end| end > now));
         calls.entry(pending.id.clone()).or_insert(kept);
         Ok(())
     }
@@ -150,7 +203,7 @@ impl PendingStore for MemoryPending {
     async fn claim(&self, pending: &PendingCall) -> Result<Claim, StoreError> {
         let mut calls = self.lock();
         let Some(kept) = calls.get_mut(&pending.id) else {
-            calls.insert(pending.id.clone(), Kept { digest: pending.digest, waiting: None });
+            calls.insert(pending.id.clone(), Kept::of(pending, None));
             return Ok(Claim::Taken);
         };
         Ok(match kept.waiting.take() {
@@ -166,7 +219,7 @@ impl PendingStore for MemoryPending {
     async fn waiting(&self) -> Result<Vec<PendingCall>, StoreError> {
         let calls = self.lock();
         let waiting = calls.values().filter_map(|kept| kept.waiting.as_ref());
-        let mut waiting: Vec<PendingCall> = waiting.map(|(pending, _)| pending.clone()).collect();
+        let mut waiting: Vec<PendingCall> = waiting.map(|(pending, _)| PendingCall::clone(pending)).collect();
         waiting.sort_by_key(|pending| pending.asked_at_ms);
         Ok(waiting)
     }
@@ -175,6 +228,25 @@ impl PendingStore for MemoryPending {
         let mut calls = self.lock();
         let answer = calls.get_mut(id).and_then(|kept| kept.waiting.as_mut()).map(|(_, answer)| answer);
         Ok(answer.map(|answer| *answer = Some(approval.clone())).is_some())
+    }
+
+    async fn answer_first(
+        &self,
+        id: &PendingId,
+        digest: &Digest,
+        approval: &Approval,
+    ) -> Result<Answered, StoreError> {
+        let mut calls = self.lock();
+        let Some(kept) = calls.get_mut(id) else { return Ok(Answered::Gone) };
+        Ok(match &mut kept.waiting {
+            None => Answered::Gone,
+            Some(_) if kept.digest != *digest => Answered::OtherDigest,
+            Some((_, Some(_))) => Answered::Before,
+            Some((_, answer)) => {
+                *answer = Some(approval.clone());
+                Answered::Kept
+            }
+        })
     }
 
     async fn answer_to(&self, id: &PendingId) -> Result<Option<Approval>, StoreError> {

@@ -65,10 +65,13 @@ impl Rules {
     }
 
     /// Finds the first rule that forbids a part of the access. Of a tree whose parts are looked at one by one, that is a rule
-    /// that forbids all of it, or its root.
+    /// that forbids all of it, or its root; of what the tool does without where it is forbidden, one that forbids the tool.
     pub(super) fn denying(&self, tool: &ToolSpec, access: Option<&Access>) -> Option<&Rule> {
         if self.deny.is_empty() {
             return None;
+        }
+        if access.is_some_and(Access::is_dispensable) {
+            return self.deny.first(tool, None, Reach::Part);
         }
         let sifted = access.filter(|access| access.is_sifted()).and_then(Access::resource);
         let Some(tree) = sifted.filter(|resource| resource.is_subtree()) else {

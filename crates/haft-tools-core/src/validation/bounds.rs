@@ -89,7 +89,7 @@ pub(crate) fn is_within(value: &Value, levels: usize, most_bytes: usize) -> bool
 
 /// Takes the bytes of a value off those that are left.
 #[inline]
-fn weigh(value: &Value, levels: usize, left: usize) -> Result<usize, Unfit> {
+pub(super) fn weigh(value: &Value, levels: usize, left: usize) -> Result<usize, Unfit> {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => take(left, 1),
         Value::String(text) => take(left, text.len()),

@@ -7,10 +7,13 @@ use haft_core::{EventKind, ReplyStatus, ToolCall, ToolError, ToolOutput, ToolSpe
 use haft_tools_core::{
     Accesses, Action, Approval, Batch, Before, CallContext, CallScope, Layer, LayerCall, Limits,
     LocalExecutor, PendingCall, Policy, Prepared, Strategy, Tool, ToolExecutor as _, ToolRegistry, Widths,
-    approver_fn,
+    approver_fn, tool_fn,
 };
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -153,6 +156,29 @@ impl Layer for Replaces {
         Before::replace_input(json!({ "a": 2 }))
     }
 }
+
+#[tokio::test]
+async fn bytes_that_are_no_text_cost_no_other_its_reply() {
+    // A path of bytes that are no UTF-8 has no form as a string of JSON.
+    let gives = tool_fn("breaks", "Gives it.", Accesses::none(), |_: Nothing, _: CallContext| async {
+        Ok::<_, ToolError>(PathBuf::from(OsString::from_vec(b"caf\xe9".to_vec())))
+    });
+    let tools = registry([Probe::new("fine")]).with(gives.unwrap()).unwrap();
+    check(&LocalExecutor::builder(tools).policy(anything()).build(), expect![[r#"
+        c1 ok: {}
+        c2 error: failed: the tool's result cannot be written as JSON; this is a fault of the tool, so try another way
+        c3 ok: {}
+    "#]]).await;
+    // Nor has half a pair of surrogates, and arguments that have one are none.
+    let executor = permissive([Probe::new("fine")]).build();
+    let half = r#"{"a": "\ud800"}"#;
+    expect![[r#"
+        error: invalid input
+        the arguments of `fine` are not valid JSON: unexpected end of hex escape at line 1 column 14; send them again as one JSON object"#]].assert_eq(&outline(&reply(&executor, "fine", json!(half)).await));
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nothing {}
 
 #[test]
 fn a_tool_that_breaks_when_it_is_registered_is_refused() {

@@ -6,9 +6,10 @@ use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use haft_core::{Digest, ToolError};
 use haft_tools_core::{
-    Access, AccessMode, Accesses, Approval, Batch, BatchOutcome, CallOutcome, Claim, HeldCall, Limits,
-    LocalExecutor, LocalExecutorBuilder, MemoryPending, PendingCall, PendingId, PendingStore, Policy,
-    ResumeRefused, Resumption, Rule, StoreError, Strategy, ToolExecutor as _,
+    Access, AccessMode, Accesses, Approval, Batch, BatchOutcome, CallOutcome, Claim, HeldCall, Journal,
+    JournalEntry, Limits, LocalExecutor, LocalExecutorBuilder, MemoryJournal, MemoryPending, PendingCall,
+    PendingId, PendingStore, Policy, ResumeRefused, Resumption, Rule, StoreError, Strategy,
+    ToolExecutor as _,
 };
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -35,7 +36,7 @@ fn work(log: &Log) -> LocalExecutorBuilder {
         })
     };
     LocalExecutor::builder(registry([tool("asks"), tool("runs")]))
-        .policy(Policy::new().allow(Rule::tools("runs".parse().unwrap())))
+        .policy(Policy::new().allow(Rule::tools("runs*".parse().unwrap())))
         .approver(answers(Approval::Later))
 }
 
@@ -182,7 +183,7 @@ async fn a_held_call_has_one_start_one_end_and_its_repairs() {
     let tool = Probe::new("runs").schema(schema).declare(|_| Ok(write("file:a").into())).says("done");
     let asks = Probe::new("asks").declare(|_| Ok(write("file:a").into())).says("asked");
     let executor = LocalExecutor::builder(registry([tool, asks]))
-        .policy(Policy::new().allow(Rule::tools("runs".parse().unwrap())))
+        .policy(Policy::new().allow(Rule::tools("runs*".parse().unwrap())))
         .approver(answers(Approval::Later))
         .events(seen.events())
         .build();
@@ -195,12 +196,12 @@ async fn a_held_call_has_one_start_one_end_and_its_repairs() {
         c0 started asks {}
         c0 decided ask: write file:a: ask, no rule speaks of it
         c1 started runs {"n":"5"}
-        c1 decided allow: write file:a: allow by the rule runs
+        c1 decided allow: write file:a: allow by the rule runs*
         c0 asked ["write file:a"] ""
         c0 decided ask: write file:a: ask, no rule speaks of it
         c0 decided allow: approved
         c0 finished ok: asked
-        c1 decided allow: write file:a: allow by the rule runs
+        c1 decided allow: write file:a: allow by the rule runs*
         c1 finished ok: done
         [the arguments were changed: /n: took a string as the value it spells ("5" → 5)]
     "#]]
@@ -421,4 +422,54 @@ async fn a_store_tells_what_waits_and_keeps_answers_to_it() {
     assert!(store.waiting().await.unwrap().is_empty());
     assert!(!store.answer(&pending.id, &Approval::Approve).await.unwrap());
     assert!(!store.answer(&PendingId::new("unknown"), &Approval::Approve).await.unwrap());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_held_back_ends_with_its_batch_where_that_is_dropped() {
+    let (log, events) = (Log::default(), Events::default());
+    let journal = Arc::new(MemoryJournal::default());
+    let slow =
+        Probe::new("runs_on").declare(|_| Ok(read("file:b").into())).run(|_, _| std::future::pending());
+    let executor = work(&log).events(events.events()).journal(Journal::new(journal.clone())).build();
+    let calls = [
+        call("c0", "asks", json!({ "write": "file:a" })),
+        call("c1", "runs", json!({ "read": "file:a" })),
+        call("c2", "runs_on", json!({ "read": "file:b" })),
+    ];
+    let tools = executor.registry().with(slow).unwrap();
+    let batch = Batch::new(scope(), calls.to_vec()).with_registry(tools);
+    tokio::time::timeout(Duration::from_millis(10), executor.execute_batch(batch)).await.unwrap_err();
+    expect![[r#"
+        c0 started asks {"write":"file:a"}
+        c0 decided ask: write file:a: ask, no rule speaks of it
+        c1 started runs {"read":"file:a"}
+        c1 decided allow: read file:a: allow by the rule runs*
+        c2 started runs_on {"read":"file:b"}
+        c2 decided allow: read file:b: allow by the rule runs*
+        c0 asked ["write file:a"] ""
+        c2 finished cancelled: the call was abandoned: nothing waits for it any more
+        c1 finished cancelled: the call was abandoned: nothing waits for it any more
+    "#]]
+    .assert_eq(&events.outline());
+    let ends = journal.find(|record| matches!(record.entry, JournalEntry::Ended { .. }));
+    let ends: Vec<&str> = ends.iter().map(|record| record.call.as_str()).collect();
+    assert_eq!(ends, ["c2", "c1"]);
+    assert_eq!(executor.pending().waiting().await.unwrap().len(), 1, "a person can still answer the first");
+}
+
+#[tokio::test]
+async fn that_a_call_was_claimed_is_known_until_it_has_expired() {
+    let store = MemoryPending::new();
+    let pending = waiting(&work(&Log::default()).build()).await;
+    let mut expired = pending.clone();
+    expired.id = PendingId::new("expired");
+    expired.expires_at_ms = Some(1);
+    for (call, again) in [(&pending, Claim::TakenBefore), (&expired, Claim::Taken)] {
+        assert_eq!(store.claim(call).await.unwrap(), Claim::Taken);
+        assert_eq!(store.claim(call).await.unwrap(), Claim::TakenBefore);
+        let mut other = pending.clone();
+        other.id = PendingId::new(format!("behind {}", call.id));
+        store.put(&other).await.unwrap();
+        assert_eq!(store.claim(call).await.unwrap(), again);
+    }
 }

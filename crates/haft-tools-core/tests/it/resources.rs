@@ -21,6 +21,7 @@ pub(crate) fn paths() -> impl Strategy<Value = String> {
         "\u{202e}",
         "é",
         "e\u{301}",
+        ".",
         "..",
         ":",
         "u{41}",
@@ -111,6 +112,8 @@ fn contains_goes_by_whole_segments() {
         ("file:src", "file:src/**", false),
         ("file:**", "file:/etc/passwd", true),
         ("file:**", "file:", true),
+        ("file:.", "file:", true),
+        ("file:.", r"file:\u{2e}", false),
         ("file:**", "files:a", false),
         // An absolute path starts with an empty segment, and a directory has no empty one at its end.
         ("file:/etc/**", "file:/etc/passwd", true),
@@ -134,7 +137,10 @@ fn a_path_never_looks_like_a_subtree_or_another_path() {
     check("gnp.\u{202e}sr", expect![[r"file:gnp.\u{202e}sr"]]);
     check("a\u{200b}b\u{2028}", expect![[r"file:a\u{200b}b\u{2028}"]]);
     check("naïve/日本語", expect!["file:naïve/日本語"]);
-    check("", expect!["file:"]);
+    check("", expect!["file:."]);
+    check(".", expect![[r"file:\u{2e}"]]);
+    check("./a", expect!["file:./a"]);
+    check(".a", expect!["file:.a"]);
 }
 
 #[test]

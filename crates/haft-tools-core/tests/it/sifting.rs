@@ -76,11 +76,49 @@ fn it_is_kept_with_the_access_and_is_another_access() {
     assert!(serde_json::from_value::<Access>(forged).is_ok_and(|access| !access.is_sifted()));
 }
 
+#[test]
+fn what_a_tool_does_without_is_not_denied_to_it_but_with_the_tool() {
+    let policy = || Policy::new().allow(reading("file:**"));
+    let denied = || policy().deny(reading("file:.git/**")).deny(reading("file:keys/a"));
+    for read in [read("file:.git/info/exclude"), read("file:keys/a"), read("file:keys/**"), read("file:**")] {
+        assert_eq!(decide(&denied(), read.clone()), Decision::Deny, "{read}");
+        assert_eq!(decide(&denied(), read.clone().dispensable()), Decision::Allow, "{read}");
+        assert_eq!(decide(&denied().deny(tools("t")), read.clone().dispensable()), Decision::Deny, "{read}");
+        let many = (0..40).fold(denied(), |many, each| many.deny(reading(&format!("file:{each}/**"))));
+        assert_eq!(decide(&many, read.clone().dispensable()), Decision::Allow, "{read}");
+        assert_eq!(decide(&many.deny(tools("t")), read.dispensable()), Decision::Deny);
+    }
+    // Nothing is allowed by it: what no rule allows is asked about, and what is to be asked about, too.
+    let exclude = || read("file:.git/info/exclude").dispensable();
+    assert_eq!(decide(&Policy::new().deny(reading("file:.git/**")), exclude()), Decision::Ask);
+    assert_eq!(decide(&policy().ask(reading("file:.git/**")), exclude()), Decision::Ask);
+    assert_eq!(
+        decide(&policy().deny(reading("file:.git/**")), Access::opaque("all").dispensable()),
+        Decision::Ask
+    );
+}
+
+#[test]
+fn only_a_read_is_dispensable_and_it_is_kept_with_the_access() {
+    let policy = Policy::new().allow(tools("*")).deny(crate::policy::writing("file:keys/**"));
+    let write = Access::write(resource("file:keys/a")).dispensable();
+    assert!(!write.is_dispensable() && !Access::opaque("all").dispensable().is_dispensable());
+    assert_eq!(decide(&policy, write), Decision::Deny);
+    let dispensable = read("file:a").dispensable();
+    assert_ne!(dispensable, read("file:a"));
+    let kept: Access = serde_json::from_value(serde_json::to_value(&dispensable).unwrap()).unwrap();
+    assert_eq!(kept, dispensable);
+    let forged = json!({ "kind": "resource", "mode": "write", "resource": "file:a", "dispensable": true });
+    assert!(serde_json::from_value::<Access>(forged).is_ok_and(|access| !access.is_dispensable()));
+}
+
 /// Runs a tool that looks at what is not denied of some files, in a scope.
 async fn looked_at(policy: Policy, mode: Mode, scope: CallScope) -> Vec<&'static str> {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&seen);
-    let probe = Probe::new("t").declare(|_| Ok(read("file:**").sifted().into())).run(move |_, cx| {
+    let declared =
+        |_: &serde_json::Value| Ok([read("file:**").sifted(), read("file:keys/a").dispensable()].into());
+    let probe = Probe::new("t").declare(declared).run(move |_, cx| {
         let files = ["a", "keys/a", "src/a"];
         let passes = |file: &&str| !cx.denies(&read(&format!("file:{file}")));
         noted.lock().unwrap().extend(files.into_iter().filter(passes));
@@ -149,8 +187,12 @@ proptest! {
         let by_itself = decide(&policy, Access::read(below));
         prop_assert!(by_itself <= whole || by_itself == Decision::Deny, "{by_itself:?} in {whole:?}");
         // It is never laxer than the rules that are not about parts.
-        let unsifted = decide(&policy, Access::read(within));
+        let unsifted = decide(&policy, Access::read(within.clone()));
         prop_assert!(whole <= unsifted);
         prop_assert!(whole == unsifted || unsifted == Decision::Deny);
+        // Nor is one that the tool does without, and a tree of which it does so is not stricter than one that it sifts.
+        let dispensable = decide(&policy, Access::read(within).dispensable());
+        prop_assert!(dispensable == unsifted || unsifted == Decision::Deny);
+        prop_assert!(dispensable <= whole);
     }
 }

@@ -223,29 +223,46 @@ fn arguments_and_results_are_recorded_where_the_host_wants_them() {
         builder,
         &[json!({ "password": "hunter2" }), json!({ "ends": "failed" })],
         expect![[r#"
-        1 execute_tool
-            gen_ai.operation.name = "execute_tool"
-            gen_ai.tool.name = "t"
-            gen_ai.tool.type = "function"
-            gen_ai.tool.call.id = "c1"
-            otel.name = "execute_tool t"
-            gen_ai.tool.call.arguments = "{\"password\":\"hunter2\"}"
-            haft.reply.bytes = 8i64
-            haft.reply.bytes_cut = 0i64
-            gen_ai.tool.call.result = "a secret"
-        2 execute_tool
-            gen_ai.operation.name = "execute_tool"
-            gen_ai.tool.name = "t"
-            gen_ai.tool.type = "function"
-            gen_ai.tool.call.id = "c1"
-            otel.name = "execute_tool t"
-            gen_ai.tool.call.arguments = "{\"ends\":\"failed\"}"
-            error.type = "failed"
-            haft.reply.bytes = 8i64
-            haft.reply.bytes_cut = 0i64
-            gen_ai.tool.call.result = "it fails"
-    "#]],
+            1 execute_tool
+                gen_ai.operation.name = "execute_tool"
+                gen_ai.tool.name = "t"
+                gen_ai.tool.type = "function"
+                gen_ai.tool.call.id = "c1"
+                otel.name = "execute_tool t"
+                gen_ai.tool.call.arguments = "{\"password\":\"hunter2\"}"
+                haft.reply.bytes = 8i64
+                haft.reply.bytes_cut = 0i64
+                gen_ai.tool.call.result = "a secret"
+            2 execute_tool
+                gen_ai.operation.name = "execute_tool"
+                gen_ai.tool.name = "t"
+                gen_ai.tool.type = "function"
+                gen_ai.tool.call.id = "c1"
+                otel.name = "execute_tool t"
+                gen_ai.tool.call.arguments = "{\"ends\":\"failed\"}"
+                otel.status_code = "ERROR"
+                error.type = "failed"
+                haft.reply.bytes = 8i64
+                haft.reply.bytes_cut = 0i64
+                gen_ai.tool.call.result = "it fails"
+        "#]],
     );
+}
+
+#[test]
+fn a_span_holds_no_more_of_what_a_call_is_about_than_it_may() {
+    let says = Probe::new("t").run(|_, _| async move { Ok("done".into()) });
+    let spans = Spans::default();
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    tracing::subscriber::with_default(spans.clone(), || {
+        let executor = permissive([says]).span_content(SpanContent::Recorded).build();
+        runtime.block_on(replies(&executor, vec![call("c1", "t", json!({ "text": "ü".repeat(20_000) }))]));
+    });
+    let spans = spans.0.spans.lock().unwrap();
+    let arguments = spans[0].2.iter().find(|field| field.starts_with("gen_ai.tool.call.arguments")).unwrap();
+    let end = &arguments[arguments.rfind('…').unwrap()..];
+    assert_eq!((arguments.len(), end), (32_822, "… (7244 bytes more)\""));
 }
 
 #[test]
@@ -348,22 +365,23 @@ fn each_attempt_has_a_span_of_its_own_and_what_does_not_run_has_none() {
         permissive([flaky]),
         &[json!({})],
         expect![[r#"
-        1 execute_tool
-            gen_ai.operation.name = "execute_tool"
-            gen_ai.tool.name = "t"
-            gen_ai.tool.type = "function"
-            gen_ai.tool.call.id = "c1"
-            otel.name = "execute_tool t"
-            error.type = "unavailable"
-        2 execute_tool
-            gen_ai.operation.name = "execute_tool"
-            gen_ai.tool.name = "t"
-            gen_ai.tool.type = "function"
-            gen_ai.tool.call.id = "c1"
-            otel.name = "execute_tool t"
-            haft.reply.bytes = 4i64
-            haft.reply.bytes_cut = 0i64
-    "#]],
+            1 execute_tool
+                gen_ai.operation.name = "execute_tool"
+                gen_ai.tool.name = "t"
+                gen_ai.tool.type = "function"
+                gen_ai.tool.call.id = "c1"
+                otel.name = "execute_tool t"
+                otel.status_code = "ERROR"
+                error.type = "unavailable"
+            2 execute_tool
+                gen_ai.operation.name = "execute_tool"
+                gen_ai.tool.name = "t"
+                gen_ai.tool.type = "function"
+                gen_ai.tool.call.id = "c1"
+                otel.name = "execute_tool t"
+                haft.reply.bytes = 4i64
+                haft.reply.bytes_cut = 0i64
+        "#]],
     );
     let denied =
         permissive([ends()]).policy(haft_tools_core::Policy::new().deny(Rule::tools("t".parse().unwrap())));

@@ -1,10 +1,18 @@
-use crate::fixture::{Probe, call, outline, outlines, permissive, replies, reply, work, works, write};
+use crate::fixture::{
+    Probe, call, outline, outlines, permissive, registry, replies, reply, resource, work, works, write,
+};
+use async_trait::async_trait;
 use expect_test::expect;
 use futures_util::future::join_all;
 use haft_core::ToolCall;
-use haft_tools_core::{CallContext, LocalExecutor, LocalExecutorBuilder, Selector, Strategy, Widths};
+use haft_tools_core::{
+    Access, Approval, Approver, AskedQuestion, CallContext, LocalExecutor, LocalExecutorBuilder, PendingCall,
+    Policy, Question, Response, Rule, Selector, Strategy, Widths,
+};
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 fn tool(name: &str, width: usize) -> (Selector, usize) {
@@ -75,6 +83,77 @@ async fn the_room_of_a_tool_is_shared_by_batches_and_the_tree() {
     let started = Instant::now();
     let (_, other) = tokio::join!(time(&root, some("work", 20)), time(&root, some("other", 2)));
     assert_eq!((started.elapsed().as_millis(), other), (100, 10));
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_class_has_the_room_that_is_usual() {
+    let probe = Probe::new("work").declare(|input| {
+        let resource = resource(&format!("file:{}", input["place"]));
+        Ok(match input["does"].as_str().unwrap() {
+            "read" => Access::read(resource),
+            "write" => Access::write(resource),
+            "execute" => Access::execute(resource),
+            "connect" => Access::connect(resource),
+            "call" => Access::call(resource),
+            _ => Access::opaque("something"),
+        }
+        .into())
+    });
+    let probe = probe.run(|_, _| async {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        Ok("done".into())
+    });
+    // Without an order of their own, so that room is all that they wait for.
+    let executor = permissive([probe]).strategy(Strategy::Parallel).build();
+    for (does, room) in
+        [("read", 32), ("write", 8), ("execute", 4), ("connect", 16), ("call", 16), ("opaque", 1)]
+    {
+        let calls = works((0..=2 * room).map(|place| json!({ "does": does, "place": place })));
+        assert_eq!(time(&executor, calls).await, 30, "{does}");
+    }
+}
+
+/// Is a person who answers when another call has run.
+struct AnswersLater(Arc<Notify>);
+
+#[async_trait]
+impl Approver for AnswersLater {
+    async fn approve(&self, _: &PendingCall) -> Approval {
+        self.0.notified().await;
+        Approval::Approve
+    }
+
+    async fn answer(&self, _: &AskedQuestion) -> Response {
+        self.0.notified().await;
+        Response::Answered { answer: json!(true) }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_waits_for_a_person_holds_no_room() {
+    let has_run = Arc::new(Notify::new());
+    let asks = Probe::new("asks").run(|_, cx: CallContext| async move {
+        Ok(cx.ask(Question::confirm("Go on?")).await.map_or("nobody", |_| "answered").into())
+    });
+    let approved = Probe::new("approved").says("approved");
+    let runs = Arc::clone(&has_run);
+    let other = Probe::new("other").run(move |_, _| {
+        runs.notify_one();
+        std::future::ready(Ok("done".into()))
+    });
+    let rules = ["asks", "other"].map(|tool| Rule::tools(tool.parse().unwrap()));
+    let policy = rules.into_iter().fold(Policy::new(), Policy::allow);
+    let executor = LocalExecutor::builder(registry([asks, approved, other]))
+        .policy(policy)
+        .approver(AnswersLater(has_run))
+        .widths(&one())
+        .build();
+    for waits in ["asks", "approved"] {
+        let calls = vec![call("c1", waits, json!({})), call("c2", "other", json!({}))];
+        let ended = tokio::time::timeout(Duration::from_mins(1), replies(&executor, calls)).await;
+        let replies = ended.expect("the other call has room");
+        assert!(replies.iter().all(|reply| reply.status.is_ok()), "{}", outlines(&replies));
+    }
 }
 
 /// Is a tool that makes so many calls of itself at once, so deep, and touches a file meanwhile.

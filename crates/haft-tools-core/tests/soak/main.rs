@@ -245,7 +245,7 @@ async fn play(world: &World, executor: &LocalExecutor, Planned { run, calls, fat
         let mut held = Vec::new();
         for (place, outcome) in outcomes.into_iter().enumerate() {
             match outcome {
-                CallOutcome::Held(call) => held.push(*call),
+                CallOutcome::Held(call) => hold(world, &scope, &mut held, *call),
                 outcome => go_on(world, executor, &scope, outcome, place).await,
             }
         }
@@ -259,6 +259,12 @@ async fn play(world: &World, executor: &LocalExecutor, Planned { run, calls, fat
     }
 }
 
+/// Keeps a call that is held back, which is this test's to take up from now on.
+fn hold(world: &World, scope: &CallScope, held: &mut Vec<HeldCall>, call: HeldCall) {
+    world.puts_off(&(scope.run().to_string(), call.call.id.to_string()));
+    held.push(call);
+}
+
 /// Takes up calls that were held back by others, until none is.
 async fn take_up(world: &World, executor: &LocalExecutor, scope: &CallScope, mut held: Vec<HeldCall>) {
     while !held.is_empty() {
@@ -268,7 +274,7 @@ async fn take_up(world: &World, executor: &LocalExecutor, scope: &CallScope, mut
         let batch = Batch::of_held(scope.clone(), std::mem::take(&mut held));
         for (place, outcome) in executor.execute_batch(batch).await.into_outcomes().into_iter().enumerate() {
             match outcome {
-                CallOutcome::Held(call) => held.push(*call),
+                CallOutcome::Held(call) => hold(world, scope, &mut held, *call),
                 outcome => go_on(world, executor, scope, outcome, place).await,
             }
         }

@@ -28,6 +28,8 @@ pub(crate) fn limits() -> Limits {
         idle_timeout: Some(Duration::from_secs(10)),
         grace: Duration::from_secs(2),
         nesting: 3,
+        // What nobody answers is kept no longer; a clock on the wall counts it, and not tokio's.
+        approval_lifetime: Some(Duration::from_secs(10)),
         ..Limits::default()
     }
 }

@@ -124,8 +124,8 @@ impl World {
         self.state().calls.entry(key).or_default().made += 1;
     }
 
-    /// Notes that a call is left to wait for a person; one that a tool makes is not.
-    fn puts_off(&self, key: &Key) {
+    /// Notes that a call is left to wait; one that a tool makes is not.
+    pub(crate) fn puts_off(&self, key: &Key) {
         if let Some(call) = self.state().calls.get_mut(key).filter(|_| !is_nested(key)) {
             call.waits = true;
         }

@@ -3,7 +3,7 @@ use super::{Front, Said, Stop};
 use crate::admission::{Room, Turn};
 use crate::executor::approve::{self, Waits};
 use crate::executor::decide::{Authorized, Decided, decide};
-use crate::executor::frame::Frame;
+use crate::executor::frame::{Frame, LeftCall};
 use crate::executor::live::{Listing, Queued};
 use crate::executor::prepare::prepare;
 use crate::executor::record::Record;
@@ -144,7 +144,8 @@ impl<'a> Rest<'a> {
             },
             Halt::Held { behind, accesses } if self.frame.may_wait => {
                 let (call, repairs) = (self.record.call.clone(), std::mem::take(&mut self.repairs));
-                self.frame.leave(&call.id, &accesses);
+                let held_as = Some(call.name.clone());
+                self.frame.leave(LeftCall { id: call.id.clone(), touches: accesses, held_as });
                 self.record.wait();
                 return CallOutcome::Held(Box::new(HeldCall { call, repairs, behind }));
             }
@@ -167,7 +168,8 @@ impl<'a> Rest<'a> {
         }
         self.waited = None;
         if self.turn.is_ordered() {
-            self.frame.leave(&pending.call.id, &pending.accesses);
+            let (id, touches) = (pending.call.id.clone(), pending.accesses.clone());
+            self.frame.leave(LeftCall { id, touches, held_as: None });
         }
         self.record.wait();
         Ok(())

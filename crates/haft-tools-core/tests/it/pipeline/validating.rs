@@ -16,6 +16,10 @@ async fn what_is_not_json_is_answered_with_where_it_breaks() {
     check(edit(), json!("{'path': 'a'}"), expect![[r#"
         error: invalid input
         the arguments of `edit` are not valid JSON: key must be a string at line 1 column 2; send them again as one JSON object"#]]).await;
+    // Half of a character that takes two, which is no text in any encoding.
+    check(edit(), json!(r#"{"path": "\ud83d"}"#), expect![[r#"
+        error: invalid input
+        the arguments of `edit` are not valid JSON: unexpected end of hex escape at line 1 column 17; send them again as one JSON object"#]]).await;
 }
 
 #[tokio::test]

@@ -1,0 +1,77 @@
+//! What an executor outside this crate reads of the work it is given.
+
+use super::{Batch, Resumption};
+use crate::{Approval, Approver, CallContext, CallScope, PendingCall, Steering, ToolRegistry};
+use haft_core::Repair;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+impl Batch {
+    /// On whose behalf the calls are made: below the scope of the call that [makes them](Self::made_by), if one does.
+    ///
+    /// ```
+    /// use haft_tools_core::{Batch, CallScope};
+    ///
+    /// let batch = Batch::new(CallScope::new("run-1".parse()?).with_turn(2), Vec::new());
+    /// assert_eq!((batch.scope().run().as_str(), batch.scope().turn()), ("run-1", Some(2)));
+    /// # Ok::<(), haft_core::IdError>(())
+    /// ```
+    pub fn scope(&self) -> CallScope {
+        scope_below(self.scope.clone(), self.caller.as_ref())
+    }
+
+    /// Is cancelled when the calls are to stop: the batch's own token, or else that of the call that makes them.
+    pub fn cancellation(&self) -> Option<&CancellationToken> {
+        self.cancellation.as_ref().or_else(|| self.caller.as_ref().map(CallContext::calls_token))
+    }
+
+    /// Who steers the batch, if somebody does.
+    pub fn steering(&self) -> Option<&Arc<dyn Steering>> {
+        self.steering.as_ref()
+    }
+
+    /// Who is asked about the calls, if others than the executor's own approver are.
+    pub fn approver(&self) -> Option<&Arc<dyn Approver>> {
+        self.attended.as_ref()?.approver.as_ref()
+    }
+
+    /// Where the tools are found, if not in the executor's own registry.
+    pub fn registry(&self) -> Option<&ToolRegistry> {
+        self.registry.as_ref()
+    }
+
+    /// What was changed in the input of the call at this place, 0-based, before it was [held back](crate::HeldCall).
+    pub fn repairs(&self, place: usize) -> &[Repair] {
+        self.held.as_ref().and_then(|held| held.get(place)).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Resumption {
+    /// On whose behalf the call is made: below the scope of the call that [makes it](Self::made_by), if one does.
+    pub fn scope(&self) -> CallScope {
+        scope_below(self.scope.clone(), self.caller.as_ref())
+    }
+
+    /// The call that is gone on with.
+    pub fn pending(&self) -> &PendingCall {
+        &self.pending
+    }
+
+    /// What was answered.
+    pub fn approval(&self) -> &Approval {
+        &self.approval
+    }
+
+    /// Is cancelled when the call is to stop, as [`Batch::cancellation`] is.
+    pub fn cancellation(&self) -> Option<&CancellationToken> {
+        self.cancellation.as_ref().or_else(|| self.caller.as_ref().map(CallContext::calls_token))
+    }
+}
+
+/// Gives the scope of calls that another makes, in whatever way: below the ceilings that it is below.
+pub(super) fn scope_below(scope: CallScope, caller: Option<&CallContext>) -> CallScope {
+    match caller {
+        Some(caller) => scope.below(caller.scope()),
+        None => scope,
+    }
+}
