@@ -11,7 +11,9 @@ mod purses;
 mod run_handle;
 mod run_limits;
 mod settings;
+mod span;
 mod told;
+mod turning;
 
 pub use errors::{NotAtWork, ResumeError};
 pub use keeper::StateKeeper;

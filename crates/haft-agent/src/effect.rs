@@ -1,4 +1,4 @@
-use crate::{Spent, Told, When};
+use crate::{Spent, Told, TurnRecord, When};
 use haft_core::{EventKind, RunId, ToolCall, Usage};
 use haft_model::ModelTurn;
 use haft_tools_core::{CallOutcome, HeldCall};
@@ -27,6 +27,11 @@ pub enum RunEvent {
     Wasted {
         /// What it cost.
         usage: Usage,
+    },
+    /// The model was asked, whatever came of it: said before what came of it, and nothing follows from it alone.
+    TurnTaken {
+        /// When it was, and what it cost.
+        record: TurnRecord,
     },
     /// The model could not answer.
     ModelFailed {
@@ -126,6 +131,7 @@ impl RunEvent {
             Self::ModelAnswered { .. } => "model answered",
             Self::AnswerLost { .. } => "answer lost",
             Self::Wasted { .. } => "wasted",
+            Self::TurnTaken { .. } => "turn taken",
             Self::ModelFailed { .. } => "model failed",
             Self::TimedOut => "timed out",
             Self::BatchExecuted { .. } => "batch executed",

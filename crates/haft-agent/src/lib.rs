@@ -77,6 +77,7 @@ mod repeats;
 mod state;
 mod tools;
 mod transcript;
+mod turn_record;
 
 pub use agent::{Agent, News, NotAtWork, Purses, ResumeError, RunHandle, RunLimits, StateKeeper};
 pub use budget::{Account, Budget, Price, Prices, Purse, Reservation, Spent};
@@ -88,3 +89,4 @@ pub use queue::{Queued, When};
 pub use state::{RestoreError, RunHead, RunState, StepError};
 pub use tools::{Plan, PlanStep, StepStatus, ask_user, update_plan};
 pub use transcript::Transcript;
+pub use turn_record::TurnRecord;

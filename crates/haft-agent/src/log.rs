@@ -1,4 +1,4 @@
-use crate::Compacted;
+use crate::{Compacted, TurnRecord};
 use haft_core::Message;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -14,4 +14,6 @@ pub enum LogEntry {
     Message(Arc<Message>),
     /// From here on the model is told less of the messages before.
     Compacted(Arc<Compacted>),
+    /// A turn of the model: when it was taken, and what it cost.
+    Turn(Arc<TurnRecord>),
 }

@@ -11,7 +11,7 @@ pub use head::RunHead;
 pub(crate) use notices::STEERED;
 pub use stored::RestoreError;
 
-use crate::{Account, Effect, LogEntry, Phase, Queued, RunEnd, RunEvent, Spent, Transcript};
+use crate::{Account, Effect, LogEntry, Phase, Queued, RunEnd, RunEvent, Spent, Transcript, TurnRecord};
 use haft_core::{CallId, EventKind, Message, RunId, ToolReply, Usage};
 use haft_tools_core::{Approval, CallOutcome, PendingCall};
 use head::{Approved, Pause};
@@ -151,6 +151,13 @@ impl RunState {
         self.head.turns
     }
 
+    /// When the turns of the model were taken, and what each of them cost, oldest first; also those that came to nothing.
+    ///
+    /// Those of a run that was kept in version 1 or 2 are not among them.
+    pub fn turn_records(&self) -> impl Iterator<Item = &TurnRecord> {
+        self.telling.turn_records()
+    }
+
     /// What the turns have cost together.
     pub fn usage(&self) -> Usage {
         self.head.usage
@@ -215,6 +222,11 @@ impl RunState {
             (Phase::Thinking, RunEvent::AnswerLost { reason }) if pause != Pause::Held => {
                 let discarded = self.discarded(&reason, true);
                 Ok(discarded.into_iter().chain(self.persist_and_think()).collect())
+            }
+            (_, RunEvent::TurnTaken { record }) => {
+                self.telling.beside(&self.messages, LogEntry::Turn(Arc::new(record)));
+                self.head.entries += 1;
+                Ok(Vec::new())
             }
             (_, RunEvent::Wasted { usage }) => {
                 self.pay(&usage);

@@ -8,10 +8,16 @@ use std::sync::Arc;
 /// Which names a service takes, beyond the rule of [`ToolName`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NameRule {
-    #[cfg(any(feature = "anthropic", feature = "openai"))]
+    #[cfg_attr(
+        not(any(feature = "anthropic", feature = "openai")),
+        expect(dead_code, reason = "another service's")
+    )]
     Any,
     /// The first character is a letter or `_`: Gemini's rule.
-    #[cfg(any(feature = "genai", feature = "openai"))]
+    #[cfg_attr(
+        not(any(feature = "genai", feature = "openai")),
+        expect(dead_code, reason = "another service's")
+    )]
     LetterFirst,
 }
 
@@ -20,9 +26,7 @@ impl NameRule {
     pub(crate) fn written(self, name: &str) -> Cow<'_, str> {
         let is_valid = name.parse::<ToolName>().is_ok();
         let fits = match self {
-            #[cfg(any(feature = "anthropic", feature = "openai"))]
             Self::Any => true,
-            #[cfg(any(feature = "genai", feature = "openai"))]
             Self::LetterFirst => name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'),
         };
         match (is_valid, fits) {

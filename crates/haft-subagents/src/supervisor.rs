@@ -31,6 +31,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 /// Starts the runs that other runs ask for, and is the only one who does: so no run starts more of them, deeper, or at more
 /// cost than it may, whichever way it asks.
@@ -186,7 +187,9 @@ impl Supervisor {
         let run = order.record.run.clone();
         order.drive = house.live.try_enter(&run, &order.token);
         let (tell, told) = oneshot::channel();
-        let task = self.task(async move { _ = tell.send(house.drive(order).await) });
+        // Only a run that is waited for is within the span of its call, which would not end before a run in the background.
+        let work = async move { _ = tell.send(house.drive(order).await) };
+        let task = self.task(work.in_current_span());
         Attended { house: Arc::clone(&self.0.house), run, task, call, told }
     }
 

@@ -1,6 +1,9 @@
-//! Makes tools of an OpenAPI document, and calls them on a petstore of this machine behind a policy.
+//! Turn an OpenAPI document into tools
 //!
-//! `cargo run -p openapi-petstore`
+//! Each operation becomes a tool with a schema of its own, and the document says no more than that: which server is asked, whose key is
+//! shown, and what may be called is said by the host. Here the petstore is a server of this machine. With `serve 127.0.0.1:4010` the
+//! program only is the petstore, for the `haft` command to call.
+
 #![expect(clippy::print_stdout, reason = "an example that speaks on the terminal")]
 
 mod store;
@@ -22,13 +25,22 @@ const OPENAPI: Scheme = Scheme::new("openapi");
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    print!("{}", visit().await?);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => print!("{}", visit().await?),
+        ["serve", address] => {
+            let store = Store::open(address).await?;
+            println!("The petstore is open at http://{}/v1", store.address);
+            std::future::pending::<()>().await;
+        }
+        _ => return Err("it takes nothing, or `serve ADDRESS`".into()),
+    }
     Ok(())
 }
 
 /// Opens a petstore, calls its operations, and tells what came of it.
 async fn visit() -> Result<String, Box<dyn Error>> {
-    let store = Store::open().await?;
+    let store = Store::open("127.0.0.1:0").await?;
     let server = format!("http://{}/v1", store.address);
 
     // The document says neither where the store is nor who asks. The host says both, and that it is on this machine.

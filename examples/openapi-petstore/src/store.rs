@@ -13,8 +13,8 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    pub(crate) async fn open() -> std::io::Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
+    pub(crate) async fn open(address: &str) -> std::io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
         let mut serving = JoinSet::new();
         serving.spawn(async move {

@@ -7,6 +7,7 @@ use haft_tools_core::{
     Approval, Batch, CallOutcome, CallScope, HeldCall, PendingCall, PendingId, ResumeRefused, Resumption,
     now_ms,
 };
+use tracing::Instrument as _;
 
 impl Agent {
     /// Goes on with a call that waited, and with its run.
@@ -79,7 +80,8 @@ impl Run<'_> {
         if let Some(registry) = &self.offered().registry {
             resumption = resumption.with_registry(registry.clone());
         }
-        let resumed = in_time(self.time_left(), &token, self.agent.executor.resume(resumption));
+        let resumed = self.agent.executor.resume(resumption).instrument(self.span.clone());
+        let resumed = in_time(self.time_left(), &token, resumed);
         self.attend(resumed).await
     }
 

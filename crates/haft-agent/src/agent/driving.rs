@@ -3,11 +3,12 @@
 use super::controls::{Controls, Driven};
 use super::errors::with_causes;
 use super::offer::Offered;
+use super::span;
 use super::{Agent, RunHandle, RunLimits};
 use crate::budget::Collected;
 use crate::state::STEERED;
 use crate::{Effect, Phase, Purse, RunEnd, RunEvent, RunState, Spent, StepError, When};
-use haft_core::{BudgetKind, ToolCall};
+use haft_core::{BudgetKind, ToolCall, Usage};
 use haft_tools_core::{Batch, CallOutcome, CallScope, PendingCall, Steer};
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, Span};
 
 /// Is a run while it is driven.
 pub(super) struct Run<'a> {
@@ -43,6 +45,10 @@ pub(super) struct Run<'a> {
     left: Vec<PendingCall>,
     /// Why the run cannot go on.
     pub(super) fault: Option<String>,
+    /// Covers what is done for the run until it ends or waits.
+    pub(super) span: Span,
+    /// What the run had used when this began.
+    used_before: Usage,
 }
 
 impl Agent {
@@ -83,6 +89,8 @@ impl<'a> Run<'a> {
     pub(super) fn begin(agent: &'a Agent, scope: &CallScope, state: RunState) -> Self {
         let purse = agent.purses.of(scope.run(), &state);
         let handle = RunHandle::new(scope.run().clone(), agent.at_work.clone());
+        let span = span::of_run(scope, &agent.model.capabilities().name);
+        let used_before = state.usage();
         let mut run = Self {
             agent,
             scope: scope.clone().with_extension(purse.clone()).with_extension(handle),
@@ -99,6 +107,8 @@ impl<'a> Run<'a> {
             pause: None,
             left: Vec::new(),
             fault: None,
+            span,
+            used_before,
         };
         // What is set aside may be otherwise than when the run was stored.
         run.meter(Spent::default());
@@ -149,6 +159,12 @@ impl<'a> Run<'a> {
     }
 
     pub(super) async fn drive(&mut self, effects: Vec<Effect>) {
+        let span = self.span.clone();
+        self.drive_on(effects).instrument(span).await;
+        span::left(&self.span, &self.state, &self.used_before);
+    }
+
+    async fn drive_on(&mut self, effects: Vec<Effect>) {
         self.work_off(effects).await;
         // That it was stopped is kept now.
         if matches!(self.state.end(), Some(RunEnd::Cancelled)) && !self.left.is_empty() {

@@ -3,16 +3,19 @@
 use super::Agent;
 use super::driving::Run;
 use super::errors::with_causes;
+use super::span;
 use super::told::Told;
 use crate::compaction::BYTES_A_TOKEN;
-use crate::{RunEvent, Spent};
+use crate::{RunEvent, Spent, TurnRecord};
 use haft_core::Usage;
 use haft_model::{Delta, ModelError, ModelRequest, ModelTurn, assemble};
+use haft_tools_core::now_ms;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::future::FutureExt as _;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 /// How long the turn may take at least in which the model closes a run whose time is over.
 const CLOSING_TIME: Duration = Duration::from_mins(1);
@@ -45,7 +48,7 @@ impl Run<'_> {
         if token.is_cancelled() {
             return RunEvent::Cancelled;
         }
-        let name = &self.agent.model.capabilities().name;
+        let name = &*self.agent.model.capabilities().name;
         if self.state.account().budget.cost_nanos.is_some() && self.agent.prices.get(name).is_none() {
             let reason = format!(
                 "the run has a budget of money, and there is no price for the model `{name}`; give one, or no such budget"
@@ -84,8 +87,23 @@ impl Run<'_> {
             told.finish();
             answer
         };
-        let answer = self.attend(answer).await;
-        self.pay(&heard);
+        let turn = self.state.turns().saturating_add(1);
+        let span = span::of_turn(name, turn);
+        let (at_ms, began) = (now_ms(), Instant::now());
+        let answer = self.attend(answer.instrument(span.clone())).await;
+        let error = match &answer {
+            Ok(Some(Ok(_))) => None,
+            Ok(Some(Err(error))) => Some(span::error_type(error)),
+            Ok(None) => Some("cancelled"),
+            Err(_) => Some("timed_out"),
+        };
+        span::answered(&span, &heard.usage, error);
+        drop(span);
+        let took_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let cost_nanos = self.pay(&heard);
+        let record = TurnRecord::new(turn, name, at_ms).took_us(took_us).cost(heard.usage, cost_nanos);
+        let record = error.into_iter().fold(record, TurnRecord::error);
+        self.advance(RunEvent::TurnTaken { record });
         if let Ok(Some(Ok(turn))) = answer {
             self.retries = 0;
             return RunEvent::ModelAnswered { turn };
@@ -101,8 +119,8 @@ impl Run<'_> {
     }
 
     /// Takes note of what a turn took beside the tokens that the model says; where it says nothing, and a budget counts on
-    /// it, of an estimate.
-    fn pay(&mut self, heard: &Heard) {
+    /// it, of an estimate. Gives what it cost in money.
+    fn pay(&mut self, heard: &Heard) -> u64 {
         let (usage, tokens) = match heard.asked.filter(|_| heard.has_begun && heard.usage.total() == 0) {
             Some(input) => {
                 let output = heard.bytes.div_ceil(BYTES_A_TOKEN);
@@ -113,6 +131,7 @@ impl Run<'_> {
         let price = self.agent.prices.get(&self.agent.model.capabilities().name);
         let cost_nanos = price.map_or(0, |price| price.of(&usage));
         self.meter(Spent { tokens, cost_nanos, ..Spent::default() });
+        cost_nanos
     }
 
     /// What the request takes up, in estimated tokens, if there is a budget that needs to know.

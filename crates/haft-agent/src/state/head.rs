@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The version of the serialised form.
 ///
-/// 1 had no log, no budget, no queue and no pause; its transcript was written whole each time.
-pub(super) const VERSION: u32 = 2;
+/// 1 had no log, no budget, no queue and no pause; its transcript was written whole each time. 2 had no turns in its log.
+pub(super) const VERSION: u32 = 3;
 
 /// Holds all of a run but its log: where it stands, and what it has cost.
 ///

@@ -69,6 +69,7 @@ impl RunState {
                 LogEntry::Compacted(compacted) => {
                     state.telling.compact(&state.messages, compacted).map_err(serde_json::Error::custom)?;
                 }
+                LogEntry::Turn(record) => state.telling.beside(&state.messages, LogEntry::Turn(record)),
             }
         }
         state.head = head;
@@ -90,12 +91,12 @@ fn migrated(mut head: Value, mut log: Vec<Value>) -> Result<(Value, Vec<Value>),
         let messages = entries(head["messages"].take())?;
         log = messages.into_iter().map(|message| json!({ "message": message })).collect();
         head["entries"] = json!(log.len());
-        head["version"] = json!(VERSION);
-    } else if found != u64::from(VERSION) {
+    } else if found > u64::from(VERSION) || found == 0 {
         return Err(RestoreError::Version { found });
     } else if let Some(whole) = head.get_mut("log") {
         log = entries(whole.take())?;
     }
+    head["version"] = json!(VERSION);
     Ok((head, log))
 }
 

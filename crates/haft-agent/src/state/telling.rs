@@ -2,7 +2,7 @@
 
 use super::{RunState, StepError};
 use crate::compaction::{Instead, estimate, mismatch, told};
-use crate::{Compacted, Effect, LogEntry, Told};
+use crate::{Compacted, Effect, LogEntry, Told, TurnRecord};
 use haft_core::{EventKind, Message};
 use haft_tools_core::CallScope;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// Holds what compactions have changed in what the model is told; nothing as long as there was none.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Telling {
-    /// Each compaction, with how many messages there were before it.
-    compactions: Vec<(usize, Arc<Compacted>)>,
+    /// What the log has beside messages, each with its place in the log.
+    beside: Arc<Vec<(usize, LogEntry)>>,
     pub(super) instead: Instead,
     /// The transcript as it is told, if it is told otherwise than it is.
     view: Option<Vec<Arc<Message>>>,
@@ -33,18 +33,29 @@ impl Telling {
         messages: &'a [Arc<Message>],
         entry: usize,
     ) -> impl Iterator<Item = LogEntry> + 'a {
-        // A compaction stands behind the messages that were there, and so does each compaction after it.
-        let before =
-            self.compactions.iter().enumerate().take_while(|(place, (at, _))| at + place < entry).count();
-        let first = entry - before.min(entry);
-        let mut compactions = self.compactions[before..].iter().peekable();
-        let mut messages = messages.iter().enumerate().skip(first).peekable();
-        std::iter::from_fn(move || {
-            let next = messages.peek().map(|(place, _)| *place);
-            if let Some((_, compacted)) = compactions.next_if(|(at, _)| next.is_none_or(|next| *at <= next)) {
-                return Some(LogEntry::Compacted(Arc::clone(compacted)));
+        let before = self.beside.partition_point(|(place, _)| *place < entry);
+        let mut beside = self.beside[before..].iter();
+        let mut messages = messages[messages.len().min(entry - before)..].iter();
+        let mut next = beside.next();
+        (entry..).map_while(move |place| match next {
+            Some((at, entry)) if *at == place => {
+                next = beside.next();
+                Some(entry.clone())
             }
-            messages.next().map(|(_, message)| LogEntry::Message(Arc::clone(message)))
+            _ => messages.next().map(|message| LogEntry::Message(Arc::clone(message))),
+        })
+    }
+
+    /// Adds what is no message to the log.
+    pub(super) fn beside(&mut self, messages: &[Arc<Message>], entry: LogEntry) {
+        let place = messages.len() + self.beside.len();
+        Arc::make_mut(&mut self.beside).push((place, entry));
+    }
+
+    pub(super) fn turn_records(&self) -> impl Iterator<Item = &TurnRecord> {
+        self.beside.iter().filter_map(|(_, entry)| match entry {
+            LogEntry::Turn(record) => Some(&**record),
+            _ => None,
         })
     }
 
@@ -72,7 +83,7 @@ impl Telling {
         }
         self.instead = instead;
         self.view = Some(view);
-        self.compactions.push((messages.len(), compacted));
+        self.beside(messages, LogEntry::Compacted(compacted));
         Ok(())
     }
 }

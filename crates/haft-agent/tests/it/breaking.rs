@@ -5,11 +5,12 @@ use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use futures_util::stream::{self, StreamExt as _};
 use haft_agent::{
-    Agent, Budget, CompactError, Compaction, Context, Price, Prices, RunEnd, RunState, StateKeeper, Told,
+    Agent, Budget, CompactError, Compaction, Context, LogEntry, Price, Prices, RunEnd, RunState, StateKeeper,
+    Told, TurnRecord,
 };
 use haft_core::{Event, EventKind, StopReason, Usage};
 use haft_model::{Delta, DeltaStream, Model, ModelCapabilities, ModelError, ModelRequest};
-use haft_tools_core::{CallScope, Events, LocalExecutor, Observer, ToolRegistry};
+use haft_tools_core::{CallScope, Events, LocalExecutor, Observer, ToolRegistry, now_ms};
 use std::collections::VecDeque;
 use std::error::Error;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -196,6 +197,71 @@ async fn an_answer_that_is_not_waited_for_is_paid_for() {
     assert_eq!((state.end(), state.spent().tokens), (Some(&RunEnd::Cancelled), 10));
 }
 
+/// What a run keeps of the turns of its model but when they were, which is no time that a test knows.
+fn turns(state: &RunState) -> String {
+    let turn = |record: &TurnRecord| {
+        let TurnRecord { turn, model, took_us, usage, cost_nanos, error, .. } = record;
+        let error = error.as_deref().unwrap_or("taken");
+        format!(
+            "{turn} of {model}: {error} after {took_us} us, {} tokens, {cost_nanos} nanos\n",
+            usage.total()
+        )
+    };
+    state.turn_records().map(turn).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_time_that_a_model_was_asked_is_kept_with_what_it_cost() {
+    let began = now_ms();
+    let priced = |agent: Agent| agent.prices(Prices::new().with("breaks", Price::new(1.0, 1.0)));
+    let (_, state) = run(&[Ends::Broken, Ends::Limited(20), Ends::Whole], true, priced).await;
+    expect![[r"
+        1 of breaks: truncated after 0 us, 10 tokens, 10000 nanos
+        1 of breaks: rate_limited after 0 us, 10 tokens, 10000 nanos
+        1 of breaks: taken after 0 us, 10 tokens, 10000 nanos
+    "]]
+    .assert_eq(&turns(&state));
+    // Each record stands in the log before what came of the turn, and the times are of the clock that the journal has.
+    let kinds: Vec<&str> = state
+        .log_from(0)
+        .map(|entry| match entry {
+            LogEntry::Turn(_) => "turn",
+            _ => "message",
+        })
+        .collect();
+    assert_eq!(kinds, ["message", "turn", "turn", "turn", "message"]);
+    let times: Vec<u64> = state.turn_records().map(|record| record.at_ms).collect();
+    assert!(times.is_sorted() && times[0] >= began && times[2] <= now_ms(), "{began} {times:?}");
+
+    let limited = |agent: Agent| agent.budget(Budget::default().wall_time(Duration::from_secs(30)));
+    let (_, state) = run(&[Ends::Hangs, Ends::Whole], true, limited).await;
+    expect![[r"
+        1 of breaks: timed_out after 30000000 us, 10 tokens, 0 nanos
+        1 of breaks: taken after 0 us, 10 tokens, 0 nanos
+    "]]
+    .assert_eq(&turns(&state));
+    let (_, state) = run(&[Ends::Refused], true, |agent| agent).await;
+    expect![[r"
+        1 of breaks: unavailable after 0 us, 0 tokens, 0 nanos
+    "]]
+    .assert_eq(&turns(&state));
+    let token = CancellationToken::new();
+    let cancels = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        token.cancel();
+    };
+    let cancelled = run(&[Ends::Hangs], true, |agent| agent.cancelled_by(token.clone()));
+    let ((_, state), ()) = tokio::join!(cancelled, cancels);
+    expect![[r"
+        1 of breaks: cancelled after 1000000 us, 10 tokens, 0 nanos
+    "]]
+    .assert_eq(&turns(&state));
+    // A model that was not asked has taken no turn.
+    let unpriced = |agent: Agent| agent.budget(Budget::default().cost(1.0));
+    let (_, state) = run(&[], true, unpriced).await;
+    assert_eq!((state.end().is_some(), turns(&state)), (true, String::new()));
+}
+
 #[tokio::test(start_paused = true)]
 async fn where_a_model_does_not_say_what_it_costs_budgets_count_an_estimate() {
     // The text has 11 bytes, which are 3 tokens, and the prompt takes up 5.
@@ -259,4 +325,14 @@ async fn what_stands_around_the_messages_counts_also_after_answers_that_broke_of
     let state = agent.prompt(scope(), broken, "again").await.unwrap();
     assert_eq!(state.end(), Some(&RunEnd::Completed));
     assert_eq!(asked.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_breaks_off_is_asked_for_again_within_a_turn_that_an_engine_takes() {
+    let executor = LocalExecutor::builder(ToolRegistry::new()).build();
+    let agent = Agent::new(Breaks::new(&[Ends::Broken, Ends::Whole], true), executor);
+    let prompted = [haft_agent::RunEvent::Prompted { text: "Go.".to_owned() }];
+    let state =
+        agent.take_turn(&scope(), agent.new_state(), prompted, &CancellationToken::new()).await.unwrap();
+    assert_eq!((state.end(), state.turns(), state.usage().total()), (Some(&RunEnd::Completed), 1, 20));
 }

@@ -23,3 +23,4 @@ mod properties;
 mod steering;
 mod stored;
 mod telling;
+mod turning;

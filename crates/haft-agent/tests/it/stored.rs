@@ -1,8 +1,8 @@
 use crate::driver::{scope, transcript};
 use crate::fixture::{call, executed, name, prompted, turn};
 use expect_test::expect;
-use haft_agent::{Agent, LogEntry, RestoreError, RunState};
-use haft_core::StopReason;
+use haft_agent::{Agent, LogEntry, RestoreError, RunEvent, RunState, TurnRecord};
+use haft_core::{StopReason, Usage};
 use haft_model::{ScriptedModel, Session};
 use haft_tools_core::{LocalExecutor, ToolRegistry};
 use serde_json::{Value, json, to_value};
@@ -62,12 +62,62 @@ async fn a_run_of_version_1_is_driven_to_its_end() {
         Some(Completed)"]].assert_eq(&transcript(&agent.go_on(scope(), state).await));
 }
 
+/// A run as version 2 wrote it: its head and its log.
+fn version_2() -> (Value, Vec<Value>) {
+    let none = json!({ "turns": 0, "calls": 0, "tokens": 0, "wall_ms": 0, "cost_nanos": 0 });
+    let head = json!({
+        "version": 2, "entries": 3, "phase": { "phase": "acting", "calls": [call("c1")] }, "turns": 1,
+        "usage": { "input": 10, "output": 2 }, "context": 12,
+        "account": { "budget": { "turns": 5 }, "spent": none, "reserved": none },
+    });
+    let [first, second] = [messages()[0].clone(), messages()[1].clone()];
+    let cut =
+        json!({ "message": 0, "instead": { "role": "user", "content": [{ "type": "text", "text": "g" }] } });
+    let log = vec![
+        json!({ "message": first }),
+        json!({ "compacted": { "told": [cut] } }),
+        json!({ "message": second }),
+    ];
+    (head, log)
+}
+
+#[test]
+fn a_run_of_version_2_goes_on_and_has_no_turns_in_its_log() {
+    let (head, log) = version_2();
+    let mut whole = head.clone();
+    whole["log"] = json!(log);
+    let mut state = RunState::restore(head.clone(), log.clone()).unwrap();
+    assert_eq!(state, serde_json::from_value(whole).unwrap());
+    assert_eq!((state.turns(), state.turn_records().count(), state.told().len()), (1, 0, 2));
+    assert_eq!(state.log_from(0).map(|entry| to_value(entry).unwrap()).collect::<Vec<_>>(), log);
+    state.step(executed(&["c1"])).unwrap();
+    assert_eq!(state.outstanding().iter().map(name).collect::<Vec<_>>(), ["call the model"]);
+
+    // What is kept of it from then on is of the version that knows turns: nothing before it is written anew.
+    state.step(RunEvent::TurnTaken { record: TurnRecord::new(2, "test", 1_000) }).unwrap();
+    let log: Vec<Value> =
+        log.into_iter().chain(state.log_from(3).map(|entry| to_value(entry).unwrap())).collect();
+    let head = to_value(state.head()).unwrap();
+    assert_eq!((&head["version"], &head["entries"]), (&json!(3), &json!(5)));
+    assert_eq!(RunState::restore(head, log).unwrap(), state);
+}
+
+#[test]
+fn what_is_said_of_a_turn_is_written_in_a_form_that_stays() {
+    let whole = TurnRecord::new(1, "test", 1_700_000_000_000).took_us(2_500_000);
+    let usage = Usage { input: 10, output: 2, ..Usage::default() };
+    let [plain, whole] = [whole.clone(), whole.cost(usage, 7).error("truncated")]
+        .map(|record| serde_json::to_string(&LogEntry::Turn(record.into())).unwrap());
+    expect![[r#"{"turn":{"turn":1,"model":"test","at_ms":1700000000000,"took_us":2500000,"usage":{"input":0,"output":0}}}"#]].assert_eq(&plain);
+    expect![[r#"{"turn":{"turn":1,"model":"test","at_ms":1700000000000,"took_us":2500000,"usage":{"input":10,"output":2},"cost_nanos":7,"error":"truncated"}}"#]].assert_eq(&whole);
+}
+
 #[test]
 fn a_run_is_written_in_a_form_that_stays() {
     let mut state = RunState::new();
     state.step(prompted()).unwrap();
-    expect![[r#"{"version":2,"entries":1,"phase":{"phase":"thinking"},"turns":0,"usage":{"input":0,"output":0},"account":{"budget":{},"spent":{"turns":0,"calls":0,"tokens":0,"wall_ms":0,"cost_nanos":0},"reserved":{"turns":0,"calls":0,"tokens":0,"wall_ms":0,"cost_nanos":0}},"context":5,"log":[{"message":{"role":"user","content":[{"type":"text","text":"go"}]}}]}"#]].assert_eq(&serde_json::to_string(&state).unwrap());
-    expect![[r#"{"version":2,"entries":1,"phase":{"phase":"thinking"},"turns":0,"usage":{"input":0,"output":0},"account":{"budget":{},"spent":{"turns":0,"calls":0,"tokens":0,"wall_ms":0,"cost_nanos":0},"reserved":{"turns":0,"calls":0,"tokens":0,"wall_ms":0,"cost_nanos":0}},"context":5}"#]].assert_eq(&serde_json::to_string(state.head()).unwrap());
+    expect![[r#"{"version":3,"entries":1,"phase":{"phase":"thinking"},"turns":0,"usage":{"input":0,"output":0},"account":{"budget":{},"spent":{"turns":0,"calls":0,"tokens":0,"wall_ms":0,"cost_nanos":0},"reserved":{"turns":0,"calls":0,"tokens":0,"wall_ms":0,"cost_nanos":0}},"context":5,"log":[{"message":{"role":"user","content":[{"type":"text","text":"go"}]}}]}"#]].assert_eq(&serde_json::to_string(&state).unwrap());
+    expect![[r#"{"version":3,"entries":1,"phase":{"phase":"thinking"},"turns":0,"usage":{"input":0,"output":0},"account":{"budget":{},"spent":{"turns":0,"calls":0,"tokens":0,"wall_ms":0,"cost_nanos":0},"reserved":{"turns":0,"calls":0,"tokens":0,"wall_ms":0,"cost_nanos":0}},"context":5}"#]].assert_eq(&serde_json::to_string(state.head()).unwrap());
 }
 
 #[test]
@@ -102,6 +152,8 @@ fn what_is_no_run_is_refused_with_the_reason() {
         refused(json!({ "version": "2" })),
         refused(json!({ "version": 2 })),
         refused(other.take()),
+        refused(json!({ "version": 0, "log": [] })),
+        refused(json!({ "version": 4, "log": "elsewhere" })),
         refused(json!({ "version": 3, "log": "elsewhere" })),
         refused(json!({ "version": 2, "log": "elsewhere" })),
         refused(json!({ "version": 1, "phase": { "phase": "thinking" } })),
@@ -112,7 +164,9 @@ fn what_is_no_run_is_refused_with_the_reason() {
         a run says in which version it was stored
         missing field `entries`
         unknown variant `dreaming`, expected one of `new`, `thinking`, `acting`, `waiting`, `ended`
-        this run was stored in version 3 of the run state; this program reads versions 1 to 2: use a newer one
+        this run was stored in version 0 of the run state; this program reads versions 1 to 3: use a newer one
+        this run was stored in version 4 of the run state; this program reads versions 1 to 3: use a newer one
+        the messages of a run are a list
         the messages of a run are a list
         the messages of a run are a list"]]
     .assert_eq(&said.join("\n"));

@@ -1,6 +1,6 @@
 use crate::fixture::{prompted, turn};
 use expect_test::expect;
-use haft_agent::{LogEntry, RunEvent, RunState, StepError, Told};
+use haft_agent::{LogEntry, RunEvent, RunState, StepError, Told, TurnRecord};
 use haft_core::{Message, ReplyStatus, StopReason, ToolOutput, ToolReply};
 use haft_tools_core::CallOutcome;
 use std::sync::Arc;
@@ -53,13 +53,18 @@ fn what_the_model_is_told_changes_and_the_transcript_does_not() {
 }
 
 #[test]
-fn what_was_compacted_is_kept_with_the_log() {
+fn what_was_compacted_and_when_turns_were_taken_is_kept_with_the_log() {
     let mut state = state();
     let mut log: Vec<LogEntry> = state.log_from(0).collect();
+    let record = |number: u32| TurnRecord::new(number, "test", 1_000).took_us(u64::from(number));
+    let taken = |number: u32| RunEvent::TurnTaken { record: record(number) };
     for event in [
+        taken(1),
         RunEvent::Compacted { told: vec![short("c1")] },
         RunEvent::Compacted { told: vec![short("c2")] },
+        taken(2),
         turn("done", &[], StopReason::EndTurn),
+        taken(3),
     ] {
         state.step(event).unwrap();
         let new: Vec<LogEntry> = state.log_from(log.len()).collect();
@@ -73,6 +78,8 @@ fn what_was_compacted_is_kept_with_the_log() {
     let stored: RunState = serde_json::from_value(serde_json::to_value(&state).unwrap()).unwrap();
     assert_eq!(stored, state);
     assert_eq!(stored.told(), state.told());
+    assert_eq!(stored.turn_records().cloned().collect::<Vec<_>>(), [1, 2, 3].map(record));
+    assert_eq!(state.log_from(log.len() + 1).count(), 0);
 }
 
 #[test]

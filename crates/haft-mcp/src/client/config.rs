@@ -3,6 +3,7 @@ mod entry;
 mod expansion;
 mod problem;
 mod quantity;
+mod schema;
 mod server_name;
 mod servers_file;
 

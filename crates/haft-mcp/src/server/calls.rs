@@ -5,6 +5,7 @@ mod answers;
 mod approval_form;
 mod approver;
 mod begun;
+mod elsewhere;
 #[cfg(test)]
 pub(super) mod fixture;
 mod parked;
@@ -36,6 +37,7 @@ use super::toolbox::{Bench, CallingClient};
 use approver::{ClientApprover, Given};
 use async_trait::async_trait;
 use begun::Begun;
+use elsewhere::{Attending, GoOn};
 use haft_core::{CallId, ErrorKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use haft_tools_core::{Approver, Batch, CallOutcome, Observer, PendingCall};
 use parked::Parked;
@@ -133,9 +135,15 @@ impl ServedCalls {
     ///
     /// Whether it may run is asked when the executor has left it to wait: a call that waits within the executor would hold
     /// back those of others that conflict with it, for as long as a person thinks.
-    async fn call_in_session(&self, bench: &Bench, call: Call, line: Arc<dyn Line>) -> Served {
+    async fn call_in_session(
+        &self,
+        bench: &Bench,
+        call: Call,
+        given: Option<Given>,
+        line: Arc<dyn Line>,
+    ) -> Served {
         let relay = Relay::new(line, Answers::new());
-        let running = start(bench, call.clone(), relay, None);
+        let running = start(bench, call.clone(), relay, given);
         to_the_end(bench, call, running).await
     }
 
@@ -146,7 +154,7 @@ impl ServedCalls {
         request: Request,
         line: Arc<dyn Line>,
     ) -> Result<Served, Fault> {
-        let Request { served, sent, call, state, answers } = request;
+        let Request { served, sent, call, state, answers, given: elsewhere } = request;
         let principal = line.caller().principal.clone();
         let binding = Binding {
             principal: &principal,
@@ -176,7 +184,7 @@ impl ServedCalls {
             let answer = opened.approval_answer.take();
             let approval = answer.and_then(|raw| approval_form::read(&raw, has_session));
             let asked = opened.approval.take();
-            let answered = asked.map(|(id, digest)| Given { id, digest, approval });
+            let answered = asked.map(|(id, digest)| Given { id, digest, approval }).or(elsewhere);
             start(bench, call, Relay::new(Arc::clone(&line), given), answered)
         };
         Ok(self.go_on(running, again, &opened, &binding, line).await)
@@ -270,6 +278,7 @@ struct Again {
 }
 
 /// Is what a round of a call brings.
+#[derive(Clone)]
 struct Request {
     /// The name and the input as they were sent.
     served: String,
@@ -277,6 +286,8 @@ struct Request {
     call: Call,
     state: Option<String>,
     answers: Answers,
+    /// What somebody else than the client has answered while the request was open.
+    given: Option<Given>,
 }
 
 #[async_trait]
@@ -297,18 +308,32 @@ impl Calls for ServedCalls {
             Err(reply) => return Ok(Served::Reply(reply)),
         };
         let call = Call { id, tool, input, is_watched };
-        if !in_rounds {
-            return Ok(self.call_in_session(bench, call, line).await);
+        let mut request = Request { served, sent, call, state, answers, given: None };
+        let mut attending = Attending::default();
+        loop {
+            // A round goes on where the one before it was, which the same request does once.
+            let may_repeat = bench.attended.is_some() && request.state.is_none();
+            let again = may_repeat.then(|| Request { answers: Answers::new(), ..request.clone() });
+            let served = if in_rounds {
+                self.call_in_rounds(bench, request, Arc::clone(&line)).await?
+            } else {
+                self.call_in_session(bench, request.call, request.given, Arc::clone(&line)).await
+            };
+            let Served::Waits(pending) = served else { return Ok(served) };
+            let Some(again) = again else { return Ok(Served::Waits(pending)) };
+            let Some(GoOn { given }) = attending.wait(bench, &pending, line.cancellation()).await else {
+                return Ok(Served::Waits(pending));
+            };
+            request = Request { given, ..again };
         }
-        self.call_in_rounds(bench, Request { served, sent, call, state, answers }, line).await
     }
 }
 
 /// Begins to execute a call.
 fn start(bench: &Bench, call: Call, relay: Arc<Relay>, given: Option<Given>) -> Running {
     let Call { id, tool, input, is_watched } = call;
-    let approver =
-        Arc::new(ClientApprover::new(id.clone(), Arc::clone(&relay), Arc::clone(&bench.pending), given));
+    let approver = ClientApprover::new(id.clone(), Arc::clone(&relay), Arc::clone(&bench.pending), given);
+    let approver = Arc::new(if bench.attended.is_some() { approver.attended() } else { approver });
     let scope = bench.scope.clone().with_extension(CallingClient(Arc::clone(&relay) as Arc<dyn Line>));
     let call = ToolCall::new(id.clone(), tool, input);
     let tools = (bench.tools)();
@@ -348,7 +373,10 @@ async fn to_the_end(bench: &Bench, call: Call, running: Running) -> Served {
         let Some(CallOutcome::Pending(pending)) = outcome else { return served(&relay, outcome) };
         let approval = tokio::select! {
             biased;
-            () = relay.cancellation().cancelled() => return cancelled(&call.tool),
+            () = relay.cancellation().cancelled() => {
+                approver.withdraw(&pending).await;
+                return cancelled(&call.tool);
+            }
             approval = approver.ask_at_once(&pending, asked) => approval,
         };
         let PendingCall { id, digest, .. } = *pending;

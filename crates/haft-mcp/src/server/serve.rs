@@ -107,12 +107,14 @@ impl McpServe {
         self.shared.calls.stop().await;
     }
 
-    /// Serves one client over lines of JSON, which it reads and writes as over standard streams; it is the process's owner.
+    /// Serves one client over any two streams, in lines of JSON as over standard streams; it is the process's owner.
+    ///
+    /// For a client in the same process, such as the two ends of a `tokio::io::duplex`, and for ways that are not listed here.
     ///
     /// # Cancel safety
     ///
     /// As for [`McpServe::serve_stdio`].
-    pub(crate) async fn serve_over<R, W>(&self, read: R, write: W, stop: CancellationToken) -> Ended
+    pub async fn serve_over<R, W>(&self, read: R, write: W, stop: CancellationToken) -> Ended
     where
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,

@@ -8,6 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// Gives callers what their calls are made with. `ServedToolbox` is the one of a `Catalog` and one executor for all.
@@ -49,6 +50,9 @@ pub struct Bench {
     pub pending: Arc<dyn PendingStore>,
     /// What clients are told of the policy, as the server's instructions.
     pub instructions: Option<String>,
+    /// For how long a call stays open that waits for an answer which somebody else keeps in `pending`, as on a page of the
+    /// host; by default the client is told at once that its call waits.
+    pub attended: Option<Duration>,
 }
 
 impl Bench {
@@ -59,7 +63,17 @@ impl Bench {
         scope: CallScope,
         pending: Arc<dyn PendingStore>,
     ) -> Self {
-        Self { tools: Box::new(tools), executor, scope, outputs: None, pending, instructions: None }
+        let tools = Box::new(tools);
+        Self { tools, executor, scope, outputs: None, pending, instructions: None, attended: None }
+    }
+
+    /// Says that others than the client answer what waits, too, and for how long a call stays open for that.
+    ///
+    /// Such a call goes on when an answer is kept in `pending`, as if the client had repeated it. A client that can show a form
+    /// is asked by it at the same time, and whoever answers first has answered.
+    pub fn attended(mut self, stays_open: Duration) -> Self {
+        self.attended = Some(stays_open);
+        self
     }
 
     /// Lets callers read what was cut of their outputs: the executor's own store.

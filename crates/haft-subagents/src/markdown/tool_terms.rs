@@ -23,7 +23,7 @@ const fn foreign(
 pub(super) const FOREIGN: &[Foreign] = &[
     foreign("Agent", &["delegate"], &["delegate"]),
     foreign("AskUserQuestion", &["ask_user"], &["ask_user"]),
-    foreign("Bash", &["bash"], &["bash"]),
+    foreign("Bash", &["bash"], &["bash", "run_program"]),
     foreign("BashOutput", &[], &[]),
     foreign("Edit", &["edit_file"], &["edit_file", "apply_patch"]),
     foreign("EnterPlanMode", &[], &[]),

@@ -4,6 +4,10 @@ mod login;
 mod reach;
 mod values;
 
+pub(super) use bounds::LIMITS;
+pub(super) use fields::{DESCRIBING, FIELDS};
+pub(super) use login::FIELDS as LOGIN_FIELDS;
+
 use super::document::{Node, NodeValue};
 use super::expansion::{ExpansionError, expand_variables};
 use super::problem::ConfigProblem;

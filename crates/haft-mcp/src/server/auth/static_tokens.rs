@@ -1,7 +1,7 @@
 use crate::server::authenticator::{Authenticator, Denied};
 use crate::server::caller::Principal;
 use async_trait::async_trait;
-use haft_tools_core::{PrivateFileError, PrivateFiles};
+use haft_tools_core::{PrivateFileError, PrivateFiles, Redactor};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -138,6 +138,23 @@ impl StaticTokens {
     ///
     /// When others can read it, it cannot be read, a line is none of a token, or there is none.
     pub fn from_file(path: &Path) -> Result<Self, StaticTokensError> {
+        Self::read(path, |_| {})
+    }
+
+    /// Reads tokens [from a file](Self::from_file), and has a redactor know them, so that nothing that it redacts shows one.
+    ///
+    /// A token that is too short to be told from other text is left. May block.
+    ///
+    /// # Errors
+    ///
+    /// As of [`from_file`](Self::from_file); tokens of the lines before are known to the redactor then.
+    pub fn from_file_redacted(path: &Path, redactor: &Redactor) -> Result<Self, StaticTokensError> {
+        Self::read(path, |token| {
+            let _ = redactor.add(token);
+        })
+    }
+
+    fn read(path: &Path, mut known: impl FnMut(&str)) -> Result<Self, StaticTokensError> {
         let empty = || StaticTokensError::Empty { path: path.to_owned() };
         let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(empty)?;
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -151,6 +168,7 @@ impl StaticTokens {
             let (name, token) = line
                 .split_once(char::is_whitespace)
                 .ok_or_else(|| StaticTokensError::Line { path: path.to_owned(), line: number + 1 })?;
+            known(token.trim_start());
             tokens = tokens.token(name, token.trim_start())?;
         }
         if tokens.tokens.is_empty() { Err(empty()) } else { Ok(tokens) }
@@ -265,5 +283,20 @@ mod tests {
         assert!(matches!(read("# nobody", 0o600), Err(StaticTokensError::Empty { .. })));
         std::fs::remove_file(&path).unwrap();
         assert!(matches!(StaticTokens::from_file(&path), Err(StaticTokensError::Empty { .. })));
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_redactor_knows_the_tokens_of_a_file_and_not_the_names() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("tokens");
+        std::fs::write(&path, format!("# people\nalice {ALICE}\n  bob\t {BOB}\r\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let redactor = Redactor::new();
+        let tokens = StaticTokens::from_file_redacted(&path, &redactor).unwrap();
+        check(&tokens, Some(ALICE), Ok("alice")).await;
+        let said = format!("people: alice has {ALICE}, bob has {BOB}");
+        assert_eq!(redactor.redact(&said), "people: alice has [redacted], bob has [redacted]");
     }
 }

@@ -1,4 +1,5 @@
 use super::approval_form::{self, Asked};
+use super::elsewhere::answered;
 use super::relay::{RESERVED, Relay};
 use super::{question_form, shown::shown};
 use crate::server::ask::{Ask, AskKind, Unasked};
@@ -7,7 +8,7 @@ use crate::server::line::Line as _;
 use async_trait::async_trait;
 use haft_core::{CallId, Digest};
 use haft_tools_core::{
-    Approval, Approver, AskedQuestion, Claim, PendingCall, PendingId, PendingStore, Response, Wants,
+    Answered, Approval, Approver, AskedQuestion, Claim, PendingCall, PendingId, PendingStore, Response, Wants,
 };
 use serde_json::Value;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -32,9 +33,12 @@ pub(super) struct ClientApprover {
     state: Mutex<State>,
     questions: AtomicU32,
     approvals: AtomicU32,
+    /// Whether others than the client answer, too.
+    is_attended: bool,
 }
 
 /// Is what a person answered in this round, and about what.
+#[derive(Clone)]
 pub(super) struct Given {
     pub(super) id: PendingId,
     pub(super) digest: Digest,
@@ -47,6 +51,8 @@ struct State {
     used: Option<(PendingId, Digest)>,
     /// Whether the round is to end with the question whether the call may run.
     asks: Option<Asked>,
+    /// Whether what was answered is not what the call would do now.
+    is_changed: bool,
 }
 
 impl ClientApprover {
@@ -56,8 +62,14 @@ impl ClientApprover {
         store: Arc<dyn PendingStore>,
         given: Option<Given>,
     ) -> Self {
-        let state = Mutex::new(State { given, used: None, asks: None });
-        Self { call, relay, store, state, questions: AtomicU32::new(1), approvals: AtomicU32::new(1) }
+        let state = Mutex::new(State { given, used: None, asks: None, is_changed: false });
+        let (questions, approvals) = (AtomicU32::new(1), AtomicU32::new(1));
+        Self { call, relay, store, state, questions, approvals, is_attended: false }
+    }
+
+    /// Says that others than the client answer, too: what is asked is kept for them.
+    pub(super) fn attended(self) -> Self {
+        Self { is_attended: true, ..self }
     }
 
     /// What was approved, if anything was.
@@ -107,11 +119,14 @@ impl ClientApprover {
     async fn given(&self, pending: &PendingCall) -> Option<Approval> {
         let given = self.state().given.take()?;
         if given.digest != pending.digest {
-            self.state().asks = Some(Asked::Changed);
+            self.note_change();
+            self.retire(pending, given.id, given.digest).await;
             return None;
         }
-        let approval = given.approval?;
-        if !self.relay.asks_in_rounds() {
+        let mut approval = given.approval?;
+        if self.is_attended {
+            approval = self.first(&given.id, &given.digest, approval).await;
+        } else if !self.relay.asks_in_rounds() {
             // It was answered to this very request, and can be used by no other.
             self.state().used = Some((given.id, given.digest));
             return Some(approval);
@@ -123,11 +138,91 @@ impl ClientApprover {
         }
     }
 
+    /// Notes that what was answered is not what the call would do now.
+    fn note_change(&self) {
+        let mut state = self.state();
+        state.is_changed = true;
+        // Who cannot be asked is not asked again.
+        if self.relay.caller().can.have(Ability::Forms) {
+            state.asks = Some(Asked::Changed);
+        }
+    }
+
+    /// Gives the answer that counts: that of whoever answered first.
+    async fn first(&self, id: &PendingId, digest: &Digest, approval: Approval) -> Approval {
+        let before = match self.store.answer_first(id, digest, &approval).await {
+            Ok(Answered::Before) => self.store.answer_to(id).await,
+            // One that is not kept, or was gone on with, is claimed by one answer alone.
+            Ok(_) => return approval,
+            Err(error) => Err(error),
+        };
+        match before {
+            Ok(before) => before.unwrap_or_else(|| Approval::Deny { reason: USED.to_owned() }),
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::error!(error, "it cannot be told who answered first, so the call is not run");
+                Approval::Deny { reason: "it cannot be told what was answered first".to_owned() }
+            }
+        }
+    }
+
+    /// Keeps a call for others to answer; gives whether it is kept.
+    async fn offer(&self, pending: &PendingCall, asked: Asked) -> bool {
+        if self.is_full(pending).await {
+            return false;
+        }
+        let mut offered = pending.clone();
+        if asked == Asked::Changed {
+            offered.again = Some("what it would do has changed since it was answered".to_owned());
+        }
+        match self.store.put(&offered).await {
+            Ok(()) => true,
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::error!(error, "a call cannot be kept, so only the client is asked about it");
+                false
+            }
+        }
+    }
+
+    /// Has a call wait no more that nobody makes any longer as it was shown.
+    async fn retire(&self, pending: &PendingCall, id: PendingId, digest: Digest) {
+        if self.is_attended {
+            let mut retired = pending.clone();
+            (retired.id, retired.digest) = (id, digest);
+            // It has to be answered in any case.
+            let _ = self.store.claim(&retired).await;
+        }
+    }
+
+    /// Has a call wait no more that the client has cancelled.
+    pub(super) async fn withdraw(&self, pending: &PendingCall) {
+        self.retire(pending, pending.id.clone(), pending.digest).await;
+    }
+
+    /// Waits for the client's answer, or for that of others where they are asked, too.
+    async fn first_of(&self, id: &PendingId, client: impl Future<Output = Approval> + Send) -> Approval {
+        if !self.is_attended {
+            return client.await;
+        }
+        tokio::select! {
+            biased;
+            approval = answered(&*self.store, id) => return approval,
+            approval = client => if approval != Approval::Nobody { return approval },
+        }
+        // It is the others alone who can be asked.
+        let late = Approval::TimedOut { after_ms: haft_tools_core::milliseconds(ANSWERING) };
+        tokio::time::timeout(ANSWERING, answered(&*self.store, id)).await.unwrap_or(late)
+    }
+
     /// Asks, by a request of ours, whether a call may run that the executor has left.
     pub(super) async fn ask_at_once(&self, pending: &PendingCall, asked: Asked) -> Approval {
-        let ask = self.ask_for(pending, asked, RESERVED.to_owned());
-        let answer = tokio::time::timeout(ANSWERING, self.relay.ask_ours(ask)).await;
-        self.said(answer.unwrap_or(Err(Unasked::TimedOut(ANSWERING))))
+        let client = async {
+            let ask = self.ask_for(pending, asked, RESERVED.to_owned());
+            let answer = tokio::time::timeout(ANSWERING, self.relay.ask_ours(ask)).await;
+            self.said(answer.unwrap_or(Err(Unasked::TimedOut(ANSWERING))))
+        };
+        self.first_of(&pending.id, client).await
     }
 
     /// Reads what came of the question whether a call may run.
@@ -153,11 +248,22 @@ impl ClientApprover {
             _ => self.ask_for(pending, asked, key),
         };
         let is_address = matches!(ask.kind, AskKind::Address { .. });
-        let answer = tokio::time::timeout(ANSWERING, self.relay.ask_ours(ask)).await;
-        let approval = match answer.unwrap_or(Err(Unasked::TimedOut(ANSWERING))) {
-            Ok(_) if is_address => Approval::Approve,
-            answer => self.said(answer),
+        let client = async {
+            let answer = tokio::time::timeout(ANSWERING, self.relay.ask_ours(ask)).await;
+            match answer.unwrap_or(Err(Unasked::TimedOut(ANSWERING))) {
+                Ok(_) if is_address => Approval::Approve,
+                answer => self.said(answer),
+            }
         };
+        if self.is_attended && !is_address && self.offer(pending, asked).await {
+            let approval = self.first_of(&pending.id, client).await;
+            let approval = self.first(&pending.id, &pending.digest, approval).await;
+            return match self.claims(pending, pending.id.clone()).await {
+                Some(Claim::Taken) => approval,
+                _ => Approval::Deny { reason: USED.to_owned() },
+            };
+        }
+        let approval = client.await;
         if approval.approves() {
             self.state().used = Some((pending.id.clone(), pending.digest));
         }
@@ -169,7 +275,22 @@ impl ClientApprover {
         if let Some(id) = waiting {
             return Approval::KeptAs { id };
         }
-        let is_full = match self.store.waiting().await {
+        if self.is_full(pending).await {
+            return Approval::Deny {
+                reason: "too many calls wait for an approval already; have these answered first".to_owned(),
+            };
+        }
+        // The executor says it, if it cannot keep the call.
+        let is_changed = self.is_attended && self.state().is_changed;
+        if is_changed && self.offer(pending, Asked::Changed).await {
+            return Approval::KeptAs { id: pending.id.clone() };
+        }
+        Approval::Later
+    }
+
+    /// Tells whether too many calls wait already.
+    async fn is_full(&self, pending: &PendingCall) -> bool {
+        match self.store.waiting().await {
             Ok(all) => {
                 // A client can have many sessions, and so many runs.
                 let of_client = all.iter().filter(|other| other.agent == pending.agent).count();
@@ -177,13 +298,7 @@ impl ClientApprover {
             }
             // The executor says it, when it cannot keep the call either.
             Err(_) => false,
-        };
-        if is_full {
-            return Approval::Deny {
-                reason: "too many calls wait for an approval already; have these answered first".to_owned(),
-            };
         }
-        Approval::Later
     }
 }
 
@@ -217,16 +332,25 @@ impl Approver for ClientApprover {
         if !self.relay.caller().can.have(ability) {
             return self.leave(pending, waiting).await;
         }
-        let asked = {
+        let (asked, is_outside) = {
             let mut state = self.state();
             let asked = state.asks.unwrap_or(Asked::First);
-            if is_own && is_approval && state.used.is_none() {
+            let is_outside = is_own && is_approval && state.used.is_none();
+            if is_outside {
                 // Nothing runs yet, so nothing has to wait here: it is asked outside, and the call is begun anew.
                 state.asks = Some(asked);
-                return Approval::KeptAs { id: pending.id.clone() };
             }
-            asked
+            (asked, is_outside)
         };
+        if is_outside {
+            if let Some(id) = waiting.filter(|_| self.is_attended) {
+                return Approval::KeptAs { id };
+            }
+            if self.is_attended {
+                self.offer(pending, asked).await;
+            }
+            return Approval::KeptAs { id: pending.id.clone() };
+        }
         self.ask_inline(pending, asked).await
     }
 

@@ -276,6 +276,7 @@ impl Stage {
             outputs: None,
             pending: Arc::clone(&store),
             instructions: None,
+            attended: None,
         };
         let seal = Arc::new(HmacSeal::new([3; 32]));
         let calls = ServedCalls::new(seal, Arc::new(SpentNonces::default()), Arc::new(OwnNames), limits);

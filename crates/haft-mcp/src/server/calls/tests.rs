@@ -1,4 +1,5 @@
 mod approvals;
+mod attended;
 mod below;
 mod endings;
 mod questions;

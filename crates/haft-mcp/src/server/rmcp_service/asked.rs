@@ -2,9 +2,7 @@ use super::handler::Handler;
 use super::legacy_line::LegacyLine;
 use super::message;
 use super::modern_line::ModernLine;
-#[cfg(feature = "server-http")]
-use super::serving::SessionName;
-use super::serving::{Serving, Whose};
+use super::serving::Serving;
 use super::speaker::{Speaker, log_level};
 use crate::LogLevel;
 use crate::server::ask::{Ask, AskKind};
@@ -119,15 +117,8 @@ impl Asked {
 
 impl Handler {
     pub(super) fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
-        let (principal, session) = match &self.whose {
-            Whose::Known(principal, session) => (principal.clone(), Some(session.clone())),
-            #[cfg(feature = "server-http")]
-            Whose::OfRequest(find) => {
-                let unknown = || ErrorData::internal_error("it is not known who sends this", None);
-                let session = context.extensions.get::<SessionName>().map(|name| name.0.clone());
-                (find(&context.extensions).ok_or_else(unknown)?, session)
-            }
-        };
+        let unknown = || ErrorData::internal_error("it is not known who sends this", None);
+        let (principal, session) = self.whose.sender(&context.extensions).ok_or_else(unknown)?;
         let session = session.filter(|_| !is_modern(context));
         Ok(caller(principal, session, context.client_info(), context.client_capabilities().as_ref()))
     }

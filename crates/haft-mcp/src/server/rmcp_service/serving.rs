@@ -81,6 +81,22 @@ pub(crate) enum Whose {
 }
 
 impl Whose {
+    /// Says who sends a request, and in which session; `None` where nobody has found out.
+    #[cfg_attr(
+        not(feature = "server-http"),
+        expect(unused_variables, clippy::unnecessary_wraps, reason = "of lines it is always known")
+    )]
+    pub(super) fn sender(&self, extensions: &Extensions) -> Option<(Principal, Option<Arc<str>>)> {
+        match self {
+            Self::Known(principal, session) => Some((principal.clone(), Some(session.clone()))),
+            #[cfg(feature = "server-http")]
+            Self::OfRequest(find) => {
+                let session = extensions.get::<SessionName>().map(|name| name.0.clone());
+                Some((find(extensions)?, session))
+            }
+        }
+    }
+
     /// Where a page of tools can be put that is written already, if the way back to the client takes one.
     #[cfg_attr(not(feature = "server-http"), expect(unused_variables, reason = "lines take none"))]
     pub(super) fn room_for_page<'a>(&self, extensions: &'a Extensions) -> Option<&'a OnceLock<Bytes>> {

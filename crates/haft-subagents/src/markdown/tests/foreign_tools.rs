@@ -65,12 +65,12 @@ fn what_is_left_out_is_all_that_does_the_same() {
     check(
         "disallowedTools: Write, Edit, Bash",
         expect![[r#"
-        reader: Finds things.
-        You look.
-        tools: !write_file, !apply_patch, !copy, !move, !delete, !make_directory, !edit_file, !bash
-        a.md:4: `!Write` in `disallowedTools` is `!write_file`, `!apply_patch`, `!copy`, `!move`, `!delete` and `!make_directory` here (Mapped)
-        a.md:4: `!Edit` in `disallowedTools` is `!edit_file` and `!apply_patch` here (Mapped)
-        a.md:4: `!Bash` in `disallowedTools` is `!bash` here (Mapped)"#]],
+            reader: Finds things.
+            You look.
+            tools: !write_file, !apply_patch, !copy, !move, !delete, !make_directory, !edit_file, !bash, !run_program
+            a.md:4: `!Write` in `disallowedTools` is `!write_file`, `!apply_patch`, `!copy`, `!move`, `!delete` and `!make_directory` here (Mapped)
+            a.md:4: `!Edit` in `disallowedTools` is `!edit_file` and `!apply_patch` here (Mapped)
+            a.md:4: `!Bash` in `disallowedTools` is `!bash` and `!run_program` here (Mapped)"#]],
     );
     check(
         "disallowedTools:\n  - NotebookEdit\n  - NotebookRead\n  - ExitPlanMode",

@@ -6,7 +6,8 @@ use crate::client::config::quantity;
 use crate::client::config::servers_file::not_known;
 use haft_tools_core::nearest;
 
-const LIMITS: [&str; 7] = ["start", "probe", "idle", "call", "message", "restarts", "restart_window"];
+pub(in crate::client::config) const LIMITS: [&str; 7] =
+    ["start", "probe", "idle", "call", "message", "restarts", "restart_window"];
 
 impl EntryReader<'_> {
     pub(super) fn limits(&mut self, fields: &Fields<'_>) -> ServerLimits {

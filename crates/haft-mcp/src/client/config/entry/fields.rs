@@ -5,7 +5,7 @@ use haft_tools_core::nearest;
 use std::collections::BTreeMap;
 
 /// The fields of a server, each with how others write it.
-const FIELDS: [(&str, &[&str]); 19] = [
+pub(in crate::client::config) const FIELDS: [(&str, &[&str]); 19] = [
     ("command", &[]),
     ("args", &["arguments"]),
     ("env", &[]),
@@ -42,7 +42,8 @@ const OF_OTHERS: [(&[&str], &str); 4] = [
 ];
 
 /// Fields that only describe.
-const DESCRIBING: [&str; 6] = ["description", "name", "version", "gallery", "icon", "$schema"];
+pub(in crate::client::config) const DESCRIBING: [&str; 6] =
+    ["description", "name", "version", "gallery", "icon", "$schema"];
 
 /// Holds the fields of a server by their first names.
 pub(super) type Fields<'n> = BTreeMap<&'static str, (&'n Key, &'n Node)>;

@@ -7,7 +7,7 @@ use haft_tools_core::nearest;
 use std::collections::BTreeMap;
 
 /// The fields of a login, each with how others write it.
-const FIELDS: [(&str, &[&str]); 6] = [
+pub(in crate::client::config) const FIELDS: [(&str, &[&str]); 6] = [
     ("client_id", &["clientId", "CLIENT_ID"]),
     ("client_secret", &["clientSecret", "CLIENT_SECRET"]),
     ("issuer", &[]),
