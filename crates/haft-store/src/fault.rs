@@ -3,7 +3,7 @@ use std::time::Duration;
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// Says what a [`SqliteStore`](crate::SqliteStore) failed with: the source of its
+/// Says what a store failed with: the source of its
 /// [`StoreError`](haft_tools_core::StoreError)s.
 ///
 /// Whatever it is, nothing was written half.
@@ -18,25 +18,37 @@ pub enum StoreFault {
     Locked {
         /// For how long was waited.
         waited: Duration,
-        /// What SQLite said.
+        /// What the database said.
+        source: Cause,
+    },
+    /// The server of the database did not answer, or the connection to it broke.
+    #[error(
+        "the database cannot be reached, or did not answer within {} ms; what was being written may be kept or not; see \
+         that its server runs, and try again",
+        .waited.as_millis()
+    )]
+    Unreachable {
+        /// For how long was waited at most.
+        waited: Duration,
+        /// What went wrong.
         source: Cause,
     },
     /// There is no room left: on the disk, or within what the store was given.
     #[error("there is no room left for the database; make room, or remove old entries")]
     Full {
-        /// What SQLite said.
+        /// What the database said.
         source: Cause,
     },
     /// The file, or the disk it is on, cannot be written.
     #[error("the database can only be read; give yourself the right to write its file and its directory")]
     ReadOnly {
-        /// What SQLite said.
+        /// What the database said.
         source: Cause,
     },
     /// The file does not hold what was written into it, or was never a database.
     #[error("the file is damaged, or no database; move it away, and restore it or begin anew")]
     Damaged {
-        /// What SQLite said.
+        /// What the database said.
         source: Cause,
     },
     /// One entry cannot be read, because it is damaged or another version of this program wrote it.
@@ -72,7 +84,7 @@ pub enum StoreFault {
     /// Something else.
     #[error("the database failed")]
     Other {
-        /// What SQLite said.
+        /// What the database said.
         source: Cause,
     },
 }

@@ -2,7 +2,8 @@
 //!
 //! [`SqliteStore`] keeps all of it in one file. It is a [`GrantStore`](haft_tools_core::GrantStore), a
 //! [`PendingStore`](haft_tools_core::PendingStore), a [`JournalSink`](haft_tools_core::JournalSink) and a [`RunStore`], so
-//! an executor and a host take it wherever they take one of these. Any number of processes may have the file open.
+//! an executor and a host take it wherever they take one of these. Any number of processes may have the file open. With the
+//! feature `postgres`, `PostgresStore` is one of each for processes on several machines, and has less for looking at what is kept.
 //!
 //! ```
 //! use haft_store::{RunStore as _, SqliteStore, StoredRun};
@@ -55,17 +56,26 @@ mod fault;
 mod lease;
 mod memory_runs;
 mod open_error;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod pruned;
+mod records;
 mod run;
 mod run_store;
 mod sqlite;
+mod written;
 
 pub use entry::{Entry, PendingEntry};
 pub use fault::StoreFault;
 pub use lease::RunLease;
 pub use memory_runs::MemoryRuns;
 pub use open_error::OpenError;
+#[cfg(feature = "postgres")]
+pub use postgres::{ConnectError, PostgresOptions, PostgresStore};
+pub use pruned::Pruned;
+pub use records::{RecordFilter, RecordedRun};
 pub use run::{RunStatus, RunSummary, StoredRun};
 pub use run_store::{RunStore, SaveError, TakeError};
 #[cfg(all(unix, feature = "changes"))]
 pub use sqlite::{ChangesOptions, SqliteChanges};
-pub use sqlite::{GivenUp, Pruned, RecordFilter, RecordedRun, SqliteStore, StoreOptions};
+pub use sqlite::{Examination, GivenUp, SqliteStore, StoreOptions};

@@ -2,6 +2,7 @@
 mod changes;
 mod children;
 mod entries;
+mod examination;
 mod giving_up;
 mod grants;
 mod journal;
@@ -15,9 +16,8 @@ mod schema;
 
 #[cfg(all(unix, feature = "changes"))]
 pub use changes::{ChangesOptions, SqliteChanges};
+pub use examination::Examination;
 pub use giving_up::GivenUp;
-pub use journal::{RecordFilter, RecordedRun};
-pub use prune::Pruned;
 
 use crate::memory_runs::Taken;
 use crate::{OpenError, StoreFault};
@@ -234,34 +234,6 @@ fn writing(connection: &mut Connection) -> Result<rusqlite::Transaction<'_>, Tro
 fn lock(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
     // A panic under the lock rolls back the transaction it was in.
     connection.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Turns a number into one that SQLite can hold; what is larger is as good as never.
-fn integer(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-/// Turns a number of the database back; none was negative when it was written.
-fn number(integer: i64) -> u64 {
-    u64::try_from(integer).unwrap_or_default()
-}
-
-/// Writes a value, unless it could not be read again.
-fn to_json(value: &impl serde::Serialize) -> Result<String, StoreFault> {
-    let unwritable = |source: Box<dyn std::error::Error + Send + Sync>| StoreFault::Unwritable { source };
-    let text = serde_json::to_string(value).map_err(|error| unwritable(error.into()))?;
-    match crate::depth::check(&text) {
-        Ok(()) => Ok(text),
-        Err(too_deep) => Err(unwritable(too_deep.into())),
-    }
-}
-
-fn from_json<T: serde::de::DeserializeOwned>(
-    what: &'static str,
-    id: &str,
-    text: &str,
-) -> Result<T, StoreFault> {
-    serde_json::from_str(text).map_err(|error| StoreFault::unreadable(what, id, error))
 }
 
 impl fmt::Debug for SqliteStore {

@@ -4,7 +4,8 @@ mod sessions;
 
 use super::opening::{Durability, database, make_file, open_connection};
 use super::places::{LOCKS, LOGS, beside};
-use super::{StoreOptions, Trouble, from_json, integer, lock, number, schema, to_json, writing};
+use super::{StoreOptions, Trouble, lock, schema, writing};
+use crate::written::{from_json, integer, number, to_json};
 use crate::{OpenError, StoreFault};
 use haft_core::RunId;
 use haft_tools_core::now_ms;

@@ -1,4 +1,5 @@
-use super::{SqliteStore, Trouble, from_json, integer, number, to_json, writing};
+use super::{SqliteStore, Trouble, writing};
+use crate::written::{from_json, integer, number, to_json};
 use crate::{Entry, StoreFault};
 use haft_core::RunId;
 use haft_tools_core::{StoreError, now_ms};

@@ -1,5 +1,6 @@
 use super::runs::summary;
-use super::{SqliteStore, Trouble, number};
+use super::{SqliteStore, Trouble};
+use crate::written::number;
 use crate::{Entry, PendingEntry, RunSummary, StoreFault};
 use haft_tools_core::{Grant, PendingId, StoreError};
 use rusqlite::Row;
@@ -82,6 +83,32 @@ impl SqliteStore {
             let mut select =
                 connection.prepare_cached("SELECT 1 FROM pending WHERE id = ?1 AND claimed_at_ms IS NULL")?;
             Ok(select.exists([id.as_str()])?)
+        })
+        .await
+    }
+
+    /// Marks the state of the journal, of the calls that wait and of the grants: it is another one after each change of these,
+    /// whichever process made it.
+    ///
+    /// Looks at the calls that wait and at the grants, and at one record.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn mark(&self) -> Result<String, StoreError> {
+        self.quickly("look for changes", |connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT concat_ws('-', (SELECT coalesce(max(seq), 0) FROM journal), \
+                 (SELECT concat_ws('.', count(*), coalesce(max(seq), 0), count(answer), coalesce(sum(seq), 0), \
+                 coalesce(sum(seq * (answer IS NOT NULL)), 0), coalesce(sum(length(answer)), 0)) \
+                 FROM pending WHERE claimed_at_ms IS NULL), \
+                 (SELECT concat_ws('.', count(*), coalesce(max(seq), 0), coalesce(sum(seq), 0)) FROM grants))",
+            )?;
+            Ok(select.query_row((), |row| row.get(0))?)
         })
         .await
     }

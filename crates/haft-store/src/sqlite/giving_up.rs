@@ -1,5 +1,6 @@
 use super::pending::empty_log;
-use super::{SqliteStore, children, integer, to_json, writing};
+use super::{SqliteStore, children, writing};
+use crate::written::{integer, to_json};
 use haft_core::RunId;
 use haft_tools_core::{GrantPlace, StoreError, now_ms};
 use rusqlite::params;

@@ -1,4 +1,5 @@
-use super::{SqliteStore, Trouble, from_json, integer, to_json};
+use super::{SqliteStore, Trouble};
+use crate::written::{from_json, integer, to_json};
 use async_trait::async_trait;
 use haft_tools_core::now_ms;
 use haft_tools_core::{Grant, GrantPlace, GrantStore, StoreError};

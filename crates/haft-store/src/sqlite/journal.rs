@@ -1,75 +1,10 @@
-use super::{SqliteStore, Trouble, from_json, integer, lock, number, to_json};
-use crate::Entry;
+use super::{SqliteStore, Trouble, lock};
+use crate::written::{from_json, integer, number, to_json};
+use crate::{Entry, RecordFilter, RecordedRun};
 use haft_core::{CallId, RunId};
 use haft_tools_core::{JournalRecord, JournalSink, StoreError};
 use rusqlite::{Connection, params};
 use std::io;
-
-/// Chooses records of the journal: by default the newest 1,000.
-///
-/// ```
-/// use haft_store::RecordFilter;
-///
-/// let filter = RecordFilter::new().run("run-1".parse()?).most(20);
-/// # let _ = filter;
-/// # Ok::<(), haft_core::IdError>(())
-/// ```
-#[derive(Debug, Clone)]
-pub struct RecordFilter {
-    run: Option<RunId>,
-    call: Option<CallId>,
-    since_ms: u64,
-    most: u32,
-}
-
-impl Default for RecordFilter {
-    fn default() -> Self {
-        Self { run: None, call: None, since_ms: 0, most: 1000 }
-    }
-}
-
-impl RecordFilter {
-    /// Chooses the newest 1,000.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Chooses only those of this run.
-    pub fn run(mut self, run: RunId) -> Self {
-        self.run = Some(run);
-        self
-    }
-
-    /// Chooses only those of this call.
-    pub fn call(mut self, call: CallId) -> Self {
-        self.call = Some(call);
-        self
-    }
-
-    /// Chooses only those from this time on, in milliseconds since the Unix epoch.
-    pub fn since_ms(mut self, since: u64) -> Self {
-        self.since_ms = since;
-        self
-    }
-
-    /// Chooses so many at most, the newest.
-    pub fn most(mut self, most: u32) -> Self {
-        self.most = most;
-        self
-    }
-}
-
-/// Names a run of which something is recorded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RecordedRun {
-    /// The run.
-    pub run: String,
-    /// The run that started it, if one did.
-    pub parent: Option<String>,
-    /// When something was last recorded of it, in milliseconds since the Unix epoch.
-    pub at_ms: u64,
-}
 
 impl SqliteStore {
     /// Reads records of the journal, in the order in which they were kept.

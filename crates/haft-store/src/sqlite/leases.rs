@@ -76,6 +76,16 @@ pub(super) fn lock(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
+/// Tells whether somebody has taken a run, without taking it, and without making anything.
+///
+/// Whoever tries to take the run in the moment in which this looks finds it taken.
+pub(super) fn is_held(database: &Path, run: &RunId) -> bool {
+    match File::open(beside(database, LOCKS).join(name(run))) {
+        Ok(file) => matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
+        Err(_) => false,
+    }
+}
+
 /// Reads who has a file locked.
 fn holder(path: &Path) -> Option<u32> {
     let mut text = String::new();

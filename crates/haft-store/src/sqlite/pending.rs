@@ -1,8 +1,9 @@
-use super::{SqliteStore, Trouble, from_json, integer, to_json, writing};
+use super::{SqliteStore, Trouble, writing};
+use crate::written::{from_json, integer, to_json};
 use async_trait::async_trait;
 use haft_core::Digest;
 use haft_tools_core::now_ms;
-use haft_tools_core::{Approval, Claim, PendingCall, PendingId, PendingStore, StoreError};
+use haft_tools_core::{Answered, Approval, Claim, PendingCall, PendingId, PendingStore, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 use std::time::Duration;
 
@@ -65,6 +66,19 @@ impl PendingStore for SqliteStore {
         .await
     }
 
+    async fn answer_first(
+        &self,
+        id: &PendingId,
+        digest: &Digest,
+        approval: &Approval,
+    ) -> Result<Answered, StoreError> {
+        let (id, digest, approval) = (id.clone(), digest.to_string(), approval.clone());
+        self.durably("keep the answer to the pending call", move |connection| {
+            answer_first(connection, &id, &digest, &approval)
+        })
+        .await
+    }
+
     async fn answer_to(&self, id: &PendingId) -> Result<Option<Approval>, StoreError> {
         let id = id.clone();
         self.durably("read the answer to the pending call", move |connection| {
@@ -120,6 +134,35 @@ fn claim(connection: &mut Connection, pending: &PendingCall) -> Result<Claim, Tr
         .prepare_cached("SELECT claimed_at_ms IS NULL FROM pending WHERE id = ?1")?
         .query_row([pending.id.as_str()], |row| row.get(0))?;
     Ok(if waits { Claim::OtherDigest } else { Claim::TakenBefore })
+}
+
+/// Answers a call by one statement, which succeeds once, and says afterwards why it did not.
+fn answer_first(
+    connection: &mut Connection,
+    id: &PendingId,
+    digest: &str,
+    approval: &Approval,
+) -> Result<Answered, Trouble> {
+    let transaction = writing(connection)?;
+    let kept = transaction
+        .prepare_cached(
+            "UPDATE pending SET answer = ?3 WHERE id = ?1 AND digest = ?2 AND claimed_at_ms IS NULL AND answer IS NULL",
+        )?
+        .execute(params![id.as_str(), digest, to_json(approval)?])?;
+    if kept == 1 {
+        transaction.commit()?;
+        return Ok(Answered::Kept);
+    }
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, bool>(1)?));
+    let found = transaction
+        .prepare_cached("SELECT digest, claimed_at_ms IS NULL FROM pending WHERE id = ?1")?
+        .query_row([id.as_str()], row)
+        .optional()?;
+    Ok(match found {
+        Some((kept, true)) if kept != digest => Answered::OtherDigest,
+        Some((_, true)) => Answered::Before,
+        _ => Answered::Gone,
+    })
 }
 
 /// Inserts a call, with a last value of the statement's own; gives how many rows that has changed.

@@ -1,5 +1,6 @@
-use super::{SqliteStore, Trouble, children, integer, to_json, writing};
-use crate::{RunLease, TakeError};
+use super::{SqliteStore, Trouble, children, writing};
+use crate::written::{integer, to_json};
+use crate::{Pruned, RunLease, TakeError};
 use haft_core::RunId;
 use haft_tools_core::{GrantPlace, StoreError};
 use haft_tools_core::{milliseconds, now_ms};
@@ -7,20 +8,6 @@ use rusqlite::Transaction;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::time::Duration;
-
-/// Counts what was removed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Pruned {
-    /// Records of the journal.
-    pub records: usize,
-    /// Calls that nobody can go on with any more.
-    pub pending: usize,
-    /// Runs that have ended, or that nobody works on.
-    pub runs: usize,
-    /// Grants that have expired, or that held for one of these runs.
-    pub grants: usize,
-}
 
 impl SqliteStore {
     /// Removes what has been of no use for as long: records, expired grants, pending calls that have expired, claimed or not,

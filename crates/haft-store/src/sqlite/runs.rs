@@ -1,4 +1,5 @@
-use super::{SqliteStore, Trouble, children, from_json, integer, leases, number, to_json, writing};
+use super::{SqliteStore, Trouble, children, leases, writing};
+use crate::written::{from_json, integer, number, to_json};
 use crate::{RunLease, RunStatus, RunStore, RunSummary, SaveError, StoreFault, StoredRun, TakeError};
 use async_trait::async_trait;
 use haft_core::RunId;

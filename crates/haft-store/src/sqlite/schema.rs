@@ -43,7 +43,7 @@ pub(super) const CHANGES: Form = Form {
 
 impl Form {
     /// The version that the last step leads to.
-    fn known(&self) -> u32 {
+    pub(super) fn known(&self) -> u32 {
         u32::try_from(self.steps.len()).unwrap_or(u32::MAX)
     }
 }

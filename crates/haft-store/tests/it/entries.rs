@@ -170,3 +170,33 @@ async fn a_call_that_has_begun_is_not_found_for_one_that_has_not() {
     assert_eq!(store.waiting_as(&outer.digest).await.unwrap(), None);
     assert_eq!(store.waiting_as(&leaf.digest).await.unwrap(), Some((leaf.id, None)));
 }
+
+#[tokio::test]
+async fn the_mark_is_another_one_after_each_change_and_only_then() {
+    let place = Place::new();
+    let (store, other) = (place.store(), place.store());
+    let mut seen = vec![store.mark().await.unwrap()];
+    let mut note = async |what: &str| {
+        let mark = store.mark().await.unwrap();
+        assert_eq!(store.mark().await.unwrap(), mark);
+        assert!(!seen.contains(&mark), "{what} is not seen: {seen:?}");
+        seen.push(mark);
+    };
+    let grant = Grant::new(Decision::Allow, "read(a)", None, GrantPlace::Always);
+    let (one, two) = (pending("1", &json!({})), pending("2", &json!({})));
+    // Another process changes it.
+    other.add(&grant).await.unwrap();
+    note("a grant").await;
+    other.put(&one).await.unwrap();
+    note("a call").await;
+    other.put(&two).await.unwrap();
+    note("another call").await;
+    other.answer(&one.id, &Approval::Approve).await.unwrap();
+    note("an answer").await;
+    other.answer(&one.id, &Approval::Deny { reason: "no".to_owned() }).await.unwrap();
+    note("another answer").await;
+    other.claim(&one).await.unwrap();
+    note("a claim").await;
+    assert!(other.revoke(&grant.id).await.unwrap());
+    note("a grant that is gone").await;
+}

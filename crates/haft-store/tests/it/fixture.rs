@@ -26,6 +26,32 @@ impl Place {
     }
 }
 
+/// Connects to the server that `cargo xtask postgres` has started, with tables of its own; gives none where there is no server.
+#[cfg(feature = "postgres")]
+pub(crate) async fn postgres() -> Option<haft_store::PostgresStore> {
+    postgres_in(&new_schema()).await
+}
+
+/// As [`postgres`], in a schema that others may use, too.
+#[cfg(feature = "postgres")]
+pub(crate) async fn postgres_in(schema: &str) -> Option<haft_store::PostgresStore> {
+    let url = format!("{} application_name={schema}", postgres_url()?);
+    Some(haft_store::PostgresStore::options().schema(schema).connect(&url).await.unwrap())
+}
+
+#[cfg(feature = "postgres")]
+pub(crate) fn postgres_url() -> Option<String> {
+    std::env::var("HAFT_TEST_POSTGRES").ok()
+}
+
+#[cfg(feature = "postgres")]
+pub(crate) fn new_schema() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("test_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
 pub(crate) fn run(name: &str) -> RunId {
     name.parse().unwrap()
 }

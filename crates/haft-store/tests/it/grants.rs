@@ -6,10 +6,12 @@ fn grant(rule: &str, agent: Option<&str>, place: GrantPlace) -> Grant {
     Grant::new(Decision::Allow, rule, agent.map(str::to_owned), place)
 }
 
-/// Asks both forms, which have to agree.
+/// Asks all forms, which have to agree.
 async fn check(grants: &[Grant], agent: Option<&str>, places: &[GrantPlace], expected: &[&str]) {
     let place = Place::new();
-    let stores: [Box<dyn GrantStore>; 2] = [Box::new(MemoryGrants::new()), Box::new(place.store())];
+    let mut stores: Vec<Box<dyn GrantStore>> = vec![Box::new(MemoryGrants::new()), Box::new(place.store())];
+    #[cfg(feature = "postgres")]
+    stores.extend(crate::fixture::postgres().await.map(|store| Box::new(store) as _));
     for store in stores {
         for grant in grants {
             store.add(grant).await.unwrap();

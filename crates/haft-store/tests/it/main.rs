@@ -10,6 +10,7 @@ mod changes;
 mod child;
 mod children;
 mod entries;
+mod examining;
 mod fixture;
 mod grants;
 mod hostile;
@@ -17,6 +18,8 @@ mod journal;
 mod killing;
 mod matrix;
 mod pending;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod pruning;
 mod racing;
 mod runs;

@@ -1,10 +1,14 @@
 use crate::fixture::{Place, pending, pending_with};
-use haft_tools_core::{Approval, Claim, MemoryPending, PendingId, PendingStore};
+use haft_tools_core::{Answered, Approval, Claim, MemoryPending, PendingId, PendingStore};
 use serde_json::json;
 use std::fs;
 
-/// Does the same with both forms.
+/// Does the same with all forms.
 async fn check(act: impl AsyncFn(&dyn PendingStore)) {
+    #[cfg(feature = "postgres")]
+    if let Some(store) = crate::fixture::postgres().await {
+        act(&store).await;
+    }
     act(&MemoryPending::new()).await;
     act(&Place::new().store()).await;
     act(&haft_store::SqliteStore::in_memory().unwrap()).await;
@@ -142,4 +146,23 @@ async fn all_files_are_their_owners_alone() {
     }
     place.store();
     assert_eq!(modes(), [0o600; 3]);
+}
+
+#[tokio::test]
+async fn of_several_answers_the_first_counts_and_only_for_what_was_shown() {
+    check(async |store| {
+        let (shown, other) = (pending("1", &json!({ "a": 1 })), pending("1", &json!({ "a": 2 })));
+        let deny = Approval::Deny { reason: "no".to_owned() };
+        let first = async |digest, approval| store.answer_first(&shown.id, digest, approval).await.unwrap();
+        assert_eq!(first(&shown.digest, &deny).await, Answered::Gone);
+        store.put(&shown).await.unwrap();
+        assert_eq!(first(&other.digest, &Approval::Approve).await, Answered::OtherDigest);
+        assert_eq!(store.answer_to(&shown.id).await.unwrap(), None);
+        assert_eq!(first(&shown.digest, &deny).await, Answered::Kept);
+        assert_eq!(first(&shown.digest, &Approval::Approve).await, Answered::Before);
+        assert_eq!(store.answer_to(&shown.id).await.unwrap(), Some(deny.clone()));
+        assert_eq!(store.claim(&shown).await.unwrap(), Claim::Taken);
+        assert_eq!(first(&shown.digest, &Approval::Approve).await, Answered::Gone);
+    })
+    .await;
 }

@@ -8,6 +8,15 @@ use std::fs;
 
 /// Does the same with each form.
 async fn check(act: impl AsyncFn(&dyn RunStore)) {
+    #[cfg(feature = "postgres")]
+    if let Some(store) = crate::fixture::postgres().await {
+        act(&store).await;
+    }
+    check_here(act).await;
+}
+
+/// Does the same with each form whose runs are taken on this machine.
+async fn check_here(act: impl AsyncFn(&dyn RunStore)) {
     act(&MemoryRuns::new()).await;
     act(&Place::new().store()).await;
     act(&SqliteStore::in_memory().unwrap()).await;
@@ -106,7 +115,7 @@ async fn of_two_that_go_on_with_one_run_the_second_is_told() {
 
 #[tokio::test]
 async fn a_run_is_taken_by_one_at_a_time() {
-    check(async |store| {
+    check_here(async |store| {
         let (one, other) = (run("run-1"), run("../run 2"));
         let lease = store.take(&one).await.unwrap();
         let refused = store.take(&one).await.unwrap_err();

@@ -1,6 +1,7 @@
 //! What was in files, in pieces, so that writing and reading one takes no memory beside what the caller holds.
 
-use super::super::{Trouble, integer, number};
+use super::super::Trouble;
+use crate::written::{integer, number};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 /// How many bytes a piece has, but for the last. SQLite holds a piece two times over while it writes it.

@@ -1,6 +1,7 @@
 //! How much is kept of what was changed.
 
-use super::super::{Trouble, from_json, integer};
+use super::super::Trouble;
+use crate::written::{from_json, integer};
 use haft_workdir::{ChangeLimits, ChangeStep, PathState};
 use rusqlite::{Connection, OptionalExtension as _, params};
 

@@ -1,0 +1,76 @@
+use super::PostgresStore;
+use crate::RecordFilter;
+use crate::written::{from_json, integer, to_json};
+use haft_core::{CallId, RunId};
+use haft_tools_core::{JournalRecord, JournalSink, StoreError};
+use std::io;
+use std::sync::{Arc, mpsc};
+
+/// Writes a record in the task of its call, waiting for the server and not for its disk.
+///
+/// That blocks the thread of the task for two round trips, and for twice
+/// [`PostgresOptions::wait`](crate::PostgresOptions::wait) at most where the server does not answer.
+impl JournalSink for PostgresStore {
+    fn write(&self, record: &JournalRecord) -> io::Result<()> {
+        let failed = |source: Box<dyn std::error::Error + Send + Sync>| {
+            io::Error::other(StoreError::new("keep the record", source))
+        };
+        let body = to_json(record).map_err(|fault| failed(fault.into()))?;
+        let (run, call, at_ms) = (record.run.clone(), record.call.clone(), integer(record.at_ms));
+        let work = Arc::clone(&self.0).work(
+            |inner| &inner.quick,
+            move |client| {
+                Box::pin(async move {
+                    let statement = client
+                        .prepare_cached(
+                            "INSERT INTO journal (run, call, at_ms, body) VALUES ($1, $2, $3, $4)",
+                        )
+                        .await?;
+                    client.execute(&statement, &[&run.as_str(), &call.as_str(), &at_ms, &body]).await?;
+                    Ok(())
+                })
+            },
+        );
+        let (done, written) = mpsc::sync_channel(1);
+        self.handle().spawn(async move { done.send(work.await) });
+        match written.recv() {
+            Ok(written) => written.map_err(|fault| failed(fault.into())),
+            Err(gone) => Err(failed(gone.into())),
+        }
+    }
+}
+
+impl PostgresStore {
+    /// Reads records of the journal, of all nodes, in the order in which they were kept.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn records(&self, filter: &RecordFilter) -> Result<Vec<JournalRecord>, StoreError> {
+        let RecordFilter { run, call, since_ms, most } = filter.clone();
+        self.durably("read the journal", move |client| {
+            Box::pin(async move {
+                let statement = client
+                    .prepare_cached(
+                        "SELECT seq, body FROM journal WHERE ($1::text IS NULL OR run = $1) \
+                         AND ($2::text IS NULL OR call = $2) AND at_ms >= $3 ORDER BY seq DESC LIMIT $4",
+                    )
+                    .await?;
+                let (run, call) = (run.as_ref().map(RunId::as_str), call.as_ref().map(CallId::as_str));
+                let rows =
+                    client.query(&statement, &[&run, &call, &integer(since_ms), &i64::from(most)]).await?;
+                let mut records = Vec::with_capacity(rows.len());
+                for row in rows.iter().rev() {
+                    let seq: i64 = row.try_get(0)?;
+                    records.push(from_json("record of the journal", &seq.to_string(), row.try_get(1)?)?);
+                }
+                Ok(records)
+            })
+        })
+        .await
+    }
+}

@@ -1,0 +1,67 @@
+use haft_core::{CallId, RunId};
+
+/// Chooses records of the journal: by default the newest 1,000.
+///
+/// ```
+/// use haft_store::RecordFilter;
+///
+/// let filter = RecordFilter::new().run("run-1".parse()?).most(20);
+/// # let _ = filter;
+/// # Ok::<(), haft_core::IdError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct RecordFilter {
+    pub(crate) run: Option<RunId>,
+    pub(crate) call: Option<CallId>,
+    pub(crate) since_ms: u64,
+    pub(crate) most: u32,
+}
+
+impl Default for RecordFilter {
+    fn default() -> Self {
+        Self { run: None, call: None, since_ms: 0, most: 1000 }
+    }
+}
+
+impl RecordFilter {
+    /// Chooses the newest 1,000.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Chooses only those of this run.
+    pub fn run(mut self, run: RunId) -> Self {
+        self.run = Some(run);
+        self
+    }
+
+    /// Chooses only those of this call.
+    pub fn call(mut self, call: CallId) -> Self {
+        self.call = Some(call);
+        self
+    }
+
+    /// Chooses only those from this time on, in milliseconds since the Unix epoch.
+    pub fn since_ms(mut self, since: u64) -> Self {
+        self.since_ms = since;
+        self
+    }
+
+    /// Chooses so many at most, the newest.
+    pub fn most(mut self, most: u32) -> Self {
+        self.most = most;
+        self
+    }
+}
+
+/// Names a run of which something is recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecordedRun {
+    /// The run.
+    pub run: String,
+    /// The run that started it, if one did.
+    pub parent: Option<String>,
+    /// When something was last recorded of it, in milliseconds since the Unix epoch.
+    pub at_ms: u64,
+}
