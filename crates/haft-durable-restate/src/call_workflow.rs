@@ -1,0 +1,207 @@
+use crate::step::{self, STOP_SIGNAL, Stepped};
+use crate::suspending::FarWait;
+use crate::wire::{Ended, RoundEnd, Settled, Verdict};
+use haft_core::Digest;
+use haft_durable::{CallCourse, CallRequest, Decision, Next, Performer, Pool, Waiting};
+use restate_sdk::prelude::{
+    ContextClient as _, ContextPromises as _, ContextReadState as _, ContextSideEffects as _,
+    ContextSignals as _, ContextTimers as _, ContextWriteState as _, HandlerError, HandlerResult, Json,
+    RunFuture as _, SharedWorkflowContext, TerminalError, WorkflowContext,
+};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Under which name a workflow says what it waits for.
+const WAITING: &str = "waiting";
+
+/// Makes the calls of a pool, each as a workflow under its key.
+pub(crate) struct CallWorkflow {
+    pool: Pool,
+    performer: Performer,
+}
+
+impl CallWorkflow {
+    pub(crate) fn new(pool: Pool, performer: Performer) -> Self {
+        Self { pool, performer }
+    }
+
+    /// Waits until a person has decided, the time is over, or the call is told to stop; whatever comes first counts for
+    /// whoever decides as well.
+    async fn settle(
+        ctx: &WorkflowContext<'_>,
+        round: u32,
+        within: Option<Duration>,
+    ) -> Result<Settled, HandlerError> {
+        let name = decision_of(round);
+        let _far = FarWait::begin();
+        let first = if let Some(within) = within {
+            restate_sdk::select! {
+                settled = ctx.promise::<Json<Settled>>(&name) => Some(settled?.0),
+                _ = ctx.signal::<()>(STOP_SIGNAL) => None,
+                _ = ctx.sleep(within) => {
+                    ctx.resolve_promise(&name, Json(Settled::Expired));
+                    Some(ctx.promise::<Json<Settled>>(&name).await?.0)
+                },
+                on_cancel => None
+            }
+        } else {
+            restate_sdk::select! {
+                settled = ctx.promise::<Json<Settled>>(&name) => Some(settled?.0),
+                _ = ctx.signal::<()>(STOP_SIGNAL) => None,
+                on_cancel => None
+            }
+        };
+        if let Some(settled) = first {
+            return Ok(settled);
+        }
+        ctx.resolve_promise(&name, Json(Settled::Stopped));
+        let settled = ctx.promise::<Json<Settled>>(&name).await?.0;
+        Ok(settled)
+    }
+
+    fn tell(&self, ctx: &WorkflowContext<'_>, request: Digest, course: &CallCourse) {
+        let end = RoundEnd { request, pending: course.pending(&self.pool) };
+        ctx.resolve_promise(&outcome_of(course.round_key().round()), Json(end));
+    }
+}
+
+#[restate_sdk::workflow(name = "haft", client_visibility = "pub(crate)")]
+impl CallWorkflow {
+    /// Makes a call: gives its reply, however long that takes.
+    #[restate_sdk::handler]
+    pub(crate) async fn run(
+        &self,
+        ctx: WorkflowContext<'_>,
+        request: Json<CallRequest>,
+    ) -> HandlerResult<Json<Ended>> {
+        let request = request.into_inner();
+        if request.key().to_string() != ctx.key() {
+            let error = format!("the call has the key `{}`, not that of this workflow", request.key());
+            return Err(TerminalError::new_with_code(400, error).into());
+        }
+        let digest = request.digest();
+        let mut course = Arc::new(CallCourse::new(request));
+        loop {
+            match course.next() {
+                Next::Perform => {
+                    let stepped = step::perform(&ctx, &self.performer, Arc::clone(&course)).await?;
+                    let Stepped { outcome, is_told } = stepped;
+                    let course = Arc::make_mut(&mut course);
+                    course.performed(outcome);
+                    if is_told {
+                        course.stopped();
+                    }
+                }
+                Next::Decide { within } => {
+                    let round = course.round_key().round();
+                    ctx.set(WAITING, Json(course.waiting()));
+                    self.tell(&ctx, digest, &course);
+                    let settled = Self::settle(&ctx, round, within).await?;
+                    ctx.clear(WAITING);
+                    let course = Arc::make_mut(&mut course);
+                    match settled {
+                        Settled::Decided { decision } => course.answer(decision.approval),
+                        Settled::Expired => course.expired(),
+                        Settled::Stopped => course.stopped(),
+                    }
+                }
+                Next::Ended(reply) => {
+                    let reply = reply.clone();
+                    self.tell(&ctx, digest, &course);
+                    return Ok(Json(Ended { request: digest, reply }));
+                }
+                _ => {
+                    return Err(
+                        TerminalError::new("this worker does not know what is next for the call").into()
+                    );
+                }
+            }
+        }
+    }
+
+    /// Waits for what becomes of a round, or of a later one that the call is in by now.
+    #[restate_sdk::handler]
+    pub(crate) async fn outcome(
+        &self,
+        ctx: SharedWorkflowContext<'_>,
+        round: Json<u32>,
+    ) -> HandlerResult<Json<RoundEnd>> {
+        let mut round = round.into_inner();
+        let _far = FarWait::begin();
+        loop {
+            let (outcome, decision) = (outcome_of(round), decision_of(round));
+            let end = ctx.promise::<Json<RoundEnd>>(&outcome).await?;
+            // Whoever asks for a call again is not to be shown what was decided before.
+            let is_now =
+                end.0.pending.is_none() || ctx.peek_promise::<Json<Settled>>(&decision).await?.is_none();
+            if is_now {
+                return Ok(end);
+            }
+            round += 1;
+        }
+    }
+
+    /// Tells whether a round that came to wait was not decided yet.
+    #[restate_sdk::handler]
+    pub(crate) async fn waits(
+        &self,
+        ctx: SharedWorkflowContext<'_>,
+        round: Json<u32>,
+    ) -> HandlerResult<Json<bool>> {
+        let decision = decision_of(round.into_inner());
+        Ok(Json(ctx.peek_promise::<Json<Settled>>(&decision).await?.is_none()))
+    }
+
+    /// Decides about the round that waits, unless that was decided before.
+    #[restate_sdk::handler]
+    pub(crate) async fn decide(
+        &self,
+        ctx: SharedWorkflowContext<'_>,
+        decision: Json<Decision>,
+    ) -> HandlerResult<Json<Verdict>> {
+        let decision = decision.into_inner();
+        let name = decision_of(decision.round.round());
+        let waiting = ctx.get::<Json<Option<Waiting>>>(WAITING).await?.and_then(Json::into_inner);
+        // What arrives twice is answered like the first time, also when the call has gone on with it.
+        if let Some(settled) = ctx.peek_promise::<Json<Settled>>(&name).await? {
+            return Ok(Json(settled.into_inner().verdict(&decision)));
+        }
+        // The time goes on, so what was found is taken down.
+        let checked = {
+            let decision = decision.clone();
+            move || async move {
+                let checked = decision.check(waiting.as_ref());
+                Ok::<_, HandlerError>(Json(checked.err()))
+            }
+        };
+        if let Some(why) = ctx.run(checked).name("check").await?.into_inner() {
+            return Ok(Json(Verdict::Refused { why }));
+        }
+        ctx.resolve_promise(&name, Json(Settled::Decided { decision: decision.clone() }));
+        // Of several who found it undecided, the one whose decision is kept has decided.
+        let settled = ctx.promise::<Json<Settled>>(&name).await?;
+        Ok(Json(settled.into_inner().verdict(&decision)))
+    }
+
+    /// Tells the call to stop, wherever it runs or waits.
+    #[restate_sdk::handler]
+    #[expect(clippy::unused_async, reason = "every handler is asynchronous")]
+    pub(crate) async fn stop(
+        &self,
+        ctx: SharedWorkflowContext<'_>,
+        invocation: Json<String>,
+    ) -> HandlerResult<()> {
+        ctx.invocation_handle(invocation.into_inner()).signal(STOP_SIGNAL).resolve(());
+        Ok(())
+    }
+}
+
+/// Names the promise of what becomes of a round.
+fn outcome_of(round: u32) -> String {
+    format!("outcome/{round}")
+}
+
+/// Names the promise of what a round that waits goes on with.
+fn decision_of(round: u32) -> String {
+    format!("decision/{round}")
+}

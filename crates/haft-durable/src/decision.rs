@@ -1,0 +1,136 @@
+use crate::{RoundKey, Waiting};
+use haft_core::Digest;
+use haft_tools_core::{Approval, PendingCall, PendingId, ResumeRefused, now_ms};
+use serde::{Deserialize, Serialize};
+
+/// Answers a call that waits: which round it is about, what the person was shown, and what they said.
+///
+/// Whoever sends it chooses the name, one of its own for each time that somebody decides, so that what arrives twice is known
+/// as the same decision, and of two that differ only the first counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Decision {
+    /// The round that waits.
+    pub round: RoundKey,
+    /// The digest of what the person was shown.
+    pub digest: Digest,
+    /// What they said.
+    pub approval: Approval,
+    /// Tells this decision from others about the same round.
+    pub name: String,
+}
+
+impl Decision {
+    /// Answers what was shown in a round.
+    pub fn new(round: RoundKey, digest: Digest, approval: Approval, name: impl Into<String>) -> Self {
+        Self { round, digest, approval, name: name.into() }
+    }
+
+    /// Looks whether the decision is about what a call waits for now; `None` if it waits no more, or never did.
+    ///
+    /// Whether another decision came first only the engine can tell: it keeps one for each round.
+    ///
+    /// # Errors
+    ///
+    /// Every [`DecisionRefused`] but [`DecisionRefused::Decided`].
+    pub fn check(&self, waiting: Option<&Waiting>) -> Result<(), DecisionRefused> {
+        let round = self.round.round();
+        let Some(waiting) = waiting else { return Err(DecisionRefused::Over) };
+        if round != waiting.round {
+            return Err(DecisionRefused::Stale { round, now: waiting.round });
+        }
+        if self.digest != waiting.digest {
+            return Err(DecisionRefused::OtherDigest);
+        }
+        let is_late = waiting.expires_at_ms.is_some_and(|end| end <= now_ms());
+        if is_late && !self.approval.denies() { Err(DecisionRefused::Expired) } else { Ok(()) }
+    }
+}
+
+/// Says why a decision does not count; nothing was done for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "refused", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum DecisionRefused {
+    /// The call waits no more, or is not known.
+    #[error("the call does not wait for a decision; look what became of it")]
+    Over,
+    /// It is about another round than the one that waits.
+    #[error(
+        "the decision is about round {round} of the call, which is in round {now}; answer what it waits for now"
+    )]
+    Stale {
+        /// The round that was decided about.
+        round: u32,
+        /// The round that waits.
+        now: u32,
+    },
+    /// Another decision about the round came first.
+    #[error("the round was decided before, and the first decision counts")]
+    Decided,
+    /// The person was shown something else than what waits.
+    #[error("the decision is about something else than what the call waits for; answer what it shows now")]
+    OtherDigest,
+    /// An approval came too late.
+    #[error("the approval came too late; deny the call, and have it asked again")]
+    Expired,
+}
+
+impl DecisionRefused {
+    /// Says the same as whoever resumes calls reads it.
+    pub fn about(self, id: &PendingId) -> ResumeRefused {
+        let id = id.clone();
+        match self {
+            Self::Over | Self::Stale { .. } | Self::Decided => ResumeRefused::ResumedBefore { id },
+            Self::OtherDigest => ResumeRefused::OtherDigest { id },
+            Self::Expired => ResumeRefused::Expired { id },
+        }
+    }
+}
+
+impl Waiting {
+    /// Takes down what a pending call of a round waits for.
+    pub fn of(round: u32, pending: &PendingCall) -> Self {
+        Self { round, digest: pending.digest, expires_at_ms: pending.expires_at_ms }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn decision(round: u32, shown: &str, approval: Approval) -> Decision {
+        let key = format!("r/1/c:{round}").parse().unwrap();
+        Decision::new(key, Digest::of(&json!(shown)), approval, "d1")
+    }
+
+    fn waiting(expires_at_ms: Option<u64>) -> Waiting {
+        Waiting { round: 1, digest: Digest::of(&json!("shown")), expires_at_ms }
+    }
+
+    fn deny() -> Approval {
+        Approval::Deny { reason: String::new() }
+    }
+
+    #[test]
+    fn counts_for_the_round_that_waits_and_for_what_was_shown() {
+        let now = waiting(None);
+        let check = |round, shown, at: Option<&Waiting>| decision(round, shown, Approval::Approve).check(at);
+        assert_eq!(check(1, "shown", Some(&now)), Ok(()));
+        assert_eq!(check(0, "shown", Some(&now)), Err(DecisionRefused::Stale { round: 0, now: 1 }));
+        assert_eq!(check(2, "shown", Some(&now)), Err(DecisionRefused::Stale { round: 2, now: 1 }));
+        assert_eq!(check(1, "other", Some(&now)), Err(DecisionRefused::OtherDigest));
+        assert_eq!(check(1, "shown", None), Err(DecisionRefused::Over));
+    }
+
+    #[test]
+    fn what_came_too_late_can_only_be_denied() {
+        let late = waiting(Some(1));
+        assert_eq!(decision(1, "shown", Approval::Approve).check(Some(&late)), Err(DecisionRefused::Expired));
+        let edit = Approval::Edit { input: json!({}) };
+        assert_eq!(decision(1, "shown", edit).check(Some(&late)), Err(DecisionRefused::Expired));
+        assert_eq!(decision(1, "shown", deny()).check(Some(&late)), Ok(()));
+        assert_eq!(decision(1, "shown", Approval::Approve).check(Some(&waiting(Some(u64::MAX)))), Ok(()));
+    }
+}
