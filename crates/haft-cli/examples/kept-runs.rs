@@ -55,6 +55,7 @@ impl Made {
         seed: u64,
     ) -> [Value; 2] {
         let id = format!("call_{}", self.calls);
+        self.turn(seed);
         self.calls += 1;
         let (fails, denied, asked) =
             (seed % 17 == 3, seed % 29 == 5, if seed % 41 == 7 { 900_000 } else { 0 });
@@ -106,6 +107,24 @@ impl Made {
         );
         self.at_ms += 1 + seed % 40;
         [begun, ended]
+    }
+
+    /// Adds the record of a turn, and sometimes of one before it that came to nothing.
+    fn turn(&mut self, seed: u64) {
+        let turn = self.calls + 1;
+        if seed % 113 == 11 {
+            self.log.push(json!({ "turn": {
+                "turn": turn, "model": "test-model", "at_ms": self.at_ms, "took_us": 150_000, "usage": { "input": 0, "output": 0 },
+                "error": "rate_limited",
+            } }));
+            self.at_ms += 1_150;
+        }
+        let think = 20 + seed % 900;
+        self.log.push(json!({ "turn": {
+            "turn": turn, "model": "test-model", "at_ms": self.at_ms, "took_us": think * 1_000,
+            "usage": { "input": 900 + seed % 500, "output": 8 + seed % 60, "cache_read": 700 }, "cost_nanos": 3_000_000 + seed,
+        } }));
+        self.at_ms += think + 1;
     }
 
     /// Ends the run with the state that it would have.

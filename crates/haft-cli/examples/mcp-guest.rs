@@ -1,7 +1,8 @@
 //! A server of the Model Context Protocol that asks, tells and changes: a fixture of the tests.
 //!
 //! Its arguments are its name and a directory. Files of its name there tell it what to do: with `NAME.fewer` it has a tool less,
-//! with `NAME.changed` another description, and with `NAME.dead` it ends at once. It writes its process's id to `NAME.pid`.
+//! with `NAME.changed` another description, which is what that file says if it says something, and with `NAME.dead` it ends at
+//! once. It writes its process's id to `NAME.pid`.
 
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -57,9 +58,15 @@ impl Guest {
         self.file(what).exists()
     }
 
+    /// What it says of a tool since that was changed.
+    fn changed(&self) -> Option<String> {
+        let text = std::fs::read_to_string(self.file("changed")).ok()?;
+        Some(if text.is_empty() { "Says something else.".to_owned() } else { text })
+    }
+
     /// Tells when its tools change.
     fn watch(&self) {
-        let state = || [self.is("fewer"), self.is("changed")];
+        let state = || (self.is("fewer"), self.changed());
         let mut told = state();
         loop {
             thread::sleep(LOOKING);
@@ -88,10 +95,10 @@ impl Guest {
     }
 
     fn tools(&self) -> Value {
-        let described = if self.is("changed") { "Says something else." } else { "Says it again." };
+        let described = self.changed().unwrap_or_else(|| "Says it again.".to_owned());
         let tool = |name: &str, description: &str| json!({ "name": name, "description": description, "inputSchema": { "type": "object" } });
         let mut tools = vec![
-            tool("say", described),
+            tool("say", &described),
             tool("asks", "Asks who is there."),
             tool("samples", "Wants a turn of a model."),
             tool("waits", "Waits for ever."),

@@ -6,17 +6,19 @@ pub(crate) mod model_settings;
 mod record;
 mod settings;
 
-pub(crate) use header::Header;
+pub(crate) use header::{Header, SentHeader};
 pub(crate) use settings::AgentSettings;
 
 use crate::agent_run::{AgentRun, ChooseModel};
 use crate::attend::see_through;
+use crate::chat::{Opening, chat};
 use crate::conclude::conclude;
 use crate::exit::{Exit, UsageError, note};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
 use crate::paint::ASKS;
+use crate::resume;
 use crate::set_up::SetUp;
 use crate::setup::{self, Bench, OpenedWorkdir};
 use crate::task::{Task, What};
@@ -41,14 +43,19 @@ const MOST_PROMPT: u64 = 1 << 20;
 
 /// Has a provider's model work on a task by the tools.
 pub(crate) async fn agent(mut options: AgentOptions) -> Result<Exit> {
+    if let Some(run) = &options.resume {
+        return Box::pin(resume::chat(run, &options)).await;
+    }
+    let is_chat = options.chat || options.prompt.is_empty();
+    check_chat(&options, is_chat)?;
     let OpenedWorkdir { workdir, roots, config } =
         OpenedWorkdir::of(options.workdir.as_deref(), std::mem::take(&mut options.roots))?;
-    config.agent.fill(&mut options)?;
+    config.agent.fill(&mut options, &config.providers)?;
     let headers = options.model.headers()?;
     let settings = AgentSettings::new(&options, &headers)?;
     let redactor = Redactor::new();
     let model = settings.model.connect(&headers, &redactor)?;
-    let prompt = read_prompts(&options.prompt)?;
+    let prompt = (!options.prompt.is_empty()).then(|| read_prompts(&options.prompt)).transpose()?;
     let record = settings.record.clone().map(|path| Record::Anew { path, force: options.force });
     let work = What::Agent(Box::new(settings.clone()));
     let mut task = Task::new(work, workdir.root_path(), &options.policy)?;
@@ -56,8 +63,16 @@ pub(crate) async fn agent(mut options: AgentOptions) -> Result<Exit> {
     task.quota = options.quota;
     task.agents = options.agents.as_deref().map(absolute).transpose()?;
     (task.no_mcp, task.no_openapi) = (options.no_mcp, options.no_openapi);
+    let state = KeptState::from_environment()?;
+    let prompt = match prompt {
+        Some(prompt) if !is_chat => prompt,
+        first => {
+            let opening = Opening::new(task, headers, workdir, options.workdir.clone(), state, None);
+            return Box::pin(chat(opening, first)).await;
+        }
+    };
     let scope = setup::scope()?;
-    let keeper = Keeper::new(KeptState::from_environment()?, scope.run().clone(), &task)?;
+    let keeper = Keeper::new(state, scope.run().clone(), &task)?;
     let (token, _watch) = cancel_on_interrupt();
     let start = Instant::now();
     let with = SetUp {
@@ -82,6 +97,20 @@ pub(crate) async fn agent(mut options: AgentOptions) -> Result<Exit> {
     let mut work = Work::Agent(Box::new(run));
     see_through(&mut work, &keeper, &bench, options.wait, &token).await?;
     conclude(&work, &keeper, &task, start)
+}
+
+/// Refuses what does not go with a chat.
+fn check_chat(options: &AgentOptions, is_chat: bool) -> Result<()> {
+    let message = match (is_chat, &options.record, options.wait) {
+        (true, Some(_), _) => {
+            "a session is what follows one prompt, so a chat is not recorded; give a prompt, or leave out --record"
+        }
+        (true, None, true) => {
+            "in a chat, what waits is answered with `/approve` or `haft approvals`; leave out --wait, or give a prompt"
+        }
+        _ => return Ok(()),
+    };
+    Err(UsageError(message.to_owned()).into())
 }
 
 /// Gathers the tools of a run and sets its stage, at the place that it has got to.
@@ -213,7 +242,7 @@ async fn turns_below(state: &KeptState, run: &RunId) -> Result<BTreeMap<String, 
 }
 
 /// Reads a prompt, or what is to be done and behind it what that is about.
-fn read_prompts(prompts: &[String]) -> Result<String> {
+pub(crate) fn read_prompts(prompts: &[String]) -> Result<String> {
     if let [first, second] = prompts
         && (first == "-" || second != "-")
     {

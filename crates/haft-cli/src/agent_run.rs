@@ -6,13 +6,14 @@ use crate::set_up::Around;
 use crate::setup::Bench;
 use crate::timeline::{JsonLines, Timeline};
 use anyhow::Result;
-use haft::agent::{Agent, Budget, Phase, Prices, ResumeError, RunEnd, RunEvent, RunState};
+use haft::agent::{Agent, Budget, Phase, Prices, ResumeError, RunEnd, RunEvent, RunState, When};
 use haft::model::{Model, ScriptedModel, Session};
 use haft::shell::Jobs;
 use haft::subagents::{AgentRunner, ChildRecord, ChildRun, ChildStatus, Supervisor};
 use haft::{
     Approval, CallId, CallOutcome, CallScope, Events, HeldCall, Observer, PendingCall, Redactor, ToolCall,
 };
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -34,7 +35,8 @@ pub(crate) struct AgentRun {
     scripts: Scripts,
     scope: CallScope,
     pub(crate) state: RunState,
-    token: CancellationToken,
+    /// Stops what it does now.
+    turn: CancellationToken,
 }
 
 /// Holds what a run is driven with, but for its model.
@@ -118,19 +120,50 @@ impl AgentRun {
             scripts,
             scope,
             state: stands,
-            token,
+            turn: token,
         })
     }
 
     /// Goes from the prompt until it ends or waits for a person.
     pub(crate) async fn begin(&mut self, prompt: String) {
-        self.state = self.agent.run(self.scope.clone(), prompt).await;
+        self.state = self.stoppable(Box::pin(self.agent.run(self.scope.clone(), prompt))).await;
+    }
+
+    /// Has another token stop what it does from now on, and not the run for good.
+    pub(crate) fn stopped_by(&mut self, turn: CancellationToken) {
+        self.turn = turn;
+    }
+
+    /// Does something with the run that its token stops: each call gets its reply then, and the run ends as cancelled.
+    async fn stoppable<T>(&self, mut work: Pin<Box<impl Future<Output = T>>>) -> T {
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            () = self.turn.cancelled() => {}
+        }
+        // Where the run is at work no more, there is nothing left to stop.
+        let _ = self.agent.cancel(self.scope.run());
+        work.await
+    }
+
+    /// Stops a run that waits for a person: the calls that wait are given up.
+    pub(crate) async fn stop(&mut self) -> Result<()> {
+        self.state =
+            Box::pin(self.agent.step(self.scope.clone(), self.state.clone(), RunEvent::Cancelled)).await?;
+        Ok(())
+    }
+
+    /// Says something to a run that waits for a person: the model is told when it goes on.
+    pub(crate) async fn tell(&mut self, text: String) -> Result<()> {
+        let event = RunEvent::Steered { text, when: When::AfterTurn };
+        self.state = Box::pin(self.agent.step(self.scope.clone(), self.state.clone(), event)).await?;
+        Ok(())
     }
 
     /// Goes on with another prompt when the run has ended, with a budget that counts what it has spent.
     pub(crate) async fn prompt(&mut self, prompt: String, budget: Budget) -> Result<()> {
         let state = self.state.clone().with_budget(budget);
-        self.state = self.agent.prompt(self.scope.clone(), state, prompt).await?;
+        self.state = self.stoppable(Box::pin(self.agent.prompt(self.scope.clone(), state, prompt))).await?;
         Ok(())
     }
 
@@ -176,9 +209,9 @@ impl AgentRun {
         };
         let (scope, state) = (self.scope.clone(), self.state.clone());
         self.state = if was_begun {
-            self.agent.go_on(scope, state).await
+            self.stoppable(Box::pin(self.agent.go_on(scope, state))).await
         } else {
-            self.agent.step(scope, state, event).await?
+            self.stoppable(Box::pin(self.agent.step(scope, state, event))).await?
         };
         Ok(())
     }
@@ -237,7 +270,7 @@ impl AgentRun {
                 "{ASKS}{agents} in the background{ASKS:#}, which is waited for; interrupt it to go on later"
             );
         }
-        if let Some(idle) = supervisor.idle(run).with_cancellation_token(&self.token).await {
+        if let Some(idle) = supervisor.idle(run).with_cancellation_token(&self.turn).await {
             return Ok(idle?);
         }
         anstream::eprintln!(
@@ -253,14 +286,16 @@ impl AgentRun {
         approval: Approval,
     ) -> Result<(), ResumeError> {
         let state = self.state.clone();
-        self.state = self.agent.resume(self.scope.clone(), state, &pending.call.id, approval).await?;
+        let resumed = self.agent.resume(self.scope.clone(), state, &pending.call.id, approval);
+        self.state = self.stoppable(Box::pin(resumed)).await?;
         Ok(())
     }
 
     /// Takes what became elsewhere of a call that waits, and goes on.
     pub(crate) async fn answered(&mut self, outcome: CallOutcome) -> Result<()> {
         let event = RunEvent::CallAnswered { outcome };
-        self.state = self.agent.step(self.scope.clone(), self.state.clone(), event).await?;
+        self.state =
+            self.stoppable(Box::pin(self.agent.step(self.scope.clone(), self.state.clone(), event))).await?;
         Ok(())
     }
 

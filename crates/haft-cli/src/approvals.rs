@@ -1,35 +1,51 @@
-use crate::arguments::{
-    AnswerOptions, ApprovalsCommand, ApproveOptions, DenyOptions, EditOptions, ShowOptions,
-};
+mod answering;
+mod arguments;
+mod hiding;
+mod kept_call;
+
+pub(crate) use answering::AnsweredCall;
+pub(crate) use arguments::ApprovalsCommand;
+pub(crate) use kept_call::KeptCall;
+
 use crate::exit::{Exit, UsageError};
-use crate::kept_state::{KeptState, why};
 use crate::mcp::offered::Wanted;
 use crate::offered::{WantedTools, offer};
-use crate::outcome::{access_line, short};
+use crate::outcome::access_line;
 use crate::paint::{BAD, NAME, QUIET};
-use crate::task::{self, Task};
+use crate::printed::print_json;
+use crate::schema::PendingShape;
+use crate::task::Task;
 use crate::timeline::visible;
 use crate::when::{ago, until};
 use crate::{call, editor, ids, own_place, person, prompt, setup};
+use answering::{GoesOnBy, answer, unchanged};
 use anyhow::Result;
-use haft::store::PendingEntry;
-use haft::{Approval, PendingCall, PendingStore as _, Wants};
-use serde_json::{Value, json};
+use arguments::{AnswerOptions, ApproveOptions, DenyOptions, EditOptions, ShowOptions};
+use haft::{Approval, PendingCall, Wants};
+use hiding::Hiding;
+use kept_call::{Place, WaitsIn};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// Lists, shows and answers the calls that wait.
 pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
-    let state = KeptState::from_environment()?;
     match command {
-        ApprovalsCommand::List { json } => list(&state, json).await,
-        ApprovalsCommand::Show(ShowOptions { id, json }) => {
-            let entry = find(&state, &id).await?;
-            show(read(&entry)?, &entry, json)
+        ApprovalsCommand::List { json, place } => list(&Place::of(&place)?, json).await,
+        ApprovalsCommand::Show(ShowOptions { id, json, place }) => {
+            let place = Place::of(&place)?;
+            let entry = find(&place, &id).await?;
+            read(&place, &entry)?;
+            show(&place, &entry, &Hiding::of([&entry]), json)
         }
-        ApprovalsCommand::Approve(ApproveOptions { which: AnswerOptions { id }, term }) => {
-            let entry = find(&state, &id).await?;
-            let pending = asked_about(&entry)?;
+        ApprovalsCommand::Approve(ApproveOptions { which: AnswerOptions { id, json, place }, term }) => {
+            let place = Place::of(&place)?;
+            if term.is_some() {
+                not_remembered(&place, "approve it without --for", "allow")?;
+            }
+            let entry = find(&place, &id).await?;
+            let pending = asked_about(&place, &entry)?;
             let approval = match term {
                 None => Approval::Approve,
                 Some(_) if !pending.can_be_remembered() => {
@@ -41,15 +57,19 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
                 }
                 Some(term) => Approval::ApproveFor { term: term.into() },
             };
-            answer(&state, &entry, approval, "approved").await
+            answer(&place, &entry, approval, json).await
         }
-        ApprovalsCommand::Deny(DenyOptions { which: AnswerOptions { id }, reason, never }) => {
-            let entry = find(&state, &id).await?;
+        ApprovalsCommand::Deny(DenyOptions { which: AnswerOptions { id, json, place }, reason, never }) => {
+            let place = Place::of(&place)?;
+            if never.is_some() {
+                not_remembered(&place, "deny it without --never", "deny")?;
+            }
+            let entry = find(&place, &id).await?;
             let reason = reason.unwrap_or_default();
             let approval = match never {
                 None => Approval::Deny { reason },
                 Some(term) => {
-                    if read(&entry)?.unmet.iter().all(|unmet| unmet.grant.is_none()) {
+                    if read(&place, &entry)?.unmet.iter().all(|unmet| unmet.grant.is_none()) {
                         let message = format!(
                             "nothing of the call `{}` can be remembered, since each such call has to be asked about; deny it \
                              without --never",
@@ -60,17 +80,17 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
                     Approval::Never { term: term.into(), reason }
                 }
             };
-            answer(&state, &entry, approval, "denied").await
+            answer(&place, &entry, approval, json).await
         }
-        ApprovalsCommand::Edit(EditOptions { which: AnswerOptions { id }, input }) => {
-            let entry = find(&state, &id).await?;
-            let pending = asked_about(&entry)?;
+        ApprovalsCommand::Edit(EditOptions { which: AnswerOptions { id, json, place }, input }) => {
+            let place = Place::of(&place)?;
+            let entry = find(&place, &id).await?;
+            let pending = asked_about(&place, &entry)?;
             let input = match input {
                 Some(input) => call::read_input(&input)?,
                 None if person::at_terminal() => {
                     let Some(input) = editor::edit(&pending.call.input).await? else {
-                        anstream::println!("nothing was changed, and the call still waits");
-                        return Ok(Exit::Done);
+                        return unchanged(&entry, json);
                     };
                     input
                 }
@@ -93,25 +113,25 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
                     return Err(UsageError(message).into());
                 }
             }
-            answer(&state, &entry, Approval::Edit { input }, "approved with other arguments").await
+            answer(&place, &entry, Approval::Edit { input }, json).await
         }
     }
 }
 
-async fn list(state: &Arc<KeptState>, json: bool) -> Result<Exit> {
-    let mut waiting = state.calls().await?;
+async fn list(place: &Place, json: bool) -> Result<Exit> {
+    let mut waiting = place.calls().await?;
     // Of a call that waits for others, these are what a person can answer.
     waiting.retain(|entry| !entry.call.as_ref().is_ok_and(PendingCall::waits_below));
+    let hiding = Hiding::of(&waiting);
     if json {
-        let calls: Vec<Value> = waiting.iter().map(as_json).collect();
-        anstream::println!("{}", serde_json::to_string_pretty(&calls)?);
+        print_json(&waiting.iter().map(|entry| WaitingCall::of(entry, &hiding)).collect::<Vec<_>>())?;
         return Ok(Exit::Done);
     }
     if waiting.is_empty() {
         anstream::println!("no call waits");
     }
     for entry in &waiting {
-        let (id, asked) = (short(entry.id.as_str()), ago(entry.asked_at_ms));
+        let (id, asked) = (entry.shown_id(), ago(entry.asked_at_ms));
         let run = visible(&match workdir(entry) {
             Some(workdir) => format!("{} in {}", who(entry), workdir.display()),
             None => who(entry),
@@ -121,10 +141,10 @@ async fn list(state: &Arc<KeptState>, json: bool) -> Result<Exit> {
             Ok(None) => String::new(),
             Err(_) => ", with an answer that cannot be read".to_owned(),
         };
-        let pending = match &entry.call {
+        let pending = match hiding.call(entry) {
             Ok(pending) => pending,
-            Err(fault) => {
-                let why = visible(&why(fault));
+            Err(why) => {
+                let why = visible(&why);
                 anstream::println!(
                     "{NAME}{id}{NAME:#}  {BAD}cannot be read{BAD:#}: {why}  {QUIET}{run}, {asked}{answered}{QUIET:#}"
                 );
@@ -144,28 +164,57 @@ async fn list(state: &Arc<KeptState>, json: bool) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn as_json(entry: &PendingEntry) -> Value {
-    let answer = entry.answer.as_ref().ok().and_then(Option::as_ref);
-    let workdir = workdir(entry);
-    match &entry.call {
-        Ok(pending) => json!({
-            "call": pending,
-            "answer": answer,
-            "expired": pending.is_expired(),
-            "workdir": workdir,
-        }),
-        Err(fault) => json!({
-            "id": entry.id,
-            "run": entry.run,
-            "answer": answer,
-            "unreadable": why(fault),
-            "workdir": workdir,
-        }),
+/// A call that waits, as it is kept.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum WaitingCall {
+    /// One that can be read.
+    Known {
+        /// The call.
+        #[schemars(with = "PendingShape")]
+        call: Box<PendingCall>,
+        /// The answer that was kept, which its run has not gone on with.
+        #[schemars(with = "Option<Value>")]
+        answer: Option<Approval>,
+        /// Whether it has waited too long to be approved.
+        expired: bool,
+        /// The directory that its run works in, if that is known.
+        workdir: Option<PathBuf>,
+    },
+    /// One that cannot be read, and can be given up.
+    Unreadable {
+        /// By which it is answered.
+        id: String,
+        /// Its run.
+        run: String,
+        /// The answer that was kept.
+        #[schemars(with = "Option<Value>")]
+        answer: Option<Approval>,
+        /// Why it cannot be read.
+        unreadable: String,
+        /// The directory that its run works in, if that is known.
+        workdir: Option<PathBuf>,
+    },
+}
+
+impl WaitingCall {
+    fn of(entry: &KeptCall, hiding: &Hiding) -> Self {
+        let (answer, workdir) = (hiding.answer(entry), workdir(entry));
+        match hiding.call(entry) {
+            Ok(call) => Self::Known { expired: call.is_expired(), call: Box::new(call), answer, workdir },
+            Err(unreadable) => Self::Unreadable {
+                id: entry.id.to_string(),
+                run: entry.run.clone(),
+                answer,
+                unreadable,
+                workdir,
+            },
+        }
     }
 }
 
 /// The run that a call is of, and the agent or client that makes it, if that has a name.
-fn who(entry: &PendingEntry) -> String {
+fn who(entry: &KeptCall) -> String {
     match entry.call.as_ref().ok().and_then(|pending| pending.agent.as_deref()) {
         Some(agent) => format!("{agent}, {}", entry.run),
         None => entry.run.clone(),
@@ -173,16 +222,20 @@ fn who(entry: &PendingEntry) -> String {
 }
 
 /// The directory that a call's run works in, if that is known.
-fn workdir(entry: &PendingEntry) -> Option<PathBuf> {
+fn workdir(entry: &KeptCall) -> Option<PathBuf> {
     Some(Task::kept(&entry.host).ok()?.workdir)
 }
 
-fn show(pending: &PendingCall, entry: &PendingEntry, json: bool) -> Result<Exit> {
+fn show(place: &Place, entry: &KeptCall, hiding: &Hiding, json: bool) -> Result<Exit> {
     if json {
-        anstream::println!("{}", serde_json::to_string_pretty(&as_json(entry))?);
+        print_json(&WaitingCall::of(entry, hiding))?;
         return Ok(Exit::Done);
     }
-    prompt::show(pending, &mut anstream::stdout());
+    let pending = &hiding.call(entry).map_err(|why| {
+        let deny = place.command(&format!("deny {}", entry.quoted_id()));
+        UsageError(format!("the call `{}` cannot be shown: {why}; deny it with {deny}", entry.id))
+    })?;
+    prompt::show(pending, prompt::Reasons::Apart, &mut anstream::stdout());
     for unmet in &pending.unmet {
         anstream::println!(
             "\n  {}\n    asked about because: {}",
@@ -190,12 +243,16 @@ fn show(pending: &PendingCall, entry: &PendingEntry, json: bool) -> Result<Exit>
             visible(&unmet.reason)
         );
         match &unmet.grant {
+            // One worker would remember it, and the others would not.
+            Some(rule) if entry.waits_in == WaitsIn::Engine => {
+                anstream::println!("    the rule for the policy of the workers: {}", visible(rule));
+            }
             Some(rule) => anstream::println!("    can be remembered as: {}", visible(rule)),
             None => anstream::println!("    cannot be remembered: each call is asked about"),
         }
     }
     for leaf in pending.leaves().filter(|_| pending.waits_below()) {
-        let (id, name) = (short(leaf.id.as_str()), visible(&leaf.call.name));
+        let (id, name) = (visible(entry.shown(leaf.id.as_str())), visible(&leaf.call.name));
         anstream::println!("\n  waits for the call `{id}` of `{name}`, made below it");
     }
     let (id, run) = (&pending.id, &pending.run);
@@ -217,92 +274,78 @@ fn show(pending: &PendingCall, entry: &PendingEntry, json: bool) -> Result<Exit>
     }
     match &entry.answer {
         Ok(Some(answer)) => {
-            let next = if task::is_served(&entry.top) {
-                "the client goes on when it repeats the call".to_owned()
-            } else {
-                format!("`haft resume {}` goes on", visible(&entry.top))
+            let next = match entry.goes_on_by() {
+                GoesOnBy::Engine => "the engine goes on with it".to_owned(),
+                GoesOnBy::Client => "the client goes on when it repeats the call".to_owned(),
+                GoesOnBy::Resume => format!("`haft resume {}` goes on", visible(&entry.top)),
             };
             anstream::println!("  {QUIET}answered{QUIET:#} {}; {next}", named(answer));
         }
         Ok(None) => {}
         Err(fault) => {
-            anstream::println!("  {QUIET}answered{QUIET:#} {}; answer it again", visible(&why(fault)));
+            anstream::println!("  {QUIET}answered{QUIET:#} {}; answer it again", visible(fault));
         }
     }
     Ok(Exit::Done)
 }
 
-/// Keeps an answer, for whoever goes on with the run.
-async fn answer(
-    state: &Arc<KeptState>,
-    entry: &PendingEntry,
-    approval: Approval,
-    said: &str,
-) -> Result<Exit> {
-    let id = &entry.id;
-    let is_expired = entry.call.as_ref().is_ok_and(PendingCall::is_expired);
-    if is_expired && !approval.denies() {
-        let message = format!(
-            "the call `{id}` has waited too long to be approved; say `haft approvals deny {id}`, and have it asked again"
-        );
-        return Err(UsageError(message).into());
-    }
-    if !state.answer(id, &approval).await? {
-        return Err(unknown(id.as_str()));
-    }
-    let name = entry.call.as_ref().map_or(id.as_str(), |pending| &pending.call.name);
-    let next = match (task::is_served(&entry.top), approval.denies()) {
-        (true, true) => "the client is told so when it repeats the call".to_owned(),
-        (true, false) => "repeat the call in the client".to_owned(),
-        (false, _) => format!("go on with `haft resume {}`", visible(&entry.top)),
-    };
-    anstream::println!("{said} `{}`; {next}", visible(name));
-    Ok(Exit::Done)
-}
-
 /// Finds a call that waits by its id, or by a beginning that no other has; it need not be one that can be read.
-async fn find(state: &Arc<KeptState>, id: &str) -> Result<PendingEntry> {
-    let mut waiting = state.calls().await?;
+async fn find(place: &Place, id: &str) -> Result<KeptCall> {
+    let mut waiting = place.calls().await?;
     let ids: Vec<&str> = waiting.iter().map(|entry| entry.id.as_str()).collect();
     let found = ids::pick(id, &ids, "call")?;
-    let place = ids.iter().position(|id| Some(*id) == found).ok_or_else(|| unknown(id))?;
-    Ok(waiting.swap_remove(place))
+    let at = ids.iter().position(|id| Some(*id) == found).ok_or_else(|| unknown(place, id))?;
+    Ok(waiting.swap_remove(at))
 }
 
-/// Gives what a call would do, for whoever has to know it.
-fn read(entry: &PendingEntry) -> Result<&PendingCall> {
-    entry.call.as_ref().map_err(|fault| {
-        let id = &entry.id;
-        let message = format!(
-            "the call `{id}` cannot be read ({}); use the version of haft that wrote it, deny it with `haft approvals deny \
-             {id}`, or drop its run with `haft resume {} --drop`",
-            why(fault),
-            entry.top
-        );
-        UsageError(message).into()
-    })
-}
-
-/// Gives a call that people are asked about.
-fn asked_about(entry: &PendingEntry) -> Result<&PendingCall> {
-    let pending = read(entry)?;
-    if !pending.waits_below() {
-        return Ok(pending);
-    }
-    let leaves: Vec<String> = pending.leaves().map(|leaf| format!("`{}`", short(leaf.id.as_str()))).collect();
+/// Refuses to have an answer remembered where one worker alone would remember it.
+fn not_remembered(place: &Place, instead: &str, rule: &str) -> Result<()> {
+    let Place::Engine { .. } = place else { return Ok(()) };
     let message = format!(
-        "nobody is asked about the call `{}`, which waits for calls made below it; answer {}, or deny it with `haft approvals \
-         deny {}`",
-        short(entry.id.as_str()),
-        leaves.join(", "),
-        short(entry.id.as_str())
+        "an engine remembers no answers: only the worker that goes on with the call would, and the others would ask again; \
+         {instead}, and write a rule into `{rule}` of `[permissions]` in the policy of all workers"
     );
     Err(UsageError(message).into())
 }
 
-fn unknown(id: &str) -> anyhow::Error {
+/// Gives what a call would do, for whoever has to know it.
+fn read<'a>(place: &Place, entry: &'a KeptCall) -> Result<&'a PendingCall> {
+    entry.call.as_ref().map_err(|fault| {
+        let id = &entry.id;
+        let next = match entry.waits_in {
+            // An answer says what it is about, which cannot be told here; the engine ends it when it expires.
+            WaitsIn::Engine => "use the version of haft that its worker has".to_owned(),
+            WaitsIn::State => format!(
+                "use the version of haft that wrote it, deny it with {}, or drop its run with `haft resume {} --drop`",
+                place.command(&format!("deny {id}")),
+                entry.top
+            ),
+        };
+        UsageError(format!("the call `{id}` cannot be read ({fault}); {next}")).into()
+    })
+}
+
+/// Gives a call that people are asked about.
+fn asked_about<'a>(place: &Place, entry: &'a KeptCall) -> Result<&'a PendingCall> {
+    let pending = read(place, entry)?;
+    if !pending.waits_below() {
+        return Ok(pending);
+    }
+    let leaves: Vec<String> =
+        pending.leaves().map(|leaf| format!("`{}`", visible(entry.shown(leaf.id.as_str())))).collect();
     let message = format!(
-        "no call `{id}` waits: it was gone on with before, or it never asked; see those that do with `haft approvals list`"
+        "nobody is asked about the call `{}`, which waits for calls made below it; answer {}, or deny it with {}",
+        entry.shown_id(),
+        leaves.join(", "),
+        place.command(&format!("deny {}", entry.quoted_id()))
+    );
+    Err(UsageError(message).into())
+}
+
+fn unknown(place: &Place, id: &str) -> anyhow::Error {
+    let message = format!(
+        "no call `{id}` waits: it was gone on with before, or it never asked; see those that do with {}",
+        place.command("list")
     );
     UsageError(message).into()
 }

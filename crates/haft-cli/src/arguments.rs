@@ -1,14 +1,24 @@
+#[cfg(test)]
+mod tests;
+
 use crate::agent::arguments::AgentOptions;
+use crate::approvals::ApprovalsCommand;
 use crate::changes::{ChangeQuota, DiffOptions, UndoOptions};
+use crate::completions::CompletionsOptions;
 use crate::config::arguments::ConfigCommand;
+use crate::doctor::DoctorOptions;
+use crate::import::ImportOptions;
 use crate::init::InitOptions;
+use crate::man::ManOptions;
 use crate::mcp::arguments::McpCommand;
 use crate::openapi::arguments::OpenApiCommand;
 use crate::other_root::OtherRoot;
 use crate::policy::arguments::PolicyCommand;
 use crate::policy_setup::PolicyOptions;
 use crate::report::ReportOptions;
+use crate::schema::SchemaOptions;
 use crate::serve::ServeOptions;
+use crate::worker::WorkerOptions;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use haft::GrantTerm;
 use std::path::PathBuf;
@@ -77,7 +87,7 @@ Examples:
   haft run session.jsonl --profile workspace_write
   haft run session.jsonl --json > events.jsonl")]
     Run(RunOptions),
-    /// Have a provider's model work on a task by the tools
+    /// Have a provider's model work on a task by the tools, or talk to it
     #[command(after_help = "\
 The key comes from the environment: ANTHROPIC_API_KEY for `anthropic/NAME`, OPENAI_API_KEY for `openai/NAME`. With --base-url it is \
 sent to that service, which must be asked by `https` unless it is on this machine; a header such as --header 'api-key: \
@@ -90,11 +100,17 @@ and a second time at once.
 When a budget is spent, the model is told and has one more turn, without tools. With --record, what the model says is written as a \
 session that `haft run FILE` plays.
 
+Without a prompt it is a chat: each message goes on with what was said, and may spend as much as the first. `/help` lists what can \
+be entered beside that. On a terminal Ctrl-C stops what is done and comes back to the prompt; elsewhere each line of standard \
+input is a message. A chat is one run, which is kept: --resume talks on in it.
+
 Examples:
+  haft agent
   haft agent --model anthropic/claude-sonnet-4-5 'Which tests are slow, and why?'
   haft agent --model openai/gpt-5.1 --profile workspace_write --max-cost 0.50 --price in=1.25,out=10 'Mend the failing test.'
   haft agent --model openai/qwen3 --base-url http://127.0.0.1:11434/v1 'What does this project do?'
-  git diff | haft agent --model anthropic/claude-sonnet-4-5 --record review.jsonl -")]
+  git diff | haft agent --model anthropic/claude-sonnet-4-5 --record review.jsonl -
+  haft agent --resume run-19c4")]
     Agent(Box<AgentOptions>),
     /// Write a `haft.toml` for the project that is here
     #[command(after_help = "\
@@ -106,6 +122,19 @@ Examples:
   haft init --print
   haft init --user")]
     Init(InitOptions),
+    /// Carry over what Claude Code, Codex or a `.mcp.json` is told, and list what cannot be
+    #[command(after_help = "\
+Without --write it only shows what it would change. The files of the project go into the `haft.toml` that is here, and with --user \
+your own into your own: rules, modes, further directories, MCP servers, models and their providers. What is carried over allows no more \
+than it did there, and what must not happen stays so. Nothing that is set is written over, and no secret is copied: a variable stands \
+for it. All that is left out is listed with its place and the reason.
+
+Examples:
+  haft import
+  haft import claude-code --write
+  haft import codex --user
+  haft import --json | jq '.left'")]
+    Import(ImportOptions),
     /// Check and show what `haft.toml` says, yours and the workspace's
     #[command(
         arg_required_else_help = true,
@@ -115,6 +144,19 @@ Examples:
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Look whether all that haft needs here is there and works, with what to do where it is not
+    #[command(after_help = "\
+It looks at the configuration and its tests, the directory, the sandbox, programs, MCP servers, OpenAPI documents, models and their \
+keys, at what is remembered and at who can write it. Nothing is changed, nothing is started but programs that tell their version, and \
+keys are not shown. With --connect, servers are started and services asked, too, all at once.
+
+The exit code is 1 if anything is an error.
+
+Examples:
+  haft doctor
+  haft doctor --connect --connect-time 60
+  haft doctor --json | jq '.findings[] | select(.severity == \"error\")'")]
+    Doctor(DoctorOptions),
     /// Check, test, explain, show and trust the rules of what may be done
     #[command(
         arg_required_else_help = true,
@@ -178,6 +220,21 @@ Examples:
   haft serve --tools search
   haft serve --http 127.0.0.1:8765 --token-file ~/.config/haft/tokens")]
     Serve(Box<ServeOptions>),
+    /// Make calls with the tools, as an engine tells it to that keeps them for several machines
+    #[command(after_help = "\
+The engine is Restate, a server that is started by itself. Any number of workers make the calls that `haft serve --executor restate` \
+sends there; the policy of the worker decides about each, and what is asked about waits in the engine for `haft approvals --restate`. \
+All workers behind one address have the same tools, policy and options.
+
+Without --identity-key it listens on this machine alone. Told to stop, it takes no more calls and lets those end that run; told \
+again, it does not wait for them.
+
+Examples:
+  haft worker --admin http://127.0.0.1:9070
+  haft worker --workdir ~/project --profile workspace_write --admin http://127.0.0.1:9070
+  haft worker --listen 0.0.0.0:9080 --identity-key publickeyv1_… --admin http://engine:9070 --address http://workers:9080
+  haft worker --pool browsers --tools 'browse_*' --json")]
+    Worker(Box<WorkerOptions>),
     /// Go on with a run that waits, or list those that do
     #[command(after_help = "\
 A run that waits for an approval is kept, with all that was done in it. It goes on with the answers that were given with \
@@ -201,12 +258,15 @@ Examples:
         after_help = "\
 An answer is kept until `haft resume RUN` goes on with the run. The beginning of an id will do, if no other begins so.
 
+With --restate it is about the calls that wait in an engine, of all machines. There an answer counts at once, and once.
+
 Examples:
   haft approvals list
   haft approvals show 3f2a
   haft approvals approve 3f2a --for workspace
   haft approvals deny 3f2a --reason 'use the staging database'
-  haft approvals edit 3f2a --input '{\"command\": \"cargo test -p haft\"}'"
+  haft approvals edit 3f2a --input '{\"command\": \"cargo test -p haft\"}'
+  haft approvals list --restate http://127.0.0.1:8080"
     )]
     Approvals(ApprovalsCommand),
     /// List and revoke what was approved, or forbidden, for more than one call
@@ -266,9 +326,31 @@ Examples:
   haft report
   haft report run-19c4 --open
   haft report run-19c4 --output run.html
+  haft report run-19c4 --call call_7
   haft report run-19c4 --json | jq '.totals'
   haft report run-19c4 --trace --output trace.json")]
     Report(ReportOptions),
+    /// Print a script by which a shell completes this command
+    #[command(after_help = "\
+Examples:
+  haft completions bash > ~/.local/share/bash-completion/completions/haft
+  haft completions zsh > ~/.zfunc/_haft
+  haft completions fish > ~/.config/fish/completions/haft.fish")]
+    Completions(CompletionsOptions),
+    /// Print a page of the manual, or write all of them
+    #[command(after_help = "\
+Examples:
+  haft man | man -l -
+  haft man mcp add | man -l -
+  haft man --dir ~/.local/share/man/man1")]
+    Man(ManOptions),
+    /// Print the schema of what a command prints with `--json`
+    #[command(after_help = "\
+Examples:
+  haft schema
+  haft schema approvals list
+  haft schema agent --chat")]
+    Schema(SchemaOptions),
 }
 
 #[derive(Debug, Args)]
@@ -310,77 +392,16 @@ pub(crate) struct ResumeOptions {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum ApprovalsCommand {
-    /// List the calls that wait
-    List {
-        /// Print them as JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Show what a call would do, why it is asked about and what could be remembered
-    Show(ShowOptions),
-    /// Let a call run as it was shown
-    Approve(ApproveOptions),
-    /// Do not let a call run
-    Deny(DenyOptions),
-    /// Let a call run with other arguments
-    Edit(EditOptions),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ShowOptions {
-    /// The call that waits
-    pub(crate) id: String,
-    /// Print it as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AnswerOptions {
-    /// The call that waits
-    pub(crate) id: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ApproveOptions {
-    #[command(flatten)]
-    pub(crate) which: AnswerOptions,
-    /// Remember it, exactly as shown, for as long
-    #[arg(long = "for", value_name = "TERM")]
-    pub(crate) term: Option<Term>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DenyOptions {
-    #[command(flatten)]
-    pub(crate) which: AnswerOptions,
-    /// Why, for the model
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) reason: Option<String>,
-    /// Deny what touches the same from now on, too; for the workspace if nothing else is said
-    #[arg(long, value_name = "TERM", num_args = 0..=1, default_missing_value = "workspace")]
-    pub(crate) never: Option<Term>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EditOptions {
-    #[command(flatten)]
-    pub(crate) which: AnswerOptions,
-    /// The arguments: JSON, `-` for standard input, or `@FILE`; by default those of the call in your editor
-    #[arg(long, value_name = "JSON|-|@FILE")]
-    pub(crate) input: Option<String>,
-}
-
-#[derive(Debug, Subcommand)]
 pub(crate) enum GrantsCommand {
     /// List them
+    #[command(after_help = "Examples:\n  haft grants list\n  haft grants list --json | jq '.[].rule'")]
     List {
         /// Print them as JSON
         #[arg(long)]
         json: bool,
     },
     /// Take them back
+    #[command(after_help = "Examples:\n  haft grants revoke 3f2a 91c0\n  haft grants revoke --all")]
     Revoke {
         /// The grants, or the beginnings of their ids
         #[arg(value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
@@ -388,6 +409,9 @@ pub(crate) enum GrantsCommand {
         /// Take all back
         #[arg(long)]
         all: bool,
+        /// Print what was taken back as JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -416,6 +440,7 @@ impl From<Term> for GrantTerm {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct ToolsOptions {
     /// Print the specifications as JSON
     #[arg(long)]
@@ -426,6 +451,9 @@ pub(crate) struct ToolsOptions {
     /// Leave out the tools of OpenAPI documents
     #[arg(long)]
     pub(crate) no_openapi: bool,
+    /// Ask MCP servers for their tools, also those that have listed them in the last 24 hours
+    #[arg(long)]
+    pub(crate) refresh: bool,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
 }

@@ -36,9 +36,15 @@ pub(crate) async fn see_through(
     token: &CancellationToken,
 ) -> Result<()> {
     let attended = attend(work, keeper, &bench.attended(wait), token).await;
+    let closed = close(work, keeper, bench).await;
+    attended?;
+    closed
+}
+
+/// Ends what only work that goes on needs, and lets go of what is not worth keeping.
+pub(crate) async fn close(work: &Work, keeper: &Keeper, bench: &Bench) -> Result<()> {
     let ended = work.end_below().await;
     bench.servers.stop().await;
-    attended?;
     ended?;
     keeper.let_go().await?;
     keeper.state.tidy().await;
@@ -51,7 +57,7 @@ pub(crate) async fn see_through(
 /// Has everything answered that work waits for, as far as there are answers, and keeps it after each.
 ///
 /// It is kept before anybody is asked, so that the end of the process loses nothing.
-async fn attend(
+pub(crate) async fn attend(
     work: &mut Work,
     keeper: &Keeper,
     attended: &Attended,

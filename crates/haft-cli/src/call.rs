@@ -9,9 +9,10 @@ use crate::offered::offer;
 use crate::policy_setup::PolicySetup;
 use crate::setup::{Bench, OpenedWorkdir};
 use crate::task::{Task, What};
+use crate::telemetry::Telling;
 use crate::user_directories::UserDirectories;
 use crate::work::{OneCall, Work};
-use crate::{outcome, sandbox, setup};
+use crate::{known_secrets, outcome, sandbox, setup, telemetry};
 use anyhow::{Context as _, Result, bail};
 use haft::{Batch, CallOutcome, LocalExecutor, ToolCall, ToolExecutor as _, Workdir};
 use serde_json::Value;
@@ -50,17 +51,19 @@ pub(crate) async fn set_up(
 ) -> Result<(LocalExecutor, Bench)> {
     // What cannot be read must not be found out when it is needed, in the middle of the work.
     state.existing()?;
+    telemetry::begin(&workdir, Telling::AtEnd);
     let user = UserDirectories::from_environment();
     let workdir = journalled(workdir, &user, task.quota)?;
     let options = task.policy()?;
-    let sandbox = sandbox::mode(&workdir, given, &options, &user)?;
+    let sandbox = sandbox::mode(&workdir, given, &options, &user);
     let tools = setup::registry_in(&workdir, sandbox, |bash| bash)?;
     let (tools, servers) = offer(&workdir, tools, task.wanted()).await?;
     let policy = PolicySetup::new(&workdir, given, &tools).in_force(&options)?;
     policy.check_sandbox(sandbox)?;
     policy.print_notes();
-    let bench = Bench { workdir, tools, policy, state: Arc::clone(state), servers };
-    let executor = bench.executor(task.approve_all)?.build();
+    let bench = Bench { workdir, tools, policy, sandbox, state: Arc::clone(state), servers };
+    let redactor = known_secrets::redactor(&bench.workdir);
+    let executor = bench.executor(task.approve_all)?.redactor(redactor).build();
     Ok((executor, bench))
 }
 

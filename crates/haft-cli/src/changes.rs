@@ -8,19 +8,22 @@ mod options;
 mod patches;
 mod run;
 mod undo;
+mod undoing;
 
-pub(crate) use diff::diff;
-pub(crate) use options::{ChangeQuota, DiffOptions, UndoOptions};
+pub(crate) use diff::{ChangesOf, diff};
+pub(crate) use options::{ChangeQuota, DiffOptions, UndoOptions, WhichOptions};
 pub(crate) use patches::patches_of;
-pub(crate) use undo::undo;
+pub(crate) use undo::{undo, undoing};
+pub(crate) use undoing::Undoing;
 
 use crate::exit;
 use crate::paint::ASKS;
+use crate::policy_setup::is_there;
 use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
-use haft::Workdir;
-use haft::workdir::Recovered;
+use haft::workdir::{ChangeJournal as _, ChangeLimits, ChangeSet, ChangeSetId, Recovered};
+use haft::{RunId, Workdir};
 use kept::KeptChanges;
 use std::sync::Arc;
 
@@ -35,6 +38,19 @@ pub(crate) fn journalled(workdir: Workdir, user: &UserDirectories, quota: Change
         Err(error) => exit::note(&error),
     }
     Ok(workdir)
+}
+
+/// The last change of a run and of those below it that is known, if there is one.
+pub(crate) fn last_change(run: &RunId) -> Result<Option<ChangeSetId>> {
+    Ok(changes_of(run)?.into_iter().map(|set| set.id).max())
+}
+
+/// Lists the changes of a run and of those below it, the oldest first; none where none are recorded.
+pub(crate) fn changes_of(run: &RunId) -> Result<Vec<ChangeSet>> {
+    let Some(path) = UserDirectories::from_environment().changes_file()?.filter(|path| is_there(path)) else {
+        return Ok(Vec::new());
+    };
+    Ok(KeptChanges::at(path, ChangeLimits::default()).sets(run)?)
 }
 
 fn print_recovered(recovered: &Recovered) {

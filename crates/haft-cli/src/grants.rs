@@ -4,12 +4,15 @@ use crate::ids;
 use crate::kept_state::{KeptState, why};
 use crate::outcome::short;
 use crate::paint::{BAD, NAME, QUIET};
+use crate::printed::print_json;
+use crate::schema::GrantShape;
 use crate::timeline::visible;
 use crate::when::{ago, until};
 use anyhow::Result;
 use haft::store::Entry;
 use haft::{Decision, Grant, GrantStore as _};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Lists and takes back what was answered for more than one call.
 pub(crate) async fn grants(command: GrantsCommand) -> Result<Exit> {
@@ -17,28 +20,58 @@ pub(crate) async fn grants(command: GrantsCommand) -> Result<Exit> {
     let grants = state.grants().await?;
     match command {
         GrantsCommand::List { json: true } => {
-            let grants: Vec<Value> = grants.iter().map(as_json).collect();
-            anstream::println!("{}", serde_json::to_string_pretty(&grants)?);
+            print_json(&grants.iter().map(GrantLine::of).collect::<Vec<_>>())?;
         }
         GrantsCommand::List { json: false } if grants.is_empty() => anstream::println!("nothing is granted"),
         GrantsCommand::List { json: false } => grants.iter().for_each(print),
-        GrantsCommand::Revoke { ids: written, all } => {
+        GrantsCommand::Revoke { ids: written, all, json } => {
             let known: Vec<&str> = grants.iter().map(|grant| grant.id.as_str()).collect();
             let chosen = if all { known } else { choose(&written, &known)? };
-            let mut revoked = 0;
+            let mut revoked = Vec::new();
             for id in chosen {
-                revoked += usize::from(state.revoke(id).await?);
+                if state.revoke(id).await? {
+                    revoked.push(id.to_owned());
+                }
             }
-            anstream::println!("revoked {revoked} grant{}", if revoked == 1 { "" } else { "s" });
+            if json {
+                print_json(&Revoked { revoked })?;
+            } else {
+                let count = revoked.len();
+                anstream::println!("revoked {count} grant{}", if count == 1 { "" } else { "s" });
+            }
         }
     }
     Ok(Exit::Done)
 }
 
-fn as_json(entry: &Entry<Grant>) -> Value {
-    match &entry.value {
-        Ok(grant) => json!(grant),
-        Err(fault) => json!({ "id": entry.id, "unreadable": why(fault) }),
+/// What was answered for more than one call, as it is kept.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum GrantLine {
+    /// One that can be read.
+    Known(#[schemars(with = "GrantShape")] Grant),
+    /// One that cannot be read, and can be revoked.
+    Unreadable {
+        /// By which it is revoked.
+        id: String,
+        /// Why it cannot be read.
+        unreadable: String,
+    },
+}
+
+/// What was taken back.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Revoked {
+    /// The ids of the grants, without those that were gone already.
+    revoked: Vec<String>,
+}
+
+impl GrantLine {
+    fn of(entry: &Entry<Grant>) -> Self {
+        match &entry.value {
+            Ok(grant) => Self::Known(grant.clone()),
+            Err(fault) => Self::Unreadable { id: entry.id.clone(), unreadable: why(fault) },
+        }
     }
 }
 

@@ -7,16 +7,21 @@ mod written;
 use crate::exit::{Exit, UsageError};
 use crate::paint::{GOOD, NAME};
 use crate::policy_setup::PolicySetup;
+use crate::printed::print_json;
 use crate::setup;
 use crate::timeline::visible;
 use crate::user_directories::{POLICY_FILE, UserDirectories};
 use anyhow::{Context as _, Result};
 use clap::Args;
 use haft::{PrivateFiles, Workdir};
-use project::Project;
+use project::{Part, Project};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+
+pub(crate) use written::FOR_USER;
 
 #[derive(Debug, Args)]
 pub(crate) struct InitOptions {
@@ -26,25 +31,45 @@ pub(crate) struct InitOptions {
     /// Write your own file, which holds in all directories
     #[arg(long)]
     user: bool,
+    /// Name the JSON Schema for editors in its first line: a path or an address
+    #[arg(long, value_name = "PLACE", value_parser = schema_place)]
+    schema: Option<String>,
     /// Print it, and write nothing
     #[arg(long)]
     print: bool,
+    /// Print what was written, or would be, as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Reads a place that fits on the line of a comment.
+fn schema_place(text: &str) -> Result<String, String> {
+    let fits = !text.trim().is_empty() && !text.chars().any(|c| c.is_control() || c.is_whitespace());
+    fits.then(|| text.to_owned())
+        .ok_or_else(|| "write a path or an address without blanks, as in `./haft.schema.json`".to_owned())
+}
+
+/// Has editors find the schema.
+fn with_schema(text: &str, schema: Option<&str>) -> String {
+    match schema {
+        Some(place) => format!("#:schema {place}\n\n{text}"),
+        None => text.to_owned(),
+    }
 }
 
 /// Writes the file, or prints it.
 pub(crate) fn init(options: &InitOptions) -> Result<Exit> {
     if options.user {
-        return for_user(options.print);
+        return for_user(options);
     }
     let workdir = setup::workdir(options.workdir.as_deref())?;
     let project = Project::of(workdir.root_path());
-    let text = written::for_project(&project);
-    if options.print {
-        anstream::print!("{text}");
-        return Ok(Exit::Done);
-    }
+    let text = with_schema(&written::for_project(&project), options.schema.as_deref());
     let path = options.workdir.as_deref().unwrap_or(Path::new("")).join(POLICY_FILE);
     let shown = visible(&path.display().to_string());
+    if options.print {
+        return InitReport::nothing(shown, text).of(&project).print(options.json);
+    }
     let mut file = match File::create_new(workdir.root_path().join(POLICY_FILE)) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(is_there(&shown).into()),
@@ -54,17 +79,63 @@ pub(crate) fn init(options: &InitOptions) -> Result<Exit> {
         }
     };
     file.write_all(text.as_bytes()).with_context(|| format!("cannot write `{shown}`"))?;
-    anstream::println!("{GOOD}wrote{GOOD:#} {NAME}{shown}{NAME:#} for {}", project.describe());
-    trust(&workdir, &text);
+    let mut written = InitReport { written: true, ..InitReport::nothing(shown, text).of(&project) };
+    if options.json {
+        written.trusted = trust(&workdir, &written.text);
+        return written.print(true);
+    }
+    anstream::println!("{GOOD}wrote{GOOD:#} {NAME}{}{NAME:#} for {}", written.file, project.describe());
+    if trust(&workdir, &written.text) {
+        anstream::println!("It is trusted as it is now; after a change, say `haft policy trust`.");
+    }
     anstream::println!("\nLook at it, then try:");
-    for command in next_steps(&project) {
-        anstream::println!("  {command}");
+    for step in &written.next {
+        anstream::println!("  {step}");
     }
     Ok(Exit::Done)
 }
 
-/// Trusts what was just written; it holds as far as it takes away where that cannot be remembered.
-fn trust(workdir: &Workdir, text: &str) {
+/// What `haft init` has written, or would write.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct InitReport {
+    /// The file.
+    file: String,
+    /// Whether it was written.
+    written: bool,
+    /// Whether it is trusted: otherwise it only takes away until `haft policy trust`.
+    trusted: bool,
+    /// What was found that it is for: each language of the project.
+    project: Vec<Part>,
+    /// The whole text of the file.
+    text: String,
+    /// Commands to try next, some with a comment.
+    next: Vec<String>,
+}
+
+impl InitReport {
+    /// Says what would be written.
+    fn nothing(file: String, text: String) -> Self {
+        let next = vec!["haft config show".to_owned()];
+        Self { file, written: false, trusted: false, project: Vec::new(), text, next }
+    }
+
+    fn of(self, project: &Project) -> Self {
+        Self { next: next_steps(project), project: project.parts.clone(), ..self }
+    }
+
+    /// Prints the text, or all of it as JSON.
+    fn print(&self, json: bool) -> Result<Exit> {
+        if json {
+            print_json(self)?;
+        } else {
+            anstream::print!("{}", self.text);
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Trusts what was just written, and tells whether it is; it holds as far as it takes away where that cannot be remembered.
+fn trust(workdir: &Workdir, text: &str) -> bool {
     let trusted = setup::registry_of_runs(workdir).and_then(|tools| {
         let setup = PolicySetup::new(workdir, Some(workdir.root_path()), &tools);
         let file = setup.look_at_workspace()?.context("the file is gone")?;
@@ -75,14 +146,9 @@ fn trust(workdir: &Workdir, text: &str) {
         setup.as_trusted(&file)?;
         setup.trust_store()?.trust(&file)
     });
-    match trusted {
-        Ok(()) => anstream::println!("It is trusted as it is now; after a change, say `haft policy trust`."),
-        Err(error) => {
-            crate::exit::note(
-                error.context("it only takes away before you say `haft policy trust`").as_ref(),
-            );
-        }
-    }
+    let Err(error) = trusted else { return true };
+    crate::exit::note(error.context("it only takes away before you say `haft policy trust`").as_ref());
+    false
 }
 
 fn next_steps(project: &Project) -> Vec<String> {
@@ -96,13 +162,13 @@ fn next_steps(project: &Project) -> Vec<String> {
     steps
 }
 
-fn for_user(print: bool) -> Result<Exit> {
-    let text = written::FOR_USER;
-    if print {
-        anstream::print!("{text}");
-        return Ok(Exit::Done);
-    }
+fn for_user(options: &InitOptions) -> Result<Exit> {
+    let text = with_schema(FOR_USER, options.schema.as_deref());
     let directories = UserDirectories::from_environment();
+    if options.print {
+        let written = directories.config().map_or("~/.config/haft", |(_, written)| written);
+        return InitReport::nothing(format!("{written}/{POLICY_FILE}"), text).print(options.json);
+    }
     let (folder, written) = directories.config().with_context(|| {
         UsageError("there is no directory for your configuration; set HOME or XDG_CONFIG_HOME".to_owned())
     })?;
@@ -112,7 +178,10 @@ fn for_user(print: bool) -> Result<Exit> {
     }
     let cannot =
         || UsageError(format!("cannot write `{shown}`; make its directory writable, or give --print"));
-    PrivateFiles::new(folder).write(POLICY_FILE, text).with_context(cannot)?;
+    PrivateFiles::new(folder).write(POLICY_FILE, &text).with_context(cannot)?;
+    if options.json {
+        return InitReport { written: true, trusted: true, ..InitReport::nothing(shown, text) }.print(true);
+    }
     anstream::println!("{GOOD}wrote{GOOD:#} {NAME}{shown}{NAME:#}");
     anstream::println!("It holds in all directories. `haft config show` shows what is set, and where.");
     Ok(Exit::Done)
@@ -122,4 +191,28 @@ fn is_there(shown: &str) -> UsageError {
     UsageError(format!(
         "there is a `{shown}` already, which is kept; look at it with `haft config show`, or compare it with `haft init --print`"
     ))
+}
+
+/// Gives what is written for a project of each kind, and of all at once.
+#[cfg(test)]
+pub(crate) fn for_each_kind_of_project(mut each: impl FnMut(&str, &str)) {
+    let kinds = [
+        ("Rust", "Cargo.toml", "[package]\n"),
+        ("JavaScript", "package.json", r#"{"scripts":{"test":"x","lint":"x"}}"#),
+        ("Python", "pyproject.toml", "[tool.mypy]\n"),
+        ("Go", "go.mod", "module m\n"),
+        ("Make", "Makefile", "test:\n\ttrue\n"),
+    ];
+    let all = tempfile::tempdir().unwrap();
+    let mut written =
+        |name: &str, directory: &Path| each(name, &written::for_project(&Project::of(directory)));
+    written("nothing", all.path());
+    std::fs::create_dir(all.path().join(".git")).unwrap();
+    for (name, file, text) in kinds {
+        let one = tempfile::tempdir().unwrap();
+        std::fs::write(one.path().join(file), text).unwrap();
+        std::fs::write(all.path().join(file), text).unwrap();
+        written(name, one.path());
+    }
+    written("all", all.path());
 }

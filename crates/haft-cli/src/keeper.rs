@@ -77,6 +77,17 @@ impl Keeper {
         self.save(status, has_begun, |entries| work.kept_from(entries)).await
     }
 
+    /// Keeps under which options the run goes on from now on.
+    pub(crate) async fn retask(&self, task: &Task) -> Result<()> {
+        let mut kept = self.kept.lock().await;
+        kept.run.host = serde_json::to_value(task)?;
+        // What is not kept yet will be with this.
+        if kept.lease.is_some() && kept.run.revision > 0 {
+            self.state.store()?.append(&mut kept.run, Vec::new()).await?;
+        }
+        Ok(())
+    }
+
     /// Lets go of a run that has ended without having been worth keeping, with all that was kept below it.
     pub(crate) async fn let_go(&self) -> Result<()> {
         let mut kept = self.kept.lock().await;

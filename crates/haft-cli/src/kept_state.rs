@@ -5,8 +5,8 @@ use anyhow::{Context as _, Result};
 use async_trait::async_trait;
 use haft::store::{Entry, PendingEntry, SqliteStore, StoreFault};
 use haft::{
-    Approval, Claim, Digest, Grant, GrantPlace, GrantStore, JournalRecord, JournalSink, PendingCall,
-    PendingId, PendingStore, StoreError,
+    Answered, Approval, Claim, Digest, Grant, GrantPlace, GrantStore, JournalRecord, JournalSink,
+    PendingCall, PendingId, PendingStore, StoreError,
 };
 use std::error::Error;
 use std::fs;
@@ -204,6 +204,18 @@ impl PendingStore for KeptState {
         match self.found("keep the answer")? {
             Some(store) => store.answer(id, approval).await,
             None => Ok(false),
+        }
+    }
+
+    async fn answer_first(
+        &self,
+        id: &PendingId,
+        digest: &Digest,
+        approval: &Approval,
+    ) -> Result<Answered, StoreError> {
+        match self.found("keep the answer")? {
+            Some(store) => store.answer_first(id, digest, approval).await,
+            None => Ok(Answered::Gone),
         }
     }
 

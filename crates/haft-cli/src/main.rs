@@ -7,20 +7,30 @@ mod arguments;
 mod attend;
 mod call;
 mod changes;
+mod chat;
+mod cluster;
+mod completions;
 mod conclude;
 mod config;
 mod delegation;
+mod doctor;
 mod editor;
 mod exit;
+mod glyphs;
 mod grants;
 mod ids;
+mod import;
 mod init;
 mod interrupt;
 mod journal;
 mod keeper;
 mod kept_state;
+mod known_secrets;
 mod left_behind;
+mod looks_secret;
+mod man;
 mod mcp;
+mod named_host;
 mod offered;
 mod openapi;
 mod other_root;
@@ -32,11 +42,14 @@ mod played;
 mod policy;
 mod policy_setup;
 mod present;
+mod printed;
+mod progress;
 mod prompt;
 mod report;
 mod resume;
 mod run;
 mod sandbox;
+mod schema;
 mod scratch;
 mod scripts;
 mod serve;
@@ -44,19 +57,26 @@ mod set_up;
 mod setup;
 mod small_file;
 mod task;
+mod telemetry;
 mod timeline;
 mod tools;
+mod typed;
 mod user_directories;
 mod when;
 mod work;
+mod worker;
 
 use arguments::{Arguments, Command};
-use clap::Parser as _;
+use clap::{CommandFactory as _, FromArgMatches as _};
 use exit::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let read = Arguments::command().try_get_matches().and_then(|matches| {
+        progress::prepare(&matches);
+        Arguments::from_arg_matches(&matches)
+    });
+    let arguments = match read {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version are not errors, and clap knows where each belongs.
@@ -77,10 +97,13 @@ fn main() -> ExitCode {
             Command::Run(options) => run::run(options).await,
             Command::Agent(options) => Box::pin(agent::agent(*options)).await,
             Command::Serve(options) => serve::serve(*options).await,
+            Command::Worker(options) => Box::pin(worker::worker(*options)).await,
             Command::Mcp { command } => mcp::mcp(command).await,
             Command::Openapi { command } => openapi::openapi(command).await,
             Command::Init(options) => init::init(&options),
+            Command::Import(options) => import::import(&options),
             Command::Config { command } => config::config(&command),
+            Command::Doctor(options) => doctor::doctor(options).await,
             Command::Policy { command } => policy::policy(&command),
             Command::Resume(options) => Box::pin(resume::resume(options)).await,
             Command::Approvals(command) => approvals::approvals(command).await,
@@ -89,8 +112,12 @@ fn main() -> ExitCode {
             Command::Undo(options) => changes::undo(&options),
             Command::Diff(options) => changes::diff(&options),
             Command::Report(options) => report::report(options).await,
+            Command::Completions(options) => completions::completions(&options),
+            Command::Man(options) => man::man(&options),
+            Command::Schema(options) => schema::schema(&options),
         }
     });
+    telemetry::end();
     // A tool that was abandoned may still sit in the blocking pool; its result is of no use to anybody.
     runtime.shutdown_background();
     result.unwrap_or_else(|error| exit::report(&error)).into()

@@ -1,8 +1,9 @@
 //! Tools that a person has configured, beside those of this command.
 
+use crate::arguments::ToolsOptions;
 use crate::config::{Settings, narrowed};
 use crate::mcp::named::KnownServers;
-use crate::mcp::offered::{Offered, Wanted};
+use crate::mcp::offered::{Offered, Remembered, Wanted};
 use crate::openapi::named::KnownDocuments;
 use crate::{mcp, openapi};
 use anyhow::Result;
@@ -37,6 +38,24 @@ pub(crate) async fn offer(
     let (tools, servers) = mcp::offered::offer(workdir, tools, wanted.mcp).await?;
     let tools = openapi::offered::offer(workdir, tools, wanted.openapi).await?;
     Ok((narrowed(tools, &Settings::read(workdir)?.select), servers))
+}
+
+/// As [`offer`] of all that are not left out, for whoever only lists the tools.
+pub(crate) async fn list(
+    workdir: &Workdir,
+    tools: ToolRegistry,
+    options: &ToolsOptions,
+) -> Result<(ToolRegistry, Offered, Remembered)> {
+    let (tools, servers, mut remembered) = if options.no_mcp {
+        (tools, Offered::default(), Remembered::default())
+    } else {
+        mcp::offered::list(workdir, tools, options.refresh).await?
+    };
+    let wanted = if options.no_openapi { Wanted::Nothing } else { Wanted::All };
+    let tools = openapi::offered::offer(workdir, tools, wanted).await?;
+    let select = Settings::read(workdir)?.select;
+    remembered.tools.retain(|spec| select.iter().all(|selector| selector.matches(spec)));
+    Ok((narrowed(tools, &select), servers, remembered))
 }
 
 /// Knows the tools that are configured by their names, and reads what is configured when it is first asked.

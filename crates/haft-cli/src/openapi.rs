@@ -7,6 +7,7 @@ mod chosen;
 mod credential;
 mod documents;
 mod list;
+mod looked_at;
 pub(crate) mod named;
 pub(crate) mod offered;
 mod open;
@@ -14,10 +15,15 @@ mod report;
 mod settings;
 mod source;
 
+pub(crate) use list::ListedDocuments;
+pub(crate) use looked_at::Documents;
+pub(crate) use report::CheckedDocument;
+
 use crate::exit::Exit;
 use anyhow::Result;
 use arguments::OpenApiCommand;
 use haft::Workdir;
+use schemars::{Schema, SchemaGenerator};
 
 /// Does what one of the subcommands says.
 pub(crate) async fn openapi(command: OpenApiCommand) -> Result<Exit> {
@@ -28,8 +34,28 @@ pub(crate) async fn openapi(command: OpenApiCommand) -> Result<Exit> {
     }
 }
 
+/// Gathers the secrets that the operations of the documents are called with that are configured.
+pub(crate) fn secrets(workdir: &Workdir) -> Result<Vec<String>> {
+    Ok(documents::OpenApiDocuments::read(workdir)?
+        .documents
+        .iter()
+        .flat_map(open::Configured::secrets)
+        .collect())
+}
+
 /// Lists what is wrong in what the files in force say of documents, and what of them is not used.
 pub(crate) fn problems(workdir: &Workdir) -> Result<(Vec<String>, Vec<String>)> {
     let documents = documents::OpenApiDocuments::read(workdir)?;
     Ok((documents.notes, documents.replaced))
+}
+
+/// Gives the JSON Schema of a table `[openapi.NAME]`.
+pub(crate) fn schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<settings::Settings>()
+}
+
+/// Looks whether a table `[openapi.NAME]` can be read.
+#[cfg(test)]
+pub(crate) fn reads(value: toml::Value) -> Result<()> {
+    Ok(value.try_into::<settings::Settings>().map(drop)?)
 }

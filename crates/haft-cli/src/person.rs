@@ -1,10 +1,11 @@
 use crate::editor;
 use crate::prompt::{Prompt, Said};
+use crate::typed::typed;
 use async_trait::async_trait;
 use haft::{
-    Approval, Approver, AskedQuestion, Explanation, Mode, PendingCall, Policy, Response, ToolRegistry,
+    Approval, Approver, AskedQuestion, Explanation, ModeSwitch, PendingCall, Policy, Response, ToolRegistry,
 };
-use std::io::{BufRead, IsTerminal as _, stdin};
+use std::io::{IsTerminal as _, stdin};
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
@@ -54,7 +55,7 @@ pub(crate) async fn confirm(question: &str) -> bool {
 /// Asks the person at the terminal about calls that wait, and explains them.
 pub(crate) struct Terminal {
     pub(crate) policy: Policy,
-    pub(crate) mode: Mode,
+    pub(crate) mode: ModeSwitch,
     pub(crate) tools: ToolRegistry,
 }
 
@@ -91,22 +92,23 @@ impl Terminal {
     fn explain(&self, pending: &PendingCall) -> Vec<Explanation> {
         let Some(tool) = self.tools.get(&pending.call.name) else { return Vec::new() };
         let scope = pending.scope();
-        let verdicts = self.policy.explain_in(&scope, self.mode, tool, &pending.accesses);
+        let verdicts = self.policy.explain_in(&scope, self.mode.get(), tool, &pending.accesses);
         verdicts.iter().map(|verdict| verdict.explain(self.policy.rule_language())).collect()
     }
 }
 
 /// Has a prompt read from standard input; gives `None` if that broke.
 ///
-/// Reading a line cannot be interrupted, so it gets a thread of its own and the question may outlive the call; the answer
-/// then goes nowhere.
+/// # Cancel safety
+///
+/// The question ends with the future: what is typed afterwards is somebody else's to read.
 async fn on_terminal<T: Send + 'static>(
     ask: impl FnOnce(&mut Prompt<'_>) -> T + Send + 'static,
 ) -> Option<T> {
+    let (mut input, _asking) = typed().ok()?;
     let asked = tokio::task::spawn_blocking(move || {
         // The screen is not locked, so that what happens while a line is waited for can still be said there.
-        let (mut input, mut out) = (stdin().lock(), anstream::stderr());
-        ask(&mut Prompt { input: &mut input as &mut dyn BufRead, out: &mut out })
+        ask(&mut Prompt { input: &mut input, out: &mut anstream::stderr() })
     });
     asked.await.ok()
 }

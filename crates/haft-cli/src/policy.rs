@@ -10,6 +10,10 @@ mod stream;
 mod test;
 mod trust;
 
+pub(crate) use check::CheckedFile;
+pub(crate) use decider::Decided;
+pub(crate) use test::TestedPolicy;
+
 use crate::exit::Exit;
 use anyhow::Result;
 use arguments::PolicyCommand;

@@ -6,10 +6,11 @@ mod trust;
 
 pub(crate) use trust::{TrustStore, WorkspaceFile};
 
-use crate::config::TABLES;
+use crate::config::{self, TABLES};
 use crate::exit::UsageError;
 use crate::offered::NamedTools;
 use crate::paint::{ASKS, QUIET};
+use crate::telemetry;
 use crate::timeline::visible;
 use crate::user_directories::{POLICY_FILE, UserDirectories};
 use anyhow::{Context as _, Result};
@@ -17,9 +18,11 @@ use clap::Args;
 use haft::policy::{
     LoadedPolicy, PolicyLoader, Profile, SandboxMode, TestOutcome, TestReport, TestResult, Trust,
 };
+use haft::shell::{Catalogue, CommandPatterns};
 use haft::{LocalExecutorBuilder, Mode, ModeSwitch, RuleLanguage, Tool, ToolRegistry, Workdir};
 use naming::{NamesFor, Naming};
 use snapshot::Snapshot;
+pub(crate) use snapshot::hex;
 use std::io::{
     self,
     ErrorKind::{NotADirectory, NotFound},
@@ -82,11 +85,15 @@ pub(crate) struct PolicySetup<'a> {
     user: UserDirectories,
     /// Stands for tools of MCP servers and of OpenAPI documents that are not among the tools.
     named: Box<Named<'a>>,
+    /// What is known of commands, if that is not what the files in force say.
+    catalogue: Option<Catalogue>,
 }
 
 /// Holds the policy that calls are decided by.
 pub(crate) struct PolicyInForce {
     pub(crate) loaded: LoadedPolicy,
+    /// The mode that runs are in now: that of the policy, until a person says otherwise.
+    pub(crate) mode: ModeSwitch,
     /// The workspace's own file, if there is one and it counts.
     pub(crate) workspace: Option<WorkspaceFile>,
 }
@@ -97,7 +104,14 @@ impl<'a> PolicySetup<'a> {
         let given = given.unwrap_or(Path::new(""));
         let configured = NamedTools::new(workdir);
         let named = move |name: &str| configured.tool(name);
-        Self { workdir, given, tools, user: UserDirectories::from_environment(), named: Box::new(named) }
+        let (user, named) = (UserDirectories::from_environment(), Box::new(named));
+        Self { workdir, given, tools, user, named, catalogue: None }
+    }
+
+    /// Has rules about commands go by another catalogue than that of the files in force.
+    pub(crate) fn by_catalogue(mut self, catalogue: Catalogue) -> Self {
+        self.catalogue = Some(catalogue);
+        self
     }
 
     /// Looks for the user's files elsewhere.
@@ -128,7 +142,8 @@ impl<'a> PolicySetup<'a> {
         let workspace = self.workspace_of(files, &naming, &snapshot)?;
         let layers = Layers { options, files, workspace: workspace.as_ref(), naming: &naming };
         let loaded = self.loader(layers, &snapshot)?.load()?;
-        Ok(PolicyInForce { loaded, workspace })
+        let mode = ModeSwitch::new(loaded.mode);
+        Ok(PolicyInForce { loaded, mode, workspace })
     }
 
     fn naming(&self, names: NamesFor) -> Naming<'_> {
@@ -228,7 +243,12 @@ impl<'a> PolicySetup<'a> {
     fn language(&self, snapshot: &Snapshot) -> Result<RuleLanguage> {
         let own = self.user.own_places().map(|place| resolved(&place));
         let protected: Vec<PathBuf> = own.chain(snapshot.files().map(|(path, _)| path)).collect();
-        haft::rule_language_with(self.workdir, self.user.home().as_deref(), protected)
+        let catalogue = match &self.catalogue {
+            Some(catalogue) => catalogue.clone(),
+            None => config::catalogue(self.workdir)?,
+        };
+        let commands = CommandPatterns::new().with_catalogue(catalogue);
+        haft::rule_language_by(commands, self.workdir, self.user.home().as_deref(), protected)
             .context("cannot protect haft's own files")
     }
 
@@ -293,7 +313,7 @@ impl<'a> PolicySetup<'a> {
 impl PolicyInForce {
     /// Gives an executor the policy, its limits and its mode.
     pub(crate) fn apply(&self, executor: LocalExecutorBuilder) -> LocalExecutorBuilder {
-        self.loaded.apply(executor).mode(&ModeSwitch::new(self.loaded.mode))
+        self.loaded.apply(executor).mode(&self.mode).span_content(telemetry::span_content())
     }
 
     /// Refuses tools that are confined less than the policy says.
@@ -324,7 +344,8 @@ impl PolicyInForce {
 
     /// Says what the decision builds on, in one line.
     pub(crate) fn describe(&self) -> String {
-        let LoadedPolicy { profile, files, mode, .. } = &self.loaded;
+        let LoadedPolicy { profile, files, .. } = &self.loaded;
+        let mode = self.mode.get();
         let profile = profile.map(|profile| format!("profile {profile}"));
         let parts: Vec<String> = profile.into_iter().chain(files.iter().cloned()).collect();
         let by = if parts.is_empty() { "no rules".to_owned() } else { parts.join(", ") };

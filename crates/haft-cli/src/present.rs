@@ -14,7 +14,7 @@ impl Present {
     pub(crate) fn new(approves_all: bool, policy: &PolicyInForce, tools: &ToolRegistry) -> Self {
         let terminal = at_terminal().then(|| Terminal {
             policy: policy.loaded.policy.clone(),
-            mode: policy.loaded.mode,
+            mode: policy.mode.clone(),
             tools: tools.clone(),
         });
         Self { person: Person::new(approves_all), approves_all, terminal }

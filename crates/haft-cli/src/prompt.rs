@@ -6,18 +6,19 @@ mod tests;
 use crate::outcome::{access_line, by};
 use crate::paint::{ASKS, NAME, QUIET};
 use crate::timeline::{DiffPart, print_diff, visible};
+use crate::typed::Lines;
 use haft::{
     Approval, AskedQuestion, Explanation, GrantTerm, PendingCall, Preview, QuestionKind, Response, Wants,
 };
 use serde_json::Value;
-use std::io::{BufRead, Write};
+use std::io::Write;
 
 /// How often a question is put again when the answer does not fit.
 const TRIES: usize = 5;
 
 /// Reads what a person says, and shows them what they need for it.
 pub(crate) struct Prompt<'a> {
-    pub(crate) input: &'a mut dyn BufRead,
+    pub(crate) input: &'a mut dyn Lines,
     pub(crate) out: &'a mut dyn Write,
 }
 
@@ -32,7 +33,7 @@ pub(crate) enum Said {
 impl Prompt<'_> {
     /// Shows a call as it will run, and asks until there is an answer; the end of the input leaves it for later.
     pub(crate) fn call(&mut self, pending: &PendingCall, explained: &[Explanation]) -> Said {
-        show(pending, self.out);
+        show(pending, Reasons::Beside, self.out);
         let can_be_remembered = pending.can_be_remembered();
         let rules: Vec<&str> = pending.unmet.iter().filter_map(|unmet| unmet.grant.as_deref()).collect();
         if can_be_remembered {
@@ -128,11 +129,7 @@ impl Prompt<'_> {
     fn line(&mut self, ask: &str) -> Option<String> {
         let _ = write!(self.out, "{ask}");
         let _ = self.out.flush();
-        let mut line = String::new();
-        match self.input.read_line(&mut line) {
-            Ok(0) | Err(_) => None,
-            Ok(_) => Some(line.trim().to_owned()),
-        }
+        self.input.next_line().map(|line| line.trim().to_owned())
     }
 }
 
@@ -157,12 +154,24 @@ fn read(kind: &QuestionKind, line: &str) -> Result<Value, String> {
     }
 }
 
+/// Says where the reasons stand why accesses are asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reasons {
+    /// Beside each access.
+    Beside,
+    /// Elsewhere.
+    Apart,
+}
+
 /// Shows what the call would do, whole and as it will run.
-pub(crate) fn show(pending: &PendingCall, mut out: &mut dyn Write) {
+pub(crate) fn show(pending: &PendingCall, reasons: Reasons, mut out: &mut dyn Write) {
     let by = by(pending);
     let _ = writeln!(out, "\n{ASKS}?{ASKS:#} {NAME}{}{NAME:#}{by} wants to:", visible(&pending.call.name));
     for access in &pending.unmet {
         let _ = writeln!(out, "    {}", access_line(access));
+        if reasons == Reasons::Beside {
+            let _ = writeln!(out, "      {QUIET}asked because: {}{QUIET:#}", visible(&access.reason));
+        }
     }
     if let Some(again) = &pending.again {
         let _ = writeln!(out, "  {QUIET}asked again: {}{QUIET:#}", visible(again));

@@ -4,19 +4,22 @@ mod calls;
 mod data;
 mod find;
 mod gather;
+pub(crate) mod live;
 mod open;
-mod page;
+pub(crate) mod page;
 mod recorded;
 mod trace;
 mod transcript;
 
+pub(crate) use data::Report;
+
 use crate::exit::{Exit, UsageError};
 use crate::kept_state::KeptState;
 use crate::paint::QUIET;
+use crate::progress::Working;
 use crate::timeline::visible;
 use anyhow::{Context as _, Result};
 use clap::Args;
-use data::Report;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf, absolute};
@@ -26,6 +29,9 @@ use tempfile::NamedTempFile;
 pub(crate) struct ReportOptions {
     /// The run, or the beginning of its id; the latest by default
     pub(crate) run: Option<String>,
+    /// Of the calls, show those of this id alone
+    #[arg(long, value_name = "ID")]
+    pub(crate) call: Option<String>,
     /// Write it to this file; `-` for standard output
     #[arg(long, short, value_name = "FILE|-")]
     pub(crate) output: Option<PathBuf>,
@@ -51,14 +57,26 @@ pub(crate) async fn report(options: ReportOptions) -> Result<Exit> {
     let state = KeptState::from_environment()?;
     let store = state.existing()?.ok_or_else(find::nothing_kept)?;
     let run = find::find(store, options.run.as_deref()).await?;
-    let report = gather::gather(store, &run).await?;
+    let working = Working::on(format!("gathering what is kept of {run}"));
+    let mut report = gather::gather(store, &run).await?;
+    let mut of = run.to_string();
+    if let Some(call) = &options.call {
+        report.calls.retain(|known| known.id == *call);
+        if report.calls.is_empty() {
+            let message =
+                format!("the run `{run}` has no call `{call}`; `haft report {run}` lists its calls");
+            return Err(UsageError(message).into());
+        }
+        of = format!("{run}-{}", file_name(call));
+    }
     let (text, name) = if options.json {
         (serde_json::to_string_pretty(&report)? + "\n", None)
     } else if options.trace {
-        (trace::trace(&report)?, Some(format!("haft-trace-{run}.json")))
+        (trace::trace(&report)?, Some(format!("haft-trace-{of}.json")))
     } else {
-        (page::page(&report)?, Some(format!("haft-report-{run}.html")))
+        (page::page(&report)?, Some(format!("haft-report-{of}.html")))
     };
+    drop(working);
     let file = match (&options.output, name) {
         _ if is_stdout => None,
         (Some(path), _) => Some(path.clone()),
@@ -86,6 +104,12 @@ pub(crate) async fn report(options: ReportOptions) -> Result<Exit> {
         open::open(&file).await;
     }
     Ok(Exit::Done)
+}
+
+/// Makes a part of a file's name of what somebody else has named.
+fn file_name(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    name.chars().take(64).map(plain).collect()
 }
 
 /// Writes a file of which nothing can be seen before all of it is there; others may not read it, as it may hold anything.

@@ -1,7 +1,9 @@
 use crate::agent::Header;
+use crate::agent::arguments::AgentOptions;
 use crate::agent_run::AgentRun;
 use crate::arguments::ResumeOptions;
 use crate::attend::see_through;
+use crate::chat::{Opening, Stands};
 use crate::conclude::conclude;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
@@ -9,6 +11,7 @@ use crate::keeper::Keeper;
 use crate::kept_state::{KeptState, why};
 use crate::left_behind::{drop_with, runs_below};
 use crate::paint::{BAD, NAME, QUIET};
+use crate::printed::{print_json, print_json_line};
 use crate::run::{Source, read_session};
 use crate::set_up::SetUp;
 use crate::setup::Bench;
@@ -21,7 +24,9 @@ use anyhow::{Context as _, Result};
 use haft::agent::RunState;
 use haft::store::{GivenUp, RunStatus, RunStore as _, SqliteStore, StoredRun};
 use haft::{CallOutcome, CallScope, PendingCall, Redactor, RunId};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::iter;
@@ -105,6 +110,34 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
     }
 }
 
+/// Talks on in a run of an agent.
+pub(crate) async fn chat(name: &str, options: &AgentOptions) -> Result<Exit> {
+    let state = KeptState::from_environment()?;
+    let Some(store) = state.existing()? else { return Err(unknown(name)) };
+    let run = find(store, name).await?;
+    let lease = store.take(&run).await?;
+    let unreadable =
+        || format!("the run `{run}` cannot be gone on with; use the version of haft that began it");
+    let stored = store.load(&run).await.with_context(unreadable)?.with_context(|| unknown(name))?;
+    let mut task = Task::kept(&stored.host).with_context(unreadable)?;
+    if !task.can_be_prompted() {
+        let message = format!(
+            "the run `{run}` is none of `haft agent`, so it cannot be talked to; go on with it by `haft resume {run}`"
+        );
+        return Err(UsageError(message).into());
+    }
+    task.json = options.json;
+    let workdir = task.open_workdir(&run)?;
+    let headers = options.model.headers()?;
+    let log = store.log(&run).await.with_context(unreadable)?;
+    let state_of_run = RunState::restore(stored.state.clone(), log).with_context(unreadable)?;
+    let first = (!options.prompt.is_empty()).then(|| agent::read_prompts(&options.prompt)).transpose()?;
+    let given = Some(task.workdir.clone());
+    let stands = Stands { stored, lease, state: state_of_run };
+    let opening = Opening::new(task, headers, workdir, given, Arc::clone(&state), Some(stands));
+    crate::chat::chat(opening, first).await
+}
+
 /// Checks that a run can be gone on with, and whether a prompt is needed for that.
 fn check_prompt(run: &RunId, status: RunStatus, task: Option<&Task>, has_prompt: bool) -> Result<()> {
     let message = match (status == RunStatus::Ended, has_prompt) {
@@ -113,7 +146,8 @@ fn check_prompt(run: &RunId, status: RunStatus, task: Option<&Task>, has_prompt:
         }
         (true, false) => {
             format!(
-                "the run `{run}` has ended; say what is to be done next with `haft resume {run} --prompt TEXT`"
+                "the run `{run}` has ended; say what is to be done next with `haft resume {run} --prompt TEXT`, or talk on with \
+                 `haft agent --resume {run}`"
             )
         }
         (false, true) => {
@@ -172,8 +206,7 @@ async fn list(store: Option<&SqliteStore>, options: &ResumeOptions) -> Result<Ex
         }
     }
     if options.json {
-        let runs: Vec<Value> = waiting.iter().map(as_json).collect();
-        anstream::println!("{}", serde_json::to_string_pretty(&runs)?);
+        print_json(&waiting.iter().map(KeptRun::of).collect::<Vec<_>>())?;
         return Ok(Exit::Done);
     }
     if waiting.is_empty() {
@@ -204,17 +237,55 @@ async fn list(store: Option<&SqliteStore>, options: &ResumeOptions) -> Result<Ex
     Ok(Exit::Done)
 }
 
-fn as_json(listed: &Listed) -> Value {
-    match listed {
-        Ok(run) => json!({
-            "run": run.run,
-            "status": run.status,
-            "started_at_ms": run.started_at_ms,
-            "updated_at_ms": run.updated_at_ms,
-            "task": run.host,
-        }),
-        Err((id, why)) => json!({ "run": id, "unreadable": why }),
+/// A run that is kept.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum KeptRun {
+    /// One that can be read.
+    Known {
+        /// By which it is gone on with.
+        run: String,
+        /// `waiting`, `running` where its process was interrupted, or `ended`.
+        #[schemars(with = "String")]
+        status: RunStatus,
+        /// When it began, in milliseconds since the Unix epoch.
+        started_at_ms: u64,
+        /// When it was kept last.
+        updated_at_ms: u64,
+        /// What it does and under which options, for haft itself.
+        task: Value,
+    },
+    /// One that cannot be read, and can be dropped.
+    Unreadable {
+        /// By which it is dropped.
+        run: String,
+        /// Why it cannot be read.
+        unreadable: String,
+    },
+}
+
+impl KeptRun {
+    fn of(listed: &Listed) -> Self {
+        match listed {
+            Ok(run) => Self::Known {
+                run: run.run.to_string(),
+                status: run.status,
+                started_at_ms: run.started_at_ms,
+                updated_at_ms: run.updated_at_ms,
+                task: run.host.clone(),
+            },
+            Err((run, why)) => Self::Unreadable { run: run.clone(), unreadable: why.clone() },
+        }
     }
+}
+
+/// A run that was given up.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Dropped {
+    /// The run.
+    dropped: String,
+    /// How many calls waited in it.
+    calls: u64,
 }
 
 /// Says what an error comes from.
@@ -252,7 +323,7 @@ async fn drop_run(store: &SqliteStore, name: &str, json: bool) -> Result<Exit> {
     }
     drop_with(&below).await?;
     if json {
-        anstream::println!("{}", json!({ "dropped": run, "calls": calls }));
+        print_json_line(&Dropped { dropped: run.to_string(), calls: calls as u64 })?;
         return Ok(Exit::Done);
     }
     let calls = match calls {

@@ -1,7 +1,9 @@
 //! `haft serve`: the tools of this command for MCP clients, behind one policy, one way to approve and one journal.
 
+mod access_log;
 mod arguments;
 mod clients;
+mod console;
 mod directory;
 mod ending;
 mod instructions;
@@ -11,20 +13,25 @@ mod serving;
 mod toolbox;
 mod waiting_calls;
 
-pub(crate) use arguments::ServeOptions;
+pub(crate) use arguments::{Route, ServeOptions};
 
+use crate::cluster::ServedCluster;
 use crate::exit::{Exit, UsageError};
 use crate::kept_state::KeptState;
 use crate::other_root::OtherRoot;
-use crate::setup;
+use crate::telemetry::Telling;
 use crate::user_directories::UserDirectories;
+use crate::{config, setup, telemetry};
 use anyhow::Result;
+use arguments::ExecutorKind;
 use clients::Clients;
+use console::Console;
 use directory::Directory;
 use ending::Ending;
-use haft::PrivateFiles;
+use haft::{PrivateFiles, Workdir};
 use place::LeftOut;
 use serving::{Serving, Way};
+use std::sync::Arc;
 use toolbox::{ServedBenches, Settings};
 
 /// Serves clients until they are gone or the process is told to stop.
@@ -33,6 +40,7 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
         return print_config::print(client, &options);
     }
     let way = Way::of(&options)?;
+    let console = options.console.map(Console::bind).transpose()?;
     let state = KeptState::from_environment()?;
     // Who called what is recorded from the first call on; without a place for it calls cannot wait either.
     if let Err(error) = state.store() {
@@ -41,6 +49,8 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
         );
     }
     let workdir = setup::workdir(options.workdir.as_deref())?;
+    telemetry::begin(&workdir, Telling::AtOnce);
+    let cluster = cluster(&options, &workdir).await?;
     let settings = Settings {
         // Over HTTP nobody is known to have this machine for their own.
         directory: Directory::of(
@@ -52,8 +62,10 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
         quota: options.quota,
         policy: options.policy.clone(),
         clients: Clients::of(options.clients.as_deref())?,
+        attended: console.is_some().then_some(console::STAYS_OPEN),
+        cluster,
     };
-    let benches = ServedBenches::new(settings, state, UserDirectories::from_environment());
+    let benches = ServedBenches::new(settings, Arc::clone(&state), UserDirectories::from_environment());
     // What is wrong with the policy is said to the person who starts this, not to the first client.
     benches.check().await?;
     let ending = Ending::on_signals()?;
@@ -65,9 +77,42 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
         rates: benches.rates(),
         options,
     };
+    let console = match console {
+        Some(console) => Some(console.open(benches.clone(), state, ending.token())?),
+        None => None,
+    };
     let served = serving::run(serving, &ending).await;
+    if let Some(console) = console {
+        console.end().await;
+    }
     benches.stop().await;
     served.map(|()| Exit::Done)
+}
+
+/// Finds the engine whose workers make the calls, if any do.
+async fn cluster(options: &ServeOptions, workdir: &Workdir) -> Result<Option<ServedCluster>> {
+    let ServeOptions { executor, restate, pool, routes, .. } = options;
+    let is_local = match executor {
+        Some(ExecutorKind::Local) => true,
+        Some(ExecutorKind::Restate) => false,
+        None => restate.is_none(),
+    };
+    if is_local {
+        if restate.is_some() || pool.is_some() || !routes.is_empty() {
+            let message = "--restate, --pool and --route are for calls that an engine has made; say --executor restate, or leave them out";
+            return Err(UsageError(message.to_owned()).into());
+        }
+        return Ok(None);
+    }
+    let configured = config::Settings::read(workdir)?.executor.unwrap_or_default();
+    let engine = restate.clone().or(configured.restate).ok_or_else(|| {
+        let message =
+            "no engine is named; name it with --restate, or as `restate` in `[executor]` of `haft.toml`";
+        UsageError(message.to_owned())
+    })?;
+    let pool = pool.clone().or(configured.pool).unwrap_or_else(|| "tools".to_owned());
+    let routes = if routes.is_empty() { configured.routes } else { routes.clone() };
+    ServedCluster::find(&engine, &pool, &routes).await.map(Some)
 }
 
 /// Reads the key that what clients carry from call to call is sealed with: 64 hexadecimal digits.

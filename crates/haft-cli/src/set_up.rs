@@ -3,14 +3,16 @@ use crate::changes::journalled;
 use crate::delegation::{Below, Kept, load, supervise};
 use crate::exit::note;
 use crate::keeper::Keeper;
+use crate::known_secrets;
 use crate::left_behind::clear_up;
 use crate::offered::offer;
 use crate::policy_setup::PolicySetup;
-use crate::sandbox;
 use crate::scripts::Scripts;
 use crate::setup::{self, Bench};
 use crate::task::Task;
+use crate::telemetry::Telling;
 use crate::user_directories::UserDirectories;
+use crate::{sandbox, telemetry};
 use anyhow::Result;
 use haft::subagents::{AgentSpec, Supervisor};
 use haft::{CallScope, Redactor, Workdir};
@@ -48,13 +50,15 @@ impl SetUp<'_> {
     pub(crate) async fn bench(&self) -> Result<(Bench, Around)> {
         // What cannot be read must not be found out when it is needed, in the middle of the work.
         self.keeper.state.existing()?;
+        telemetry::begin(&self.workdir, Telling::AtEnd);
         let agents = self.task.agents.as_deref().map(load).transpose()?;
         let specs = agents.iter().flatten().map(|agent| agent.spec.clone()).collect();
+        known_secrets::register(&self.workdir, &self.redactor);
         let scripts = Scripts::new(&self.redactor)?;
         let user = UserDirectories::from_environment();
         let workdir = journalled(self.workdir.clone(), &user, self.task.quota)?;
         let options = self.task.policy()?;
-        let sandbox = sandbox::mode(&workdir, self.given, &options, &user)?;
+        let sandbox = sandbox::mode(&workdir, self.given, &options, &user);
         let tools = setup::registry_of_run(&workdir, &scripts, sandbox)?;
         let (tools, servers) = offer(&workdir, tools, self.task.wanted()).await?;
         let shown = Shown::new(self.task.json, &scripts.jobs);
@@ -76,7 +80,7 @@ impl SetUp<'_> {
         let policy = PolicySetup::new(&workdir, self.given, &tools).in_force(&options)?;
         policy.check_sandbox(sandbox)?;
         policy.print_notes();
-        let bench = Bench { workdir, tools, policy, state, servers };
+        let bench = Bench { workdir, tools, policy, sandbox, state, servers };
         Ok((bench, Around { scripts, shown, supervisor, agents: specs }))
     }
 

@@ -1,5 +1,5 @@
 use crate::attend::Attended;
-use crate::config::Settings;
+use crate::config::{Settings, catalogue};
 use crate::exit::UsageError;
 use crate::kept_state::KeptState;
 use crate::mcp::offered::Offered;
@@ -13,11 +13,11 @@ use haft::agent::{ask_user, update_plan};
 use haft::http::AddressPolicy;
 use haft::policy::SandboxMode;
 use haft::search::Outline;
-use haft::shell::{Bash, Environment};
+use haft::shell::{Bash, Catalogue, Environment, Jobs};
 use haft::web::WebFetch;
 use haft::{
-    CallScope, Grants, Journal, LocalExecutor, LocalExecutorBuilder, Redactor, RunId, ToolRegistry, Workdir,
-    now_ms, read_output,
+    CallScope, Grants, Journal, LocalExecutor, LocalExecutorBuilder, OutputStore, Redactor, RunId,
+    ToolRegistry, Workdir, now_ms, read_output,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -80,7 +80,12 @@ pub(crate) fn registry_in(
         Some(sandbox) => haft::bash_in_sandbox(workdir, &environment(), sandbox),
         None => Bash::new(workdir.clone(), environment()),
     };
-    let tools = haft::default_tools_and(workdir, configured(bash))?;
+    registry_by(workdir, configured(bash.catalogue(catalogue(workdir)?)))
+}
+
+/// Gathers the tools that the command offers, with `bash` as it was configured.
+fn registry_by(workdir: &Workdir, bash: Bash) -> Result<ToolRegistry> {
+    let tools = haft::default_tools_and(workdir, bash)?;
     with_web(&tools.with(Outline::new(workdir.clone()))?)
 }
 
@@ -104,7 +109,14 @@ pub(crate) fn registry_of_run(
     sandbox: SandboxMode,
 ) -> Result<ToolRegistry> {
     let Scripts { jobs, outputs, .. } = scripts;
-    let tools = registry_in(workdir, sandbox, |bash| bash.jobs(jobs))?;
+    with_those_of_runs(registry_in(workdir, sandbox, |bash| bash.jobs(jobs))?, jobs, outputs)
+}
+
+fn with_those_of_runs(
+    tools: ToolRegistry,
+    jobs: &Jobs,
+    outputs: &Arc<dyn OutputStore>,
+) -> Result<ToolRegistry> {
     let tools = jobs.tools().into_iter().try_fold(tools, |tools, tool| tools.with(tool))?;
     Ok(tools.with(read_output(Arc::clone(outputs)))?.with(ask_user())?.with(update_plan())?)
 }
@@ -112,6 +124,13 @@ pub(crate) fn registry_of_run(
 /// Gathers the tools that runs have, for whoever reads rules about them.
 pub(crate) fn registry_of_runs(workdir: &Workdir) -> Result<ToolRegistry> {
     registry_of_run(workdir, &Scripts::new(&Redactor::new())?, SandboxMode::Off)
+}
+
+/// Gathers the tools that runs would have by another catalogue of commands.
+pub(crate) fn registry_of_runs_by(workdir: &Workdir, catalogue: Catalogue) -> Result<ToolRegistry> {
+    let Scripts { jobs, outputs, .. } = &Scripts::new(&Redactor::new())?;
+    let bash = Bash::new(workdir.clone(), environment()).catalogue(catalogue).jobs(jobs);
+    with_those_of_runs(registry_by(workdir, bash)?, jobs, outputs)
 }
 
 /// Names a run by the time it starts and the process it runs in.
@@ -125,6 +144,8 @@ pub(crate) struct Bench {
     pub(crate) workdir: Workdir,
     pub(crate) tools: ToolRegistry,
     pub(crate) policy: PolicyInForce,
+    /// How far commands are confined.
+    pub(crate) sandbox: SandboxMode,
     pub(crate) state: Arc<KeptState>,
     /// The MCP servers that some of the tools are of.
     pub(crate) servers: Offered,
@@ -148,8 +169,7 @@ impl Bench {
         if wait {
             Attended::Elsewhere
         } else if at_terminal() {
-            let loaded = &self.policy.loaded;
-            let (policy, mode) = (loaded.policy.clone(), loaded.mode);
+            let (policy, mode) = (self.policy.loaded.policy.clone(), self.policy.mode.clone());
             Attended::Here(Box::new(Terminal { policy, mode, tools: self.tools.clone() }))
         } else {
             Attended::Nobody

@@ -6,7 +6,7 @@ use crate::offered::WantedTools;
 use crate::other_root::OtherRoot;
 use crate::policy_setup::PolicyOptions;
 use anyhow::{Context as _, Result};
-use haft::{RunId, Workdir};
+use haft::{Mode, RunId, Workdir};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf, absolute};
@@ -112,6 +112,11 @@ impl Task {
             mode: policy.mode.map(|mode| mode.to_string()),
             sandbox: policy.sandbox.map(|sandbox| sandbox.to_string()),
         })
+    }
+
+    /// Has the run go on in another mode.
+    pub(crate) fn set_mode(&mut self, mode: Mode) {
+        self.mode = Some(mode.to_string());
     }
 
     /// Reads what was kept of a run.

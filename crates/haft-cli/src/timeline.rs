@@ -1,13 +1,16 @@
 mod call_line;
 mod json;
 mod lane;
+mod live;
 
-pub(crate) use call_line::{DiffPart, arguments, print_diff, visible};
-pub(crate) use json::JsonLines;
+pub(crate) use call_line::{DiffPart, arguments, print_diff, spoken, visible};
+pub(crate) use json::{JsonLines, Summary};
 
 use call_line::CallLine;
 use lane::{Lane, agent_of};
+use live::Live;
 
+use crate::glyphs;
 use crate::paint::{ASKS, BAD, GOOD, NAME, PLACE, QUIET};
 use anstyle::Style;
 use haft::agent::{Phase, RunEnd, RunState};
@@ -18,6 +21,9 @@ use std::time::Duration;
 
 /// The most characters of a tool's name while a call of it is being written.
 const MOST_NAME: usize = 48;
+
+/// How many events are shown later that happen while a person writes; what else runs below a chat does is in its report.
+const MOST_HELD: usize = 1000;
 
 /// Prints a run for people, as it happens: what the model says, and each call with its decision and result.
 ///
@@ -33,6 +39,10 @@ struct Screen {
     below: Vec<(RunId, Lane)>,
     /// What the model is writing, if that stands on a line which is not ended.
     writes: Option<Writes>,
+    /// What runs now, where it is shown while it does.
+    live: Option<Live>,
+    /// What happens while a person writes, until they have written.
+    held: Option<Vec<Event>>,
     /// How much of a call's arguments the model has written, in bytes, while that is shown.
     written: Option<(CallId, usize)>,
 }
@@ -46,7 +56,7 @@ enum Writes {
 
 impl Timeline {
     pub(crate) fn new() -> Self {
-        Self(Mutex::new(Screen::default()))
+        Self(Mutex::new(Screen { live: Live::new(), ..Screen::default() }))
     }
 
     /// Prints what is about to be played.
@@ -75,20 +85,53 @@ impl Timeline {
         }
     }
 
+    /// Prints what is said to a run, where that is not on the screen already.
+    pub(crate) fn said(text: &str) {
+        anstream::println!();
+        for line in text.lines() {
+            anstream::println!("{PLACE}>{PLACE:#} {}", visible(line));
+        }
+    }
+
+    /// Shows nothing more for now: a person writes.
+    pub(crate) fn hold(&self) {
+        let mut screen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        screen.held.get_or_insert_default();
+    }
+
+    /// Shows what has happened meanwhile, and what happens from now on.
+    pub(crate) fn release(&self) {
+        let mut screen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for event in screen.held.take().into_iter().flatten() {
+            screen.show(&event);
+        }
+    }
+
+    /// Prints how the answer to a message ended, and what it took.
+    pub(crate) fn answered(&self, state: &RunState, turns: u32, calls: usize, elapsed: Duration) {
+        let mut screen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        screen.settle();
+        // What is not answered stands in the list of what waits.
+        if state.end().is_some() {
+            let rest = screen.top.take_rest();
+            screen.top.print(&rest);
+        }
+        let (turns, calls) = (counted(turns.into(), "turn"), counted(calls as u64, "call"));
+        let elapsed = spoken(elapsed);
+        let took = format!("{turns}, {calls}, {elapsed}");
+        if state.end() == Some(&RunEnd::Completed) {
+            anstream::println!("\n{QUIET}{took}{QUIET:#}");
+        } else {
+            let (paint, end) = ended(state);
+            anstream::println!("\n{paint}{end}{paint:#} {QUIET}after {took}{QUIET:#}");
+        }
+    }
+
     /// Prints how the run ended and what it took.
     pub(crate) fn summary(&self, state: &RunState, elapsed: Duration) {
-        let (paint, end) = match state.end() {
-            Some(RunEnd::Completed) => (GOOD, "done"),
-            Some(RunEnd::CutOff) => (BAD, "cut off by the model's limit of tokens"),
-            Some(RunEnd::Refused) => (BAD, "refused by the model"),
-            Some(RunEnd::Cancelled) => (BAD, "cancelled"),
-            Some(RunEnd::BudgetSpent { .. }) => (BAD, "stopped, its budget is spent,"),
-            Some(RunEnd::Looping) => (BAD, "stopped in a loop"),
-            Some(_) => (BAD, "failed"),
-            None => (ASKS, "waiting for an approval"),
-        };
+        let (paint, end) = ended(state);
         let mut screen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        screen.end_text();
+        screen.settle();
         for pending in state.pending().filter(|pending| pending.waits_below()) {
             screen.top.change(Some(&pending.call.id), CallLine::waits_below);
         }
@@ -101,7 +144,7 @@ impl Timeline {
         let bad = calls.iter().filter(|reply| !reply.status.is_ok()).count();
         let bad = if bad == 0 { String::new() } else { format!(" ({bad} failed)") };
         let (turns, calls) = (counted(state.turns().into(), "turn"), counted(calls.len() as u64, "call"));
-        let elapsed = call_line::spoken(elapsed);
+        let elapsed = spoken(elapsed);
         anstream::println!("\n{paint}{end}{paint:#} after {turns} and {calls}{bad}, {elapsed}");
     }
 
@@ -120,6 +163,20 @@ impl Timeline {
             below => format!("; its agents took {below} more"),
         };
         anstream::println!("{QUIET}{input} tokens read{cached}, {output} written{all}{cost}{QUIET:#}");
+    }
+}
+
+/// Says how a run ended, and in which colour.
+fn ended(state: &RunState) -> (Style, &'static str) {
+    match state.end() {
+        Some(RunEnd::Completed) => (GOOD, "done"),
+        Some(RunEnd::CutOff) => (BAD, "cut off by the model's limit of tokens"),
+        Some(RunEnd::Refused) => (BAD, "refused by the model"),
+        Some(RunEnd::Cancelled) => (BAD, "cancelled"),
+        Some(RunEnd::BudgetSpent { .. }) => (BAD, "stopped, its budget is spent,"),
+        Some(RunEnd::Looping) => (BAD, "stopped in a loop"),
+        Some(_) => (BAD, "failed"),
+        None => (ASKS, "waiting for an approval"),
     }
 }
 
@@ -152,6 +209,28 @@ impl Observer for Timeline {
 
 impl Screen {
     fn show(&mut self, event: &Event) {
+        if let Some(held) = &mut self.held {
+            if held.len() < MOST_HELD {
+                held.push(event.clone());
+            }
+            return;
+        }
+        let lines = self.live.as_ref().map(Live::lines);
+        match lines {
+            Some(lines) => lines.suspend(|| self.print(event)),
+            None => self.print(event),
+        }
+        if let Some(live) = &mut self.live
+            && event.parent_run.is_none()
+        {
+            live.follow(event, || match &event.kind {
+                EventKind::Started { input, .. } => arguments(input),
+                _ => String::new(),
+            });
+        }
+    }
+
+    fn print(&mut self, event: &Event) {
         if event.parent_run.is_some() {
             self.show_below(event);
             return;
@@ -258,9 +337,17 @@ impl Screen {
         let before = self.written.take().filter(|(counted, _)| counted == call).map_or(0, |(_, bytes)| bytes);
         let bytes = before + bytes;
         let name: String = visible(name).chars().take(MOST_NAME).collect();
-        anstream::print!("\r\u{1b}[K  {QUIET}… {name} ({bytes} bytes){QUIET:#}");
+        anstream::print!("\r\u{1b}[K  {QUIET}{} {name} ({bytes} bytes){QUIET:#}", glyphs::of("…", "..."));
         let _ = std::io::stdout().flush();
         self.written = Some((call.clone(), bytes));
+    }
+
+    /// Has nothing move any more that what is printed next would be mixed with.
+    fn settle(&mut self) {
+        if let Some(live) = &mut self.live {
+            live.clear();
+        }
+        self.end_text();
     }
 
     fn end_text(&mut self) {

@@ -1,38 +1,41 @@
 use crate::arguments::ToolsOptions;
 use crate::exit::Exit;
-use crate::mcp::offered::Wanted;
-use crate::offered::{WantedTools, offer};
+use crate::offered::list;
 use crate::paint::{BAD, NAME, QUIET};
 use crate::policy_setup::{Files, PolicySetup};
 use crate::setup::{self, OpenedWorkdir};
 use crate::timeline::visible;
+use crate::when::ago;
 use anyhow::Result;
-use haft::{Accesses, Decision, Exposure, ToolRegistry, ToolSpec};
+use haft::{Accesses, Decision, Exposure, Policy, ToolRegistry, ToolSpec};
 
 /// Lists the tools.
 pub(crate) async fn tools(options: &ToolsOptions) -> Result<Exit> {
     let workdir = OpenedWorkdir::of(None, Vec::new())?.workdir;
-    let wanted = WantedTools::new(Wanted::All, options.no_mcp, options.no_openapi);
-    let (registry, servers) = offer(&workdir, setup::registry(&workdir)?, wanted).await?;
+    let (registry, servers, remembered) = list(&workdir, setup::registry(&workdir)?, options).await?;
     servers.stop().await;
     let setup = PolicySetup::new(&workdir, None, &registry);
     let policy = setup.load(&options.policy, Files::InForce)?.loaded.policy;
     if options.json {
-        let specs: Vec<&ToolSpec> = shown(&registry).collect();
+        let specs = shown(&registry, &remembered.tools);
         anstream::println!("{}", serde_json::to_string_pretty(&specs)?);
         return Ok(Exit::Done);
     }
-    let width = shown(&registry).map(|spec| spec.name().as_str().len()).max().unwrap_or_default();
-    for spec in shown(&registry) {
+    let specs = shown(&registry, &remembered.tools);
+    let width = specs.iter().map(|spec| spec.name().as_str().len()).max().unwrap_or_default();
+    for spec in specs {
         let name = spec.name().as_str();
         anstream::println!("{NAME}{name:width$}{NAME:#}  {}", visible(first_sentence(spec.description())));
         anstream::println!("{:width$}  {QUIET}{}{QUIET:#}", "", visible(&properties(spec)));
-        let nothing = Accesses::none();
-        let verdict = policy.decide(spec, &nothing);
-        if verdict.decision() == Decision::Deny {
-            let reason = verdict.explain(policy.rule_language()).reason;
+        if let Some(reason) = denied(&policy, spec) {
             anstream::println!("{:width$}  {BAD}denied{BAD:#} {}", "", visible(&reason));
         }
+    }
+    if let Some(since) = remembered.since_ms {
+        anstream::println!(
+            "\n{QUIET}Tools of MCP servers are as they were listed {}; `haft tools --refresh` asks their servers.{QUIET:#}",
+            ago(since)
+        );
     }
     anstream::println!(
         "\nCall one with `haft call NAME JSON`; `haft tools --json` prints everything a model is told."
@@ -40,12 +43,22 @@ pub(crate) async fn tools(options: &ToolsOptions) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The tools that a model is told of.
-fn shown(tools: &ToolRegistry) -> impl Iterator<Item = &ToolSpec> {
-    tools.iter().filter(|spec| spec.exposure() != Exposure::Hidden)
+/// Says why a tool is denied, whatever it is called with.
+pub(crate) fn denied(policy: &Policy, spec: &ToolSpec) -> Option<String> {
+    let nothing = Accesses::none();
+    let verdict = policy.decide(spec, &nothing);
+    (verdict.decision() == Decision::Deny).then(|| verdict.explain(policy.rule_language()).reason)
 }
 
-fn first_sentence(description: &str) -> &str {
+/// The tools that a model is told of, ordered by their names.
+pub(crate) fn shown<'a>(tools: &'a ToolRegistry, remembered: &'a [ToolSpec]) -> Vec<&'a ToolSpec> {
+    let all = tools.iter().chain(remembered);
+    let mut specs: Vec<&ToolSpec> = all.filter(|spec| spec.exposure() != Exposure::Hidden).collect();
+    specs.sort_by_key(|spec| spec.name());
+    specs
+}
+
+pub(crate) fn first_sentence(description: &str) -> &str {
     let end = description.find(". ").map_or(description.len(), |end| end + 1);
     description[..end].lines().next().unwrap_or_default()
 }

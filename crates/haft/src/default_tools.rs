@@ -29,7 +29,7 @@ pub fn default_tools_with(
     default_tools_and(workdir, Bash::new(workdir.clone(), environment.clone()))
 }
 
-/// Makes a registry of all built-in tools, with `bash` as it was configured; if it has
+/// Makes a registry of all built-in tools, with `bash` as it was configured, and `run_program` in the same surroundings; if it has
 /// [jobs](haft_tool_shell::Bash::jobs), the tools for these are to be added.
 ///
 /// # Errors
@@ -38,7 +38,9 @@ pub fn default_tools_with(
 pub fn default_tools_and(workdir: &Workdir, bash: Bash) -> Result<ToolRegistry, RegistryError> {
     let files = haft_tool_fs::tools(workdir);
     let search = haft_tool_search::tools(workdir);
-    ToolRegistry::of(files.into_iter().chain(search).chain([Arc::new(bash) as Arc<dyn Tool>]))
+    let program = bash.program();
+    let shell: [Arc<dyn Tool>; 2] = [Arc::new(bash), Arc::new(program)];
+    ToolRegistry::of(files.into_iter().chain(search).chain(shell))
 }
 
 /// Makes a registry of all built-in tools, in which the commands of `bash` are confined.

@@ -43,10 +43,15 @@ pub use default_tools::{FILE, default_tools, default_tools_and, default_tools_wi
 pub use default_tools::{bash_in_sandbox, default_tools_in_sandbox};
 #[cfg(feature = "agent")]
 pub use haft_agent as agent;
+#[cfg(feature = "durable")]
+pub use haft_durable as durable;
+#[cfg(feature = "durable-restate")]
+pub use haft_durable_restate as durable_restate;
 #[cfg(feature = "hooks")]
 pub use haft_hooks as hooks;
 #[cfg(any(
     feature = "anthropic",
+    feature = "durable-restate",
     feature = "genai",
     feature = "openai",
     feature = "openapi",
@@ -117,7 +122,7 @@ pub use haft_http as http;
 /// ```
 #[cfg(feature = "macros")]
 pub use haft_macros::tool;
-#[cfg(any(feature = "mcp", feature = "serve"))]
+#[cfg(any(feature = "mcp-client", feature = "mcp-server"))]
 pub use haft_mcp as mcp;
 #[cfg(feature = "model")]
 pub use haft_model as model;
@@ -142,9 +147,36 @@ pub use haft_tool_web as web;
 #[cfg(any(feature = "fs", feature = "search", feature = "shell"))]
 pub use haft_workdir::{self as workdir, RootAccess, Workdir};
 #[cfg(all(feature = "policy", feature = "tools"))]
-pub use rule_language::{rule_language, rule_language_with};
+pub use rule_language::{rule_language, rule_language_by, rule_language_with};
 
 /// Compiles and runs what the README shows.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// Compiles and runs the programs of the guide.
+#[cfg(all(doctest, feature = "full"))]
+mod guide {
+    #[doc = include_str!("../../../docs/guide/first-tool.md")]
+    struct FirstTool;
+
+    #[doc = include_str!("../../../docs/guide/permissions.md")]
+    struct Permissions;
+
+    #[doc = include_str!("../../../docs/guide/files-and-scripts.md")]
+    struct FilesAndScripts;
+
+    #[doc = include_str!("../../../docs/guide/servers-and-apis.md")]
+    struct ServersAndApis;
+
+    #[doc = include_str!("../../../docs/guide/agent.md")]
+    struct Agent;
+
+    #[doc = include_str!("../../../docs/guide/serving.md")]
+    struct Serving;
+}
+
+/// Compiles the program of the guide's page on durable calls, whose engine brings many crates.
+#[cfg(all(doctest, feature = "durable-restate"))]
+#[doc = include_str!("../../../docs/guide/durable.md")]
+struct DurableGuide;

@@ -21,7 +21,7 @@ use std::path::Path;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn rule_language(workdir: &Workdir, home: Option<&Path>) -> RuleLanguage {
-    of(reading(workdir, home), writing(workdir, home))
+    of(reading(workdir, home), writing(workdir, home), CommandPatterns::new())
 }
 
 /// Makes the language with more places that no wildcard opens for writing, such as where the host keeps its policy.
@@ -37,15 +37,30 @@ pub fn rule_language_with<P: AsRef<Path>>(
     home: Option<&Path>,
     protected: impl IntoIterator<Item = P>,
 ) -> Result<RuleLanguage, PatternError> {
-    let writing = protected.into_iter().try_fold(writing(workdir, home), PathPatterns::protect_path)?;
-    Ok(of(reading(workdir, home), writing))
+    rule_language_by(CommandPatterns::new(), workdir, home, protected)
 }
 
-fn of(reading: PathPatterns, writing: PathPatterns) -> RuleLanguage {
+/// Makes the language with more places that no wildcard opens for writing, in which rules about commands go by a catalogue of
+/// the host's; `bash` should go by the same.
+///
+/// # Errors
+///
+/// As for [`rule_language_with`].
+pub fn rule_language_by<P: AsRef<Path>>(
+    commands: CommandPatterns,
+    workdir: &Workdir,
+    home: Option<&Path>,
+    protected: impl IntoIterator<Item = P>,
+) -> Result<RuleLanguage, PatternError> {
+    let writing = protected.into_iter().try_fold(writing(workdir, home), PathPatterns::protect_path)?;
+    Ok(of(reading(workdir, home), writing, commands))
+}
+
+fn of(reading: PathPatterns, writing: PathPatterns, commands: CommandPatterns) -> RuleLanguage {
     RuleLanguage::new()
         .with(AccessMode::Read, reading)
         .with(AccessMode::Write, writing)
-        .with(AccessMode::Execute, CommandPatterns::new())
+        .with(AccessMode::Execute, commands)
         .with(AccessMode::Connect, HostPatterns)
 }
 

@@ -1,6 +1,7 @@
 use super::Header;
 use super::model_settings::{Lack, ModelId, Wire};
 use crate::changes::ChangeQuota;
+use crate::config::Resolved;
 use crate::other_root::OtherRoot;
 use crate::policy_setup::PolicyOptions;
 use anyhow::Result;
@@ -12,12 +13,47 @@ use std::time::Duration;
 /// How many turns a model has if nothing else is said.
 const MOST_TURNS: u64 = 100;
 
+/// What a run that goes on was begun with, and cannot be given anew.
+const BEGUN_WITH: [&str; 25] = [
+    "workdir",
+    "roots",
+    "system",
+    "agents",
+    "yes",
+    "wait",
+    "record",
+    "no_mcp",
+    "no_openapi",
+    "model",
+    "base_url",
+    "wire",
+    "effort",
+    "without",
+    "context_window",
+    "max_turns",
+    "max_calls",
+    "max_tokens",
+    "max_time",
+    "max_cost",
+    "price",
+    "profile",
+    "policy",
+    "mode",
+    "sandbox",
+];
+
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, Args)]
 pub(crate) struct AgentOptions {
-    /// What is to be done; `-` for standard input, alone or behind that
-    #[arg(value_name = "PROMPT|-", required = true, num_args = 1..=2)]
+    /// What is to be done; `-` for standard input, alone or behind that. Without it, a chat: a message is a line
+    #[arg(value_name = "PROMPT|-", num_args = 1..=2)]
     pub(crate) prompt: Vec<String>,
+    /// Go on talking when that is done
+    #[arg(long)]
+    pub(crate) chat: bool,
+    /// Talk on in a run that is kept, under the terms it was begun with; the beginning of its id will do
+    #[arg(long, value_name = "RUN", conflicts_with_all = BEGUN_WITH)]
+    pub(crate) resume: Option<String>,
     /// The directory the tools work in; the current one by default
     #[arg(long, value_name = "DIR")]
     pub(crate) workdir: Option<PathBuf>,
@@ -64,7 +100,7 @@ pub(crate) struct AgentOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct ModelOptions {
-    /// The model: `anthropic/` or `openai/`, for how it is asked, and its name; that of `haft.toml` by default
+    /// The model: its provider, `anthropic`, `openai` or one of `haft.toml`, and its name; that of `haft.toml` by default
     #[arg(long, value_name = "PROVIDER/NAME")]
     pub(crate) model: Option<ModelId>,
     /// Ask the service at this address, and send it the key; without it, the provider's own
@@ -85,6 +121,9 @@ pub(crate) struct ModelOptions {
     /// How many tokens a request and its answer may hold; before that is reached, old outputs are told by their handles
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1000..))]
     pub(crate) context_window: Option<u64>,
+    /// What `haft.toml` says of the model's provider.
+    #[arg(skip)]
+    pub(crate) provider: Resolved,
 }
 
 #[derive(Debug, Args)]

@@ -32,9 +32,9 @@ pub(super) struct KeptHeader {
 }
 
 /// Is a header with its value.
-pub(super) struct SentHeader {
-    pub(super) name: String,
-    pub(super) value: String,
+pub(crate) struct SentHeader {
+    pub(crate) name: String,
+    pub(crate) value: String,
     /// What a variable gave of the value: whoever does not write it out wants it shown nowhere.
     variable: Option<String>,
 }
@@ -60,6 +60,12 @@ impl Header {
         Ok(Self { name: name.to_ascii_lowercase(), value })
     }
 
+    /// What of its value must be shown nowhere, as far as the environment has it.
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        let sent = SentHeader::of(&self.kept(), std::slice::from_ref(self)).ok();
+        sent.iter().flat_map(SentHeader::secrets).map(str::to_owned).collect()
+    }
+
     pub(super) fn kept(&self) -> KeptHeader {
         let (before, variable) = match &self.value {
             Written::Plainly(_) => (String::new(), None),
@@ -78,10 +84,24 @@ impl fmt::Debug for Header {
 
 impl SentHeader {
     /// Finds the values of headers, in what is given now and in the environment.
+    ///
+    /// # Errors
+    ///
+    /// When a variable is not set.
     pub(super) fn find(kept: &[KeptHeader], given: &[Header]) -> Result<Vec<Self>> {
         let new = given.iter().filter(|header| kept.iter().all(|kept| kept.name != header.name));
         let new: Vec<KeptHeader> = new.map(Header::kept).collect();
         kept.iter().chain(&new).map(|kept| Self::of(kept, given)).collect()
+    }
+
+    /// Finds the values of headers as they are written, in the environment where they name a variable.
+    ///
+    /// # Errors
+    ///
+    /// When one is no header, or a variable is not set.
+    pub(crate) fn written(headers: &[String]) -> Result<Vec<Self>> {
+        let given = headers.iter().map(|header| Header::parse(header)).collect::<Result<Vec<_>>>()?;
+        Self::find(&[], &given)
     }
 
     fn of(kept: &KeptHeader, given: &[Header]) -> Result<Self> {

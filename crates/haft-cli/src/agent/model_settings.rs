@@ -1,18 +1,19 @@
 use super::Header;
 use super::arguments::ModelOptions;
 use super::header::{KeptHeader, SentHeader};
+use crate::config::ProviderName;
 use crate::exit::UsageError;
+use crate::named_host::NamedHost;
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use haft::Redactor;
-use haft::http::{AddressPolicy, HttpClient};
 use haft::model::{Dialect, Model, ModelCapabilities};
 use haft::providers::{AnthropicModel, ApiKey, OpenAiChatModel, OpenAiResponsesModel, Service};
 use serde::{Deserialize, Serialize};
 use std::env;
 use std::fmt;
 use std::str::FromStr;
-use url::{Host, Url};
+use url::Url;
 
 /// The host of Gemini's compatible endpoint, which takes schemas in its own way.
 const GEMINI: &str = "generativelanguage.googleapis.com";
@@ -25,14 +26,26 @@ pub(crate) struct ModelId {
     name: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Provider {
+    /// One of those whose APIs are known.
+    Known(Like),
+    /// One of `haft.toml`, which says whose API it speaks.
+    Named(ProviderName),
+}
+
+/// Names a provider whose API is spoken, by it and by others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Like {
+    /// Anthropic's Messages API
     Anthropic,
+    /// OpenAI's Chat Completions and Responses APIs
     OpenAi,
 }
 
 /// Names an API of OpenAI's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Wire {
     /// Chat Completions
@@ -42,7 +55,7 @@ pub(crate) enum Wire {
 }
 
 /// Says what a model cannot do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Lack {
     /// It does not read images
@@ -57,6 +70,12 @@ pub(crate) enum Lack {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ModelSettings {
     model: ModelId,
+    /// Whose API its provider speaks, where the name of that does not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    like: Option<Like>,
+    /// The variable that its key is in, where that is another than the provider's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     base_url: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,7 +90,7 @@ pub(crate) struct ModelSettings {
     context_window: Option<u64>,
 }
 
-impl Provider {
+impl Like {
     fn name(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
@@ -79,8 +98,8 @@ impl Provider {
         }
     }
 
-    /// The variable that its key is in.
-    fn variable(self) -> &'static str {
+    /// The variable that the provider's own key is in.
+    pub(crate) fn variable(self) -> &'static str {
         match self {
             Self::Anthropic => "ANTHROPIC_API_KEY",
             Self::OpenAi => "OPENAI_API_KEY",
@@ -98,13 +117,16 @@ impl Provider {
 impl ModelSettings {
     pub(super) fn new(options: &ModelOptions, headers: &[Header]) -> Result<Self> {
         let model = options.model.clone().context("a model is named by now")?;
-        if model.provider == Provider::Anthropic && options.wire.is_some() {
+        let like = options.provider.like;
+        if like.or(model.like()) == Some(Like::Anthropic) && options.wire.is_some() {
             let message =
                 "--wire says how an `openai` model is asked, and this one is `anthropic`; leave it out";
             return Err(UsageError(message.to_owned()).into());
         }
         Ok(Self {
             model,
+            like,
+            key: options.provider.key.clone(),
             base_url: options.base_url.clone(),
             wire: options.wire,
             headers: headers.iter().map(Header::kept).collect(),
@@ -116,14 +138,29 @@ impl ModelSettings {
 
     /// Another model, asked in the same way: `PROVIDER/NAME`, or a name that the same provider knows.
     pub(super) fn named(&self, name: &str) -> Self {
-        let same = ModelId { provider: self.model.provider, name: name.to_owned() };
+        let same = self.model.called(name);
         let model = name.parse().ok().filter(|other: &ModelId| other.provider == self.model.provider);
         Self { model: model.unwrap_or(same), ..self.clone() }
     }
 
     /// The name of the provider.
-    pub(super) fn provider(&self) -> &'static str {
-        self.model.provider.name()
+    pub(super) fn provider(&self) -> String {
+        self.model.provider_name().to_string()
+    }
+
+    /// Whose API is spoken to it.
+    fn api(&self) -> Result<Like> {
+        let unknown = || {
+            let name = self.model.provider_name();
+            UsageError(format!("it is not known how `{name}` is asked; write `like` in `[providers.{name}]`"))
+        };
+        self.like.or(self.model.like()).with_context(unknown)
+    }
+
+    /// The variable that its key is in, if it has one.
+    fn variable(&self) -> Option<&str> {
+        // The key of one provider is not for another that only speaks like it.
+        self.key.as_deref().or_else(|| self.model.like().map(Like::variable))
     }
 
     /// Tells whether this is a short name of another program's, which the provider's own service does not know: agents' files
@@ -144,8 +181,9 @@ impl ModelSettings {
     ///
     /// The key comes from the environment. It is sent to the base URL whatever that is: whoever runs the command has named it.
     pub(super) fn connect(&self, headers: &[Header], redactor: &Redactor) -> Result<Box<dyn Model>> {
-        let base_url = self.base_url.as_deref().unwrap_or_else(|| self.model.provider.base_url());
-        let place = Place::of(base_url, self.base_url.is_some())?;
+        let api = self.api()?;
+        let base_url = self.base_url.as_deref().unwrap_or_else(|| api.base_url());
+        let place = place_of(base_url, self.base_url.is_some())?;
         let mut service =
             Service::new(place.client()?, base_url).map_err(|error| UsageError(error.to_string()))?;
         let headers = SentHeader::find(&self.headers, headers)?;
@@ -158,33 +196,33 @@ impl ModelSettings {
             && let Some(key) = self.key()?
         {
             register(redactor, &key);
-            let variable = self.model.provider.variable();
+            let variable = self.variable().unwrap_or_default();
             let key = ApiKey::new(key)
                 .with_context(|| UsageError(format!("cannot use what is in `{variable}`")))?;
-            service = match self.model.provider {
-                Provider::Anthropic => service.key_header("x-api-key", key)?,
-                Provider::OpenAi => service.bearer(key),
+            service = match api {
+                Like::Anthropic => service.key_header("x-api-key", key)?,
+                Like::OpenAi => service.bearer(key),
             };
         }
-        Ok(self.model_of(service, place.is_gemini()))
+        Ok(self.model_of(api, service, place.is(GEMINI)))
     }
 
-    fn model_of(&self, service: Service, is_gemini: bool) -> Box<dyn Model> {
+    fn model_of(&self, api: Like, service: Service, is_gemini: bool) -> Box<dyn Model> {
         let mut capabilities = ModelCapabilities::new(self.name());
         capabilities.images = !self.without.contains(&Lack::Images);
         capabilities.reasoning = !self.without.contains(&Lack::Reasoning);
         capabilities.parallel_tool_calls = !self.without.contains(&Lack::ParallelCalls);
         capabilities.context_window = self.context_window;
         let unsaid = if self.base_url.is_some() { Wire::Chat } else { Wire::Responses };
-        match (self.model.provider, self.wire.unwrap_or(unsaid)) {
-            (Provider::Anthropic, _) => {
+        match (api, self.wire.unwrap_or(unsaid)) {
+            (Like::Anthropic, _) => {
                 let mut model = AnthropicModel::new(service, capabilities);
                 if let Some(effort) = &self.effort {
                     model = model.effort(effort);
                 }
                 Box::new(model)
             }
-            (Provider::OpenAi, Wire::Chat) => {
+            (Like::OpenAi, Wire::Chat) => {
                 let mut model = OpenAiChatModel::new(service, capabilities);
                 if is_gemini {
                     model = model.dialect(Dialect::Gemini);
@@ -194,7 +232,7 @@ impl ModelSettings {
                 }
                 Box::new(model)
             }
-            (Provider::OpenAi, Wire::Responses) => {
+            (Like::OpenAi, Wire::Responses) => {
                 let mut model = OpenAiResponsesModel::new(service, capabilities);
                 if let Some(effort) = &self.effort {
                     model = model.reasoning_effort(effort);
@@ -206,13 +244,18 @@ impl ModelSettings {
 
     /// Finds the key in the environment; the provider's own service needs one, and others may.
     fn key(&self) -> Result<Option<String>> {
-        let (provider, variable) = (self.model.provider.name(), self.model.provider.variable());
+        let provider = self.model.provider_name();
+        let Some(variable) = self.variable() else { return Ok(None) };
         match env::var(variable) {
             Ok(key) if !key.trim().is_empty() => Ok(Some(key)),
             Err(env::VarError::NotUnicode(_)) => {
                 bail!(UsageError(format!("what is in `{variable}` is no key; copy it again")))
             }
-            _ if self.base_url.is_some() => Ok(None),
+            // Where it was written down which variable it is in, it is needed.
+            _ if self.base_url.is_some() && self.key.is_none() => Ok(None),
+            _ if self.key.is_some() => bail!(UsageError(format!(
+                "there is no key for `{provider}`; set {variable}, which `[providers.{provider}]` names"
+            ))),
             _ => bail!(UsageError(format!(
                 "there is no key for `{provider}`; set {variable}, or name a service that needs none with --base-url"
             ))),
@@ -220,55 +263,22 @@ impl ModelSettings {
     }
 }
 
-/// Where a service is.
-struct Place {
-    host: Host<String>,
-    is_named: bool,
-}
-
-impl Place {
-    /// Looks where a base URL leads; what goes there is encrypted, unless it stays on this machine.
-    fn of(base_url: &str, is_named: bool) -> Result<Self> {
-        const FORM: &str = "write one as in `https://api.example.org/v1`";
-        // It is not quoted: it may hold a password.
-        let cannot = |why: &str| UsageError(format!("cannot use the base URL: {why}"));
-        let url = Url::parse(base_url).map_err(|_| cannot(&format!("it is no absolute URL; {FORM}")))?;
-        let host = url.host().ok_or_else(|| cannot(&format!("it names no host; {FORM}")))?.to_owned();
-        let place = Self { host, is_named };
-        match url.scheme() {
-            "https" => Ok(place),
-            "http" if place.is_this_machine() => Ok(place),
-            "http" => bail!(cannot(
-                "what is said to the model, and the key, would go over `http` for all to read; write `https`, or ask a service \
-                 on this machine"
-            )),
-            _ => bail!(cannot(&format!("it is neither `http` nor `https`; {FORM}"))),
-        }
-    }
-
-    fn is_this_machine(&self) -> bool {
-        match &self.host {
-            Host::Domain(name) => name == "localhost" || name.ends_with(".localhost"),
-            Host::Ipv4(address) => address.is_loopback(),
-            Host::Ipv6(address) => address.is_loopback(),
-        }
-    }
-
-    fn is_gemini(&self) -> bool {
-        matches!(&self.host, Host::Domain(name) if name == GEMINI)
-    }
-
-    /// Makes a client that reaches this place and the public internet.
-    fn client(&self) -> Result<HttpClient> {
-        let policy = AddressPolicy::public();
-        if self.is_this_machine() {
-            return Ok(HttpClient::new(policy.loopback())?);
-        }
-        let policy = match self.host.to_string().parse() {
-            Ok(host) if self.is_named => policy.host(host),
-            _ => policy,
-        };
-        Ok(HttpClient::builder(policy).environment_proxies(true).build()?)
+/// Looks where a base URL leads; what goes there is encrypted, unless it stays on this machine.
+fn place_of(base_url: &str, is_named: bool) -> Result<NamedHost> {
+    const FORM: &str = "write one as in `https://api.example.org/v1`";
+    // It is not quoted: it may hold a password.
+    let cannot = |why: &str| UsageError(format!("cannot use the base URL: {why}"));
+    let url = Url::parse(base_url).map_err(|_| cannot(&format!("it is no absolute URL; {FORM}")))?;
+    let host = url.host().ok_or_else(|| cannot(&format!("it names no host; {FORM}")))?.to_owned();
+    let place = NamedHost::new(host, is_named);
+    match url.scheme() {
+        "https" => Ok(place),
+        "http" if place.is_this_machine() => Ok(place),
+        "http" => bail!(cannot(
+            "what is said to the model, and the key, would go over `http` for all to read; write `https`, or ask a service \
+             on this machine"
+        )),
+        _ => bail!(cannot(&format!("it is neither `http` nor `https`; {FORM}"))),
     }
 }
 
@@ -277,25 +287,69 @@ fn register(redactor: &Redactor, secret: &str) {
     let _ = redactor.add(secret);
 }
 
+/// Looks whether a service can be asked at an address.
+pub(crate) fn check_place(base_url: &str) -> Result<()> {
+    place_of(base_url, true).map(drop)
+}
+
+impl ModelId {
+    /// Stands for any model of a provider.
+    pub(crate) fn any_of(provider: &str) -> Self {
+        let known = [Like::Anthropic, Like::OpenAi].into_iter().find(|like| like.name() == provider);
+        let named = || {
+            Provider::Named(ProviderName::parse(provider).unwrap_or_else(|| ProviderName::known("unnamed")))
+        };
+        Self { provider: known.map_or_else(named, Provider::Known), name: "any".to_owned() }
+    }
+
+    /// The name of its provider.
+    pub(crate) fn provider_name(&self) -> ProviderName {
+        match &self.provider {
+            Provider::Known(like) => ProviderName::known(like.name()),
+            Provider::Named(name) => name.clone(),
+        }
+    }
+
+    /// Whose API its provider speaks, if the name of that says it.
+    pub(crate) fn like(&self) -> Option<Like> {
+        match self.provider {
+            Provider::Known(like) => Some(like),
+            Provider::Named(_) => None,
+        }
+    }
+
+    /// The name by which the provider knows it; nothing where only the provider is named.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Another model of the provider.
+    pub(crate) fn called(&self, name: &str) -> Self {
+        Self { provider: self.provider.clone(), name: name.to_owned() }
+    }
+}
+
 impl FromStr for ModelId {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         const FORM: &str = "write `anthropic/NAME` or `openai/NAME`";
-        let (provider, name) = text.split_once('/').ok_or_else(|| format!("it names no provider; {FORM}"))?;
+        // A provider of `haft.toml` can say which model is meant.
+        let (provider, name) =
+            text.split_once('/').map_or((text, None), |(provider, name)| (provider, Some(name)));
         let provider = match provider {
-            "anthropic" => Provider::Anthropic,
-            "openai" => Provider::OpenAi,
-            _ => {
-                return Err(format!(
-                    "there is no such provider; {FORM}, and where a service is that speaks like one of them with --base-url"
-                ));
-            }
+            "anthropic" => Provider::Known(Like::Anthropic),
+            "openai" => Provider::Known(Like::OpenAi),
+            other => Provider::Named(
+                ProviderName::parse(other).ok_or_else(|| format!("it names no provider; {FORM}"))?,
+            ),
         };
-        if name.is_empty() || name.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        if name
+            .is_some_and(|name| name.is_empty() || name.chars().any(|c| c.is_whitespace() || c.is_control()))
+        {
             return Err(format!("it names no model; {FORM}"));
         }
-        Ok(Self { provider, name: name.to_owned() })
+        Ok(Self { provider, name: name.unwrap_or_default().to_owned() })
     }
 }
 
@@ -315,7 +369,8 @@ impl From<ModelId> for String {
 
 impl fmt::Display for ModelId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.provider.name(), self.name)
+        write!(f, "{}", self.provider_name())?;
+        if self.name.is_empty() { Ok(()) } else { write!(f, "/{}", self.name) }
     }
 }
 

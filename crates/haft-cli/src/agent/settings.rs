@@ -70,7 +70,7 @@ impl AgentSettings {
     }
 
     /// Whether it is counted what the run costs.
-    pub(super) fn has_price(&self) -> bool {
+    pub(crate) fn has_price(&self) -> bool {
         self.price.is_some()
     }
 

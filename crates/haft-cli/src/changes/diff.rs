@@ -4,17 +4,48 @@ use super::options::DiffOptions;
 use super::run::choose;
 use crate::exit::Exit;
 use crate::paint::{BAD, GOOD, NAME, PLACE, QUIET};
+use crate::printed::print_json;
 use crate::timeline::visible;
 use anstyle::Style;
 use anyhow::Result;
 use haft::Workdir;
 use haft::workdir::{ChangeJournal as _, ChangeSet, ContentDigest, PathState};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 use similar::TextDiff;
 use std::fmt::Write as _;
 
 /// How many lines stand around a change.
 const CONTEXT_LINES: usize = 3;
+
+/// What a run has changed.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ChangesOf {
+    /// The run.
+    run: String,
+    /// Whether it was undone.
+    undone: bool,
+    /// The files that are not as they were.
+    files: Vec<ChangedFile>,
+}
+
+/// A file that was changed.
+#[derive(Serialize, JsonSchema)]
+struct ChangedFile {
+    /// Where it is.
+    path: String,
+    /// Where it was.
+    was_at: String,
+    /// What was there before.
+    #[schemars(with = "Value")]
+    before: PathState,
+    /// What is there after it.
+    #[schemars(with = "Value")]
+    after: PathState,
+    /// The difference, as `diff -u` has it.
+    diff: String,
+}
 
 /// Shows what a run, a turn or a call has changed, as a unified diff.
 pub(crate) fn diff(options: &DiffOptions) -> Result<Exit> {
@@ -28,17 +59,18 @@ pub(crate) fn diff(options: &DiffOptions) -> Result<Exit> {
     let files: Vec<(&String, String)> =
         shown.iter().filter_map(|(path, entry)| Some((path, patch(&contents, path, entry)?))).collect();
     if options.which.json {
-        let files: Vec<_> = files
-            .iter()
-            .map(|(path, patch)| {
-                let entry = &shown[*path];
-                json!({
-                    "path": path, "was_at": entry.was_at, "before": entry.before, "after": entry.after, "diff": patch,
-                })
-            })
-            .collect();
-        let all = json!({ "run": chosen.run, "undone": is_undone, "files": files });
-        anstream::println!("{}", serde_json::to_string_pretty(&all)?);
+        let changed = |(path, diff): &(&String, String)| {
+            let entry = &shown[*path];
+            ChangedFile {
+                path: (*path).clone(),
+                was_at: entry.was_at.clone(),
+                before: entry.before.clone(),
+                after: entry.after.clone(),
+                diff: diff.clone(),
+            }
+        };
+        let files = files.iter().map(changed).collect();
+        print_json(&ChangesOf { run: chosen.run.to_string(), undone: is_undone, files })?;
         return Ok(Exit::Done);
     }
     if is_undone {

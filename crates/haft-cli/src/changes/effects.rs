@@ -1,15 +1,30 @@
 use crate::paint::{BAD, GOOD, PLACE};
 use crate::timeline::visible;
 use haft::workdir::UndoEffect;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Is one thing that undoing does, as it is shown.
-#[derive(Debug, Serialize)]
+/// One thing that undoing does.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "does", rename_all = "snake_case")]
 pub(super) enum Shown {
-    Restore { path: String },
-    Remove { path: String },
-    Move { from: String, to: String },
+    /// A file is put back as it was.
+    Restore {
+        /// The file.
+        path: String,
+    },
+    /// What was made is removed.
+    Remove {
+        /// The file or directory.
+        path: String,
+    },
+    /// What was moved is moved back.
+    Move {
+        /// Where it is.
+        from: String,
+        /// Where it goes.
+        to: String,
+    },
 }
 
 impl Shown {
@@ -41,6 +56,13 @@ impl Shown {
 }
 
 impl Shown {
+    /// The file that it is about; of one that was moved, where it is again.
+    pub(super) fn path(&self) -> &str {
+        match self {
+            Self::Restore { path } | Self::Remove { path } | Self::Move { to: path, .. } => path,
+        }
+    }
+
     /// Tells whether it is about one of these paths.
     pub(super) fn is_about(&self, paths: &[&str]) -> bool {
         matches!(self, Self::Remove { path } if paths.contains(&path.as_str()))

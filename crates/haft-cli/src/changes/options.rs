@@ -1,5 +1,5 @@
 use clap::Args;
-use haft::workdir::ChangeLimits;
+use haft::workdir::{ChangeLimits, ChangeSetId};
 use serde::{Deserialize, Serialize};
 
 const MIB: u64 = 1024 * 1024;
@@ -46,6 +46,9 @@ pub(crate) struct WhichOptions {
     /// Print it as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Only what was changed from this change on, whoever below the run made it.
+    #[arg(skip)]
+    pub(crate) since: Option<ChangeSetId>,
 }
 
 #[derive(Debug, Args)]

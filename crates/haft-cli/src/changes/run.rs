@@ -49,6 +49,7 @@ pub(super) fn choose(which: &WhichOptions) -> Result<Result<Chosen, Exit>> {
     let mut all = journal.sets(&run)?;
     all.retain(|set| set.state == SetState::Done);
     let is_meant = |set: &&ChangeSet| match (&which.call, which.turn) {
+        _ if which.since.is_some_and(|since| set.id < since) => false,
         (Some(call), _) => set.origin.call.as_str() == call,
         (None, Some(turn)) => set.origin.run == run && set.origin.turn == Some(turn),
         (None, None) => true,

@@ -19,6 +19,14 @@ Examples:
   haft config show
   haft config show --json | jq '.settings[] | select(.key == \"profile\")'")]
     Show(ConfigOptions),
+    /// Print the JSON Schema of `haft.toml`, for editors
+    #[command(after_help = "\
+Editors with Taplo or Even Better TOML check and complete a file whose first line names the schema, as
+`haft init --schema PLACE` writes it.
+
+Examples:
+  haft config schema > ~/.config/haft/haft.schema.json")]
+    Schema,
 }
 
 #[derive(Debug, Args)]

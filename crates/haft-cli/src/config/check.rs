@@ -5,71 +5,105 @@ use crate::exit::{Exit, print_problems};
 use crate::other_root::OtherRoot;
 use crate::paint::{ASKS, ERROR, GOOD, NAME};
 use crate::policy_setup::{Files, PolicyOptions, PolicySetup};
+use crate::printed::print_json;
+use crate::telemetry::Sent;
 use crate::timeline::visible;
-use crate::{mcp, openapi, setup};
+use crate::{mcp, openapi, setup, telemetry};
 use anyhow::Result;
-use haft::policy::PolicyFileError;
+use haft::policy::{PolicyFileError, Problem};
 use haft::{ToolRegistry, Workdir};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// Checks all that the files in force say.
+/// Checks all that the files in force say, and prints what is wrong.
 pub(super) fn check(options: &ConfigOptions) -> Result<Exit> {
     let workdir = setup::workdir(options.workdir.as_deref())?;
-    let mut found = Findings::default();
-    let tools = setup::registry_of_runs(&workdir)?;
-    match PolicySetup::new(&workdir, Some(named(&workdir)), &tools)
-        .load(&PolicyOptions::default(), Files::InForce)
-    {
-        Ok(policy) => found.notes.extend(policy.notes()),
-        Err(error) => found.refuse(error),
-    }
-    match Settings::read(&workdir) {
-        Ok(settings) => found.look_at(&settings, &workdir, tools),
-        Err(error) => found.refuse(error),
-    }
-    for others in [mcp::problems(&workdir), openapi::problems(&workdir)] {
-        match others {
-            Ok((problems, notes)) => {
-                found.problems.extend(problems);
-                found.notes.extend(notes);
-            }
-            Err(error) => found.refuse(error),
-        }
-    }
-    let files: Vec<String> = match ConfigFiles::read(&workdir) {
-        Ok(files) => files.iter().map(|file| file.name.clone()).collect(),
-        Err(error) => {
-            found.refuse(error);
-            Vec::new()
-        }
-    };
-    let is_well = found.problems.is_empty() && found.policy.is_none();
+    let checked = Checked::of(&workdir)?;
+    let is_well = checked.is_well();
     if options.json {
-        let policy = found.policy.as_ref().map(ToString::to_string);
-        let problems: Vec<&String> = policy.iter().chain(&found.problems).collect();
-        anstream::println!("{:#}", json!({ "files": files, "problems": problems, "notes": found.notes }));
+        let policy = checked.policy.as_ref().map(ToString::to_string);
+        let problems = policy.into_iter().chain(checked.problems).collect();
+        print_json(&CheckedConfig { files: checked.files, problems, notes: checked.notes })?;
     } else {
-        found.print();
-        if files.is_empty() && is_well {
+        checked.print();
+        if checked.files.is_empty() && is_well {
             anstream::println!(
                 "There is no `haft.toml`, neither yours nor one here; `haft init` writes one."
             );
         }
-        for file in files.iter().filter(|_| is_well) {
+        for file in checked.files.iter().filter(|_| is_well) {
             anstream::println!("{GOOD}ok{GOOD:#}  {NAME}{}{NAME:#}", visible(file));
         }
     }
     Ok(if is_well { Exit::Done } else { Exit::Failed })
 }
 
-#[derive(Default)]
-struct Findings {
-    policy: Option<PolicyFileError>,
+/// What was found in the files `haft.toml` that are in force.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CheckedConfig {
+    /// The files, by their short names.
+    files: Vec<String>,
+    /// What is wrong, each with its place, for people; the files can be used where nothing is.
     problems: Vec<String>,
+    /// What does not count, and why.
     notes: Vec<String>,
 }
 
-impl Findings {
+/// Holds what was found in the files in force.
+#[derive(Default)]
+pub(crate) struct Checked {
+    policy: Option<PolicyFileError>,
+    pub(crate) problems: Vec<String>,
+    pub(crate) notes: Vec<String>,
+    /// The files that were read, as people know them.
+    pub(crate) files: Vec<String>,
+    /// How many tests of the policy passed.
+    pub(crate) tests_passed: usize,
+}
+
+impl Checked {
+    /// Looks at all that the files in force in a directory say.
+    pub(crate) fn of(workdir: &Workdir) -> Result<Self> {
+        let mut found = Self::default();
+        let tools = setup::registry_of_runs(workdir)?;
+        match PolicySetup::new(workdir, Some(named(workdir)), &tools)
+            .load(&PolicyOptions::default(), Files::InForce)
+        {
+            Ok(policy) => {
+                found.notes.extend(policy.notes());
+                found.tests_passed = policy.loaded.tests_passed;
+            }
+            Err(error) => found.refuse(error),
+        }
+        match Settings::read(workdir) {
+            Ok(settings) => found.look_at(&settings, workdir, tools),
+            Err(error) => found.refuse(error),
+        }
+        for others in [mcp::problems(workdir), openapi::problems(workdir)] {
+            match others {
+                Ok((problems, notes)) => {
+                    found.problems.extend(problems);
+                    found.notes.extend(notes);
+                }
+                Err(error) => found.refuse(error),
+            }
+        }
+        match ConfigFiles::read(workdir) {
+            Ok(files) => found.files = files.iter().map(|file| file.name.clone()).collect(),
+            Err(error) => found.refuse(error),
+        }
+        Ok(found)
+    }
+
+    pub(crate) fn is_well(&self) -> bool {
+        self.problems.is_empty() && self.policy.is_none()
+    }
+
+    /// What is wrong with the rules, each with its place.
+    pub(crate) fn policy_problems(&self) -> &[Problem] {
+        self.policy.as_ref().map_or(&[], PolicyFileError::problems)
+    }
+
     /// Looks whether what is set can be used: which tools are left, and whether directories are there.
     fn look_at(&mut self, settings: &Settings, workdir: &Workdir, tools: ToolRegistry) {
         if narrowed(tools, &settings.select).is_empty() {
@@ -78,6 +112,12 @@ impl Findings {
                     .to_owned(),
             );
         }
+        match telemetry::look(settings) {
+            Err(error) => self.problems.push(format!("{error:#}")),
+            Ok(sent) => self.notes.extend(sent.and_then(|_| Sent::absent())),
+        }
+        let model = settings.agent.model().map(|(model, _)| model);
+        self.problems.extend(settings.providers.problems(model));
         for root in &settings.roots {
             if let Err(error) = OtherRoot::add(std::slice::from_ref(root), workdir.clone()) {
                 self.problems.push(format!("`roots` of `[workdir]`: {error:#}"));

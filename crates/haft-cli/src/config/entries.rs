@@ -1,27 +1,36 @@
 use super::{ConfigFile, Layer, TABLES};
 use haft::policy::Note;
+use schemars::JsonSchema;
 use serde::Serialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Is one setting of a file.
-#[derive(Debug, Serialize)]
+/// A setting.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Setting")]
 pub(super) struct Entry {
+    /// Its key, with dots between its parts.
     pub(super) key: String,
+    /// Its value, as a person may see it: secrets are left out, and long lists are counted.
     pub(super) value: String,
     /// The file, as it is known; none for what is built in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) file: Option<String>,
+    /// The line in it, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) line: Option<usize>,
+    /// What becomes of it.
     pub(super) state: State,
+    /// Why it has no effect, or where it comes from if no file says it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// What becomes of a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum State {
+    /// It counts.
     InForce,
     /// Another file says it, too, and counts.
     Overridden,
@@ -98,6 +107,16 @@ fn override_one(entries: &mut [Entry], entry: &mut Entry) {
     };
     let others = entries.iter_mut().filter(|other| other.file != entry.file && with.contains(&&*other.key));
     others.for_each(|other| other.state = State::Overridden);
+    // Where spans go, and where calls do, is said with all that belongs to it.
+    let whole = ["executor.", "telemetry."].into_iter().find(|start| entry.key.starts_with(start));
+    let is_taken = |start: &str| {
+        let is_same = |other: &Entry| other.key.starts_with(start) && other.state == State::InForce;
+        entries.iter().any(|other| is_same(other) && other.file != entry.file)
+    };
+    if entry.state == State::InForce && whole.is_some_and(is_taken) {
+        entry.state = State::Overridden;
+        return;
+    }
     let same = |other: &&mut Entry| other.key == entry.key && other.state == State::InForce;
     let Some(other) = entries.iter_mut().find(same) else { return };
     let loser = match kind(&entry.key) {
@@ -112,7 +131,7 @@ fn kind(key: &str) -> Kind {
     let adds = ["agents.", "include", "limits.tools.", "test", "tools.select", "workdir.roots"];
     if is_rules(key) || adds.iter().any(|start| key.starts_with(start)) {
         Kind::Adds
-    } else if key.starts_with("mcp.") || key.starts_with("openapi.") {
+    } else if ["mcp.", "openapi.", "providers.", "shell."].iter().any(|start| key.starts_with(start)) {
         Kind::First
     } else {
         Kind::Last
@@ -132,7 +151,8 @@ fn ignored(key: &str, file: &ConfigFile, line: usize, notes: &[Note]) -> Option<
     if file.layer != Layer::Untrusted {
         return None;
     }
-    let of_trusted = ["agent.", "mcp.", "openapi.", "workdir."];
+    let of_trusted =
+        ["agent.", "executor.", "mcp.", "openapi.", "providers.", "shell.", "telemetry.", "workdir."];
     let is_for_trusted = of_trusted.iter().any(|start| key.starts_with(start)) || is_list(key, "allow");
     if is_for_trusted {
         return Some("the file is not trusted".to_owned());
@@ -151,11 +171,17 @@ fn flatten(prefix: &str, table: &DeTable<'_>, found: &mut Vec<(String, String, u
             DeValue::Table(table) if prefix == "mcp.servers." => {
                 found.push((name, reached(table, &["command", "url", "unix"]), at));
             }
+            DeValue::Table(_) if prefix == "shell.commands." => {
+                found.push((name, "what it does".to_owned(), at));
+            }
             DeValue::Table(table) if prefix == "openapi." => {
                 found.push((name, reached(table, &["document"]), at));
             }
+            DeValue::Table(table) if prefix == "providers." => {
+                found.push((name, reached(table, &["base_url", "key", "model"]), at));
+            }
             DeValue::Table(table) => flatten(&format!("{name}."), table, found),
-            DeValue::Array(items) if name == "agent.header" => {
+            DeValue::Array(items) if matches!(&*name, "agent.header" | "telemetry.header") => {
                 found.push((
                     name,
                     listed(items, |text| text.split_once(':').map_or("a header", |(name, _)| name)),
@@ -164,7 +190,8 @@ fn flatten(prefix: &str, table: &DeTable<'_>, found: &mut Vec<(String, String, u
             }
             DeValue::Array(items) => found.push((name, listed(items, |text| text), at)),
             DeValue::String(text) => {
-                let text = if name == "agent.base_url" { without_query(text) } else { text };
+                let is_address = matches!(&*name, "agent.base_url" | "telemetry.endpoint");
+                let text = if is_address { without_query(text) } else { text };
                 found.push((name, text.to_owned(), at));
             }
             DeValue::Integer(number) => found.push((name, number.to_string(), at)),

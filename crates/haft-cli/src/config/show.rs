@@ -1,14 +1,16 @@
 use super::arguments::ConfigOptions;
 use super::entries::{Entry, State, entries};
 use super::files::named;
-use super::{ConfigFiles, Layer, Settings};
+use super::{ConfigFile, ConfigFiles, Layer, Settings};
 use crate::exit::Exit;
 use crate::paint::{ASKS, NAME, QUIET};
 use crate::policy_setup::{Files, PolicyOptions, PolicySetup};
+use crate::printed::print_json;
 use crate::setup::{self, OpenedWorkdir};
 use crate::timeline::visible;
 use anyhow::Result;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Shows what the files in force say, and what of it counts.
 pub(super) fn show(options: &ConfigOptions) -> Result<Exit> {
@@ -33,15 +35,8 @@ pub(super) fn show(options: &ConfigOptions) -> Result<Exit> {
         }
     }
     if options.json {
-        let files: Vec<Value> = files
-            .iter()
-            .map(|file| {
-                let layer = if file.layer == Layer::User { "user" } else { "workspace" };
-                let trusted = file.layer != Layer::Untrusted;
-                json!({ "name": file.name, "path": file.path, "layer": layer, "trusted": trusted })
-            })
-            .collect();
-        anstream::println!("{:#}", json!({ "files": files, "settings": all }));
+        let files = files.iter().map(ShownFile::of).collect();
+        print_json(&ShownConfig { files, settings: all })?;
         return Ok(Exit::Done);
     }
     for file in files.iter() {
@@ -67,6 +62,39 @@ pub(super) fn show(options: &ConfigOptions) -> Result<Exit> {
         print(entry, keys, values);
     }
     Ok(Exit::Done)
+}
+
+/// What the files `haft.toml` say that are in force, and what of it counts.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ShownConfig {
+    /// The files: the user's, then the workspace's.
+    files: Vec<ShownFile>,
+    /// Each setting: what is built in first, then what the files say, in their order.
+    settings: Vec<Entry>,
+}
+
+/// A file of configuration.
+#[derive(Serialize, JsonSchema)]
+struct ShownFile {
+    /// A short name.
+    name: String,
+    /// Where it is.
+    path: String,
+    /// Whose it is: `user` or `workspace`.
+    layer: &'static str,
+    /// Whether it counts as a whole; one that is not trusted only takes away.
+    trusted: bool,
+}
+
+impl ShownFile {
+    fn of(file: &ConfigFile) -> Self {
+        Self {
+            name: file.name.clone(),
+            path: file.path.clone(),
+            layer: if file.layer == Layer::User { "user" } else { "workspace" },
+            trusted: file.layer != Layer::Untrusted,
+        }
+    }
 }
 
 /// Is what holds though no file in force says it itself.

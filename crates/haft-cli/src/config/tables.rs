@@ -1,10 +1,18 @@
 use super::agent_table::AgentTable;
+use super::executor_table::ExecutorTable;
+use super::providers::{ProviderName, ProviderTable, Providers};
 use super::reading::{all_parsed, parsed};
+use super::telemetry_table::TelemetryTable;
 use super::{ConfigFiles, Layer};
+use crate::agent::Header;
+use crate::agent::model_settings::Like;
+use crate::known_secrets::variable;
 use crate::other_root::OtherRoot;
 use anyhow::Result;
 use haft::{Selector, ToolRegistry, Workdir};
+use schemars::JsonSchema;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// Holds what the files in force say of the tools that are offered, of where they work and of who works by them.
 #[derive(Debug, Default)]
@@ -14,27 +22,41 @@ pub(crate) struct Settings {
     /// With absolute paths.
     pub(crate) roots: Vec<OtherRoot>,
     pub(crate) agent: AgentTable,
+    pub(crate) providers: Providers,
+    /// The first that there is, with whose word it is.
+    pub(crate) telemetry: Option<(TelemetryTable, Layer)>,
+    /// The first that there is.
+    pub(crate) executor: Option<ExecutorTable>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Tables {
+pub(super) struct Tables {
     tools: ToolsTable,
     workdir: WorkdirTable,
     agent: AgentTable,
+    providers: BTreeMap<ProviderName, ProviderTable>,
+    telemetry: Option<TelemetryTable>,
+    executor: Option<ExecutorTable>,
 }
 
-#[derive(Deserialize, Default)]
+/// Which tools there are.
+#[derive(Deserialize, Default, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-struct ToolsTable {
+pub(super) struct ToolsTable {
+    /// A selector: one that begins with `!` leaves out, as in `!web_fetch`; another keeps only what it names.
     #[serde(deserialize_with = "parsed")]
+    #[schemars(with = "String")]
     select: Option<Selector>,
 }
 
-#[derive(Deserialize, Default)]
+/// Which other directories the tools work in.
+#[derive(Deserialize, Default, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-struct WorkdirTable {
+pub(super) struct WorkdirTable {
+    /// Other directories, to be read only with `:ro`, as in `../docs:ro`; a path begins in the directory of the file.
     #[serde(deserialize_with = "all_parsed")]
+    #[schemars(with = "Vec<String>")]
     roots: Vec<OtherRoot>,
 }
 
@@ -45,15 +67,33 @@ impl Settings {
     pub(crate) fn read(workdir: &Workdir) -> Result<Self> {
         let mut settings = Self::default();
         for file in ConfigFiles::read(workdir)?.iter() {
-            let Tables { tools, workdir, agent } = file.parse()?;
+            let Tables { tools, workdir, agent, providers, telemetry, executor } = file.parse()?;
             settings.select.extend(tools.select);
             if file.layer != Layer::Untrusted {
                 let below = |root: OtherRoot| root.below(&file.folder);
                 settings.roots.extend(workdir.roots.into_iter().map(below));
+                settings.providers.add(providers);
+                // As a whole: no header of one goes where another says.
+                let telemetry = telemetry.map(|table| (table, file.layer));
+                settings.telemetry = settings.telemetry.or(telemetry);
+                settings.executor = settings.executor.or(executor);
                 settings.agent = agent.below(&file.folder).over(settings.agent);
             }
         }
         Ok(settings)
+    }
+
+    /// Gathers the secrets that models are asked with and spans are sent with, as far as the environment has them.
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        let keys = [Like::Anthropic, Like::OpenAi].map(Like::variable).into_iter();
+        let keys =
+            keys.chain(self.providers.iter().filter_map(|(_, table)| table.key())).filter_map(variable);
+        let of_spans = self.telemetry.iter().flat_map(|(table, _)| table.header.iter().flatten());
+        let headers = self.providers.iter().flat_map(|(_, table)| table.headers());
+        let headers = headers.chain(self.agent.headers()).chain(of_spans);
+        let headers =
+            headers.filter_map(|header| Header::parse(header).ok()).flat_map(|header| header.secrets());
+        keys.chain(headers).collect()
     }
 }
 

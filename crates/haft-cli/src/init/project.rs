@@ -1,4 +1,6 @@
 use super::javascript;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
@@ -15,9 +17,10 @@ pub(super) struct Project {
     pub(super) is_git: bool,
 }
 
-/// Is one language of a project.
-#[derive(Debug, PartialEq, Eq)]
+/// One language of a project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Part {
+    /// Its name.
     pub(super) language: &'static str,
     /// The file by which it was told.
     pub(super) file: &'static str,

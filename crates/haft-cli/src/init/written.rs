@@ -1,7 +1,7 @@
 use super::project::Project;
 
 /// What a person's own file begins as.
-pub(super) const FOR_USER: &str = r#"# Your own configuration of haft: it holds in all directories, ahead of what their files say.
+pub(crate) const FOR_USER: &str = r#"# Your own configuration of haft: it holds in all directories, ahead of what their files say.
 # `haft config show` shows what is set, and where; `haft config check` finds what is wrong.
 
 # What rules build on: read_only, workspace_write or full_access.

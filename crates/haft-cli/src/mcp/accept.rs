@@ -1,13 +1,13 @@
 use super::arguments::AcceptOptions;
 use super::files::pins;
 use super::servers::Running;
-use super::waiting::{Named, Waiting, shell_word};
+use super::waiting::{Named, Waiting, WaitingTool, shell_word};
 use crate::exit::Exit;
 use crate::paint::{GOOD, NAME};
 use crate::person;
+use crate::printed::print_json;
 use anyhow::{Context as _, Result, bail};
 use haft::mcp::{FilePins, PinStore as _, ServerIdentity};
-use serde_json::Value;
 use std::io::{IsTerminal as _, stdout};
 
 /// Shows what waits of a server's tools, and accepts what was shown: by its digest, or by the word of the person at the
@@ -42,9 +42,9 @@ pub(super) async fn accept(options: &AcceptOptions) -> Result<Exit> {
             if accepted {
                 accepting.accept(tool)?;
             }
-            told.push(tool.as_json(accepted));
+            told.push(WaitingTool::of(tool, accepted));
         }
-        anstream::println!("{:#}", Value::from(told));
+        print_json(&told)?;
     } else if chosen.is_empty() {
         let accepted = match kept.accepted().len() {
             1 => "1 tool is accepted as it is".to_owned(),

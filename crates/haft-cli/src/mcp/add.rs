@@ -1,5 +1,6 @@
 use super::arguments::AddOptions;
 use super::files::{unwritable, user_file};
+use super::way::{Lack, Way};
 use crate::exit::{Exit, UsageError};
 use crate::paint::{GOOD, NAME};
 use crate::small_file::text_of;
@@ -41,6 +42,14 @@ pub(super) fn add(options: &AddOptions) -> Result<Exit> {
         let field = problem.field.as_deref().map(|field| format!("`{field}`: ")).unwrap_or_default();
         bail!(UsageError(format!("the server cannot be added: {field}{}", problem.message)));
     }
+    if !options.force
+        && let Some(lack) = lack(&name, options)?
+    {
+        let Lack { text, next } = lack;
+        bail!(UsageError(format!(
+            "the server cannot be started: {text}; {next}; or add it all the same with --force"
+        )));
+    }
     // Where it is a link, what that leads to is written.
     let written = path.canonicalize().unwrap_or_else(|_| path.clone());
     let (directory, file) = written.parent().zip(written.file_name()).context("a file is in a directory")?;
@@ -49,6 +58,14 @@ pub(super) fn add(options: &AddOptions) -> Result<Exit> {
     anstream::println!("{GOOD}added{GOOD:#} {NAME}{name}{NAME:#} to {}", visible(&shown));
     anstream::println!("Try it with `haft mcp status {name}`; `haft mcp tools {name}` lists its tools.");
     Ok(Exit::Done)
+}
+
+/// Says what the server needs that is not there. That is not known where it depends on a variable that is not set.
+fn lack(name: &ServerName, options: &AddOptions) -> Result<Option<Lack>> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let read = ServersFile::from_toml(&entry(name, options)?, "", &variable);
+    let read = read.map_err(|error| UsageError(error.to_string()))?;
+    Ok(read.servers.first().and_then(|server| Way::of(server).lack()))
 }
 
 /// Writes the table of the server.

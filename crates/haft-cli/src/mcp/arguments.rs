@@ -7,7 +7,7 @@ pub(crate) enum McpCommand {
     /// Add a server to your configuration
     #[command(after_help = "\
 `${VAR}` and `${VAR:-default}` are kept as they are written, and replaced when the server is started: so no secret needs to \
-be written down.
+be written down. A program that is not there is not added, unless with --force.
 
 Examples:
   haft mcp add time -- uvx mcp-server-time --local-timezone UTC
@@ -100,6 +100,9 @@ pub(crate) struct AddOptions {
     /// Start the program in this directory
     #[arg(long, value_name = "DIR", requires = "command")]
     pub(crate) cwd: Option<String>,
+    /// Add it although its program is not there
+    #[arg(long, requires = "command")]
+    pub(crate) force: bool,
     /// The program, with its arguments
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,

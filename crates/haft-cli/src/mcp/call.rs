@@ -6,7 +6,8 @@ use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::policy_setup::PolicySetup;
 use crate::present::Present;
-use crate::{outcome, setup};
+use crate::telemetry::Telling;
+use crate::{known_secrets, outcome, setup, telemetry};
 use anyhow::{Context as _, Result, bail};
 use haft::{Batch, CollisionPolicy, LocalExecutor, Origin, ToolCall, ToolExecutor as _, ToolRegistry};
 
@@ -25,11 +26,13 @@ async fn run(options: &CallOptions, running: &Running, input: serde_json::Value)
     // Rules speak of the built-in tools, too.
     let tools = setup::registry(&running.workdir)?.merge(&listed, CollisionPolicy::KeepFirst)?;
     let tools = narrowed(tools, &Settings::read(&running.workdir)?.select);
+    telemetry::begin(&running.workdir, Telling::AtEnd);
     let setup = PolicySetup::new(&running.workdir, options.workdir.as_deref(), &tools);
     let policy = setup.in_force(&options.policy)?;
     policy.print_notes();
     let present = Present::new(options.yes, &policy, &tools);
-    let executor = policy.apply(LocalExecutor::builder(tools.clone())).approver(present).build();
+    let executor = policy.apply(LocalExecutor::builder(tools.clone())).approver(present);
+    let executor = executor.redactor(known_secrets::redactor(&running.workdir)).build();
     let (token, _watch) = cancel_on_interrupt();
     let call = ToolCall::new("cli".parse()?, name, input);
     let batch = Batch::new(setup::scope()?, vec![call]).cancelled_by(token);

@@ -2,25 +2,26 @@ use super::arguments::ListOptions;
 use super::files::{FileKind, Known, McpFiles, Place};
 use crate::exit::Exit;
 use crate::paint::{ASKS, NAME, QUIET};
+use crate::printed::print_json;
 use crate::setup;
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::mcp::Transport;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Lists the servers that are configured.
 pub(super) fn list(options: &ListOptions) -> Result<Exit> {
     let workdir = setup::workdir(options.workdir.as_deref())?;
     let files = McpFiles::read(&workdir)?;
     if options.json {
-        let servers: Vec<Value> = files.servers.iter().map(told).collect();
-        let notes: Vec<&String> = files.notes.iter().chain(&files.replaced).collect();
-        let untrusted: Vec<&str> = files.untrusted.iter().map(|server| server.name.as_str()).collect();
-        let list = json!({
-            "servers": servers, "disabled": files.disabled, "refused": files.refused,
-            "untrusted": untrusted, "notes": notes,
-        });
-        anstream::println!("{list:#}");
+        print_json(&ListedServers {
+            servers: files.servers.iter().map(ListedServer::of).collect(),
+            disabled: files.disabled,
+            refused: files.refused,
+            untrusted: files.untrusted.into_iter().map(|server| server.name).collect(),
+            notes: files.notes.into_iter().chain(files.replaced).collect(),
+        })?;
         return Ok(Exit::Done);
     }
     files.print_notes();
@@ -75,19 +76,52 @@ fn reached(known: &Known) -> String {
     }
 }
 
-fn told(known: &Known) -> Value {
-    let transport = match &known.config.transport {
-        Transport::Stdio(_) => "stdio",
-        Transport::Http(_) => "http",
-        Transport::Unix(_) => "unix",
-        _ => "other",
-    };
-    json!({
-        "name": known.config.name.as_str(),
-        "transport": transport,
-        "reached": reached(known),
-        "from": if known.place == Place::User { "user" } else { "workspace" },
-        "file": known.file.name(),
-        "trusted": known.place != Place::Untrusted,
-    })
+/// The MCP servers that are configured here.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ListedServers {
+    /// Each server, also those of files that are not trusted, which are not started.
+    servers: Vec<ListedServer>,
+    /// The names of those that are disabled.
+    disabled: Vec<String>,
+    /// The names of those whose configuration is wrong.
+    refused: Vec<String>,
+    /// The names of those of files that are not trusted.
+    untrusted: Vec<String>,
+    /// What is wrong or odd in the files, for people.
+    notes: Vec<String>,
+}
+
+/// An MCP server, as it is configured.
+#[derive(Serialize, JsonSchema)]
+struct ListedServer {
+    /// Its name.
+    name: String,
+    /// How it is reached: `stdio`, `http` or `unix`.
+    transport: &'static str,
+    /// By which program or at which address, as it is written and without what may be a secret.
+    reached: String,
+    /// Whose word it is that there is one: `user` or `workspace`.
+    from: &'static str,
+    /// The file that it stands in.
+    file: &'static str,
+    /// Whether it may be started.
+    trusted: bool,
+}
+
+impl ListedServer {
+    fn of(known: &Known) -> Self {
+        Self {
+            name: known.config.name.as_str().to_owned(),
+            transport: match &known.config.transport {
+                Transport::Stdio(_) => "stdio",
+                Transport::Http(_) => "http",
+                Transport::Unix(_) => "unix",
+                _ => "other",
+            },
+            reached: reached(known),
+            from: if known.place == Place::User { "user" } else { "workspace" },
+            file: known.file.name(),
+            trusted: known.place != Place::Untrusted,
+        }
+    }
 }

@@ -1,12 +1,14 @@
-use super::files::McpFiles;
+use super::files::{Known, McpFiles};
+use super::listed::ListedTools;
 use super::servers::{attach, set_up};
 use crate::exit;
 use crate::paint::ASKS;
+use crate::progress::Working;
 use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
 use haft::mcp::{ClientSampler, McpServers, ServerState, ServerStatus};
-use haft::{Catalog, CollisionPolicy, ToolRegistry, Workdir};
+use haft::{Catalog, CollisionPolicy, ToolRegistry, ToolSpec, Workdir};
 
 /// Says which MCP servers' tools are wanted beside those of this command.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +23,7 @@ pub(crate) enum Wanted<'a> {
 
 /// Is the servers that were started for their tools; they end when this is dropped at the latest.
 #[derive(Debug, Default)]
-pub(crate) struct Offered(Option<McpServers>);
+pub(crate) struct Offered(pub(super) Option<McpServers>);
 
 impl Offered {
     /// Ends the servers, and waits until they are gone.
@@ -87,31 +89,82 @@ pub(crate) async fn offer(
     if !has_a_place() {
         return Ok((tools, Offered::default()));
     }
-    let (servers, catalog) = match look(workdir, server) {
-        Ok(Some(found)) => found,
-        Ok(None) => return Ok((tools, Offered::default())),
-        Err(error) => {
-            exit::note(error.as_ref());
-            return Ok((tools, Offered::default()));
+    let is_wanted = |known: &&Known| server.is_none_or(|server| server == known.config.name.as_str());
+    let started = match read(workdir) {
+        Ok(files) => {
+            start(workdir, &files.startable().filter(is_wanted).collect::<Vec<_>>(), tools.clone()).await
         }
+        Err(error) => Err(error),
     };
-    catalog.refresh().await;
-    let servers = Offered(Some(servers));
-    servers.print_notes();
-    let tools = tools.merge(&catalog.snapshot(), CollisionPolicy::KeepFirst)?;
-    Ok((tools, servers))
+    started.or_else(|error| {
+        exit::note(error.as_ref());
+        Ok((tools, Offered::default()))
+    })
 }
 
-/// Finds the servers, or the one of this name, if there are any.
-fn look(workdir: &Workdir, server: Option<&str>) -> Result<Option<(McpServers, Catalog)>> {
+/// Is the tools of servers that need not be started to be listed.
+#[derive(Debug, Default)]
+pub(crate) struct Remembered {
+    pub(crate) tools: Vec<ToolSpec>,
+    /// Since when the first of them is known, in milliseconds since the Unix epoch.
+    pub(crate) since_ms: Option<u64>,
+}
+
+/// As [`offer`] of all servers, for whoever only lists the tools: servers are started that have not listed theirs lately, or all
+/// if that is wanted.
+pub(crate) async fn list(
+    workdir: &Workdir,
+    tools: ToolRegistry,
+    asks_all: bool,
+) -> Result<(ToolRegistry, Offered, Remembered)> {
+    let mut remembered = Remembered::default();
+    if !has_a_place() {
+        return Ok((tools, Offered::default(), remembered));
+    }
+    let files = match read(workdir) {
+        Ok(files) => files,
+        Err(error) => {
+            exit::note(error.as_ref());
+            return Ok((tools, Offered::default(), remembered));
+        }
+    };
+    let listed = ListedTools::open()?;
+    let mut unknown = Vec::new();
+    for known in files.startable() {
+        match listed.of(known).filter(|_| !asks_all) {
+            Some((at_ms, tools)) => {
+                remembered.tools.extend(tools);
+                remembered.since_ms = Some(remembered.since_ms.map_or(at_ms, |since| since.min(at_ms)));
+            }
+            None => unknown.push(known),
+        }
+    }
+    let (tools, servers) = start(workdir, &unknown, tools).await?;
+    remembered.tools.retain(|spec| tools.get(spec.name().as_str()).is_none());
+    Ok((tools, servers, remembered))
+}
+
+fn read(workdir: &Workdir) -> Result<McpFiles> {
     let files = McpFiles::read(workdir)?;
     files.print_notes();
-    let is_wanted = |name: &str| server.is_none_or(|server| server == name);
-    let chosen: Vec<_> = files.startable().filter(|known| is_wanted(known.config.name.as_str())).collect();
+    Ok(files)
+}
+
+/// Starts servers, and adds their tools to others, which keep their names.
+async fn start(workdir: &Workdir, chosen: &[&Known], tools: ToolRegistry) -> Result<(ToolRegistry, Offered)> {
     if chosen.is_empty() {
-        return Ok(None);
+        return Ok((tools, Offered::default()));
     }
-    Ok(Some(set_up(workdir, chosen.into_iter())?))
+    let (servers, catalog) = set_up(workdir, chosen.iter().copied())?;
+    let working = Working::on("starting the servers");
+    catalog.refresh().await;
+    drop(working);
+    let found = catalog.snapshot();
+    ListedTools::open()?.remember(chosen.iter().copied(), &servers, &found);
+    let servers = Offered(Some(servers));
+    servers.print_notes();
+    let tools = tools.merge(&found, CollisionPolicy::KeepFirst)?;
+    Ok((tools, servers))
 }
 
 /// Says in one line why the tools of a server are missing, if they are.

@@ -3,10 +3,12 @@ use super::files::pins;
 use super::servers::Running;
 use crate::exit::{Exit, UsageError};
 use crate::paint::{BAD, NAME};
+use crate::printed::print_json;
 use crate::timeline::visible;
 use anyhow::{Context as _, Result};
 use haft::mcp::{PinStore as _, ServerIdentity};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Accepts tools of a server no more, which is not started for that.
 pub(super) fn reject(options: &RejectOptions) -> Result<Exit> {
@@ -38,9 +40,8 @@ pub(super) fn reject(options: &RejectOptions) -> Result<Exit> {
         options.tools.clone()
     };
     if options.json {
-        let told: Vec<Value> =
-            rejected.iter().map(|tool| json!({ "tool": tool, "rejected": true })).collect();
-        anstream::println!("{:#}", Value::from(told));
+        let told = rejected.into_iter().map(|tool| RejectedTool { tool, rejected: true });
+        print_json(&told.collect::<Vec<_>>())?;
         return Ok(Exit::Done);
     }
     for tool in &rejected {
@@ -50,4 +51,13 @@ pub(super) fn reject(options: &RejectOptions) -> Result<Exit> {
         anstream::println!("No tool of `{}` is accepted; what it lists waits to be.", options.server);
     }
     Ok(Exit::Done)
+}
+
+/// A tool of a server that is accepted no more.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct RejectedTool {
+    /// The tool, as the server calls it.
+    tool: String,
+    /// Always so.
+    rejected: bool,
 }

@@ -1,6 +1,7 @@
 use super::eras::EraFiles;
 use super::files::{Known, McpFiles, Untrusted, pins};
 use crate::exit::UsageError;
+use crate::progress::Working;
 use crate::setup::{self, OpenedWorkdir};
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
@@ -19,6 +20,7 @@ impl Running {
     /// Starts servers, all that may be by default, and reads their tools; one that fails takes no other down.
     pub(super) async fn start(workdir: Option<&Path>, names: &[String]) -> Result<Self> {
         let running = Self::configured(workdir, names)?;
+        let _working = Working::on("starting the servers");
         running.catalog.refresh().await;
         Ok(running)
     }
@@ -55,6 +57,17 @@ pub(super) fn attach<'a>(
     chosen: impl Iterator<Item = &'a Known>,
     catalog: &Catalog,
 ) -> Result<McpServers> {
+    let state = UserDirectories::from_environment().state()?.join("mcp-eras");
+    attach_with(workdir, builder.pins(pins()?).eras(EraFiles::new(state)), chosen, catalog)
+}
+
+/// As [`attach`], for a builder that knows where it is kept what servers were found to be.
+pub(super) fn attach_with<'a>(
+    workdir: &Workdir,
+    builder: McpServersBuilder,
+    chosen: impl Iterator<Item = &'a Known>,
+    catalog: &Catalog,
+) -> Result<McpServers> {
     // They cannot be told of a directory that it is for reading only.
     let others = workdir.other_roots().into_iter().filter(|(_, access)| *access == RootAccess::ReadWrite);
     let roots = std::iter::once(workdir.root_path()).chain(others.map(|(path, _)| path));
@@ -63,9 +76,7 @@ pub(super) fn attach<'a>(
     let state = directories.state()?;
     let builder = builder
         .environment(setup::environment())
-        .pins(pins()?)
         .credentials(CredentialFiles::new(state.join("mcp-logins")))
-        .eras(EraFiles::new(state.join("mcp-eras")))
         .roots(roots)
         .asking_people();
     let servers = chosen.fold(builder, |builder, known| builder.server(known.config.clone())).build()?;

@@ -4,7 +4,9 @@ use crate::timeline::visible;
 use anyhow::Result;
 use haft::Digest;
 use haft::mcp::{AcceptedTool, QuarantinedTool, ServerPins};
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 /// The most bytes of a definition that is printed for people.
@@ -24,6 +26,42 @@ pub(super) struct Waiting {
     /// `None` where another listing than the one that waits was read.
     definition: Option<Value>,
     before: Option<AcceptedTool>,
+}
+
+/// A tool of a server that waits to be accepted.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct WaitingTool {
+    /// The tool, as the server calls it.
+    tool: String,
+    /// What it is accepted by.
+    #[schemars(with = "String")]
+    digest: Digest,
+    /// Why it waits.
+    why: String,
+    /// Whether it was accepted just now.
+    accepted: bool,
+    /// What the server says of it; `null` where another haft has read it.
+    definition: Option<Value>,
+}
+
+impl WaitingTool {
+    pub(super) fn of(tool: &Waiting, accepted: bool) -> Self {
+        Self {
+            tool: tool.name.clone(),
+            digest: tool.digest,
+            why: tool.why.clone(),
+            accepted,
+            definition: tool.definition.clone(),
+        }
+    }
+}
+
+/// Is a line of a definition that was, or is now.
+pub(super) struct Change {
+    pub(super) member: String,
+    /// `-` for what was, `+` for what is now.
+    pub(super) sign: char,
+    pub(super) line: String,
 }
 
 /// Is a tool that was named on the command line, and by which digest, if by one.
@@ -57,16 +95,6 @@ impl Waiting {
         self.definition.as_ref().is_some_and(|definition| definition.to_string().len() <= MOST_SHOWN)
     }
 
-    pub(super) fn as_json(&self, accepted: bool) -> Value {
-        json!({
-            "tool": self.name,
-            "digest": self.digest,
-            "why": self.why,
-            "accepted": accepted,
-            "definition": self.definition,
-        })
-    }
-
     /// Prints what the tool was and what it is, whatever characters are in it.
     pub(super) fn print(&self, server: &str) {
         anstream::println!("{ASKS}waits{ASKS:#} {NAME}{}{NAME:#}: {}", self.handle(), visible(&self.why));
@@ -84,23 +112,36 @@ impl Waiting {
             );
             return;
         }
+        for Change { member, sign, line } in self.changes() {
+            anstream::println!("  {QUIET}{member}{QUIET:#} {sign} {}", visible(&line));
+        }
+    }
+
+    /// Says why it waits.
+    pub(super) fn why(&self) -> &str {
+        &self.why
+    }
+
+    /// Lists the lines in which what the server says of it now differs from what was accepted.
+    pub(super) fn changes(&self) -> Vec<Change> {
+        let Some(new) = &self.definition else { return Vec::new() };
         let old = self.before.as_ref().and_then(|tool| tool.definition.as_ref());
         let both = old.into_iter().chain([new]).filter_map(Value::as_object);
         let members: BTreeSet<&str> = both.flat_map(Map::keys).map(String::as_str).collect();
+        let mut changes = Vec::new();
         for member in members.into_iter().filter(|member| *member != "name") {
             let (old, new) = (old.and_then(|old| old.get(member)), new.get(member));
             if old == new {
                 continue;
             }
-            for (sign, value) in [("-", old), ("+", new)] {
-                if let Some(value) = value {
-                    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                    for line in text.lines() {
-                        anstream::println!("  {QUIET}{member}{QUIET:#} {sign} {}", visible(line));
-                    }
-                }
+            for (sign, value) in [('-', old), ('+', new)] {
+                let Some(value) = value else { continue };
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let line = |line: &str| Change { member: member.to_owned(), sign, line: line.to_owned() };
+                changes.extend(text.lines().map(line));
             }
         }
+        changes
     }
 }
 

@@ -9,7 +9,8 @@ use crate::interrupt::cancel_on_interrupt;
 use crate::policy_setup::PolicySetup;
 use crate::present::Present;
 use crate::setup::OpenedWorkdir;
-use crate::{outcome, setup};
+use crate::telemetry::Telling;
+use crate::{known_secrets, outcome, setup, telemetry};
 use anyhow::{Context as _, Result};
 use haft::{Batch, CollisionPolicy, LocalExecutor, Tool, ToolCall, ToolExecutor as _, ToolRegistry};
 use std::sync::Arc;
@@ -25,10 +26,12 @@ pub(super) async fn call(options: CallOptions) -> Result<Exit> {
     // Rules speak of the built-in tools, too.
     let tools = setup::registry(&workdir)?.merge(&ToolRegistry::of([tool])?, CollisionPolicy::KeepFirst)?;
     let tools = narrowed(tools, &Settings::read(&workdir)?.select);
+    telemetry::begin(&workdir, Telling::AtEnd);
     let policy = PolicySetup::new(&workdir, options.workdir.as_deref(), &tools).in_force(&options.policy)?;
     policy.print_notes();
     let present = Present::new(options.yes, &policy, &tools);
-    let executor = policy.apply(LocalExecutor::builder(tools)).approver(present).build();
+    let executor = policy.apply(LocalExecutor::builder(tools)).approver(present);
+    let executor = executor.redactor(known_secrets::redactor(&workdir)).build();
     let (token, _watch) = cancel_on_interrupt();
     let call = ToolCall::new("cli".parse()?, name, input);
     let batch = Batch::new(setup::scope()?, vec![call]).cancelled_by(token);

@@ -3,6 +3,7 @@ use super::chosen;
 use super::report::{Report, place};
 use crate::exit::Exit;
 use crate::paint::{ASKS, BAD, GOOD, NAME, QUIET};
+use crate::printed::print_json;
 use crate::setup;
 use crate::timeline::visible;
 use anyhow::Result;
@@ -17,7 +18,7 @@ pub(super) async fn check(options: &CheckOptions) -> Result<Exit> {
         chosen::open(&setup::workdir(None)?, &options.document.document, &options.document.chosen).await?;
     let report = Report::of(&opened);
     if options.json {
-        anstream::println!("{:#}", report.as_json());
+        print_json(&report.told())?;
     } else {
         print(&report, &options.document.document);
     }

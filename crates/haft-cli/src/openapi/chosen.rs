@@ -68,5 +68,5 @@ fn find(known: OpenApiDocuments, document: &str) -> Result<Configured> {
         return Err(UsageError(format!("there is no document `{document}`; {instead}")).into());
     }
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(Configured { name: stem, settings, folder: PathBuf::new() })
+    Ok(Configured { name: stem, settings, folder: PathBuf::new(), redactor: None })
 }

@@ -1,7 +1,9 @@
 use crate::small_file::bytes_of;
 use anyhow::{Context as _, Result, anyhow};
 use haft::openapi::{ClientCredentials, Credential, Secret};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// Says what is shown for a security scheme of a document, and where it is kept.
@@ -22,21 +24,45 @@ pub(super) enum Kept {
 /// The most bytes of a file with a secret.
 const MOST_BYTES: u64 = 64 * 1024;
 
-#[derive(Default, Deserialize)]
+/// Is the fields of a credential: those of one kind.
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "CredentialFields")]
 struct Fields {
+    /// The secret; write it as `${VAR}`.
     secret: Option<String>,
+    /// The file that the secret is in.
     secret_file: Option<PathBuf>,
+    /// The user of HTTP Basic.
     user: Option<String>,
+    /// The password; write it as `${VAR}`.
     password: Option<String>,
+    /// The file that the password is in.
     password_file: Option<PathBuf>,
+    /// The client that fetches tokens by itself.
     client_id: Option<String>,
+    /// Its secret; write it as `${VAR}`.
     client_secret: Option<String>,
+    /// The file that its secret is in.
     client_secret_file: Option<PathBuf>,
+    /// Where tokens are fetched, in the place of what the document says.
     token_url: Option<String>,
+    /// What is asked for.
     scopes: Option<Vec<String>>,
     /// Whether the client names itself in the body (`client_secret_post`) and not in a header.
     in_body: Option<bool>,
+}
+
+/// A text is the secret itself; a table has the fields of one of the kinds.
+impl JsonSchema for CredentialSettings {
+    fn schema_name() -> Cow<'static, str> {
+        "Credential".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let fields = generator.subschema_for::<Fields>();
+        json_schema!({ "anyOf": [{ "type": "string", "description": "The secret; write it as `${VAR}`." }, fields] })
+    }
 }
 
 impl TryFrom<toml::Value> for CredentialSettings {
@@ -84,6 +110,13 @@ impl CredentialSettings {
             Self::Client { token_url, .. } => token_url.as_deref(),
             Self::Secret(_) | Self::Basic { .. } => None,
         }
+    }
+
+    /// Gives the secret itself, if it can be read.
+    pub(super) fn kept(&self, found: &dyn Fn(&Path) -> PathBuf) -> Option<String> {
+        let (Self::Secret(kept) | Self::Basic { password: kept, .. } | Self::Client { secret: kept, .. }) =
+            self;
+        Some(kept.read(found).ok()?.expose().to_owned())
     }
 
     /// Reads the files that secrets are in; `found` says where a path leads.

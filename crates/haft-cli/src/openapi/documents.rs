@@ -83,7 +83,8 @@ impl OpenApiDocuments {
         match read {
             Ok(settings) => {
                 let folder = file.folder.clone();
-                self.documents.push(Configured { name: name.to_owned(), settings, folder });
+                let name = name.to_owned();
+                self.documents.push(Configured { name, settings, folder, redactor: None });
             }
             Err(error) => {
                 self.notes.push(format!("the document `{name}` of `{}` is left out: {error:#}", file.name));

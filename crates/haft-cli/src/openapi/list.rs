@@ -1,14 +1,17 @@
 use super::arguments::ListOptions;
 use super::chosen;
 use super::documents::OpenApiDocuments;
+use super::open::Configured;
 use super::report::{pairs, place};
 use crate::exit::{Exit, UsageError};
 use crate::paint::{ASKS, NAME, QUIET};
+use crate::printed::print_json;
 use crate::setup;
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::ToolSpec;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Lists the operations of a document, or the documents that are configured.
 pub(super) async fn list(options: &ListOptions) -> Result<Exit> {
@@ -47,16 +50,17 @@ fn documents(options: &ListOptions) -> Result<Exit> {
         );
     }
     if options.json {
-        let told = |document: &super::open::Configured| -> Value {
-            json!({ "name": document.name, "document": shown(&document.settings.document) })
+        let told = |document: &Configured| ListedDocument {
+            name: document.name.clone(),
+            document: shown(&document.settings.document).to_owned(),
         };
-        let documents: Vec<Value> = file.documents.iter().map(told).collect();
-        let notes: Vec<&String> = file.notes.iter().chain(&file.replaced).collect();
-        let list = json!({
-            "documents": documents, "disabled": file.disabled, "refused": file.refused,
-            "untrusted": file.untrusted, "notes": notes,
-        });
-        anstream::println!("{list:#}");
+        print_json(&ListedDocuments {
+            documents: file.documents.iter().map(told).collect(),
+            disabled: file.disabled,
+            refused: file.refused,
+            untrusted: file.untrusted,
+            notes: file.notes.into_iter().chain(file.replaced).collect(),
+        })?;
         return Ok(Exit::Done);
     }
     file.print_notes();
@@ -84,6 +88,30 @@ fn documents(options: &ListOptions) -> Result<Exit> {
         );
     }
     Ok(Exit::Done)
+}
+
+/// The OpenAPI documents that are configured here.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ListedDocuments {
+    /// Each document that can be used.
+    documents: Vec<ListedDocument>,
+    /// The names of those that are disabled.
+    disabled: Vec<String>,
+    /// The names of those whose configuration is wrong.
+    refused: Vec<String>,
+    /// The names of those of a file that is not trusted.
+    untrusted: Vec<String>,
+    /// What is wrong or odd in the files, for people.
+    notes: Vec<String>,
+}
+
+/// An OpenAPI document, as it is configured.
+#[derive(Serialize, JsonSchema)]
+struct ListedDocument {
+    /// Its name.
+    name: String,
+    /// Where it is: a path or an address, without what may be a secret.
+    document: String,
 }
 
 /// Says where a document is: what stands behind a `?` may be a secret that a variable was replaced by.

@@ -5,7 +5,7 @@ use crate::mcp::offered::Wanted;
 use crate::paint::ASKS;
 use crate::timeline::visible;
 use anyhow::Result;
-use haft::{Catalog, CollisionPolicy, SourceHealth, Tool, ToolRegistry, Workdir};
+use haft::{Catalog, CollisionPolicy, Redactor, SourceHealth, Tool, ToolRegistry, Workdir};
 use std::sync::Arc;
 
 /// Adds the tools of documents that are wanted to those that there are, which keep their names.
@@ -49,9 +49,10 @@ pub(crate) async fn offer(
     Ok(tools)
 }
 
-/// Adds the documents that are configured behind the sources of a catalog.
-pub(crate) fn offer_live(workdir: &Workdir, catalog: &Catalog) {
-    for configured in configured(workdir) {
+/// Adds the documents that are configured behind the sources of a catalog; what they fetch to log in is registered as secret.
+pub(crate) fn offer_live(workdir: &Workdir, catalog: &Catalog, redactor: &Redactor) {
+    for mut configured in configured(workdir) {
+        configured.redactor = Some(redactor.clone());
         if let Err(error) = catalog.attach(DocumentSource::new(configured)) {
             exit::note(&error);
         }

@@ -1,6 +1,9 @@
 use super::settings::Settings;
+use crate::progress::Working;
+use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
+use haft::Redactor;
 use haft::openapi::{Document, OpenApiTools};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +13,8 @@ pub(super) struct Configured {
     pub(super) settings: Settings,
     /// Where relative paths begin.
     pub(super) folder: PathBuf,
+    /// Whose secrets what operations give is kept from; one of its own by default.
+    pub(super) redactor: Option<Redactor>,
 }
 
 /// Is a document that was read, with its tools.
@@ -23,6 +28,7 @@ impl Configured {
     pub(super) async fn open(&self) -> Result<Opened> {
         let (settings, found) = (&self.settings, |path: &Path| self.found(path));
         let client = settings.client(&found)?;
+        let _working = Working::on(format!("reading {}", visible(&settings.document)));
         let document = if settings.is_remote() {
             let options = settings.load_options(None);
             Document::from_url(&settings.document, &client, &options).await?
@@ -34,8 +40,13 @@ impl Configured {
             let reading = tokio::task::spawn_blocking(move || Document::from_file(path, &options));
             reading.await.context("cannot read the document")??
         };
-        let tools = settings.tools(&self.name, document.clone(), client, &found)?;
+        let tools = settings.tools(&self.name, document.clone(), client, &found, self.redactor.clone())?;
         Ok(Opened { document, tools })
+    }
+
+    /// Gathers the secrets that its operations are called with; what cannot be read is told when it is used.
+    pub(super) fn secrets(&self) -> Vec<String> {
+        self.settings.secrets(&|path| self.found(path))
     }
 
     /// Finds a path that is written relative to a file of configuration or to the home directory.

@@ -1,7 +1,9 @@
 use super::open::Opened;
 use haft::openapi::{EncodeError, Operation, Problem, Severity};
 use haft::{Tool, estimate_tokens};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 use std::sync::Arc;
 
 /// Says what becomes of a document.
@@ -46,15 +48,16 @@ impl<'d> Report<'d> {
         self.tools.iter().any(|tool| tool.no_server.is_none())
     }
 
-    pub(super) fn as_json(&self) -> Value {
-        json!({
-            "title": self.title,
-            "tokens": self.tokens(),
-            "tools": self.tools.iter().map(ToolReport::as_json).collect::<Vec<_>>(),
-            "not_chosen": self.unchosen,
-            "skipped": self.skipped.iter().map(|problem| told(problem)).collect::<Vec<_>>(),
-            "notes": self.notes.iter().map(|problem| told(problem)).collect::<Vec<_>>(),
-        })
+    /// Gives it as it is printed for programs.
+    pub(super) fn told(&self) -> CheckedDocument {
+        CheckedDocument {
+            title: self.title.to_owned(),
+            tokens: self.tokens(),
+            tools: self.tools.iter().map(ToolReport::told).collect(),
+            not_chosen: self.unchosen,
+            skipped: self.skipped.iter().map(|problem| DocumentProblem::of(problem)).collect(),
+            notes: self.notes.iter().map(|problem| DocumentProblem::of(problem)).collect(),
+        }
     }
 }
 
@@ -84,16 +87,16 @@ impl ToolReport {
         self.tool.spec().name().as_str()
     }
 
-    fn as_json(&self) -> Value {
-        json!({
-            "name": self.name(),
-            "operation": place(&self.operation),
-            "id": self.operation.id(),
-            "tokens": self.tokens,
-            "shortened": self.is_shortened,
-            "no_server": self.no_server,
-            "notes": self.notes.iter().map(told).collect::<Vec<_>>(),
-        })
+    fn told(&self) -> DocumentTool {
+        DocumentTool {
+            name: self.name().to_owned(),
+            operation: place(&self.operation),
+            id: self.operation.id().map(str::to_owned),
+            tokens: self.tokens,
+            shortened: self.is_shortened,
+            no_server: self.no_server.clone(),
+            notes: self.notes.iter().map(DocumentProblem::of).collect(),
+        }
     }
 }
 
@@ -102,6 +105,59 @@ pub(super) fn place(operation: &Operation) -> String {
     format!("{} {}", operation.method(), operation.path())
 }
 
-fn told(problem: &Problem) -> Value {
-    json!({ "operation": problem.operation(), "pointer": problem.pointer(), "message": problem.message() })
+/// What becomes of an OpenAPI document.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CheckedDocument {
+    /// What it calls itself.
+    title: String,
+    /// About how many tokens all its tools take in a prompt.
+    tokens: u64,
+    /// The operations that are tools.
+    tools: Vec<DocumentTool>,
+    /// How many operations could be called and are not chosen.
+    not_chosen: usize,
+    /// The operations that cannot be called, and why.
+    skipped: Vec<DocumentProblem>,
+    /// What else is odd.
+    notes: Vec<DocumentProblem>,
+}
+
+/// A tool that is made of an operation.
+#[derive(Serialize, JsonSchema)]
+struct DocumentTool {
+    /// The tool.
+    name: String,
+    /// The operation, by its method and path.
+    operation: String,
+    /// The `operationId`, if it has one.
+    id: Option<String>,
+    /// About how many tokens it takes in a prompt.
+    tokens: u64,
+    /// Whether its schema leaves something open for want of room.
+    shortened: bool,
+    /// Why it cannot be called although it is a tool; `null` where it can.
+    no_server: Option<String>,
+    /// What is odd about its schema.
+    notes: Vec<DocumentProblem>,
+}
+
+/// Something that is wrong or odd in a document.
+#[derive(Serialize, JsonSchema)]
+struct DocumentProblem {
+    /// The operation; `null` where it is about the document.
+    operation: Option<String>,
+    /// Where it stands, as a JSON pointer; empty where that is not known.
+    pointer: String,
+    /// What it is, for people.
+    message: String,
+}
+
+impl DocumentProblem {
+    fn of(problem: &Problem) -> Self {
+        Self {
+            operation: problem.operation().map(str::to_owned),
+            pointer: problem.pointer().to_owned(),
+            message: problem.message().to_owned(),
+        }
+    }
 }

@@ -1,10 +1,13 @@
 use super::credential::CredentialSettings;
+use crate::known_secrets::{of_address, of_named};
 use crate::small_file::bytes_of;
 use anyhow::{Context as _, Result, anyhow};
+use haft::Redactor;
 use haft::http::{AddressPolicy, HttpClient};
 use haft::openapi::{
     Credential, Document, FormStyle, LoadOptions, OpenApiTools, References, Selection, ServerOrigin,
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,46 +16,67 @@ use url::Url;
 /// The most bytes of a file with certificates: all that browsers trust take a quarter of it.
 const MOST_CA_BYTES: u64 = 1 << 20;
 
-/// Is what the configuration, or the command line, says of a document.
+/// Is what the configuration, or the command line, says of an OpenAPI document.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the configuration")]
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Settings {
     /// A path, or an address of HTTP.
     pub(super) document: String,
+    /// Leaves the document out.
     pub(super) disabled: bool,
+    /// Where the API is, in the place of what the document says.
     pub(super) server: Option<String>,
+    /// What stands for the variables of the document's servers.
     variables: BTreeMap<String, String>,
     /// Whether files beside the document are read that it refers to.
     references: bool,
+    /// How objects are written in forms and query strings: `spec`, `brackets` or `indexed`.
     forms: Forms,
+    /// Headers that each request is given; write secrets as `${VAR}`.
     headers: BTreeMap<String, String>,
+    /// What is shown for the document's security schemes, by their names: a secret, or a table of one or of where it is.
     credentials: BTreeMap<String, CredentialSettings>,
+    /// Other places that requests with credentials may go to, as in `https://api.example.com`.
     allow_origins: Vec<String>,
+    /// A file of certificates (PEM) of authorities that are trusted besides the system's.
     ca: Option<PathBuf>,
+    /// Which operations become tools.
     pub(super) select: Select,
+    /// Tells models the schemas of results, too.
     output_schemas: bool,
+    /// Calls need no order, since the service keeps them apart.
     orders_itself: bool,
+    /// From how many operations on they are found by a search only.
     defer_above: Option<usize>,
 }
 
 /// Says which operations become tools.
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Select {
+    /// Only operations with one of these tags.
     pub(super) tags: Vec<String>,
+    /// No operation with one of these tags.
     without_tags: Vec<String>,
+    /// Only operations of these methods of HTTP.
     pub(super) methods: Vec<String>,
+    /// Only operations whose path fits one of these patterns.
     pub(super) paths: Vec<String>,
+    /// No operation whose path fits one of these patterns.
     without_paths: Vec<String>,
+    /// Only these operations, by their ids.
     operations: Vec<String>,
+    /// Not these operations, by their ids.
     without_operations: Vec<String>,
+    /// No operation that is deprecated.
     pub(super) without_deprecated: bool,
+    /// What is made of `x-mcp` and the like: `honoured`, `required` or `ignored`.
     switches: Switches,
 }
 
 /// Says what is made of `x-mcp` and the like.
-#[derive(Clone, Copy, Default, Deserialize)]
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Switches {
     #[default]
@@ -61,7 +85,7 @@ enum Switches {
     Ignored,
 }
 
-#[derive(Clone, Copy, Default, Deserialize)]
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Forms {
     #[default]
@@ -140,6 +164,14 @@ impl Settings {
         }
     }
 
+    /// Gathers the secrets that operations are called with; `found` says where a path leads.
+    pub(super) fn secrets(&self, found: &dyn Fn(&Path) -> PathBuf) -> Vec<String> {
+        let credentials = self.credentials.values().filter_map(|credential| credential.kept(found));
+        let headers = self.headers.iter().filter_map(|(name, value)| of_named(name, value));
+        let addresses = self.server.iter().chain([&self.document]).flat_map(|address| of_address(address));
+        credentials.chain(headers).chain(addresses).collect()
+    }
+
     /// Makes tools of a document.
     pub(super) fn tools(
         &self,
@@ -147,6 +179,7 @@ impl Settings {
         document: Document,
         client: HttpClient,
         found: &dyn Fn(&Path) -> PathBuf,
+        redactor: Option<Redactor>,
     ) -> Result<OpenApiTools> {
         let mut credentials: BTreeMap<String, Credential> = BTreeMap::new();
         for (scheme, settings) in &self.credentials {
@@ -159,6 +192,9 @@ impl Settings {
             .credentials(credentials)
             .output_schemas(self.output_schemas)
             .orders_itself(self.orders_itself);
+        if let Some(redactor) = redactor {
+            builder = builder.redactor(redactor);
+        }
         for origin in &self.allow_origins {
             // What is written there may hold what a variable was replaced by, so it is not quoted.
             let origin: ServerOrigin = origin.parse().map_err(|_| {

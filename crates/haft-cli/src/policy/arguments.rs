@@ -11,7 +11,8 @@ Everything that is wrong is told at once, with the line. The exit code is 1 if a
 
 Examples:
   haft policy check haft.toml
-  haft policy check policies/*.toml")]
+  haft policy check policies/*.toml
+  haft policy check haft.toml --json | jq '.[].problems'")]
     Check(CheckOptions),
     /// Run the tests of policy files
     #[command(after_help = "\
@@ -21,7 +22,8 @@ includes and the profile it names. The exit code is 1 if a test fails.
 Examples:
   haft policy test
   haft policy test team.toml
-  haft policy test --profile read_only")]
+  haft policy test --profile read_only
+  haft policy test --json | jq '.tests[] | select(.outcome == \"failed\")'")]
     Test(TestOptions),
     /// Say what would be decided about a call, by which rule, and what would change it
     #[command(after_help = "\
@@ -69,6 +71,9 @@ pub(crate) struct CheckOptions {
     /// The directory that paths in rules are relative to; the current one by default
     #[arg(long, value_name = "DIR")]
     pub(crate) workdir: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -81,6 +86,9 @@ pub(crate) struct TestOptions {
     pub(crate) workdir: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

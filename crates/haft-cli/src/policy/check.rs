@@ -2,10 +2,13 @@ use super::arguments::CheckOptions;
 use crate::exit::{Exit, print_problems};
 use crate::paint::{GOOD, NAME, QUIET};
 use crate::policy_setup::{Files, PolicyOptions, PolicySetup};
+use crate::printed::print_json;
 use crate::setup::{self, OpenedWorkdir};
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::policy::{LoadedPolicy, PolicyFileError};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::path::Path;
 
 /// Checks policy files one by one, and says what they come to.
@@ -14,11 +17,18 @@ pub(super) fn check(options: &CheckOptions) -> Result<Exit> {
     let tools = setup::registry_of_runs(&workdir)?;
     let setup = PolicySetup::new(&workdir, options.workdir.as_deref(), &tools);
     let mut exit = Exit::Done;
+    let mut checked = Vec::new();
+    let json = options.json;
     for file in &options.files {
         let options = PolicyOptions { policy: Some(file.clone()), ..PolicyOptions::default() };
         match setup.load(&options, Files::Named) {
+            Ok(policy) if json => checked.push(CheckedFile::good(file, &policy.loaded)),
             Ok(policy) => print(file, &policy.loaded),
             Err(error) => match error.downcast::<PolicyFileError>() {
+                Ok(problems) if json => {
+                    checked.push(CheckedFile::bad(file, &problems));
+                    exit = Exit::Failed;
+                }
                 Ok(problems) => {
                     print_problems(&problems);
                     let count = problems.problems().len() + problems.more();
@@ -30,7 +40,64 @@ pub(super) fn check(options: &CheckOptions) -> Result<Exit> {
             },
         }
     }
+    if json {
+        print_json(&checked)?;
+    }
     Ok(exit)
+}
+
+/// What was found of a policy file.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CheckedFile {
+    /// The file, as it was named.
+    file: String,
+    /// Whether nothing is wrong with it.
+    ok: bool,
+    /// What is wrong, each with its place, for people.
+    problems: Vec<String>,
+    /// What does not count, and why.
+    notes: Vec<String>,
+    /// How many of its tests passed; `null` where it cannot be read.
+    tests_passed: Option<usize>,
+    /// The files that it includes.
+    includes: Vec<String>,
+    /// The profile that it builds on, if it names one.
+    profile: Option<String>,
+    /// The mode that it sets.
+    mode: Option<String>,
+    /// How far commands are confined.
+    sandbox: Option<String>,
+}
+
+impl CheckedFile {
+    fn good(file: &Path, loaded: &LoadedPolicy) -> Self {
+        let file = file.display().to_string();
+        Self {
+            ok: true,
+            problems: Vec::new(),
+            notes: loaded.notes.iter().map(ToString::to_string).collect(),
+            tests_passed: Some(loaded.tests_passed),
+            includes: loaded.files.iter().filter(|included| **included != file).cloned().collect(),
+            profile: loaded.profile.map(|profile| profile.to_string()),
+            mode: Some(loaded.mode.to_string()),
+            sandbox: Some(loaded.sandbox.to_string()),
+            file,
+        }
+    }
+
+    fn bad(file: &Path, problems: &PolicyFileError) -> Self {
+        Self {
+            file: file.display().to_string(),
+            ok: false,
+            problems: problems.problems().iter().map(ToString::to_string).collect(),
+            notes: Vec::new(),
+            tests_passed: None,
+            includes: Vec::new(),
+            profile: None,
+            mode: None,
+            sandbox: None,
+        }
+    }
 }
 
 fn print(file: &Path, loaded: &LoadedPolicy) {

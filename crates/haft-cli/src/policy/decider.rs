@@ -1,13 +1,15 @@
 use crate::exit::UsageError;
 use crate::offered::NamedTools;
 use crate::policy_setup::PolicyInForce;
+use crate::schema::{DecisionShape, ExplanationShape};
 use anyhow::Result;
 use haft::{
     Access, Accesses, CallScope, Decision, DeclareError, Explanation, Mode, Policy, RuleError, RunId, Schema,
     ToolName, ToolRegistry, ToolSpec, Workdir,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The words that accesses begin with.
 const MODES: [&str; 6] = ["read", "write", "exec", "connect", "call", "opaque"];
@@ -26,11 +28,17 @@ pub(super) struct Decider<'a> {
     anonymous: ToolSpec,
 }
 
-/// Holds what was decided about one input.
-#[derive(Debug, Serialize)]
-pub(super) struct Decided<'a> {
+/// What would be decided about a call.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Decided")]
+pub(crate) struct Decided<'a> {
+    /// The decision: the strictest of those about its accesses.
+    #[schemars(with = "DecisionShape")]
     pub(super) decision: Decision,
+    /// What was asked about, as it was given: a text, or a call as an object with `tool` and `input`.
     pub(super) input: Input<'a>,
+    /// What was decided about each access, and why.
+    #[schemars(with = "Vec<ExplanationShape>")]
     pub(super) accesses: Vec<Explanation>,
     /// Why it cannot be prepared.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,11 +46,14 @@ pub(super) struct Decided<'a> {
 }
 
 /// Is what was asked about, as it was given.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "Input")]
 pub(super) enum Input<'a> {
+    /// A shell command, an access, or what could not be read.
     Text(&'a str),
-    Call(Value),
+    /// A call, with `tool` and `input`.
+    Call(#[schemars(with = "Map<String, Value>")] Value),
 }
 
 impl<'a> Decider<'a> {

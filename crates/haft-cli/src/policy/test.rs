@@ -2,17 +2,20 @@ use super::arguments::TestOptions;
 use crate::exit::{Exit, print_problem};
 use crate::paint::{ASKS, BAD, GOOD, NAME};
 use crate::policy_setup::{Files, PolicyOptions, PolicySetup};
+use crate::printed::print_json;
 use crate::setup::{self, OpenedWorkdir};
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::policy::{Problem, TestOutcome, TestReport};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Runs the tests of policy files and prints each.
 pub(super) fn test(options: &TestOptions) -> Result<Exit> {
     let workdir = OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?.workdir;
     let tools = setup::registry_of_runs(&workdir)?;
     let setup = PolicySetup::new(&workdir, options.workdir.as_deref(), &tools);
-    let mut counts = Counts::default();
+    let mut counts = Counts { json: options.json, ..Counts::default() };
     if options.files.is_empty() {
         let is_named = options.policy.policy.is_some() || options.policy.profile.is_some();
         let files = if is_named { Files::Named } else { Files::InForce };
@@ -26,7 +29,7 @@ pub(super) fn test(options: &TestOptions) -> Result<Exit> {
             counts.print(&report);
         }
     }
-    Ok(counts.finish())
+    counts.finish()
 }
 
 #[derive(Default)]
@@ -34,11 +37,47 @@ struct Counts {
     passed: usize,
     not_run: usize,
     failed: Vec<Problem>,
+    json: bool,
+    tests: Vec<TestedRule>,
+}
+
+/// The tests of policy files.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct TestedPolicy {
+    /// Each test.
+    tests: Vec<TestedRule>,
+    /// How many passed.
+    passed: usize,
+    /// How many failed.
+    failed: usize,
+    /// How many could not be run.
+    not_run: usize,
+}
+
+/// A test of a policy file.
+#[derive(Serialize, JsonSchema)]
+struct TestedRule {
+    /// The file.
+    file: String,
+    /// Its line, from 1.
+    line: u32,
+    /// What it is about.
+    title: String,
+    /// The decision that it expects: `allow`, `ask` or `deny`.
+    expected: String,
+    /// `passed`, `failed` or `not_run`.
+    outcome: &'static str,
+    /// Why it did not pass, for people.
+    why: Option<String>,
 }
 
 impl Counts {
     /// Prints each test below the name of its file.
     fn print(&mut self, report: &TestReport) {
+        if self.json {
+            self.collect(report);
+            return;
+        }
         let mut file = "";
         for result in report.results() {
             if file != result.place().file() {
@@ -65,9 +104,38 @@ impl Counts {
         }
     }
 
+    fn collect(&mut self, report: &TestReport) {
+        for result in report.results() {
+            let (outcome, why) = match result.outcome() {
+                TestOutcome::Passed => ("passed", None),
+                TestOutcome::Failed(problem) => {
+                    self.failed.push(problem.clone());
+                    ("failed", Some(problem.to_string()))
+                }
+                TestOutcome::NotRun(why) => ("not_run", Some(why.clone())),
+                _ => continue,
+            };
+            self.passed += usize::from(outcome == "passed");
+            self.not_run += usize::from(outcome == "not_run");
+            self.tests.push(TestedRule {
+                file: result.place().file().to_owned(),
+                line: result.place().line(),
+                title: result.title().to_owned(),
+                expected: result.expected().to_string(),
+                outcome,
+                why,
+            });
+        }
+    }
+
     /// Prints what went wrong and how many tests there were.
-    fn finish(self) -> Exit {
-        let Self { passed, not_run, failed } = self;
+    fn finish(self) -> Result<Exit> {
+        let Self { passed, not_run, failed, json, tests } = self;
+        let exit = if failed.is_empty() { Exit::Done } else { Exit::Failed };
+        if json {
+            print_json(&TestedPolicy { tests, passed, failed: failed.len(), not_run })?;
+            return Ok(exit);
+        }
         for problem in &failed {
             anstream::eprintln!();
             print_problem(problem);
@@ -76,10 +144,10 @@ impl Counts {
             anstream::println!(
                 "There are no tests; write one as a `[[test]]` with an `access` or a `command` and what to `expect`."
             );
-            return Exit::Done;
+            return Ok(Exit::Done);
         }
         let skipped = if not_run == 0 { String::new() } else { format!(", {not_run} not run") };
         anstream::println!("\n{passed} passed, {} failed{skipped}", failed.len());
-        if failed.is_empty() { Exit::Done } else { Exit::Failed }
+        Ok(exit)
     }
 }

@@ -1,24 +1,29 @@
 use super::arguments::TrustOptions;
-use crate::config::beside_policy;
+use crate::config::{beside_policy, catalogue_with};
 use crate::exit::{Exit, UsageError};
 use crate::paint::{GOOD, NAME};
 use crate::policy_setup::{PolicySetup, WorkspaceFile};
 use crate::setup;
 use crate::timeline::visible;
 use anyhow::Result;
+use haft::ToolRegistry;
 use haft::policy::Trust;
 
 /// Trusts the policy file of a workspace as it is now.
 pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
     let workdir = setup::workdir(options.workdir.as_deref())?;
-    let tools = setup::registry_of_runs(&workdir)?;
-    let setup = PolicySetup::new(&workdir, options.workdir.as_deref(), &tools);
-    let Some(file) = setup.look_at_workspace()? else {
+    let given = options.workdir.as_deref();
+    let Some(file) = PolicySetup::new(&workdir, given, &ToolRegistry::new()).look_at_workspace()? else {
         let root = workdir.root_path().display();
         let message =
             format!("there is no `haft.toml` in `{root}` to trust; name its workspace with --workdir");
         return Err(UsageError(message).into());
     };
+    // What it says of commands counts for its own tests as it will.
+    let text = file.text().unwrap_or_default();
+    let catalogue = catalogue_with(&workdir, &text)?;
+    let tools = setup::registry_of_runs_by(&workdir, catalogue.clone())?;
+    let setup = PolicySetup::new(&workdir, given, &tools).by_catalogue(catalogue);
     // What is wrong with it is told now and not when it is needed.
     setup.as_trusted(&file)?;
     let name = visible(&file.name.display().to_string());
@@ -31,7 +36,7 @@ pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
         "{GOOD}trusted{GOOD:#} {NAME}{name}{NAME:#} as it is now; after a change it is not trusted again"
     );
     print_files(&file);
-    let beside = file.text().map(|text| beside_policy(&text)).unwrap_or_default();
+    let beside = beside_policy(&text);
     if !beside.is_empty() {
         anstream::println!("It also says, beside what may be done:");
     }

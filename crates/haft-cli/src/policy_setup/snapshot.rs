@@ -71,7 +71,7 @@ impl PolicySource for &Snapshot {
 }
 
 /// Writes bytes as hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

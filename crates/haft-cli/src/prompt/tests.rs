@@ -62,6 +62,12 @@ fn shows_the_rules_that_would_be_remembered() {
 }
 
 #[test]
+fn shows_why_each_access_is_asked_about() {
+    let (_, shown) = said(&pending(None, &json!({ "kind": "approval" })), "");
+    assert!(shown.contains("asked because: no rule speaks of it"), "{shown}");
+}
+
+#[test]
 fn shows_where_to_sign_in() {
     let wants = json!({ "kind": "authentication", "url": "https://example.org/in" });
     let (answer, shown) = said(&pending(Some("write(a.txt)"), &wants), "yes\n");

@@ -1,7 +1,7 @@
 //! Gathers what is kept of a run: where it stands and its transcript, the runs below it, the journal, and what it changed.
 
 use super::calls::{self, Changes, Gaps};
-use super::data::{BudgetReport, Report, RunReport, Totals, VERSION};
+use super::data::{BudgetReport, Report, RunReport, Totals, TurnReport, VERSION};
 use super::recorded;
 use super::transcript::{self, Told};
 use crate::changes::patches_of;
@@ -19,6 +19,7 @@ use std::collections::{BTreeSet, HashMap};
 struct Gathering {
     runs: Vec<RunReport>,
     told: Vec<(usize, Vec<Told>)>,
+    turns: Vec<TurnReport>,
     notes: Vec<String>,
     /// Whether what the runs changed may be shown as it is, since no transcript is known to hide anything of it.
     shows_changes: bool,
@@ -31,6 +32,7 @@ pub(super) async fn gather(store: &SqliteStore, root: &RunId) -> Result<Report> 
     let mut all = Gathering {
         runs: Vec::new(),
         told: Vec::new(),
+        turns: Vec::new(),
         notes: Vec::new(),
         shows_changes: false,
         is_dropped: false,
@@ -55,7 +57,8 @@ pub(super) async fn gather(store: &SqliteStore, root: &RunId) -> Result<Report> 
     // A run that another one started was an agent's, also where nothing but calls is left of it.
     all.shows_changes &= records.iter().all(|record| record.parent_run.is_none());
     let changes = if all.shows_changes { patches_of(root)? } else { Changes::new() };
-    let Gathering { runs, told, mut notes, is_dropped, .. } = all;
+    let Gathering { runs, told, turns, mut notes, is_dropped, .. } = all;
+    notes.extend(untimed(&runs, &turns));
     let names: Vec<RunId> = runs.iter().map(|run| run.run.clone()).collect();
     let (mut calls, gaps) = calls::together(&names, told, recorded::by_call(records), changes);
     for call in calls.iter_mut().filter(|call| is_dropped && call.status == "waiting") {
@@ -69,6 +72,7 @@ pub(super) async fn gather(store: &SqliteStore, root: &RunId) -> Result<Report> 
         run: root.clone(),
         totals: Totals::of(&runs, &calls),
         runs,
+        turns,
         calls,
         notes,
     })
@@ -179,6 +183,7 @@ impl Gathering {
     fn take_transcript(&mut self, place: usize, state: &RunState) {
         let run = &mut self.runs[place];
         run.turns = Some(state.turns());
+        self.turns.extend(state.turn_records().map(|record| TurnReport::new(place, record)));
         let usage = state.usage();
         run.usage = (usage.total() > 0).then_some(usage);
         run.said = Some(state.last_text()).filter(|text| !text.is_empty());
@@ -276,7 +281,7 @@ impl Gathering {
 }
 
 /// Begins with what is known of every run: its name.
-fn unknown(run: &RunId, parent: Option<&RunId>, agent: Option<String>) -> RunReport {
+pub(super) fn unknown(run: &RunId, parent: Option<&RunId>, agent: Option<String>) -> RunReport {
     RunReport {
         run: run.clone(),
         parent: parent.cloned(),
@@ -340,6 +345,17 @@ fn ended_below(end: &ChildEnd) -> (&'static str, Option<String>) {
         ChildEnd::Cancelled => ("cancelled", None),
         ChildEnd::Lost { reason } => ("lost", Some(reason.clone())),
         _ => ("ended", None),
+    }
+}
+
+/// Says of how many turns it is not known when they were taken, as of runs that were kept before that was.
+fn untimed(runs: &[RunReport], turns: &[TurnReport]) -> Option<String> {
+    let taken: u64 = runs.iter().filter_map(|run| run.turns).map(u64::from).sum();
+    let known = turns.iter().filter(|turn| turn.error.is_none()).count() as u64;
+    match taken.saturating_sub(known) {
+        0 => None,
+        1 => Some("It is not known when 1 turn of a model was taken.".to_owned()),
+        turns => Some(format!("It is not known when {turns} turns of models were taken.")),
     }
 }
 

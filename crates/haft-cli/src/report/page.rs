@@ -1,57 +1,83 @@
 //! Writes the page: one file with its own style and script, which may load nothing and run nothing else.
 
-use super::data::{Report, Text};
-use anyhow::Result;
+mod packed;
+mod room;
+
+use super::data::Report;
+pub(crate) use super::data::Text;
+use anyhow::{Context as _, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use haft::Visible;
+use packed::packed;
+use room::{LEAST_OF_RUN, LEAST_TEXT, MOST_ALL, MOST_OF_RUNS, fit, room};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 const PAGE: &str = include_str!("page/page.html");
-const STYLE: &str = include_str!("page/style.css");
-const SCRIPT: &str = concat!(
-    "(() => {\n",
+/// What the page of a report has in common with one that shows it live: its parts, how they look, and what they do.
+pub(crate) const SECTIONS: &str = include_str!("page/sections.html");
+pub(crate) const STYLE: &str = include_str!("page/style.css");
+pub(crate) const PARTS: [&str; 6] = [
     include_str!("page/base.js"),
     include_str!("page/header.js"),
     include_str!("page/rows.js"),
     include_str!("page/detail.js"),
     include_str!("page/scale.js"),
     include_str!("page/timeline.js"),
-    include_str!("page/start.js"),
-    "})();\n"
-);
+];
+const START: &str = include_str!("page/start.js");
 
-/// The most bytes of one text, and of all arguments, outputs and diffs together; in a large run each has less room.
-const MOST_TEXT: usize = 64 * 1024;
-const MOST_ALL: usize = 16 * 1024 * 1024;
-const LEAST_TEXT: usize = 1024;
+/// What many calls and turns have in common: a page has each value once.
+const OFTEN: [&str; 9] =
+    ["called_as", "decided", "error", "model", "origin", "run", "status", "timings", "tool"];
 
 /// Writes the page of a report.
 pub(super) fn page(report: &Report) -> Result<String> {
-    let data = escaped(&serde_json::to_string(&shown(report)?)?);
-    let (style_digest, script_digest) = (digest(STYLE), digest(SCRIPT));
-    let mut page = String::with_capacity(PAGE.len() + STYLE.len() + SCRIPT.len() + data.len());
-    // One pass: what is put in is not looked at again.
-    let mut parts = PAGE.split("{{");
-    page.push_str(parts.next().unwrap_or_default());
-    for part in parts {
-        let (name, rest) = part.split_once("}}").unwrap_or((part, ""));
-        page.push_str(match name {
+    let mut shown = shown(report)?;
+    for name in ["calls", "turns"] {
+        if let Some(Value::Array(objects)) = shown.get_mut(name).map(Value::take) {
+            shown[name] = packed(objects, &OFTEN);
+        }
+    }
+    let data = escaped(&serde_json::to_string(&shown)?);
+    let script = script(START);
+    let (style_digest, script_digest) = (digest(STYLE), digest(&script));
+    fill(PAGE, |name| {
+        Some(match name {
             "style-digest" => &style_digest,
             "script-digest" => &script_digest,
             "style" => STYLE,
-            "script" => SCRIPT,
+            "script" => &script,
+            "sections" => SECTIONS,
             "data" => &data,
-            unknown => anyhow::bail!("the template of the page has an unknown place `{unknown}`"),
-        });
+            _ => return None,
+        })
+    })
+}
+
+/// Puts the script of a page together, whose last part is its own.
+pub(crate) fn script(own: &str) -> String {
+    format!("(() => {{\n{}{own}}})();\n", PARTS.concat())
+}
+
+/// Fills the places of a template in one pass: what is put in is not looked at again.
+pub(crate) fn fill<'a>(template: &str, of: impl Fn(&str) -> Option<&'a str>) -> Result<String> {
+    let mut parts = template.split("{{");
+    let mut page = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once("}}").unwrap_or((part, ""));
+        let put = of(name);
+        page.push_str(
+            put.with_context(|| format!("the template of the page has an unknown place `{name}`"))?,
+        );
         page.push_str(rest);
     }
     Ok(page)
 }
 
 /// Writes what the page's own rules let run: exactly this text.
-fn digest(text: &str) -> String {
+pub(crate) fn digest(text: &str) -> String {
     STANDARD.encode(Sha256::digest(text.as_bytes()))
 }
 
@@ -61,7 +87,7 @@ fn escaped(json: &str) -> String {
 }
 
 /// Makes of a report what the page shows: long texts cut, arguments as text, and all that cannot be seen written out.
-fn shown(report: &Report) -> Result<Value> {
+pub(super) fn shown(report: &Report) -> Result<Value> {
     let texts: Vec<[String; 3]> = report
         .calls
         .iter()
@@ -71,19 +97,21 @@ fn shown(report: &Report) -> Result<Value> {
             Ok([input, call.output.clone(), diff].map(Option::unwrap_or_default))
         })
         .collect::<Result<_>>()?;
-    let room = room(&texts.iter().flatten().map(String::len));
+    let room_of_call = room(&texts.iter().flatten().map(String::len), MOST_ALL, LEAST_TEXT);
+    let of_runs = report.runs.iter().flat_map(|run| [&run.task, &run.said, &run.reason]).flatten();
+    let room_of_run = room(&of_runs.map(String::len), MOST_OF_RUNS, LEAST_OF_RUN);
     let mut page = serde_json::to_value(report)?;
     let empty = &mut Vec::new();
     for run in page["runs"].as_array_mut().unwrap_or(empty) {
         for name in ["task", "said", "reason"] {
             if let Some(text) = run[name].as_str() {
-                run[name] = json!(Text::cut(text, MOST_TEXT).text);
+                run[name] = json!(Text::cut(text, room_of_run).text);
             }
         }
     }
     for (call, texts) in page["calls"].as_array_mut().unwrap_or(empty).iter_mut().zip(texts) {
         let Value::Object(call) = call else { continue };
-        let [input, output, diff] = texts.map(|text| Text::cut(&text, room));
+        let [input, output, diff] = texts.map(|text| Text::cut(&text, room_of_call));
         put(call, "input", &input);
         put(call, "output", &output);
         let from = call.get("diff").map(|diff| diff["from"].clone());
@@ -93,6 +121,7 @@ fn shown(report: &Report) -> Result<Value> {
         }
     }
     make_visible(&mut page);
+    fit(&mut page, &report.run);
     Ok(page)
 }
 
@@ -103,17 +132,8 @@ fn put(call: &mut Map<String, Value>, name: &str, text: &Text) {
     }
 }
 
-/// Finds how long a text may be so that all of them have room.
-fn room(lengths: &(impl Iterator<Item = usize> + Clone)) -> usize {
-    let mut room = MOST_TEXT;
-    while room > LEAST_TEXT && lengths.clone().map(|length| length.min(room)).sum::<usize>() > MOST_ALL {
-        room /= 2;
-    }
-    room
-}
-
 /// Writes out what cannot be seen in every text, so that nothing is shown otherwise than it is.
-fn make_visible(value: &mut Value) {
+pub(crate) fn make_visible(value: &mut Value) {
     match value {
         Value::String(text) => {
             if let std::borrow::Cow::Owned(shown) = Visible::new(text).to_cow() {

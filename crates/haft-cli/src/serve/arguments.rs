@@ -1,10 +1,13 @@
 use crate::changes::ChangeQuota;
+use crate::cluster::EngineUrl;
 use crate::other_root::OtherRoot;
 use crate::policy_setup::PolicyOptions;
 use clap::{Args, ValueEnum};
+use haft::Selector;
 use haft::mcp::{AllowedHost, AllowedOrigin, Mode};
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, Clone, Args)]
@@ -76,10 +79,50 @@ pub(crate) struct ServeOptions {
     /// What holds for each client: its profile, policy, directory and rate
     #[arg(long, value_name = "FILE", help_heading = "HTTP")]
     pub(crate) clients: Option<PathBuf>,
+    /// Show what is going on, and ask for approvals, on a page of this machine's browser; its address is printed
+    #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:0")]
+    pub(crate) console: Option<SocketAddr>,
+    /// Where calls are made: in this process, or by the workers of an engine
+    #[arg(long, value_name = "local|restate", help_heading = "Engine")]
+    pub(crate) executor: Option<ExecutorKind>,
+    /// The engine, at the address of its ingress, as in `http://127.0.0.1:8080`; by default that of `[executor]` in `haft.toml`
+    #[arg(long, value_name = "URL", help_heading = "Engine")]
+    pub(crate) restate: Option<EngineUrl>,
+    /// The pool of workers that makes calls; `tools` by default
+    #[arg(long, value_name = "NAME", help_heading = "Engine")]
+    pub(crate) pool: Option<String>,
+    /// Another pool that makes the calls of some tools, as in `browse_*=browsers`
+    #[arg(long = "route", value_name = "TOOLS=POOL", help_heading = "Engine")]
+    pub(crate) routes: Vec<Route>,
     #[command(flatten)]
     pub(crate) quota: ChangeQuota,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
+}
+
+/// Says who makes the calls of clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExecutorKind {
+    Local,
+    Restate,
+}
+
+/// Says which pool makes the calls of some tools.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Route {
+    pub(crate) tools: Selector,
+    pub(crate) pool: String,
+}
+
+impl FromStr for Route {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (tools, pool) =
+            text.rsplit_once('=').ok_or("write tools and their pool, as in `browse_*=browsers`")?;
+        let tools = tools.parse().map_err(|error: haft::SelectorError| error.to_string())?;
+        Ok(Self { tools, pool: pool.to_owned() })
+    }
 }
 
 /// Names a client whose configuration is known.

@@ -6,6 +6,10 @@ use std::fmt::Write as _;
 /// The most tools that are named as denied.
 const MOST_NAMED: usize = 20;
 
+/// Is what clients are told whose calls are made by workers.
+pub(super) const OF_WORKERS: &str = "A policy decides about each call of these tools, where it is made. What no rule allows is asked about: \
+                                     the person may be shown a form, and a call that is refused says how it can be allowed.";
+
 /// Says to clients and their models what the policy lets them do.
 pub(super) fn instructions(policy: &PolicyInForce, tools: &ToolRegistry) -> String {
     let LoadedPolicy { policy: rules, profile, files, mode, .. } = &policy.loaded;

@@ -1,5 +1,6 @@
 use super::toolbox::Settings;
 use crate::changes::journalled;
+use crate::known_secrets;
 use crate::mcp::offered::{Offered, offer_live};
 use crate::openapi;
 use crate::other_root::OtherRoot;
@@ -11,7 +12,7 @@ use haft::policy::SandboxMode;
 use haft::shell::ScriptOutputs;
 use haft::{
     CallScope, Catalog, CatalogBuilder, Event, EventKind, Events, FixedSource, Observer, OutputStore,
-    Workdir, read_output,
+    Redactor, Workdir, read_output,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -42,7 +43,7 @@ pub(super) struct Place {
     /// How far the commands of all its clients are confined.
     pub(super) sandbox: SandboxMode,
     pub(super) outputs: Arc<dyn OutputStore>,
-    servers: Arc<Offered>,
+    pub(super) servers: Arc<Offered>,
     ready: watch::Receiver<bool>,
     _following: AbortOnDropHandle<()>,
     /// Where large outputs are; it goes with them.
@@ -50,20 +51,22 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Opens a directory, and begins to gather its tools; changes of these are counted.
+    /// Opens a directory, and begins to gather its tools; changes of these are counted, and secrets that are configured for it
+    /// are registered.
     pub(super) fn open(
         path: &Path,
         settings: &Settings,
         user: &UserDirectories,
-        changes: &Arc<watch::Sender<u64>>,
+        (changes, redactor): (&Arc<watch::Sender<u64>>, &Redactor),
     ) -> Result<Arc<Self>> {
         let left_out = settings.left_out;
         let OpenedWorkdir { workdir, roots, config } = OpenedWorkdir::of(Some(path), settings.roots.clone())?;
         let workdir = journalled(workdir, user, settings.quota)?;
         let spilled = tempfile::tempdir().context("cannot make a directory for large outputs")?;
-        let of_scripts = ScriptOutputs::spilling_into(spilled.path());
+        known_secrets::register(&workdir, redactor);
+        let of_scripts = ScriptOutputs::spilling_into(spilled.path()).redactor(redactor.clone());
         let outputs: Arc<dyn OutputStore> = Arc::new(of_scripts.clone());
-        let sandbox = sandbox::mode(&workdir, Some(path), &settings.policy, user)?;
+        let sandbox = sandbox::mode(&workdir, Some(path), &settings.policy, user);
         let own = setup::registry_in(&workdir, sandbox, |bash| bash.outputs(&of_scripts))?;
         let own = own.with(read_output(Arc::clone(&outputs)))?;
         let counted = Arc::clone(changes);
@@ -80,7 +83,7 @@ impl Place {
         let servers =
             Arc::new(if left_out.mcp { Offered::default() } else { offer_live(&workdir, &catalog) });
         if !left_out.openapi {
-            openapi::offered::offer_live(&workdir, &catalog);
+            openapi::offered::offer_live(&workdir, &catalog, redactor);
         }
         let (said, ready) = watch::channel(false);
         let (followed, started) = (catalog.clone(), Arc::clone(&servers));

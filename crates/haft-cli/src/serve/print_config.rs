@@ -110,6 +110,9 @@ fn arguments(client: Client, options: &ServeOptions) -> Result<Vec<String>> {
     if let Some(key) = &options.state_key {
         add("--state-key", path(key)?);
     }
+    if let Some(console) = options.console {
+        add("--console", console.to_string());
+    }
     if let Some(clients) = &options.clients {
         add("--clients", path(clients)?);
     }

@@ -1,8 +1,10 @@
+use super::access_log::RedactedLog;
 use super::arguments::ServeOptions;
 use super::ending::Ending;
 use super::toolbox::ServedBenches;
 use crate::exit::UsageError;
 use anyhow::{Context as _, Result, anyhow, bail};
+use haft::Redactor;
 use haft::mcp::{
     Authenticator, AuthorizationServer, HttpConfig, HttpLimits, HttpListener, Introspection, JsonLinesLog,
     JwtBearer, McpServe, Mode, Principal, Rate, StaticTokens,
@@ -80,13 +82,14 @@ pub(super) struct Serving {
 pub(super) async fn run(serving: Serving, ending: &Ending) -> Result<()> {
     let stop = ending.token();
     let Serving { toolbox, way, tools, state_key, rates, options } = serving;
+    let redactor = toolbox.redactor().clone();
     let mut server = McpServe::builder(toolbox).mode(tools);
     if let Some(key) = state_key {
         server = server.state_key(key);
     }
     let server = server.build();
     let ended = tokio::select! {
-        ended = serve(&server, way, &rates, &options, stop.clone()) => ended,
+        ended = serve(&server, way, &rates, (&options, &redactor), stop.clone()) => ended,
         never = stop_calls(&server, &stop) => match never {},
     };
     // When the client is gone, nobody has said so before: from here on the time is counted. Why nobody could be served has to
@@ -110,7 +113,7 @@ async fn serve(
     server: &McpServe,
     way: Way,
     rates: &BTreeMap<Principal, NonZeroU32>,
-    options: &ServeOptions,
+    (options, redactor): (&ServeOptions, &Redactor),
     stop: CancellationToken,
 ) -> Result<()> {
     match way {
@@ -125,10 +128,11 @@ async fn serve(
             })?;
         }
         Way::Http(address) => {
-            let listener = HttpListener::bind(config(address, rates, options)?).await.map_err(|error| {
-                anyhow!(error)
-                    .context(UsageError("nothing is served; name another address with --http".to_owned()))
-            })?;
+            let listener =
+                HttpListener::bind(config(address, rates, (options, redactor))?).await.map_err(|error| {
+                    anyhow!(error)
+                        .context(UsageError("nothing is served; name another address with --http".to_owned()))
+                })?;
             anstream::eprintln!("Serving at http://{}/mcp", listener.address());
             if options.token_file.is_none() && options.oauth_issuer.is_none() {
                 anstream::eprintln!(
@@ -145,7 +149,7 @@ async fn serve(
 fn config(
     address: SocketAddr,
     rates: &BTreeMap<Principal, NonZeroU32>,
-    options: &ServeOptions,
+    (options, redactor): (&ServeOptions, &Redactor),
 ) -> Result<HttpConfig> {
     let mut limits = HttpLimits::default();
     // The whole process ends within a second of being told to.
@@ -157,7 +161,7 @@ fn config(
     for origin in &options.allow_origin {
         config = config.origin(origin.clone());
     }
-    if let Some(authenticator) = authenticator(options)? {
+    if let Some(authenticator) = authenticator(options, redactor)? {
         config = config.authenticator(authenticator);
     }
     for (principal, of_minute) in rates {
@@ -170,15 +174,16 @@ fn config(
         let file = file.with_context(|| {
             UsageError(format!("cannot write `{shown}`; name another file with --access-log"))
         })?;
-        config = config.log(Arc::new(JsonLinesLog::new(file).context("cannot write the access log")?));
+        let log = JsonLinesLog::new(file).context("cannot write the access log")?;
+        config = config.log(Arc::new(RedactedLog::new(log, redactor.clone())));
     }
     Ok(config)
 }
 
 /// Says who is to find out who calls, if anybody.
-fn authenticator(options: &ServeOptions) -> Result<Option<Arc<dyn Authenticator>>> {
+fn authenticator(options: &ServeOptions, redactor: &Redactor) -> Result<Option<Arc<dyn Authenticator>>> {
     if let Some(path) = &options.token_file {
-        let tokens = StaticTokens::from_file(path).context(UsageError(
+        let tokens = StaticTokens::from_file_redacted(path, redactor).context(UsageError(
             "nobody is served; write one `NAME TOKEN` a line into the file of --token-file".to_owned(),
         ))?;
         return Ok(Some(Arc::new(tokens)));
@@ -194,5 +199,7 @@ fn authenticator(options: &ServeOptions) -> Result<Option<Arc<dyn Authenticator>
             "`{client}` has no secret to ask the issuer with; put it into {INTROSPECTION_SECRET}"
         ))
     })?;
+    // One that is too short to be told from other text is left.
+    let _ = redactor.add(&secret);
     Ok(Some(Arc::new(Introspection::new(server, client, &secret))))
 }

@@ -27,6 +27,8 @@ fn served(tree: &Tree, clients: &str) -> (ServedBenches, Arc<KeptState>) {
         quota: ChangeQuota::default(),
         policy: PolicyOptions::default(),
         clients: Clients::of(Some(&tree.path().join("clients.toml"))).unwrap(),
+        attended: None,
+        cluster: None,
     };
     let state = KeptState::at(tree.path().join("state/haft.db"));
     state.store().unwrap();
@@ -57,7 +59,7 @@ async fn without_any_configuration_files_are_read_and_nothing_is_written() {
     let bench = benches.bench(&caller("local"), None).await.unwrap();
     assert!(*benches.changes().borrow() > 0);
     let tools = (bench.tools)();
-    expect!["apply_patch bash edit_file find_files glob grep list_files outline read_file read_output web_fetch write_file"]
+    expect!["apply_patch bash edit_file find_files glob grep list_files outline read_file read_output run_program web_fetch write_file"]
         .assert_eq(&tools.names().collect::<Vec<_>>().join(" "));
     expect!["A policy decides about each call of these tools: the profile `read_only` looks, and changes nothing. What no rule allows is asked about: the person may be shown a form, and a call that is refused says how it can be allowed."].assert_eq(bench.instructions.as_deref().unwrap());
     let read = call(&bench, "read_file", json!({ "path": "notes.md" })).await;

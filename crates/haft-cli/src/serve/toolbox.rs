@@ -1,14 +1,16 @@
 use super::clients::{ClientSettings, Clients};
 use super::directory::Directory;
-use super::instructions::instructions;
+use super::instructions::{self, instructions};
 use super::place::{LeftOut, Place};
 use super::waiting_calls::WaitingCalls;
 use crate::changes::ChangeQuota;
+use crate::cluster::ServedCluster;
 use crate::exit;
 use crate::kept_state::KeptState;
+use crate::mcp::offered::Offered;
 use crate::other_root::OtherRoot;
 use crate::paint::ASKS;
-use crate::policy_setup::{PolicyOptions, PolicySetup};
+use crate::policy_setup::{PolicyInForce, PolicyOptions, PolicySetup};
 use crate::setup;
 use crate::task::{SERVED, Task, What};
 use crate::timeline::visible;
@@ -17,7 +19,10 @@ use anyhow::{Context as _, Result, bail};
 use async_trait::async_trait;
 use haft::mcp::{Bench, Caller, Principal, Toolbox};
 use haft::shell::ScriptsApart;
-use haft::{CallScope, DenyAll, Grants, Journal, LocalExecutor, RunId, Widths};
+use haft::{
+    CallScope, DenyAll, Grants, Journal, LocalExecutor, Mode, PendingStore, Redactor, RunId, ToolExecutor,
+    ToolRegistry,
+};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt::Write as _;
@@ -36,6 +41,9 @@ const GRACE: Duration = Duration::from_millis(300);
 const MOST_IDLE: usize = 32;
 const MOST_PLACES: usize = 16;
 
+/// How many runs are known as those that are served, the latest.
+const MOST_RUNS: usize = 256;
+
 /// Says what is served.
 pub(super) struct Settings {
     pub(super) directory: Directory,
@@ -47,6 +55,10 @@ pub(super) struct Settings {
     /// What the command line says of the policy.
     pub(super) policy: PolicyOptions,
     pub(super) clients: Clients,
+    /// For how long calls stay open that others than their clients are asked about, if others are.
+    pub(super) attended: Option<Duration>,
+    /// The engine whose workers make the calls, if any do.
+    pub(super) cluster: Option<ServedCluster>,
 }
 
 /// Gives each client what its calls are made with: the tools of its directory, under its own policy.
@@ -57,11 +69,12 @@ struct Inner {
     settings: Settings,
     state: Arc<KeptState>,
     user: UserDirectories,
-    /// How much of a kind is done at once, by all clients together.
-    widths: Widths,
     changes: Arc<watch::Sender<u64>>,
+    /// Knows the secrets of all directories that are worked in, which nothing may show.
+    redactor: Redactor,
     places: Mutex<BTreeMap<PathBuf, Arc<Place>>>,
     benches: Mutex<Benches>,
+    runs: Mutex<VecDeque<RunId>>,
     /// What was said of the policy files.
     said: Mutex<BTreeSet<String>>,
 }
@@ -87,12 +100,33 @@ impl ServedBenches {
             settings,
             state,
             user,
-            widths: Widths::default(),
             changes: Arc::new(watch::Sender::new(0)),
+            redactor: Redactor::new(),
             places: Mutex::default(),
             benches: Mutex::default(),
+            runs: Mutex::default(),
             said: Mutex::default(),
         }))
+    }
+
+    /// The runs whose calls are served, the latest first.
+    pub(super) fn runs(&self) -> Vec<RunId> {
+        lock(&self.0.runs).iter().cloned().collect()
+    }
+
+    /// Knows the secrets that nothing may show.
+    pub(super) fn redactor(&self) -> &Redactor {
+        &self.0.redactor
+    }
+
+    /// The servers of all directories that are worked in.
+    pub(super) fn servers(&self) -> Vec<Arc<Offered>> {
+        lock(&self.0.places).values().map(|place| Arc::clone(&place.servers)).collect()
+    }
+
+    /// The tools of a directory, if it is worked in.
+    pub(super) fn tools_in(&self, directory: &Path) -> Option<ToolRegistry> {
+        lock(&self.0.places).get(directory).map(|place| place.catalog.snapshot())
     }
 
     /// Says how many requests a minute are answered to whom.
@@ -154,7 +188,7 @@ impl Inner {
                 None => bail!("{MOST_PLACES} directories are worked in already"),
             }
         }
-        let place = Place::open(directory, &self.settings, &self.user, &self.changes)?;
+        let place = Place::open(directory, &self.settings, &self.user, (&self.changes, &self.redactor))?;
         places.insert(directory.to_owned(), Arc::clone(&place));
         Ok(place)
     }
@@ -186,12 +220,23 @@ impl Inner {
         policy.check_sandbox(place.sandbox)?;
         self.print_once(policy.notes());
         policy.loaded.limits.grace = policy.loaded.limits.grace.min(GRACE);
-        let instructions = instructions(&policy, &tools);
+        let instructions = match &self.settings.cluster {
+            // It is the policy of workers, which may be another.
+            Some(_) => instructions::OF_WORKERS.to_owned(),
+            None => instructions(&policy, &tools),
+        };
 
         let run = run_of(caller, options, directory)?;
+        self.note_run(&run);
         // A grant is about one client, and what is recorded and shown says which.
         let who = format!("mcp:{}", caller.principal.as_str());
         let mut scope = CallScope::new(run.clone()).with_agent(who);
+        if self.settings.cluster.is_some()
+            && let Some(mode) = sent_mode(options.mode, policy.mode.get())
+        {
+            // It goes with each call, and takes away from what workers allow.
+            scope = scope.with_mode(mode);
+        }
         if caller.session.is_none() {
             // Nobody knows how many work as this client, or which script comes of which of them.
             scope = scope.with_extension(ScriptsApart);
@@ -206,24 +251,54 @@ impl Inner {
             WaitingCalls { state: Arc::clone(&self.state), run, task, is_said: AtomicBool::new(false) };
         let waiting = Arc::new(waiting);
 
+        let executor = match &self.settings.cluster {
+            Some(cluster) => {
+                let (rules, mode) = (policy.loaded.policy.clone(), policy.mode.clone());
+                cluster.executor(Arc::clone(&waiting) as _, rules, mode)
+            }
+            None => self.local(caller, place, &policy, tools.clone(), Arc::clone(&waiting) as _)?,
+        };
+        let served = Arc::clone(place);
+        let bench = Bench::new(move || served.catalog.snapshot(), executor, scope, waiting);
+        let bench = bench.with_outputs(Arc::clone(&place.outputs)).with_instructions(instructions);
+        Ok(match self.settings.attended {
+            Some(stays_open) => bench.attended(stays_open),
+            None => bench,
+        })
+    }
+
+    /// Makes what runs calls in this process.
+    fn local(
+        &self,
+        caller: &Caller,
+        place: &Place,
+        policy: &PolicyInForce,
+        tools: ToolRegistry,
+        waiting: Arc<dyn PendingStore>,
+    ) -> Result<Arc<dyn ToolExecutor>> {
         let mut grants =
             Grants::kept_in(Arc::clone(&self.state) as _).workspace(setup::name(&place.workdir)?);
         if let Some(session) = &caller.session {
             grants = grants.session(Arc::clone(session));
         }
         let executor = policy
-            .apply(LocalExecutor::builder(tools.clone()))
+            .apply(LocalExecutor::builder(tools))
             // Each call brings the client that can be asked.
             .approver(DenyAll)
             .grants(grants)
-            .pending(Arc::clone(&waiting) as _)
+            .pending(waiting)
             .journal(Journal::new(Arc::clone(&self.state) as _))
             .outputs(Arc::clone(&place.outputs))
-            .widths(&self.widths)
+            .redactor(self.redactor.clone())
             .build();
-        let served = Arc::clone(place);
-        let bench = Bench::new(move || served.catalog.snapshot(), Arc::new(executor), scope, waiting);
-        Ok(bench.with_outputs(Arc::clone(&place.outputs)).with_instructions(instructions))
+        Ok(Arc::new(executor))
+    }
+
+    fn note_run(&self, run: &RunId) {
+        let mut runs = lock(&self.runs);
+        runs.retain(|known| known != run);
+        runs.push_front(run.clone());
+        runs.truncate(MOST_RUNS);
     }
 
     /// Says on standard error what of the policy files does not count, to the person who runs this, and once.
@@ -317,7 +392,25 @@ fn run_of(caller: &Caller, options: &PolicyOptions, directory: &Path) -> Result<
     Ok(name.parse()?)
 }
 
+/// Says which mode workers are told of: the one that was given, and otherwise that of the policy's files where it is a strict one.
+fn sent_mode(given: Option<Mode>, in_force: Mode) -> Option<Mode> {
+    given.or_else(|| Mode::default().is_wider_than(in_force).then_some(in_force))
+}
+
 /// Nothing panics half-way through a change while a lock is held.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Mode, sent_mode};
+
+    #[test]
+    fn a_strict_mode_of_the_files_goes_with_calls_and_a_wide_one_is_left_to_workers() {
+        let sent = Mode::ALL.map(|in_force| sent_mode(None, in_force));
+        assert_eq!(sent, [Some(Mode::Plan), Some(Mode::DenyUnknown), None, None, None]);
+        // What is given is in force.
+        assert_eq!(Mode::ALL.map(|mode| sent_mode(Some(mode), mode)), Mode::ALL.map(Some));
+    }
 }

@@ -3,7 +3,7 @@ use crate::task::Task;
 use anyhow::Result;
 use async_trait::async_trait;
 use haft::store::{RunStatus, RunStore as _, StoredRun};
-use haft::{Approval, Claim, Digest, PendingCall, PendingId, PendingStore, RunId, StoreError};
+use haft::{Answered, Approval, Claim, Digest, PendingCall, PendingId, PendingStore, RunId, StoreError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -56,6 +56,15 @@ impl PendingStore for WaitingCalls {
 
     async fn answer(&self, id: &PendingId, approval: &Approval) -> Result<bool, StoreError> {
         self.state.answer(id, approval).await
+    }
+
+    async fn answer_first(
+        &self,
+        id: &PendingId,
+        digest: &Digest,
+        approval: &Approval,
+    ) -> Result<Answered, StoreError> {
+        self.state.answer_first(id, digest, approval).await
     }
 
     async fn answer_to(&self, id: &PendingId) -> Result<Option<Approval>, StoreError> {

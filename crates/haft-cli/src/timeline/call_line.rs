@@ -1,3 +1,4 @@
+use crate::glyphs;
 use crate::paint::{ASKS, BAD, GOOD, NAME, PLACE, QUIET};
 use anstyle::Style;
 use haft::{CallId, Decision, ReplyStatus, ToolReply, Visible};
@@ -73,9 +74,9 @@ impl CallLine {
             return;
         };
         let (paint, mark) = match reply.status {
-            ReplyStatus::Ok => (GOOD, "✓"),
+            ReplyStatus::Ok => (GOOD, glyphs::of("✓", "+")),
             ReplyStatus::Cancelled | ReplyStatus::Skipped => (ASKS, "-"),
-            _ => (BAD, "✗"),
+            _ => (BAD, glyphs::of("✗", "x")),
         };
         let permitted = match (self.decision, self.asked) {
             (None, _) => "",
@@ -124,9 +125,10 @@ fn write_result(out: &mut impl Write, text: &str) {
     let hidden = lines.len().saturating_sub(FIRST_LINES + LAST_LINES);
     // Leaving out a single line would take as much room as showing it.
     let hidden = if hidden > 1 { hidden } else { 0 };
+    let dots = glyphs::of("…", "...");
     for (place, line) in lines.iter().enumerate() {
         if hidden > 0 && place == FIRST_LINES {
-            let _ = writeln!(out, "      {QUIET}… {hidden} more lines …{QUIET:#}");
+            let _ = writeln!(out, "      {QUIET}{dots} {hidden} more lines {dots}{QUIET:#}");
         }
         if hidden == 0 || place < FIRST_LINES || place >= FIRST_LINES + hidden {
             let _ = writeln!(out, "      {QUIET}{}{QUIET:#}", cut(line));
@@ -160,14 +162,19 @@ pub(crate) fn print_diff(out: &mut impl Write, diff: &str, part: DiffPart) {
         let _ = writeln!(out, "      {paint}{line}{paint:#}");
     }
     if shown < lines.len() {
-        let _ = writeln!(out, "      {QUIET}… {} more lines{QUIET:#}", lines.len() - shown);
+        let _ = writeln!(
+            out,
+            "      {QUIET}{} {} more lines{QUIET:#}",
+            glyphs::of("…", "..."),
+            lines.len() - shown
+        );
     }
 }
 
 /// Cuts a line to what fits.
 fn cut(line: &str) -> String {
     match line.char_indices().nth(LINE_CHARACTERS) {
-        Some((end, _)) => format!("{}…", visible(&line[..end])),
+        Some((end, _)) => format!("{}{}", visible(&line[..end]), glyphs::of("…", "...")),
         None => visible(line),
     }
 }
@@ -178,9 +185,9 @@ pub(crate) fn visible(line: &str) -> String {
 }
 
 /// Writes a duration as people say it.
-pub(super) fn spoken(duration: Duration) -> String {
+pub(crate) fn spoken(duration: Duration) -> String {
     match duration.as_millis() {
-        0 => format!("{} µs", duration.as_micros()),
+        0 => format!("{} {}", duration.as_micros(), glyphs::of("µs", "us")),
         milliseconds @ 1..1000 => format!("{milliseconds} ms"),
         _ => format!("{:.1} s", duration.as_secs_f64()),
     }

@@ -1,4 +1,5 @@
 use super::call_line::{CallLine, visible};
+use crate::glyphs;
 use crate::paint::QUIET;
 use haft::{CallId, RunId};
 use std::collections::VecDeque;
@@ -84,7 +85,9 @@ impl Lane {
     pub(super) fn print(&self, lines: &str) {
         for line in lines.lines() {
             match &self.label {
-                Some(label) => anstream::println!("  {QUIET}{label} │{QUIET:#} {line}"),
+                Some(label) => {
+                    anstream::println!("  {QUIET}{label} {}{QUIET:#} {line}", glyphs::of("│", "|"));
+                }
                 None => anstream::println!("{line}"),
             }
         }

@@ -125,6 +125,27 @@ async function timeline(page) {
   assert.equal(await page.value("document.getElementById('even').getAttribute('aria-pressed')"), 'true');
 }
 
+/** The turns of the models are told from calls, and are there as a table, too. */
+async function turns(page) {
+  const summary = await page.value("document.querySelector('#turns summary').textContent");
+  assert.match(summary, /^[\d,]+ turns of models$/);
+  assert.ok(Number(summary.split(' ')[0].replaceAll(',', '')) >= count);
+  await page.value("document.querySelector('#turns summary').click()");
+  const rows = await page.value("document.querySelectorAll('#turns tbody tr').length");
+  assert.equal(rows, Math.min(500, Number(summary.split(' ')[0].replaceAll(',', ''))));
+  const failed = await page.value("document.querySelector('#turns tbody .bad').textContent");
+  assert.match(failed, /^✗ turn \d+ – rate limited$/);
+  const first = await page.value("[...document.querySelectorAll('#turns tbody tr')[0].cells].map((cell) => cell.textContent)");
+  assert.equal(first.length, 9);
+  assert.equal(first[2], 'test-model');
+  assert.equal(await page.value("document.querySelector('.legend .of-turns').hidden"), false);
+  assert.match(await page.value("document.getElementById('lanes').getAttribute('aria-label')"), / calls and [\d,]+ turns in 5 runs;/);
+  await page.value("document.querySelector('#turns summary').click()");
+  for (let round = 0; round < 16; round += 1) await page.value("document.getElementById('zoom-in').click()");
+  // The picture is of where something happens: the timeline goes to the call that is chosen.
+  await page.value("document.getElementById('lanes').dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true }))");
+}
+
 /** What tools said runs nothing, loads nothing, hides nothing and makes no element. */
 async function attacks(page) {
   assert.equal(await page.value('window.broken'), undefined);
@@ -181,6 +202,8 @@ try {
   await on('keyboard', large, {}, keyboard);
   await on('filters', large, { scheme: 'dark' }, filters);
   await on('timeline', large, { scheme: 'dark' }, timeline);
+  await on('turns', large, {}, turns);
+  await on('turns-dark', large, { scheme: 'dark' }, turns);
   await on('names', large, {}, names);
   await on('hostile', hostile, {}, attacks);
   await on('narrow', large, { width: 380, height: 800 }, narrow);

@@ -2,6 +2,7 @@
 
 mod errors;
 mod kept;
+mod providers;
 mod recorded;
 
 use crate::run::without_durations;

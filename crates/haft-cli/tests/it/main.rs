@@ -6,28 +6,44 @@
 mod agent;
 mod below;
 mod call;
+mod chat;
+#[cfg(feature = "restate")]
+mod cluster;
+mod completions;
 mod config;
+mod console;
 mod delegating;
+mod doctor;
 mod gateway;
+mod hiding;
+mod import;
 mod init;
 mod interrupt;
 mod interrupted;
 mod jobs;
 mod journal;
+mod man;
 mod mcp;
 mod mcp_login;
 mod openapi;
 mod policy;
 mod policy_files;
+mod progress;
 mod report;
 mod roots;
 mod run;
+mod schema;
 mod serve;
 mod serve_ending;
 mod served;
 mod served_scripts;
 mod service;
 mod state;
+#[cfg(feature = "otel")]
+mod telemetry;
+#[cfg(not(feature = "otel"))]
+mod telemetry_absent;
+mod terminal;
 mod tools;
 mod undo;
 mod unreadable;
@@ -70,6 +86,7 @@ fn without_ids(line: &str) -> String {
         ("  haft approvals approve ", "ID"),
         ("go on with `haft resume ", "RUN`."),
         ("say more with `haft resume ", "RUN`."),
+        ("go on with `haft agent --resume ", "RUN`"),
     ] {
         if let Some((start, _)) = line.split_once(before) {
             return format!("{start}{before}{name}");

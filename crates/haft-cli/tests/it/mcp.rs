@@ -62,7 +62,8 @@ impl User {
         assert!(command.arg(program).args([description, starts]).output().unwrap().status.success());
     }
 
-    fn describe(&self, text: &str) {
+    /// Has the server `echo` say so of its tool from now on.
+    pub(crate) fn describe(&self, text: &str) {
         std::fs::write(self.home.path().join("description"), text).unwrap();
     }
 
@@ -110,7 +111,18 @@ fn servers_are_added_and_listed() {
     "#]],
     );
     user.check(
-        &["mcp", "add", "time", "--env", "KEY=${TOKEN}", "--", "mcp-server-time", "--zone", "U\"TC"],
+        &[
+            "mcp",
+            "add",
+            "time",
+            "--force",
+            "--env",
+            "KEY=${TOKEN}",
+            "--",
+            "mcp-server-time",
+            "--zone",
+            "U\"TC",
+        ],
         &expect![[r#"
             added time to HOME/config/haft/haft.toml
             Try it with `haft mcp status time`; `haft mcp tools time` lists its tools.
@@ -240,6 +252,66 @@ fn the_servers_of_a_workspace_are_not_started_before_the_person_says_so() {
 }
 
 #[test]
+fn a_program_that_is_not_there_is_added_only_by_force() {
+    let user = User::new();
+    user.write_file("text", "no program");
+    user.check(&["mcp", "add", "gone", "--", "no-such-program"], &expect![[r#"
+        stderr: error: the server cannot be started: there is no program `no-such-program` in PATH; install it, or write its path; PATH must name its directory by an absolute path; or add it all the same with --force
+        exit 2
+    "#]]);
+    user.check(&["mcp", "add", "gone", "--", "/nonexistent/uvx", "time"], &expect![[r#"
+        stderr: error: the server cannot be started: there is no program `/nonexistent/uvx`; correct `command`, or put the program there; or add it all the same with --force
+        exit 2
+    "#]]);
+    user.check(&["mcp", "add", "gone", "--", "./text"], &expect![[r#"
+        stderr: error: the server cannot be started: there is no program `./text`; correct `command`, or put the program there; or add it all the same with --force
+        exit 2
+    "#]]);
+    user.check(&["mcp", "add", "gone", "--cwd", "/nonexistent", "--", "sh"], &expect![[r#"
+        stderr: error: the server cannot be started: it starts in `/nonexistent`, which is no directory; correct `cwd`, or make the directory; or add it all the same with --force
+        exit 2
+    "#]]);
+    user.check(&["mcp", "add", "gone", "--env", "PATH=/nonexistent", "--", "sh"], &expect![[r#"
+        stderr: error: the server cannot be started: there is no program `sh` in PATH; install it, or write its path; PATH must name its directory by an absolute path; or add it all the same with --force
+        exit 2
+    "#]]);
+    assert!(!user.home().join("config/haft/haft.toml").exists());
+    // Where it is depends on what is not known yet.
+    user.check(
+        &["mcp", "add", "later", "--", "${HAFT_TESTS_SET_IT_NOT}/server"],
+        &expect![[r#"
+        added later to HOME/config/haft/haft.toml
+        Try it with `haft mcp status later`; `haft mcp tools later` lists its tools.
+        exit 0
+    "#]],
+    );
+    user.check(
+        &["mcp", "add", "gone", "--force", "--", "no-such-program"],
+        &expect![[r#"
+        added gone to HOME/config/haft/haft.toml
+        Try it with `haft mcp status gone`; `haft mcp tools gone` lists its tools.
+        exit 0
+    "#]],
+    );
+    user.check(
+        &["mcp", "add", "there", "--", "sh", "-c", "true"],
+        &expect![[r#"
+        added there to HOME/config/haft/haft.toml
+        Try it with `haft mcp status there`; `haft mcp tools there` lists its tools.
+        exit 0
+    "#]],
+    );
+    user.check(
+        &["mcp", "add", "web", "--force", "--url", "https://mcp.example.com/mcp"],
+        &expect![[r#"
+        added web to HOME/config/haft/haft.toml
+        Try it with `haft mcp status web`; `haft mcp tools web` lists its tools.
+        exit 0
+    "#]],
+    );
+}
+
+#[test]
 fn what_cannot_be_written_says_what_to_do() {
     let user = User::new();
     // Nothing is there to be read, and nothing can be made there.
@@ -249,7 +321,7 @@ fn what_cannot_be_written_says_what_to_do() {
         std::os::unix::fs::symlink("nowhere", place.join("haft")).unwrap();
     }
     user.check(
-        &["mcp", "add", "time", "--", "mcp-server-time"],
+        &["mcp", "add", "time", "--force", "--", "mcp-server-time"],
         &expect![[r#"
         stderr: error: cannot write `HOME/config/haft/haft.toml`; make its directory writable
         stderr:   because: File exists (os error 17)
@@ -310,21 +382,59 @@ fn the_tools_of_a_server_are_listed_and_called() {
     "#]],
     );
     user.check(&["call", "other__say", "{}", "--yes"], &expect![[r#"
-        stderr: error: unknown tool: there is no tool `other__say`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `outline`, `read_file`, `web_fetch` and `write_file`
+        stderr: error: unknown tool: there is no tool `other__say`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `outline`, `read_file`, `run_program`, `web_fetch` and `write_file`
         exit 1
     "#]]);
     user.check(&["call", "echo__say", "{\"text\": \"hello\"}", "--yes", "--no-mcp"], &expect![[r#"
-        stderr: error: unknown tool: there is no tool `echo__say`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `outline`, `read_file`, `web_fetch` and `write_file`
+        stderr: error: unknown tool: there is no tool `echo__say`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `outline`, `read_file`, `run_program`, `web_fetch` and `write_file`
         exit 1
     "#]]);
     assert_eq!(user.starts(), starts, "no server is started that is not needed");
 }
 
 #[test]
+fn tools_are_listed_without_starting_servers_that_have_listed_theirs() {
+    let user = User::new();
+    user.add_echo();
+    let listed =
+        |arguments: &[&str]| shown(&user.command(&[&["tools"], arguments].concat()).output().unwrap());
+    let first = listed(&[]);
+    assert!(
+        first.contains("echo__say    Says it again.") && !first.contains("as they were listed"),
+        "{first}"
+    );
+    let starts = user.starts();
+    let again = listed(&[]);
+    let without_note =
+        |text: &str| text.lines().filter(|line| !line.contains("as they were listed")).collect::<String>();
+    assert!(again.contains("Tools of MCP servers are as they were listed "), "{again}");
+    assert_eq!((without_note(&again), user.starts()), (without_note(&first), starts));
+    assert!(listed(&["--json"]).contains("echo__say"));
+    assert_eq!(user.starts(), starts, "nothing was started");
+    listed(&["--refresh"]);
+    assert_ne!(user.starts(), starts, "it was asked again");
+
+    // What was accepted has changed since, so it is asked again, too.
+    assert!(user.command(&["mcp", "reject", "echo", "say"]).output().unwrap().status.success());
+    let rejected = user.starts();
+    listed(&[]);
+    assert_ne!(user.starts(), rejected, "what is kept of before counts no more");
+
+    // What is kept and cannot be read, or was written by others, counts for nothing.
+    let kept = user.home().join("state/haft/mcp-listed");
+    for file in std::fs::read_dir(kept).unwrap() {
+        std::fs::write(file.unwrap().path(), "{").unwrap();
+    }
+    let starts = user.starts();
+    listed(&[]);
+    assert_ne!(user.starts(), starts);
+}
+
+#[test]
 fn a_server_that_fails_is_left_out() {
     let user = User::new();
     user.add_echo();
-    let add = ["mcp", "add", "gone", "--", "/nonexistent/server"];
+    let add = ["mcp", "add", "gone", "--force", "--", "/nonexistent/server"];
     assert!(user.command(&add).output().unwrap().status.success());
     let output = user.command(&["tools"]).output().unwrap();
     assert!(output.status.success());

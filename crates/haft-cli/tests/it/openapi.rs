@@ -48,7 +48,7 @@ const BROKEN: &str = r##"{
 }"##;
 
 /// Answers requests with their first lines, their keys and their bodies; gives the address.
-fn api(requests: usize) -> (String, JoinHandle<()>) {
+pub(crate) fn api(requests: usize) -> (String, JoinHandle<()>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let serve = move || {
@@ -96,7 +96,7 @@ fn user() -> User {
 }
 
 /// Is the same user with the pets in their configuration.
-fn configured(address: &str) -> User {
+pub(crate) fn configured(address: &str) -> User {
     let user = user();
     let configuration = format!(
         "[openapi.pets]\ndocument = \"{}\"\nserver = \"{address}/v1\"\ncredentials.key = \"${{TOKEN}}\"\n",
@@ -369,6 +369,8 @@ fn documents_of_the_configuration_are_tools_of_every_command() {
                             id [fields]
             read_file       Reads a text file of the working directory, or several with `more`.
                             path [byte_range] [limit] [more] [offset]
+            run_program     Runs one program with its arguments, without a shell: nothing in them is expanded, so that they need no quotes.
+                            program [args] [description] [directory] [input] [timeout]
             web_fetch       Reads a page of the web by its address.
                             url [raw] [whole]
             write_file      Writes a whole file: creates it, with the directories above it, or replaces all of its content.
@@ -415,7 +417,7 @@ fn documents_of_the_configuration_are_tools_of_every_command() {
     check(
         &["call", "pets__showPet", input, "--no-openapi"],
         &expect![[r#"
-            stderr: error: unknown tool: there is no tool `pets__showPet`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `outline`, `read_file`, `web_fetch` and `write_file`
+            stderr: error: unknown tool: there is no tool `pets__showPet`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `outline`, `read_file`, `run_program`, `web_fetch` and `write_file`
             exit 1
         "#]],
     );
@@ -570,7 +572,7 @@ fn what_is_wrong_with_one_document_of_the_configuration_keeps_no_other_from_bein
         stderr: note: the document `slip` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: `credentals` is not known; did you mean `credentials`?
         stderr: note: the document `unset` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`
         stderr: note: the document `gone` is left out: cannot read `HOME/config/haft/gone.yaml`: No such file or directory (os error 2)
-        stderr: error: unknown tool: there is no tool `gone__it`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `outline`, `read_file`, `web_fetch` and `write_file`
+        stderr: error: unknown tool: there is no tool `gone__it`; the tools are `apply_patch`, `bash`, `edit_file`, `find_files`, `glob`, `grep`, `list_files`, `outline`, `read_file`, `run_program`, `web_fetch` and `write_file`
         exit 1
     "#]]);
 }

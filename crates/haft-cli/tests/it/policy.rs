@@ -26,7 +26,10 @@ fn explains_each_command_of_a_script() {
                      no rule speaks of it
                      to change it: a rule that allows it, such as `exec(rm *)`
 
-              allow  read file:**
+              allow  read file:.git
+                     by the rule read(**) (profile read_only:9)
+
+              allow  read file:.
                      by the rule read(**) (profile read_only:9)
 
               ask    write file:notes.md
@@ -244,7 +247,7 @@ fn answers_every_line_with_one_decision_in_order() {
         })
         .collect();
     expect![[r#"
-        allow  2 "git status" 
+        allow  3 "git status" 
         deny   0 "" `bash` cannot prepare the call: `command` is empty; give the script to run
         allow  1 {"input":{"path":"notes.md"},"tool":"read_file"} 
         deny   0 {"input":{},"tool":"nope"} there is no tool `nope`
@@ -365,18 +368,18 @@ fn checks_a_file_and_says_all_that_is_wrong() {
         tree.path(),
         &["policy", "check", "failing.toml"],
         expect![[r#"
-        stderr: error: the test expects deny and gets ask
-        stderr:  --> failing.toml:4:11
-        stderr:   |
-        stderr: 4 | command = "ls"
-        stderr:   |           ^^^^
-        stderr:   |
-        stderr:   = note: exec exec:ls: allow, by the rule exec(ls *) (failing.toml:2)
-        stderr:   = note: read file:**: ask, no rule speaks of it; what would change it: a rule that allows it, or a person's word each time
-        stderr: 
-        stderr: failing.toml: 1 problem
-        exit 1
-    "#]],
+            stderr: error: the test expects deny and gets ask
+            stderr:  --> failing.toml:4:11
+            stderr:   |
+            stderr: 4 | command = "ls"
+            stderr:   |           ^^^^
+            stderr:   |
+            stderr:   = note: exec exec:ls: allow, by the rule exec(ls *) (failing.toml:2)
+            stderr:   = note: read file:.: ask, no rule speaks of it; what would change it: a rule that allows it, or a person's word each time
+            stderr: 
+            stderr: failing.toml: 1 problem
+            exit 1
+        "#]],
     );
     check(
         tree.path(),

@@ -1,7 +1,7 @@
 //! What a run looks like afterwards: as a page, as data and as a trace.
 
 use crate::agent::{agent, ended, reads, tree, writes};
-use crate::service::{Service, Turn, Wire};
+use crate::service::{Answer, Service, Turn, Wire};
 use crate::waiting::{json, say, waiting};
 use crate::{haft, shown};
 use expect_test::{Expect, expect};
@@ -52,13 +52,10 @@ fn check_data(tree: &Tree, arguments: &[&str], expected: Expect) -> Value {
     let data = json(tree, &[&["report", "--json"], arguments].concat());
     let mut printed = data.clone();
     stable(&mut printed);
-    let calls = printed["calls"].take();
-    let calls: Vec<String> = calls.as_array().unwrap().iter().map(Value::to_string).collect();
-    expected.assert_eq(&format!(
-        "{}\n{}\n",
-        serde_json::to_string_pretty(&printed).unwrap(),
-        calls.join("\n")
-    ));
+    let lists = [printed["turns"].take(), printed["calls"].take()];
+    let lines = lists.iter().flat_map(|list| list.as_array().unwrap()).map(|member| format!("{member}\n"));
+    let lines: String = lines.collect();
+    expected.assert_eq(&format!("{}\n{lines}", serde_json::to_string_pretty(&printed).unwrap()));
     data
 }
 
@@ -109,6 +106,7 @@ fn a_played_session_has_what_the_journal_has() {
             "ran_us": "…",
             "waited_us": "…"
           },
+          "turns": null,
           "version": 1
         }
         {"accesses":["read file:**"],"asked":false,"asked_us":"…","at_us":"…","bytes_kept":"…","bytes_total":"…","called_as":"glob","decided":{"by":"rule","decision":"allow","rules":["read(**)"]},"digest":"…","id":"c1","origin":"builtin","ran_us":"…","run":0,"status":"ok","timings":"measured","took_us":"…","tool":"glob","waited_us":"…"}
@@ -126,13 +124,8 @@ fn a_played_session_has_what_the_journal_has() {
 
 #[test]
 fn an_agents_run_has_all_that_its_model_was_told() {
-    let (service, tree) = (
-        Service::of(
-            Wire::Anthropic,
-            &[reads("c1").saying("I look."), writes("c1"), Turn::text("It says one.")],
-        ),
-        tree(),
-    );
+    let turns = [reads("c1").saying("I look."), writes("c1"), Turn::text("It says one.")];
+    let (service, tree) = (Service::of(Wire::Anthropic, &turns), tree());
     keep_journal(&tree);
     let options = ["--profile", "workspace_write", "--max-turns", "9", "What do the notes say?"];
     ended(&agent(&tree, &service, Wire::Anthropic, &options).output().unwrap(), 0);
@@ -185,8 +178,12 @@ fn an_agents_run_has_all_that_its_model_was_told() {
             },
             "waited_us": "…"
           },
+          "turns": null,
           "version": 1
         }
+        {"at_us":"…","model":"test-model","run":0,"took_us":"…","turn":1,"usage":{"input":1000,"output":10}}
+        {"at_us":"…","model":"test-model","run":0,"took_us":"…","turn":2,"usage":{"input":1000,"output":10}}
+        {"at_us":"…","model":"test-model","run":0,"took_us":"…","turn":3,"usage":{"input":1000,"output":10}}
         {"about":"notes.md","accesses":["read file:notes.md"],"asked":false,"asked_us":"…","at_us":"…","bytes_kept":"…","bytes_total":"…","called_as":"read_file","decided":{"by":"rule","decision":"allow","rules":["read(**)"]},"digest":"…","id":"c1","input":{"path":"notes.md"},"origin":"builtin","output":"notes.md: 2 lines, 8 bytes","ran_us":"…","run":0,"status":"ok","timings":"measured","took_us":"…","tool":"read_file","turn":1,"waited_us":"…"}
         {"about":"a.txt content=a\\n","accesses":["write file:a.txt"],"asked":false,"asked_us":"…","at_us":"…","bytes_kept":"…","bytes_total":"…","called_as":"write_file","decided":{"by":"rule","decision":"allow","rules":["write(**)"]},"diff":{"from":"reply","text":"--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+a\n"},"digest":"…","id":"c1","input":{"content":"a\n","path":"a.txt"},"origin":"builtin","output":"created `a.txt`: 1 line, 2 bytes","ran_us":"…","run":0,"status":"ok","timings":"measured","took_us":"…","tool":"write_file","turn":2,"waited_us":"…"}
     "#]],
@@ -297,6 +294,8 @@ fn a_trace_is_one_that_chrome_reads() {
     let events = trace["traceEvents"].as_array().unwrap();
     let of = |phase: &str| events.iter().filter(move |event| event["ph"] == phase).collect::<Vec<_>>();
     assert_eq!(of("M")[0]["name"], "process_name");
+    let is_turn = |event: &&Value| event["name"].as_str().unwrap().starts_with("turn ");
+    assert_eq!(of("X").into_iter().filter(is_turn).count(), 0, "a played session has none of its own kept");
     let calls: Vec<&Value> = of("X").into_iter().filter(|event| event["args"]["call"].is_string()).collect();
     let count = json(&tree, &["report", "--json"])["calls"].as_array().unwrap().len();
     assert_eq!(calls.len(), count);
@@ -312,6 +311,75 @@ fn a_trace_is_one_that_chrome_reads() {
     }
     let said = say(&tree, 0, &["report", "--trace"]);
     assert!(said.contains("/haft-trace-run-"), "{said}");
+}
+
+#[test]
+fn the_turns_of_a_model_are_kept_apart_from_calls() {
+    let turns = [
+        Answer::new(503, "", "{}"),
+        Answer::turn(Wire::Chat, &reads("c1")),
+        Answer::turn(Wire::Chat, &Turn::text("One.")),
+    ];
+    let (service, tree) = (Service::answering(turns), tree());
+    let options = ["--price", "in=3,out=15", "What do the notes say?"];
+    ended(&agent(&tree, &service, Wire::Chat, &options).output().unwrap(), 0);
+    let data = json(&tree, &["report", "--json"]);
+    let shown = |turn: &Value| {
+        let time = |name: &str| turn[name].as_u64().unwrap();
+        assert!(time("at_us") > 1_700_000_000_000_000 && time("took_us") > 0, "{turn}");
+        let mut turn = turn.clone();
+        stable(&mut turn);
+        turn.to_string() + "\n"
+    };
+    let turns = data["turns"].as_array().unwrap();
+    expect![[r#"
+        {"at_us":"…","cost_nanos":3150000,"model":"test-model","run":0,"took_us":"…","turn":1,"usage":{"input":1000,"output":10}}
+        {"at_us":"…","cost_nanos":3150000,"model":"test-model","run":0,"took_us":"…","turn":2,"usage":{"input":1000,"output":10}}
+    "#]].assert_eq(&turns.iter().map(shown).collect::<String>());
+    // A turn ends before what it asks for is taken up; records are dated to the millisecond.
+    let call = data["calls"][0]["at_us"].as_u64().unwrap();
+    assert!(
+        turns[0]["at_us"].as_u64().unwrap() <= call && turns[1]["at_us"].as_u64().unwrap() + 1_000 > call,
+        "{data}"
+    );
+    let trace = json(&tree, &["report", "--trace", "--output", "-"]);
+    let events = trace["traceEvents"].as_array().unwrap().iter();
+    let of_turns: Vec<String> = events
+        .filter(|event| event["tid"] == 0)
+        .map(|event| {
+            let (mut event, timed) = (event.clone(), ["ts", "dur"]);
+            timed
+                .into_iter()
+                .filter(|name| event[name].is_u64())
+                .collect::<Vec<_>>()
+                .into_iter()
+                .for_each(|name| event[name] = value!("…"));
+            event.to_string() + "\n"
+        })
+        .collect();
+    expect![[r#"
+        {"args":{"name":"turns of the model"},"name":"thread_name","ph":"M","pid":1,"tid":0}
+        {"args":{"cost_nanos":3150000,"error":null,"model":"test-model","turn":1,"usage":{"input":1000,"output":10}},"cat":"turn","dur":"…","name":"turn 1","ph":"X","pid":1,"tid":0,"ts":"…"}
+        {"args":{"cost_nanos":3150000,"error":null,"model":"test-model","turn":2,"usage":{"input":1000,"output":10}},"cat":"turn","dur":"…","name":"turn 2","ph":"X","pid":1,"tid":0,"ts":"…"}
+    "#]].assert_eq(&of_turns.concat());
+}
+
+#[test]
+fn one_call_of_a_run_is_shown_alone_and_one_that_it_has_not_is_refused() {
+    let turns = [reads("c1"), reads("c2"), Turn::text("It says one.")];
+    let (service, tree) = (
+        Service::answering(turns.iter().map(|turn| Answer::turn(Wire::Chat, turn)).collect::<Vec<_>>()),
+        tree(),
+    );
+    ended(&agent(&tree, &service, Wire::Chat, &["What do the notes say?"]).output().unwrap(), 0);
+    let one = json(&tree, &["report", "--call", "c2", "--json"]);
+    let ids: Vec<&Value> = one["calls"].as_array().unwrap().iter().map(|call| &call["id"]).collect();
+    assert_eq!((ids, one["turns"].as_array().unwrap().len()), (vec![&value!("c2")], 3));
+    let said = say(&tree, 0, &["report", "--call", "c2"]);
+    assert!(said.contains("-c2.html"), "{said}");
+    let refused = say(&tree, 2, &["report", "--call", "c3"]);
+    let (_, why) = refused.split_once("has no call").unwrap();
+    assert!(why.starts_with(" `c3`; `haft report ") && why.contains("lists its calls"), "{refused}");
 }
 
 #[test]

@@ -314,6 +314,12 @@ fn serve(mut stream: TcpStream, answers: &Mutex<VecDeque<Answer>>, heard: &Mutex
 
 /// Reads a request; `None` if the client is gone.
 fn hear(stream: &mut TcpStream) -> Option<Heard> {
+    let (head, body) = hear_bytes(stream)?;
+    Some(Heard { head, body: serde_json::from_slice(&body).unwrap() })
+}
+
+/// As [`hear`], with the body as it is.
+pub(crate) fn hear_bytes(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {
@@ -324,5 +330,5 @@ fn hear(stream: &mut TcpStream) -> Option<Heard> {
     let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
     let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
     stream.read_exact(&mut body).ok()?;
-    Some(Heard { head, body: serde_json::from_slice(&body).unwrap() })
+    Some((head, body))
 }

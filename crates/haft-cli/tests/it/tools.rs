@@ -26,6 +26,8 @@ fn lists_the_tools_with_their_arguments() {
                          [depth] [glob] [hidden] [limit] [name] [no_ignore] [offset] [path] [role] [type]
             read_file    Reads a text file of the working directory, or several with `more`.
                          path [byte_range] [limit] [more] [offset]
+            run_program  Runs one program with its arguments, without a shell: nothing in them is expanded, so that they need no quotes.
+                         program [args] [description] [directory] [input] [timeout]
             web_fetch    Reads a page of the web by its address.
                          url [raw] [whole]
             write_file   Writes a whole file: creates it, with the directories above it, or replaces all of its content.
@@ -54,9 +56,26 @@ fn prints_whole_specifications_as_json() {
             "list_files",
             "outline",
             "read_file",
+            "run_program",
             "web_fetch",
             "write_file"
         ]
     );
     assert!(specs.iter().all(|spec| spec["input_schema"]["type"] == "object"));
+}
+
+#[test]
+fn colours_are_for_terminals_and_for_whoever_forces_them() {
+    let tree = Tree::new();
+    let has_colours = |variables: &[(&str, &str)]| {
+        let mut command = haft(tree.path(), &["tools"]);
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(name);
+        }
+        let output = command.envs(variables.iter().copied()).output().unwrap();
+        output.stdout.contains(&0x1b)
+    };
+    assert!(!has_colours(&[]));
+    assert!(has_colours(&[("CLICOLOR_FORCE", "1")]));
+    assert!(!has_colours(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
 }

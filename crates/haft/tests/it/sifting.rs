@@ -92,3 +92,30 @@ fn what_is_in_it_is_not_counted() {
     let listed = call(&tree(), "list_files", json!({ "depth": 9 })).output.to_text();
     assert!(listed.contains("certs/  (1 hidden or ignored)"), "{listed}");
 }
+
+#[test]
+fn a_name_that_is_not_there_is_answered_with_those_that_may_be_named() {
+    let tree =
+        tree().file("src/mine.pem", "").file("src/mine.rs", "").link("mine.txt", "secrets/prod/db.key");
+    let answers = [
+        ("list_files", "src/mine.pe", "`src/mine.pe` does not exist; did you mean `src/mine.rs`?"),
+        ("read_file", "src/mine.p", "`src/mine.p` does not exist; did you mean `src/mine.rs`?"),
+        ("read_file", "src/keys", "`src/keys` does not exist"),
+        ("read_file", "mine.tx", "`mine.tx` does not exist"),
+        ("list_files", "scr/mine.pe", "`scr/mine.pe` does not exist; did you mean `src`?"),
+        // The directory itself may be named; what is in it may not, and whether it is there is not told.
+        ("list_files", "secret/prod", "`secret/prod` does not exist; did you mean `secrets`?"),
+        ("list_files", "secret/none", "`secret/none` does not exist; did you mean `secrets`?"),
+    ];
+    for (tool, path, expected) in answers {
+        let reply = call(&tree, tool, json!({ "path": path }));
+        let text = reply.output.to_text();
+        assert!(matches!(reply.status, ReplyStatus::Error(_)), "{tool} {path}: {text}");
+        assert!(text.starts_with(expected), "{tool} {path}: {text}");
+        for secret in [".pem", "db.key", "key`", "secrets/", "private"] {
+            assert!(!text.contains(secret), "{tool} {path} tells {secret}: {text}");
+        }
+    }
+    let listed = call(&tree, "read_file", json!({ "path": "src" })).output.to_text();
+    assert!(listed.contains("main.rs") && !listed.contains("pem") && !listed.contains("key"), "{listed}");
+}

@@ -1,7 +1,20 @@
 'use strict';
 // All text of the report comes from tools and models. It is put on the page with `textContent` alone.
 
-const report = JSON.parse(document.getElementById('data').textContent);
+let report = JSON.parse(document.getElementById('data').textContent);
+
+/** Makes objects again of what the page has as rows. */
+function unpacked({ columns, values, rows }) {
+  return rows.map((row) => {
+    const one = {};
+    row.forEach((cell, place) => {
+      const name = columns[place];
+      if (cell !== null) one[name] = values[name] ? values[name][cell] : cell;
+    });
+    return one;
+  });
+}
+for (const name of ['calls', 'turns']) if (report[name]?.rows) report[name] = unpacked(report[name]);
 const byId = (id) => document.getElementById(id);
 
 /** Makes an element with a class, properties and children; a child that is a string is text. */

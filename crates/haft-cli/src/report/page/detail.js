@@ -73,6 +73,10 @@ function outputPart(call) {
   return part('Output', text ? pre(text) : make('p.quiet', {}, 'It is empty.'), text, notes.filter(Boolean).join('; '));
 }
 
+/** Writes a text as it stands between the quotes of a shell: a model has chosen it. */
+const inQuotes = (text) => text.replaceAll("'", "'\\''");
+const quoted = (text) => (/^\w[\w.-]*$/.test(text) ? text : `'${inQuotes(text)}'`);
+
 function detailOf(call) {
   const status = statusOf(call);
   const close = make('button', { type: 'button', id: 'close', ariaLabel: 'Close the call' }, 'Close');
@@ -82,19 +86,25 @@ function detailOf(call) {
   const decided = make('div', {}, make('p', {}, decision(call.decided)));
   if (call.decided.access) decided.append(make('p.quiet', {}, `because of: ${call.decided.access}`));
   parts.push(part('Decision', decided));
+  if (call.left_out) {
+    const how = `haft report ${quoted(report.run)} --call='${inQuotes(call.id)}'`;
+    parts.push(part('Left out', make('p', {}, `${bytes(call.left_out)} of what it touches, its arguments, diff and output are not in this page, since the run is large. `,
+      make('code', {}, how), ' makes a page of it.'), how));
+  }
   const { accesses, accesses_omitted: omitted } = call;
   if (accesses && accesses.length) {
     const items = accesses.map((access) => make('li', {}, ...marked(access)));
     if (omitted) items.push(make('li.quiet', {}, `and ${grouped(omitted)} more`));
     parts.push(part('What it touches', make('ul.list', {}, ...items), accesses.join('\n')));
   } else if (accesses) parts.push(part('What it touches', make('p.quiet', {}, 'Nothing that it has to say.')));
-  parts.push(call.input ? part('Arguments', pre(call.input.text), call.input.text, cutNote(call.input)) : part('Arguments', make('p.quiet', {}, 'They are not kept.')));
+  if (!call.left_out) parts.push(call.input ? part('Arguments', pre(call.input.text), call.input.text, cutNote(call.input)) : part('Arguments', make('p.quiet', {}, 'They are not kept.')));
   if (call.repairs) parts.push(part('Mended in the arguments', make('ul.list', {}, ...call.repairs.map((repair) => make('li', {}, repair)))));
   if (call.diff) {
     const from = call.diff.from === 'changes' ? 'from the journal of changes' : '';
     parts.push(part('Diff', diff(call.diff.text), call.diff.text, [cutNote(call.diff), from].filter(Boolean).join('; ')));
   }
-  parts.push(outputPart(call), timings(call));
+  if (!call.left_out) parts.push(outputPart(call));
+  parts.push(timings(call));
   const child = report.runs.findIndex((run) => run.run === call.child_run);
   const ids = facts([['call', call.id], ['run', report.runs[call.run].run], ['turn', call.turn === undefined ? '' : String(call.turn)],
     ['tool', call.tool], ['from', call.origin], ['digest', call.digest], ['whole output', call.truncation?.output], ['started run', call.child_run]]);
@@ -118,7 +128,7 @@ const covers = matchMedia('(max-width: 860px)');
 function cover() {
   const covered = state.open && covers.matches;
   document.body.classList.toggle('covered', covered);
-  for (const id of ['head', 'totals', 'notes', 'agents', 'time', 'calls', 'foot']) byId(id).inert = covered;
+  for (const part of document.querySelectorAll('#head, #foot, main > section, #calls')) part.inert = covered;
 }
 
 function openCall() {
@@ -163,7 +173,7 @@ function setUpDetail() {
     } else if (event.key === 'Escape') {
       if (state.open) closeCall();
       else if (document.activeElement === byId('search')) {
-        if (byId('search').value) { byId('search').value = ''; filter(); } else list.focus();
+        if (byId('search').value) { byId('search').value = ''; list.scrollTop = 0; filter(); } else list.focus();
       }
     } else if (document.activeElement === byId('search') && (event.key === 'ArrowDown' || event.key === 'Enter')) {
       event.preventDefault();

@@ -3,7 +3,7 @@
 const list = byId('rows');
 const narrow = matchMedia('(max-width: 560px)');
 const rowHeight = () => (narrow.matches ? 54 : 34);
-const longest = report.calls.reduce((most, call) => Math.max(most, call.took_us || 0), 1);
+let longest = 1;
 const made = new Map();
 
 function row(place) {
@@ -106,7 +106,7 @@ function hayOf() {
   return hay;
 }
 
-function filter() {
+function filter(event) {
   const words = byId('search').value.toLowerCase().split(/\s+/).filter(Boolean);
   const [status, tool, run] = [byId('by-status').value, byId('by-tool').value, byId('by-run').value];
   const texts = words.length ? hayOf() : null;
@@ -117,8 +117,10 @@ function filter() {
   state.words = words;
   state.run = run === '' ? -1 : Number(run);
   const all = state.shown.length === report.calls.length;
-  byId('count').textContent = all ? counted(report.calls.length, 'call') : `${grouped(state.shown.length)} of ${counted(report.calls.length, 'call')}`;
-  list.scrollTop = 0;
+  const without = words.length && report.calls.filter((call) => call.left_out).length;
+  const unread = without ? `; what ${counted(without, 'call')} ${without === 1 ? 'is' : 'are'} about is left out, and not searched` : '';
+  byId('count').textContent = (all ? counted(report.calls.length, 'call') : `${grouped(state.shown.length)} of ${counted(report.calls.length, 'call')}`) + unread;
+  if (event) list.scrollTop = 0;
   redrawRows();
   if (state.chosen >= 0 && !state.shown.includes(state.chosen)) choose(-1);
   changed('filter');
@@ -126,28 +128,40 @@ function filter() {
 
 function filterRun(index) {
   byId('by-run').value = index < 0 ? '' : String(index);
+  list.scrollTop = 0;
   filter();
 }
 
-/** Fills a filter with what there is, and how often. */
+/** Fills a filter with what there is, and how often; what was chosen stays so. */
 function choices(id, name, values, text) {
+  const chosen = byId(id).value;
   const counts = new Map();
   for (const value of values) counts.set(value, (counts.get(value) || 0) + 1);
   const options = [...counts].map(([value, count]) => make('option', { value }, `${text(value)} (${grouped(count)})`));
-  byId(id).append(make('option', { value: '' }, name), ...options);
+  byId(id).replaceChildren(make('option', { value: '' }, name), ...options);
+  byId(id).value = chosen;
+  if (byId(id).selectedIndex < 0) byId(id).value = '';
   byId(id).parentElement.hidden = counts.size < 2;
-  byId(id).addEventListener('change', filter);
 }
 
-function setUpRows() {
+function countRows() {
+  longest = report.calls.reduce((most, call) => Math.max(most, call.took_us || 0), 1);
+  hay = null;
   const asked = report.calls.filter((call) => call.asked).length;
+  const isAsked = byId('by-status').value === 'asked';
   choices('by-status', 'Any status', report.calls.map((call) => call.status), (status) => (STATUS[status] || { text: status }).text);
   if (asked) {
     byId('by-status').append(make('option', { value: 'asked' }, `asked about (${grouped(asked)})`));
     byId('by-status').parentElement.hidden = false;
+    if (isAsked) byId('by-status').value = 'asked';
   }
   choices('by-tool', 'Any tool', report.calls.map((call) => call.called_as).sort(), (tool) => tool);
   choices('by-run', 'Any run', report.calls.map((call) => call.run).sort((a, b) => a - b), nameOf);
+}
+
+function setUpRows() {
+  countRows();
+  for (const id of ['by-status', 'by-tool', 'by-run']) byId(id).addEventListener('change', filter);
   byId('filters').addEventListener('submit', (event) => event.preventDefault());
   byId('search').addEventListener('input', filter);
   list.addEventListener('scroll', drawRows, { passive: true });

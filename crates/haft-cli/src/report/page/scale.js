@@ -2,34 +2,45 @@
 // shorter than it was, so that what happened around it can be seen.
 
 /** The calls whose time is known, in microseconds from the first, each with its place among those beside it. */
-const bars = report.calls.flatMap((call, index) => (call.at_us && call.timings !== 'none' ? [{ index, call }] : []));
-const origin = bars.reduce((least, { call }) => Math.min(least, call.at_us), Infinity);
-for (const bar of bars) {
-  bar.from = bar.call.at_us - origin;
-  bar.asks = bar.from + (bar.call.waited_us || 0);
-  bar.runs = bar.asks + (bar.call.asked_us || 0);
-  bar.to = Math.max(bar.from + (bar.call.took_us || 0), bar.runs + (bar.call.ran_us || 0));
-}
-bars.sort((one, other) => one.from - other.from || one.index - other.index);
-
-/** Puts calls that overlap below each other, run by run. Records are dated to the millisecond: so much is no overlap. */
+let [bars, lanes, drawnLanes] = [[], [], []];
+/** The turns of models, likewise; those of a run are a row of their own above its calls. */
+let turnBars = [];
+/** How many calls that overlap are drawn below each other. Records are dated to the millisecond: so much is no overlap. */
 const [MOST_ROWS, DATED] = [24, 1000];
-const lanes = report.runs.map((_, run) => ({ run, rows: 0, ends: [] }));
-for (const bar of bars) {
-  const lane = lanes[bar.call.run];
-  let place = lane.ends.findIndex((end) => end <= bar.from + DATED);
-  if (place < 0) place = lane.ends.length < MOST_ROWS ? lane.ends.length : MOST_ROWS - 1;
-  lane.ends[place] = Math.max(bar.to, lane.ends[place] || 0);
-  lane.rows = lane.ends.length;
-  bar.row = place;
-}
-const drawnLanes = lanes.filter((lane) => lane.rows > 0);
 
-const scale = { times: [0], places: [0], breaks: [], even: false, shortens: false };
+/** Puts calls that overlap below each other, run by run. */
+function placeBars() {
+  bars = report.calls.flatMap((call, index) => (call.at_us && call.timings !== 'none' ? [{ index, call }] : []));
+  const turns = report.turns || [];
+  const first = bars.reduce((least, { call }) => Math.min(least, call.at_us), Infinity);
+  const origin = turns.reduce((least, turn) => Math.min(least, turn.at_us), first);
+  turnBars = turns.map((turn) => ({ turn, from: turn.at_us - origin, to: turn.at_us - origin + turn.took_us }));
+  for (const bar of bars) {
+    bar.from = bar.call.at_us - origin;
+    bar.asks = bar.from + (bar.call.waited_us || 0);
+    bar.runs = bar.asks + (bar.call.asked_us || 0);
+    bar.to = Math.max(bar.from + (bar.call.took_us || 0), bar.runs + (bar.call.ran_us || 0));
+  }
+  bars.sort((one, other) => one.from - other.from || one.index - other.index);
+  lanes = report.runs.map((_, run) => ({ run, rows: 0, ends: [], turns: 0 }));
+  for (const { turn } of turnBars) lanes[turn.run].turns = 1;
+  for (const bar of bars) {
+    const lane = lanes[bar.call.run];
+    let place = lane.ends.findIndex((end) => end <= bar.from + DATED);
+    if (place < 0) place = lane.ends.length < MOST_ROWS ? lane.ends.length : MOST_ROWS - 1;
+    lane.ends[place] = Math.max(bar.to, lane.ends[place] || 0);
+    lane.rows = lane.ends.length;
+    bar.row = place;
+  }
+  drawnLanes = lanes.filter((lane) => lane.rows + lane.turns > 0);
+}
+
+const scale = { times: [0], places: [0], breaks: [], even: false, shortens: false, whole: 1 };
 
 function setScale(even) {
   const set = new Set([0]);
   for (const bar of bars) set.add(bar.from).add(bar.asks).add(bar.runs).add(bar.to);
+  for (const bar of turnBars) set.add(bar.from).add(bar.to);
   const times = [...set].sort((one, other) => one - other);
   const whole = Math.max(1, times[times.length - 1]);
   // A twelfth of what remains when all long stretches are cut, but no less than half a second.

@@ -2,6 +2,7 @@ head();
 totals();
 notes();
 agents();
+turns();
 setUpDetail();
 setUpTimeline();
 setUpRows();

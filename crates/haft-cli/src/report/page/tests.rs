@@ -1,6 +1,9 @@
-use super::{LEAST_TEXT, MOST_ALL, MOST_TEXT, PAGE, SCRIPT, page, room, shown};
-use crate::report::data::{CallReport, Diff, Report, RunReport, Text, Timings, Totals, VERSION};
+use super::room::MOST_TEXT;
+use super::{LEAST_TEXT, MOST_ALL, PAGE, START, page, room, script, shown};
+use crate::report::data::{CallReport, Diff, Report, RunReport, Text, Timings, Totals, TurnReport, VERSION};
+use crate::report::gather::unknown;
 use haft::DecidedBy;
+use haft::agent::TurnRecord;
 use serde_json::{Value, json};
 
 /// What gets out of where it is put, or hides itself.
@@ -64,6 +67,7 @@ fn report(text: &str) -> Report {
         run: run.run.clone(),
         totals: Totals::of(&[], &[]),
         runs: vec![run],
+        turns: vec![TurnReport::new(0, &TurnRecord::new(1, text, 1_000).took_us(5))],
         calls: vec![call],
         notes: Vec::new(),
     }
@@ -74,7 +78,28 @@ fn data(page: &str) -> Value {
     let (_, rest) = page.split_once("id=\"data\">").unwrap();
     let (data, _) = rest.split_once("</script").unwrap();
     assert!(!data.contains(['<', '>', '&']));
-    serde_json::from_str(data).unwrap()
+    let mut data: Value = serde_json::from_str(data).unwrap();
+    for name in ["calls", "turns"] {
+        data[name] = unpacked(&data[name]);
+    }
+    data
+}
+
+/// Makes objects of rows, as `base.js` does.
+fn unpacked(packed: &Value) -> Value {
+    let list = |name: &str| packed[name].as_array().unwrap();
+    let object = |row: &Value| {
+        let cells = row.as_array().unwrap().iter().zip(list("columns"));
+        let cells = cells.filter(|(cell, _)| !cell.is_null()).map(|(cell, name)| {
+            let name = name.as_str().unwrap();
+            let known = packed["values"]
+                .get(name)
+                .map(|known| known[usize::try_from(cell.as_u64().unwrap()).unwrap()].clone());
+            (name.to_owned(), known.unwrap_or_else(|| cell.clone()))
+        });
+        Value::Object(cells.collect())
+    };
+    list("rows").iter().map(object).collect()
 }
 
 #[test]
@@ -86,11 +111,12 @@ fn no_text_gets_out_of_where_it_stands() {
     assert_eq!(page.matches("<!--").count(), honest.matches("<!--").count());
     assert!(!page.contains(['\u{1b}', '\u{202e}', '\u{2028}']));
     // A place of the template that stands in a text is left alone.
-    assert_eq!(page.matches(SCRIPT).count(), 1);
+    assert_eq!(page.matches(&script(START)).count(), 1);
 
     let data = data(&page);
     let shown = "</script><script>alert(1)</script><!--<script>&lt; \\ud800 \\u{2028}\\u{1b}[2J\\u{202e}x {{script}} ]]>";
     assert_eq!(data["runs"][0]["task"], shown);
+    assert_eq!(data["turns"][0]["model"], shown);
     let call = &data["calls"][0];
     for text in [&call["called_as"], &call["about"], &call["output"]["text"], &call["diff"]["text"]] {
         assert_eq!(text, shown);
@@ -116,7 +142,7 @@ fn the_page_may_load_nothing_and_run_nothing_but_its_own_script() {
     }
     // Texts are put on the page as texts.
     for unsafe_way in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "onclick"] {
-        assert!(!SCRIPT.contains(unsafe_way) && !PAGE.contains(unsafe_way), "{unsafe_way}");
+        assert!(!script(START).contains(unsafe_way) && !PAGE.contains(unsafe_way), "{unsafe_way}");
     }
 }
 
@@ -131,11 +157,84 @@ fn a_long_text_keeps_its_start_and_its_end() {
 
 #[test]
 fn texts_have_less_room_where_there_are_many() {
-    assert_eq!(room(&[usize::MAX / 4].into_iter()), MOST_TEXT);
-    assert_eq!(room(&std::iter::repeat_n(100, 100_000)), MOST_TEXT);
-    let room_of_many = room(&std::iter::repeat_n(50_000, 5_000));
+    let of = |length: usize, count: usize| room(&std::iter::repeat_n(length, count), MOST_ALL, LEAST_TEXT);
+    assert_eq!(of(usize::MAX / 4, 1), MOST_TEXT);
+    assert_eq!(of(100, 100_000), MOST_TEXT);
+    let room_of_many = of(50_000, 5_000);
     assert!(room_of_many * 5_000 <= MOST_ALL && room_of_many > LEAST_TEXT, "{room_of_many}");
-    assert_eq!(room(&std::iter::repeat_n(50_000, 1_000_000)), LEAST_TEXT);
+    assert_eq!(of(50_000, 1_000_000), LEAST_TEXT);
+}
+
+/// A report of so many calls, each about 2 KiB of text that takes six times as much in a page; every hundredth failed.
+fn large(calls: usize) -> Report {
+    let mut report = report("");
+    let text = "<".repeat(200);
+    report.calls = (0..calls)
+        .map(|number| {
+            let mut call = report_of_call(&format!("{text}{}", "x".repeat(1_800)), number);
+            if number % 100 == 7 {
+                (call.status, call.error) = ("error", Some("failed"));
+            }
+            call
+        })
+        .collect();
+    report
+}
+
+fn report_of_call(text: &str, number: usize) -> CallReport {
+    let mut call = report(text).calls.remove(0);
+    (call.id, call.called_as, call.about) = (
+        format!("toolu_01AbCdEfGhIjKlMn{number:08}"),
+        "read_file".to_owned(),
+        format!("src/file_{number}.rs"),
+    );
+    (call.at_us, call.took_us, call.ran_us) =
+        (Some(1_763_950_000_000_000 + number as u64 * 1_234), Some(1_234), 1_200);
+    (call.diff, call.digest) = (None, Some("0123456789abcdef".repeat(4)));
+    call.accesses = Some(vec![format!("read file:src/file_{number}.rs")]);
+    call
+}
+
+#[test]
+fn the_page_of_a_large_run_has_all_calls_and_a_size_that_it_does_not_exceed() {
+    const CALLS: usize = 8_000;
+    let report = large(CALLS);
+    let page = page(&report).unwrap();
+    // What calls are about has 16 MiB, and each call some 100 bytes beside it, as has what the page is made of.
+    assert!(page.len() < MOST_ALL + CALLS * 160 + 128 * 1024, "{}", page.len());
+    let data = data(&page);
+    let calls = data["calls"].as_array().unwrap();
+    assert_eq!(calls.len(), CALLS);
+    let (left_out, whole): (Vec<&Value>, Vec<&Value>) =
+        calls.iter().partition(|call| call.get("left_out").is_some());
+    assert!(whole.len() > 1_500, "{}", whole.len());
+    // What went wrong is there, and then the latest.
+    assert!(left_out.iter().all(|call| call["status"] == "ok"));
+    assert_eq!(whole.iter().filter(|call| call["status"] == "error").count(), CALLS / 100);
+    assert_eq!(calls.last(), whole.last().copied());
+    for call in &whole {
+        assert!(call["output"]["omitted"].as_u64() > Some(0) && call["accesses"][0].is_string(), "{call}");
+    }
+    for (place, call) in calls.iter().enumerate() {
+        let about = format!("src/file_{place}.rs");
+        assert_eq!(
+            (&call["about"], &call["took_us"], call["at_us"].is_u64()),
+            (&json!(about), &json!(1_234), true)
+        );
+    }
+    let note = data["notes"][0].as_str().unwrap().replace(&left_out.len().to_string(), "N");
+    expect_test::expect!["This run is large: what N of its 8000 calls are about is not in this page: their arguments, accesses, diffs and outputs, which have 17 MiB. It has those of calls that failed, were asked about or changed files, and then of the latest. `haft report run-1 --call ID` makes a page of one of the others, and `--json` has all."].assert_eq(&note);
+    assert!(left_out.iter().all(|call| call["left_out"].as_u64() > Some(2_000)), "{}", left_out[0]);
+}
+
+#[test]
+fn what_many_runs_were_asked_to_do_has_its_bounds_too() {
+    let mut report = report(&"task ".repeat(20_000));
+    let run = report.runs.remove(0);
+    let asked = || RunReport { task: run.task.clone(), ..unknown(&run.run, None, None) };
+    report.runs = std::iter::repeat_with(asked).take(2_000).collect();
+    let page = page(&report).unwrap();
+    assert!(page.len() < 6 * 1024 * 1024, "{}", page.len());
 }
 
 #[test]

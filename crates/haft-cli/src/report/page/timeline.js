@@ -1,4 +1,5 @@
-// The timeline: a lane for each run, in which each call is a bar of three parts. What it shows is in the list, too.
+// The timeline: a lane for each run, in which each call is a bar of three parts, below a row of the turns of its model. What it
+// shows is in the list of calls and in that of turns, too.
 
 const [chart, box, tip] = [byId('chart'), byId('lanes'), byId('tip')];
 const [AXIS, LABEL, ROW, GAP] = [22, 18, 13, 7];
@@ -8,7 +9,7 @@ let colours = {};
 function readColours() {
   const style = getComputedStyle(document.documentElement);
   const value = (name) => style.getPropertyValue(name).trim();
-  colours = Object.fromEntries(['panel', 'ink', 'quiet', 'line', 'soft', 'accent', 'bad', 'asks', 'waits', 'focus'].map((name) => [name, value(`--${name}`)]));
+  colours = Object.fromEntries(['panel', 'ink', 'quiet', 'line', 'soft', 'accent', 'bad', 'asks', 'waits', 'turns', 'focus'].map((name) => [name, value(`--${name}`)]));
   const tile = make('canvas', { width: 6, height: 6 });
   const pen = tile.getContext('2d');
   pen.strokeStyle = colours.asks;
@@ -24,7 +25,9 @@ function placeLanes() {
   let top = AXIS;
   for (const lane of drawnLanes) {
     lane.top = top + (drawnLanes.length > 1 ? LABEL : 2);
-    top = lane.top + lane.rows * ROW + GAP;
+    // The first row is that of the turns.
+    lane.calls = lane.top + lane.turns * ROW;
+    top = lane.calls + lane.rows * ROW + GAP;
   }
   wholeHeight = top;
 }
@@ -56,6 +59,7 @@ function draw() {
   const shown = state.shown.length === report.calls.length ? null : new Set(state.shown);
   // What failed, and what is chosen, is not covered by what is beside it.
   const over = (bar) => statusOf(bar.call).kind === 'bad' || bar.index === state.chosen;
+  for (const bar of turnBars) drawTurn(pen, bar, width);
   for (const bar of bars) if (!over(bar)) drawBar(pen, bar, width, shown && !shown.has(bar.index));
   for (const bar of bars) if (over(bar)) drawBar(pen, bar, width, shown && !shown.has(bar.index));
   pen.restore();
@@ -79,7 +83,7 @@ function drawBar(pen, bar, width, faint) {
   const [from, asks, runs, to] = [bar.from, bar.asks, bar.runs, bar.to].map((time) => xOf(time, width));
   if (to < -2 || from > width + 2) return;
   const lane = lanes[bar.call.run];
-  const y = lane.top + bar.row * ROW;
+  const y = lane.calls + bar.row * ROW;
   const kind = statusOf(bar.call).kind;
   pen.globalAlpha = faint ? 0.18 : 1;
   if (asks - from > 0.3) {
@@ -98,13 +102,7 @@ function drawBar(pen, bar, width, faint) {
   if (kind === 'bad') {
     // A cross above or in the bar: colour is not the only sign.
     pen.strokeStyle = long > 12 ? colours.panel : colours.bad;
-    const [x, middle] = [Math.min(long > 12 ? runs + 6 : runs + long + 5, width - 5), y + (ROW - 2) / 2];
-    pen.lineWidth = 1.5;
-    pen.beginPath();
-    pen.moveTo(x - 3, middle - 3); pen.lineTo(x + 3, middle + 3);
-    pen.moveTo(x + 3, middle - 3); pen.lineTo(x - 3, middle + 3);
-    pen.stroke();
-    pen.lineWidth = 1;
+    drawCross(pen, Math.min(long > 12 ? runs + 6 : runs + long + 5, width - 5), y + (ROW - 2) / 2);
   }
   if (bar.index === state.chosen) {
     pen.globalAlpha = 1;
@@ -114,6 +112,35 @@ function drawBar(pen, bar, width, faint) {
     pen.lineWidth = 1;
   }
   pen.globalAlpha = 1;
+}
+
+/** Draws a turn as an outline, so that it is told from a call without its colour; one that came to nothing has a cross. */
+function drawTurn(pen, bar, width) {
+  const [from, to] = [xOf(bar.from, width), xOf(bar.to, width)];
+  if (to < -2 || from > width + 2) return;
+  const y = lanes[bar.turn.run].top;
+  const failed = bar.turn.error !== undefined;
+  pen.globalAlpha = state.run >= 0 && state.run !== bar.turn.run ? 0.18 : 1;
+  pen.strokeStyle = failed ? colours.bad : colours.turns;
+  const long = Math.max(to - from - 1.5, 1);
+  pen.strokeRect(from + 0.5, y + 2.5, long, ROW - 7);
+  if (long > 6) {
+    pen.fillStyle = failed ? colours.bad : colours.turns;
+    pen.globalAlpha *= 0.25;
+    pen.fillRect(from + 1, y + 3, long - 1, ROW - 8);
+    pen.globalAlpha = 1;
+  }
+  if (failed) drawCross(pen, Math.min(from + long + 5, width - 5), y + (ROW - 2) / 2);
+  pen.globalAlpha = 1;
+}
+
+function drawCross(pen, x, middle) {
+  pen.lineWidth = 1.5;
+  pen.beginPath();
+  pen.moveTo(x - 3, middle - 3); pen.lineTo(x + 3, middle + 3);
+  pen.moveTo(x + 3, middle - 3); pen.lineTo(x - 3, middle + 3);
+  pen.stroke();
+  pen.lineWidth = 1;
 }
 
 /** Writes a time since the first call, as finely as the ticks are apart. */
@@ -150,13 +177,13 @@ function drawAxis(pen, width) {
   }
 }
 
-/** The bar at a place, or the nearest one in its row within a few pixels. */
+/** The bar at a place, or the nearest one in its row within a few pixels: of a call, or of a turn. */
 function barAt(event) {
   const bounds = chart.getBoundingClientRect();
   const [x, y] = [event.clientX - bounds.left, event.clientY - bounds.top + box.scrollTop];
   let best = null;
-  for (const bar of bars) {
-    const top = lanes[bar.call.run].top + bar.row * ROW;
+  for (const bar of [bars, turnBars].flat()) {
+    const top = bar.turn ? lanes[bar.turn.run].top : lanes[bar.call.run].calls + bar.row * ROW;
     if (y < top - 1 || y > top + ROW) continue;
     const [from, to] = [xOf(bar.from, bounds.width), xOf(bar.to, bounds.width)];
     const away = Math.max(0, from - x, x - to);
@@ -182,7 +209,7 @@ function reveal(index) {
   const [from, to] = [placeOf(bar.from), placeOf(bar.to)];
   const wide = view.to - view.from;
   if (from < view.from || to > view.to) show(from - wide * 0.2, from + wide * 0.8);
-  const top = lanes[bar.call.run].top + bar.row * ROW;
+  const top = lanes[bar.call.run].calls + bar.row * ROW;
   if (top - AXIS < box.scrollTop) box.scrollTop = top - AXIS - LABEL;
   else if (top + ROW > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW + GAP - box.clientHeight;
 }
@@ -191,35 +218,48 @@ function point(event) {
   const bar = barAt(event);
   tip.hidden = !bar;
   if (!bar) return;
-  const { call } = bar;
-  tip.textContent = `${call.called_as} – ${statusText(call)}, ${spoken(call.took_us)}${report.runs.length > 1 ? `\n${nameOf(call.run)}` : ''}${call.about ? `\n${call.about}` : ''}`;
+  const { call, turn } = bar;
+  const run = report.runs.length > 1 ? `\n${nameOf((call || turn).run)}` : '';
+  if (turn) tip.textContent = `${turnText(turn)}, ${spoken(turn.took_us)}${run}\n${[turn.model, ...costs(turn)].join(', ')}`;
+  else tip.textContent = `${call.called_as} – ${statusText(call)}, ${spoken(call.took_us)}${run}${call.about ? `\n${call.about}` : ''}`;
   tip.style.left = `${Math.min(event.clientX + 12, window.innerWidth - tip.offsetWidth - 8)}px`;
   tip.style.top = `${event.clientY + 16}px`;
 }
 
-function setUpTimeline() {
-  if (!bars.length) return;
-  byId('time').hidden = false;
-  box.setAttribute('aria-label', `Timeline of ${counted(bars.length, 'call')} in ${counted(drawnLanes.length, 'run')}; left and right choose a call, Enter opens it. The list below has the same calls.`);
-  const rescale = (even) => {
-    setScale(even);
-    byId('even').setAttribute('aria-pressed', String(even));
-    byId('even').hidden = !scale.shortens;
-    show(0, scale.whole);
-  };
-  readColours();
+function rescale(even) {
+  setScale(even);
+  byId('even').setAttribute('aria-pressed', String(even));
+  byId('even').hidden = !scale.shortens;
+}
+
+/** Draws the calls of the report as it is now; what was zoomed to stays in sight. */
+function renewTimeline() {
+  const whole = view.from === 0 && view.to >= scale.whole;
+  const seen = [timeOf(view.from), timeOf(view.to)];
+  placeBars();
+  byId('time').hidden = !bars.length && !turnBars.length;
+  for (const mark of document.querySelectorAll('.legend .of-turns')) mark.hidden = !turnBars.length;
+  if (byId('time').hidden) return;
+  box.setAttribute('aria-label', `Timeline of ${counted(bars.length, 'call')}${turnBars.length ? ` and ${counted(turnBars.length, 'turn')}` : ''} in ${counted(drawnLanes.length, 'run')}; left and right choose a call, Enter opens it. The list below has the same calls.`);
   placeLanes();
   // The height of the box follows from that of all lanes, as far as there is room.
   byId('lanes-height').style.height = `${wholeHeight}px`;
-  rescale(false);
-  byId('even').addEventListener('click', () => rescale(!scale.even));
+  rescale(scale.even);
+  if (whole) show(0, scale.whole);
+  else show(placeOf(seen[0]), placeOf(seen[1]));
+}
+
+function setUpTimeline() {
+  readColours();
+  renewTimeline();
+  byId('even').addEventListener('click', () => { rescale(!scale.even); show(0, scale.whole); });
   byId('zoom-in').addEventListener('click', () => zoom(0.5));
   byId('zoom-out').addEventListener('click', () => zoom(2));
   byId('zoom-all').addEventListener('click', () => show(0, scale.whole));
   box.addEventListener('scroll', draw, { passive: true });
   box.addEventListener('pointermove', point);
   box.addEventListener('pointerleave', () => { tip.hidden = true; });
-  box.addEventListener('click', (event) => { const bar = barAt(event); if (bar) { choose(bar.index); openCall(); } });
+  box.addEventListener('click', (event) => { const bar = barAt(event); if (bar?.call) { choose(bar.index); openCall(); } });
   box.addEventListener('wheel', (event) => {
     const wide = view.to - view.from;
     if (event.ctrlKey) zoom(event.deltaY > 0 ? 1.25 : 0.8, event.offsetX / Math.max(1, box.clientWidth));

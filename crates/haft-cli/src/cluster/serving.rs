@@ -1,0 +1,258 @@
+//! The calls of MCP clients, made by the workers of an engine.
+
+use super::EngineUrl;
+use super::denial::{denial, reply};
+use super::working::client;
+use crate::exit::UsageError;
+use crate::serve::Route;
+use anyhow::{Context as _, Result};
+use async_trait::async_trait;
+use haft::durable::{CallCourse, Pool, Routes};
+use haft::durable_restate::RestateExecutor;
+use haft::http::Exchange;
+use haft::{
+    Approver, Batch, BatchOutcome, CallOutcome, CallScope, Claim, ModeSwitch, PendingCall, PendingStore,
+    Policy, ReplyStatus, ResumeRefused, Resumption, ToolCall, ToolExecutor,
+};
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long an engine that does not answer is asked again before a client is told so.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How often a call may come to wait again within one request of its client.
+const MOST_ROUNDS: usize = 10;
+
+/// Knows the engine that makes the calls of clients, and by which pools.
+#[derive(Debug, Clone)]
+pub(crate) struct ServedCluster {
+    executor: RestateExecutor,
+}
+
+impl ServedCluster {
+    /// Finds the engine at the address of its ingress.
+    ///
+    /// # Errors
+    ///
+    /// When it does not answer.
+    pub(crate) async fn find(engine: &EngineUrl, pool: &str, routes: &[Route]) -> Result<Self> {
+        let named = |pool: &str| -> Result<Pool> {
+            pool.parse()
+                .map_err(|error| UsageError(format!("{error}; name it with --pool or --route")).into())
+        };
+        let mut all = Routes::to(named(pool)?);
+        for Route { tools, pool } in routes {
+            all = all.and(tools.clone(), named(pool)?);
+        }
+        let http = client(engine)?;
+        let health = http::Request::get(format!("{engine}/restate/health")).body(bytes::Bytes::new())?;
+        let answer = http.send(health, Exchange::default().first_byte(PATIENCE)).await;
+        let silent = || {
+            UsageError(format!(
+                "the engine does not answer at `{engine}`; start it, or name the address of its ingress with --restate"
+            ))
+        };
+        let status = answer.with_context(silent)?.status();
+        if !status.is_success() {
+            return Err(anyhow::anyhow!("it says {status}").context(silent()));
+        }
+        Ok(Self { executor: RestateExecutor::new(engine.url(), http, all)?.patience(PATIENCE) })
+    }
+
+    /// Makes the executor of one client's calls, which come to wait in this store beside the engine.
+    pub(crate) fn executor(
+        &self,
+        store: Arc<dyn PendingStore>,
+        policy: Policy,
+        mode: ModeSwitch,
+    ) -> Arc<dyn ToolExecutor> {
+        Arc::new(ClientCalls { executor: self.executor.clone(), store, policy, mode })
+    }
+}
+
+/// Has the calls of one client made by workers.
+///
+/// A client that repeats a call goes on with the one that waits: the store says which that is. Whether a call may run is
+/// decided by the policy of the worker; what is denied here is not sent.
+struct ClientCalls {
+    executor: RestateExecutor,
+    store: Arc<dyn PendingStore>,
+    policy: Policy,
+    mode: ModeSwitch,
+}
+
+/// Is a call as the engine knows it: under an id that says what was called.
+struct Sent<'a> {
+    scope: CallScope,
+    /// The call as the client has made it.
+    own: &'a ToolCall,
+    /// What the ids of all calls that say the same begin with.
+    prefix: String,
+}
+
+impl ClientCalls {
+    async fn execute(&self, batch: &Batch, call: &ToolCall) -> CallOutcome {
+        let scope = batch.scope();
+        let by = (&self.policy, self.mode.get());
+        if let Some(denied) = denial(by, batch.registry(), &scope, call) {
+            return CallOutcome::Replied(denied);
+        }
+        let sent = Sent { prefix: prefix(&scope, call), scope, own: call };
+        let mut known = self.known(&sent).await;
+        for _ in 0..MOST_ROUNDS {
+            let id = known.as_ref().map_or_else(
+                || format!("{}{}", sent.prefix, call.id).parse().unwrap_or_else(|_| call.id.clone()),
+                |known| known.call.id.clone(),
+            );
+            let made = ToolCall::new(id, call.name.clone(), call.input.clone());
+            let pending = match self.made(batch, &sent, made).await {
+                CallOutcome::Pending(pending) => pending,
+                outcome => match known.take() {
+                    // Another request of the client's has got the reply.
+                    Some(known) if !self.takes(&known).await => continue,
+                    _ => return own(outcome, call),
+                },
+            };
+            self.keep(known.as_ref(), &pending).await;
+            let Some(approval) = asked(batch, call, &pending).await else {
+                return CallOutcome::Pending(pending);
+            };
+            if approval.waits() {
+                return CallOutcome::Pending(pending);
+            }
+            // One that was asked about by a question has claimed it.
+            self.takes(&pending).await;
+            let resumption = Resumption::new(sent.scope.clone(), (*pending).clone(), approval);
+            let resumption = match batch.cancellation() {
+                Some(stop) => resumption.cancelled_by(stop.clone()),
+                None => resumption,
+            };
+            match self.executor.resume(resumption).await {
+                Ok(CallOutcome::Pending(next)) => {
+                    self.keep(None, &next).await;
+                    known = Some(*next);
+                }
+                Ok(outcome) => return own(outcome, call),
+                Err(ResumeRefused::Unclaimed { source, .. }) => return unavailable(call, &source),
+                // Somebody else has decided, or it is too late: what became of it is the call's reply.
+                Err(_) => {
+                    self.keep(None, &pending).await;
+                    known = Some(*pending);
+                }
+            }
+        }
+        refused(
+            call,
+            ReplyStatus::Denied,
+            "it was asked about too often without an end; make it again if it is still needed",
+        )
+    }
+
+    async fn made(&self, batch: &Batch, sent: &Sent<'_>, call: ToolCall) -> CallOutcome {
+        let mut one = Batch::new(sent.scope.clone(), vec![call]);
+        if let Some(tools) = batch.registry() {
+            one = one.with_registry(tools.clone());
+        }
+        if let Some(stop) = batch.cancellation() {
+            one = one.cancelled_by(stop.clone());
+        }
+        let outcome = self.executor.execute_batch(one).await.into_outcomes().pop();
+        outcome.unwrap_or_else(|| CallOutcome::lost(sent.own))
+    }
+
+    /// Finds the call of this client that says the same and waits in the engine.
+    async fn known(&self, sent: &Sent<'_>) -> Option<PendingCall> {
+        let waiting = match self.store.waiting().await {
+            Ok(waiting) => waiting,
+            Err(error) => {
+                crate::exit::note(&error);
+                return None;
+            }
+        };
+        let is_same = |pending: &PendingCall| {
+            pending.call.id.as_str().starts_with(&sent.prefix)
+                && (&pending.run, pending.agent.as_deref()) == (sent.scope.run(), sent.scope.agent())
+                && CallCourse::parse_id(&pending.id).is_some()
+        };
+        waiting.into_iter().find(is_same)
+    }
+
+    /// Keeps a call for its client to find again, in place of an earlier round of it.
+    async fn keep(&self, before: Option<&PendingCall>, pending: &PendingCall) {
+        if before.is_some_and(|before| before.id == pending.id) {
+            return;
+        }
+        if let Some(before) = before {
+            self.takes(before).await;
+        }
+        // It waits in the engine in any case; the client would begin another.
+        if let Err(error) = self.store.put(pending).await {
+            crate::exit::note(&error);
+        }
+    }
+
+    /// Takes a call that waits out of the store; tells whether nobody else has.
+    async fn takes(&self, pending: &PendingCall) -> bool {
+        !matches!(self.store.claim(pending).await, Ok(Claim::TakenBefore))
+    }
+}
+
+#[async_trait]
+impl ToolExecutor for ClientCalls {
+    async fn execute_batch(&self, batch: Batch) -> BatchOutcome {
+        let mut outcomes = Vec::with_capacity(batch.calls().len());
+        for call in batch.calls() {
+            outcomes.push(self.execute(&batch, call).await);
+        }
+        BatchOutcome::new(outcomes)
+    }
+
+    async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumeRefused> {
+        self.executor.resume(resumption).await
+    }
+}
+
+/// Asks whoever is asked about the calls of a batch: about this one, whatever the engine calls it.
+async fn asked(batch: &Batch, call: &ToolCall, pending: &PendingCall) -> Option<haft::Approval> {
+    let approver: &Arc<dyn Approver> = batch.approver()?;
+    let mut shown = pending.clone();
+    shown.call.id = call.id.clone();
+    Some(approver.approve(&shown).await)
+}
+
+/// What the ids of calls begin with that say the same in the same modes: also where their arguments are mended on the way.
+fn prefix(scope: &CallScope, call: &ToolCall) -> String {
+    let modes: Vec<String> = scope.modes().map(|mode| mode.to_string()).collect();
+    let said = haft::Digest::of(&json!((&call.name, &call.input, modes))).to_string();
+    let mut prefix = String::new();
+    for byte in &Sha256::digest(said)[..12] {
+        // Writing to a string cannot fail.
+        let _ = write!(prefix, "{byte:02x}");
+    }
+    prefix.push('-');
+    prefix
+}
+
+/// Gives an outcome the id that the client's call has.
+fn own(outcome: CallOutcome, call: &ToolCall) -> CallOutcome {
+    match outcome {
+        CallOutcome::Replied(mut reply) => {
+            reply.call_id = call.id.clone();
+            CallOutcome::Replied(reply)
+        }
+        outcome => outcome,
+    }
+}
+
+fn unavailable(call: &ToolCall, error: &(dyn std::error::Error + 'static)) -> CallOutcome {
+    crate::exit::note(error);
+    let text = "what makes this call does not answer, so whether it was approved is not known; repeat the very same call later";
+    refused(call, ReplyStatus::Error(haft::ErrorKind::Unavailable), text)
+}
+
+fn refused(call: &ToolCall, status: ReplyStatus, text: &str) -> CallOutcome {
+    CallOutcome::Replied(reply(call, status, text))
+}

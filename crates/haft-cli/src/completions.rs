@@ -1,0 +1,23 @@
+//! `haft completions`: a script by which a shell completes this command.
+
+use crate::arguments::Arguments;
+use crate::exit::Exit;
+use anyhow::{Context as _, Result};
+use clap::{Args, CommandFactory as _};
+use clap_complete::Shell;
+use std::io::Write as _;
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsOptions {
+    /// The shell
+    shell: Shell,
+}
+
+/// Prints the script.
+pub(crate) fn completions(options: &CompletionsOptions) -> Result<Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(options.shell, &mut Arguments::command(), "haft", &mut script);
+    // It is read by a shell and has no colours, so that it is written as it is.
+    std::io::stdout().write_all(&script).context("cannot write the script")?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,27 @@
+use haft::Redactor;
+use haft::mcp::{AccessEntry, AccessLog, JsonLinesLog};
+
+/// Writes an access log in which no secret stands, whatever a client calls a tool.
+pub(super) struct RedactedLog {
+    log: JsonLinesLog,
+    redactor: Redactor,
+}
+
+impl RedactedLog {
+    pub(super) fn new(log: JsonLinesLog, redactor: Redactor) -> Self {
+        Self { log, redactor }
+    }
+}
+
+impl AccessLog for RedactedLog {
+    fn record(&self, entry: &AccessEntry) {
+        if self.redactor.is_empty() {
+            return self.log.record(entry);
+        }
+        let mut entry = entry.clone();
+        for text in [&mut entry.method, &mut entry.tool, &mut entry.refused].into_iter().flatten() {
+            *text = self.redactor.redact(text).into_owned();
+        }
+        self.log.record(&entry);
+    }
+}

@@ -1,0 +1,38 @@
+//! Stands for what this build has not, and says so where it is asked for.
+
+use super::{Sent, Telling, look};
+use crate::config::Settings;
+use crate::exit::note;
+use anyhow::anyhow;
+use haft::{SpanContent, Workdir};
+use std::sync::OnceLock;
+
+/// Whether it was looked at what is configured: it is said once.
+static SAID: OnceLock<()> = OnceLock::new();
+
+/// Says that spans cannot be sent, if `haft.toml` has a table that says where to; the first directory counts.
+///
+/// Variables of the environment are for other programs, too, and so are none of this one's business.
+pub(crate) fn begin(workdir: &Workdir, _: Telling) {
+    SAID.get_or_init(|| {
+        // What is wrong with the files is told by whoever needs them.
+        let Ok(settings) = Settings::read(workdir) else { return };
+        if settings.telemetry.is_none() {
+            return;
+        }
+        match look(&settings) {
+            Ok(sent) => {
+                if let Some(absent) = sent.and_then(|_| Sent::absent()) {
+                    note(anyhow!(absent).as_ref());
+                }
+            }
+            Err(error) => note(error.context("no spans are exported").as_ref()),
+        }
+    });
+}
+
+pub(crate) fn span_content() -> SpanContent {
+    SpanContent::Omitted
+}
+
+pub(crate) fn end() {}
