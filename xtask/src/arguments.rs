@@ -3,11 +3,13 @@
 use std::fmt;
 
 use crate::bench::{BENCHES, Bench};
-use crate::ci::Options;
+use crate::ci::{Options, Reach};
 use crate::corpus::Extent;
-use crate::docs::Mode;
+use crate::docs::{Mode, Programs};
+use crate::fuzz::{TARGETS, Target};
 use crate::help::{PAGES, Page};
 use crate::nearest::nearest;
+use crate::release;
 
 /// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,20 +20,35 @@ pub(crate) enum Command {
     Layers,
     Sizes,
     Features,
-    Docs(Mode),
+    Docs(Mode, Programs),
+    CountExamples,
     Examples,
     Msrv,
     Corpus(Extent),
+    Deploy,
+    Durable,
+    Postgres,
     McpClients,
     McpConformance,
     McpInstances,
     McpServers,
     Prism,
     Browser,
+    Minimal,
+    Api(Mode),
+    Release(release::Extent),
+    Semver,
+    Walk(Mode, Programs),
     ListBenches,
     Bench {
         bench: &'static Bench,
         /// What the benchmark itself is given.
+        arguments: Vec<String>,
+    },
+    Fuzz {
+        /// One target, or all.
+        target: Option<&'static Target>,
+        /// What libFuzzer itself is given.
         arguments: Vec<String>,
     },
 }
@@ -63,30 +80,48 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, UsageError> {
     if own.iter().any(|argument| is_help(argument)) {
         return Ok(Command::Help(Some(page)));
     }
-    if page.name == "bench" {
-        return parse_bench(rest);
+    match page.name {
+        "bench" => return parse_bench(rest),
+        "fuzz" => return parse_fuzz(rest),
+        _ => {}
     }
     let mut flags = Flags { page, given: Vec::new() };
     for argument in rest {
         flags.accept(argument)?;
     }
     Ok(match page.name {
-        "ci" => Command::Ci(Options { quick: flags.has("--quick"), keep_going: flags.has("--keep-going") }),
+        "ci" => Command::Ci(Options { reach: reach(&flags)?, keep_going: flags.has("--keep-going") }),
         "layers" => Command::Layers,
         "sizes" => Command::Sizes,
         "features" => Command::Features,
-        "docs" => Command::Docs(if flags.has("--check") { Mode::Check } else { Mode::Rewrite }),
+        "docs" if flags.has("--count") => Command::CountExamples,
+        "docs" => {
+            let mode = if flags.has("--check") { Mode::Check } else { Mode::Rewrite };
+            Command::Docs(mode, flags.programs())
+        }
         "examples" => Command::Examples,
         "msrv" => Command::Msrv,
         "corpus" if flags.has("--schemas") => Command::Corpus(Extent::AllSchemas),
         "corpus" if flags.has("--examples") => Command::Corpus(Extent::Examples),
         "corpus" => Command::Corpus(Extent::All),
+        "deploy" => Command::Deploy,
+        "durable" => Command::Durable,
+        "postgres" => Command::Postgres,
         "mcp-clients" => Command::McpClients,
         "mcp-conformance" => Command::McpConformance,
         "mcp-instances" => Command::McpInstances,
         "mcp-servers" => Command::McpServers,
         "prism" => Command::Prism,
         "browser" => Command::Browser,
+        "minimal" => Command::Minimal,
+        "api" => Command::Api(if flags.has("--check") { Mode::Check } else { Mode::Rewrite }),
+        "semver" => Command::Semver,
+        "release" if flags.has("--dry-run") => Command::Release(release::Extent::DryRun),
+        "release" => Command::Release(release::Extent::Papers),
+        "walk" => {
+            let mode = if flags.has("--update") { Mode::Rewrite } else { Mode::Check };
+            Command::Walk(mode, flags.programs())
+        }
         // Every page has its command: a test parses each name.
         _ => Command::Help(Some(page)),
     })
@@ -103,23 +138,50 @@ fn page(name: &str) -> Result<&'static Page, UsageError> {
     })
 }
 
+/// How much `ci` runs.
+fn reach(flags: &Flags) -> Result<Reach, UsageError> {
+    match (flags.has("--quick"), flags.has("--full")) {
+        (true, true) => {
+            Err(UsageError("`--quick` and `--full` exclude each other; give one of them".to_owned()))
+        }
+        (true, false) => Ok(Reach::Quick),
+        (false, true) => Ok(Reach::Full),
+        (false, false) => Ok(Reach::Usual),
+    }
+}
+
 fn parse_bench(arguments: &[String]) -> Result<Command, UsageError> {
     let Some((name, rest)) = arguments.split_first() else { return Ok(Command::ListBenches) };
-    let bench = BENCHES.iter().find(|bench| bench.name == name).ok_or_else(|| {
-        unknown(
-            "benchmark",
-            name,
-            BENCHES.iter().map(|bench| bench.name),
-            "`cargo xtask bench` lists them all",
-        )
-    })?;
-    match rest.split_first() {
-        None => Ok(Command::Bench { bench, arguments: Vec::new() }),
-        Some((dashes, arguments)) if dashes == "--" => {
-            Ok(Command::Bench { bench, arguments: arguments.to_vec() })
-        }
+    let names = BENCHES.iter().map(|bench| bench.name);
+    let bench = BENCHES
+        .iter()
+        .find(|bench| bench.name == name)
+        .ok_or_else(|| unknown("benchmark", name, names, "`cargo xtask bench` lists them all"))?;
+    Ok(Command::Bench { bench, arguments: handed_on("benchmark", rest)? })
+}
+
+fn parse_fuzz(arguments: &[String]) -> Result<Command, UsageError> {
+    let (name, rest) = match arguments.split_first() {
+        Some((name, rest)) if name != "--" => (Some(name), rest),
+        _ => (None, arguments),
+    };
+    let names = TARGETS.iter().map(|target| target.name);
+    let find = |name: &String| {
+        TARGETS
+            .iter()
+            .find(|target| target.name == name)
+            .ok_or_else(|| unknown("target", name, names, "`cargo xtask fuzz --help` lists them all"))
+    };
+    Ok(Command::Fuzz { target: name.map(find).transpose()?, arguments: handed_on("target", rest)? })
+}
+
+/// What stands behind `--` and is handed on to what the command starts.
+fn handed_on(what: &str, arguments: &[String]) -> Result<Vec<String>, UsageError> {
+    match arguments.split_first() {
+        None => Ok(Vec::new()),
+        Some((dashes, arguments)) if dashes == "--" => Ok(arguments.to_vec()),
         Some((extra, _)) => Err(UsageError(format!(
-            "`{extra}` is one argument too many; put what the benchmark gets behind `--`"
+            "`{extra}` is one argument too many; put what the {what} gets behind `--`"
         ))),
     }
 }
@@ -140,6 +202,11 @@ impl Flags {
         };
         self.given.push(option);
         Ok(())
+    }
+
+    /// Says whether the command is built that pages are made of.
+    fn programs(&self) -> Programs {
+        if self.has("--built") { Programs::AsTheyAre } else { Programs::Build }
     }
 
     fn has(&self, option: &str) -> bool {
@@ -163,9 +230,11 @@ fn unknown<'a>(
 mod tests {
     use super::{Command, UsageError, parse};
     use crate::bench::BENCHES;
-    use crate::ci::Options;
-    use crate::docs::Mode;
+    use crate::ci::{Options, Reach};
+    use crate::docs::{Mode, Programs};
+    use crate::fuzz::TARGETS;
     use crate::help::PAGES;
+    use crate::release::Extent;
 
     fn parsed(line: &str) -> Result<Command, UsageError> {
         let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
@@ -182,21 +251,41 @@ mod tests {
 
     #[test]
     fn understands_every_command() {
-        check("ci", Command::Ci(Options { quick: false, keep_going: false }));
-        check("ci --keep-going --quick --quick", Command::Ci(Options { quick: true, keep_going: true }));
+        check("ci", Command::Ci(Options { reach: Reach::Usual, keep_going: false }));
+        check(
+            "ci --keep-going --quick --quick",
+            Command::Ci(Options { reach: Reach::Quick, keep_going: true }),
+        );
+        check("ci --full", Command::Ci(Options { reach: Reach::Full, keep_going: false }));
         check("layers", Command::Layers);
         check("sizes", Command::Sizes);
         check("features", Command::Features);
-        check("docs", Command::Docs(Mode::Rewrite));
-        check("docs --check", Command::Docs(Mode::Check));
+        check("docs", Command::Docs(Mode::Rewrite, Programs::Build));
+        check("docs --count", Command::CountExamples);
+        check("docs --check --built", Command::Docs(Mode::Check, Programs::AsTheyAre));
         check("examples", Command::Examples);
         check("msrv", Command::Msrv);
         check("mcp-clients", Command::McpClients);
         check("mcp-conformance", Command::McpConformance);
         check("mcp-instances", Command::McpInstances);
         check("mcp-servers", Command::McpServers);
+        check("deploy", Command::Deploy);
+        check("durable", Command::Durable);
+        check("postgres", Command::Postgres);
         check("prism", Command::Prism);
         check("browser", Command::Browser);
+        check("minimal", Command::Minimal);
+        check("api", Command::Api(Mode::Rewrite));
+        check("api --check", Command::Api(Mode::Check));
+        check("semver", Command::Semver);
+        check("release", Command::Release(Extent::Papers));
+        check("release --dry-run", Command::Release(Extent::DryRun));
+        let bash = TARGETS.iter().find(|target| target.name == "bash");
+        check("fuzz", Command::Fuzz { target: None, arguments: vec![] });
+        check("fuzz bash", Command::Fuzz { target: bash, arguments: vec![] });
+        check("fuzz -- -runs=1", Command::Fuzz { target: None, arguments: vec!["-runs=1".to_owned()] });
+        check("walk", Command::Walk(Mode::Check, Programs::Build));
+        check("walk --update --built", Command::Walk(Mode::Rewrite, Programs::AsTheyAre));
         check("bench", Command::ListBenches);
         let bench = BENCHES.iter().find(|bench| bench.name == "executor").unwrap();
         check("bench executor", Command::Bench { bench, arguments: vec![] });
@@ -251,6 +340,12 @@ mod tests {
             "bench executor fast",
             "`fast` is one argument too many; put what the benchmark gets behind `--`",
         );
+        check_error(
+            "fuzz bahs",
+            "there is no target `bahs`; the nearest is `bash`, and `cargo xtask fuzz --help` lists them all",
+        );
+        check_error("fuzz bash 60", "`60` is one argument too many; put what the target gets behind `--`");
+        check_error("ci --quick --full", "`--quick` and `--full` exclude each other; give one of them");
         check_error("", "a command is missing; `cargo xtask --help` lists them");
     }
 }

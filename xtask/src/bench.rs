@@ -93,7 +93,7 @@ pub(crate) const BENCHES: &[Bench] = &[
         package: "haft-tool-search",
         target: "search",
         features: "code",
-        about: "the sources of many crates searched and listed, against ripgrep, half a million files in a second, and outlines",
+        about: "the sources of many crates searched and listed, against ripgrep, cancelled searches, half a million files in a second, and outlines",
     },
     Bench {
         name: "serve",
@@ -163,8 +163,8 @@ mod tests {
              path_patterns  a file looked up among the patterns of rules (haft-tool-fs)\n\
              policy         a call decided against many rules of all kinds (haft)\n\
              sandbox        a script that does nothing, within the bounds of the kernel and without (haft-tool-shell)\n\
-             search         the sources of many crates searched and listed, against ripgrep, half a million files in a \
-             second, and outlines (haft-tool-search)\n\
+             search         the sources of many crates searched and listed, against ripgrep, cancelled searches, half a \
+             million files in a second, and outlines (haft-tool-search)\n\
              serve          calls, lists and listeners that are served, against a server of rmcp (haft-mcp)\n\
              shell          a script and a program that do nothing, against the system, and a large output that is kept \
              (haft-tool-shell)\n\

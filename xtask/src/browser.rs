@@ -1,4 +1,4 @@
-//! `cargo xtask browser`: a headless Chromium opens the pages of `haft report`.
+//! `cargo xtask browser`: a headless Chromium opens the pages of `haft report` and of `haft serve --console`.
 //!
 //! The pages are those of runs that nobody has made, which the example `kept-runs` keeps: a large one, and one whose texts try to get
 //! out of the page. What is tried is said in `crates/haft-cli/tests/browser/`, which needs Node.js and no package.
@@ -11,9 +11,11 @@ use anyhow::{Context as _, bail};
 use crate::built::Built;
 use crate::packages::run_in;
 use crate::step::{Failure, Outcome, StepResult};
+use crate::tool::missing;
 use crate::workspace::Workspace;
 
-const REPAIR: &str = "Correct the page in crates/haft-cli/src/report/page/, and look at it: the screenshots are in target/browser/.";
+const REPAIR: &str = "Correct the page in crates/haft-cli/src/report/page/ or src/serve/console/page/, and look at it: the screenshots are in \
+     target/browser/.";
 
 /// How whoever reads it makes it possible to try the pages.
 const INSTALL: &str = "Install Chromium (in Debian `apt-get install chromium`) and Node.js 20 or later.";
@@ -28,11 +30,7 @@ const CALLS: &str = "5000";
 pub(crate) fn run(workspace: &Workspace) -> StepResult {
     if let Some(program) = ["chromium", "node"].into_iter().find(|program| !workspace.has_program(program)) {
         let problem = format!("{program} is not installed");
-        return if workspace.on_ci() {
-            Err(Failure::new(problem, INSTALL))
-        } else {
-            Ok(Outcome::Skipped(format!("{problem}; {INSTALL}")))
-        };
+        return missing(workspace.on_ci(), &problem, INSTALL);
     }
     try_pages(workspace).map_err(|error| Failure::from_error(&error, REPAIR))?;
     Ok(Outcome::Done)
@@ -54,7 +52,11 @@ fn try_pages(workspace: &Workspace) -> anyhow::Result<()> {
     }
     let script = workspace.root().join("crates/haft-cli/tests/browser/report.mjs");
     let mut node = Command::new("node");
-    run_in(&folder, node.arg(script).args(["large.html", CALLS, "hostile.html", "screenshots"]))?;
+    run_in(&folder, node.arg(&script).args(["large.html", CALLS, "hostile.html", "screenshots"]))?;
+    let script = script.with_file_name("console.mjs");
+    let mut node = Command::new("node");
+    let programs = [built.command("haft")?, built.example("mcp-guest")?];
+    run_in(&folder, node.arg(script).args(programs).arg("screenshots"))?;
     let shots = folder.join("screenshots");
     if !Path::is_dir(&shots) {
         bail!("no screenshots are in {}", shots.display());

@@ -13,6 +13,9 @@ use crate::workspace::Workspace;
 #[derive(Debug)]
 pub(crate) struct Built(Vec<Program>);
 
+/// The commands that are run without being built.
+const BEFORE: [&str; 2] = ["haft", "openapi-petstore"];
+
 #[derive(Debug, PartialEq, Eq)]
 struct Program {
     kind: String,
@@ -36,6 +39,17 @@ impl Built {
             "--message-format=json-render-diagnostics",
         ];
         Ok(Self(programs(&workspace.capture("cargo", &arguments)?)))
+    }
+
+    /// Takes the commands that were built before, as they are.
+    pub(crate) fn before(workspace: &Workspace) -> Self {
+        let folder = workspace.root().join("target/debug");
+        let program = |name: &str| {
+            let path = folder.join(name);
+            let path = path.is_file().then(|| path.display().to_string())?;
+            Some(Program { kind: "bin".to_owned(), name: name.to_owned(), path })
+        };
+        Self(BEFORE.into_iter().filter_map(program).collect())
     }
 
     /// The path of a command.

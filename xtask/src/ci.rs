@@ -10,21 +10,32 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use crate::docs::Mode;
+use crate::docs::{Mode, Programs};
 use crate::step::{Failure, Outcome, StepResult};
+use crate::tool::missing_tool;
 use crate::workspace::Workspace;
 use crate::{
-    browser, corpus, docs, examples, features, layers, mcp_clients, mcp_conformance, mcp_servers, msrv,
-    prism, sizes, together,
+    api, browser, corpus, deploy, docs, durable, examples, features, footprint, fuzz, layers, mcp_clients,
+    mcp_conformance, mcp_servers, minimal, msrv, postgres, prism, release, sizes, together, walk as guide,
 };
 
 /// How much is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// Leaves out what takes long or needs further tools.
-    pub(crate) quick: bool,
+    pub(crate) reach: Reach,
     /// Runs the later steps after one has failed, too.
     pub(crate) keep_going: bool,
+}
+
+/// Which steps are run: those of each reach are among those of the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reach {
+    /// The inner loop: nothing that takes long or needs further tools.
+    Quick,
+    /// What a change must pass.
+    Usual,
+    /// What a release must pass, too.
+    Full,
 }
 
 /// One line of the table of steps.
@@ -32,66 +43,134 @@ struct Step<C> {
     name: &'static str,
     /// What holds when it passes.
     claim: &'static str,
-    /// Belongs to the inner loop.
-    is_quick: bool,
+    /// The least reach that has it.
+    reach: Reach,
     run: fn(&C) -> StepResult,
 }
 
 const STEPS: &[Step<Workspace>] = &[
-    Step { name: "fmt", claim: "the code is laid out by rustfmt", is_quick: true, run: fmt },
-    Step { name: "clippy", claim: "no lint has anything to say", is_quick: true, run: clippy },
-    Step { name: "msrv", claim: "the promised Rust version is checked", is_quick: false, run: msrv::run },
-    Step { name: "layers", claim: "dependencies point down only", is_quick: true, run: layers::run },
-    Step { name: "sizes", claim: "files are short and well named", is_quick: true, run: sizes::run },
+    Step { name: "fmt", claim: "the code is laid out by rustfmt", reach: Reach::Quick, run: fmt },
+    Step { name: "clippy", claim: "no lint has anything to say", reach: Reach::Quick, run: clippy },
+    Step { name: "msrv", claim: "the promised Rust version is checked", reach: Reach::Usual, run: msrv::run },
+    Step { name: "layers", claim: "dependencies point down only", reach: Reach::Quick, run: layers::run },
+    Step { name: "sizes", claim: "files are short and well named", reach: Reach::Quick, run: sizes::run },
     Step {
         name: "docs",
         claim: "the pages build, are fresh and link to something",
-        is_quick: false,
+        reach: Reach::Usual,
         run: pages,
     },
-    Step { name: "features", claim: "each feature compiles alone", is_quick: false, run: features::run },
-    Step { name: "deny", claim: "licences and sources are acceptable", is_quick: false, run: deny },
-    Step { name: "examples", claim: "the examples build and play", is_quick: false, run: examples::run },
+    Step {
+        name: "features",
+        claim: "each crate compiles without its features",
+        reach: Reach::Usual,
+        run: features::none,
+    },
+    Step {
+        name: "alone",
+        claim: "each feature compiles alone",
+        reach: Reach::Full,
+        run: features::each_alone,
+    },
+    Step {
+        name: "footprint",
+        claim: "the bare facade brings few crates",
+        reach: Reach::Usual,
+        run: footprint::run,
+    },
+    Step { name: "packages", claim: "crates can be published", reach: Reach::Usual, run: release::check },
+    Step { name: "api", claim: "public items are as written down", reach: Reach::Full, run: api::check },
+    Step { name: "semver", claim: "the version says what breaks", reach: Reach::Full, run: release::semver },
+    Step {
+        name: "publish",
+        claim: "packages build as published",
+        reach: Reach::Full,
+        run: release::rehearse,
+    },
+    Step { name: "minimal", claim: "the lowest versions are enough", reach: Reach::Full, run: minimal::run },
+    Step { name: "fuzz", claim: "random texts break no promise", reach: Reach::Full, run: fuzz::run_all },
+    Step { name: "soak", claim: "ten thousand random batches leave nothing", reach: Reach::Full, run: soak },
+    Step { name: "deny", claim: "licences and sources are acceptable", reach: Reach::Usual, run: deny },
+    Step { name: "examples", claim: "the examples build and play", reach: Reach::Usual, run: examples::run },
     Step {
         name: "servers",
         claim: "real MCP servers work with the client",
-        is_quick: false,
+        reach: Reach::Usual,
         run: mcp_servers::run,
     },
     Step {
         name: "clients",
         claim: "real MCP clients work with the server",
-        is_quick: false,
+        reach: Reach::Usual,
         run: mcp_clients::run,
     },
     Step {
         name: "instances",
         claim: "instances behind nginx go on when one dies",
-        is_quick: false,
+        reach: Reach::Usual,
         run: mcp_clients::instances::run,
     },
     Step {
         name: "protocol",
         claim: "the client of MCP servers conforms to the protocol",
-        is_quick: false,
+        reach: Reach::Usual,
         run: mcp_conformance::run,
     },
-    Step { name: "corpus", claim: "real OpenAPI documents are read", is_quick: false, run: corpus::examples },
+    Step {
+        name: "deploy",
+        claim: "Compose, Kubernetes and nginx take what deploy/ says",
+        reach: Reach::Usual,
+        run: deploy::run,
+    },
+    Step {
+        name: "durable",
+        claim: "calls survive the death of what makes them",
+        reach: Reach::Usual,
+        run: durable::run,
+    },
+    Step {
+        name: "postgres",
+        claim: "stores keep in PostgreSQL what they keep in a file",
+        reach: Reach::Usual,
+        run: postgres::run,
+    },
+    Step {
+        name: "corpus",
+        claim: "real OpenAPI documents are read",
+        reach: Reach::Usual,
+        run: corpus::examples,
+    },
     Step {
         name: "browser",
         claim: "the pages of reports work in a browser",
-        is_quick: false,
+        reach: Reach::Usual,
         run: browser::run,
     },
-    Step { name: "prism", claim: "a judge takes the requests of OpenAPI", is_quick: false, run: prism::run },
+    Step {
+        name: "walk",
+        claim: "a new user's first steps go as the guide says",
+        reach: Reach::Usual,
+        run: walk,
+    },
+    Step {
+        name: "prism",
+        claim: "a judge takes the requests of OpenAPI",
+        reach: Reach::Usual,
+        run: prism::run,
+    },
     Step {
         name: "genai",
         claim: "the feature that is built apart works",
-        is_quick: false,
+        reach: Reach::Usual,
         run: together::run_apart,
     },
-    Step { name: "doctests", claim: "the examples in the documentation run", is_quick: false, run: doctests },
-    Step { name: "tests", claim: "all tests pass", is_quick: true, run: tests },
+    Step {
+        name: "doctests",
+        claim: "the examples in the documentation run",
+        reach: Reach::Usual,
+        run: doctests,
+    },
+    Step { name: "tests", claim: "all tests pass", reach: Reach::Quick, run: tests },
 ];
 
 /// Runs the steps and tells whether all of them passed.
@@ -116,7 +195,7 @@ struct Row {
 
 /// Walks the steps. The table of results stands before the last step, whose own output closes a good run.
 fn play<C>(steps: &[Step<C>], options: Options, context: &C, out: &mut dyn Write) -> bool {
-    let chosen: Vec<&Step<C>> = steps.iter().filter(|step| step.is_quick || !options.quick).collect();
+    let chosen: Vec<&Step<C>> = steps.iter().filter(|step| step.reach <= options.reach).collect();
     let mut rows: Vec<Row> = Vec::new();
     let mut has_failed = false;
     for (index, step) in chosen.iter().enumerate() {
@@ -222,7 +301,11 @@ fn pages(workspace: &Workspace) -> StepResult {
         &["doc", "--workspace", "--no-deps", "--features", &features, "--locked"],
         REPAIR,
     )?;
-    docs::run(workspace, Mode::Check)
+    docs::run(workspace, Mode::Check, Programs::Build)
+}
+
+fn walk(workspace: &Workspace) -> StepResult {
+    guide::run(workspace, Mode::Check, Programs::Build)
 }
 
 fn deny(workspace: &Workspace) -> StepResult {
@@ -233,6 +316,19 @@ fn deny(workspace: &Workspace) -> StepResult {
         &["deny", "--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"],
         "Choose another dependency for the one named above (`cargo tree -i NAME` shows who needs it), or argue for \
          it in deny.toml.",
+    )?;
+    Ok(Outcome::Done)
+}
+
+/// As many batches as the tests have seconds for are run by these; a release takes more.
+fn soak(workspace: &Workspace) -> StepResult {
+    const REPAIR: &str =
+        "Correct what the batches above break; `HAFT_SOAK_SEED` and `HAFT_SOAK_BATCHES` play them again.";
+    let features = together::step_features(workspace)?;
+    workspace.cargo_with(
+        &[("HAFT_SOAK_BATCHES", "10000")],
+        &["test", "--workspace", "--features", &features, "--locked", "--test", "soak"],
+        REPAIR,
     )?;
     Ok(Outcome::Done)
 }
@@ -272,15 +368,4 @@ fn tests(workspace: &Workspace) -> StepResult {
         workspace.cargo(&arguments, REPAIR)?;
     }
     Ok(Outcome::Done)
-}
-
-/// A person may do without a tool; the build host may not, or nobody would notice that a step is never run.
-fn missing_tool(on_ci: bool, tool: &str) -> StepResult {
-    let problem = format!("{tool} is not installed");
-    let install = format!("`cargo install --locked {tool}`");
-    if on_ci {
-        Err(Failure::new(problem, format!("Install it with {install}.")))
-    } else {
-        Ok(Outcome::Skipped(format!("{problem}; {install}")))
-    }
 }

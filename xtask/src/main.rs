@@ -5,15 +5,20 @@
 //! how to repair it.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool speaks on the terminal")]
 
+mod api;
 mod arguments;
 mod bench;
 mod browser;
 mod built;
 mod ci;
 mod corpus;
+mod deploy;
 mod docs;
+mod durable;
 mod examples;
 mod features;
+mod footprint;
+mod fuzz;
 mod help;
 mod layers;
 mod links;
@@ -21,14 +26,19 @@ mod mcp_clients;
 mod mcp_conformance;
 mod mcp_servers;
 mod metadata;
+mod minimal;
 mod msrv;
 mod nearest;
 mod nginx;
 mod packages;
+mod postgres;
 mod prism;
+mod release;
 mod sizes;
 mod step;
 mod together;
+mod tool;
+mod walk;
 mod workspace;
 
 use std::process::ExitCode;
@@ -74,7 +84,11 @@ fn run(command: Command) -> anyhow::Result<bool> {
         Command::Layers => layers::run(&workspace),
         Command::Sizes => sizes::run(&workspace),
         Command::Features => features::run(&workspace),
-        Command::Docs(mode) => docs::run(&workspace, mode),
+        Command::CountExamples => docs::count(&workspace),
+        Command::Deploy => deploy::run(&workspace),
+        Command::Durable => durable::run(&workspace),
+        Command::Postgres => postgres::run(&workspace),
+        Command::Docs(mode, programs) => docs::run(&workspace, mode, programs),
         Command::Examples => examples::run(&workspace),
         Command::Msrv => msrv::run(&workspace),
         Command::Corpus(extent) => corpus::run(&workspace, extent),
@@ -84,6 +98,12 @@ fn run(command: Command) -> anyhow::Result<bool> {
         Command::McpServers => mcp_servers::run(&workspace),
         Command::Prism => prism::run(&workspace),
         Command::Browser => browser::run(&workspace),
+        Command::Minimal => minimal::run(&workspace),
+        Command::Api(mode) => api::run(&workspace, mode),
+        Command::Semver => release::semver(&workspace),
+        Command::Release(extent) => release::run(&workspace, extent),
+        Command::Fuzz { target, arguments } => fuzz::run(&workspace, target, &arguments),
+        Command::Walk(mode, programs) => walk::run(&workspace, mode, programs),
         Command::ListBenches => {
             print!("{}", bench::list());
             return Ok(true);

@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 use anyhow::Context as _;
 
 use crate::packages::run_in;
-use crate::step::{Failure, Outcome, StepResult};
+use crate::step::StepResult;
+use crate::tool::missing;
 use crate::workspace::Workspace;
 
 /// Where what comes from the archive is put; nothing is fetched once it is there.
@@ -31,11 +32,7 @@ pub(crate) fn program(workspace: &Workspace) -> Result<PathBuf, StepResult> {
         Ok(()) => "the nginx of Debian's archive does not run here".to_owned(),
         Err(error) => format!("nginx is not installed, and cannot be fetched: {error:#}"),
     };
-    Err(if workspace.on_ci() {
-        Err(Failure::new(problem, INSTALL))
-    } else {
-        Ok(Outcome::Skipped(format!("{problem}; {INSTALL}")))
-    })
+    Err(missing(workspace.on_ci(), &problem, INSTALL))
 }
 
 fn runs(program: &Path) -> bool {

@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
 
-use crate::step::{Failure, Outcome, StepResult};
+use crate::step::StepResult;
+use crate::tool::missing;
 use crate::workspace::Workspace;
 
 /// Says in the folder what is in it.
@@ -31,24 +32,14 @@ pub(crate) struct Packages {
 impl Packages {
     /// Installs the packages unless they are there in these versions, and gives their folder; else what becomes of the step.
     pub(crate) fn installed(&self, workspace: &Workspace) -> Result<PathBuf, StepResult> {
+        let lacking = |problem: &str| missing(workspace.on_ci(), problem, self.install);
         if let Some(program) = self.programs.iter().find(|program| !workspace.has_program(program)) {
-            return Err(self.missing(workspace, &format!("{program} is not installed")));
+            return Err(lacking(&format!("{program} is not installed")));
         }
         let folder = workspace.root().join(self.folder);
         match self.install(&folder) {
             Ok(()) => Ok(folder),
-            Err(error) => {
-                Err(self.missing(workspace, &format!("the packages cannot be installed: {error:#}")))
-            }
-        }
-    }
-
-    /// A person may do without the packages; the build host may not, or nobody would notice that they are never tried.
-    fn missing(&self, workspace: &Workspace, problem: &str) -> StepResult {
-        if workspace.on_ci() {
-            Err(Failure::new(problem, self.install))
-        } else {
-            Ok(Outcome::Skipped(format!("{problem}; {}", self.install)))
+            Err(error) => Err(lacking(&format!("the packages cannot be installed: {error:#}"))),
         }
     }
 

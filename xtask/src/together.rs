@@ -14,7 +14,7 @@ const UNLISTED: &str = "Make `cargo metadata --locked --no-deps` succeed: it lis
 
 /// Gives the features of all packages that are built together, as `cargo --features` takes them.
 pub(crate) fn features(workspace: &Workspace) -> anyhow::Result<String> {
-    Ok(listed(&Graph::of_manifests(workspace)?.packages))
+    Ok(listed_of(Graph::of_manifests(workspace)?.packages.iter()))
 }
 
 /// As [`features`], for a step.
@@ -34,8 +34,9 @@ pub(crate) fn run_apart(workspace: &Workspace) -> StepResult {
     Ok(Outcome::Done)
 }
 
-fn listed(packages: &[Package]) -> String {
-    let features = packages.iter().flat_map(|package| {
+/// As [`features`], of some packages.
+pub(crate) fn listed_of<'a>(packages: impl Iterator<Item = &'a Package>) -> String {
+    let features = packages.flat_map(|package| {
         let together = package.features.iter().filter(|feature| !APART.contains(&feature.as_str()));
         together.map(move |feature| format!("{}/{feature}", package.name))
     });
@@ -44,7 +45,7 @@ fn listed(packages: &[Package]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::listed;
+    use super::listed_of;
     use crate::metadata::{Package, Standing};
 
     #[test]
@@ -60,6 +61,6 @@ mod tests {
             dependencies: Vec::new(),
         };
         let packages = [package("a", &["default", "x"]), package("b", &[]), package("c", &["genai", "y"])];
-        assert_eq!(listed(&packages), "a/default,a/x,c/y");
+        assert_eq!(listed_of(packages.iter()), "a/default,a/x,c/y");
     }
 }

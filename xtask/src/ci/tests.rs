@@ -1,5 +1,6 @@
-use super::{Options, Step, missing_tool, play};
+use super::{Options, Reach, Step, play};
 use crate::step::{Failure, Outcome, StepResult};
+use crate::tool::missing_tool;
 
 /// How the first and the last step end.
 struct Script {
@@ -8,14 +9,14 @@ struct Script {
 }
 
 const STEPS: [Step<Script>; 3] = [
-    Step { name: "fmt", claim: "tidy", is_quick: true, run: |script| script.first.clone() },
+    Step { name: "fmt", claim: "tidy", reach: Reach::Quick, run: |script| script.first.clone() },
     Step {
         name: "deny",
         claim: "legal",
-        is_quick: false,
+        reach: Reach::Usual,
         run: |_| Ok(Outcome::Skipped("no tool".to_owned())),
     },
-    Step { name: "tests", claim: "right", is_quick: true, run: |script| script.last.clone() },
+    Step { name: "tests", claim: "right", reach: Reach::Quick, run: |script| script.last.clone() },
 ];
 
 const PASS: StepResult = Ok(Outcome::Done);
@@ -32,7 +33,7 @@ fn check(first: StepResult, last: StepResult, options: Options, expected: &str) 
     assert_eq!(passed, script.first.is_ok() && script.last.is_ok());
 }
 
-const ALL: Options = Options { quick: false, keep_going: false };
+const ALL: Options = Options { reach: Reach::Usual, keep_going: false };
 
 #[test]
 fn prints_nothing_after_the_last_step_of_a_good_run() {
@@ -55,7 +56,7 @@ fn a_quick_run_leaves_steps_out() {
     check(
         PASS,
         PASS,
-        Options { quick: true, ..ALL },
+        Options { reach: Reach::Quick, ..ALL },
         "\n=== fmt: tidy\n\
          \nstep      result      seconds\n\
          fmt       ok              0.0\n\

@@ -8,12 +8,13 @@ const LEAVE_IT_TO_THE_PROGRAM: &str =
     "return the library's own error type and leave the command line to the program";
 
 /// A dependency, the only packages whose manifests may name it, and what every other one does instead.
-const NAMED_BY: [(&str, &[&str], &str); 7] = [
+const NAMED_BY: [(&str, &[&str], &str); 8] = [
     ("anyhow", &["haft-cli", "xtask"], LEAVE_IT_TO_THE_PROGRAM),
     ("clap", &["haft-cli"], LEAVE_IT_TO_THE_PROGRAM),
     ("genai", &["haft-providers"], ASK_THE_OWNER),
     ("openapiv3", &["haft-openapi"], ASK_THE_OWNER),
     ("reqwest", &["haft-http"], ASK_THE_OWNER),
+    ("restate-sdk", &["haft-durable-restate"], ASK_THE_OWNER),
     ("rmcp", &["haft-mcp"], ASK_THE_OWNER),
     ("rusqlite", &["haft-store"], ASK_THE_OWNER),
 ];

@@ -1,0 +1,94 @@
+//! How many public items are shown by an example.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use super::read;
+use crate::metadata::Graph;
+
+/// What stands before the name of an item that a user meets by name.
+const ITEMS: [&str; 7] =
+    ["pub struct ", "pub enum ", "pub trait ", "pub fn ", "pub async fn ", "pub type ", "pub macro "];
+
+/// Counts the items of each crate, and lists those without an example.
+///
+/// An item that is `pub` and stands at the margin can be reached from outside: a lint sees to that.
+pub(super) fn table(root: &Path, graph: &Graph) -> anyhow::Result<String> {
+    let mut table = format!("{:<18}{:>6}{:>10}\n", "crate", "items", "examples");
+    let mut names: Vec<_> = graph
+        .packages
+        .iter()
+        .filter(|package| package.is_under("crates"))
+        .map(|package| &package.name)
+        .collect();
+    names.sort();
+    let mut bare = String::new();
+    for name in names {
+        let (mut items, mut shown) = (0_u32, 0_u32);
+        for path in sources(root, &format!("crates/{name}/src"))? {
+            for (item, has_example) in counted(&read(root, &path)?) {
+                items += 1;
+                shown += u32::from(has_example);
+                if !has_example {
+                    let _ = writeln!(bare, "{path}: {item}");
+                }
+            }
+        }
+        let _ = writeln!(table, "{name:<18}{items:>6}{shown:>10}");
+    }
+    Ok(format!("{bare}\n{table}"))
+}
+
+/// Lists the files below a folder, but for tests.
+fn sources(root: &Path, folder: &str) -> anyhow::Result<Vec<String>> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(root.join(&folder)).with_context(|| format!("cannot list {folder}"))? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let path = format!("{folder}/{name}");
+            if entry.file_type()?.is_dir() {
+                if name != "tests" {
+                    folders.push(path);
+                }
+            } else if Path::new(&name).extension().is_some_and(|kind| kind == "rs") && name != "tests.rs" {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Gives each item of a file, and whether its documentation has an example.
+fn counted(code: &str) -> Vec<(&str, bool)> {
+    let mut items = Vec::new();
+    let mut has_example = false;
+    for line in code.lines() {
+        if let Some(comment) = line.strip_prefix("///") {
+            has_example |= comment.trim_start().starts_with("```");
+        } else if !line.starts_with('#') && !line.starts_with(' ') && !line.starts_with(')') {
+            if let Some(start) = ITEMS.iter().find(|start| line.starts_with(**start)) {
+                let name =
+                    line[start.len()..].split(['(', '<', '{', ';', ':', ' ', '=']).next().unwrap_or_default();
+                items.push((name, has_example));
+            }
+            has_example = false;
+        }
+    }
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn an_item_is_shown_if_its_documentation_has_an_example() {
+        let code = "/// One.\n///\n/// ```\n/// x();\n/// ```\n#[derive(Debug)]\npub struct One<T>(T);\n\nimpl One {\n    /// ```\n    pub fn not_at_the_margin() {}\n}\n\n/// Two.\npub fn two(x: u8) {}\n\npub(crate) fn three() {}\n";
+        assert_eq!(counted(code), [("One", true), ("two", false)]);
+    }
+}

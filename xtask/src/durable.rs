@@ -1,0 +1,48 @@
+//! `cargo xtask durable`: a real engine keeps calls while its workers, its clients and it itself die.
+//!
+//! It is a package of npm in the version that stands here and is put below `target/` once; nothing is fetched afterwards.
+
+use crate::nginx;
+use crate::packages::Packages;
+use crate::step::{Outcome, StepResult};
+use crate::together;
+use crate::workspace::Workspace;
+
+const REPAIR: &str = "Correct haft-durable-restate or haft-cli, or say in their tests/it what has changed.";
+
+/// The engine, which comes as the package of the machine that installs it.
+const PACKAGES: Packages = Packages {
+    folder: "target/restate",
+    programs: &["npm", "node"],
+    npm: &["@restatedev/restate-server@1.7.12"],
+    runs_scripts: false,
+    pypi: &[],
+    install: "Install Node.js 20 or later with npm, and let npm reach its registry once.",
+};
+
+/// Installs what is not there, and runs the tests that need it.
+pub(crate) fn run(workspace: &Workspace) -> StepResult {
+    if let Err(missing) = PACKAGES.installed(workspace) {
+        return missing;
+    }
+    // Workers stand behind it as deploy/ says.
+    if let Err(missing) = nginx::program(workspace) {
+        return missing;
+    }
+    let features = together::step_features(workspace)?;
+    let arguments = [
+        "test",
+        "--quiet",
+        "--locked",
+        "--workspace",
+        "--features",
+        &features,
+        "--test",
+        "it",
+        "--",
+        "--ignored",
+        "with_engine::",
+    ];
+    workspace.cargo(&arguments, REPAIR)?;
+    Ok(Outcome::Done)
+}
