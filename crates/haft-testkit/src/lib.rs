@@ -7,6 +7,7 @@
 //! - [`Deciding`] tells how a policy decides calls, by which rule and about what, without running them.
 //! - [`FakeClock`] lets time pass when a test says so (feature `clock`).
 //! - [`counting::Counting`] is an allocator that counts, for benchmarks and for tests of what something costs.
+//! - [`free_port`] finds a port for a program that has to be told where to listen.
 //!
 //! With features, which bring the crates they are about:
 //!
@@ -65,6 +66,7 @@ mod calling;
 mod deciding;
 #[cfg(feature = "clock")]
 mod fake_clock;
+mod free_port;
 #[cfg(feature = "logs")]
 mod log_capture;
 #[cfg(feature = "mcp")]
@@ -80,6 +82,7 @@ pub use calling::{call, call_batch};
 pub use deciding::{Decided, Deciding};
 #[cfg(feature = "clock")]
 pub use fake_clock::FakeClock;
+pub use free_port::free_port;
 #[cfg(feature = "logs")]
 pub use log_capture::LogCapture;
 #[cfg(feature = "mcp")]

@@ -4,9 +4,9 @@ use base64::Engine as _;
 use haft_durable::Routes;
 use haft_durable_restate::{Error, RestateExecutor, register};
 use haft_http::{AddressPolicy, Exchange, HttpClient};
+use haft_testkit::free_port;
 use serde_json::{Value, json};
 use std::fs::File;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -176,12 +176,6 @@ pub(crate) fn http() -> HttpClient {
 
 pub(crate) fn url(port: u16) -> Url {
     format!("http://127.0.0.1:{port}/").parse().unwrap()
-}
-
-/// Finds a port that nobody listens at.
-pub(crate) fn free_port() -> u16 {
-    let address: SocketAddr = (Ipv4Addr::LOCALHOST, 0).into();
-    TcpListener::bind(address).unwrap().local_addr().unwrap().port()
 }
 
 async fn is_well(path: &str) -> bool {

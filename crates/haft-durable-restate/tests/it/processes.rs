@@ -1,9 +1,10 @@
 //! Workers and people in processes of their own: this very program, told what to be.
 
 use crate::agents::with_agents;
-use crate::engine::{executor, free_port};
+use crate::engine::executor;
 use crate::tools::{Ledger, performer};
 use haft_durable_restate::Worker;
+use haft_testkit::free_port;
 use haft_tools_core::{Approval, CallOutcome, PendingCall, Resumption, ToolExecutor as _};
 use serde_json::{Value, json};
 use std::path::Path;

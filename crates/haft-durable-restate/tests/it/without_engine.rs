@@ -1,7 +1,8 @@
-use crate::engine::{executor, free_port, url};
+use crate::engine::{executor, url};
 use expect_test::{Expect, expect};
 use haft_core::ToolCall;
 use haft_durable_restate::{Error, Worker};
+use haft_testkit::free_port;
 use haft_tools_core::{
     Approval, Batch, CallOutcome, CallScope, LocalExecutor, PendingCall, Policy, ResumeRefused, Resumption,
     ToolExecutor as _, ToolRegistry,

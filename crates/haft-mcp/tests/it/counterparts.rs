@@ -2,13 +2,13 @@
 
 use haft_core::ToolCall;
 use haft_mcp::{Era, HttpServer, McpServers, Program, Root, ServerConfig, Transport};
+use haft_testkit::free_port;
 use haft_tools_core::{Batch, CallScope, Catalog, LocalExecutor, Policy, Rule, ToolExecutor as _};
 use serde_json::{Value, json};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{self, Child, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -133,19 +133,6 @@ impl Place {
         }
         self.services.lock().unwrap().push(service);
         Transport::Http(HttpServer::new(format!("http://127.0.0.1:{port}/{path}")))
-    }
-}
-
-/// Finds a port that nobody listens at, and that no connection is made from: one that the system chooses could be taken by
-/// the very connection which tries whether somebody listens there.
-fn free_port() -> u16 {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    loop {
-        let port = 20_000 + (process::id() + NEXT.fetch_add(1, Ordering::Relaxed)) % 10_000;
-        let port = u16::try_from(port).unwrap();
-        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
-            return port;
-        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! The real server, on loopback.
 
 use base64::Engine as _;
+use haft_testkit::free_port;
 use std::fs::File;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -112,12 +113,6 @@ fn private_key() -> String {
     der.extend(secret);
     let text = base64::engine::general_purpose::STANDARD.encode(der);
     format!("-----BEGIN PRIVATE KEY-----\n{text}\n-----END PRIVATE KEY-----\n")
-}
-
-/// Finds a port that nobody listens at.
-pub(crate) fn free_port() -> u16 {
-    let address: SocketAddr = (Ipv4Addr::LOCALHOST, 0).into();
-    TcpListener::bind(address).unwrap().local_addr().unwrap().port()
 }
 
 fn program() -> PathBuf {

@@ -1,6 +1,7 @@
 //! nginx as `deploy/nginx.conf` says, on loopback.
 
-use super::engine::{PATIENCE, free_port};
+use super::engine::PATIENCE;
+use haft_testkit::free_port;
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

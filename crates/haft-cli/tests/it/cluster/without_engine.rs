@@ -1,9 +1,8 @@
-use super::engine::free_port;
 use super::worker::WorkerProcess;
 use crate::schema::{Checks, OF_WORKERS};
 use crate::{check, haft, shown};
 use expect_test::{Expect, expect};
-use haft_testkit::Tree;
+use haft_testkit::{Tree, free_port};
 use serde_json::{Value, json};
 use std::net::TcpListener;
 
