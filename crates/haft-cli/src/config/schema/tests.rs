@@ -232,7 +232,7 @@ fn reads(text: &str) -> Result<(), String> {
 fn has_list_for_table(document: &Table) -> bool {
     let is_list = |value: &Value| value.is_array();
     let members = |value: &Value| value.as_table().cloned().unwrap_or_default();
-    ["agent", "executor", "openapi", "providers", "shell", "telemetry", "tools", "workdir"]
+    ["agent", "executor", "openapi", "providers", "shell", "store", "telemetry", "tools", "workdir"]
         .iter()
         .filter_map(|key| Some((*key, document.get(*key)?)))
         .any(|(key, value)| {
