@@ -13,7 +13,7 @@ use crate::together;
 use crate::tool::missing;
 use crate::workspace::Workspace;
 
-const REPAIR: &str = "Correct haft-store, or say in crates/haft-store/tests/it what has changed.";
+const REPAIR: &str = "Correct haft-store or haft-cli, or say in their tests/it what has changed.";
 
 /// Where Debian keeps the programs, below the number of the version.
 const VERSIONS: &str = "/usr/lib/postgresql";
@@ -31,9 +31,22 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
     let server = Server::start(programs).map_err(|error| Failure::from_error(&error, INSTALL))?;
     let features = together::step_features(workspace)?;
     let arguments = ["test", "--quiet", "--locked", "--workspace", "--features", &features, "--test", "it"];
-    let arguments =
-        [&arguments[..], &["--", "--include-ignored", "grants::", "pending::", "postgres::", "runs::"]]
-            .concat();
+    let arguments = [
+        &arguments[..],
+        &[
+            "--",
+            "--include-ignored",
+            "children::",
+            "entries::",
+            "grants::",
+            "journal::",
+            "pending::",
+            "postgres::",
+            "pruning::",
+            "runs::",
+        ],
+    ]
+    .concat();
     workspace.cargo_with(&[("HAFT_TEST_POSTGRES", &server.url())], &arguments, REPAIR)?;
     Ok(Outcome::Done)
 }

@@ -101,6 +101,13 @@ admin = "http://127.0.0.1:9070"
 pool = "tools"
 routes = ["browse_*=browsers"]
 
+[store]
+postgres = "postgres://haft@db.example.org/haft"
+password = "HAFT_DB_PASSWORD"
+password_file = "password"
+schema = "haft"
+authorities = "authorities.pem"
+
 [telemetry]
 endpoint = "https://otlp.example.com"
 header = ["api-key: $OTLP_KEY"]
