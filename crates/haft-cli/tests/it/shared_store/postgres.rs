@@ -58,7 +58,7 @@ fn what_is_asked_on_one_machine_is_answered_on_another_and_told_there() {
     assert!(!place.path().join("a.txt").exists());
     say_in(&one, place.path(), 0, &["resume", &run]);
     assert_eq!(std::fs::read_to_string(place.path().join("a.txt")).unwrap(), "x");
-    assert!(say(&other, 0, &["approvals", "list"]).contains("nothing waits"));
+    assert!(say(&other, 0, &["approvals", "list"]).contains("no call waits"));
 
     let report = json(&other, &["report", &run, "--json", "--output", "-"]);
     assert_eq!(
@@ -82,8 +82,11 @@ fn what_is_granted_or_revoked_on_one_machine_counts_on_another() {
     let call = write("a.txt");
     let call: Vec<&str> = call.iter().map(String::as_str).collect();
     say_in(&one, place.path(), 3, &call);
-    let id = json(&one, &["approvals", "list", "--json"])[0]["call"]["id"].as_str().unwrap().to_owned();
-    say(&one, 0, &["approvals", "approve", &id, "--for", "always"]);
+    let listed = json(&one, &["approvals", "list", "--json"]);
+    let text = |name: &str| listed[0]["call"][name].as_str().unwrap().to_owned();
+    say(&one, 0, &["approvals", "approve", &text("id"), "--for", "always"]);
+    // It is given with the call that goes on.
+    say_in(&one, place.path(), 0, &["resume", &text("run")]);
     say_in(&other, place.path(), 0, &call);
 
     let grants = json(&other, &["grants", "list", "--json"]);
@@ -105,7 +108,7 @@ fn a_run_is_listed_and_given_up_on_another_machine() {
     let run = runs[0]["run"].as_str().unwrap_or_else(|| panic!("{runs}"));
     say(&other, 0, &["resume", run, "--drop"]);
     assert!(say(&one, 0, &["resume"]).contains("no run waits"));
-    assert!(say(&one, 0, &["approvals", "list"]).contains("nothing waits"));
+    assert!(say(&one, 0, &["approvals", "list"]).contains("no call waits"));
     assert!(!place.path().join("a.txt").exists());
 }
 
