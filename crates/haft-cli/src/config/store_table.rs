@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 1 << 20;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct StoreTable {
-    /// A database of PostgreSQL without a password, as in `postgres://haft@db.example.org/haft`.
+    /// The database, without a password, as in `postgres://haft@db.example.org/haft`.
     #[serde(deserialize_with = "super::reading::parsed")]
     #[schemars(with = "Option<String>", regex(pattern = r"^postgres(ql)?://"))]
     postgres: Option<StoreUrl>,

@@ -78,7 +78,7 @@ impl Settings {
             settings.select.extend(tools.select);
             match store {
                 Some(store) if file.layer == Layer::User => {
-                    settings.store = Some((store, file.folder.clone()))
+                    settings.store = Some((store, file.folder.clone()));
                 }
                 Some(_) => settings.other_stores.push(file.name.clone()),
                 None => {}

@@ -4,6 +4,10 @@ use anyhow::Result;
 use serde::Deserialize;
 
 /// Is a database as it is configured, with what it is reached with.
+#[cfg_attr(
+    not(feature = "postgres"),
+    expect(dead_code, reason = "a build without databases says only that it has none")
+)]
 pub(crate) struct Database {
     pub(crate) url: StoreUrl,
     pub(crate) password: Option<String>,
