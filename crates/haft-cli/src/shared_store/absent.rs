@@ -7,12 +7,10 @@ use anyhow::Result;
 use haft::store::Examination;
 use std::sync::Arc;
 
-#[expect(clippy::unused_async, reason = "it takes its time where there is a database")]
 pub(crate) async fn connect(_: &Database) -> Result<Arc<dyn KeptStore>> {
     Err(absent())
 }
 
-#[expect(clippy::unused_async, reason = "it takes its time where there is a database")]
 pub(crate) async fn examine(_: &Database) -> Result<Option<Examination>> {
     Err(absent())
 }
