@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 /// Keywords that say of a value nothing it could break; `format` is another one where no text is taken.
 const NOTES: [&str; 5] = ["title", "description", "default", "examples", "deprecated"];
 
-/// Recognises the arguments of most calls: a flat object with properties of which nothing but the type is asked, or
-/// between which numbers a whole number is.
+/// Recognises the arguments of most calls: a flat object with properties of which nothing but the type is asked, between
+/// which numbers a whole number is, or how long a text is at most.
 ///
 /// It only ever says that arguments fit. Of all others, also of those that fit for another reason, the whole schema has to
 /// tell, so nothing here has to follow what combines or refers to schemas. For a call with few arguments, looking at them
@@ -23,9 +23,9 @@ struct Property {
 
 /// Says what a property may be.
 #[derive(Debug, Clone, Copy, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each says of one type of JSON whether it is taken")]
 struct Takes {
-    text: bool,
+    /// A text of so many bytes: no text has more characters than bytes.
+    text: Option<usize>,
     boolean: bool,
     null: bool,
     /// Any number.
@@ -42,7 +42,8 @@ impl PlainObject {
             // What is allowed besides the properties is not recognised here anyway.
             "additionalProperties" => value.is_boolean(),
             "type" => value == "object",
-            "$schema" | "properties" | "required" => true,
+            // What nothing refers to asks nothing, and a property that refers to it is not plain.
+            "$schema" | "$defs" | "properties" | "required" => true,
             keyword => NOTES.contains(&keyword),
         };
         if !schema.iter().all(is_known) {
@@ -93,7 +94,7 @@ impl Takes {
         let types = schema.get("type")?;
         for name in types.as_array().map_or(std::slice::from_ref(types), Vec::as_slice) {
             match name.as_str()? {
-                "string" => takes.text = true,
+                "string" => takes.text = Some(usize::MAX),
                 "boolean" => takes.boolean = true,
                 "null" => takes.null = true,
                 "number" => takes.number = true,
@@ -103,7 +104,10 @@ impl Takes {
         }
         for (keyword, value) in schema {
             match (keyword.as_str(), &mut takes) {
-                ("type", _) | ("format", Self { text: false, .. }) => {}
+                ("type", _) | ("format", Self { text: None, .. }) => {}
+                ("maxLength", Self { text: Some(most), .. }) => {
+                    *most = usize::try_from(value.as_u64()?).ok()?
+                }
                 ("minimum", Self { number: false, whole: Some((least, _)), .. }) => *least = whole(value)?,
                 ("maximum", Self { number: false, whole: Some((_, most)), .. }) => *most = whole(value)?,
                 (keyword, _) if NOTES.contains(&keyword) => {}
@@ -115,7 +119,7 @@ impl Takes {
 
     fn accepts(self, value: &Value) -> bool {
         match value {
-            Value::String(_) => self.text,
+            Value::String(text) => self.text.is_some_and(|most| text.len() <= most),
             Value::Bool(_) => self.boolean,
             Value::Null => self.null,
             Value::Number(_) if self.number => true,

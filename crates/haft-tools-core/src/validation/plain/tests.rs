@@ -51,6 +51,10 @@ fn what_asks_for_more_than_a_type_is_left_to_the_whole_schema() {
     let (text, number) = (json!({ "a": "x" }), json!({ "a": 5 }));
     assert!(check(&of(json!({ "type": "string" })), &text));
     assert!(check(&of(json!({ "type": "integer", "maximum": 5 })), &number));
+    assert!(check(&of(json!({ "type": "string", "maxLength": 1 })), &text));
+    assert!(!check(&of(json!({ "type": "string", "maxLength": 1 })), &json!({ "a": "xy" })));
+    // One character, of which the whole schema knows that it is one.
+    assert!(!check(&of(json!({ "type": "string", "maxLength": 1 })), &json!({ "a": "ä" })));
     for (property, input) in [
         (json!({ "type": "string", "minLength": 1 }), &text),
         (json!({ "type": "string", "format": "uuid" }), &text),
@@ -142,6 +146,7 @@ fn property() -> impl Strategy<Value = Value> {
         4 => number().prop_map(|least| ("minimum", least)),
         4 => number().prop_map(|most| ("maximum", most)),
         1 => (0..3_u64).prop_map(|length| ("minLength", json!(length))),
+        3 => (0..3_u64).prop_map(|length| ("maxLength", json!(length))),
         1 => scalar().prop_map(|only| ("const", only)),
         1 => Just(("exclusiveMinimum", json!(0))),
         2 => prop::sample::select(vec!["uint32", "uuid", "date"]).prop_map(|format| ("format", json!(format))),
@@ -168,13 +173,21 @@ fn schema() -> impl Strategy<Value = Value> {
     ]);
     let properties = prop::collection::btree_map(name(), property(), 0..5);
     let required = prop::collection::btree_set(name(), 1..3);
-    (prop::option::of(draft), properties, prop::option::weighted(0.4, required), any::<Option<bool>>())
-        .prop_map(|(draft, properties, required, others)| {
+    let definitions = prop::option::weighted(0.2, prop::collection::btree_map(name(), property(), 0..2));
+    (
+        prop::option::of(draft),
+        properties,
+        prop::option::weighted(0.4, required),
+        any::<Option<bool>>(),
+        definitions,
+    )
+        .prop_map(|(draft, properties, required, others, definitions)| {
             let mut schema = json!({ "type": "object", "properties": properties });
             let keywords = [
                 ("$schema", draft.map(Value::from)),
                 ("required", required.map(|names| json!(names))),
                 ("additionalProperties", others.map(Value::from)),
+                ("$defs", definitions.map(|definitions| json!(definitions))),
             ];
             for (keyword, value) in keywords {
                 if let Some(value) = value {
