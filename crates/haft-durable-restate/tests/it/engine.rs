@@ -126,6 +126,15 @@ impl Engine {
         }
     }
 
+    /// Gives what the server knows of a service, such as for how long it keeps its calls.
+    pub(crate) async fn service(&self, name: &str) -> Value {
+        let address = format!("{}services/{name}", self.admin());
+        let request = http::Request::get(address).body(bytes::Bytes::new()).unwrap();
+        let answer = http().send(request, Exchange::default()).await.unwrap();
+        assert!(answer.status().is_success(), "{}", answer.status());
+        serde_json::from_slice(&answer.into_body().bytes().await.unwrap()).unwrap()
+    }
+
     async fn query(&self, sql: &str) -> Vec<Value> {
         let request = http::Request::post(format!("{}query", self.admin()))
             .header(http::header::CONTENT_TYPE, "application/json")

@@ -189,3 +189,13 @@ async fn another_call_of_the_same_name_does_not_get_the_reply_of_the_first() {
     );
     assert_eq!(bench.ledger.effects(), ["r/1/c:0"]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the server that `cargo xtask durable` installs"]
+async fn the_engine_is_told_how_long_calls_are_kept_and_rounds_may_take() {
+    let bench = Bench::start().await;
+    let service = bench.engine.service("tools").await;
+    let said = ["workflow_completion_retention", "inactivity_timeout", "abort_timeout"]
+        .map(|field| service[field].as_str().unwrap_or_default());
+    assert_eq!(said, ["14d", "1d", "1d"], "{service}");
+}
