@@ -13,10 +13,14 @@ use crate::together;
 use crate::tool::missing;
 use crate::workspace::Workspace;
 
-const REPAIR: &str = "Correct haft-store, or say in crates/haft-store/tests/it what has changed.";
+const REPAIR: &str = "Correct haft-store or haft-cli, or say in their tests/it what has changed.";
 
 /// Where Debian keeps the programs, below the number of the version.
 const VERSIONS: &str = "/usr/lib/postgresql";
+
+/// The modules whose tests need a server, or try it where there is one.
+const TESTS: [&str; 8] =
+    ["children::", "entries::", "grants::", "journal::", "pending::", "postgres::", "pruning::", "runs::"];
 
 const INSTALL: &str = "Install the package `postgresql`, or put its `pg_ctl` and `initdb` into `PATH`.";
 
@@ -31,9 +35,9 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
     let server = Server::start(programs).map_err(|error| Failure::from_error(&error, INSTALL))?;
     let features = together::step_features(workspace)?;
     let arguments = ["test", "--quiet", "--locked", "--workspace", "--features", &features, "--test", "it"];
-    let arguments =
-        [&arguments[..], &["--", "--include-ignored", "grants::", "pending::", "postgres::", "runs::"]]
-            .concat();
+    // Tests of the same names that need another server have a step of their own.
+    let chosen = [&["--", "--include-ignored", "--skip", "with_engine::"], &TESTS[..]].concat();
+    let arguments = [&arguments[..], &chosen].concat();
     workspace.cargo_with(&[("HAFT_TEST_POSTGRES", &server.url())], &arguments, REPAIR)?;
     Ok(Outcome::Done)
 }

@@ -5,7 +5,7 @@
 
 use haft::agent::{RunEvent, RunState};
 use haft::model::ModelTurn;
-use haft::store::{RunStatus, RunStore as _, SqliteStore, StoredRun};
+use haft::store::{ChildRuns as _, RunStatus, RunStore as _, SqliteStore, StoredRun};
 use haft::{JournalSink as _, RunId, StopReason, Usage};
 use serde_json::{Value, json};
 use std::error::Error;

@@ -63,7 +63,7 @@ pub(crate) async fn agent(mut options: AgentOptions) -> Result<Exit> {
     task.quota = options.quota;
     task.agents = options.agents.as_deref().map(absolute).transpose()?;
     (task.no_mcp, task.no_openapi) = (options.no_mcp, options.no_openapi);
-    let state = KeptState::from_environment()?;
+    let state = KeptState::find().await?;
     let prompt = match prompt {
         Some(prompt) if !is_chat => prompt,
         first => {

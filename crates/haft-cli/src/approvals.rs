@@ -32,15 +32,15 @@ use std::path::PathBuf;
 /// Lists, shows and answers the calls that wait.
 pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
     match command {
-        ApprovalsCommand::List { json, place } => list(&Place::of(&place)?, json).await,
+        ApprovalsCommand::List { json, place } => list(&Place::of(&place).await?, json).await,
         ApprovalsCommand::Show(ShowOptions { id, json, place }) => {
-            let place = Place::of(&place)?;
+            let place = Place::of(&place).await?;
             let entry = find(&place, &id).await?;
             read(&place, &entry)?;
             show(&place, &entry, &Hiding::of([&entry]), json)
         }
         ApprovalsCommand::Approve(ApproveOptions { which: AnswerOptions { id, json, place }, term }) => {
-            let place = Place::of(&place)?;
+            let place = Place::of(&place).await?;
             if term.is_some() {
                 not_remembered(&place, "approve it without --for", "allow")?;
             }
@@ -60,7 +60,7 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
             answer(&place, &entry, approval, json).await
         }
         ApprovalsCommand::Deny(DenyOptions { which: AnswerOptions { id, json, place }, reason, never }) => {
-            let place = Place::of(&place)?;
+            let place = Place::of(&place).await?;
             if never.is_some() {
                 not_remembered(&place, "deny it without --never", "deny")?;
             }
@@ -83,7 +83,7 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
             answer(&place, &entry, approval, json).await
         }
         ApprovalsCommand::Edit(EditOptions { which: AnswerOptions { id, json, place }, input }) => {
-            let place = Place::of(&place)?;
+            let place = Place::of(&place).await?;
             let entry = find(&place, &id).await?;
             let pending = asked_about(&place, &entry)?;
             let input = match input {

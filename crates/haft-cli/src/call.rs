@@ -30,7 +30,7 @@ pub(crate) async fn call(options: CallOptions) -> Result<Exit> {
     task.quota = options.quota;
     (task.no_mcp, task.no_openapi) = (options.no_mcp, options.no_openapi);
     let scope = setup::scope()?;
-    let keeper = Keeper::new(KeptState::from_environment()?, scope.run().clone(), &task)?;
+    let keeper = Keeper::new(KeptState::find().await?, scope.run().clone(), &task)?;
     let (executor, bench) = set_up(&task, workdir, options.workdir.as_deref(), &keeper.state).await?;
     let (token, _watch) = cancel_on_interrupt();
     let call = ToolCall::new("cli".parse()?, options.name, input);

@@ -11,6 +11,7 @@ mod providers;
 mod reading;
 mod schema;
 mod show;
+mod store_table;
 mod tables;
 mod telemetry_table;
 
@@ -21,6 +22,7 @@ pub(crate) use files::{ConfigFile, ConfigFiles, Layer};
 pub(crate) use providers::{ProviderName, ProviderTable, Providers, Resolved};
 pub(crate) use reading::told;
 pub(crate) use show::ShownConfig;
+pub(crate) use store_table::StoreTable;
 pub(crate) use tables::{Settings, narrowed};
 pub(crate) use telemetry_table::TelemetryTable;
 
@@ -29,8 +31,8 @@ use anyhow::Result;
 use arguments::ConfigCommand;
 
 /// The tables of `haft.toml` that are no part of a policy.
-pub(crate) const TABLES: [&str; 9] =
-    ["agent", "executor", "mcp", "openapi", "providers", "shell", "telemetry", "tools", "workdir"];
+pub(crate) const TABLES: [&str; 10] =
+    ["agent", "executor", "mcp", "openapi", "providers", "shell", "store", "telemetry", "tools", "workdir"];
 
 /// Does what one of the subcommands says.
 pub(crate) fn config(command: &ConfigCommand) -> Result<Exit> {

@@ -14,6 +14,7 @@ mod provider_keys;
 mod sandbox;
 mod servers;
 mod state;
+mod store;
 mod telemetry;
 
 pub(crate) use finding::{Finding, Severity};
@@ -80,6 +81,7 @@ pub(crate) async fn doctor(options: DoctorOptions) -> Result<Exit> {
     }
     looks.add("programs", LOOK, Look::Waiting(Box::pin(programs::look())));
     looks.add("state", LOOK, Look::Blocking(Box::new(state::look)));
+    looks.add("store", time, Look::Waiting(Box::pin(store::look(options.connect))));
     looks.add("files", LOOK, Look::Blocking(Box::new(permissions::of_own_places)));
     let mut findings = Vec::new();
     let shown = match workdir {

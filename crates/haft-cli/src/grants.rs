@@ -16,7 +16,7 @@ use serde::Serialize;
 
 /// Lists and takes back what was answered for more than one call.
 pub(crate) async fn grants(command: GrantsCommand) -> Result<Exit> {
-    let state = KeptState::from_environment()?;
+    let state = KeptState::find().await?;
     let grants = state.grants().await?;
     match command {
         GrantsCommand::List { json: true } => {

@@ -10,7 +10,7 @@ use haft::{DecidedBy, Decision, JournalEntry, JournalRecord, PersonAnswer};
 
 /// Prints who let which call run, what it touched and how it ended.
 pub(crate) async fn journal(options: JournalOptions) -> Result<Exit> {
-    let state = KeptState::from_environment()?;
+    let state = KeptState::find().await?;
     let mut filter = RecordFilter::new().most(options.last);
     if let Some(run) = &options.run {
         filter = filter.run(run.parse()?);

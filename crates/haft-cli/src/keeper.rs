@@ -4,7 +4,7 @@ use crate::work::Work;
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
 use haft::agent::{Phase, RunState, StateKeeper};
-use haft::store::{RunLease, RunStatus, RunStore as _, StoredRun};
+use haft::store::{RunLease, RunStatus, StoredRun};
 use haft::{CallScope, RunId};
 use serde_json::Value;
 use std::error::Error;

@@ -1,9 +1,13 @@
 use crate::exit::{self, UsageError};
 use crate::policy_setup::is_there;
+use crate::shared_store::{self, Database};
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
-use haft::store::{Entry, PendingEntry, SqliteStore, StoreFault};
+use haft::store::{
+    ChildRuns, Entry, EntryStore, PendingEntry, RecordStore, RunStore, SqliteStore, StoreFault, Upkeep,
+};
+use haft::subagents::ChildStore;
 use haft::{
     Answered, Approval, Claim, Digest, Grant, GrantPlace, GrantStore, JournalRecord, JournalSink,
     PendingCall, PendingId, PendingStore, StoreError,
@@ -23,21 +27,57 @@ const KEPT_FOR: Duration = Duration::from_hours(30 * 24);
 /// How often it is looked whether something is of no use any more.
 const TIDIED_EVERY: Duration = Duration::from_hours(24);
 
+/// Keeps all that haft remembers.
+pub(crate) trait KeptStore:
+    GrantStore
+    + PendingStore
+    + JournalSink
+    + RunStore
+    + EntryStore
+    + RecordStore
+    + ChildRuns
+    + ChildStore
+    + Upkeep
+{
+}
+
+impl<S> KeptStore for S where
+    S: GrantStore
+        + PendingStore
+        + JournalSink
+        + RunStore
+        + EntryStore
+        + RecordStore
+        + ChildRuns
+        + ChildStore
+        + Upkeep
+{
+}
+
 /// Holds what haft remembers from one command to the next: grants, calls that wait for a person, and runs.
 ///
-/// It is one file, which is opened when it is needed first and made when there is something to keep.
+/// It is a database that other machines use, too, if the user's `haft.toml` names one, and otherwise one file, which is opened
+/// when it is needed first and made when there is something to keep.
 pub(crate) struct KeptState {
     path: Option<PathBuf>,
-    store: OnceLock<SqliteStore>,
+    store: OnceLock<Arc<dyn KeptStore>>,
     /// Whether it was said what stands in the way of keeping something.
     is_said: AtomicBool,
 }
 
 impl KeptState {
-    /// Finds the file where the environment says that it is.
-    pub(crate) fn from_environment() -> Result<Arc<Self>> {
+    /// Connects to the database that the user's `haft.toml` names, or finds the file where the environment says that it is.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used, and when no file is named that can be.
+    pub(crate) async fn find() -> Result<Arc<Self>> {
         let path = UserDirectories::from_environment().state_file()?.map(Path::to_owned);
-        Ok(Arc::new(Self { path, store: OnceLock::new(), is_said: AtomicBool::new(false) }))
+        let store = match Database::of_user()? {
+            Some(database) => shared_store::connect(&database).await?.into(),
+            None => OnceLock::new(),
+        };
+        Ok(Arc::new(Self { path, store, is_said: AtomicBool::new(false) }))
     }
 
     /// Keeps everything in this file.
@@ -46,10 +86,10 @@ impl KeptState {
         Arc::new(Self { path: Some(path), store: OnceLock::new(), is_said: AtomicBool::new(false) })
     }
 
-    /// Opens the file, and makes it if there is none.
-    pub(crate) fn store(&self) -> Result<&SqliteStore> {
+    /// Opens the file, and makes it if there is none, unless there is a database.
+    pub(crate) fn store(&self) -> Result<&dyn KeptStore> {
         if let Some(store) = self.store.get() {
-            return Ok(store);
+            return Ok(&**store);
         }
         let path = self.path.as_ref().with_context(|| {
             let message = "there is no place to remember anything in; set HAFT_STATE to the absolute path of a file, or HOME";
@@ -64,11 +104,11 @@ impl KeptState {
             made.with_context(cannot)?;
         }
         let store = SqliteStore::open(path).with_context(cannot)?;
-        Ok(self.store.get_or_init(|| store))
+        Ok(&**self.store.get_or_init(|| Arc::new(store)))
     }
 
-    /// Opens the file if there is one.
-    pub(crate) fn existing(&self) -> Result<Option<&SqliteStore>> {
+    /// Opens the file if there is one; a database is always there.
+    pub(crate) fn existing(&self) -> Result<Option<&dyn KeptStore>> {
         if self.store.get().is_none() && !self.path.as_deref().is_some_and(is_there) {
             return Ok(None);
         }
@@ -123,11 +163,11 @@ impl KeptState {
         }
     }
 
-    fn needed(&self, attempted: &'static str) -> Result<&SqliteStore, StoreError> {
+    fn needed(&self, attempted: &'static str) -> Result<&dyn KeptStore, StoreError> {
         self.store().map_err(|error| StoreError::new(attempted, error))
     }
 
-    fn found(&self, attempted: &'static str) -> Result<Option<&SqliteStore>, StoreError> {
+    fn found(&self, attempted: &'static str) -> Result<Option<&dyn KeptStore>, StoreError> {
         self.existing().map_err(|error| StoreError::new(attempted, error))
     }
 }
@@ -172,7 +212,7 @@ impl GrantStore for KeptState {
     }
 }
 
-/// Records where there is a file; what went before the first that had to be kept is nobody's to look up.
+/// Records where there is a file or a database; what went before the first that had to be kept is nobody's to look up.
 impl JournalSink for KeptState {
     fn write(&self, record: &JournalRecord) -> io::Result<()> {
         self.said(match self.existing() {
@@ -186,7 +226,7 @@ impl JournalSink for KeptState {
 #[async_trait]
 impl PendingStore for KeptState {
     async fn put(&self, pending: &PendingCall) -> Result<(), StoreError> {
-        self.said(async { self.needed("keep the pending call")?.put(pending).await }.await)
+        self.said(async { PendingStore::put(self.needed("keep the pending call")?, pending).await }.await)
     }
 
     async fn claim(&self, pending: &PendingCall) -> Result<Claim, StoreError> {

@@ -1,11 +1,10 @@
 //! What agents left that worked in places of their own: it goes when nobody can go on with their runs.
 
-use crate::kept_state::KeptState;
+use crate::kept_state::{KeptState, KeptStore};
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
 use haft::RunId;
-use haft::store::SqliteStore;
-use haft::subagents::{ChildStore as _, KeptChanges, Worktrees};
+use haft::subagents::{KeptChanges, Worktrees};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -45,7 +44,7 @@ pub(crate) async fn clear_up(state: &KeptState) -> Result<()> {
 }
 
 /// Lists the runs that were started in the tree below a run, for when that is [dropped](drop_with).
-pub(crate) async fn runs_below(store: &SqliteStore, run: &RunId) -> BTreeSet<RunId> {
+pub(crate) async fn runs_below(store: &dyn KeptStore, run: &RunId) -> BTreeSet<RunId> {
     let tree = store.tree(run).await.unwrap_or_default();
     tree.into_iter().map(|record| record.run).collect()
 }

@@ -55,6 +55,7 @@ mod scripts;
 mod serve;
 mod set_up;
 mod setup;
+mod shared_store;
 mod small_file;
 mod task;
 mod telemetry;

@@ -54,7 +54,7 @@ pub(crate) async fn report(options: ReportOptions) -> Result<Exit> {
             "standard output cannot be opened in a browser; leave out --open, or name a file with --output";
         return Err(UsageError(message.to_owned()).into());
     }
-    let state = KeptState::from_environment()?;
+    let state = KeptState::find().await?;
     let store = state.existing()?.ok_or_else(find::nothing_kept)?;
     let run = find::find(store, options.run.as_deref()).await?;
     let working = Working::on(format!("gathering what is kept of {run}"));

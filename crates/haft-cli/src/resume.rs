@@ -8,7 +8,7 @@ use crate::conclude::conclude;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
-use crate::kept_state::{KeptState, why};
+use crate::kept_state::{KeptState, KeptStore, why};
 use crate::left_behind::{drop_with, runs_below};
 use crate::paint::{BAD, NAME, QUIET};
 use crate::printed::{print_json, print_json_line};
@@ -22,7 +22,7 @@ use crate::work::{OneCall, Work};
 use crate::{agent, call, ids, run, scratch};
 use anyhow::{Context as _, Result};
 use haft::agent::RunState;
-use haft::store::{GivenUp, RunStatus, RunStore as _, SqliteStore, StoredRun};
+use haft::store::{GivenUp, RunStatus, StoredRun};
 use haft::{CallOutcome, CallScope, PendingCall, Redactor, RunId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,7 +35,7 @@ use std::time::Instant;
 
 /// Goes on with a run that waits, or lists those that do.
 pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
-    let state = KeptState::from_environment()?;
+    let state = KeptState::find().await?;
     let Some(store) = state.existing()? else {
         return match &options.run {
             Some(run) => Err(unknown(run)),
@@ -112,7 +112,7 @@ pub(crate) async fn resume(options: ResumeOptions) -> Result<Exit> {
 
 /// Talks on in a run of an agent.
 pub(crate) async fn chat(name: &str, options: &AgentOptions) -> Result<Exit> {
-    let state = KeptState::from_environment()?;
+    let state = KeptState::find().await?;
     let Some(store) = state.existing()? else { return Err(unknown(name)) };
     let run = find(store, name).await?;
     let lease = store.take(&run).await?;
@@ -188,7 +188,7 @@ async fn set_up(with: SetUp<'_>, stands: RunState, options: &ResumeOptions) -> R
 type Listed = Result<StoredRun, (String, String)>;
 
 /// Lists the runs that wait, and those that a process left behind which was interrupted.
-async fn list(store: Option<&SqliteStore>, options: &ResumeOptions) -> Result<Exit> {
+async fn list(store: Option<&dyn KeptStore>, options: &ResumeOptions) -> Result<Exit> {
     let mut waiting: Vec<Listed> = Vec::new();
     if let Some(store) = store {
         for entry in store.run_entries().await? {
@@ -295,7 +295,7 @@ fn causes(error: &dyn Error) -> String {
 }
 
 /// Finds a run by its id, or by a beginning that no other has.
-async fn find(store: &SqliteStore, name: &str) -> Result<RunId> {
+async fn find(store: &dyn KeptStore, name: &str) -> Result<RunId> {
     let runs = store.run_entries().await?;
     let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
     let Some(id) = ids::pick(name, &ids, "run")? else { return Err(unknown(name)) };
@@ -303,7 +303,7 @@ async fn find(store: &SqliteStore, name: &str) -> Result<RunId> {
 }
 
 /// Gives a run up, also one that cannot be read, and one of which only calls are left.
-async fn drop_run(store: &SqliteStore, name: &str, json: bool) -> Result<Exit> {
+async fn drop_run(store: &dyn KeptStore, name: &str, json: bool) -> Result<Exit> {
     let mut names: BTreeSet<String> = store.run_entries().await?.into_iter().map(|run| run.id).collect();
     names.extend(store.pending_entries().await?.into_iter().map(|call| call.top));
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

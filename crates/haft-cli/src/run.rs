@@ -50,7 +50,7 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     let session = read_session(&source, &options.session)?;
     let prompt = source.prompt()?;
     let scope = setup::scope()?;
-    let keeper = Keeper::new(KeptState::from_environment()?, scope.run().clone(), &task)?;
+    let keeper = Keeper::new(KeptState::find().await?, scope.run().clone(), &task)?;
     if !options.json {
         let approved = if task.approve_all { "; its calls are approved" } else { "" };
         Timeline::title(&source.name, &format!("{}{approved}", place.describe()), &prompt);

@@ -41,7 +41,7 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
     }
     let way = Way::of(&options)?;
     let console = options.console.map(Console::bind).transpose()?;
-    let state = KeptState::from_environment()?;
+    let state = KeptState::find().await?;
     // Who called what is recorded from the first call on; without a place for it calls cannot wait either.
     if let Err(error) = state.store() {
         crate::exit::note(

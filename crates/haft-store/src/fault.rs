@@ -1,3 +1,4 @@
+use haft_core::RunId;
 use rusqlite::{Error, ErrorCode};
 use std::time::Duration;
 
@@ -31,6 +32,24 @@ pub enum StoreFault {
         /// For how long was waited at most.
         waited: Duration,
         /// What went wrong.
+        source: Cause,
+    },
+    /// The server of the database lets nobody in who asks so.
+    #[error(
+        "the server of the database refuses who asks; see to the user, the password and the database that are named, and to whom \
+         the server lets in"
+    )]
+    Refused {
+        /// What the server said, or what is missing.
+        source: Cause,
+    },
+    /// No connection to the server of the database can be made that is encrypted for it alone.
+    #[error(
+        "no encrypted connection to the server of the database can be made; give it a certificate that is trusted here, or name \
+         what that is signed by, or write `sslmode=disable` into the URL where nobody else is on the network"
+    )]
+    Unencrypted {
+        /// What is wrong with it.
         source: Cause,
     },
     /// There is no room left: on the disk, or within what the store was given.
@@ -110,5 +129,9 @@ impl StoreFault {
 
     pub(crate) fn unreadable(what: &'static str, id: impl Into<String>, source: impl Into<Cause>) -> Self {
         Self::Unreadable { what, id: id.into(), source: source.into() }
+    }
+
+    pub(crate) fn out_of_step(run: &RunId, why: impl Into<String>) -> Self {
+        Self::OutOfStep { run: run.as_str().to_owned(), why: why.into() }
     }
 }

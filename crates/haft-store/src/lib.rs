@@ -2,8 +2,9 @@
 //!
 //! [`SqliteStore`] keeps all of it in one file. It is a [`GrantStore`](haft_tools_core::GrantStore), a
 //! [`PendingStore`](haft_tools_core::PendingStore), a [`JournalSink`](haft_tools_core::JournalSink) and a [`RunStore`], so
-//! an executor and a host take it wherever they take one of these. Any number of processes may have the file open. With the
-//! feature `postgres`, `PostgresStore` is one of each for processes on several machines, and has less for looking at what is kept.
+//! an executor and a host take it wherever they take one of these. What it keeps is listed and looked at as an [`EntryStore`] and a
+//! [`RecordStore`]; it keeps [`ChildRuns`] below others, and there is [`Upkeep`]. Any number of processes may have the file
+//! open. With the feature `postgres`, `PostgresStore` is one of each for processes on several machines.
 //!
 //! ```
 //! use haft_store::{RunStore as _, SqliteStore, StoredRun};
@@ -50,32 +51,42 @@
 //! (mode 0600), and so is the directory `-locks`, in which runs are locked (mode 0700). A host that lets agents write where
 //! they are protects all of them ([`SqliteStore::places`]).
 
+mod child_runs;
 mod depth;
 mod entry;
+mod entry_store;
 mod fault;
+mod given_up;
 mod lease;
 mod memory_runs;
 mod open_error;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod pruned;
+mod record_store;
 mod records;
 mod run;
 mod run_store;
 mod sqlite;
+mod upkeep;
 mod written;
 
+pub use child_runs::ChildRuns;
 pub use entry::{Entry, PendingEntry};
+pub use entry_store::EntryStore;
 pub use fault::StoreFault;
+pub use given_up::GivenUp;
 pub use lease::RunLease;
 pub use memory_runs::MemoryRuns;
 pub use open_error::OpenError;
 #[cfg(feature = "postgres")]
 pub use postgres::{ConnectError, PostgresOptions, PostgresStore};
 pub use pruned::Pruned;
+pub use record_store::RecordStore;
 pub use records::{RecordFilter, RecordedRun};
 pub use run::{RunStatus, RunSummary, StoredRun};
 pub use run_store::{RunStore, SaveError, TakeError};
 #[cfg(all(unix, feature = "changes"))]
 pub use sqlite::{ChangesOptions, SqliteChanges};
-pub use sqlite::{Examination, GivenUp, SqliteStore, StoreOptions};
+pub use sqlite::{Examination, SqliteStore, StoreOptions};
+pub use upkeep::Upkeep;

@@ -1,11 +1,14 @@
+mod children;
 mod connect_error;
 mod connecting;
+mod entries;
+mod examining;
 mod grants;
 mod journal;
 mod pending;
-mod prune;
 mod runs;
 mod schema;
+mod upkeep;
 
 pub use connect_error::ConnectError;
 pub use connecting::PostgresOptions;
@@ -25,7 +28,7 @@ use tokio::time::timeout;
 /// Cheap to clone; clones are the same store. Its connections live in a runtime of its own with one thread, so that it can be
 /// used from any runtime, and from several. What is acknowledged is on the server's disk; a record of the journal gets there a
 /// moment later. A call that is claimed is overwritten, and its earlier row goes with the server's next vacuum. Nothing is
-/// removed by itself: [`prune`](Self::prune) does that.
+/// removed by itself: [`Upkeep`](crate::Upkeep) does that.
 ///
 /// ```no_run
 /// use haft_store::PostgresStore;
@@ -104,6 +107,15 @@ impl PostgresStore {
     ) -> Result<T, StoreFault> {
         let done = self.handle().spawn(work).await;
         done.unwrap_or_else(|error| Err(StoreFault::ShutDown { source: error.into() }))
+    }
+
+    fn unusable(&self, source: StoreFault) -> ConnectError {
+        ConnectError::Database { place: self.0.place.clone(), source }
+    }
+
+    fn newer(&self, found: u32) -> ConnectError {
+        let (place, schema) = (self.0.place.clone(), self.0.schema.clone());
+        ConnectError::Newer { place, schema, found, known: schema::KNOWN }
     }
 
     fn handle(&self) -> &Handle {
@@ -221,6 +233,11 @@ fn of_postgres(error: tokio_postgres::Error, waited: Duration) -> StoreFault {
 
     let code = error.code().cloned();
     let is_apart = error.as_db_error().is_none();
+    // Which kind it is of is said by its text alone.
+    let text = error.to_string();
+    let is = |kind: &str| is_apart && text.starts_with(kind);
+    let (is_of_tls, is_refused) =
+        (is("error performing TLS handshake"), is("authentication error") || is("invalid configuration"));
     let source = error.into();
     match code {
         Some(SqlState::QUERY_CANCELED | SqlState::LOCK_NOT_AVAILABLE) => {
@@ -228,9 +245,20 @@ fn of_postgres(error: tokio_postgres::Error, waited: Duration) -> StoreFault {
         }
         Some(SqlState::DISK_FULL) => StoreFault::Full { source },
         Some(SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED) => StoreFault::Damaged { source },
-        Some(SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::CANNOT_CONNECT_NOW) => {
-            StoreFault::Unreachable { waited, source }
-        }
+        Some(
+            SqlState::INVALID_PASSWORD
+            | SqlState::INVALID_AUTHORIZATION_SPECIFICATION
+            | SqlState::INVALID_CATALOG_NAME
+            | SqlState::INSUFFICIENT_PRIVILEGE,
+        ) => StoreFault::Refused { source },
+        Some(
+            SqlState::ADMIN_SHUTDOWN
+            | SqlState::CRASH_SHUTDOWN
+            | SqlState::CANNOT_CONNECT_NOW
+            | SqlState::TOO_MANY_CONNECTIONS,
+        ) => StoreFault::Unreachable { waited, source },
+        None if is_of_tls => StoreFault::Unencrypted { source },
+        None if is_refused => StoreFault::Refused { source },
         None if is_apart => StoreFault::Unreachable { waited, source },
         _ => StoreFault::Other { source },
     }

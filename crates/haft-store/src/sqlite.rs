@@ -17,7 +17,6 @@ mod schema;
 #[cfg(all(unix, feature = "changes"))]
 pub use changes::{ChangesOptions, SqliteChanges};
 pub use examination::Examination;
-pub use giving_up::GivenUp;
 
 use crate::memory_runs::Taken;
 use crate::{OpenError, StoreFault};

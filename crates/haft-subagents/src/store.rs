@@ -1,6 +1,6 @@
-mod memory;
 #[cfg(feature = "store")]
-mod sqlite;
+mod kept;
+mod memory;
 
 pub use memory::MemoryChildren;
 

@@ -5,17 +5,21 @@ mod compiled;
 mod hint;
 mod plain;
 mod repair;
+mod sure;
 mod violation;
 
 pub(crate) use bounds::is_within;
 pub use compiled::CompiledSchema;
 
+use crate::panicked;
 use bounds::Unfit;
 use haft_core::{Repair, Schema};
 use jsonschema::{PatternOptions, Validator};
 use plain::PlainObject;
 use serde_json::Value;
 use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 
 /// The most violations that are listed for the model; more would not help it and could be made to grow without bound.
 const MOST_VIOLATIONS: usize = 12;
@@ -23,10 +27,12 @@ const MOST_VIOLATIONS: usize = 12;
 /// How often a `pattern` with look-around may backtrack, so that no schema can make a short text take seconds.
 const BACKTRACK_LIMIT: usize = 100_000;
 
-/// Checks arguments against one compiled schema.
+/// Checks arguments against one schema, which is compiled once.
 pub(crate) struct InputValidator {
     schema: Schema,
-    validator: Validator,
+    /// Compiled when it is first asked, where it is sure that it can be: most tools of a program that calls one are not called,
+    /// and most arguments are recognised without it.
+    validator: OnceLock<Result<Validator, String>>,
     longest_chain: usize,
     /// What recognises usual arguments at once, where the schema allows that.
     plain: Option<PlainObject>,
@@ -41,12 +47,12 @@ pub(crate) struct Mended {
 
 /// Tells whether a value fits a schema; if not, what is wrong with it.
 pub(crate) fn check(schema: &Schema, value: &Value) -> Result<(), String> {
-    let validator = InputValidator::compile(schema)?;
-    if validator.validator.is_valid(value) {
+    let compiled = InputValidator::compile(schema)?;
+    let validator = compiled.validator()?;
+    if validator.is_valid(value) {
         return Ok(());
     }
-    let violations =
-        violation::violations(&validator.validator, validator.schema.as_value(), value, MOST_VIOLATIONS);
+    let violations = violation::violations(validator, schema.as_value(), value, MOST_VIOLATIONS);
     Err(violations.lines.join("; "))
 }
 
@@ -63,12 +69,26 @@ fn build(schema: &Value) -> Result<Validator, String> {
 }
 
 impl InputValidator {
-    /// Compiles a schema without ever fetching anything; gives the reason where that cannot be done.
+    /// Compiles a schema without ever fetching anything, unless it surely can be; gives the reason where that cannot be done.
     pub(crate) fn compile(schema: &Schema) -> Result<Self, String> {
         let longest_chain = bounds::longest_chain(schema.as_value())?;
-        let validator = build(schema.as_value())?;
+        let validator = if sure::is_surely_valid(schema.as_value()) {
+            OnceLock::new()
+        } else {
+            OnceLock::from(Ok(build(schema.as_value())?))
+        };
         let plain = PlainObject::of(schema.as_value());
         Ok(Self { schema: schema.clone(), validator, longest_chain, plain })
+    }
+
+    fn validator(&self) -> Result<&Validator, String> {
+        // Nothing of an attempt that panicked is used again.
+        let compile = || catch_unwind(AssertUnwindSafe(|| build(self.schema.as_value())));
+        let compiled = self.validator.get_or_init(|| {
+            compile()
+                .unwrap_or_else(|panic| Err(format!("compiling it panicked: {}", panicked::message(&*panic))))
+        });
+        compiled.as_ref().map_err(Clone::clone)
     }
 
     /// Accepts arguments that fit, or that fit once repaired, and gives these; gives a text for the model otherwise.
@@ -93,16 +113,20 @@ impl InputValidator {
                 ),
             });
         }
-        if self.validator.is_valid(input) {
+        // What was not sure was compiled when the tool was registered.
+        let validator = self.validator().map_err(|reason| {
+            format!("the arguments of `{tool}` cannot be checked, since its schema is none: {reason}; use another tool")
+        })?;
+        if validator.is_valid(input) {
             return Ok(None);
         }
-        if repairs && let Some(mended) = repair::repair(&self.validator, self.longest_chain, input) {
+        if repairs && let Some(mended) = repair::repair(validator, self.longest_chain, input) {
             return Ok(Some(mended));
         }
-        Err(self.explain(tool, input))
+        Err(self.explain(validator, tool, input))
     }
 
-    fn explain(&self, tool: &str, input: &Value) -> String {
+    fn explain(&self, validator: &Validator, tool: &str, input: &Value) -> String {
         if let Value::String(text) = input
             && let Err(error) = serde_json::from_str::<Value>(text)
         {
@@ -111,8 +135,7 @@ impl InputValidator {
             );
         }
         let mut text = format!("the arguments do not fit `{tool}`:");
-        let violations =
-            violation::violations(&self.validator, self.schema.as_value(), input, MOST_VIOLATIONS);
+        let violations = violation::violations(validator, self.schema.as_value(), input, MOST_VIOLATIONS);
         for line in &violations.lines {
             // Writing to a string cannot fail.
             let _ = write!(text, "\n- {line}");

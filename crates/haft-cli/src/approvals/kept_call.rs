@@ -93,9 +93,9 @@ pub(super) enum Place {
 }
 
 impl Place {
-    pub(super) fn of(options: &PlaceOptions) -> Result<Self> {
+    pub(super) async fn of(options: &PlaceOptions) -> Result<Self> {
         let Some(named) = options.restate.clone() else {
-            return Ok(Self::State(KeptState::from_environment()?));
+            return Ok(Self::State(KeptState::find().await?));
         };
         let (engine, admin) = if let Some(engine) = named {
             (engine, None)

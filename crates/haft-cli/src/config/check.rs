@@ -8,7 +8,7 @@ use crate::policy_setup::{Files, PolicyOptions, PolicySetup};
 use crate::printed::print_json;
 use crate::telemetry::Sent;
 use crate::timeline::visible;
-use crate::{mcp, openapi, setup, telemetry};
+use crate::{mcp, openapi, setup, shared_store, telemetry};
 use anyhow::Result;
 use haft::policy::{PolicyFileError, Problem};
 use haft::{ToolRegistry, Workdir};
@@ -116,6 +116,15 @@ impl Checked {
             Err(error) => self.problems.push(format!("{error:#}")),
             Ok(sent) => self.notes.extend(sent.and_then(|_| Sent::absent())),
         }
+        if let Some((store, folder)) = &settings.store {
+            self.problems.extend(shared_store::absent().map(str::to_owned));
+            if let Err(error) = store.clone().database(folder) {
+                self.problems.push(format!("{error:#}"));
+            }
+        }
+        self.notes.extend(settings.other_stores.iter().map(|file| {
+            format!("{file}: `[store]` has no effect, because only your own `haft.toml` says where haft remembers things")
+        }));
         let model = settings.agent.model().map(|(model, _)| model);
         self.problems.extend(settings.providers.problems(model));
         for root in &settings.roots {

@@ -1,4 +1,5 @@
 use super::{ConfigFile, Layer, TABLES};
+use crate::shared_store::StoreUrl;
 use haft::policy::Note;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -148,6 +149,9 @@ fn is_list(key: &str, list: &str) -> bool {
 
 /// Says why a setting has no effect, if it has none whatever the other files say.
 fn ignored(key: &str, file: &ConfigFile, line: usize, notes: &[Note]) -> Option<String> {
+    if key.starts_with("store.") && file.layer != Layer::User {
+        return Some("only your own `haft.toml` says it".to_owned());
+    }
     if file.layer != Layer::Untrusted {
         return None;
     }
@@ -191,8 +195,15 @@ fn flatten(prefix: &str, table: &DeTable<'_>, found: &mut Vec<(String, String, u
             DeValue::Array(items) => found.push((name, listed(items, |text| text), at)),
             DeValue::String(text) => {
                 let is_address = matches!(&*name, "agent.base_url" | "telemetry.endpoint");
-                let text = if is_address { without_query(text) } else { text };
-                found.push((name, text.to_owned(), at));
+                let text = match &*name {
+                    "store.postgres" => {
+                        let read = text.parse::<StoreUrl>();
+                        read.map_or_else(|_| "an address".to_owned(), |url| url.to_string())
+                    }
+                    _ if is_address => without_query(text).to_owned(),
+                    _ => text.to_string(),
+                };
+                found.push((name, text, at));
             }
             DeValue::Integer(number) => found.push((name, number.to_string(), at)),
             DeValue::Float(number) => found.push((name, number.to_string(), at)),

@@ -213,16 +213,21 @@ fn variable<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
     Ok(name.map(|name| name.0))
 }
 
+/// Tells whether a variable of the environment is called so, as they are by custom.
+pub(super) fn is_variable_name(text: &str) -> bool {
+    let starts = text.starts_with(|c: char| c.is_ascii_uppercase() || c == '_');
+    let fits = text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    starts && fits && text.len() <= 128
+}
+
 struct VariableName(String);
 
 impl std::str::FromStr for VariableName {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let starts = text.starts_with(|c: char| c.is_ascii_uppercase() || c == '_');
-        let fits = text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
         // What is written is not repeated: it may be the key itself.
-        (starts && fits && text.len() <= 128).then(|| Self(text.to_owned())).ok_or(
+        is_variable_name(text).then(|| Self(text.to_owned())).ok_or(
             "this is the name of a variable of the environment, in capitals, as in `EXAMPLE_API_KEY`, and not the key itself",
         )
     }

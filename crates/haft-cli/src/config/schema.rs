@@ -1,6 +1,7 @@
 use super::agent_table::AgentTable;
 use super::executor_table::ExecutorTable;
 use super::providers::ProviderTable;
+use super::store_table::StoreTable;
 use super::tables::{ToolsTable, WorkdirTable};
 use super::telemetry_table::TelemetryTable;
 use crate::exit::Exit;
@@ -82,6 +83,7 @@ fn own(generator: &mut SchemaGenerator) -> Map<String, Value> {
         ("openapi", openapi),
         ("providers", providers),
         ("shell", shell),
+        ("store", generator.subschema_for::<StoreTable>().into()),
         ("telemetry", generator.subschema_for::<TelemetryTable>().into()),
         ("tools", generator.subschema_for::<ToolsTable>().into()),
         ("workdir", generator.subschema_for::<WorkdirTable>().into()),

@@ -2,6 +2,7 @@ use super::agent_table::AgentTable;
 use super::executor_table::ExecutorTable;
 use super::providers::{ProviderName, ProviderTable, Providers};
 use super::reading::{all_parsed, parsed};
+use super::store_table::StoreTable;
 use super::telemetry_table::TelemetryTable;
 use super::{ConfigFiles, Layer};
 use crate::agent::Header;
@@ -13,6 +14,7 @@ use haft::{Selector, ToolRegistry, Workdir};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// Holds what the files in force say of the tools that are offered, of where they work and of who works by them.
 #[derive(Debug, Default)]
@@ -27,6 +29,10 @@ pub(crate) struct Settings {
     pub(crate) telemetry: Option<(TelemetryTable, Layer)>,
     /// The first that there is.
     pub(crate) executor: Option<ExecutorTable>,
+    /// The user's own, with the folder of the file.
+    pub(crate) store: Option<(StoreTable, PathBuf)>,
+    /// The files that have such a table and are not the user's own.
+    pub(crate) other_stores: Vec<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -38,6 +44,7 @@ pub(super) struct Tables {
     providers: BTreeMap<ProviderName, ProviderTable>,
     telemetry: Option<TelemetryTable>,
     executor: Option<ExecutorTable>,
+    store: Option<StoreTable>,
 }
 
 /// Which tools there are.
@@ -67,8 +74,15 @@ impl Settings {
     pub(crate) fn read(workdir: &Workdir) -> Result<Self> {
         let mut settings = Self::default();
         for file in ConfigFiles::read(workdir)?.iter() {
-            let Tables { tools, workdir, agent, providers, telemetry, executor } = file.parse()?;
+            let Tables { tools, workdir, agent, providers, telemetry, executor, store } = file.parse()?;
             settings.select.extend(tools.select);
+            match store {
+                Some(store) if file.layer == Layer::User => {
+                    settings.store = Some((store, file.folder.clone()));
+                }
+                Some(_) => settings.other_stores.push(file.name.clone()),
+                None => {}
+            }
             if file.layer != Layer::Untrusted {
                 let below = |root: OtherRoot| root.below(&file.folder);
                 settings.roots.extend(workdir.roots.into_iter().map(below));
@@ -93,7 +107,8 @@ impl Settings {
         let headers = headers.chain(self.agent.headers()).chain(of_spans);
         let headers =
             headers.filter_map(|header| Header::parse(header).ok()).flat_map(|header| header.secrets());
-        keys.chain(headers).collect()
+        let of_store = self.store.iter().filter_map(|(table, folder)| table.secret(folder));
+        keys.chain(headers).chain(of_store).collect()
     }
 }
 

@@ -1,4 +1,5 @@
 use super::Finding;
+use crate::shared_store::Database;
 use crate::user_directories::UserDirectories;
 use crate::when::ago;
 use haft::store::{Examination, OpenError, SqliteChanges, SqliteStore};
@@ -28,7 +29,10 @@ pub(super) fn look() -> Vec<Finding> {
         Err(error) => return vec![Finding::of_error("state", &error)],
     };
     let mut findings = Vec::new();
+    // What a database has is looked at there, and what is wrong with the file that names one is told as such.
+    let is_shared = matches!(Database::of_user(), Ok(Some(_)) | Err(_));
     match SqliteStore::examine(path) {
+        _ if is_shared => {}
         Ok(Some(found)) => {
             whole("state", path, &found, &mut findings);
             if found.faults.is_empty() {
@@ -89,7 +93,7 @@ fn unusable(about: &str, error: &OpenError) -> Finding {
 }
 
 /// Says what in it waits for a person.
-fn waiting(found: &Examination, findings: &mut Vec<Finding>) {
+pub(super) fn waiting(found: &Examination, findings: &mut Vec<Finding>) {
     if found.waiting > 0 {
         let since = found.waiting_since_ms.map(|at| format!(", the first of them asked {}", ago(at)));
         let text = match found.waiting {
@@ -129,7 +133,7 @@ fn room(path: &Path) -> Option<Finding> {
     })
 }
 
-fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     let mut left = bytes;
     let mut unit = "bytes";

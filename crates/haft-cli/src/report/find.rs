@@ -1,9 +1,9 @@
 use crate::exit::UsageError;
 use crate::ids;
+use crate::kept_state::KeptStore;
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::RunId;
-use haft::store::SqliteStore;
 use std::cmp::Reverse;
 
 /// How many runs can be named by the beginning of their ids, and how many are named where none is known as it was written.
@@ -21,7 +21,7 @@ struct Known {
 /// Finds a run by its id, by a beginning that no other has, or the latest.
 ///
 /// A beginning names a run that nobody else started, if there is one: those below it may begin alike.
-pub(super) async fn find(store: &SqliteStore, written: Option<&str>) -> Result<RunId> {
+pub(super) async fn find(store: &dyn KeptStore, written: Option<&str>) -> Result<RunId> {
     let mut known: Vec<Known> = Vec::new();
     for run in store.run_entries().await? {
         let at_ms = run.value.map_or(0, |run| run.updated_at_ms);

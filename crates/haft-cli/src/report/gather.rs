@@ -5,11 +5,11 @@ use super::data::{BudgetReport, Report, RunReport, Totals, TurnReport, VERSION};
 use super::recorded;
 use super::transcript::{self, Told};
 use crate::changes::patches_of;
-use crate::kept_state::why;
+use crate::kept_state::{KeptStore, why};
 use crate::task::{Task, What};
 use anyhow::{Context as _, Result};
 use haft::agent::{Budget, RunEnd, RunState, Spent};
-use haft::store::{RunStatus, RunStore as _, SqliteStore, StoredRun};
+use haft::store::{RunStatus, StoredRun};
 use haft::subagents::{ChildEnd, ChildRecord, ChildStatus};
 use haft::{BudgetKind, CallOutcome, JournalRecord, Message, RunId, now_ms};
 use serde_json::Value;
@@ -28,7 +28,7 @@ struct Gathering {
 }
 
 /// Gathers all that is kept of a run and of those below it.
-pub(super) async fn gather(store: &SqliteStore, root: &RunId) -> Result<Report> {
+pub(super) async fn gather(store: &dyn KeptStore, root: &RunId) -> Result<Report> {
     let mut all = Gathering {
         runs: Vec::new(),
         told: Vec::new(),
@@ -90,7 +90,7 @@ enum Below {
 }
 
 impl Gathering {
-    async fn tree_of(&mut self, store: &SqliteStore, run: &RunId) -> Below {
+    async fn tree_of(&mut self, store: &dyn KeptStore, run: &RunId) -> Below {
         let read = match store.child(run).await {
             Ok(None) => return Below::Nothing,
             Ok(Some(record)) => {
@@ -107,7 +107,7 @@ impl Gathering {
         }
     }
 
-    async fn add_root(&mut self, store: &SqliteStore, root: &RunId) {
+    async fn add_root(&mut self, store: &dyn KeptStore, root: &RunId) {
         let stored = match store.load(root).await {
             Ok(stored) => stored,
             Err(error) => {
@@ -196,7 +196,7 @@ impl Gathering {
     }
 
     /// Reads the runs of a tree but its root.
-    async fn children(&mut self, store: &SqliteStore, root: &RunId) -> Result<Vec<Child>> {
+    async fn children(&mut self, store: &dyn KeptStore, root: &RunId) -> Result<Vec<Child>> {
         let mut children = Vec::new();
         for entry in store.child_entries(root).await? {
             let read = entry.value.map_err(|fault| why(&fault)).and_then(|record| {
@@ -240,7 +240,7 @@ impl Gathering {
         }
     }
 
-    async fn records(&mut self, store: &SqliteStore, root: &RunId) -> Result<Vec<JournalRecord>> {
+    async fn records(&mut self, store: &dyn KeptStore, root: &RunId) -> Result<Vec<JournalRecord>> {
         let mut records = Vec::new();
         for entry in store.record_entries_of_tree(root).await? {
             match entry.value {

@@ -3,8 +3,9 @@
 use super::calls::{self, Changes};
 use super::data::{Report, Totals, VERSION};
 use super::{gather, page, recorded};
+use crate::kept_state::KeptStore;
 use anyhow::Result;
-use haft::store::{RecordFilter, SqliteStore};
+use haft::store::RecordFilter;
 use haft::{JournalRecord, RunId, now_ms};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -16,7 +17,7 @@ const MOST_RECORDS: u32 = 6_000;
 /// Gathers what is recorded of runs, the newest part of it, in the form that a page of a report has.
 ///
 /// Arguments and outputs are not in the journal, and so not here.
-pub(crate) async fn live(store: &SqliteStore, served: &[RunId]) -> Result<Value> {
+pub(crate) async fn live(store: &dyn KeptStore, served: &[RunId]) -> Result<Value> {
     let (mut records, mut is_whole): (Vec<JournalRecord>, bool) = (Vec::new(), true);
     for run in served {
         let of_run = store.records(&RecordFilter::new().run(run.clone()).most(MOST_RECORDS)).await?;

@@ -2,7 +2,7 @@ use crate::kept_state::KeptState;
 use crate::task::Task;
 use anyhow::Result;
 use async_trait::async_trait;
-use haft::store::{RunStatus, RunStore as _, StoredRun};
+use haft::store::{RunStatus, StoredRun};
 use haft::{Answered, Approval, Claim, Digest, PendingCall, PendingId, PendingStore, RunId, StoreError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -27,7 +27,7 @@ pub(crate) struct WorkerBench {
 impl WorkerBench {
     /// Gathers it, and starts the servers that some of the tools are of.
     pub(crate) async fn gather(options: &WorkerOptions) -> Result<Self> {
-        let state = KeptState::from_environment()?;
+        let state = KeptState::find().await?;
         // Who called what is recorded from the first call on.
         if let Err(error) = state.store() {
             note(

@@ -38,6 +38,7 @@ mod serve_ending;
 mod served;
 mod served_scripts;
 mod service;
+mod shared_store;
 mod state;
 #[cfg(feature = "otel")]
 mod telemetry;

@@ -4,6 +4,7 @@ use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls_platform_verifier::Verifier;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Builder;
@@ -30,10 +31,21 @@ const OF_JOURNAL: usize = 2;
 /// ```
 #[derive(Debug, Clone)]
 pub struct PostgresOptions {
-    schema: String,
+    pub(super) schema: String,
     connections: usize,
     wait: Duration,
     authorities: Vec<u8>,
+    password: Option<Password>,
+}
+
+/// Is not shown.
+#[derive(Clone)]
+struct Password(Vec<u8>);
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("_")
+    }
 }
 
 impl Default for PostgresOptions {
@@ -43,6 +55,7 @@ impl Default for PostgresOptions {
             connections: 8,
             wait: Duration::from_secs(5),
             authorities: Vec::new(),
+            password: None,
         }
     }
 }
@@ -70,6 +83,19 @@ impl PostgresOptions {
         self
     }
 
+    /// Shows this password to the server, in the place of one in the URL; none by default.
+    ///
+    /// ```
+    /// use haft_store::PostgresStore;
+    ///
+    /// let options = PostgresStore::options().password("not shown");
+    /// assert!(!format!("{options:?}").contains("shown"));
+    /// ```
+    pub fn password(mut self, password: impl AsRef<[u8]>) -> Self {
+        self.password = Some(Password(password.as_ref().to_owned()));
+        self
+    }
+
     /// Also trusts servers whose certificates these authorities have signed, given in PEM; besides those of the system.
     pub fn trusting(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.authorities = pem.into();
@@ -86,24 +112,33 @@ impl PostgresOptions {
     ///
     /// Cancel safe.
     pub async fn connect(&self, url: &str) -> Result<PostgresStore, ConnectError> {
+        let store = self.store(url)?;
+        schema::bring_up_to_date(&store).await?;
+        Ok(store)
+    }
+
+    /// Makes a store whose tables nobody has looked for yet.
+    pub(super) fn store(&self, url: &str) -> Result<PostgresStore, ConnectError> {
         if !schema::is_name(&self.schema) {
             return Err(ConnectError::Schema { name: self.schema.clone() });
         }
-        let config: Config = url.parse().map_err(|error| ConnectError::Url { source: Box::new(error) })?;
+        let mut config: Config =
+            url.parse().map_err(|error| ConnectError::Url { source: Box::new(error) })?;
+        if let Some(Password(password)) = &self.password {
+            config.password(password);
+        }
         let config = guarded(config);
         let tls = tls(&self.authorities)?;
         let mut threads = Builder::new_multi_thread();
         threads.worker_threads(1).enable_all().thread_name("haft-postgres");
-        let store = PostgresStore(Arc::new(Inner {
+        Ok(PostgresStore(Arc::new(Inner {
             durable: self.pool(&config, "on", self.connections, &tls),
             quick: self.pool(&config, "off", OF_JOURNAL, &tls),
             place: place(&config),
             runtime: Some(threads.build().map_err(|source| ConnectError::Thread { source })?),
             schema: self.schema.clone(),
             wait: self.wait,
-        }));
-        schema::bring_up_to_date(&store).await?;
-        Ok(store)
+        })))
     }
 
     fn pool(&self, config: &Config, commit: &str, most: usize, tls: &MakeRustlsConnect) -> Pool {

@@ -1,3 +1,4 @@
+use super::children::FORGET;
 use super::{Guarded, PostgresStore, Trouble};
 use crate::written::{from_json, integer, number, to_json};
 use crate::{RunLease, RunStatus, RunStore, RunSummary, SaveError, StoreFault, StoredRun, TakeError};
@@ -16,7 +17,7 @@ use tokio_postgres::types::ToSql;
 const GIVING_BACK: Duration = Duration::from_secs(1);
 
 /// What names the lock of a run: those of other schemas are others.
-const LOCK: &str = "hashtextextended(current_schema || ' run ' || $1, 0)";
+pub(super) const LOCK: &str = "hashtextextended(current_schema || ' run ' || $1, 0)";
 
 /// A run is taken by a lock of the server, which the connection has that took it. Where that connection breaks, somebody else
 /// can take the run; whoever had it cannot save it over what the other saved.
@@ -86,7 +87,12 @@ impl RunStore for PostgresStore {
         let run = run.clone();
         self.durably("delete the run", move |client| {
             Box::pin(async move {
-                Ok(client.execute("DELETE FROM runs WHERE run = $1", &[&run.as_str()]).await? > 0)
+                let transaction = client.transaction().await?;
+                transaction.execute(FORGET, &[&run.as_str()]).await?;
+                let deleted =
+                    transaction.execute("DELETE FROM runs WHERE run = $1", &[&run.as_str()]).await?;
+                transaction.commit().await?;
+                Ok(deleted > 0)
             })
         })
         .await
@@ -179,7 +185,7 @@ async fn append(client: &mut Object, run: &StoredRun, entries: &[Value]) -> Resu
     Ok(Saved::Kept)
 }
 
-fn summary(row: &Row) -> Result<RunSummary, Trouble> {
+pub(super) fn summary(row: &Row) -> Result<RunSummary, Trouble> {
     let (run, status): (&str, &str) = (row.try_get(0)?, row.try_get(4)?);
     let unknown = || StoreFault::unreadable("run", run, format!("the status `{status}` is not known"));
     Ok(RunSummary {

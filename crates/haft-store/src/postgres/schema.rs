@@ -5,9 +5,9 @@ use std::sync::Arc;
 /// What brings the tables from one version of their form to the next; the first makes them.
 ///
 /// One that was released is never changed.
-const STEPS: [&str; KNOWN as usize] = [include_str!("schema/1.sql")];
+const STEPS: [&str; KNOWN as usize] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
-const KNOWN: u32 = 1;
+pub(super) const KNOWN: u32 = 2;
 
 /// Tells whether a schema can be named so: the server keeps `pg_` for itself, and what is simple cannot be misread.
 pub(super) fn is_name(name: &str) -> bool {
@@ -30,18 +30,12 @@ pub(super) async fn bring_up_to_date(store: &PostgresStore) -> Result<(), Connec
             })
         },
     );
-    let place = || store.0.place.clone();
-    let found = store.apart(work).await;
-    let found = found.map_err(|source| ConnectError::Database { place: place(), source })?;
-    if found > KNOWN {
-        let schema = store.0.schema.clone();
-        return Err(ConnectError::Newer { place: place(), schema, found, known: KNOWN });
-    }
-    Ok(())
+    let found = store.apart(work).await.map_err(|source| store.unusable(source))?;
+    if found > KNOWN { Err(store.newer(found)) } else { Ok(()) }
 }
 
 /// Reads the version of the tables, if there are any.
-async fn version(
+pub(super) async fn version(
     client: &impl deadpool_postgres::GenericClient,
     schema: &str,
 ) -> Result<Option<u32>, Trouble> {

@@ -1,27 +1,15 @@
 use super::{SqliteStore, Trouble, writing};
 use crate::written::{from_json, integer, number, to_json};
-use crate::{Entry, StoreFault};
+use crate::{ChildRuns, Entry, StoreFault};
+use async_trait::async_trait;
 use haft_core::RunId;
 use haft_tools_core::{StoreError, now_ms};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde_json::Value;
 
-/// Keeps the runs that other runs have started, as whoever starts them describes them: their records and states are JSON that
-/// is given back as it was.
-///
-/// A tree is a run of [`RunStore`](crate::RunStore), its root, with all that were started below it. They go with it, when it is
-/// deleted, given up or pruned; the root need not be kept for them to be.
-impl SqliteStore {
-    /// Keeps the record of a run, in the place of the one before; its root stays what it was first.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be kept.
-    ///
-    /// # Cancel safety
-    ///
-    /// It is kept or not.
-    pub async fn put_child(&self, run: &RunId, root: &RunId, record: &Value) -> Result<(), StoreError> {
+#[async_trait]
+impl ChildRuns for SqliteStore {
+    async fn put_child(&self, run: &RunId, root: &RunId, record: &Value) -> Result<(), StoreError> {
         let (run, root, record) = (run.clone(), root.clone(), record.clone());
         self.durably("keep the run", move |connection| {
             let record = to_json(&record)?;
@@ -37,16 +25,7 @@ impl SqliteStore {
         .await
     }
 
-    /// Reads the record of a run.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be read.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe.
-    pub async fn child(&self, run: &RunId) -> Result<Option<Value>, StoreError> {
+    async fn child(&self, run: &RunId) -> Result<Option<Value>, StoreError> {
         let run = run.clone();
         self.durably("read the run", move |connection| {
             let mut select = connection.prepare_cached("SELECT record FROM children WHERE run = ?1")?;
@@ -56,16 +35,7 @@ impl SqliteStore {
         .await
     }
 
-    /// Reads the records of all runs of a tree but its root, in the order in which they were first kept.
-    ///
-    /// # Errors
-    ///
-    /// When one of them cannot be read.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe.
-    pub async fn children(&self, root: &RunId) -> Result<Vec<Value>, StoreError> {
+    async fn children(&self, root: &RunId) -> Result<Vec<Value>, StoreError> {
         let root = root.clone();
         self.durably("read the runs", move |connection| {
             let entries = entries(connection, &root)?.into_iter();
@@ -74,34 +44,12 @@ impl SqliteStore {
         .await
     }
 
-    /// Reads the records of all runs of a tree but its root, also those that cannot be read, in the order in which they were
-    /// first kept.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe.
-    pub async fn child_entries(&self, root: &RunId) -> Result<Vec<Entry<Value>>, StoreError> {
+    async fn child_entries(&self, root: &RunId) -> Result<Vec<Entry<Value>>, StoreError> {
         let root = root.clone();
         self.durably("read the runs", move |connection| Ok(entries(connection, &root)?)).await
     }
 
-    /// Keeps where a run stands: its head, in the place of the one before, and the entries of its log from this one on,
-    /// counted from 0.
-    ///
-    /// Entries that are there beyond that belong to no head that was kept, and are replaced.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be kept, there is no [record](Self::put_child) of the run, or entries of its log are missing.
-    ///
-    /// # Cancel safety
-    ///
-    /// Kept are the old head, or the new one with all its entries.
-    pub async fn keep_child(
+    async fn keep_child(
         &self,
         run: &RunId,
         head: Value,
@@ -115,16 +63,7 @@ impl SqliteStore {
         .await
     }
 
-    /// Reads where a run stood, its head and its log, if that was ever kept.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be read.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe.
-    pub async fn child_state(&self, run: &RunId) -> Result<Option<(Value, Vec<Value>)>, StoreError> {
+    async fn child_state(&self, run: &RunId) -> Result<Option<(Value, Vec<Value>)>, StoreError> {
         let run = run.clone();
         self.durably("read where the run stands", move |connection| {
             let mut select =
@@ -145,16 +84,7 @@ impl SqliteStore {
         .await
     }
 
-    /// Forgets all runs of a tree but its root.
-    ///
-    /// # Errors
-    ///
-    /// When that cannot be kept.
-    ///
-    /// # Cancel safety
-    ///
-    /// All of them are forgotten, or none.
-    pub async fn forget_children(&self, root: &RunId) -> Result<(), StoreError> {
+    async fn forget_children(&self, root: &RunId) -> Result<(), StoreError> {
         let root = root.clone();
         self.durably("forget the runs", move |connection| Ok(forget(connection, &root)?)).await
     }
@@ -189,11 +119,13 @@ fn keep(
         .prepare_cached("SELECT entries FROM children WHERE run = ?1")?
         .query_row([run.as_str()], |row| row.get(0))
         .optional()?;
-    let known = number(known.ok_or_else(|| out_of_step(run, "it has no record"))?);
+    let known = number(known.ok_or_else(|| StoreFault::out_of_step(run, "it has no record"))?);
     if known < from {
-        return Err(
-            out_of_step(run, &format!("its log has {known} entries, and {from} were kept before")).into()
-        );
+        return Err(StoreFault::out_of_step(
+            run,
+            format!("its log has {known} entries, and {from} were kept before"),
+        )
+        .into());
     }
     transaction
         .prepare_cached("DELETE FROM child_log WHERE run = ?1 AND seq >= ?2")?
@@ -213,8 +145,4 @@ fn keep(
         ])?;
     transaction.commit()?;
     Ok(())
-}
-
-fn out_of_step(run: &RunId, why: &str) -> StoreFault {
-    StoreFault::OutOfStep { run: run.as_str().to_owned(), why: why.to_owned() }
 }

@@ -1,23 +1,15 @@
 use super::runs::summary;
 use super::{SqliteStore, Trouble};
 use crate::written::number;
-use crate::{Entry, PendingEntry, RunSummary, StoreFault};
+use crate::{Entry, EntryStore, PendingEntry, RunSummary, StoreFault};
+use async_trait::async_trait;
 use haft_tools_core::{Grant, PendingId, StoreError};
 use rusqlite::Row;
 use serde::de::DeserializeOwned;
 
-/// Lists that one entry which cannot be read does not stand in the way of.
-impl SqliteStore {
-    /// Lists the grants, expired ones and those that cannot be read included, in the order in which they were given.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe.
-    pub async fn grant_entries(&self) -> Result<Vec<Entry<Grant>>, StoreError> {
+#[async_trait]
+impl EntryStore for SqliteStore {
+    async fn grant_entries(&self) -> Result<Vec<Entry<Grant>>, StoreError> {
         self.durably("read the grants", |connection| {
             let mut select = connection.prepare_cached("SELECT id, body FROM grants ORDER BY seq")?;
             let mut rows = select.query(())?;
@@ -32,16 +24,7 @@ impl SqliteStore {
         .await
     }
 
-    /// Lists the calls that wait, those that cannot be read included, those first that have waited longest.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe.
-    pub async fn pending_entries(&self) -> Result<Vec<PendingEntry>, StoreError> {
+    async fn pending_entries(&self) -> Result<Vec<PendingEntry>, StoreError> {
         self.durably("read the pending calls", |connection| {
             let mut select = connection.prepare_cached(
                 "SELECT id, waiting.run, asked_at_ms, body, COALESCE(answer, 'null'), COALESCE(own.host, above.host, 'null'), top \
@@ -68,16 +51,7 @@ impl SqliteStore {
         .await
     }
 
-    /// Tells whether a call was put in and not claimed.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe.
-    pub async fn waits(&self, id: &PendingId) -> Result<bool, StoreError> {
+    async fn waits(&self, id: &PendingId) -> Result<bool, StoreError> {
         let id = id.clone();
         self.durably("read the pending call", move |connection| {
             let mut select =
@@ -87,19 +61,7 @@ impl SqliteStore {
         .await
     }
 
-    /// Marks the state of the journal, of the calls that wait and of the grants: it is another one after each change of these,
-    /// whichever process made it.
-    ///
-    /// Looks at the calls that wait and at the grants, and at one record.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe.
-    pub async fn mark(&self) -> Result<String, StoreError> {
+    async fn mark(&self) -> Result<String, StoreError> {
         self.quickly("look for changes", |connection| {
             let mut select = connection.prepare_cached(
                 "SELECT concat_ws('-', (SELECT coalesce(max(seq), 0) FROM journal), \
@@ -113,16 +75,7 @@ impl SqliteStore {
         .await
     }
 
-    /// Lists all runs, those that cannot be read included, those first that were saved last.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe.
-    pub async fn run_entries(&self) -> Result<Vec<Entry<RunSummary>>, StoreError> {
+    async fn run_entries(&self) -> Result<Vec<Entry<RunSummary>>, StoreError> {
         self.durably("read the runs", |connection| {
             let mut select = connection.prepare_cached(
                 "SELECT run, agent, started_at_ms, updated_at_ms, status, revision FROM runs \

@@ -1,38 +1,20 @@
 use super::{SqliteStore, Trouble, lock};
 use crate::written::{from_json, integer, number, to_json};
-use crate::{Entry, RecordFilter, RecordedRun};
+use crate::{Entry, RecordFilter, RecordStore, RecordedRun};
+use async_trait::async_trait;
 use haft_core::{CallId, RunId};
 use haft_tools_core::{JournalRecord, JournalSink, StoreError};
 use rusqlite::{Connection, params};
 use std::io;
 
-impl SqliteStore {
-    /// Reads records of the journal, in the order in which they were kept.
-    ///
-    /// # Errors
-    ///
-    /// When they cannot be read.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe.
-    pub async fn records(&self, filter: &RecordFilter) -> Result<Vec<JournalRecord>, StoreError> {
+#[async_trait]
+impl RecordStore for SqliteStore {
+    async fn records(&self, filter: &RecordFilter) -> Result<Vec<JournalRecord>, StoreError> {
         let filter = filter.clone();
         self.quickly("read the journal", move |connection| select(connection, &filter)).await
     }
 
-    /// Lists the runs of which something is recorded, at most so many, those first of which something was recorded last.
-    ///
-    /// Looks at one record of each run, and at the index for the others.
-    ///
-    /// # Errors
-    ///
-    /// When they cannot be read.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe.
-    pub async fn recorded_runs(&self, most: u32) -> Result<Vec<RecordedRun>, StoreError> {
+    async fn recorded_runs(&self, most: u32) -> Result<Vec<RecordedRun>, StoreError> {
         self.quickly("read the journal", move |connection| {
             let mut select = connection.prepare_cached(&format!(
                 "SELECT run, at_ms, {PARENT} FROM journal JOIN (SELECT max(seq) AS last FROM journal GROUP BY run) \
@@ -46,22 +28,7 @@ impl SqliteStore {
         .await
     }
 
-    /// Reads all records of a run and of those that it started, directly or not, also those that cannot be read, in the order
-    /// in which they were kept.
-    ///
-    /// Looks at all records since the first of the run.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe.
-    pub async fn record_entries_of_tree(
-        &self,
-        root: &RunId,
-    ) -> Result<Vec<Entry<JournalRecord>>, StoreError> {
+    async fn record_entries_of_tree(&self, root: &RunId) -> Result<Vec<Entry<JournalRecord>>, StoreError> {
         let root = root.clone();
         self.quickly("read the journal", move |connection| {
             let mut select = connection.prepare_cached(&format!(

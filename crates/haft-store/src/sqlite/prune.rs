@@ -1,6 +1,7 @@
 use super::{SqliteStore, Trouble, children, writing};
 use crate::written::{integer, to_json};
-use crate::{Pruned, RunLease, TakeError};
+use crate::{GivenUp, Pruned, RunLease, TakeError, Upkeep};
+use async_trait::async_trait;
 use haft_core::RunId;
 use haft_tools_core::{GrantPlace, StoreError};
 use haft_tools_core::{milliseconds, now_ms};
@@ -9,23 +10,9 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-impl SqliteStore {
-    /// Removes what has been of no use for as long: records, expired grants, pending calls that have expired, claimed or not,
-    /// and runs with the grants for them and what is left of their claimed calls.
-    ///
-    /// A run is of no use when it has ended, and also when it has not, but no call waits in it and nobody has
-    /// [taken](crate::RunStore::take) it: its process has ended in the middle of its work. What is left of a claimed call
-    /// that does not expire, and whose run is not kept here, stays for good, since it is what keeps the call from running
-    /// again.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be done; nothing was removed then.
-    ///
-    /// # Cancel safety
-    ///
-    /// All of it is removed, or nothing.
-    pub async fn prune(&self, older_than: Duration) -> Result<Pruned, StoreError> {
+#[async_trait]
+impl Upkeep for SqliteStore {
+    async fn prune(&self, older_than: Duration) -> Result<Pruned, StoreError> {
         let store = self.clone();
         self.durably("remove old entries", move |connection| {
             let transaction = writing(connection)?;
@@ -36,18 +23,7 @@ impl SqliteStore {
         .await
     }
 
-    /// [Prunes](Self::prune), unless that was done within the time `every`, whichever process did it.
-    ///
-    /// So it can be called each time that a program has the store open; where it is not due, it takes one look.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be done; nothing was removed then.
-    ///
-    /// # Cancel safety
-    ///
-    /// All of it is removed, or nothing.
-    pub async fn prune_if_due(
+    async fn prune_if_due(
         &self,
         older_than: Duration,
         every: Duration,
@@ -77,6 +53,12 @@ impl SqliteStore {
         .await
     }
 
+    async fn give_up(&self, run: &RunId) -> Result<GivenUp, StoreError> {
+        self.end_for_good(run).await
+    }
+}
+
+impl SqliteStore {
     /// Prunes, and gives the leases of the runs that go, to be held until that counts.
     fn prune_in(
         &self,

@@ -1,19 +1,14 @@
-use crate::fixture::{Place, pending, run};
-use haft_store::{RunStatus, RunStore as _, SqliteStore, StoredRun};
-use haft_tools_core::{Claim, PendingStore as _};
+use crate::fixture::{each, pending, run};
+use haft_store::{RunStatus, StoredRun};
+use haft_tools_core::Claim;
 use serde_json::{Value, json};
 use std::error::Error as _;
 use std::time::Duration;
 
-/// Does the same with a file and in memory.
-async fn check(act: impl AsyncFn(&SqliteStore)) {
-    act(&Place::new().store()).await;
-    act(&SqliteStore::in_memory().unwrap()).await;
-}
-
 #[tokio::test]
 async fn the_runs_of_a_tree_stay_in_the_order_in_which_they_were_kept() {
-    check(async |store| {
+    each(async |kept| {
+        let store = &*kept.store;
         let (root, other) = (run("root"), run("other"));
         for (name, root) in [("b", &root), ("a", &root), ("c", &other)] {
             store.put_child(&run(name), root, &json!({ "name": name })).await.unwrap();
@@ -32,7 +27,8 @@ async fn the_runs_of_a_tree_stay_in_the_order_in_which_they_were_kept() {
 
 #[tokio::test]
 async fn where_a_run_stands_is_its_head_and_the_entries_that_belong_to_it() {
-    check(async |store| {
+    each(async |kept| {
+        let store = &*kept.store;
         let (root, child) = (run("root"), run("child"));
         store.put_child(&child, &root, &json!({})).await.unwrap();
         assert_eq!(store.child_state(&child).await.unwrap(), None);
@@ -51,7 +47,8 @@ async fn where_a_run_stands_is_its_head_and_the_entries_that_belong_to_it() {
 
 #[tokio::test]
 async fn what_does_not_follow_is_refused_and_changes_nothing() {
-    check(async |store| {
+    each(async |kept| {
+        let store = &*kept.store;
         let child = run("child");
         let why = |error: haft_tools_core::StoreError| error.source().unwrap().to_string();
         let error = store.keep_child(&child, json!(1), 0, vec![]).await.unwrap_err();
@@ -74,47 +71,51 @@ async fn what_does_not_follow_is_refused_and_changes_nothing() {
 
 #[tokio::test]
 async fn they_go_with_the_run_at_the_top() {
-    let place = Place::new();
-    let store = place.store();
-    let kept = async |name: &str, status: RunStatus| {
-        let mut root = StoredRun::new(run(name));
-        root.status = status;
-        store.save(&mut root).await.unwrap();
-        store.put_child(&run(&format!("below-{name}")), &root.run, &json!({})).await.unwrap();
-    };
-    for name in ["deleted", "given-up", "pruned", "stays"] {
-        kept(name, RunStatus::Ended).await;
-    }
-    store.put_child(&run("orphan"), &run("never-kept"), &json!({})).await.unwrap();
+    each(async |kept| {
+        let store = &*kept.store;
+        let keep = async |name: &str, status: RunStatus| {
+            let mut root = StoredRun::new(run(name));
+            root.status = status;
+            store.save(&mut root).await.unwrap();
+            store.put_child(&run(&format!("below-{name}")), &root.run, &json!({})).await.unwrap();
+        };
+        for name in ["deleted", "given-up", "pruned", "stays"] {
+            keep(name, RunStatus::Ended).await;
+        }
+        store.put_child(&run("orphan"), &run("never-kept"), &json!({})).await.unwrap();
 
-    store.delete(&run("deleted")).await.unwrap();
-    store.give_up(&run("given-up")).await.unwrap();
-    for gone in ["below-deleted", "below-given-up"] {
-        assert_eq!(store.child(&run(gone)).await.unwrap(), None, "{gone}");
-    }
-    store.prune(Duration::from_hours(1)).await.unwrap();
-    for stays in ["below-pruned", "below-stays", "orphan"] {
-        assert_eq!(store.child(&run(stays)).await.unwrap(), Some(json!({})), "{stays}");
-    }
-    let connection = rusqlite::Connection::open(place.path()).unwrap();
-    connection.execute_batch("UPDATE runs SET updated_at_ms = 1 WHERE run = 'pruned'").unwrap();
-    connection.execute_batch("UPDATE children SET updated_at_ms = 1").unwrap();
-    store.prune(Duration::from_hours(1)).await.unwrap();
-    for gone in ["below-pruned", "orphan"] {
-        assert_eq!(store.child(&run(gone)).await.unwrap(), None, "{gone}");
-    }
-    // It is as old, and its root is there.
-    assert_eq!(store.child(&run("below-stays")).await.unwrap(), Some(json!({})));
+        store.delete(&run("deleted")).await.unwrap();
+        store.give_up(&run("given-up")).await.unwrap();
+        for gone in ["below-deleted", "below-given-up"] {
+            assert_eq!(store.child(&run(gone)).await.unwrap(), None, "{gone}");
+        }
+        store.prune(Duration::from_hours(1)).await.unwrap();
+        for stays in ["below-pruned", "below-stays", "orphan"] {
+            assert_eq!(store.child(&run(stays)).await.unwrap(), Some(json!({})), "{stays}");
+        }
+        kept.change("UPDATE runs SET updated_at_ms = 1 WHERE run = 'pruned'").await;
+        kept.change("UPDATE children SET updated_at_ms = 1").await;
+        store.prune(Duration::from_hours(1)).await.unwrap();
+        for gone in ["below-pruned", "orphan"] {
+            assert_eq!(store.child(&run(gone)).await.unwrap(), None, "{gone}");
+        }
+        // It is as old, and its root is there.
+        assert_eq!(store.child(&run("below-stays")).await.unwrap(), Some(json!({})));
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn calls_below_a_run_that_is_given_up_wait_no_more() {
-    let store = Place::new().store();
-    let mut call = pending("1", &json!({}));
-    call.run = run("child");
-    store.put(&call).await.unwrap();
-    store.put_child(&run("child"), &run("root"), &json!({})).await.unwrap();
-    store.give_up(&run("root")).await.unwrap();
-    assert_eq!(store.waiting().await.unwrap(), []);
-    assert_eq!(store.claim(&call).await.unwrap(), Claim::TakenBefore);
+    each(async |kept| {
+        let store = &*kept.store;
+        let mut call = pending("1", &json!({}));
+        call.run = run("child");
+        store.put(&call).await.unwrap();
+        store.put_child(&run("child"), &run("root"), &json!({})).await.unwrap();
+        store.give_up(&run("root")).await.unwrap();
+        assert_eq!(store.waiting().await.unwrap(), []);
+        assert_eq!(store.claim(&call).await.unwrap(), Claim::TakenBefore);
+    })
+    .await;
 }

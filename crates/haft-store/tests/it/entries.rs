@@ -1,17 +1,14 @@
-use crate::fixture::{Place, pending, pending_with, run};
+use crate::fixture::{Place, Whole, each, pending, pending_with, run};
 use expect_test::expect;
 use haft_core::Decision;
-use haft_store::{RunStatus, RunStore as _, SqliteStore, StoreFault, StoredRun};
-use haft_tools_core::{
-    Approval, Claim, Grant, GrantPlace, GrantStore as _, PendingCall, PendingId, PendingStore as _,
-};
+use haft_store::{EntryStore as _, RunStatus, StoreFault, StoredRun};
+use haft_tools_core::{Approval, Claim, Grant, GrantPlace, PendingCall, PendingId};
 use rusqlite::Connection;
 use serde_json::json;
 use std::error::Error as _;
 
 /// Keeps two of everything.
-async fn filled(place: &Place) -> SqliteStore {
-    let store = place.store();
+async fn fill(store: &dyn Whole) {
     for name in ["1", "2"] {
         let mut grant = Grant::new(Decision::Allow, "read(a)", None, GrantPlace::Always);
         grant.id = name.to_owned();
@@ -23,7 +20,6 @@ async fn filled(place: &Place) -> SqliteStore {
         run.host = json!({ "task": name });
         store.save(&mut run).await.unwrap();
     }
-    store
 }
 
 fn change(place: &Place, sql: &str) {
@@ -35,7 +31,7 @@ fn why<T>(read: &Result<T, StoreFault>) -> String {
 }
 
 /// Writes all that is listed, with what cannot be read.
-async fn listed(store: &SqliteStore) -> String {
+async fn listed(store: &dyn Whole) -> String {
     let mut lines = Vec::new();
     for entry in store.grant_entries().await.unwrap() {
         lines.push(format!("grant {}: {}", entry.id, why(&entry.value)));
@@ -54,33 +50,43 @@ async fn listed(store: &SqliteStore) -> String {
 
 #[tokio::test]
 async fn what_cannot_be_read_is_listed_beside_what_can() {
+    each(async |kept| {
+        let store = &*kept.store;
+        fill(store).await;
+        expect![[r#"
+            grant 1: 
+            grant 2: 
+            call 1 of run-1 {"task":"1"}: , 
+            call 2 of run-1 {"task":"1"}: , 
+            run run-1: 
+            run run-2: "#]]
+        .assert_eq(&listed(store).await);
+        kept.change(
+            r#"UPDATE grants SET body = '{' WHERE id = '1';
+               UPDATE pending SET body = replace(body, '"version":1', '"version":2'), answer = '7' WHERE id = '1';
+               UPDATE runs SET status = 'asleep' WHERE run = 'run-2'"#,
+        )
+        .await;
+        expect![[r#"
+            grant 1: EOF while parsing an object at line 1 column 1
+            grant 2: 
+            call 1 of run-1 {"task":"1"}: this pending call was stored in version 2 of its form; this program reads version 1 at line 1 column 12, invalid type: integer `7`, expected internally tagged enum Approval at line 1 column 1
+            call 2 of run-1 {"task":"1"}: , 
+            run run-1: 
+            run run-2: the status `asleep` is not known"#]].assert_eq(&listed(store).await);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_no_text_in_a_file_is_listed_beside_what_is() {
     let place = Place::new();
-    let store = filled(&place).await;
-    expect![[r#"
-        grant 1: 
-        grant 2: 
-        call 1 of run-1 {"task":"1"}: , 
-        call 2 of run-1 {"task":"1"}: , 
-        run run-1: 
-        run run-2: "#]]
-    .assert_eq(&listed(&store).await);
-    change(
-        &place,
-        "UPDATE grants SET body = '{' WHERE id = '1';
-         UPDATE pending SET body = json_set(body, '$.version', 2), answer = '7' WHERE id = '1';
-         UPDATE runs SET status = 'asleep' WHERE run = 'run-2'",
-    );
-    expect![[r#"
-        grant 1: EOF while parsing an object at line 1 column 1
-        grant 2: 
-        call 1 of run-1 {"task":"1"}: this pending call was stored in version 2 of its form; this program reads version 1 at line 1 column 12, invalid type: integer `7`, expected internally tagged enum Approval at line 1 column 1
-        call 2 of run-1 {"task":"1"}: , 
-        run run-1: 
-        run run-2: the status `asleep` is not known"#]].assert_eq(&listed(&store).await);
+    let store = place.store();
+    fill(&store).await;
     change(
         &place,
         "UPDATE grants SET body = CAST(x'ff' AS TEXT) WHERE id = '1';
-         UPDATE pending SET body = CAST(x'ff' AS TEXT) WHERE id = '1';
+         UPDATE pending SET body = CAST(x'ff' AS TEXT), answer = '7' WHERE id = '1';
          UPDATE runs SET agent = CAST(x'ff' AS TEXT), status = 'waiting' WHERE run = 'run-2';
          UPDATE runs SET host = '{' WHERE run = 'run-1'",
     );
@@ -99,34 +105,41 @@ async fn what_cannot_be_read_is_listed_beside_what_can() {
 
 #[tokio::test]
 async fn what_cannot_be_read_can_be_answered_and_removed() {
-    let place = Place::new();
-    let store = filled(&place).await;
-    change(&place, "UPDATE grants SET body = '{'; UPDATE pending SET body = '{', answer = '{'");
-    let id = PendingId::new("1");
-    assert!(store.waits(&id).await.unwrap());
-    assert!(!store.waits(&PendingId::new("3")).await.unwrap());
-    let denial = Approval::Deny { reason: "no".to_owned() };
-    assert!(store.answer(&id, &denial).await.unwrap());
-    assert_eq!(store.answer_to(&id).await.unwrap(), Some(denial));
-    assert!(store.revoke("1").await.unwrap());
-    assert_eq!(store.grant_entries().await.unwrap().len(), 1);
+    each(async |kept| {
+        let store = &*kept.store;
+        fill(store).await;
+        kept.change("UPDATE grants SET body = '{'; UPDATE pending SET body = '{', answer = '{'").await;
+        let id = PendingId::new("1");
+        assert!(store.waits(&id).await.unwrap());
+        assert!(!store.waits(&PendingId::new("3")).await.unwrap());
+        let denial = Approval::Deny { reason: "no".to_owned() };
+        assert!(store.answer(&id, &denial).await.unwrap());
+        assert_eq!(store.answer_to(&id).await.unwrap(), Some(denial));
+        assert!(store.revoke("1").await.unwrap());
+        assert_eq!(store.grant_entries().await.unwrap().len(), 1);
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn a_call_waits_until_it_is_claimed() {
-    let place = Place::new();
-    let store = filled(&place).await;
-    let call = pending("1", &json!({}));
-    store.claim(&call).await.unwrap();
-    assert!(!store.waits(&call.id).await.unwrap());
-    let left: Vec<PendingId> =
-        store.pending_entries().await.unwrap().into_iter().map(|entry| entry.id).collect();
-    assert_eq!(left, [PendingId::new("2")]);
-    assert_eq!(store.run_entries().await.unwrap()[0].value.as_ref().unwrap().status, RunStatus::Running);
+    each(async |kept| {
+        let store = &*kept.store;
+        fill(store).await;
+        let call = pending("1", &json!({}));
+        store.claim(&call).await.unwrap();
+        assert!(!store.waits(&call.id).await.unwrap());
+        let left: Vec<PendingId> =
+            store.pending_entries().await.unwrap().into_iter().map(|entry| entry.id).collect();
+        assert_eq!(left, [PendingId::new("2")]);
+        let runs = store.run_entries().await.unwrap();
+        assert_eq!(runs[0].value.as_ref().unwrap().status, RunStatus::Running);
+    })
+    .await;
 }
 
 /// Keeps a call of a run below another, and the call above that waits for it.
-async fn below(store: &SqliteStore) -> (PendingCall, PendingCall) {
+async fn below(store: &dyn Whole) -> (PendingCall, PendingCall) {
     let more = json!({ "run": "child", "above": [{ "run": "middle" }, { "run": "top" }] });
     let leaf = pending_with("leaf", &json!({ "path": "a" }), &more);
     let wants = json!({ "kind": "below", "calls": [leaf] });
@@ -139,64 +152,75 @@ async fn below(store: &SqliteStore) -> (PendingCall, PendingCall) {
 
 #[tokio::test]
 async fn a_call_of_a_run_below_names_the_run_at_the_top_and_its_host() {
-    let store = SqliteStore::in_memory().unwrap();
-    let (leaf, outer) = below(&store).await;
-    let mut top = StoredRun::new(run("top"));
-    top.host = json!({ "workdir": "here" });
-    store.save(&mut top).await.unwrap();
-    let entries = store.pending_entries().await.unwrap();
-    let told: Vec<_> =
-        entries.iter().map(|entry| (entry.id.as_str(), entry.run.as_str(), entry.top.as_str())).collect();
-    assert_eq!(told, [("leaf", "child", "top"), ("outer", "top", "top")]);
-    assert!(entries.iter().all(|entry| entry.host == json!({ "workdir": "here" })));
-    assert_eq!(entries[1].call.as_ref().unwrap(), &outer);
-    assert_eq!(outer.leaves().collect::<Vec<_>>(), [&leaf]);
+    each(async |kept| {
+        let store = &*kept.store;
+        let (leaf, outer) = below(store).await;
+        let mut top = StoredRun::new(run("top"));
+        top.host = json!({ "workdir": "here" });
+        store.save(&mut top).await.unwrap();
+        let entries = store.pending_entries().await.unwrap();
+        let told: Vec<_> =
+            entries.iter().map(|entry| (entry.id.as_str(), entry.run.as_str(), entry.top.as_str())).collect();
+        assert_eq!(told, [("leaf", "child", "top"), ("outer", "top", "top")]);
+        assert!(entries.iter().all(|entry| entry.host == json!({ "workdir": "here" })));
+        assert_eq!(entries[1].call.as_ref().unwrap(), &outer);
+        assert_eq!(outer.leaves().collect::<Vec<_>>(), [&leaf]);
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn giving_a_run_up_gives_up_what_waits_below_it() {
-    let store = SqliteStore::in_memory().unwrap();
-    let (leaf, _) = below(&store).await;
-    store.put(&pending_with("other", &json!({}), &json!({ "run": "other", "above": [] }))).await.unwrap();
-    assert_eq!(store.give_up(&run("top")).await.unwrap().calls, 2);
-    assert_eq!(store.claim(&leaf).await.unwrap(), Claim::TakenBefore);
-    assert_eq!(store.waiting().await.unwrap().len(), 1);
+    each(async |kept| {
+        let store = &*kept.store;
+        let (leaf, _) = below(store).await;
+        store.put(&pending_with("other", &json!({}), &json!({ "run": "other", "above": [] }))).await.unwrap();
+        assert_eq!(store.give_up(&run("top")).await.unwrap().calls, 2);
+        assert_eq!(store.claim(&leaf).await.unwrap(), Claim::TakenBefore);
+        assert_eq!(store.waiting().await.unwrap().len(), 1);
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn a_call_that_has_begun_is_not_found_for_one_that_has_not() {
-    let store = SqliteStore::in_memory().unwrap();
-    let (leaf, outer) = below(&store).await;
-    assert_eq!(store.waiting_as(&outer.digest).await.unwrap(), None);
-    assert_eq!(store.waiting_as(&leaf.digest).await.unwrap(), Some((leaf.id, None)));
+    each(async |kept| {
+        let store = &*kept.store;
+        let (leaf, outer) = below(store).await;
+        assert_eq!(store.waiting_as(&outer.digest).await.unwrap(), None);
+        assert_eq!(store.waiting_as(&leaf.digest).await.unwrap(), Some((leaf.id, None)));
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn the_mark_is_another_one_after_each_change_and_only_then() {
-    let place = Place::new();
-    let (store, other) = (place.store(), place.store());
-    let mut seen = vec![store.mark().await.unwrap()];
-    let mut note = async |what: &str| {
-        let mark = store.mark().await.unwrap();
-        assert_eq!(store.mark().await.unwrap(), mark);
-        assert!(!seen.contains(&mark), "{what} is not seen: {seen:?}");
-        seen.push(mark);
-    };
-    let grant = Grant::new(Decision::Allow, "read(a)", None, GrantPlace::Always);
-    let (one, two) = (pending("1", &json!({})), pending("2", &json!({})));
-    // Another process changes it.
-    other.add(&grant).await.unwrap();
-    note("a grant").await;
-    other.put(&one).await.unwrap();
-    note("a call").await;
-    other.put(&two).await.unwrap();
-    note("another call").await;
-    other.answer(&one.id, &Approval::Approve).await.unwrap();
-    note("an answer").await;
-    other.answer(&one.id, &Approval::Deny { reason: "no".to_owned() }).await.unwrap();
-    note("another answer").await;
-    other.claim(&one).await.unwrap();
-    note("a claim").await;
-    assert!(other.revoke(&grant.id).await.unwrap());
-    note("a grant that is gone").await;
+    each(async |kept| {
+        let (store, other) = (&*kept.store, kept.again().await);
+        let mut seen = vec![store.mark().await.unwrap()];
+        let mut note = async |what: &str| {
+            let mark = store.mark().await.unwrap();
+            assert_eq!(store.mark().await.unwrap(), mark);
+            assert!(!seen.contains(&mark), "{what} is not seen: {seen:?}");
+            seen.push(mark);
+        };
+        let grant = Grant::new(Decision::Allow, "read(a)", None, GrantPlace::Always);
+        let (one, two) = (pending("1", &json!({})), pending("2", &json!({})));
+        // Another process changes it.
+        other.add(&grant).await.unwrap();
+        note("a grant").await;
+        other.put(&one).await.unwrap();
+        note("a call").await;
+        other.put(&two).await.unwrap();
+        note("another call").await;
+        other.answer(&one.id, &Approval::Approve).await.unwrap();
+        note("an answer").await;
+        other.answer(&one.id, &Approval::Deny { reason: "no".to_owned() }).await.unwrap();
+        note("another answer").await;
+        other.claim(&one).await.unwrap();
+        note("a claim").await;
+        assert!(other.revoke(&grant.id).await.unwrap());
+        note("a grant that is gone").await;
+    })
+    .await;
 }

@@ -1,8 +1,11 @@
 use haft_core::{Digest, RunId};
-use haft_store::SqliteStore;
-use haft_tools_core::{Access, Accesses, PendingCall, Resource, Scheme};
+use haft_store::{ChildRuns, EntryStore, RecordStore, RunStore, SqliteStore, Upkeep};
+use haft_tools_core::{
+    Access, Accesses, GrantStore, JournalSink, PendingCall, PendingStore, Resource, Scheme,
+};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
 use tempfile::TempDir;
 
 /// Is a directory with a database in it.
@@ -24,6 +27,72 @@ impl Place {
     pub(crate) fn store(&self) -> SqliteStore {
         SqliteStore::open(self.path()).unwrap()
     }
+}
+
+/// Is a store that keeps everything.
+pub(crate) trait Whole:
+    GrantStore + PendingStore + JournalSink + RunStore + EntryStore + RecordStore + ChildRuns + Upkeep
+{
+}
+
+impl<S> Whole for S where
+    S: GrantStore + PendingStore + JournalSink + RunStore + EntryStore + RecordStore + ChildRuns + Upkeep
+{
+}
+
+/// Is a store, and where it keeps what it has.
+pub(crate) struct Kept {
+    pub(crate) store: Arc<dyn Whole>,
+    home: Home,
+}
+
+enum Home {
+    File(Place),
+    /// The schema.
+    #[cfg(feature = "postgres")]
+    Server(String),
+}
+
+impl Kept {
+    fn in_file() -> Self {
+        let place = Place::new();
+        Self { store: Arc::new(place.store()), home: Home::File(place) }
+    }
+
+    /// Opens the same as another process does.
+    pub(crate) async fn again(&self) -> Arc<dyn Whole> {
+        match &self.home {
+            Home::File(place) => Arc::new(place.store()),
+            #[cfg(feature = "postgres")]
+            Home::Server(schema) => Arc::new(postgres_in(schema).await.unwrap()),
+        }
+    }
+
+    /// Changes what is kept, as no store does.
+    pub(crate) async fn change(&self, sql: &str) {
+        match &self.home {
+            Home::File(place) => {
+                rusqlite::Connection::open(place.path()).unwrap().execute_batch(sql).unwrap();
+            }
+            #[cfg(feature = "postgres")]
+            Home::Server(schema) => {
+                let sql = format!("SET search_path = \"{schema}\"; {sql}");
+                crate::postgres::alone(&postgres_url().unwrap(), &sql).await;
+            }
+        }
+    }
+}
+
+/// Does the same with each kind of store that other processes can open.
+pub(crate) async fn each(act: impl AsyncFn(&Kept)) {
+    #[cfg(feature = "postgres")]
+    {
+        let schema = new_schema();
+        if let Some(store) = postgres_in(&schema).await {
+            act(&Kept { store: Arc::new(store), home: Home::Server(schema) }).await;
+        }
+    }
+    act(&Kept::in_file()).await;
 }
 
 /// Connects to the server that `cargo xtask postgres` has started, with tables of its own; gives none where there is no server.

@@ -2,6 +2,7 @@ use crate::child::{Child, Part, say, stay};
 use crate::fixture::{Place, pending};
 use expect_test::{Expect, expect};
 use haft_core::Decision;
+use haft_store::{ChildRuns as _, RecordStore as _, Upkeep as _};
 use haft_store::{OpenError, RecordFilter, RunStore, SaveError, SqliteStore, StoreFault, StoredRun};
 use haft_tools_core::{
     Approval, CallScope, Claim, Grant, GrantPlace, GrantStore, Journal, PendingStore as _, StoreError,

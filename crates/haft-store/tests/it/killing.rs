@@ -1,7 +1,7 @@
 use crate::child::{Child, Part, say};
 use crate::fixture::{Place, pending};
 use haft_core::{Decision, ReplyStatus, RunId, ToolCall, ToolReply};
-use haft_store::{RecordFilter, RunStore, SqliteStore, StoredRun};
+use haft_store::{RecordFilter, RecordStore as _, RunStore, SqliteStore, StoredRun};
 use haft_tools_core::{CallScope, Claim, Grant, GrantPlace, GrantStore, Journal, PendingStore as _};
 use rusqlite::Connection;
 use serde_json::{Value, json};

@@ -2,11 +2,12 @@
 
 mod encryption;
 
-use crate::fixture::{new_schema, pending, pending_with, postgres_in, postgres_url, run};
+use crate::fixture::{new_schema, pending, postgres_in, postgres_url, run};
 use crate::journal::record;
 use haft_core::Decision;
 use haft_store::{
-    ConnectError, PostgresStore, RecordFilter, RunStatus, RunStore, StoreFault, StoredRun, TakeError,
+    ConnectError, PostgresStore, RecordFilter, RecordStore as _, RunStatus, RunStore as _, StoreFault,
+    StoredRun, TakeError,
 };
 use haft_tools_core::{Answered, Approval, Claim, Grant, GrantPlace, GrantStore, Journal, PendingStore as _};
 use serde_json::json;
@@ -23,7 +24,7 @@ fn told(error: &dyn std::error::Error) -> String {
 }
 
 /// Does something to the server, with a connection of its own.
-async fn alone(url: &str, sql: &str) {
+pub(crate) async fn alone(url: &str, sql: &str) {
     let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
     let connection = tokio::spawn(connection);
     client.batch_execute(sql).await.unwrap();
@@ -177,34 +178,73 @@ async fn tables_of_a_newer_version_are_left_alone() {
 
 #[tokio::test]
 #[ignore = "needs a server: cargo xtask postgres"]
-async fn what_is_of_no_use_any_more_is_removed_and_nothing_else() {
-    let store = postgres_in(&new_schema()).await.unwrap();
-    let grant = Grant::new(Decision::Allow, "read(a)", None, GrantPlace::Always);
-    store.add(&grant).await.unwrap();
-    store
-        .add(&Grant::new(Decision::Allow, "read(b)", None, GrantPlace::Always).expires_at_ms(1))
-        .await
-        .unwrap();
-    let waits = pending("1", &json!({}));
-    let expired = pending_with("2", &json!({}), &json!({ "expires_at_ms": 1 }));
-    for call in [&waits, &expired] {
-        store.put(call).await.unwrap();
-    }
-    store.claim(&pending("3", &json!({}))).await.unwrap();
-    let (mut ended, mut goes_on) = (StoredRun::new(run("run-1")), StoredRun::new(run("run-2")));
-    ended.status = RunStatus::Ended;
-    for run in [&mut ended, &mut goes_on] {
-        store.append(run, vec![json!("said")]).await.unwrap();
-    }
-    record(&Journal::new(Arc::new(store.clone())), "run-1", "c1");
+async fn tables_of_an_older_version_are_brought_up_to_date_with_what_is_in_them() {
+    let (schema, url) = (new_schema(), postgres_url().unwrap());
+    let first = include_str!("../../src/postgres/schema/1.sql");
+    let record = |run: &str, more: &str| {
+        format!(
+            "INSERT INTO journal (run, call, at_ms, body) VALUES ('{run}', 'c1', 1, '{{{more}\"run\":\"{run}\"}}')"
+        )
+    };
+    let sql = [
+        format!("CREATE SCHEMA {schema}; SET search_path = {schema}"),
+        "CREATE TABLE version (version INTEGER NOT NULL); INSERT INTO version VALUES (1)".to_owned(),
+        first.to_owned(),
+        record("run-1", ""),
+        record("run-2", "\"parent_run\":\"run-1\","),
+        record("run-3", r#""called_as":"\"parent_run\":\"run-1\"","#),
+    ];
+    alone(&url, &sql.join(";\n")).await;
+    let found = PostgresStore::options().schema(&schema).examine(&url).await.unwrap().unwrap();
+    assert_eq!((found.version, found.newest, found.waiting), (1, 2, 0));
+    let store = postgres_in(&schema).await.unwrap();
+    let mut runs = store.recorded_runs(9).await.unwrap();
+    runs.reverse();
+    let runs: Vec<_> = runs.iter().map(|run| (run.run.as_str(), run.parent.as_deref())).collect();
+    assert_eq!(runs, [("run-1", None), ("run-2", Some("run-1")), ("run-3", None)]);
+    let found = PostgresStore::options().schema(&schema).examine(&url).await.unwrap().unwrap();
+    assert_eq!(found.version, 2);
+}
 
-    let pruned = store.prune(Duration::from_hours(1)).await.unwrap();
-    assert_eq!((pruned.records, pruned.pending, pruned.runs, pruned.grants), (0, 1, 0, 1));
-    tokio::time::sleep(Duration::from_millis(2)).await;
-    let pruned = store.prune(Duration::ZERO).await.unwrap();
-    assert_eq!((pruned.records, pruned.pending, pruned.runs, pruned.grants), (1, 0, 1, 0));
-    assert_eq!(*GrantStore::list(&store).await.unwrap()[0], grant);
-    assert_eq!(store.waiting().await.unwrap(), [waits]);
-    assert_eq!(store.claim(&pending("3", &json!({}))).await.unwrap(), Claim::TakenBefore);
-    assert_eq!(RunStore::list(&store).await.unwrap(), [goes_on.summary()]);
+#[tokio::test]
+#[ignore = "needs a server: cargo xtask postgres"]
+async fn a_database_is_examined_without_making_or_taking_anything() {
+    let (schema, url) = (new_schema(), postgres_url().unwrap());
+    let examine = async || PostgresStore::options().schema(&schema).examine(&url).await;
+    assert_eq!(examine().await.unwrap(), None);
+    assert_eq!(examine().await.unwrap(), None);
+    let store = postgres_in(&schema).await.unwrap();
+    store.put(&pending("1", &json!({}))).await.unwrap();
+    for name in ["left", "taken", "waits"] {
+        let mut stored = StoredRun::new(run(name));
+        if name == "waits" {
+            stored.status = RunStatus::Waiting;
+        }
+        store.save(&mut stored).await.unwrap();
+    }
+    let lease = store.take(&run("taken")).await.unwrap();
+    let found = examine().await.unwrap().unwrap();
+    assert_eq!((found.version, found.waiting), (found.newest, 1));
+    assert_eq!(found.waiting_since_ms, Some(1_700_000_000_000));
+    assert_eq!(found.interrupted, ["left"]);
+    assert!(found.bytes > 0);
+    drop(lease);
+    assert_eq!(examine().await.unwrap().unwrap().interrupted.len(), 2);
+    alone(&url, &format!("UPDATE {schema}.version SET version = 9")).await;
+    let refused = examine().await.unwrap_err();
+    assert!(refused.to_string().contains("have version 9 of their form"), "{refused}");
+}
+
+#[tokio::test]
+#[ignore = "needs a server: cargo xtask postgres"]
+async fn a_server_that_refuses_is_told_from_one_that_is_not_there() {
+    let options = PostgresStore::options();
+    // The last of what is said twice counts.
+    for (other, because) in [("dbname=none", "does not exist"), ("user=nobody", "does not exist")] {
+        let url = format!("{} {other}", postgres_url().unwrap());
+        let refused = options.connect(&url).await.unwrap_err();
+        let ConnectError::Database { source, .. } = &refused else { panic!("{refused:?}") };
+        assert!(matches!(source, StoreFault::Refused { .. }), "{source:?}");
+        assert!(told(&refused).contains(because), "{}", told(&refused));
+    }
 }

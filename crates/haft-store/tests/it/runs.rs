@@ -1,6 +1,8 @@
 use crate::fixture::{Place, pending, pending_with, run};
 use haft_core::Decision;
-use haft_store::{GivenUp, MemoryRuns, RunStatus, RunStore, SaveError, SqliteStore, StoredRun, TakeError};
+use haft_store::{
+    GivenUp, MemoryRuns, RunStatus, RunStore, SaveError, SqliteStore, StoredRun, TakeError, Upkeep as _,
+};
 use haft_tools_core::{Claim, Grant, GrantPlace, GrantStore, PendingStore as _};
 use serde_json::{Value, json};
 use std::error::Error as _;

@@ -5,7 +5,7 @@ use super::protected::protected_places;
 use super::tree::{AboveRoot, Entry, Extent, PathTree, Start};
 use haft_core::is_hidden;
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// A protected place with its steps, folded.
 #[derive(Debug, Clone)]
@@ -37,16 +37,19 @@ impl Guarded {
 
     /// The places that are protected everywhere.
     pub(super) fn everywhere() -> Vec<Self> {
-        let guarded = protected_places().iter().map(|place| {
-            let patterns = parse(place.pattern()).unwrap_or_default();
-            patterns.into_iter().map(|mut pattern| {
-                if pattern.steps.first() != Some(&Step::Deep) {
-                    pattern.steps.insert(0, Step::Deep);
-                }
-                Self::new(&pattern, place.extent(), place.pattern(), place.reason())
-            })
+        static READ: LazyLock<Vec<Guarded>> = LazyLock::new(|| {
+            let guarded = protected_places().iter().map(|place| {
+                let patterns = parse(place.pattern()).unwrap_or_default();
+                patterns.into_iter().map(|mut pattern| {
+                    if pattern.steps.first() != Some(&Step::Deep) {
+                        pattern.steps.insert(0, Step::Deep);
+                    }
+                    Guarded::new(&pattern, place.extent(), place.pattern(), place.reason())
+                })
+            });
+            guarded.flatten().collect()
         });
-        guarded.flatten().collect()
+        READ.clone()
     }
 
     /// What is meant from `/` at any depth is met in a working directory too, if it is known where that is.
@@ -86,11 +89,17 @@ fn names(place: &[Step], steps: &[Step], extent: Extent) -> bool {
 }
 
 /// Finds protected places; one for all lists of patterns, since it is large.
+///
+/// The trees are made when something is looked up in them: most programs that read rules end before they decide about
+/// writing.
 #[derive(Debug)]
 pub(super) struct Places {
-    all: PathTree,
+    guarded: Vec<Guarded>,
+    /// The names above and of the working directory, folded, where that is known.
+    root: Option<Vec<Box<str>>>,
+    all: OnceLock<PathTree>,
     /// Each place for itself.
-    single: Vec<(PathTree, Guarded)>,
+    single: OnceLock<Vec<PathTree>>,
 }
 
 /// Keeps wildcards from opening protected places.
@@ -110,24 +119,29 @@ struct Opener {
 
 impl Places {
     pub(super) fn new(guarded: &[Guarded], root: Option<&[Box<str>]>) -> Self {
-        let folded_root: Option<Vec<Box<str>>> =
-            root.map(|root| root.iter().map(|name| fold_leniently(name).into()).collect());
-        let tree = |entries: &mut dyn Iterator<Item = Entry<'_>>| {
-            PathTree::new(entries, folded_root.as_deref(), AboveRoot::Ignored)
-        };
-        let all = tree(
-            &mut guarded.iter().enumerate().flat_map(|(index, place)| place.entries(index, root.is_some())),
-        );
-        let single = guarded
-            .iter()
-            .map(|place| (tree(&mut place.entries(0, root.is_some())), place.clone()))
-            .collect();
-        Self { all, single }
+        let root = root.map(|root| root.iter().map(|name| fold_leniently(name).into()).collect());
+        Self { guarded: guarded.to_vec(), root, all: OnceLock::new(), single: OnceLock::new() }
+    }
+
+    fn tree<'a>(&self, entries: impl Iterator<Item = Entry<'a>>) -> PathTree {
+        PathTree::new(entries, self.root.as_deref(), AboveRoot::Ignored)
+    }
+
+    fn all(&self) -> &PathTree {
+        let places = self.guarded.iter().enumerate();
+        self.all.get_or_init(|| {
+            self.tree(places.flat_map(|(index, place)| place.entries(index, self.root.is_some())))
+        })
+    }
+
+    fn single(&self) -> &[PathTree] {
+        let tree = |place: &Guarded| self.tree(place.entries(0, self.root.is_some()));
+        self.single.get_or_init(|| self.guarded.iter().map(tree).collect())
     }
 
     /// Tells whether a place is protected, lies in one that is, or could have one in it.
     pub(super) fn concern(&self, place: &Place<'_>) -> bool {
-        self.all.touching(place.start, folded(place), place.extent).is_some()
+        self.all().touching(place.start, folded(place), place.extent).is_some()
     }
 
     /// Says what is protected at a place, for people.
@@ -148,8 +162,8 @@ impl Places {
     /// The protected places that a place is, or lies in, by their number.
     fn around(&self, place: &Place<'_>) -> Vec<(usize, &Guarded)> {
         let is_in = |tree: &PathTree| tree.touching(place.start, folded(place), Extent::Itself).is_some();
-        let found = self.single.iter().enumerate().filter(|(_, (tree, _))| is_in(tree));
-        found.map(|(index, (_, guarded))| (index, guarded)).collect()
+        let places = self.single().iter().zip(&self.guarded).enumerate();
+        places.filter(|(_, (tree, _))| is_in(tree)).map(|(index, (_, guarded))| (index, guarded)).collect()
     }
 }
 
@@ -161,8 +175,8 @@ impl Protection {
         root: Option<&[Box<str>]>,
     ) -> Self {
         let openers = patterns.into_iter().filter_map(|entry| {
-            let places = places.single.iter().enumerate();
-            let opens = places.filter(|(_, (_, place))| place.is_named_by(entry.steps));
+            let places = places.guarded.iter().enumerate();
+            let opens = places.filter(|(_, place)| place.is_named_by(entry.steps));
             let opens: Vec<usize> = opens.map(|(index, _)| index).collect();
             let tree = |opens| Opener {
                 index: entry.index,

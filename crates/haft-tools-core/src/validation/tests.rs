@@ -212,12 +212,12 @@ proptest! {
     fn what_is_accepted_fits_and_what_fitted_is_not_changed(inner in schemas(), input in inputs()) {
         let validator = validator(json!({ "properties": { "a": inner.clone(), "b": inner } }));
         let input = json!({ "a": input });
-        let fitted = validator.validator.is_valid(&input);
+        let fitted = validator.validator().unwrap().is_valid(&input);
         let strict = accepted(&validator, &input, false);
         prop_assert_eq!(strict.is_ok(), fitted);
         match accepted(&validator, &input, true) {
             Ok(Mended { value, repairs }) => {
-                prop_assert!(validator.validator.is_valid(&value));
+                prop_assert!(validator.validator().unwrap().is_valid(&value));
                 prop_assert_eq!(repairs.is_empty(), fitted);
                 prop_assert_eq!(value == input, fitted);
                 // What was repaired needs no further repair.

@@ -101,6 +101,13 @@ admin = "http://127.0.0.1:9070"
 pool = "tools"
 routes = ["browse_*=browsers"]
 
+[store]
+postgres = "postgres://haft@db.example.org/haft"
+password = "HAFT_DB_PASSWORD"
+password_file = "password"
+schema = "haft"
+authorities = "authorities.pem"
+
 [telemetry]
 endpoint = "https://otlp.example.com"
 header = ["api-key: $OTLP_KEY"]
@@ -232,7 +239,7 @@ fn reads(text: &str) -> Result<(), String> {
 fn has_list_for_table(document: &Table) -> bool {
     let is_list = |value: &Value| value.is_array();
     let members = |value: &Value| value.as_table().cloned().unwrap_or_default();
-    ["agent", "executor", "openapi", "providers", "shell", "telemetry", "tools", "workdir"]
+    ["agent", "executor", "openapi", "providers", "shell", "store", "telemetry", "tools", "workdir"]
         .iter()
         .filter_map(|key| Some((*key, document.get(*key)?)))
         .any(|(key, value)| {

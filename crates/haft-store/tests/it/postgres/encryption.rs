@@ -76,7 +76,10 @@ async fn check(config: Option<ServerConfig>, trusted: &str) -> (Vec<u8>, String)
 async fn a_server_that_will_not_encrypt_is_told_nothing() {
     let (said, refused) = check(None, "").await;
     assert!(said.is_empty(), "{said:?}");
-    assert!(refused.contains("does not support TLS"), "{refused}");
+    assert!(
+        refused.contains("no encrypted connection") && refused.contains("does not support TLS"),
+        "{refused}"
+    );
 }
 
 #[tokio::test]
@@ -87,10 +90,10 @@ async fn a_server_is_told_who_connects_where_its_certificate_is_trusted_alone() 
 
     let (said, refused) = check(Some(by_trusted), &trusted).await;
     assert!(String::from_utf8_lossy(&said).contains("user\0me\0"), "{said:?}");
-    assert!(refused.contains("no such one"), "{refused}");
+    assert!(refused.contains("refuses who asks") && refused.contains("no such one"), "{refused}");
     for (config, authority) in [(by_other, &trusted), (for_other_name, &of_other_name)] {
         let (said, refused) = check(Some(config), authority).await;
         assert!(said.is_empty(), "{said:?}");
-        assert!(refused.contains("certificate"), "{refused}");
+        assert!(refused.contains("no encrypted connection") && refused.contains("certificate"), "{refused}");
     }
 }

@@ -2,13 +2,13 @@ use super::ChildStore;
 use crate::ChildRecord;
 use async_trait::async_trait;
 use haft_core::RunId;
-use haft_store::SqliteStore;
+use haft_store::ChildRuns;
 use haft_tools_core::StoreError;
 use serde_json::Value;
 
-/// Keeps runs beside those at the top of their trees, with which they go.
+/// Keeps runs beside those at the top of their trees, with which they go: in a file, or in a database of several machines.
 #[async_trait]
-impl ChildStore for SqliteStore {
+impl<S: ChildRuns> ChildStore for S {
     async fn put(&self, record: &ChildRecord) -> Result<(), StoreError> {
         let written = serde_json::to_value(record);
         let written = written.map_err(|error| StoreError::new("keep the run", error))?;

@@ -1,0 +1,65 @@
+use crate::{Entry, PendingEntry, RunSummary};
+use async_trait::async_trait;
+use haft_tools_core::{Grant, PendingId, StoreError};
+
+/// Lists what is kept, where one entry that cannot be read does not stand in the way of the others.
+#[async_trait]
+pub trait EntryStore: Send + Sync + 'static {
+    /// Lists the grants, expired ones and those that cannot be read included, in the order in which they were given.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    async fn grant_entries(&self) -> Result<Vec<Entry<Grant>>, StoreError>;
+
+    /// Lists the calls that wait, those that cannot be read included, those first that have waited longest.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    async fn pending_entries(&self) -> Result<Vec<PendingEntry>, StoreError>;
+
+    /// Tells whether a call was put in and not claimed.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    async fn waits(&self, id: &PendingId) -> Result<bool, StoreError>;
+
+    /// Marks the state of the journal, of the calls that wait and of the grants: it is another one after each change of these,
+    /// whichever process made it.
+    ///
+    /// Looks at the calls that wait and at the grants, and at one record.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    async fn mark(&self) -> Result<String, StoreError>;
+
+    /// Lists all runs, those that cannot be read included, those first that were saved last.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    async fn run_entries(&self) -> Result<Vec<Entry<RunSummary>>, StoreError>;
+}
