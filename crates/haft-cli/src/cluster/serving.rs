@@ -11,7 +11,7 @@ use haft::durable::{CallCourse, Pool, Routes};
 use haft::durable_restate::RestateExecutor;
 use haft::http::Exchange;
 use haft::{
-    Approver, Batch, BatchOutcome, CallOutcome, CallScope, Claim, ModeSwitch, PendingCall, PendingStore,
+    Approval, Approver, Batch, BatchOutcome, CallOutcome, CallScope, ModeSwitch, PendingCall, PendingStore,
     Policy, ReplyStatus, ResumeRefused, Resumption, ToolCall, ToolExecutor,
 };
 use serde_json::json;
@@ -19,6 +19,7 @@ use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Mutex;
 
 /// How long an engine that does not answer is asked again before a client is told so.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -30,6 +31,8 @@ const MOST_ROUNDS: usize = 10;
 #[derive(Debug, Clone)]
 pub(crate) struct ServedCluster {
     executor: RestateExecutor,
+    /// Is held while a new call that waits is kept, so that of those that say the same one is the first.
+    keeping: Arc<Mutex<()>>,
 }
 
 impl ServedCluster {
@@ -59,7 +62,8 @@ impl ServedCluster {
         if !status.is_success() {
             return Err(anyhow::anyhow!("it says {status}").context(silent()));
         }
-        Ok(Self { executor: RestateExecutor::new(engine.url(), http, all)?.patience(PATIENCE) })
+        let executor = RestateExecutor::new(engine.url(), http, all)?.patience(PATIENCE);
+        Ok(Self { executor, keeping: Arc::default() })
     }
 
     /// Makes the executor of one client's calls, which come to wait in this store beside the engine.
@@ -69,7 +73,8 @@ impl ServedCluster {
         policy: Policy,
         mode: ModeSwitch,
     ) -> Arc<dyn ToolExecutor> {
-        Arc::new(ClientCalls { executor: self.executor.clone(), store, policy, mode })
+        let Self { executor, keeping } = self.clone();
+        Arc::new(ClientCalls { executor, keeping, store, policy, mode })
     }
 }
 
@@ -79,6 +84,7 @@ impl ServedCluster {
 /// decided by the policy of the worker; what is denied here is not sent.
 struct ClientCalls {
     executor: RestateExecutor,
+    keeping: Arc<Mutex<()>>,
     store: Arc<dyn PendingStore>,
     policy: Policy,
     mode: ModeSwitch,
@@ -110,13 +116,20 @@ impl ClientCalls {
             let made = ToolCall::new(id, call.name.clone(), call.input.clone());
             let pending = match self.made(batch, &sent, made).await {
                 CallOutcome::Pending(pending) => pending,
-                outcome => match known.take() {
-                    // Another request of the client's has got the reply.
-                    Some(known) if !self.takes(&known).await => continue,
-                    _ => return own(outcome, call),
-                },
+                outcome => {
+                    // Requests of the client's at the same time go on with the same call, and each gets its reply.
+                    if let Some(known) = &known {
+                        self.takes(known).await;
+                    }
+                    return own(outcome, call);
+                }
             };
-            self.keep(known.as_ref(), &pending).await;
+            if known.is_some() {
+                self.keep(known.as_ref(), &pending).await;
+            } else if let Some(first) = self.first(&sent, &pending).await {
+                known = Some(first);
+                continue;
+            }
             let Some(approval) = asked(batch, call, &pending).await else {
                 return CallOutcome::Pending(pending);
             };
@@ -180,6 +193,23 @@ impl ClientCalls {
         waiting.into_iter().find(is_same)
     }
 
+    /// Keeps a new call that waits, unless another request of its client's has come to wait with one that says the same: gives
+    /// that, and ends this one.
+    async fn first(&self, sent: &Sent<'_>, pending: &PendingCall) -> Option<PendingCall> {
+        let _keeping = self.keeping.lock().await;
+        if let Some(first) = self.known(sent).await
+            && first.id != pending.id
+        {
+            let reason = format!("the very same call waits already as `{}`", first.id);
+            // One that was answered meanwhile, or cannot be ended, is a call of its own.
+            if self.executor.decide(pending, Approval::Deny { reason }).await.is_ok() {
+                return Some(first);
+            }
+        }
+        self.keep(None, pending).await;
+        None
+    }
+
     /// Keeps a call for its client to find again, in place of an earlier round of it.
     async fn keep(&self, before: Option<&PendingCall>, pending: &PendingCall) {
         if before.is_some_and(|before| before.id == pending.id) {
@@ -194,9 +224,11 @@ impl ClientCalls {
         }
     }
 
-    /// Takes a call that waits out of the store; tells whether nobody else has.
-    async fn takes(&self, pending: &PendingCall) -> bool {
-        !matches!(self.store.claim(pending).await, Ok(Claim::TakenBefore))
+    /// Takes a call that waits out of the store, unless somebody else has.
+    async fn takes(&self, pending: &PendingCall) {
+        if let Err(error) = self.store.claim(pending).await {
+            crate::exit::note(&error);
+        }
     }
 }
 
@@ -216,7 +248,7 @@ impl ToolExecutor for ClientCalls {
 }
 
 /// Asks whoever is asked about the calls of a batch: about this one, whatever the engine calls it.
-async fn asked(batch: &Batch, call: &ToolCall, pending: &PendingCall) -> Option<haft::Approval> {
+async fn asked(batch: &Batch, call: &ToolCall, pending: &PendingCall) -> Option<Approval> {
     let approver: &Arc<dyn Approver> = batch.approver()?;
     let mut shown = pending.clone();
     shown.call.id = call.id.clone();

@@ -4,7 +4,7 @@ use crate::approvals::KeptCall;
 use crate::exit::UsageError;
 use anyhow::{Context as _, Result};
 use haft::durable::{CallCourse, Routes};
-use haft::durable_restate::{Error, RestateExecutor, WaitingCall, waiting};
+use haft::durable_restate::{Error, KeptPendingCall, RestateExecutor, pending_calls};
 use haft::{Approval, ResumeRefused};
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Lists the calls that wait in an engine, of all its pools.
 pub(crate) async fn calls(engine: &EngineUrl, admin: &EngineUrl) -> Result<Vec<KeptCall>> {
-    let listed = waiting(&client(admin)?, admin.url()).await.map_err(|error| {
+    let listed = pending_calls(&client(admin)?, admin.url()).await.map_err(|error| {
         let is_silent = matches!(error, Error::Unreachable { .. });
         let error = anyhow::Error::new(error);
         if is_silent {
@@ -27,8 +27,8 @@ pub(crate) async fn calls(engine: &EngineUrl, admin: &EngineUrl) -> Result<Vec<K
     Ok(listed.into_iter().map(kept).collect())
 }
 
-fn kept(waiting: WaitingCall) -> KeptCall {
-    let WaitingCall { id, call, answer, .. } = waiting;
+fn kept(pending: KeptPendingCall) -> KeptCall {
+    let KeptPendingCall { id, call, answer, .. } = pending;
     let run = CallCourse::parse_id(&id).map(|(_, round)| round.call().run().to_string()).unwrap_or_default();
     let call = call.map(|call| *call).map_err(|error| error.to_string());
     KeptCall::of_engine(id, run, call, answer)

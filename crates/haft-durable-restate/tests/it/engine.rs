@@ -1,5 +1,6 @@
 //! The real server, on loopback.
 
+use crate::clock;
 use base64::Engine as _;
 use haft_durable::Routes;
 use haft_durable_restate::{Error, RestateExecutor, register};
@@ -76,8 +77,20 @@ impl Engine {
     }
 
     pub(crate) async fn start_again(&mut self) {
+        self.start_again_ahead(Duration::ZERO).await;
+    }
+
+    /// Starts the server with its wall clock so far ahead of this process's.
+    pub(crate) async fn start_again_ahead(&mut self, ahead: Duration) {
         self.child = self.node.spawn();
+        clock::advance(self.child.id(), ahead);
         self.answers().await;
+    }
+
+    /// Tells what time the server has, in seconds since the epoch.
+    pub(crate) async fn time(&self) -> u64 {
+        let rows = self.query("SELECT CAST(to_unixtime(now()) AS BIGINT) AS now").await;
+        rows[0]["now"].as_u64().unwrap()
     }
 
     pub(crate) fn ingress(&self) -> Url {
@@ -124,6 +137,15 @@ impl Engine {
             assert!(start.elapsed() < PATIENCE, "nobody asks for `{handler}`");
             tokio::time::sleep(PAUSE).await;
         }
+    }
+
+    /// Gives what the server knows of a service, such as for how long it keeps its calls.
+    pub(crate) async fn service(&self, name: &str) -> Value {
+        let address = format!("{}services/{name}", self.admin());
+        let request = http::Request::get(address).body(bytes::Bytes::new()).unwrap();
+        let answer = http().send(request, Exchange::default()).await.unwrap();
+        assert!(answer.status().is_success(), "{}", answer.status());
+        serde_json::from_slice(&answer.into_body().bytes().await.unwrap()).unwrap()
     }
 
     async fn query(&self, sql: &str) -> Vec<Value> {

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
 
 mod agents;
+mod clock;
 mod cost;
 mod engine;
 mod processes;

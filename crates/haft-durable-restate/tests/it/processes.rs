@@ -1,6 +1,7 @@
 //! Workers and people in processes of their own: this very program, told what to be.
 
 use crate::agents::with_agents;
+use crate::clock;
 use crate::engine::executor;
 use crate::tools::{Ledger, performer};
 use haft_durable_restate::Worker;
@@ -33,7 +34,9 @@ fn role(role: &Value, test: &str) -> Child {
 
 /// What this process is to be, if it is one of those.
 fn own_role() -> Option<Value> {
-    std::env::var(ROLE).ok().map(|role| serde_json::from_str(&role).unwrap())
+    let role: Value = serde_json::from_str(&std::env::var(ROLE).ok()?).unwrap();
+    clock::advance(std::process::id(), Duration::from_secs(role["ahead_s"].as_u64().unwrap_or_default()));
+    Some(role)
 }
 
 impl WorkerProcess {
@@ -43,7 +46,13 @@ impl WorkerProcess {
 
     /// Starts one where another was.
     pub(crate) async fn start_at(ledger: &Path, port: u16) -> Self {
-        let child = role(&json!({ "port": port, "ledger": ledger }), "processes::works");
+        Self::start_ahead(ledger, port, Duration::ZERO).await
+    }
+
+    /// Starts one where another was, with its wall clock so far ahead of this process's.
+    pub(crate) async fn start_ahead(ledger: &Path, port: u16, ahead: Duration) -> Self {
+        let told = json!({ "port": port, "ledger": ledger, "ahead_s": ahead.as_secs() });
+        let child = role(&told, "processes::works");
         let worker = Self { child, port };
         while tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_err() {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -90,9 +99,21 @@ pub(crate) async fn decided_elsewhere(
     pending: &PendingCall,
     directory: &Path,
 ) -> CallOutcome {
+    decided_ahead(ingress, pending, directory, Duration::ZERO).await.unwrap()
+}
+
+/// Has a call approved by a process whose wall clock is so far ahead of this one's; gives what it got, or why it was refused.
+pub(crate) async fn decided_ahead(
+    ingress: &url::Url,
+    pending: &PendingCall,
+    directory: &Path,
+    ahead: Duration,
+) -> Result<CallOutcome, String> {
     let said = directory.join("decided");
-    let mut child =
-        role(&json!({ "ingress": ingress.as_str(), "pending": pending, "said": said }), "processes::decides");
+    let told = json!({
+        "ingress": ingress.as_str(), "pending": pending, "said": said, "ahead_s": ahead.as_secs(),
+    });
+    let mut child = role(&told, "processes::decides");
     let ended = tokio::task::spawn_blocking(move || child.wait().unwrap()).await.unwrap();
     assert!(ended.success(), "{ended}");
     serde_json::from_slice(&std::fs::read(&said).unwrap()).unwrap()
@@ -117,6 +138,6 @@ async fn decides() {
     let pending: PendingCall = serde_json::from_value(role["pending"].clone()).unwrap();
     let executor = executor(&role["ingress"].as_str().unwrap().parse().unwrap(), "tools");
     let resumption = Resumption::new(pending.scope(), pending, Approval::Approve);
-    let outcome = executor.resume(resumption).await.unwrap();
+    let outcome = executor.resume(resumption).await.map_err(|refused| refused.to_string());
     std::fs::write(role["said"].as_str().unwrap(), serde_json::to_vec(&outcome).unwrap()).unwrap();
 }

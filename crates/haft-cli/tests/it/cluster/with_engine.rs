@@ -9,6 +9,8 @@ use haft::mcp::Era;
 use haft_testkit::Tree;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::sync::Barrier;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Waits until something holds.
@@ -16,7 +18,7 @@ fn until(what: &str, holds: impl Fn() -> bool) {
     let start = Instant::now();
     while !holds() {
         assert!(start.elapsed() < PATIENCE, "it never holds that {what}");
-        std::thread::sleep(Duration::from_millis(10));
+        thread::sleep(Duration::from_millis(10));
     }
 }
 
@@ -106,6 +108,47 @@ fn a_call_of_a_client_waits_in_the_engine_and_is_made_on_the_worker_once_it_is_a
     assert!(told.contains("not today"), "{told}");
 }
 
+/// Does the same several times at once.
+fn at_once<T: Send>(times: usize, made: impl Fn() -> T + Sync) -> Vec<T> {
+    let barrier = Barrier::new(times);
+    thread::scope(|scope| {
+        let one = || {
+            barrier.wait();
+            made()
+        };
+        let threads: Vec<_> = (0..times).map(|_| scope.spawn(one)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+#[test]
+#[ignore = "needs the server that `cargo xtask durable` installs"]
+fn a_call_that_a_client_repeats_at_the_same_time_waits_and_is_made_once() {
+    let (machine, front) = (Tree::new(), Tree::new());
+    let engine = Engine::start();
+    let _worker = WorkerProcess::start(machine.path(), &engine, &[]);
+    let client = Front::start(front.path(), &engine, &[]);
+
+    let call = json!({ "command": "echo made >> made.txt; sleep 2" });
+    let ids: BTreeSet<_> = at_once(4, || client.waits("bash", &call)).into_iter().collect();
+    assert_eq!(ids.len(), 1, "{ids:?}");
+    let id = ids.first().unwrap();
+    let listed = client.approvals(&["list"]);
+    assert_eq!(listed.lines().count(), 2, "{listed}");
+    assert!(listed.starts_with(id), "{listed}");
+
+    // The command runs long enough for all to come while it does.
+    client.approvals(&["approve", id]);
+    for said in at_once(4, || client.says("bash", &call)) {
+        assert!(said.contains("exit code 0"), "{said}");
+    }
+    assert_eq!(machine.read("made.txt"), "made\n");
+    assert_eq!(client.approvals(&["list"]), "no call waits\nexit 0\n");
+
+    // What is called afterwards is another call.
+    assert_ne!(client.waits("bash", &call), *id);
+}
+
 #[test]
 #[ignore = "needs the server that `cargo xtask durable` installs"]
 fn an_answer_about_a_round_that_is_over_is_refused_like_one_of_this_machine() {
@@ -183,7 +226,7 @@ fn a_worker_that_is_told_to_stop_ends_its_calls_first() {
     let mut worker = WorkerProcess::start(machine.path(), &engine, &["--profile", "full_access"]);
     let client = Front::start(front.path(), &engine, &[]);
     let script = "touch begun; while [ ! -e go ]; do sleep 0.02; done; echo whole";
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         let called = scope.spawn(|| client.says("bash", &json!({ "command": script })));
         until("it runs", || machine.path().join("begun").exists());
         worker.tell("-TERM");
@@ -312,7 +355,7 @@ fn three_workers_and_two_servers_behind_nginx_as_deploy_says_lose_one_of_each_an
     let client = format!("127.0.0.1:{}", ports.clients);
     let asks = || client::says(&client, "read_file", &json!({ "path": "who" }));
     let calls = |count: usize| -> Vec<String> {
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             let made: Vec<_> = (0..count).map(|_| scope.spawn(asks)).collect();
             made.into_iter().map(|made| made.join().unwrap()).collect()
         })
@@ -328,7 +371,7 @@ fn three_workers_and_two_servers_behind_nginx_as_deploy_says_lose_one_of_each_an
     };
     assert_eq!(tell_apart(calls(48)), BTreeSet::from(["one", "two", "three"]));
 
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         let under_way = scope.spawn(|| calls(48));
         workers.remove(0).kill();
         tell_apart(under_way.join().unwrap());

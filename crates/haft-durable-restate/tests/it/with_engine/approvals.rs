@@ -3,7 +3,7 @@ use crate::engine::http;
 use crate::processes::decided_elsewhere;
 use crate::tools::performer;
 use haft_core::{Digest, ToolCall};
-use haft_durable_restate::{Worker, waiting};
+use haft_durable_restate::{Worker, pending_calls};
 use haft_tools_core::{
     Approval, CallOutcome, PendingCall, PendingId, ResumeRefused, Resumption, ToolExecutor as _,
 };
@@ -36,7 +36,7 @@ async fn a_call_is_decided_by_another_process_and_its_reply_is_there_for_whoever
 #[ignore = "needs the server that `cargo xtask durable` installs"]
 async fn what_waits_is_listed_and_decided_by_whoever_does_not_wait_for_it() {
     let bench = Bench::start().await;
-    let listed = || async { waiting(&http(), &bench.engine.admin()).await.unwrap() };
+    let listed = || async { pending_calls(&http(), &bench.engine.admin()).await.unwrap() };
     assert_eq!(listed().await.len(), 0);
     let (first, second) = (bench.asked("c").await, bench.asked("d").await);
     let calls = listed().await;
@@ -188,4 +188,14 @@ async fn another_call_of_the_same_name_does_not_get_the_reply_of_the_first() {
             .starts_with("error: invalid input: another call of this run")
     );
     assert_eq!(bench.ledger.effects(), ["r/1/c:0"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the server that `cargo xtask durable` installs"]
+async fn the_engine_is_told_how_long_calls_are_kept_and_rounds_may_take() {
+    let bench = Bench::start().await;
+    let service = bench.engine.service("tools").await;
+    let said = ["workflow_completion_retention", "inactivity_timeout", "abort_timeout"]
+        .map(|field| service[field].as_str().unwrap_or_default());
+    assert_eq!(said, ["14d", "1d", "1d"], "{service}");
 }

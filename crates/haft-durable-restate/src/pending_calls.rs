@@ -12,10 +12,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 use url::Url;
 
-/// Is a call that waits for a person, as an engine keeps it.
+/// Is a pending call as an engine keeps it.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct WaitingCall {
+pub struct KeptPendingCall {
     /// Names it and the round that waits; [`CallCourse::parse_id`](haft_durable::CallCourse::parse_id) reads it.
     pub id: PendingId,
     /// The digest of what is shown.
@@ -52,7 +52,7 @@ struct Row {
     value: Option<String>,
 }
 
-/// Lists the calls of all pools that wait for a person, those that were asked first before the others.
+/// Lists the pending calls of all pools, those that were asked first before the others.
 ///
 /// It asks the engine's admin interface, since an engine's ingress answers about one call only. What was answered and not gone
 /// on with is listed with its answer. Answer a call with [`RestateExecutor::decide`](crate::RestateExecutor::decide).
@@ -64,7 +64,7 @@ struct Row {
 /// # Cancel safety
 ///
 /// Changes nothing.
-pub async fn waiting(http: &HttpClient, admin: &Url) -> Result<Vec<WaitingCall>, Error> {
+pub async fn pending_calls(http: &HttpClient, admin: &Url) -> Result<Vec<KeptPendingCall>, Error> {
     let began = Instant::now();
     loop {
         let (status, body) = asked(http, admin).await?;
@@ -107,7 +107,7 @@ struct Kept {
 }
 
 /// Puts together what belongs to one call each; what others than workers keep in the engine is passed over.
-fn calls(rows: Vec<Row>) -> Vec<WaitingCall> {
+fn calls(rows: Vec<Row>) -> Vec<KeptPendingCall> {
     let mut found = BTreeMap::<(String, String), Kept>::new();
     for Row { service_name: pool, service_key: key, waiting, key: promise, value } in rows {
         let waiting = waiting.and_then(|text| serde_json::from_str::<Option<Waiting>>(&text).ok()).flatten();
@@ -116,13 +116,13 @@ fn calls(rows: Vec<Row>) -> Vec<WaitingCall> {
         let kept = kept.or_insert_with(|| Kept { pool, key, waiting, promises: BTreeMap::new() });
         kept.promises.insert(promise, value);
     }
-    let mut calls: Vec<WaitingCall> = found.into_values().filter_map(Kept::call).collect();
+    let mut calls: Vec<KeptPendingCall> = found.into_values().filter_map(Kept::call).collect();
     calls.sort_by_key(|call| call.call.as_ref().map_or(0, |pending| pending.asked_at_ms));
     calls
 }
 
 impl Kept {
-    fn call(mut self) -> Option<WaitingCall> {
+    fn call(mut self) -> Option<KeptPendingCall> {
         let round = self.waiting.round;
         let mut promise = |name: &str| self.promises.remove(&format!("{name}/{round}")).flatten();
         // It is said what a round came to before it is waited for.
@@ -139,7 +139,7 @@ impl Kept {
             Ok(RoundEnd { pending, .. }) => Ok(Box::new(pending?)),
             Err(error) => Err(error),
         };
-        Some(WaitingCall { id, digest: self.waiting.digest, call, answer })
+        Some(KeptPendingCall { id, digest: self.waiting.digest, call, answer })
     }
 }
 
@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn listed(rows: Vec<Row>) -> Vec<(String, String, Option<Approval>)> {
-        let call = |call: WaitingCall| {
+        let call = |call: KeptPendingCall| {
             let shown = call.call.map_or_else(|error| error.to_string(), |pending| pending.id.to_string());
             (call.id.to_string(), shown, call.answer)
         };
