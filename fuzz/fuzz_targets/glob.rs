@@ -12,7 +12,7 @@ fn compiled(syntax: &PathPatterns, patterns: &[&str]) -> Option<Box<dyn PatternS
     syntax.compile(&patterns).ok()
 }
 
-/// The last line is a path, the lines before it are patterns.
+// The last line is a path, the lines before it are patterns.
 fuzz_target!(|text: &str| {
     let Some((patterns, path)) = text.rsplit_once('\n') else { return };
     let reading = PathPatterns::for_reading().root("/w/d").home("/home/u");

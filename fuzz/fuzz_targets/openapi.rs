@@ -13,7 +13,7 @@ fn document(text: &str) -> Option<Document> {
     Document::from_text(text, &LoadOptions::default().base_url(BASE)).ok()
 }
 
-/// The document, and behind a line of `---` the arguments that each operation is given.
+// The document, and behind a line of `---` the arguments that each operation is given.
 fuzz_target!(|text: &str| {
     let (text, arguments) = text.split_once("\n---\n").unwrap_or((text, ""));
     let Some(read) = document(text) else { return };

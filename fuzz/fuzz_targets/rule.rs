@@ -17,7 +17,7 @@ static PLACE: LazyLock<(Tree, RuleLanguage, ToolSpec)> = LazyLock::new(|| {
     (tree, language, spec)
 });
 
-/// The first line is an access, the others are rules.
+// The first line is an access, the others are rules.
 fuzz_target!(|text: &str| {
     let (_, language, spec) = &*PLACE;
     let (access, rules) = text.split_once('\n').unwrap_or((text, ""));

@@ -3,6 +3,8 @@ mod pattern;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "analysis")]
+pub(crate) use self::command::assigned;
 pub(crate) use self::command::canonical;
 use self::command::{Command, pieces};
 use self::pattern::Pattern;
@@ -93,9 +95,7 @@ impl PatternSyntax for CommandPatterns {
             Ok(words) if words.is_empty() => {
                 Err(refused("it is empty; write the words of one command".to_owned()))
             }
-            Ok(_) => Command::split(text)
-                .map(|command| Resource::exact(EXEC, command.canonical()))
-                .ok_or_else(|| refused("it is not a command; write the words of one".to_owned())),
+            Ok(words) => Ok(Resource::exact(EXEC, command::canonical_of(words))),
             Err(Unreadable(why)) => Err(refused(format!(
                 "it has {why}; write the words of one command, and test a script as a call of `bash`"
             ))),

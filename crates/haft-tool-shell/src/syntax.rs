@@ -16,11 +16,11 @@ pub(crate) use self::arithmetic::{is_constant, is_number};
 #[cfg(feature = "analysis")]
 pub(crate) use self::lexer::{Lexer, Token};
 pub(crate) use self::quoted::quoted;
-pub(crate) use self::word::split;
+#[cfg(any(feature = "analysis", test))]
+pub(crate) use self::word::scan;
 #[cfg(feature = "analysis")]
 pub(crate) use self::word::{Failure, scan_document};
-#[cfg(any(feature = "analysis", test))]
-pub(crate) use self::word::{Scanned, scan};
+pub(crate) use self::word::{Scanned, split};
 
 /// How deep substitutions, and commands within commands, may be nested.
 pub(crate) const MOST_NESTED: usize = 16;

@@ -6,7 +6,8 @@ use super::other_shell;
 use super::standard_input::StandardInput;
 use super::{Analysis, canonical};
 use crate::catalogue::{Effects, Nested, Target, Word};
-use crate::syntax::{Failure, Unreadable, quoted, scan};
+use crate::command_patterns::assigned;
+use crate::syntax::{Failure, Unreadable, scan};
 use brush_parser::ast::{AssignmentValue, CommandPrefixOrSuffixItem, SimpleCommand};
 use haft_tools_core::AccessMode;
 
@@ -90,11 +91,7 @@ impl Analysis<'_> {
                 self.opaque(format!("what a function does with the variable `{name}` set"));
             }
             let text = match scan(source, 0, 0, self.home.as_deref()) {
-                Ok((word, end)) if word.is_literal && end == source.len() => {
-                    let value = word.text.split_once('=').map_or("", |(_, value)| value);
-                    let start = source.find('=').map_or("", |equals| &source[..=equals]);
-                    if value.is_empty() { start.to_owned() } else { format!("{start}{}", quoted(value)) }
-                }
+                Ok((word, end)) if word.is_literal && end == source.len() => assigned(source, &word.text),
                 Ok((_, end)) if end == source.len() => (*source).to_owned(),
                 _ => format!("{name}=()"),
             };

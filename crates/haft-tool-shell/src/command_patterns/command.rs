@@ -1,5 +1,5 @@
 use crate::catalogue::Word;
-use crate::syntax::{quoted, split};
+use crate::syntax::{Scanned, quoted, split};
 use std::borrow::Cow;
 
 /// One command, as it is declared.
@@ -25,10 +25,6 @@ impl Command<'_> {
 
     pub(super) fn words(&self) -> &[Word] {
         &self.words
-    }
-
-    pub(super) fn canonical(&self) -> String {
-        canonical(&self.words)
     }
 
     /// The name without its directory, in lower case.
@@ -63,6 +59,27 @@ pub(crate) fn canonical(words: &[Word]) -> String {
         if word.is_literal { text.push_str(&quoted(&word.text)) } else { text.push_str(&word.text) }
     }
     text
+}
+
+/// Writes words that were split with the source of each, as they are declared: what is assigned before the command stays so.
+pub(super) fn canonical_of(split: Vec<(Scanned, &str)>) -> String {
+    let mut is_before = true;
+    let words = split.into_iter().map(|(word, source)| {
+        is_before &= is_assignment(source);
+        match word.is_literal {
+            true if is_before => Word::source(assigned(source, &word.text)),
+            true => Word::literal(word.text),
+            false => Word::source(source),
+        }
+    });
+    canonical(&words.collect::<Vec<_>>())
+}
+
+/// Writes an assignment before a command, of its source and of what that is without quotes.
+pub(crate) fn assigned(source: &str, text: &str) -> String {
+    let value = text.split_once('=').map_or("", |(_, value)| value);
+    let start = source.find('=').map_or("", |equals| &source[..=equals]);
+    if value.is_empty() { start.to_owned() } else { format!("{start}{}", quoted(value)) }
 }
 
 /// Takes the directory from a program's name, and upper case.

@@ -325,7 +325,18 @@ fn suggests_the_narrowest_useful_pattern() {
 
 #[test]
 fn reads_resources_as_people_write_them() {
-    let texts = ["git  commit -m \"a b\"", "ls 'a'", "ls $X", "ls && rm", "ls > f", "", "ls 'a"];
+    let texts = [
+        "git  commit -m \"a b\"",
+        "ls 'a'",
+        "ls $X",
+        "A=1 B=\"it's\" C='' make D='a b'",
+        "A=$X make",
+        "'A=a b' make",
+        "ls && rm",
+        "ls > f",
+        "",
+        "ls 'a",
+    ];
     let line = |text: &&str| match CommandPatterns::new().resource(text) {
         Ok(resource) => format!("{text:?}: {}\n", resource.path()),
         Err(error) => format!("{text:?}: refused: {error}\n"),
@@ -334,6 +345,9 @@ fn reads_resources_as_people_write_them() {
         "git  commit -m \"a b\"": git commit -m 'a b'
         "ls 'a'": ls a
         "ls $X": ls $X
+        "A=1 B=\"it's\" C='' make D='a b'": A=1 B='it'\''s' C= make 'D=a b'
+        "A=$X make": A=$X make
+        "'A=a b' make": 'A=a b' make
         "ls && rm": refused: it has an operator or a redirection; write the words of one command, and test a script as a call of `bash`
         "ls > f": refused: it has an operator or a redirection; write the words of one command, and test a script as a call of `bash`
         "": refused: it is empty; write the words of one command
