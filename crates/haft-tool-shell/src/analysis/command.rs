@@ -93,7 +93,11 @@ impl Analysis<'_> {
             let text = match scan(source, 0, 0, self.home.as_deref()) {
                 Ok((word, end)) if word.is_literal && end == source.len() => assigned(source, &word.text),
                 Ok((_, end)) if end == source.len() => (*source).to_owned(),
-                _ => format!("{name}=()"),
+                // An array, which no word of a command is.
+                _ => {
+                    self.opaque(format!("what the array `{name}` does to a command"));
+                    format!("{name}=")
+                }
             };
             settings.push_str(&text);
             settings.push(' ');

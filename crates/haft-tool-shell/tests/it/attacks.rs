@@ -488,6 +488,8 @@ fn finds_what_is_denied_however_it_is_run() {
         "bash -c 'git push'",
         "/usr/bin/git push",
         "G=1 git push",
+        "G=(1) git push",
+        "G=([0]=1) H=2 git push",
         "true | git push",
         "$(git push)",
         "xargs git push",
