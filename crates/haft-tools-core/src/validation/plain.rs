@@ -106,7 +106,7 @@ impl Takes {
             match (keyword.as_str(), &mut takes) {
                 ("type", _) | ("format", Self { text: None, .. }) => {}
                 ("maxLength", Self { text: Some(most), .. }) => {
-                    *most = usize::try_from(value.as_u64()?).ok()?
+                    *most = usize::try_from(value.as_u64()?).ok()?;
                 }
                 ("minimum", Self { number: false, whole: Some((least, _)), .. }) => *least = whole(value)?,
                 ("maximum", Self { number: false, whole: Some((_, most)), .. }) => *most = whole(value)?,
