@@ -36,8 +36,8 @@ pub enum StoreFault {
     },
     /// The server of the database lets nobody in who asks so.
     #[error(
-        "the server of the database refuses who asks; see to the user, the password and the database that are named, and to whom \
-         the server lets in"
+        "the server of the database refuses who asks; see to the user, the password and the database that are named, to whom \
+         the server lets in, and to what the user may do there"
     )]
     Refused {
         /// What the server said, or what is missing.

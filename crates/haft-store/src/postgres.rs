@@ -130,18 +130,36 @@ impl Inner {
         pool: fn(&Self) -> &Pool,
         work: impl for<'c> FnOnce(&'c mut Object) -> Work<'c, T>,
     ) -> Result<T, StoreFault> {
+        let waited = self.wait * 2;
+        self.work_within(waited, pool, work).await
+    }
+
+    /// The same, within another time.
+    async fn work_within<T>(
+        self: Arc<Self>,
+        waited: Duration,
+        pool: fn(&Self) -> &Pool,
+        work: impl for<'c> FnOnce(&'c mut Object) -> Work<'c, T>,
+    ) -> Result<T, StoreFault> {
         let done = async {
             let mut client = Guarded::of(pool(&self)).await?;
             let done = work(client.get()).await;
             client.give_back();
             done
         };
-        self.in_time(done).await
+        self.within(waited, done).await
     }
 
     /// Waits for the server no longer than twice as long as it has itself: who does not hear of it by then has lost it.
     async fn in_time<T>(&self, done: impl Future<Output = Result<T, Trouble>>) -> Result<T, StoreFault> {
-        let waited = self.wait * 2;
+        self.within(self.wait * 2, done).await
+    }
+
+    async fn within<T>(
+        &self,
+        waited: Duration,
+        done: impl Future<Output = Result<T, Trouble>>,
+    ) -> Result<T, StoreFault> {
         match timeout(waited, done).await {
             Ok(done) => done.map_err(|trouble| trouble.into_fault(self.wait)),
             Err(elapsed) => Err(StoreFault::Unreachable { waited, source: elapsed.into() }),

@@ -1,6 +1,7 @@
 use super::{ConnectError, PostgresStore, Trouble};
 use deadpool_postgres::Object;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What brings the tables from one version of their form to the next; the first makes them.
 ///
@@ -8,6 +9,9 @@ use std::sync::Arc;
 const STEPS: [&str; KNOWN as usize] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 pub(super) const KNOWN: u32 = 2;
+
+/// For how long is waited at most until the tables are brought up to date: a journal of years is written once more.
+const MOST_TIME: Duration = Duration::from_mins(10);
 
 /// Tells whether a schema can be named so: the server keeps `pg_` for itself, and what is simple cannot be misread.
 pub(super) fn is_name(name: &str) -> bool {
@@ -21,7 +25,8 @@ pub(super) fn is_name(name: &str) -> bool {
 /// Makes the tables, or brings them to the version that is known here.
 pub(super) async fn bring_up_to_date(store: &PostgresStore) -> Result<(), ConnectError> {
     let schema = store.0.schema.clone();
-    let work = Arc::clone(&store.0).work(
+    let work = Arc::clone(&store.0).work_within(
+        MOST_TIME,
         |inner| &inner.durable,
         move |client| {
             Box::pin(async move {
@@ -51,6 +56,7 @@ pub(super) async fn version(
 /// Takes the steps that are missing, in one transaction that nobody else is in; gives the version there is then.
 async fn make(client: &mut Object, schema: &str) -> Result<u32, Trouble> {
     let transaction = client.transaction().await?;
+    transaction.batch_execute("SET LOCAL statement_timeout = 0").await?;
     transaction.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", &[&schema]).await?;
     let found = version(&transaction, schema).await?;
     let done = found.unwrap_or_default();
@@ -58,9 +64,14 @@ async fn make(client: &mut Object, schema: &str) -> Result<u32, Trouble> {
         return Ok(done);
     };
     if found.is_none() {
+        // Whoever was given a schema need not have the right to make one, which is asked for also where it is there.
+        let sql = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)";
+        if !transaction.query_one(sql, &[&schema]).await?.try_get::<_, bool>(0)? {
+            transaction.batch_execute(&format!("CREATE SCHEMA \"{schema}\"")).await?;
+        }
         transaction
             .batch_execute(&format!(
-                "CREATE SCHEMA IF NOT EXISTS \"{schema}\"; CREATE TABLE \"{schema}\".version (version INTEGER NOT NULL); \
+                "CREATE TABLE \"{schema}\".version (version INTEGER NOT NULL); \
                  INSERT INTO \"{schema}\".version VALUES (0)"
             ))
             .await?;

@@ -2,6 +2,8 @@
 ALTER TABLE journal ADD COLUMN parent TEXT;
 -- A quote within a text is written as \", so that this is a member wherever it stands.
 UPDATE journal SET parent = substring(body FROM '"parent_run":"([^"\\]*)"') WHERE body LIKE '%"parent_run":"%';
+-- By which old ones are found.
+CREATE INDEX journal_at ON journal (at_ms);
 CREATE INDEX journal_of_parent ON journal (parent, run) WHERE parent IS NOT NULL;
 
 -- Runs that other runs have started.
