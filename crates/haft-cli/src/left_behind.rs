@@ -10,8 +10,9 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// For how long what a run left stays that is not kept itself: a person can look at it until then.
-const LEFT_FOR: Duration = Duration::from_hours(24);
+/// For how long what a run left stays that is not kept itself: a person can look at it until then, and where another store is
+/// configured than the one that keeps the run, its calls wait no longer than a week by default.
+const LEFT_FOR: Duration = Duration::from_hours(8 * 24);
 
 /// Removes the places of runs that are not kept any more, and what they changed and nobody applied.
 pub(crate) async fn clear_up(state: &KeptState) -> Result<()> {
