@@ -115,7 +115,7 @@ impl InputValidator {
         }
         // What was not sure was compiled when the tool was registered.
         let validator = self.validator().map_err(|reason| {
-            format!("the arguments of `{tool}` cannot be checked, since its schema is none: {reason}; use another tool")
+            format!("the arguments of `{tool}` cannot be checked, since its schema cannot be compiled: {reason}; use another tool")
         })?;
         if validator.is_valid(input) {
             return Ok(None);

@@ -45,6 +45,8 @@ pub(crate) fn registry(world: &Arc<World>) -> ToolRegistry {
             "calls": { "type": "array" },
         },
         "required": ["access", "path", "act", "ms"],
+        // Has it compiled when the tool is registered: else what is live would grow with the tools that were called.
+        "x-own": true,
     }))
     .unwrap();
     let tools = KINDS.iter().flat_map(|kind| (0..OF_EACH).map(move |number| format!("{kind}_{number}")));
