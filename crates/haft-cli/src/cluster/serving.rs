@@ -196,16 +196,19 @@ impl ClientCalls {
     /// Keeps a new call that waits, unless another request of its client's has come to wait with one that says the same: gives
     /// that, and ends this one.
     async fn first(&self, sent: &Sent<'_>, pending: &PendingCall) -> Option<PendingCall> {
-        let _keeping = self.keeping.lock().await;
-        if let Some(first) = self.known(sent).await
-            && first.id != pending.id
-        {
-            let reason = format!("the very same call waits already as `{}`", first.id);
-            // One that was answered meanwhile, or cannot be ended, is a call of its own.
-            if self.executor.decide(pending, Approval::Deny { reason }).await.is_ok() {
-                return Some(first);
-            }
+        let keeping = self.keeping.lock().await;
+        let known = self.known(sent).await.filter(|known| known.id != pending.id);
+        let Some(first) = known else {
+            self.keep(None, pending).await;
+            return None;
+        };
+        // Which one is first is settled; other clients do not wait for what the engine says.
+        drop(keeping);
+        let reason = format!("the very same call waits already as `{}`", first.id);
+        if self.executor.decide(pending, Approval::Deny { reason }).await.is_ok() {
+            return Some(first);
         }
+        // One that was answered meanwhile, or cannot be ended, is a call of its own.
         self.keep(None, pending).await;
         None
     }
