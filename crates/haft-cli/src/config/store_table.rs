@@ -40,36 +40,36 @@ impl StoreTable {
     ///
     /// When it names no database, when a variable is not set, and when a file cannot be read.
     pub(crate) fn database(self, folder: &Path) -> Result<Database> {
-        let Some(url) = self.postgres else {
+        let Some(url) = self.postgres.clone() else {
             return Err(said(
                 "names no database; write it as `postgres`, as in `postgres://haft@db.example.org/haft`",
             ));
         };
-        let password = match (self.password, self.password_file) {
-            (Some(_), Some(_)) => return Err(said("has `password` and `password_file`; write one of them")),
-            (Some(name), None) => {
-                Some(variable(&name).filter(|value| !value.is_empty()).ok_or_else(|| {
-                    said(&format!(
-                        "names `{name}` for the password, which is not set; set it where haft is started"
-                    ))
-                })?)
-            }
-            (None, Some(path)) => {
-                let text = String::from_utf8(read(folder, &path, "password_file")?);
-                let text = text.map_err(|_| {
-                    said("names a `password_file` that is not UTF-8; write the password alone into it")
-                })?;
-                Some(text.trim_end_matches(['\r', '\n']).to_owned())
-            }
-            (None, None) => None,
-        };
+        let password = self.password(folder)?;
         let authorities = self.authorities.map(|path| read(folder, &path, "authorities")).transpose()?;
         Ok(Database { url, password, schema: self.schema, authorities })
     }
 
-    /// The password, as far as it can be read.
-    pub(super) fn secret(&self, folder: &Path) -> Option<String> {
-        self.clone().database(folder).ok()?.password
+    /// Reads the password, if one is named.
+    pub(super) fn password(&self, folder: &Path) -> Result<Option<String>> {
+        match (&self.password, &self.password_file) {
+            (Some(_), Some(_)) => Err(said("has `password` and `password_file`; write one of them")),
+            (Some(name), None) => {
+                variable(name).filter(|value| !value.is_empty()).map(Some).ok_or_else(|| {
+                    said(&format!(
+                        "names `{name}` for the password, which is not set; set it where haft is started"
+                    ))
+                })
+            }
+            (None, Some(path)) => {
+                let text = String::from_utf8(read(folder, path, "password_file")?);
+                let text = text.map_err(|_| {
+                    said("names a `password_file` that is not UTF-8; write the password alone into it")
+                })?;
+                Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
+            }
+            (None, None) => Ok(None),
+        }
     }
 }
 

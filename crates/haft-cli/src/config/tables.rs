@@ -107,7 +107,7 @@ impl Settings {
         let headers = headers.chain(self.agent.headers()).chain(of_spans);
         let headers =
             headers.filter_map(|header| Header::parse(header).ok()).flat_map(|header| header.secrets());
-        let of_store = self.store.iter().filter_map(|(table, folder)| table.secret(folder));
+        let of_store = self.store.iter().filter_map(|(table, folder)| table.password(folder).ok()?);
         keys.chain(headers).chain(of_store).collect()
     }
 }

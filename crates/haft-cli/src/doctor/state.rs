@@ -73,16 +73,20 @@ fn whole(about: &str, path: &Path, found: &Examination, findings: &mut Vec<Findi
         let next = format!("run `chmod go-rwx {shown}*`; the next command that uses it does the same");
         findings.push(Finding::warning(about, text).next(next));
     }
+    findings.push(Finding::ok(about, format!("`{shown}` is whole, {}", extent(found))));
+}
+
+/// Says how large a database is, and which version its form is of where that is an earlier one.
+pub(super) fn extent(found: &Examination) -> String {
     let size = size(found.bytes);
-    let version = if found.version < found.newest {
+    if found.version < found.newest {
         format!(
-            ", version {} of its form, which becomes {} when it is used next",
+            "{size}, version {} of its form, which becomes {} when it is used next",
             found.version, found.newest
         )
     } else {
-        String::new()
-    };
-    findings.push(Finding::ok(about, format!("`{shown}` is whole, {size}{version}")));
+        size
+    }
 }
 
 fn unusable(about: &str, error: &OpenError) -> Finding {
@@ -133,7 +137,7 @@ fn room(path: &Path) -> Option<Finding> {
     })
 }
 
-pub(super) fn size(bytes: u64) -> String {
+fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     let mut left = bytes;
     let mut unit = "bytes";

@@ -23,15 +23,7 @@ pub(super) async fn look(connects: bool) -> Vec<Finding> {
         Ok(None) => return vec![Finding::ok(ABOUT, format!("{text}, where there is nothing yet"))],
         Err(error) => return vec![Finding::of_error(ABOUT, &error)],
     };
-    let version = if found.version < found.newest {
-        format!(
-            ", version {} of its form, which becomes {} when it is used next",
-            found.version, found.newest
-        )
-    } else {
-        String::new()
-    };
-    let mut findings = vec![Finding::ok(ABOUT, format!("{text}, {}{version}", state::size(found.bytes)))];
+    let mut findings = vec![Finding::ok(ABOUT, format!("{text}, {}", state::extent(&found)))];
     state::waiting(&found, &mut findings);
     findings
 }
