@@ -130,7 +130,7 @@ impl Inner {
         pool: fn(&Self) -> &Pool,
         work: impl for<'c> FnOnce(&'c mut Object) -> Work<'c, T>,
     ) -> Result<T, StoreFault> {
-        let waited = self.wait * 2;
+        let waited = self.patience();
         self.work_within(waited, pool, work).await
     }
 
@@ -150,9 +150,9 @@ impl Inner {
         self.within(waited, done).await
     }
 
-    /// Waits for the server no longer than twice as long as it has itself: who does not hear of it by then has lost it.
-    async fn in_time<T>(&self, done: impl Future<Output = Result<T, Trouble>>) -> Result<T, StoreFault> {
-        self.within(self.wait * 2, done).await
+    /// For how long the server is waited for: twice as long as it has itself. Who does not hear of it by then has lost it.
+    fn patience(&self) -> Duration {
+        self.wait * 2
     }
 
     async fn within<T>(

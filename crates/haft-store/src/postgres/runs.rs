@@ -111,7 +111,7 @@ impl RunStore for PostgresStore {
                 client.give_back();
                 Ok(None)
             };
-            inner.in_time(taken).await
+            inner.within(inner.patience(), taken).await
         };
         match self.apart(work).await.map_err(|fault| StoreError::new("take the run", fault))? {
             Some(client) => {
