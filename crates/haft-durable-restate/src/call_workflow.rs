@@ -1,6 +1,7 @@
 use crate::step::{self, STOP_SIGNAL, Stepped};
 use crate::suspending::FarWait;
-use crate::wire::{Ended, RoundEnd, Settled, Verdict};
+use crate::updates::Updates;
+use crate::wire::{Ended, Heard, Listening, News, RoundEnd, Settled, Telling, Verdict};
 use haft_core::Digest;
 use haft_durable::{CallCourse, CallRequest, Decision, Next, Performer, Pool, Waiting};
 use restate_sdk::prelude::{
@@ -14,15 +15,22 @@ use std::time::Duration;
 /// Under which name a workflow says what it waits for.
 const WAITING: &str = "waiting";
 
+/// Is the name of the promise that is kept once somebody listens to a call.
+const LISTENED: &str = "listened";
+
+/// How long whoever listens is left without an answer at most: less than proxies usually wait.
+const SILENCE: Duration = Duration::from_secs(30);
+
 /// Makes the calls of a pool, each as a workflow under its key.
 pub(crate) struct CallWorkflow {
     pool: Pool,
     performer: Performer,
+    updates: Option<Updates>,
 }
 
 impl CallWorkflow {
-    pub(crate) fn new(pool: Pool, performer: Performer) -> Self {
-        Self { pool, performer }
+    pub(crate) fn new(pool: Pool, performer: Performer, updates: Option<Updates>) -> Self {
+        Self { pool, performer, updates }
     }
 
     /// Waits until a person has decided, the time is over, or the call is told to stop; whatever comes first counts for
@@ -59,6 +67,16 @@ impl CallWorkflow {
         Ok(settled)
     }
 
+    /// Performs the round that is next, and tells meanwhile what the call tells of itself.
+    async fn perform(
+        &self,
+        ctx: &WorkflowContext<'_>,
+        course: Arc<CallCourse>,
+    ) -> Result<Stepped, HandlerError> {
+        let updates = self.updates.as_ref().map(|updates| updates.of(&self.pool, &course));
+        step::perform(ctx, &self.performer, course, updates).await
+    }
+
     fn tell(&self, ctx: &WorkflowContext<'_>, request: Digest, course: &CallCourse) {
         let end = RoundEnd { request, pending: course.pending(&self.pool) };
         ctx.resolve_promise(&outcome_of(course.round_key().round()), Json(end));
@@ -84,7 +102,7 @@ impl CallWorkflow {
         loop {
             match course.next() {
                 Next::Perform => {
-                    let stepped = step::perform(&ctx, &self.performer, Arc::clone(&course)).await?;
+                    let stepped = self.perform(&ctx, Arc::clone(&course)).await?;
                     let Stepped { outcome, is_told } = stepped;
                     let course = Arc::make_mut(&mut course);
                     course.performed(outcome);
@@ -183,6 +201,55 @@ impl CallWorkflow {
         Ok(Json(settled.into_inner().verdict(&decision)))
     }
 
+    /// Takes news of the running call: gives the number of the next, if anybody listens.
+    #[restate_sdk::handler]
+    pub(crate) async fn hear(
+        &self,
+        ctx: SharedWorkflowContext<'_>,
+        telling: Json<Telling>,
+    ) -> HandlerResult<Json<Option<u32>>> {
+        let Telling { mut number, news } = telling.into_inner();
+        if ctx.peek_promise::<()>(LISTENED).await?.is_none() {
+            return Ok(Json(None));
+        }
+        // A worker that goes on with a round where another has died does not know how much was told.
+        while ctx.peek_promise::<Json<News>>(&news_of(number)).await?.is_some() {
+            number = number.saturating_add(1);
+        }
+        ctx.resolve_promise(&news_of(number), Json(news));
+        Ok(Json(Some(number.saturating_add(1))))
+    }
+
+    /// Waits for news of the running call for a while, and gives the newest.
+    #[restate_sdk::handler]
+    pub(crate) async fn listen(
+        &self,
+        ctx: SharedWorkflowContext<'_>,
+        listening: Json<Listening>,
+    ) -> HandlerResult<Json<Heard>> {
+        let Listening { round, mut number } = listening.into_inner();
+        if ctx.peek_promise::<()>(LISTENED).await?.is_none() {
+            ctx.resolve_promise(LISTENED, ());
+        }
+        let (name, outcome) = (news_of(number), outcome_of(round));
+        let first = {
+            let _far = FarWait::begin();
+            restate_sdk::select! {
+                news = ctx.promise::<Json<News>>(&name) => Some(news?.0),
+                _ = ctx.promise::<Json<RoundEnd>>(&outcome) => return Ok(Json(Heard::Over)),
+                _ = ctx.sleep(SILENCE) => None,
+            }
+        };
+        let Some(mut news) = first else { return Ok(Json(Heard::Nothing)) };
+        // Each says what came before again, as far as it still counts.
+        while let Some(Json(later)) =
+            ctx.peek_promise::<Json<News>>(&news_of(number.saturating_add(1))).await?
+        {
+            (number, news) = (number.saturating_add(1), later);
+        }
+        Ok(Json(Heard::News { number, news }))
+    }
+
     /// Tells the call to stop, wherever it runs or waits.
     #[restate_sdk::handler]
     #[expect(clippy::unused_async, reason = "every handler is asynchronous")]
@@ -199,6 +266,11 @@ impl CallWorkflow {
 /// Names the promise of what becomes of a round.
 fn outcome_of(round: u32) -> String {
     format!("outcome/{round}")
+}
+
+/// Names the promise of what a running call tells of itself.
+fn news_of(number: u32) -> String {
+    format!("news/{number}")
 }
 
 /// Names the promise of what a round that waits goes on with.

@@ -5,7 +5,7 @@
 
 use crate::call_workflow::CallWorkflow;
 use crate::runs::{RunWorkflow, STANDING, STATE};
-use crate::wire::{DECIDE, OUTCOME, RUN, STOP, WAITS};
+use crate::wire::{DECIDE, HEAR, LISTEN, OUTCOME, RUN, STOP, WAITS};
 use haft_durable::Pool;
 use restate_sdk::discovery::{self, ServiceName};
 use restate_sdk::endpoint::{self, ContextInternal};
@@ -45,6 +45,8 @@ service!(Calls(CallWorkflow) {
     OUTCOME => outcome,
     WAITS => waits,
     DECIDE => decide,
+    HEAR => hear,
+    LISTEN => listen,
     STOP => stop,
 });
 

@@ -6,14 +6,15 @@ use crate::wire::{DECIDE, Ended, RUN, Verdict};
 use async_trait::async_trait;
 use haft_core::{ErrorKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use haft_durable::{
-    CallCourse, CallRequest, Decision, DecisionRefused, Pool, RoundKey, Routes, ScopeError, in_order,
+    CallCourse, CallRequest, Decision, DecisionRefused, Pool, RoundKey, Routes, ScopeError, end_event,
+    in_order,
 };
 use haft_http::HttpClient;
 use haft_tools_core::{
-    Approval, Batch, BatchOutcome, CallOutcome, CallScope, HeldCall, PendingCall, PendingId, ResumeRefused,
-    Resumption, StoreError, ToolExecutor, ToolRegistry,
+    Approval, Batch, BatchOutcome, CallOutcome, CallScope, Events, HeldCall, PendingCall, PendingId,
+    ResumeRefused, Resumption, StoreError, ToolExecutor, ToolRegistry,
 };
-use restate_sdk::ingress::{Client, ClientError, InvocationHandle, RequestTarget};
+use restate_sdk::ingress::{Client, ClientError, RequestTarget};
 use restate_sdk::serde::Json;
 use std::fmt;
 use std::sync::Arc;
@@ -50,6 +51,7 @@ pub struct RestateExecutor {
     registry: Option<ToolRegistry>,
     patience: Duration,
     soon: Arc<Soon>,
+    events: Events,
 }
 
 /// Is what the engine said to an answer, and the pool and the round that it was about.
@@ -76,7 +78,14 @@ impl RestateExecutor {
         let client = Client::new(uri, Ingress(http));
         let client =
             client.map_err(|source| Error::Address { address: address(), source: Box::new(source) })?;
-        Ok(Self { client, routes, registry: None, patience: Duration::from_mins(5), soon: Arc::default() })
+        Ok(Self {
+            client,
+            routes,
+            registry: None,
+            patience: Duration::from_mins(5),
+            soon: Arc::default(),
+            events: Events::default(),
+        })
     }
 
     /// Proves with each request who asks, as an engine behind a gateway may want.
@@ -102,6 +111,13 @@ impl RestateExecutor {
         self
     }
 
+    /// Tells these observers and readers when a call starts, waits and ends, and how far it has got, if its worker
+    /// [says so](crate::Worker::updates_through).
+    pub fn events(mut self, events: Events) -> Self {
+        self.events = events;
+        self
+    }
+
     async fn execute(
         &self,
         batch: &Batch,
@@ -123,21 +139,19 @@ impl RestateExecutor {
             .insist(|| self.client.request::<_, Json<Ended>>(target.clone(), Json(request.clone())).send());
         match sent.await {
             Ok(sent) => {
-                let following = self.following(pool, round, sent.invocation_handle(), stop);
+                let tell = |kind| batch.tell(&self.events, &call.id, || kind);
+                let following = Following {
+                    executor: self,
+                    pool,
+                    round,
+                    workflow: sent.invocation_handle(),
+                    stop,
+                    listener: batch.is_observed(&self.events).then_some(&tell),
+                };
                 following.outcome(&call, Some(digest)).await
             }
             Err(error) => unavailable(&call, &error),
         }
-    }
-
-    fn following(
-        &self,
-        pool: Pool,
-        round: RoundKey,
-        workflow: InvocationHandle<Ingress, Json<Ended>>,
-        stop: CancellationToken,
-    ) -> Following<'_> {
-        Following { executor: self, pool, round, workflow, stop }
     }
 
     pub(crate) fn soon(&self) -> &Soon {
@@ -227,7 +241,7 @@ impl ToolExecutor for RestateExecutor {
     async fn execute_batch(&self, batch: Batch) -> BatchOutcome {
         let (batch, scope) = (&batch, &batch.scope());
         let run = |held: HeldCall, stop| self.execute(batch, scope, held, stop);
-        in_order(batch, self.registry.as_ref(), run).await
+        in_order(batch, self.registry.as_ref(), &self.events, run).await
     }
 
     async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumeRefused> {
@@ -250,8 +264,15 @@ impl ToolExecutor for RestateExecutor {
         let workflow = workflow.await.map_err(asked)?;
         let next = RoundKey::new(round.call().clone(), round.round().saturating_add(1));
         let stop = resumption.cancellation().cloned().unwrap_or_default();
-        let following = self.following(pool, next, workflow, stop);
-        Ok(following.outcome(&pending.call, None).await)
+        let is_observed = resumption.is_observed(&self.events);
+        let tell = |kind| resumption.tell(&self.events, || kind);
+        let listener = is_observed.then_some(&tell as _);
+        let following = Following { executor: self, pool, round: next, workflow, stop, listener };
+        let outcome = following.outcome(&pending.call, None).await;
+        if let Some(end) = Some(&outcome).filter(|_| is_observed).and_then(end_event) {
+            tell(end);
+        }
+        Ok(outcome)
     }
 
     async fn give_up(&self, calls: &[PendingCall]) {

@@ -1,13 +1,15 @@
 use crate::RestateExecutor;
 use crate::executor::{is_passing, taken, unavailable};
 use crate::ingress::Ingress;
-use crate::wire::{Ended, OUTCOME, RoundEnd, STOP};
-use haft_core::{Digest, ToolCall};
+use crate::wire::{Ended, Heard, LISTEN, Listening, OUTCOME, RoundEnd, STOP};
+use haft_core::{Digest, EventKind, ToolCall};
 use haft_durable::{Pool, RoundKey};
 use haft_tools_core::CallOutcome;
 use restate_sdk::ingress::{ClientError, InvocationHandle, RequestTarget};
 use restate_sdk::serde::Json;
+use std::convert::Infallible;
 use std::pin::pin;
+use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +21,12 @@ pub(crate) struct Following<'a> {
     pub(crate) round: RoundKey,
     pub(crate) workflow: InvocationHandle<Ingress, Json<Ended>>,
     pub(crate) stop: CancellationToken,
+    /// Is told what the call tells of itself, if anybody is to be.
+    pub(crate) listener: Option<&'a (dyn Fn(EventKind) + Sync)>,
 }
+
+/// How long a call runs before it is listened to: most are answered by then.
+const LISTENED_AFTER: Duration = Duration::from_millis(250);
 
 impl Following<'_> {
     /// Gives what becomes of the call; one of another request than this is refused.
@@ -28,6 +35,12 @@ impl Following<'_> {
         let mut ended = pin!(self.ended());
         let mut waits = pin!(self.waits());
         let mut stopping = pin!(self.stopping());
+        let mut listening = pin!(async {
+            match self.listener {
+                Some(listener) => Box::pin(self.listen(listener)).await,
+                None => std::future::pending().await,
+            }
+        });
         let (began, mut has_waited) = (Instant::now(), false);
         let ended = loop {
             tokio::select! {
@@ -41,6 +54,7 @@ impl Following<'_> {
                 },
                 // It only returns when the engine cannot be told.
                 error = &mut stopping => return unavailable(call, &error),
+                never = &mut listening => match never {},
             }
         };
         match ended {
@@ -85,6 +99,37 @@ impl Following<'_> {
             Ok(()) => std::future::pending().await,
             Err(error) => error,
         }
+    }
+
+    /// Tells on what the call tells of itself, as long as that can be heard.
+    async fn listen(&self, listener: &(dyn Fn(EventKind) + Sync)) -> Infallible {
+        tokio::time::sleep(LISTENED_AFTER.max(self.executor.soon().get())).await;
+        let mut next = Listening { round: self.round.round(), number: 0 };
+        loop {
+            let target = self.handler(LISTEN);
+            let heard = self.executor.insist(|| async {
+                let request = self.executor.client().request::<_, Json<Heard>>(target.clone(), Json(next));
+                request.call().await?.into_body()
+            });
+            match heard.await.map(Json::into_inner) {
+                Ok(Heard::News { number, news }) => {
+                    next.number = number.saturating_add(1);
+                    if let Some(output) = news.output {
+                        listener(EventKind::Updated { output });
+                    }
+                    if let Some(progress) = news.progress {
+                        listener(EventKind::Progressed { progress });
+                    }
+                }
+                Ok(Heard::Nothing) => {}
+                Ok(Heard::Over) => break,
+                Err(error) => {
+                    tracing::debug!(error = &error as &dyn std::error::Error, "a call cannot be listened to");
+                    break;
+                }
+            }
+        }
+        std::future::pending().await
     }
 
     fn handler(&self, handler: &str) -> RequestTarget {

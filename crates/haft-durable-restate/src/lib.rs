@@ -85,7 +85,9 @@
 //!
 //! # What is not
 //!
-//! - Updates and progress of running calls are not sent to the client, and neither are the worker's events.
+//! - Updates and progress of running calls may be lost on their way to the client, and are only sent by workers which
+//!   [know the engine](Worker::updates_through). Of other events clients are told when a call starts, waits and ends; those of
+//!   runs are not sent.
 //! - Calls that wait for calls below them, as those of agents that a tool runs itself may, are denied: [`Delegates`] is for
 //!   these.
 //! - Nothing is said to a run while it is at work, and it is not paused.
@@ -106,6 +108,7 @@ mod serving;
 mod soon;
 mod step;
 mod suspending;
+mod updates;
 mod wire;
 mod worker;
 

@@ -1,3 +1,4 @@
+use crate::updates::CallUpdates;
 use haft_durable::{CallCourse, Performer};
 use haft_tools_core::CallOutcome;
 use restate_sdk::context::{ContextSideEffects as _, ContextSignals as _, RunFuture as _, WorkflowContext};
@@ -35,6 +36,7 @@ pub(crate) async fn perform(
     ctx: &WorkflowContext<'_>,
     performer: &Performer,
     course: Arc<CallCourse>,
+    updates: Option<CallUpdates>,
 ) -> Result<Stepped, HandlerError> {
     let call = course.request().call().clone();
     let round = course.round_key().round();
@@ -56,7 +58,13 @@ pub(crate) async fn perform(
         let (performer, cancel) = (performer.clone(), cancel.clone());
         move || async move {
             let outcome = if begins_here {
-                performer.perform(&course, cancel).await
+                match updates {
+                    None => performer.perform(&course, cancel).await,
+                    Some(updates) => {
+                        let observed = performer.observed_by(updates.observer());
+                        updates.sent_while(observed.perform(&course, cancel)).await
+                    }
+                }
             } else {
                 CallOutcome::lost(course.request().call())
             };

@@ -1,6 +1,6 @@
 //! What clients and workers tell each other, as JSON.
 
-use haft_core::{Digest, ToolReply};
+use haft_core::{Digest, Progress, ToolOutput, ToolReply};
 use haft_durable::{Decision, DecisionRefused};
 use haft_tools_core::PendingCall;
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,8 @@ pub(crate) const OUTCOME: &str = "outcome";
 pub(crate) const DECIDE: &str = "decide";
 pub(crate) const WAITS: &str = "waits";
 pub(crate) const STOP: &str = "stop";
+pub(crate) const HEAR: &str = "hear";
+pub(crate) const LISTEN: &str = "listen";
 
 /// Is what a call was answered with, and which request that was.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -24,6 +26,43 @@ pub(crate) struct Ended {
 pub(crate) struct RoundEnd {
     pub(crate) request: Digest,
     pub(crate) pending: Option<PendingCall>,
+}
+
+/// Is what a running call has told of itself of late: the newest of each.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct News {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) progress: Option<Progress>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) output: Option<ToolOutput>,
+}
+
+/// Is news on its way to whoever listens: under this number, or the next one that is free.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Telling {
+    pub(crate) number: u32,
+    pub(crate) news: News,
+}
+
+/// Asks for the first news of a round, or of a later one, that has this number or a higher one.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Listening {
+    pub(crate) round: u32,
+    pub(crate) number: u32,
+}
+
+/// Is what whoever listens is told.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "heard", rename_all = "snake_case")]
+pub(crate) enum Heard {
+    News {
+        number: u32,
+        news: News,
+    },
+    /// Nothing for a while.
+    Nothing,
+    /// The round has ended, and nothing more comes of it.
+    Over,
 }
 
 /// Is what a round that waited went on with: whatever came first.

@@ -1,9 +1,10 @@
-use crate::Error;
 use crate::call_workflow::CallWorkflow;
 use crate::dispatch;
 use crate::runs::{DurableAgent, RunWorkflow, STANDING, STATE};
 use crate::serving;
-use crate::wire::{DECIDE, OUTCOME, RUN, STOP, WAITS};
+use crate::updates::Updates;
+use crate::wire::{DECIDE, HEAR, LISTEN, OUTCOME, RUN, STOP, WAITS};
+use crate::{Error, RestateExecutor};
 use haft_durable::{Performer, Pool};
 use restate_sdk::endpoint::{Builder, Endpoint, HandlerOptions, ServiceOptions};
 use std::fmt;
@@ -36,6 +37,7 @@ pub struct Worker {
     longest_round: Duration,
     drain_within: Duration,
     identity_key: Option<String>,
+    updates: Option<Updates>,
 }
 
 /// Is what a worker does for a pool: makes calls, by a [`Performer`], or drives runs, of a [`DurableAgent`].
@@ -69,6 +71,7 @@ impl Worker {
             longest_round: Duration::from_hours(24),
             drain_within: Duration::from_secs(30),
             identity_key: None,
+            updates: None,
         }
     }
 
@@ -111,6 +114,31 @@ impl Worker {
         self
     }
 
+    /// Tells whoever listens to a running call what that tells of itself, through the engine that this executor asks: how far it
+    /// has got, and the end of its output so far. Without it nobody is told before a call has ended.
+    ///
+    /// What is told is the newest alone, up to 4 KiB of text, at most four times a second in the first ten seconds of a
+    /// call, and then ever more rarely, down to once a minute. What the engine does not take is lost. The engine keeps it as
+    /// long as [the call](Self::kept_for). For a call that tells nothing, or that nobody listens to, nothing is kept.
+    ///
+    /// ```
+    /// use haft_durable::{Performer, Routes};
+    /// use haft_durable_restate::{RestateExecutor, Worker};
+    /// use haft_http::{AddressPolicy, HttpClient};
+    /// use haft_tools_core::{LocalExecutor, ToolRegistry};
+    ///
+    /// let http = HttpClient::new(AddressPolicy::public().loopback())?;
+    /// let engine = RestateExecutor::new(&"http://127.0.0.1:8080".parse()?, http, Routes::to("tools".parse()?))?;
+    /// let performer = Performer::new(LocalExecutor::builder(ToolRegistry::new()));
+    /// let worker = Worker::new("tools".parse()?, performer).updates_through(&engine);
+    /// # let _ = worker;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn updates_through(mut self, engine: &RestateExecutor) -> Self {
+        self.updates = Some(Updates::through(engine.client().clone()));
+        self
+    }
+
     /// Makes calls for whoever connects, until it is told to stop; then takes no more, and waits for those that run.
     ///
     /// # Errors
@@ -134,7 +162,7 @@ impl Worker {
         }
         for (pool, work) in self.pools {
             let asked: &[&str] = match work.0 {
-                Kind::Calls(_) => &[OUTCOME, WAITS, DECIDE, STOP],
+                Kind::Calls(_) => &[OUTCOME, WAITS, DECIDE, HEAR, LISTEN, STOP],
                 Kind::Runs(_) => &[STANDING, STATE, STOP],
             };
             let run = HandlerOptions::new().workflow_retention(self.kept_for);
@@ -149,9 +177,10 @@ impl Worker {
                 options.handler(*handler, HandlerOptions::new().journal_retention(Duration::ZERO))
             });
             let service = match work.0 {
-                Kind::Calls(performer) => {
-                    dispatch::of_calls(&pool, CallWorkflow::new(pool.clone(), performer))
-                }
+                Kind::Calls(performer) => dispatch::of_calls(
+                    &pool,
+                    CallWorkflow::new(pool.clone(), performer, self.updates.clone()),
+                ),
                 Kind::Runs(agent) => dispatch::of_runs(&pool, RunWorkflow::new(*agent)),
             };
             builder = builder.bind(service.options(options));
@@ -168,6 +197,7 @@ impl fmt::Debug for Worker {
             .field("longest_round", &self.longest_round)
             .field("drain_within", &self.drain_within)
             .field("is_signed", &self.identity_key.is_some())
+            .field("tells", &self.updates.is_some())
             .finish()
     }
 }

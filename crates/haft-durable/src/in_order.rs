@@ -1,7 +1,8 @@
 use futures_util::future::join_all;
-use haft_core::{CallId, ErrorKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
+use haft_core::{CallId, ErrorKind, EventKind, ReplyStatus, ToolCall, ToolOutput, ToolReply};
 use haft_tools_core::{
-    Access, Accesses, Batch, BatchOutcome, CallOutcome, CallScope, HeldCall, Steer, ToolRegistry,
+    Access, Accesses, Batch, BatchOutcome, CallOutcome, CallScope, Events, HeldCall, Steer, ToolRegistry,
+    Unmet,
 };
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,16 +19,20 @@ use tokio_util::sync::CancellationToken;
 ///
 /// What is declared here orders calls and permits none: whoever runs them decides about each.
 ///
+/// Whoever observes the batch, or `events`, is told when a call starts, when it comes to wait for a person and when it is
+/// answered; what lies between is told by whoever runs it, if by anyone.
+///
 /// ```
 /// use haft_core::{ReplyStatus, ToolCall, ToolOutput, ToolReply};
 /// use haft_durable::in_order;
-/// use haft_tools_core::{Batch, CallOutcome, CallScope};
+/// use haft_tools_core::{Batch, CallOutcome, CallScope, Events};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let calls = ["a", "b"].map(|id| ToolCall::new(id.parse().unwrap(), "ping", serde_json::json!({})));
 /// let batch = Batch::new(CallScope::new("run-1".parse()?), calls.to_vec());
-/// let outcome = in_order(&batch, None, |held, _stop| async move {
+/// let events = Events::default();
+/// let outcome = in_order(&batch, None, &events, |held, _stop| async move {
 ///     let text = ToolOutput::text("pong");
 ///     CallOutcome::Replied(ToolReply::new(held.call.id, held.call.name, ReplyStatus::Ok, text))
 /// });
@@ -42,6 +47,7 @@ use tokio_util::sync::CancellationToken;
 pub async fn in_order<F>(
     batch: &Batch,
     registry: Option<&ToolRegistry>,
+    events: &Events,
     run: impl Fn(HeldCall, CancellationToken) -> F,
 ) -> BatchOutcome
 where
@@ -61,13 +67,22 @@ where
         let (gate, run) = (&gate, &run);
         async move {
             let behind = waiting_before(before).await;
-            let outcome = if is_repeated {
-                repeated_id(call)
-            } else if behind.is_empty() {
-                match gate.refusal(call) {
+            let outcome = if behind.is_empty() || is_repeated {
+                let (name, input) = (&call.name, &call.input);
+                batch.tell(events, &call.id, || EventKind::Started {
+                    name: name.clone(),
+                    input: input.clone(),
+                });
+                let refused = if is_repeated { Some(repeated_id(call)) } else { gate.refusal(call) };
+                let outcome = match refused {
                     None => run(taken_up(batch, place), gate.stop.clone()).await,
                     Some(refused) => refused,
+                };
+                let end = Some(&outcome).filter(|_| batch.is_observed(events)).and_then(end_event);
+                if let Some(end) = end {
+                    batch.tell(events, &call.id, || end);
                 }
+                outcome
             } else {
                 let mut held = taken_up(batch, place);
                 held.behind = behind;
@@ -78,6 +93,30 @@ where
         }
     });
     BatchOutcome::new(join_all(courses).await)
+}
+
+/// Gives the event of what became of a call, which observers are told of: for executors that tell of calls that others run.
+///
+/// There is none for a call that is held back, whose start is yet to come.
+///
+/// ```
+/// use haft_core::{EventKind, ReplyStatus, ToolOutput, ToolReply};
+/// use haft_durable::end_event;
+/// use haft_tools_core::CallOutcome;
+///
+/// let reply = ToolReply::new("c1".parse()?, "ping", ReplyStatus::Ok, ToolOutput::text("pong"));
+/// assert!(matches!(end_event(&CallOutcome::Replied(reply)), Some(EventKind::Finished { .. })));
+/// # Ok::<(), haft_core::IdError>(())
+/// ```
+pub fn end_event(outcome: &CallOutcome) -> Option<EventKind> {
+    match outcome {
+        CallOutcome::Replied(reply) => Some(EventKind::Finished { reply: Box::new(reply.clone()) }),
+        CallOutcome::Pending(pending) => Some(EventKind::ApprovalRequested {
+            accesses: pending.unmet.iter().map(Unmet::printed).collect(),
+            preview: pending.preview.as_text().to_owned(),
+        }),
+        CallOutcome::Held(_) => None,
+    }
 }
 
 /// Lists for each call the places of the earlier ones that it conflicts with, as [`in_order`] has it: for an engine that takes

@@ -1,7 +1,7 @@
 use crate::{CallCourse, CallRequest, EffectKey, KeptByEngine, Redo};
 use haft_tools_core::{
-    Approval, Batch, CallOutcome, CallScope, LocalExecutor, LocalExecutorBuilder, PendingCall, Resumption,
-    ToolExecutor as _, approver_fn,
+    Approval, Batch, CallOutcome, CallScope, LocalExecutor, LocalExecutorBuilder, Observer, PendingCall,
+    Resumption, ToolExecutor as _, approver_fn,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -39,6 +39,7 @@ pub struct Performer {
     executor: LocalExecutor,
     redo: Redo,
     scoped: Arc<dyn Fn(CallScope) -> CallScope + Send + Sync>,
+    observer: Option<Arc<dyn Observer>>,
 }
 
 impl Performer {
@@ -48,7 +49,7 @@ impl Performer {
             .approver(approver_fn(|_: &PendingCall| Approval::Later))
             .pending(Arc::new(KeptByEngine))
             .build();
-        Self { executor, redo: Redo::default(), scoped: Arc::new(|scope| scope) }
+        Self { executor, redo: Redo::default(), scoped: Arc::new(|scope| scope), observer: None }
     }
 
     /// Says which tools may take effect again.
@@ -61,6 +62,12 @@ impl Performer {
     /// do. It must do so in the same way on each worker.
     pub fn scoped_by(mut self, add: impl Fn(CallScope) -> CallScope + Send + Sync + 'static) -> Self {
         self.scoped = Arc::new(add);
+        self
+    }
+
+    /// Tells this observer what happens to calls, as [`Batch::observed_by`] does.
+    pub fn observed_by(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(observer);
         self
     }
 
@@ -104,7 +111,10 @@ impl Performer {
     }
 
     async fn begin(&self, request: &CallRequest, scope: CallScope, stop: CancellationToken) -> CallOutcome {
-        let batch = Batch::of_held(scope, [request.held()]).cancelled_by(stop);
+        let mut batch = Batch::of_held(scope, [request.held()]).cancelled_by(stop);
+        if let Some(observer) = &self.observer {
+            batch = batch.observed_by(Arc::clone(observer));
+        }
         let outcome = self.executor.execute_batch(batch).await.into_outcomes().pop();
         outcome.unwrap_or_else(|| CallOutcome::lost(request.call()))
     }
@@ -117,7 +127,10 @@ impl Performer {
         approval: Approval,
         stop: CancellationToken,
     ) -> CallOutcome {
-        let resumption = Resumption::new(scope, pending, approval).cancelled_by(stop);
+        let mut resumption = Resumption::new(scope, pending, approval).cancelled_by(stop);
+        if let Some(observer) = &self.observer {
+            resumption = resumption.observed_by(Arc::clone(observer));
+        }
         match self.executor.resume(resumption).await {
             Ok(outcome) => outcome,
             Err(refused) => {

@@ -11,8 +11,8 @@ use haft::durable::{CallCourse, Pool, Routes};
 use haft::durable_restate::RestateExecutor;
 use haft::http::Exchange;
 use haft::{
-    Approval, Approver, Batch, BatchOutcome, CallOutcome, CallScope, ModeSwitch, PendingCall, PendingStore,
-    Policy, ReplyStatus, ResumeRefused, Resumption, ToolCall, ToolExecutor,
+    Approval, Approver, Batch, BatchOutcome, CallOutcome, CallScope, Event, ModeSwitch, Observer,
+    PendingCall, PendingStore, Policy, ReplyStatus, ResumeRefused, Resumption, ToolCall, ToolExecutor,
 };
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -143,6 +143,10 @@ impl ClientCalls {
                 Some(stop) => resumption.cancelled_by(stop.clone()),
                 None => resumption,
             };
+            let resumption = match batch.observer() {
+                Some(observer) => resumption.observed_by(own_events(observer, call)),
+                None => resumption,
+            };
             match self.executor.resume(resumption).await {
                 Ok(CallOutcome::Pending(next)) => {
                     self.keep(None, &next).await;
@@ -171,6 +175,9 @@ impl ClientCalls {
         }
         if let Some(stop) = batch.cancellation() {
             one = one.cancelled_by(stop.clone());
+        }
+        if let Some(observer) = batch.observer() {
+            one = one.observed_by(own_events(observer, sent.own));
         }
         let outcome = self.executor.execute_batch(one).await.into_outcomes().pop();
         outcome.unwrap_or_else(|| CallOutcome::lost(sent.own))
@@ -248,6 +255,16 @@ impl ToolExecutor for ClientCalls {
     async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumeRefused> {
         self.executor.resume(resumption).await
     }
+}
+
+/// Tells whoever observes the client's call of what becomes of the one that is made for it, as of its own.
+fn own_events(observer: &Arc<dyn Observer>, call: &ToolCall) -> Arc<dyn Observer> {
+    let (observer, own) = (Arc::clone(observer), call.id.clone());
+    Arc::new(move |event: &Event| {
+        let mut event = event.clone();
+        event.call = Some(own.clone());
+        observer.observe(&event);
+    })
 }
 
 /// Asks whoever is asked about the calls of a batch: about this one, whatever the engine calls it.

@@ -3,8 +3,8 @@ use crate::exit::{Exit, UsageError};
 use crate::named_host::NamedHost;
 use crate::worker::{WorkerBench, WorkerOptions, WorkerStage};
 use anyhow::{Context as _, Result};
-use haft::durable::{Performer, Pool, Redo};
-use haft::durable_restate::{Error, Worker, register};
+use haft::durable::{Performer, Pool, Redo, Routes};
+use haft::durable_restate::{Error, RestateExecutor, Worker, register};
 use haft::http::HttpClient;
 use haft::shell::ScriptsApart;
 use std::pin::pin;
@@ -61,6 +61,10 @@ async fn serve(
         .drain_within(Duration::from_secs(options.drain.into()));
     if let Some(key) = &options.identity_key {
         worker = worker.identity_key(key);
+    }
+    if let Some(engine) = &options.restate {
+        let told = RestateExecutor::new(engine.url(), client(engine)?, Routes::to(pool.clone()))?;
+        worker = worker.updates_through(&told);
     }
     let stop = CancellationToken::new();
     let mut serving = pin!(worker.serve(listener, stop.clone().cancelled_owned()));

@@ -24,6 +24,9 @@ pub(crate) struct WorkerOptions {
     /// Ask an engine that does not answer yet again for as many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30, requires = "admin")]
     pub(crate) admin_wait: u32,
+    /// Tell clients how far their calls have got, through the engine's ingress at this address, as in `http://127.0.0.1:8080`
+    #[arg(long, value_name = "URL")]
+    pub(crate) restate: Option<EngineUrl>,
     /// Work for this pool, by which clients say which calls go where
     #[arg(long, value_name = "NAME", default_value = "tools")]
     pub(crate) pool: String,

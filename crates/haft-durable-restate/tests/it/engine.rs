@@ -148,6 +148,13 @@ impl Engine {
         serde_json::from_slice(&answer.into_body().bytes().await.unwrap()).unwrap()
     }
 
+    /// Names the promises that the server keeps of calls with this id.
+    pub(crate) async fn promises(&self, call: &str) -> Vec<String> {
+        let sql = format!("SELECT key FROM sys_promise WHERE service_key LIKE '%/{call}'");
+        let rows = self.query(&sql).await;
+        rows.iter().map(|row| row["key"].as_str().unwrap().to_owned()).collect()
+    }
+
     async fn query(&self, sql: &str) -> Vec<Value> {
         let request = http::Request::post(format!("{}query", self.admin()))
             .header(http::header::CONTENT_TYPE, "application/json")

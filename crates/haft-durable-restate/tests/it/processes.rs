@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tokio::net::TcpListener;
+use url::Url;
 
 /// Says to a process what it is to be.
 const ROLE: &str = "HAFT_TEST_ROLE";
@@ -51,8 +52,21 @@ impl WorkerProcess {
 
     /// Starts one where another was, with its wall clock so far ahead of this process's.
     pub(crate) async fn start_ahead(ledger: &Path, port: u16, ahead: Duration) -> Self {
-        let told = json!({ "port": port, "ledger": ledger, "ahead_s": ahead.as_secs() });
-        let child = role(&told, "processes::works");
+        Self::start_as(&json!({ "port": port, "ledger": ledger, "ahead_s": ahead.as_secs() }), port).await
+    }
+
+    /// Starts one that tells of its calls through an engine.
+    pub(crate) async fn start_telling(ledger: &Path, ingress: &Url) -> Self {
+        Self::start_telling_at(ledger, free_port(), ingress).await
+    }
+
+    /// Starts such a one where another was.
+    pub(crate) async fn start_telling_at(ledger: &Path, port: u16, ingress: &Url) -> Self {
+        Self::start_as(&json!({ "port": port, "ledger": ledger, "ingress": ingress.as_str() }), port).await
+    }
+
+    async fn start_as(told: &Value, port: u16) -> Self {
+        let child = role(told, "processes::works");
         let worker = Self { child, port };
         while tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_err() {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -94,17 +108,13 @@ impl Drop for WorkerProcess {
 }
 
 /// Has a call approved by a process of its own, and gives what it got.
-pub(crate) async fn decided_elsewhere(
-    ingress: &url::Url,
-    pending: &PendingCall,
-    directory: &Path,
-) -> CallOutcome {
+pub(crate) async fn decided_elsewhere(ingress: &Url, pending: &PendingCall, directory: &Path) -> CallOutcome {
     decided_ahead(ingress, pending, directory, Duration::ZERO).await.unwrap()
 }
 
 /// Has a call approved by a process whose wall clock is so far ahead of this one's; gives what it got, or why it was refused.
 pub(crate) async fn decided_ahead(
-    ingress: &url::Url,
+    ingress: &Url,
     pending: &PendingCall,
     directory: &Path,
     ahead: Duration,
@@ -127,7 +137,10 @@ async fn works() {
     let port = u16::try_from(role["port"].as_u64().unwrap()).unwrap();
     let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
     let stop = async { tokio::signal::ctrl_c().await.unwrap() };
-    let worker = Worker::new("tools".parse().unwrap(), performer(&ledger, None));
+    let mut worker = Worker::new("tools".parse().unwrap(), performer(&ledger, None));
+    if let Some(ingress) = role["ingress"].as_str() {
+        worker = worker.updates_through(&executor(&ingress.parse().unwrap(), "tools"));
+    }
     with_agents(worker, &ledger).serve(listener, stop).await.unwrap();
 }
 

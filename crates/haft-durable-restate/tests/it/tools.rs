@@ -151,6 +151,7 @@ pub(crate) fn registry(ledger: &Ledger) -> ToolRegistry {
             async move {
                 let key = EffectKey::of(&cx);
                 ledger.begin(&key);
+                cx.progress(format!("begun by {}", process::id()));
                 if payment.waits {
                     ledger.waits().await;
                 }

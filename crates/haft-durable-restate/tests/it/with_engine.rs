@@ -9,6 +9,7 @@ mod pools;
 mod runs;
 mod signed;
 mod stopping;
+mod telling;
 mod week;
 
 use crate::engine::Engine;

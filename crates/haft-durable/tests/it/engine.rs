@@ -5,7 +5,7 @@ use haft_durable::{
     CallCourse, CallKey, CallRequest, Decision, DecisionRefused, Next, Performer, Pool, in_order,
 };
 use haft_tools_core::{
-    Approval, Batch, BatchOutcome, CallOutcome, HeldCall, PendingCall, ResumeRefused, Resumption,
+    Approval, Batch, BatchOutcome, CallOutcome, Events, HeldCall, PendingCall, ResumeRefused, Resumption,
     ToolExecutor,
 };
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ impl ToolExecutor for MemoryEngine {
             let course = CallCourse::new(CallRequest::of_held(scope, held).unwrap());
             self.go(course, stop).await
         };
-        in_order(&batch, None, run).await
+        in_order(&batch, None, &Events::default(), run).await
     }
 
     async fn resume(&self, resumption: Resumption) -> Result<CallOutcome, ResumeRefused> {

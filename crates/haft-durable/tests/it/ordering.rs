@@ -1,11 +1,11 @@
-use haft_core::{ReplyStatus, ToolCall, ToolError, ToolOutput, ToolReply};
+use haft_core::{Event, EventKind, ReplyStatus, ToolCall, ToolError, ToolOutput, ToolReply};
 use haft_durable::in_order;
 use haft_tools_core::{
-    Access, Accesses, Batch, CallContext, CallOutcome, CallScope, HeldCall, Resource, Scheme, Steer,
+    Access, Accesses, Batch, CallContext, CallOutcome, CallScope, Events, HeldCall, Resource, Scheme, Steer,
     ToolRegistry, tool_fn,
 };
 use serde_json::json;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use tokio::sync::Barrier;
 use tokio_util::sync::CancellationToken;
 
@@ -50,7 +50,7 @@ async fn course_of(batch: Batch, registry: Option<&ToolRegistry>) -> String {
             done(held)
         }
     };
-    in_order(&batch, registry, run).await;
+    in_order(&batch, registry, &Events::default(), run).await;
     said.into_inner().unwrap().join(" ")
 }
 
@@ -81,11 +81,15 @@ async fn calls_that_do_not_conflict_overlap() {
         }
     };
     let batch = batch(&["a", "b", "c"]);
-    assert_eq!(in_order(&batch, Some(&registry), run).await.into_replies().unwrap().len(), 3);
+    assert_eq!(
+        in_order(&batch, Some(&registry), &Events::default(), run).await.into_replies().unwrap().len(),
+        3
+    );
 }
 
 async fn statuses(batch: Batch) -> Vec<String> {
-    let outcome = in_order(&batch, None, |held: HeldCall, _| async move { done(held) }).await;
+    let run = |held: HeldCall, _| async move { done(held) };
+    let outcome = in_order(&batch, None, &Events::default(), run).await;
     outcome.into_replies().unwrap().into_iter().map(|reply| reply.status.to_string()).collect()
 }
 
@@ -101,4 +105,29 @@ async fn steering_that_cancels_or_breaks_cancels_this_batch_only() {
     let breaks =
         batch(&["a", "a"]).steered_by(|next: &ToolCall| -> Steer { panic!("no word on {}", next.id) });
     assert_eq!(statuses(breaks).await, ["cancelled", "cancelled"]);
+}
+
+#[tokio::test]
+async fn observers_are_told_once_when_each_call_starts_and_when_it_is_answered() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&told);
+    let observer = move |event: &Event| {
+        let kind = match &event.kind {
+            EventKind::Started { name, .. } => format!("starts {name}"),
+            EventKind::Finished { reply } => reply.status.to_string(),
+            other => format!("{other:?}"),
+        };
+        sink.lock().unwrap().push(format!("{} {kind}", event.call.as_ref().unwrap()));
+    };
+    let skips = |next: &ToolCall| match next.id.as_str() {
+        "c1" => Steer::SkipRemaining { message: "enough".to_owned() },
+        _ => Steer::Continue,
+    };
+    let events = Events::default();
+    let mut reader = events.subscribe(8);
+    let batch = batch(&["a", "a"]).steered_by(skips).observed_by(Arc::new(observer));
+    let run = |held: HeldCall, _| async move { done(held) };
+    in_order(&batch, None, &events, run).await;
+    assert_eq!(*told.lock().unwrap(), ["c0 starts write", "c0 ok", "c1 starts write", "c1 skipped"]);
+    assert_eq!(std::iter::from_fn(|| reader.try_next()).count(), 4);
 }

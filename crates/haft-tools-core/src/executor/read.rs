@@ -1,8 +1,11 @@
 //! What an executor outside this crate reads of the work it is given.
 
+use super::attended::Attended;
 use super::{Batch, Resumption};
-use crate::{Approval, Approver, CallContext, CallScope, PendingCall, Steering, ToolRegistry};
-use haft_core::Repair;
+use crate::{
+    Approval, Approver, CallContext, CallScope, Events, Observer, PendingCall, Steering, ToolRegistry,
+};
+use haft_core::{CallId, EventKind, Repair};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -33,6 +36,36 @@ impl Batch {
     /// Who is asked about the calls, if others than the executor's own approver are.
     pub fn approver(&self) -> Option<&Arc<dyn Approver>> {
         self.attended.as_ref()?.approver.as_ref()
+    }
+
+    /// Tells of something that happened to one of these calls: whoever [observes](Self::observed_by) them, and who observes or
+    /// reads `events`. If nobody does, the event is not even made.
+    ///
+    /// ```
+    /// use haft_core::{Event, EventKind};
+    /// use haft_tools_core::{Batch, CallScope, Events};
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// let seen = Arc::new(Mutex::new(0));
+    /// let sink = Arc::clone(&seen);
+    /// let batch = Batch::new(CallScope::new("run-1".parse()?), Vec::new())
+    ///     .observed_by(Arc::new(move |_: &Event| *sink.lock().unwrap() += 1));
+    /// batch.tell(&Events::default(), &"c1".parse()?, || EventKind::Progressed { progress: "linking".into() });
+    /// assert_eq!(*seen.lock().unwrap(), 1);
+    /// # Ok::<(), haft_core::IdError>(())
+    /// ```
+    pub fn tell(&self, events: &Events, call: &CallId, kind: impl FnOnce() -> EventKind) {
+        events.beside(self.observer().map(|observer| &**observer)).emit(&self.scope, Some(call), kind);
+    }
+
+    /// Who [observes](Self::observed_by) the calls, if somebody does: of the batch, or else of the call that makes them.
+    pub fn observer(&self) -> Option<&Arc<dyn Observer>> {
+        observer(self.attended.as_deref(), self.caller.as_ref())
+    }
+
+    /// Tells whether anybody would be [told](Self::tell).
+    pub fn is_observed(&self, events: &Events) -> bool {
+        events.is_observed() || self.observer().is_some()
     }
 
     /// Where the tools are found, if not in the executor's own registry.
@@ -66,6 +99,24 @@ impl Resumption {
     pub fn cancellation(&self) -> Option<&CancellationToken> {
         self.cancellation.as_ref().or_else(|| self.caller.as_ref().map(CallContext::calls_token))
     }
+
+    /// Tells of something that happened to the call, as [`Batch::tell`] does.
+    pub fn tell(&self, events: &Events, kind: impl FnOnce() -> EventKind) {
+        let observer = observer(self.attended.as_deref(), self.caller.as_ref());
+        let told = events.beside(observer.map(|observer| &**observer));
+        told.emit(&self.scope, Some(&self.pending.call.id), kind);
+    }
+
+    /// Tells whether anybody would be [told](Self::tell).
+    pub fn is_observed(&self, events: &Events) -> bool {
+        events.is_observed() || observer(self.attended.as_deref(), self.caller.as_ref()).is_some()
+    }
+}
+
+/// Gives whoever observes calls: their own observer, or else that of the call which makes them.
+fn observer<'a>(own: Option<&'a Attended>, caller: Option<&'a CallContext>) -> Option<&'a Arc<dyn Observer>> {
+    let outer = || caller?.frame()?.attended.as_deref();
+    own.and_then(|own| own.observer.as_ref()).or_else(|| outer()?.observer.as_ref())
 }
 
 /// Gives the scope of calls that another makes, in whatever way: below the ceilings that it is below.
