@@ -87,7 +87,7 @@ fn manifests(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 fn here(configuration: &str, folder: &Path) -> String {
     let mut text = configuration.replace(" resolve;", ";");
     text = text.replace("listen 9080;", "listen 9080 http2;").replace("http2 on;", "");
-    for name in ["worker-1", "worker-2", "worker-3", "server-1", "server-2"] {
+    for name in ["worker-1", "worker-2", "worker-3", "server-1", "server-2", "engine"] {
         text = text.replace(&format!("server {name}:"), "server 127.0.0.1:");
     }
     let kept = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]

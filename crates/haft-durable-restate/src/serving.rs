@@ -2,9 +2,12 @@
 
 use crate::Error;
 use crate::suspending::{Incoming, Outgoing, Stream};
-use hyper::Request;
+use crate::wire::RUN;
+use bytes::Bytes;
+use http_body_util::{Either, Empty};
 use hyper::server::conn::http2;
 use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use restate_sdk::endpoint::{Endpoint, HandleOptions};
@@ -28,6 +31,9 @@ const STREAMS: u32 = 10_000;
 
 /// How long is waited after a connection could not be taken, as where there are too many.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// How long connections may take to end on which nothing runs any more.
+const ENDS_WITHIN: Duration = Duration::from_secs(1);
 
 /// Runs tasks that end with the server.
 #[derive(Clone)]
@@ -59,7 +65,7 @@ pub(crate) async fn serve(
     // Whatever ends this function ends the tasks.
     let _ends: DropGuard = tasks.dropped.clone().drop_guard();
     let graceful = GracefulShutdown::new();
-    let drains = Arc::new(AtomicBool::new(false));
+    let (drains, running) = (Arc::new(AtomicBool::new(false)), TaskTracker::new());
     let mut stop = pin!(stop);
     loop {
         let connection = tokio::select! {
@@ -79,12 +85,17 @@ pub(crate) async fn serve(
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "a connection delays what is small");
         }
-        let (endpoint, drains) = (endpoint.clone(), Arc::clone(&drains));
+        let (endpoint, drains, running) = (endpoint.clone(), Arc::clone(&drains), running.clone());
         let service = service_fn(move |request: Request<hyper::body::Incoming>| {
-            let stream = Stream::new(&drains);
-            let request = request.map(|body| Incoming::new(body, &stream));
-            let response = endpoint.handle_with_options(request, HandleOptions::default());
-            async move { Ok::<_, Infallible>(response.map(|body| Outgoing::new(body, stream))) }
+            let answer = if drains.load(Ordering::Relaxed) && begins(&request) {
+                elsewhere()
+            } else {
+                let stream = Stream::new(&drains);
+                let request = request.map(|body| Incoming::new(body, &stream));
+                let response = endpoint.handle_with_options(request, HandleOptions::default());
+                response.map(|body| Either::Left(Outgoing::new(body, stream, running.token())))
+            };
+            std::future::ready(Ok::<_, Infallible>(answer))
         });
         let connection = http2::Builder::new(tasks.clone())
             .timer(TokioTimer::new())
@@ -102,13 +113,30 @@ pub(crate) async fn serve(
     // Runs are taken up by other workers where they next wait for calls.
     drains.store(true, Ordering::Relaxed);
     drop(listener);
-    if tokio::time::timeout(drain_within, graceful.shutdown()).await.is_err() {
+    running.close();
+    if tokio::time::timeout(drain_within, running.wait()).await.is_err() {
         tracing::warn!("calls that still run are dropped");
+    }
+    // An engine that is told so while it begins a call drops the connection with all that runs on it, so nothing may by now.
+    if tokio::time::timeout(ENDS_WITHIN, graceful.shutdown()).await.is_err() {
+        tracing::debug!("a connection of the engine does not end");
     }
     tasks.dropped.cancel();
     tasks.tracker.close();
     tasks.tracker.wait().await;
     Ok(())
+}
+
+/// Tells whether a request has a worker begin, or go on with, a call or a run; the others look at one and are short.
+fn begins<B>(request: &Request<B>) -> bool {
+    request.uri().path().rsplit('/').next() == Some(RUN)
+}
+
+/// Has the engine ask again: by then nobody listens here, and whatever stands before the workers chooses another.
+fn elsewhere<B>() -> Response<Either<B, Empty<Bytes>>> {
+    let mut answer = Response::new(Either::Right(Empty::new()));
+    *answer.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    answer
 }
 
 /// Tells whether later connections may be taken.

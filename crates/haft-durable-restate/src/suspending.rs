@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::{Sleep, sleep};
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 tokio::task_local! {
     /// Of the workflow that is polled.
@@ -105,6 +106,7 @@ pin_project! {
         #[pin]
         inner: B,
         stream: Stream,
+        runs: TaskTrackerToken,
     }
 }
 
@@ -115,8 +117,9 @@ impl<B> Incoming<B> {
 }
 
 impl<B> Outgoing<B> {
-    pub(crate) fn new(inner: B, stream: Stream) -> Self {
-        Self { inner, stream }
+    /// Counts as running until it is dropped.
+    pub(crate) fn new(inner: B, stream: Stream, runs: TaskTrackerToken) -> Self {
+        Self { inner, stream, runs }
     }
 }
 

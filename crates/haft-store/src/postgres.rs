@@ -258,9 +258,13 @@ fn of_postgres(error: tokio_postgres::Error, waited: Duration) -> StoreFault {
         (is("error performing TLS handshake"), is("authentication error") || is("invalid configuration"));
     let source = error.into();
     match code {
-        Some(SqlState::QUERY_CANCELED | SqlState::LOCK_NOT_AVAILABLE) => {
-            StoreFault::Locked { waited, source }
-        }
+        // Of two that wait for each other the server ends one, which may try again.
+        Some(
+            SqlState::QUERY_CANCELED
+            | SqlState::LOCK_NOT_AVAILABLE
+            | SqlState::T_R_DEADLOCK_DETECTED
+            | SqlState::T_R_SERIALIZATION_FAILURE,
+        ) => StoreFault::Locked { waited, source },
         Some(SqlState::DISK_FULL) => StoreFault::Full { source },
         Some(SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED) => StoreFault::Damaged { source },
         Some(

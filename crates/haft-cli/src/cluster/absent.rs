@@ -6,7 +6,7 @@ use crate::exit::{Exit, UsageError};
 use crate::serve::Route;
 use crate::worker::WorkerOptions;
 use anyhow::Result;
-use haft::{Approval, ModeSwitch, PendingStore, Policy, ToolExecutor};
+use haft::{Approval, Journal, ModeSwitch, PendingStore, Policy, Redactor, ToolExecutor};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -40,6 +40,7 @@ impl ServedCluster {
         _: Arc<dyn PendingStore>,
         _: Policy,
         _: ModeSwitch,
+        _: (Journal, Redactor),
     ) -> Arc<dyn ToolExecutor> {
         match self.0 {}
     }

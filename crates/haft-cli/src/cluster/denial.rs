@@ -1,9 +1,10 @@
 use haft::{
-    Access, Accesses, CallScope, Decision, ErrorKind, Mode, Policy, ReplyStatus, Schema, ToolCall,
-    ToolOutput, ToolRegistry, ToolReply, ToolSpec,
+    Access, Accesses, CallJournal, CallScope, DecidedBy, Decision, ErrorKind, Mode, Policy, ReplyStatus,
+    Schema, ToolCall, ToolOutput, ToolRegistry, ToolReply, ToolSpec,
 };
 
-/// Answers a call that is denied before it is sent, whatever workers would say.
+/// Answers a call that is denied before it is sent, whatever workers would say; its record is of this server, since no worker
+/// hears of it.
 ///
 /// What a call would touch cannot always be told here: its tool may be one that only workers have, and its arguments may fit
 /// only there. It could be anything then, and is decided as such: what is denied by the name of the tool stays denied.
@@ -12,6 +13,7 @@ pub(super) fn denial(
     tools: Option<&ToolRegistry>,
     scope: &CallScope,
     call: &ToolCall,
+    mut journal: CallJournal,
 ) -> Option<ToolReply> {
     let declared = tools.map(|tools| tools.declare(&call.name, call.input.clone(), scope));
     let (why_untold, tool, accesses) = match &declared {
@@ -25,7 +27,7 @@ pub(super) fn denial(
                 Some(tool) => tool.clone(),
                 None => match call.name.parse() {
                     Ok(name) => ToolSpec::new(name, "", Schema::empty()),
-                    Err(_) => return Some(unnamed(call)),
+                    Err(_) => return Some(recorded(unnamed(call), journal)),
                 },
             };
             let anything = Accesses::from(Access::opaque("what it would do cannot be told here"));
@@ -44,8 +46,17 @@ pub(super) fn denial(
                  correct the call if that can be, and find another way otherwise"
             ),
         };
-        reply(call, ReplyStatus::Denied, text)
+        journal.resolved(&tool);
+        journal.decided(|| DecidedBy::verdicts(&policy.explain_in(scope, mode, &tool, &accesses)));
+        recorded(reply(call, ReplyStatus::Denied, text), journal)
     })
+}
+
+fn recorded(reply: ToolReply, mut journal: CallJournal) -> ToolReply {
+    if let Err(error) = journal.ended(&reply) {
+        crate::exit::note(&error);
+    }
+    reply
 }
 
 /// Answers a call of what no tool anywhere can be named.
@@ -62,8 +73,9 @@ pub(super) fn reply(call: &ToolCall, status: ReplyStatus, text: impl Into<String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::{CallContext, Prepared, Rule, Tool, ToolError, tool_fn};
+    use haft::{CallContext, Journal, MemoryJournal, Prepared, Rule, Tool, ToolError, tool_fn};
     use serde_json::{Value, json};
+    use std::sync::Arc;
 
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     struct Named {
@@ -102,7 +114,8 @@ mod tests {
     ) -> Option<String> {
         let scope = CallScope::new("run-1".parse().unwrap());
         let call = ToolCall::new("c1".parse().unwrap(), name, input);
-        let reply = denial((policy, mode), tools, &scope, &call)?;
+        let journal = Journal::default().call(&scope, &call);
+        let reply = denial((policy, mode), tools, &scope, &call, journal)?;
         Some(format!("{}: {}", reply.status, reply.output.to_text()))
     }
 
@@ -130,6 +143,26 @@ mod tests {
             .assert_eq(&said(&policy, Mode::Plan, Some(&tools), "remote", json!({})).unwrap());
         expect_test::expect!["denied: `elsewhere` is not permitted to do what cannot be told before it runs (opaque (what it would do cannot be told here): deny, the mode deny_unknown denies what would have to be asked about); it could not be told since there is no tool `elsewhere`; correct the call if that can be, and find another way otherwise"]
             .assert_eq(&said(&policy, Mode::DenyUnknown, Some(&tools), "elsewhere", json!({})).unwrap());
+    }
+
+    #[test]
+    fn what_is_denied_is_recorded_here_and_what_is_sent_is_not() {
+        let kept = Arc::new(MemoryJournal::default());
+        let journal = Journal::new(Arc::clone(&kept) as _);
+        let (tools, scope) = (tools(), CallScope::new("run-1".parse().unwrap()));
+        let policy = Policy::new().deny(Rule::tools("lookup".parse().unwrap()));
+        for name in ["lookup", "remote", "no tool"] {
+            let call = ToolCall::new("c1".parse().unwrap(), name, json!({ "name": "x" }));
+            let journal = journal.call(&scope, &call);
+            denial((&policy, Mode::Default), Some(&tools), &scope, &call, journal);
+        }
+        let records: Vec<_> =
+            kept.records().iter().map(|record| serde_json::to_value(record).unwrap()).collect();
+        let shown: Vec<_> = records
+            .iter()
+            .map(|record| json!([record["name"], record["entry"], record["decided"]["by"]]))
+            .collect();
+        assert_eq!(shown, [json!(["lookup", "ended", "rule"]), json!(["no tool", "ended", "nobody"])]);
     }
 
     #[test]

@@ -11,8 +11,9 @@ use haft::durable::{CallCourse, Pool, Routes};
 use haft::durable_restate::RestateExecutor;
 use haft::http::Exchange;
 use haft::{
-    Approval, Approver, Batch, BatchOutcome, CallOutcome, CallScope, Event, ModeSwitch, Observer,
-    PendingCall, PendingStore, Policy, ReplyStatus, ResumeRefused, Resumption, ToolCall, ToolExecutor,
+    Approval, Approver, Batch, BatchOutcome, CallOutcome, CallScope, Event, Journal, ModeSwitch, Observer,
+    PendingCall, PendingStore, Policy, Redactor, ReplyStatus, ResumeRefused, Resumption, ToolCall,
+    ToolExecutor,
 };
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -66,15 +67,17 @@ impl ServedCluster {
         Ok(Self { executor, keeping: Arc::default() })
     }
 
-    /// Makes the executor of one client's calls, which come to wait in this store beside the engine.
+    /// Makes the executor of one client's calls, which come to wait in this store beside the engine; what is denied here is in this
+    /// journal, without the secrets of the redactor.
     pub(crate) fn executor(
         &self,
         store: Arc<dyn PendingStore>,
         policy: Policy,
         mode: ModeSwitch,
+        (journal, redactor): (Journal, Redactor),
     ) -> Arc<dyn ToolExecutor> {
         let Self { executor, keeping } = self.clone();
-        Arc::new(ClientCalls { executor, keeping, store, policy, mode })
+        Arc::new(ClientCalls { executor, keeping, store, policy, mode, journal, redactor })
     }
 }
 
@@ -88,6 +91,9 @@ struct ClientCalls {
     store: Arc<dyn PendingStore>,
     policy: Policy,
     mode: ModeSwitch,
+    /// Has what is denied here.
+    journal: Journal,
+    redactor: Redactor,
 }
 
 /// Is a call as the engine knows it: under an id that says what was called.
@@ -103,7 +109,8 @@ impl ClientCalls {
     async fn execute(&self, batch: &Batch, call: &ToolCall) -> CallOutcome {
         let scope = batch.scope();
         let by = (&self.policy, self.mode.get());
-        if let Some(denied) = denial(by, batch.registry(), &scope, call) {
+        let record = self.journal.call(&scope, call).redacted_by(&self.redactor);
+        if let Some(denied) = denial(by, batch.registry(), &scope, call, record) {
             return CallOutcome::Replied(denied);
         }
         let sent = Sent { prefix: prefix(&scope, call), scope, own: call };

@@ -254,7 +254,9 @@ impl Inner {
         let executor = match &self.settings.cluster {
             Some(cluster) => {
                 let (rules, mode) = (policy.loaded.policy.clone(), policy.mode.clone());
-                cluster.executor(Arc::clone(&waiting) as _, rules, mode)
+                let journal = Journal::new(Arc::clone(&self.state) as _);
+                let journalled = (journal, self.redactor.clone());
+                cluster.executor(Arc::clone(&waiting) as _, rules, mode, journalled)
             }
             None => self.local(caller, place, &policy, tools.clone(), Arc::clone(&waiting) as _)?,
         };

@@ -91,6 +91,10 @@ impl Engine {
         std::fs::read_to_string(self.directory.path().join("log")).unwrap_or_default()
     }
 
+    pub(crate) fn ingress_port(&self) -> u16 {
+        self.ingress.rsplit(':').next().unwrap().parse().unwrap()
+    }
+
     /// How a command is told of it.
     pub(crate) fn arguments(&self) -> [&str; 4] {
         ["--restate", &self.ingress, "--admin", &self.admin]

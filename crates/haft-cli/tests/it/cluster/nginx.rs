@@ -1,6 +1,6 @@
 //! nginx as `deploy/nginx.conf` says, on loopback.
 
-use super::engine::PATIENCE;
+use super::engine::{Engine, PATIENCE};
 use haft_testkit::free_port;
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,8 @@ pub(crate) struct Ports {
     pub(crate) calls: u16,
     /// Where clients are served.
     pub(crate) clients: u16,
+    /// Where workers tell how far calls have got.
+    pub(crate) news: u16,
     pub(crate) workers: [u16; 3],
     pub(crate) servers: [u16; 2],
 }
@@ -29,6 +31,7 @@ impl Ports {
         Self {
             calls: free_port(),
             clients: free_port(),
+            news: free_port(),
             workers: [(); 3].map(|()| free_port()),
             servers: [(); 2].map(|()| free_port()),
         }
@@ -36,7 +39,7 @@ impl Ports {
 
     /// Puts these ports of this machine into the configuration. That names are asked for again, and how HTTP/2 is said, is newer than
     /// the nginx of some archives.
-    fn fill(&self, configuration: &str, folder: &Path) -> String {
+    fn fill(&self, configuration: &str, engine: u16, folder: &Path) -> String {
         let mut text = configuration.replace(" resolve;", ";").replace("http2 on;", "");
         let mut put = |name: String, port: u16, form: &str| {
             assert!(text.contains(&name), "deploy/nginx.conf does not say `{name}`");
@@ -48,6 +51,8 @@ impl Ports {
         for (number, port) in (1..).zip(self.servers) {
             put(format!("server-{number}:8765"), port, "127.0.0.1:PORT");
         }
+        put("engine:8080".to_owned(), engine, "127.0.0.1:PORT");
+        put("listen 9081;".to_owned(), self.news, "listen 127.0.0.1:PORT;");
         put("listen 9080;".to_owned(), self.calls, "listen 127.0.0.1:PORT http2;");
         put("listen 8766;".to_owned(), self.clients, "listen 127.0.0.1:PORT;");
         let shown = folder.display();
@@ -60,12 +65,13 @@ impl Ports {
 }
 
 impl Nginx {
-    pub(crate) fn start(ports: &Ports) -> Self {
+    /// Starts one before the engine, its workers and its servers.
+    pub(crate) fn start(ports: &Ports, engine: &Engine) -> Self {
         let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         let folder = TempDir::new().unwrap();
         let configuration = std::fs::read_to_string(root.join("deploy/nginx.conf")).unwrap();
         let file = folder.path().join("nginx.conf");
-        std::fs::write(&file, ports.fill(&configuration, folder.path())).unwrap();
+        std::fs::write(&file, ports.fill(&configuration, engine.ingress_port(), folder.path())).unwrap();
         let start = |program: &Path| {
             let mut command = Command::new(program);
             command.args(["-e", "stderr", "-g", "daemon off;", "-p"]).arg(folder.path()).arg("-c").arg(&file);
@@ -74,7 +80,7 @@ impl Nginx {
         let fetched = root.join("target/nginx/usr/sbin/nginx");
         let child = start(Path::new("nginx")).or_else(|_| start(&fetched)).expect("nginx is installed");
         let mut nginx = Self { child, _folder: folder };
-        for port in [ports.calls, ports.clients] {
+        for port in [ports.calls, ports.clients, ports.news] {
             let began = Instant::now();
             while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
                 assert!(nginx.child.try_wait().unwrap().is_none(), "nginx does not take deploy/nginx.conf");

@@ -1,3 +1,5 @@
+mod telling;
+
 use super::asked;
 use super::client::{self, Front};
 use super::engine::{Engine, PATIENCE};
@@ -331,7 +333,7 @@ fn three_workers_and_two_servers_behind_nginx_as_deploy_says_lose_one_of_each_an
     let front = Tree::new();
     let engine = Engine::start();
     let ports = Ports::new();
-    let _nginx = Nginx::start(&ports);
+    let _nginx = Nginx::start(&ports, &engine);
     let address = format!("http://127.0.0.1:{}", ports.calls);
     let mut workers: Vec<WorkerProcess> = machines
         .iter()

@@ -5,6 +5,7 @@ use crate::proxy::Proxy;
 use crate::tools::Ledger;
 use futures_util::future::join_all;
 use haft_tools_core::{Approval, CallOutcome, Resumption, ToolExecutor as _};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Two workers behind one address, by which the server knows them.
@@ -151,5 +152,36 @@ async fn a_worker_that_is_told_to_stop_ends_its_calls_first() {
     drained.await.unwrap();
     let outcome: CallOutcome = running.await.unwrap();
     assert_eq!(said(&outcome), "ok: paid");
+    drop(engine);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the server that `cargo xtask durable` installs"]
+async fn what_is_asked_of_a_worker_that_is_told_to_stop_ends_none_of_its_calls() {
+    let bench = Bench::start().await;
+    let Bench { worker, ledger, engine, executor, directory } = bench;
+    let making = |call| {
+        let executor = executor.clone();
+        tokio::spawn(async move { made(&executor, call).await })
+    };
+    // Before the client looks whether they wait, which it does while the worker is told to stop.
+    let running: Vec<_> = (0..8).map(|number| making(slow(&format!("slow-{number}"), "gamble"))).collect();
+    until("the calls have begun", || ledger.begun().len() == 8).await;
+    let port = worker.port;
+    let drained = tokio::spawn(worker.drain());
+    let mut late = Vec::new();
+    for number in 0..50 {
+        late.push(making(call(&format!("late-{number}"), "nothing")));
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    ledger.let_go();
+    drained.await.unwrap();
+    for outcome in running {
+        assert_eq!(said(&outcome.await.unwrap()), "ok: paid");
+    }
+    let _next = WorkerProcess::start_at(directory.path(), port).await;
+    for outcome in late {
+        assert_eq!(said(&outcome.await.unwrap()), "ok: nothing");
+    }
     drop(engine);
 }
