@@ -13,7 +13,7 @@ pub(super) fn denial(
     tools: Option<&ToolRegistry>,
     scope: &CallScope,
     call: &ToolCall,
-    mut journal: CallJournal,
+    journal: impl FnOnce() -> CallJournal,
 ) -> Option<ToolReply> {
     let declared = tools.map(|tools| tools.declare(&call.name, call.input.clone(), scope));
     let (why_untold, tool, accesses) = match &declared {
@@ -27,7 +27,7 @@ pub(super) fn denial(
                 Some(tool) => tool.clone(),
                 None => match call.name.parse() {
                     Ok(name) => ToolSpec::new(name, "", Schema::empty()),
-                    Err(_) => return Some(recorded(unnamed(call), journal)),
+                    Err(_) => return Some(recorded(unnamed(call), journal())),
                 },
             };
             let anything = Accesses::from(Access::opaque("what it would do cannot be told here"));
@@ -46,6 +46,7 @@ pub(super) fn denial(
                  correct the call if that can be, and find another way otherwise"
             ),
         };
+        let mut journal = journal();
         journal.resolved(&tool);
         journal.decided(|| DecidedBy::verdicts(&policy.explain_in(scope, mode, &tool, &accesses)));
         recorded(reply(call, ReplyStatus::Denied, text), journal)
@@ -114,8 +115,8 @@ mod tests {
     ) -> Option<String> {
         let scope = CallScope::new("run-1".parse().unwrap());
         let call = ToolCall::new("c1".parse().unwrap(), name, input);
-        let journal = Journal::default().call(&scope, &call);
-        let reply = denial((policy, mode), tools, &scope, &call, journal)?;
+        let unkept = || Journal::default().call(&scope, &call);
+        let reply = denial((policy, mode), tools, &scope, &call, unkept)?;
         Some(format!("{}: {}", reply.status, reply.output.to_text()))
     }
 
@@ -153,14 +154,14 @@ mod tests {
         let policy = Policy::new().deny(Rule::tools("lookup".parse().unwrap()));
         for name in ["lookup", "remote", "no tool"] {
             let call = ToolCall::new("c1".parse().unwrap(), name, json!({ "name": "x" }));
-            let journal = journal.call(&scope, &call);
-            denial((&policy, Mode::Default), Some(&tools), &scope, &call, journal);
+            let record = || journal.call(&scope, &call);
+            denial((&policy, Mode::Default), Some(&tools), &scope, &call, record);
         }
         let records: Vec<_> =
             kept.records().iter().map(|record| serde_json::to_value(record).unwrap()).collect();
         let shown: Vec<_> = records
             .iter()
-            .map(|record| json!([record["name"], record["entry"], record["decided"]["by"]]))
+            .map(|record| json!([record["called_as"], record["record"], record["decided"]["by"]]))
             .collect();
         assert_eq!(shown, [json!(["lookup", "ended", "rule"]), json!(["no tool", "ended", "nobody"])]);
     }

@@ -109,7 +109,7 @@ impl ClientCalls {
     async fn execute(&self, batch: &Batch, call: &ToolCall) -> CallOutcome {
         let scope = batch.scope();
         let by = (&self.policy, self.mode.get());
-        let record = self.journal.call(&scope, call).redacted_by(&self.redactor);
+        let record = || self.journal.call(&scope, call).redacted_by(&self.redactor);
         if let Some(denied) = denial(by, batch.registry(), &scope, call, record) {
             return CallOutcome::Replied(denied);
         }
