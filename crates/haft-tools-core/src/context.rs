@@ -23,7 +23,6 @@ pub struct CallContext(Arc<Inner>);
 
 struct Inner {
     call_id: CallId,
-    tool: Arc<str>,
     made: Made,
     /// The call's own token; made when somebody wants it, since most calls end before.
     token: OnceLock<CancellationToken>,
@@ -50,8 +49,8 @@ enum News {
 
 /// Says where a call is made.
 enum Made {
-    /// By an executor, in this batch.
-    In(Arc<Frame>),
+    /// By an executor, in this batch, of the tool at this place in the batch's registry.
+    In(Arc<Frame>, usize),
     /// By hand, in this scope.
     Detached(Box<CallScope>),
 }
@@ -59,7 +58,7 @@ enum Made {
 /// Holds what an executor knows of a call that it is about to run.
 pub(crate) struct Admitted {
     pub(crate) call_id: CallId,
-    pub(crate) tool: Arc<str>,
+    pub(crate) tool: usize,
     pub(crate) frame: Arc<Frame>,
     pub(crate) token: Option<CancellationToken>,
     pub(crate) place: Option<Place>,
@@ -72,8 +71,7 @@ impl CallContext {
         let token = token.map_or_else(OnceLock::new, OnceLock::from);
         Self(Arc::new(Inner {
             call_id,
-            tool,
-            made: Made::In(frame),
+            made: Made::In(frame, tool),
             token,
             made_calls: OnceLock::new(),
             place,
@@ -99,7 +97,6 @@ impl CallContext {
     pub fn detached(call_id: CallId, scope: CallScope) -> Self {
         Self(Arc::new(Inner {
             call_id,
-            tool: "detached".into(),
             made: Made::Detached(Box::new(scope)),
             token: OnceLock::new(),
             made_calls: OnceLock::new(),
@@ -119,13 +116,16 @@ impl CallContext {
 
     /// The name of the tool that is being run, as it stands in the registry.
     pub fn tool_name(&self) -> &str {
-        &self.0.tool
+        match &self.0.made {
+            Made::In(frame, tool) => frame.registry().entries()[*tool].name(),
+            Made::Detached(_) => "detached",
+        }
     }
 
     /// On whose behalf the call is made.
     pub fn scope(&self) -> &CallScope {
         match &self.0.made {
-            Made::In(frame) => &frame.scope,
+            Made::In(frame, _) => &frame.scope,
             Made::Detached(scope) => scope,
         }
     }
@@ -198,12 +198,12 @@ impl CallContext {
     /// # Ok::<(), haft_core::IdError>(())
     /// ```
     pub fn output_bytes(&self) -> usize {
-        self.frame().map_or(usize::MAX, |frame| frame.limits_of(&self.0.tool).output_bytes)
+        self.frame().map_or(usize::MAX, |frame| frame.limits_of(self.tool_name()).output_bytes)
     }
 
     /// How many lines of text the reply may have; otherwise as [`output_bytes`](Self::output_bytes).
     pub fn output_lines(&self) -> usize {
-        self.frame().map_or(usize::MAX, |frame| frame.limits_of(&self.0.tool).output_lines)
+        self.frame().map_or(usize::MAX, |frame| frame.limits_of(self.tool_name()).output_lines)
     }
 
     /// Tells whether the policy denies this to the tool in the scope of the call, in the modes of now.
@@ -221,7 +221,7 @@ impl CallContext {
     /// # Ok::<(), haft_core::IdError>(())
     /// ```
     pub fn denies(&self, access: &Access) -> bool {
-        self.frame().is_some_and(|frame| frame.denies(&self.0.tool, access))
+        self.frame().is_some_and(|frame| frame.denies(self.tool_name(), access))
     }
 
     /// Calls another tool through the same executor: it is validated, decided and recorded like any other call.
@@ -236,8 +236,8 @@ impl CallContext {
     /// Dropping the future cancels the nested call.
     pub async fn call(&self, call: ToolCall) -> ToolReply {
         let refusal = match &self.0.made {
-            Made::In(frame) if !self.is_finished() => return call_nested(self, frame, call).await,
-            Made::In(_) => "the call that makes this one has been answered; nothing was done",
+            Made::In(frame, _) if !self.is_finished() => return call_nested(self, frame, call).await,
+            Made::In(..) => "the call that makes this one has been answered; nothing was done",
             Made::Detached(_) => "no other tools can be called here; go on without this call",
         };
         ToolReply::new(call.id, call.name, ReplyStatus::Denied, ToolOutput::text(refusal))
@@ -320,7 +320,7 @@ impl CallContext {
 
     pub(crate) fn frame(&self) -> Option<&Frame> {
         match &self.0.made {
-            Made::In(frame) => Some(frame),
+            Made::In(frame, _) => Some(frame),
             Made::Detached(_) => None,
         }
     }
@@ -367,7 +367,7 @@ impl CallContext {
         if !often[of as usize].allows(now) {
             return None;
         }
-        shape_news(frame, &self.0.tool, &mut kind);
+        shape_news(frame, self.tool_name(), &mut kind);
         let _telling = self.telling();
         if self.is_finished() {
             return None;
@@ -381,7 +381,7 @@ impl fmt::Debug for CallContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallContext")
             .field("call_id", &self.0.call_id)
-            .field("tool", &self.0.tool)
+            .field("tool", &self.tool_name())
             .field("scope", &self.scope())
             .finish_non_exhaustive()
     }

@@ -293,7 +293,12 @@ impl ToolRegistry {
     }
 
     pub(crate) fn entry(&self, name: &str) -> Option<&Arc<Entry>> {
-        self.0.index.get(name).map(|place| &self.0.entries[*place])
+        self.find(name).map(|(_, entry)| entry)
+    }
+
+    /// Finds a tool by its name or an alias, with its place in the order of the names.
+    pub(crate) fn find(&self, name: &str) -> Option<(usize, &Arc<Entry>)> {
+        self.0.index.get(name).map(|place| (*place, &self.0.entries[*place]))
     }
 
     /// Borrows the tools, in the order of their names.

@@ -51,7 +51,7 @@ pub(super) async fn pending_call(
         Ok(Ok(preview)) => preview.redacted(&frame.shared.redactor).bounded(),
         Ok(Err(payload)) => {
             discard(payload);
-            return Err(panicked(&entry.name));
+            return Err(panicked(entry.name()));
         }
         // The arguments and accesses say what the call is about, so a person can be asked without it.
         Err(_) => Preview::Arguments,

@@ -278,7 +278,7 @@ impl<'a> Rest<'a> {
             return self.answer(refusal.into(), Span::none());
         }
         let (times, span) = (self.times(entry, &authorized), self.span(entry));
-        match begin(authorized, self.context(entry, room, None), times, &span, task) {
+        match begin(authorized, self.context(room, None), times, &span, task) {
             Begun::Ended(Ok(output)) => self.answer(output.into(), span),
             Begun::Ended(Err(failure)) if failure.interruption.is_some() => {
                 Err(Left::Interrupted(Box::new((entry, failure))))

@@ -115,7 +115,7 @@ pub(super) fn decide(
             format!(
                 "`{}` is not permitted to do this ({verdict}); do not try it again, find another way or say what you \
                  would need",
-                entry.name
+                entry.name()
             ),
         )),
     }

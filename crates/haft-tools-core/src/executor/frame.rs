@@ -65,7 +65,7 @@ impl Frame {
         stand_before.map(|waiting| waiting.id.clone()).collect()
     }
 
-    pub(super) fn registry(&self) -> &ToolRegistry {
+    pub(crate) fn registry(&self) -> &ToolRegistry {
         self.registry.as_ref().unwrap_or(&self.shared.registry)
     }
 

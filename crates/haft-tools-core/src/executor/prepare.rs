@@ -12,12 +12,12 @@ pub(super) fn prepare(entry: &Entry, call: &ToolCall, scope: &CallScope) -> Resu
         Ok(Ok(prepared)) => Ok(prepared),
         Ok(Err(error)) => {
             let refusal = Refusal::new(error.kind().into(), error.message());
-            note(&entry.name, error, "preparing failed");
+            note(entry.name(), error, "preparing failed");
             Err(refusal)
         }
         Err(payload) => {
             discard(payload);
-            Err(panicked(&entry.name))
+            Err(panicked(entry.name()))
         }
     }
 }

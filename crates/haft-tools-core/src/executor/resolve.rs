@@ -8,9 +8,12 @@ use std::sync::Arc;
 /// The most tools that are listed where none is near.
 const MOST_LISTED: usize = 20;
 
-/// Finds the tool that a call names, by its name or an alias.
-pub(super) fn resolve<'a>(registry: &'a ToolRegistry, call: &ToolCall) -> Result<&'a Arc<Entry>, Refusal> {
-    registry.entry(&call.name).ok_or_else(|| {
+/// Finds the tool that a call names, by its name or an alias, and its place in the registry.
+pub(super) fn resolve<'a>(
+    registry: &'a ToolRegistry,
+    call: &ToolCall,
+) -> Result<(usize, &'a Arc<Entry>), Refusal> {
+    registry.find(&call.name).ok_or_else(|| {
         Refusal::new(ReplyStatus::Error(ErrorKind::UnknownTool), unknown(registry, &call.name))
     })
 }

@@ -131,7 +131,7 @@ impl Shaper<'_> {
         let reader = || self.registry.entries().iter().find(|entry| entry.reads_outputs);
         match stored {
             keep::Kept::As(output) => match reader() {
-                Some(entry) => Whereabouts::Readable { output, tool: &entry.name },
+                Some(entry) => Whereabouts::Readable { output, tool: entry.name() },
                 None => Whereabouts::Stored(output),
             },
             keep::Kept::No => Whereabouts::Nowhere,

@@ -29,7 +29,7 @@ pub(super) fn of(entry: &Entry, call: &ToolCall, content: SpanContent, redactor:
         otel.name = Empty,
         otel.status_code = Empty,
         gen_ai.operation.name = "execute_tool",
-        gen_ai.tool.name = &*entry.name,
+        gen_ai.tool.name = entry.name(),
         gen_ai.tool.r#type = "function",
         gen_ai.tool.call.id = call.id.as_str(),
         gen_ai.tool.call.arguments = Empty,
@@ -39,7 +39,7 @@ pub(super) fn of(entry: &Entry, call: &ToolCall, content: SpanContent, redactor:
         haft.reply.bytes_cut = Empty,
     );
     if !span.is_disabled() {
-        span.record("otel.name", format!("execute_tool {}", entry.name));
+        span.record("otel.name", format!("execute_tool {}", entry.name()));
         if content == SpanContent::Recorded {
             let mut arguments = call.input.clone();
             redactor.redact_value(&mut arguments);

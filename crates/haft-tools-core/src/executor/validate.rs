@@ -13,7 +13,7 @@ pub(super) fn validate(
 ) -> Result<(), Refusal> {
     let mended = entry
         .validator
-        .accept(&entry.name, &call.input, entry.repairs, most_bytes)
+        .accept(entry.name(), &call.input, entry.repairs, most_bytes)
         .map_err(|message| Refusal::new(ReplyStatus::Error(ErrorKind::InvalidInput), message))?;
     if let Some(mended) = mended {
         call.input = mended.value;

@@ -91,12 +91,12 @@ impl ToolRegistry {
             return Err(DeclareError::Unknown { name: name.to_owned(), near });
         };
         let unprepared = |reason: &str| DeclareError::Unprepared {
-            tool: entry.name.to_string(),
+            tool: entry.name().to_owned(),
             reason: reason.to_owned(),
         };
         let mended = entry
             .validator
-            .accept(&entry.name, &input, entry.repairs, Limits::default().input_bytes)
+            .accept(entry.name(), &input, entry.repairs, Limits::default().input_bytes)
             .map_err(|reason| DeclareError::Input { reason })?;
         let input = mended.map_or(input, |mended| mended.value);
         // The tool is only used again through a shared reference, as it would be by another call at the same time.

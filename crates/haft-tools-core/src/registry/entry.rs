@@ -20,8 +20,6 @@ pub(crate) struct Entry {
     /// Whether it is the tool that reads stored outputs, under whatever name.
     pub(crate) reads_outputs: bool,
     pub(crate) bounds_replies: bool,
-    /// The tool's name, shared with the contexts of its calls.
-    pub(crate) name: Arc<str>,
     version: OnceLock<Digest>,
     tokens: OnceLock<u64>,
 }
@@ -55,7 +53,6 @@ impl Entry {
     }
 
     fn of(spec: Arc<ToolSpec>, tool: Arc<dyn Tool>, validator: Arc<InputValidator>, repairs: bool) -> Self {
-        let name = spec.name().as_str().into();
         let mut bounds_replies = false;
         apart(|| bounds_replies = tool.bounds_replies());
         let reads_outputs = *spec.origin() == Origin::Builtin && spec.name().as_str() == READ_OUTPUT;
@@ -66,10 +63,13 @@ impl Entry {
             repairs,
             reads_outputs,
             bounds_replies,
-            name,
             version: OnceLock::new(),
             tokens: OnceLock::new(),
         }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.spec.name().as_str()
     }
 
     pub(crate) fn version(&self) -> Digest {

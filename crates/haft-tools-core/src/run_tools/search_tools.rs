@@ -142,14 +142,14 @@ impl RunTools {
             (state.base.clone(), state.registry.clone())
         };
         let is_allowed = |entry: &Entry| {
-            registry.entry(&entry.name).is_some_and(|own| Arc::ptr_eq(&own.spec, &entry.spec))
+            registry.entry(entry.name()).is_some_and(|own| Arc::ptr_eq(&own.spec, &entry.spec))
         };
-        let names: Vec<Arc<str>> = base
+        let names: Vec<ToolName> = base
             .search_within(query, limit, is_allowed)
             .into_iter()
-            .map(|entry| Arc::clone(&entry.name))
+            .map(|entry| entry.spec.name().clone())
             .collect();
-        let loaded = self.load_each(names.iter().map(|name| &**name)).into_iter();
+        let loaded = self.load_each(names.iter().map(ToolName::as_str)).into_iter();
         let found: Vec<_> = loaded.filter_map(|(spec, loading)| Some((spec?, loading))).collect();
         let notes = if found.is_empty() { nothing(query, &registry) } else { String::new() };
         answer(&found, &notes)

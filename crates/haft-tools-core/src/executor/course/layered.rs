@@ -157,7 +157,7 @@ impl Rest<'_> {
                     },
                     () = too_late(token, most_time, limits.grace) => ErrorKind::Failed,
                 };
-                tracing::error!(tool = &*entry.name, "a layer broke after a call, whose output is withheld");
+                tracing::error!(tool = entry.name(), "a layer broke after a call, whose output is withheld");
                 answer = withheld(status);
             }
         }

@@ -4,7 +4,6 @@ use super::layered::{Layered, too_late};
 use super::rest::{Halt, Rest};
 use crate::executor::Refusal;
 use crate::executor::approve::{self, Waits};
-use crate::executor::resolve::resolve;
 use crate::executor::run::Below;
 use crate::panicked::discard;
 use crate::permission::{Asked, call_digest};
@@ -77,7 +76,7 @@ impl Rest<'_> {
     pub(super) async fn give_up(&mut self, token: &CancellationToken) {
         let Some(waited) = self.waited.take() else { return };
         let frame = self.frame;
-        if let Ok(entry) = resolve(frame.registry(), &self.record.call) {
+        if let Some(entry) = frame.registry().entry(&self.record.call.name) {
             // The tool is only used again through a shared reference, as it would be by another call.
             let told = AssertUnwindSafe(async { entry.tool.given_up(&waited, &frame.scope).await });
             let limits = frame.shared.limits_of(entry);
@@ -87,7 +86,7 @@ impl Rest<'_> {
                     discard(payload);
                 },
                 () = too_late(token, Some(limits.timeout), limits.grace) => {
-                    tracing::error!(tool = &*entry.name, "a tool takes too long to give up what it keeps for a call");
+                    tracing::error!(tool = entry.name(), "a tool takes too long to give up what it keeps for a call");
                 }
             }
         }

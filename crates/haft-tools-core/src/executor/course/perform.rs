@@ -54,7 +54,7 @@ impl Rest<'_> {
             let terms = authorized.prepared().is_repeatable().then(|| authorized.terms());
             let times = self.times(entry, &authorized);
             *span = self.span(entry);
-            let cx = self.context(entry, room, Some(token.clone()));
+            let cx = self.context(room, Some(token.clone()));
             let start = {
                 let waker = own_waker().await;
                 begin(authorized, cx.clone(), times, span, &mut Context::from_waker(&waker))
@@ -119,10 +119,10 @@ impl Rest<'_> {
     }
 
     /// Makes the surroundings of the running call.
-    pub(super) fn context(&self, entry: &Entry, room: Room, token: Option<CancellationToken>) -> CallContext {
+    pub(super) fn context(&self, room: Room, token: Option<CancellationToken>) -> CallContext {
         CallContext::new(Admitted {
             call_id: self.record.call.id.clone(),
-            tool: Arc::clone(&entry.name),
+            tool: self.place,
             frame: Arc::clone(self.frame),
             token,
             place: self.turn.place(),

@@ -38,6 +38,8 @@ pub(super) struct Rest<'a> {
     pub(super) waited: Option<Box<PendingCall>>,
     /// The tool, once it is found.
     pub(super) entry: Option<&'a Entry>,
+    /// Its place in the registry.
+    pub(super) place: usize,
 }
 
 /// Why a call is not run.
@@ -71,6 +73,7 @@ impl<'a> Rest<'a> {
             approved: None,
             waited: None,
             entry: None,
+            place: 0,
         }
     }
 
@@ -350,8 +353,9 @@ impl<'a> Rest<'a> {
         if frame.nesting > limits.nesting {
             return Err(Stop::Refused(too_deep(limits.nesting)));
         }
-        let entry = resolve(frame.registry(), &self.record.call).map_err(Stop::Refused)?;
+        let (place, entry) = resolve(frame.registry(), &self.record.call).map_err(Stop::Refused)?;
         self.entry = Some(entry);
+        self.place = place;
         self.record.journal.resolved(&entry.spec);
         validate(entry, &mut self.record.call, &mut self.repairs, limits.input_bytes)
             .map_err(Stop::Refused)?;
