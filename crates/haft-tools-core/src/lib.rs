@@ -69,6 +69,7 @@ mod journal;
 mod layer;
 mod limits;
 mod nearest;
+mod new_file;
 mod order;
 mod outline;
 mod output;

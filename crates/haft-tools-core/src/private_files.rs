@@ -1,9 +1,11 @@
 use std::error::Error;
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use crate::new_file::{NewFile, make_private_directory};
 
 /// The most bytes of a file, where nothing else is said: 1 MiB.
 const MOST_BYTES: u64 = 1 << 20;
@@ -156,12 +158,11 @@ impl PrivateFiles {
         let path = self.path(name);
         let refused = |source| failed("write", &path, source);
         self.check_size(&path, text.len() as u64)?;
-        self.make_directory().map_err(refused)?;
-        // A temporary file is readable by its owner alone, and takes the place of the other at once.
-        let mut file = tempfile::NamedTempFile::new_in(&self.directory).map_err(refused)?;
-        file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(refused)?;
-        file.persist(&path).map_err(|error| refused(error.error))?;
-        Ok(())
+        // A new file is readable by its owner alone, and takes the place of the other at once.
+        let (new, mut file) = NewFile::create(&self.directory, ".tmp", "").map_err(refused)?;
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(refused)?;
+        drop(file);
+        new.take_the_place_of(&path).map_err(refused)
     }
 
     /// Removes a file; tells whether there was one.
@@ -205,7 +206,7 @@ impl PrivateFiles {
     pub fn lock(&self, name: &str, patience: Duration) -> Result<PrivateLock, PrivateFileError> {
         let path = self.path(name);
         let refused = |source| failed("lock", &path, source);
-        self.make_directory().map_err(refused)?;
+        make_private_directory(&self.directory).map_err(refused)?;
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
         #[cfg(unix)]
@@ -230,14 +231,6 @@ impl PrivateFiles {
             return Ok(());
         }
         Err(PrivateFileError::TooLarge { path: path.to_owned(), bytes, most })
-    }
-
-    fn make_directory(&self) -> io::Result<()> {
-        let mut builder = DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&self.directory)
     }
 }
 

@@ -31,6 +31,29 @@ fn what_is_written_is_read_again_and_takes_the_place_of_what_was_there() {
     assert_eq!((files.remove("x").unwrap(), files.remove("x").unwrap()), (true, false));
 }
 
+#[test]
+fn what_cannot_be_written_leaves_nothing() {
+    let scratch = tempfile::tempdir().unwrap();
+    let files = PrivateFiles::new(scratch.path());
+    fs::create_dir(files.path("x")).unwrap();
+    assert!(matches!(files.write("x", "text"), Err(PrivateFileError::Io { action: "write", .. })));
+    assert_eq!(files.names().unwrap(), ["x"]);
+}
+
+#[test]
+fn those_who_write_at_once_write_each_a_whole_file() {
+    let scratch = tempfile::tempdir().unwrap();
+    let texts: Vec<String> = (0..8).map(|digit| digit.to_string().repeat(10_000)).collect();
+    let files = PrivateFiles::new(scratch.path());
+    std::thread::scope(|scope| {
+        for text in &texts {
+            scope.spawn(|| files.write("x", text).unwrap());
+        }
+    });
+    assert!(texts.contains(&files.read("x").unwrap().unwrap()));
+    assert_eq!(files.names().unwrap(), ["x"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn nobody_but_the_owner_can_read_them() {
