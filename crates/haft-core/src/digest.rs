@@ -22,6 +22,12 @@ use std::str::FromStr;
 pub struct Digest([u8; 32]);
 
 /// Says that a text is not a digest.
+///
+/// ```
+/// use haft_core::{Digest, DigestError};
+///
+/// assert_eq!("sha256:6a09".parse::<Digest>(), Err(DigestError));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a digest is written as 64 hexadecimal digits")]
 pub struct DigestError;

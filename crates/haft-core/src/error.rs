@@ -4,6 +4,16 @@ use std::fmt;
 use std::time::Duration;
 
 /// Says what kind of failure a tool met.
+///
+/// ```
+/// use haft_core::{ErrorKind, ReplyStatus, ToolError, ToolErrorKind};
+///
+/// let error = ToolError::invalid_input("`limit` is over 500; ask for 500 at most");
+/// assert_eq!(error.kind(), ToolErrorKind::InvalidInput);
+/// // What the reply to the call says of it.
+/// assert_eq!(ReplyStatus::from(error.kind()), ReplyStatus::Error(ErrorKind::InvalidInput));
+/// assert_eq!(ReplyStatus::from(ToolErrorKind::TimedOut), ReplyStatus::TimedOut);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

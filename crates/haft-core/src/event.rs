@@ -59,6 +59,20 @@ impl Event {
 ///
 /// Of each call there is exactly one `Started` and one `Finished`; everything else lies between them, but for the late
 /// end of a call that was abandoned.
+///
+/// ```
+/// use haft_core::{Event, EventKind};
+///
+/// let line = r#"{"sequence":4,"at_ms":1764000000000,"run":"run-1","event":"turn_started","turn":2}"#;
+/// let event: Event = serde_json::from_str(line)?;
+/// let shown = match &event.kind {
+///     EventKind::TurnStarted { turn } => format!("turn {turn}"),
+///     // Further kinds may come to be.
+///     _ => "something else".to_owned(),
+/// };
+/// assert_eq!(shown, "turn 2");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -247,6 +261,16 @@ pub enum EventKind {
 }
 
 /// Says how far a call has got.
+///
+/// ```
+/// use haft_core::Progress;
+///
+/// let progress = Progress { message: Some("reading page 3 of 4".to_owned()), fraction: Some(0.75) };
+/// assert_eq!(serde_json::to_value(&progress)?["fraction"], 0.75);
+/// assert_eq!(Progress::from("connecting").message.as_deref(), Some("connecting"));
+/// assert_eq!(Progress::from(1.5).fraction, Some(1.0));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Progress {
     /// What is being done.
@@ -277,6 +301,15 @@ impl From<f64> for Progress {
 }
 
 /// Names what a run can have a budget of.
+///
+/// ```
+/// use haft_core::BudgetKind;
+///
+/// let names: Vec<String> = BudgetKind::ALL.iter().map(ToString::to_string).collect();
+/// assert_eq!(names, ["model turns", "tool calls", "tokens", "time", "money"]);
+/// assert_eq!(serde_json::to_value(BudgetKind::WallTime)?, "wall_time");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -312,6 +345,14 @@ impl fmt::Display for BudgetKind {
 }
 
 /// Says why a model stopped writing.
+///
+/// ```
+/// use haft_core::StopReason;
+///
+/// let reason: StopReason = serde_json::from_str(r#""tool_calls""#)?;
+/// assert_eq!(reason, StopReason::ToolCalls);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

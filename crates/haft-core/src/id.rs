@@ -7,6 +7,14 @@ use std::sync::Arc;
 const MAX_BYTES: usize = 256;
 
 /// Says why a text is not an identifier.
+///
+/// ```
+/// use haft_core::{CallId, IdError};
+///
+/// assert_eq!("".parse::<CallId>(), Err(IdError::Empty));
+/// assert_eq!("a\nb".parse::<CallId>(), Err(IdError::Control { character: '\n' }));
+/// assert_eq!("a".repeat(300).parse::<CallId>(), Err(IdError::TooLong { length: 300 }));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdError {

@@ -71,6 +71,21 @@ impl Message {
 }
 
 /// Holds one part of what a model says.
+///
+/// ```
+/// use haft_core::{AssistantPart, Message, ToolCall};
+/// use serde_json::json;
+///
+/// let call = ToolCall::new("c1".parse()?, "glob", json!({ "pattern": "src/**" }));
+/// let parts = vec![
+///     AssistantPart::Text { text: "Let me look.".to_owned() },
+///     AssistantPart::ToolCall { call: call.clone() },
+/// ];
+/// let message = Message::Assistant { parts };
+/// assert_eq!(message.assistant_text(), "Let me look.");
+/// assert!(message.tool_calls().eq([&call]));
+/// # Ok::<(), haft_core::IdError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]

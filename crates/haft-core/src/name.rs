@@ -28,6 +28,16 @@ const SUFFIX_DIGITS: usize = 12;
 pub struct ToolName(Arc<str>);
 
 /// Says why a text is not a tool name.
+///
+/// ```
+/// use haft_core::ToolName;
+///
+/// let error = "read file".parse::<ToolName>().unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     r#"the tool name "read file" holds ' '; use letters, digits, `_` and `-` only"#
+/// );
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {

@@ -54,6 +54,18 @@ impl ToolReply {
 /// Says how a call ended.
 ///
 /// The serde form is a word (`"ok"`, `"denied"`), or for errors an object with the kind (`{"error": "not_found"}`).
+///
+/// ```
+/// use haft_core::{ErrorKind, ReplyStatus};
+/// use serde_json::json;
+///
+/// let status = ReplyStatus::Error(ErrorKind::NotFound);
+/// assert!(!status.is_ok());
+/// assert_eq!(status.to_string(), "error: not found");
+/// assert_eq!(serde_json::to_value(status)?, json!({ "error": "not_found" }));
+/// assert_eq!(serde_json::to_value(ReplyStatus::Denied)?, "denied");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -114,6 +126,19 @@ impl From<ToolErrorKind> for ReplyStatus {
 }
 
 /// Says why a call failed.
+///
+/// ```
+/// use haft_core::{ErrorKind, ReplyStatus};
+///
+/// /// Tells whether the host's own code is to blame.
+/// fn is_a_bug(status: ReplyStatus) -> bool {
+///     status == ReplyStatus::Error(ErrorKind::Panicked)
+/// }
+///
+/// assert!(!is_a_bug(ReplyStatus::Error(ErrorKind::UnknownTool)));
+/// assert!(is_a_bug(serde_json::from_str(r#"{"error":"panicked"}"#)?));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -135,6 +160,15 @@ pub enum ErrorKind {
 }
 
 /// Counts what was cut from an output to fit its bounds, and says where the whole of it is.
+///
+/// ```
+/// use haft_core::Truncation;
+///
+/// let cut = Truncation::new(1_048_576, 32_768).with_output(Some("out-1".parse()?));
+/// assert_eq!(cut.total_bytes - cut.kept_bytes, 1_015_808);
+/// assert_eq!(cut.output.as_ref().map(|output| output.as_str()), Some("out-1"));
+/// # Ok::<(), haft_core::IdError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Truncation {
@@ -161,6 +195,18 @@ impl Truncation {
 }
 
 /// Reports one change that was made to a call's arguments so that they fit the schema.
+///
+/// ```
+/// use haft_core::Repair;
+/// use serde_json::json;
+///
+/// let number = Repair::new("/limit", json!("5"), Some(json!(5)), "read the text as a number");
+/// assert_eq!(serde_json::to_value(&number)?["to"], 5);
+///
+/// let removed = Repair::new("/offset", json!(null), None, "left out what is null");
+/// assert!(serde_json::to_value(&removed)?.get("to").is_none());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Repair {

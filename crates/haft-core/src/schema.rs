@@ -20,6 +20,18 @@ use std::sync::Arc;
 pub struct Schema(Arc<Value>);
 
 /// Says why a JSON value is not the schema of an object.
+///
+/// ```
+/// use haft_core::{Schema, SchemaError};
+/// use serde_json::json;
+///
+/// assert_eq!(Schema::new(json!([])), Err(SchemaError::NotAnObject { found: "an array" }));
+/// let error = Schema::new(json!({ "type": "string" })).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     r#"the top level of a schema must have the type `object`, not "string""#
+/// );
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {

@@ -178,6 +178,15 @@ pub struct ToolHints {
 }
 
 /// Says whether and how a model learns of a tool.
+///
+/// ```
+/// use haft_core::{Exposure, Schema, ToolSpec};
+///
+/// let spec = ToolSpec::new("read_file".parse()?, "Reads a file.", Schema::empty());
+/// assert_eq!(spec.exposure(), Exposure::Direct);
+/// assert_eq!(spec.with_exposure(Exposure::Deferred).exposure(), Exposure::Deferred);
+/// # Ok::<(), haft_core::NameError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exposure {

@@ -10,6 +10,15 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// Says what a call does with a resource.
+///
+/// ```
+/// use haft_tools_core::AccessMode;
+///
+/// // Displayed as policies write it; as data it has its whole name.
+/// assert_eq!(AccessMode::Execute.to_string(), "exec");
+/// assert_eq!(serde_json::to_value(AccessMode::Execute)?, "execute");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessMode {

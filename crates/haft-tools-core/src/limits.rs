@@ -61,6 +61,16 @@ pub struct Limits {
 /// Bounds what one tool's calls may take, where that differs from [`Limits`].
 ///
 /// What is `None` is as for all tools. A call that wishes for a shorter time has it, and none has a longer one.
+///
+/// ```
+/// use haft_tools_core::{LocalExecutor, ToolLimits, ToolRegistry};
+/// use std::time::Duration;
+///
+/// let builds = ToolLimits { timeout: Some(Duration::from_mins(20)), ..ToolLimits::default() };
+/// let executor = LocalExecutor::builder(ToolRegistry::new()).tool_limits("bash".parse()?, builds).build();
+/// # drop(executor);
+/// # Ok::<(), haft_tools_core::SelectorError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolLimits {
     /// How long a call may run, whatever its tool asks for; the ceiling for all calls still holds.
@@ -100,6 +110,14 @@ impl ToolLimits {
 /// A call is tried again only if its tool [says](crate::Prepared::repeatable) that doing it twice is doing it once, the
 /// error [says](haft_core::ToolError::can_retry) that this can help, and it would touch the same things again. The time
 /// for the whole call goes on meanwhile.
+///
+/// ```
+/// use haft_tools_core::{Limits, Retries};
+///
+/// let never = Limits { retries: Retries { most: 0, ..Retries::default() }, ..Limits::default() };
+/// assert_eq!(never.retries.most, 0);
+/// assert_eq!(Limits::default().retries.most, 2);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retries {
     /// How often, after the first time; 2 by default.

@@ -5,6 +5,15 @@ const MOST: usize = 3;
 ///
 /// Likeness is the Damerau-Levenshtein similarity without regard to case and to `-`, `_` and blanks; a name that
 /// contains what was written, or is contained in it, counts as alike too.
+///
+/// ```
+/// use haft_tools_core::{listed, nearest};
+///
+/// let names = ["glob", "grep", "read_file", "read_output"];
+/// assert_eq!(nearest("ReadFile", names), ["read_file"]);
+/// assert_eq!(listed(nearest("ReadFile", names), "or"), "`read_file`");
+/// assert!(nearest("deploy", names).is_empty());
+/// ```
 pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     /// Below this, two names have little more in common than some letters.
     const ALIKE: f64 = 0.6;
@@ -35,6 +44,14 @@ fn folded(name: &str) -> String {
 }
 
 /// Writes names as `` `a`, `b` or `c` ``, with `last` before the last of them; empty for none.
+///
+/// ```
+/// use haft_tools_core::listed;
+///
+/// assert_eq!(listed(["a", "b", "c"], "or"), "`a`, `b` or `c`");
+/// assert_eq!(listed(["a"], "or"), "`a`");
+/// assert_eq!(listed([], "or"), "");
+/// ```
 pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>, last: &str) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     match names.as_slice() {

@@ -6,6 +6,16 @@ use std::borrow::Cow;
 const MOST_BYTES: usize = 256 * 1024;
 
 /// Shows a person what a call is about to do; a text of over 256 KiB has its middle cut out.
+///
+/// ```
+/// use haft_tools_core::Preview;
+///
+/// let preview = Preview::Command("git push origin main".to_owned());
+/// assert_eq!(preview.as_text(), "git push origin main");
+/// assert_eq!(serde_json::to_value(&preview)?["kind"], "command");
+/// assert_eq!(Preview::Arguments.as_text(), "");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "text", rename_all = "snake_case")]
 #[non_exhaustive]

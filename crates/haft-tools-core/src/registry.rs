@@ -52,6 +52,24 @@ struct Inner {
 }
 
 /// Says what to do when two tools have one name.
+///
+/// ```
+/// use haft_core::ToolError;
+/// use haft_tools_core::{Accesses, CallContext, CollisionPolicy, ToolRegistry, tool_fn};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Nothing {}
+///
+/// let ping = |answer: &'static str| {
+///     tool_fn("ping", "Answers.", Accesses::none(), move |_: Nothing, _: CallContext| async move {
+///         Ok::<_, ToolError>(answer.to_owned())
+///     })
+/// };
+/// let (one, other) = (ToolRegistry::new().with(ping("one")?)?, ToolRegistry::new().with(ping("other")?)?);
+/// assert!(one.merge(&other, CollisionPolicy::Refuse).is_err());
+/// assert_eq!(one.merge(&other, CollisionPolicy::KeepLast)?.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CollisionPolicy {
     /// Refuse, with an error that names both origins.

@@ -4,6 +4,16 @@ use std::num::NonZeroUsize;
 ///
 /// Whatever the strategy, how many calls run at once is bounded by the executor's widths, and the calls that a running
 /// call makes are ordered by what they touch.
+///
+/// ```
+/// use haft_tools_core::{LocalExecutor, Strategy, ToolRegistry};
+/// use std::num::NonZeroUsize;
+///
+/// let size = NonZeroUsize::new(4).expect("four is not none");
+/// let executor = LocalExecutor::builder(ToolRegistry::new()).strategy(Strategy::Batched { size }).build();
+/// # drop(executor);
+/// assert_eq!(Strategy::default(), Strategy::ByAccess);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Strategy {

@@ -5,6 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Says how far a run goes without asking; from the strictest to the widest.
+///
+/// ```
+/// use haft_tools_core::Mode;
+///
+/// let mode: Mode = "accept_edits".parse()?;
+/// assert!(mode.is_wider_than(Mode::Default));
+/// assert!(!Mode::Plan.is_wider_than(Mode::DenyUnknown));
+/// assert!("yolo".parse::<Mode>().is_err());
+/// # Ok::<(), haft_tools_core::ModeError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
