@@ -1,7 +1,7 @@
 use crate::step::{self, STOP_SIGNAL, Stepped};
 use crate::suspending::FarWait;
 use crate::updates::Updates;
-use crate::wire::{Ended, Heard, Listening, News, RoundEnd, Settled, Telling, Verdict};
+use crate::wire::{Ended, Heard, Listening, MOST_NEWS, News, RoundEnd, Settled, Telling, Verdict};
 use haft_core::Digest;
 use haft_durable::{CallCourse, CallRequest, Decision, Next, Performer, Pool, Waiting};
 use restate_sdk::prelude::{
@@ -208,16 +208,22 @@ impl CallWorkflow {
         ctx: SharedWorkflowContext<'_>,
         telling: Json<Telling>,
     ) -> HandlerResult<Json<Option<u32>>> {
-        let Telling { mut number, news } = telling.into_inner();
+        let Telling { round, number, news } = telling.into_inner();
+        if !news.is_small() {
+            return Err(TerminalError::new_with_code(413, "it is larger than news may be").into());
+        }
         if ctx.peek_promise::<()>(LISTENED).await?.is_none() {
             return Ok(Json(None));
         }
         // A worker that goes on with a round where another has died does not know how much was told.
-        while ctx.peek_promise::<Json<News>>(&news_of(number)).await?.is_some() {
-            number = number.saturating_add(1);
+        for number in number..MOST_NEWS {
+            let name = news_of(round, number);
+            if ctx.peek_promise::<Json<News>>(&name).await?.is_none() {
+                ctx.resolve_promise(&name, Json(news));
+                return Ok(Json(Some(number + 1)));
+            }
         }
-        ctx.resolve_promise(&news_of(number), Json(news));
-        Ok(Json(Some(number.saturating_add(1))))
+        Ok(Json(None))
     }
 
     /// Waits for news of the running call for a while, and gives the newest.
@@ -227,27 +233,35 @@ impl CallWorkflow {
         ctx: SharedWorkflowContext<'_>,
         listening: Json<Listening>,
     ) -> HandlerResult<Json<Heard>> {
-        let Listening { round, mut number } = listening.into_inner();
+        let Listening { mut round, mut number } = listening.into_inner();
         if ctx.peek_promise::<()>(LISTENED).await?.is_none() {
             ctx.resolve_promise(LISTENED, ());
         }
-        let (name, outcome) = (news_of(number), outcome_of(round));
-        let first = {
+        let mut news = loop {
+            let (name, outcome) = (news_of(round, number), outcome_of(round));
             let _far = FarWait::begin();
-            restate_sdk::select! {
-                news = ctx.promise::<Json<News>>(&name) => Some(news?.0),
-                _ = ctx.promise::<Json<RoundEnd>>(&outcome) => return Ok(Json(Heard::Over)),
-                _ = ctx.sleep(SILENCE) => None,
+            let end = restate_sdk::select! {
+                news = ctx.promise::<Json<News>>(&name) => break news?.0,
+                end = ctx.promise::<Json<RoundEnd>>(&outcome) => end?.0,
+                _ = ctx.sleep(SILENCE) => return Ok(Json(Heard::Nothing { next: Listening { round, number } })),
+            };
+            // Whoever asks for a call again does not know that it was decided and goes on.
+            let is_decided = end.pending.is_some()
+                && ctx.peek_promise::<Json<Settled>>(&decision_of(round)).await?.is_some();
+            match round.checked_add(1).filter(|_| is_decided) {
+                Some(next) => (round, number) = (next, 0),
+                None => return Ok(Json(Heard::Over)),
             }
         };
-        let Some(mut news) = first else { return Ok(Json(Heard::Nothing)) };
         // Each says what came before again, as far as it still counts.
-        while let Some(Json(later)) =
-            ctx.peek_promise::<Json<News>>(&news_of(number.saturating_add(1))).await?
-        {
-            (number, news) = (number.saturating_add(1), later);
+        for later in number.saturating_add(1)..MOST_NEWS {
+            let Some(Json(newer)) = ctx.peek_promise::<Json<News>>(&news_of(round, later)).await? else {
+                break;
+            };
+            (number, news) = (later, newer);
         }
-        Ok(Json(Heard::News { number, news }))
+        let next = Listening { round, number: number.saturating_add(1) };
+        Ok(Json(Heard::News { news, next }))
     }
 
     /// Tells the call to stop, wherever it runs or waits.
@@ -269,8 +283,8 @@ fn outcome_of(round: u32) -> String {
 }
 
 /// Names the promise of what a running call tells of itself.
-fn news_of(number: u32) -> String {
-    format!("news/{number}")
+fn news_of(round: u32, number: u32) -> String {
+    format!("news/{round}/{number}")
 }
 
 /// Names the promise of what a round that waits goes on with.

@@ -1,8 +1,8 @@
 use crate::RestateExecutor;
 use crate::executor::{is_passing, taken, unavailable};
 use crate::ingress::Ingress;
-use crate::wire::{Ended, Heard, LISTEN, Listening, OUTCOME, RoundEnd, STOP};
-use haft_core::{Digest, EventKind, ToolCall};
+use crate::wire::{Ended, Heard, LISTEN, Listening, News, OUTCOME, RoundEnd, STOP};
+use haft_core::{Digest, EventKind, ToolCall, ToolOutput};
 use haft_durable::{Pool, RoundKey};
 use haft_tools_core::CallOutcome;
 use restate_sdk::ingress::{ClientError, InvocationHandle, RequestTarget};
@@ -12,6 +12,9 @@ use std::pin::pin;
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+
+/// How long a call runs before it is listened to: most are answered by then.
+const LISTENED_AFTER: Duration = Duration::from_millis(250);
 
 /// Follows a call from a round on, until it is answered or waits.
 pub(crate) struct Following<'a> {
@@ -24,9 +27,6 @@ pub(crate) struct Following<'a> {
     /// Is told what the call tells of itself, if anybody is to be.
     pub(crate) listener: Option<&'a (dyn Fn(EventKind) + Sync)>,
 }
-
-/// How long a call runs before it is listened to: most are answered by then.
-const LISTENED_AFTER: Duration = Duration::from_millis(250);
 
 impl Following<'_> {
     /// Gives what becomes of the call; one of another request than this is refused.
@@ -112,16 +112,17 @@ impl Following<'_> {
                 request.call().await?.into_body()
             });
             match heard.await.map(Json::into_inner) {
-                Ok(Heard::News { number, news }) => {
-                    next.number = number.saturating_add(1);
-                    if let Some(output) = news.output {
-                        listener(EventKind::Updated { output });
+                Ok(Heard::News { news, next: after }) => {
+                    next = after;
+                    let News { progress, output } = news.shown();
+                    if let Some(output) = output {
+                        listener(EventKind::Updated { output: ToolOutput::text(output) });
                     }
-                    if let Some(progress) = news.progress {
+                    if let Some(progress) = progress {
                         listener(EventKind::Progressed { progress });
                     }
                 }
-                Ok(Heard::Nothing) => {}
+                Ok(Heard::Nothing { next: after }) => next = after,
                 Ok(Heard::Over) => break,
                 Err(error) => {
                     tracing::debug!(error = &error as &dyn std::error::Error, "a call cannot be listened to");

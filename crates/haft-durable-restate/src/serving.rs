@@ -87,13 +87,15 @@ pub(crate) async fn serve(
         }
         let (endpoint, drains, running) = (endpoint.clone(), Arc::clone(&drains), running.clone());
         let service = service_fn(move |request: Request<hyper::body::Incoming>| {
-            let answer = if drains.load(Ordering::Relaxed) && begins(&request) {
+            // It counts before it is looked whether calls are still begun, so that it is waited for or not begun.
+            let runs = running.token();
+            let answer = if drains.load(Ordering::SeqCst) && begins(&request) {
                 elsewhere()
             } else {
                 let stream = Stream::new(&drains);
                 let request = request.map(|body| Incoming::new(body, &stream));
                 let response = endpoint.handle_with_options(request, HandleOptions::default());
-                response.map(|body| Either::Left(Outgoing::new(body, stream, running.token())))
+                response.map(|body| Either::Left(Outgoing::new(body, stream, runs)))
             };
             std::future::ready(Ok::<_, Infallible>(answer))
         });
@@ -111,7 +113,7 @@ pub(crate) async fn serve(
         });
     }
     // Runs are taken up by other workers where they next wait for calls.
-    drains.store(true, Ordering::Relaxed);
+    drains.store(true, Ordering::SeqCst);
     drop(listener);
     running.close();
     if tokio::time::timeout(drain_within, running.wait()).await.is_err() {
@@ -132,7 +134,7 @@ fn begins<B>(request: &Request<B>) -> bool {
     request.uri().path().rsplit('/').next() == Some(RUN)
 }
 
-/// Has the engine ask again: by then nobody listens here, and whatever stands before the workers chooses another.
+/// Has the engine ask again, until this worker has ended or whatever stands before the workers chooses another.
 fn elsewhere<B>() -> Response<Either<B, Empty<Bytes>>> {
     let mut answer = Response::new(Either::Right(Empty::new()));
     *answer.status_mut() = StatusCode::SERVICE_UNAVAILABLE;

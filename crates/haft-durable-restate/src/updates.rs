@@ -5,7 +5,7 @@
 
 use crate::ingress::Ingress;
 use crate::wire::{HEAR, News, Telling};
-use haft_core::{CallId, Event, EventKind, Progress, ToolOutput};
+use haft_core::{CallId, Event, EventKind, Progress};
 use haft_durable::{CallCourse, Pool};
 use haft_tools_core::Observer;
 use restate_sdk::ingress::{Client, RequestTarget};
@@ -18,11 +18,12 @@ use tokio::time::{Instant, sleep};
 /// How long news is gathered at least and at most.
 const PAUSES: [Duration; 2] = [Duration::from_millis(250), Duration::from_mins(1)];
 
-/// How much longer a call has run than news of it is gathered: its number grows with the logarithm of that time.
+/// How much longer a call has run than news of it is gathered, within those bounds: some 270 are told in the first 40 minutes, and
+/// then one a minute.
 const ONE_OF: u32 = 40;
 
-/// How long is waited at first after nobody has listened.
-const UNHEARD: Duration = PAUSES[0];
+/// How long is waited after nobody has listened, for the first time and at most.
+const UNHEARD: [Duration; 2] = [PAUSES[0], Duration::from_secs(10)];
 
 /// The most bytes of an output so far.
 const MOST_TEXT: usize = 4 << 10;
@@ -35,6 +36,7 @@ pub(crate) struct Updates(Client<Ingress>);
 pub(crate) struct CallUpdates {
     client: Client<Ingress>,
     target: RequestTarget,
+    round: u32,
     newest: Arc<Newest>,
 }
 
@@ -56,6 +58,7 @@ impl Updates {
         CallUpdates {
             client: self.0.clone(),
             target: RequestTarget::workflow(pool.as_str(), request.key().to_string(), HEAR),
+            round: course.round_key().round(),
             newest: Arc::new(Newest {
                 call: request.call().id.clone(),
                 news: Mutex::default(),
@@ -81,17 +84,17 @@ impl CallUpdates {
 
     async fn send(&self) -> std::convert::Infallible {
         let began = Instant::now();
-        let (mut number, mut unheard) = (0, UNHEARD);
+        let (mut number, mut unheard) = (0, UNHEARD[0]);
         loop {
             self.newest.has_news.notified().await;
             sleep((began.elapsed() / ONE_OF).clamp(PAUSES[0], PAUSES[1])).await;
             let Some(news) = self.newest.take() else { continue };
-            if let Some(next) = self.tell(Telling { number, news }).await {
-                (number, unheard) = (next, UNHEARD);
+            if let Some(next) = self.tell(Telling { round: self.round, number, news }).await {
+                (number, unheard) = (next, UNHEARD[0]);
             } else {
                 self.newest.is_new_again();
                 sleep(unheard).await;
-                unheard = PAUSES[1].min(unheard * 2);
+                unheard = UNHEARD[1].min(unheard * 2);
             }
         }
     }
@@ -146,7 +149,7 @@ impl Observer for Newest {
             }),
             EventKind::Updated { output } => {
                 let text = ending(&output.to_text());
-                self.change(|news| news.output = Some(ToolOutput::text(text)));
+                self.change(|news| news.output = Some(text));
             }
             _ => {}
         }
@@ -168,6 +171,7 @@ fn ending(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use haft_core::ToolOutput;
 
     #[test]
     fn the_end_of_a_long_text_is_told_in_whole_lines() {
@@ -201,7 +205,7 @@ mod tests {
         tell("c", EventKind::Updated { output: ToolOutput::text("one") });
         tell("c", EventKind::Updated { output: ToolOutput::text("one\ntwo") });
         let progress = Some(Progress { message: Some("compiling".to_owned()), fraction: Some(0.5) });
-        let output = Some(ToolOutput::text("one\ntwo"));
+        let output = Some("one\ntwo".to_owned());
         assert_eq!(newest.take(), Some(News { progress, output }));
         assert_eq!(newest.take(), None);
         newest.is_new_again();

@@ -1,6 +1,6 @@
 //! What clients and workers tell each other, as JSON.
 
-use haft_core::{Digest, Progress, ToolOutput, ToolReply};
+use haft_core::{Digest, Progress, ToolReply, Visible};
 use haft_durable::{Decision, DecisionRefused};
 use haft_tools_core::PendingCall;
 use serde::{Deserialize, Serialize};
@@ -33,18 +33,46 @@ pub(crate) struct RoundEnd {
 pub(crate) struct News {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) progress: Option<Progress>,
+    /// The end of the output so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) output: Option<ToolOutput>,
+    pub(crate) output: Option<String>,
 }
 
-/// Is news on its way to whoever listens: under this number, or the next one that is free.
+/// The most bytes of news in the engine: those that a worker sends are smaller.
+const MOST_BYTES: usize = 8 << 10;
+
+/// How many news of one round the engine keeps at most: those of a round of a day are fewer.
+pub(crate) const MOST_NEWS: u32 = 2_000;
+
+impl News {
+    /// Tells whether it is no larger than news may be, whoever sends it.
+    pub(crate) fn is_small(&self) -> bool {
+        let message = self.progress.as_ref().and_then(|progress| progress.message.as_ref());
+        message.into_iter().chain(&self.output).map(String::len).sum::<usize>() <= MOST_BYTES
+    }
+
+    /// Gives what may be shown of it: who has sent it is not known here.
+    pub(crate) fn shown(self) -> Self {
+        if !self.is_small() {
+            return Self::default();
+        }
+        let progress = self.progress.map(|progress| Progress {
+            message: progress.message.map(|message| Visible::line(&message).to_string()),
+            fraction: progress.fraction.filter(|fraction| (0.0..=1.0).contains(fraction)),
+        });
+        Self { progress, output: self.output.map(|output| Visible::new(&output).to_string()) }
+    }
+}
+
+/// Is news of a round on its way to whoever listens: under this number, or the next one that is free.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Telling {
+    pub(crate) round: u32,
     pub(crate) number: u32,
     pub(crate) news: News,
 }
 
-/// Asks for the first news of a round, or of a later one, that has this number or a higher one.
+/// Asks for the first news of a round that has this number or a higher one, or of a later round that the call is in by now.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Listening {
     pub(crate) round: u32,
@@ -56,12 +84,14 @@ pub(crate) struct Listening {
 #[serde(tag = "heard", rename_all = "snake_case")]
 pub(crate) enum Heard {
     News {
-        number: u32,
         news: News,
+        next: Listening,
     },
     /// Nothing for a while.
-    Nothing,
-    /// The round has ended, and nothing more comes of it.
+    Nothing {
+        next: Listening,
+    },
+    /// The call has ended or waits for a person, and nothing more comes of it.
     Over,
 }
 
@@ -108,6 +138,22 @@ mod tests {
 
     fn refused(why: DecisionRefused) -> Verdict {
         Verdict::Refused { why }
+    }
+
+    #[test]
+    fn news_that_anybody_could_have_sent_is_small_and_steers_no_terminal() {
+        let news = |message: &str, fraction: f64, output: &str| News {
+            progress: Some(Progress { message: Some(message.to_owned()), fraction: Some(fraction) }),
+            output: Some(output.to_owned()),
+        };
+        assert_eq!(news("linking", 0.5, "a\nb").shown(), news("linking", 0.5, "a\nb"));
+        let shown = news("x\u{1b}[2J", 7.0, "\u{202e}y").shown();
+        assert_eq!(shown.progress.as_ref().unwrap().message.as_deref(), Some("x\\u{1b}[2J"));
+        assert_eq!(shown.progress.unwrap().fraction, None);
+        assert_eq!(shown.output.as_deref(), Some("\\u{202e}y"));
+        let large = news("", 0.0, &"x".repeat(MOST_BYTES + 1));
+        assert!(!large.is_small());
+        assert_eq!(large.shown(), News::default());
     }
 
     #[test]

@@ -118,7 +118,8 @@ impl Worker {
     /// has got, and the end of its output so far. Without it nobody is told before a call has ended.
     ///
     /// What is told is the newest alone, up to 4 KiB of text, at most four times a second in the first ten seconds of a
-    /// call, and then ever more rarely, down to once a minute. What the engine does not take is lost. The engine keeps it as
+    /// call, and then ever more rarely, down to once a minute. Whoever comes to listen later is told within ten seconds more. What the
+    /// engine does not take is lost. The engine keeps it as
     /// long as [the call](Self::kept_for). For a call that tells nothing, or that nobody listens to, nothing is kept.
     ///
     /// ```

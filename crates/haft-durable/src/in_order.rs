@@ -43,7 +43,7 @@ use tokio_util::sync::CancellationToken;
 ///
 /// # Cancel safety
 ///
-/// Dropping the future drops those of `run`.
+/// Dropping the future drops those of `run`; observers are told that these calls were cancelled.
 pub async fn in_order<F>(
     batch: &Batch,
     registry: Option<&ToolRegistry>,
@@ -68,20 +68,13 @@ where
         async move {
             let behind = waiting_before(before).await;
             let outcome = if behind.is_empty() || is_repeated {
-                let (name, input) = (&call.name, &call.input);
-                batch.tell(events, &call.id, || EventKind::Started {
-                    name: name.clone(),
-                    input: input.clone(),
-                });
+                let mut started = Started::tell(batch, events, call);
                 let refused = if is_repeated { Some(repeated_id(call)) } else { gate.refusal(call) };
                 let outcome = match refused {
                     None => run(taken_up(batch, place), gate.stop.clone()).await,
                     Some(refused) => refused,
                 };
-                let end = Some(&outcome).filter(|_| batch.is_observed(events)).and_then(end_event);
-                if let Some(end) = end {
-                    batch.tell(events, &call.id, || end);
-                }
+                started.tell_end(&outcome);
                 outcome
             } else {
                 let mut held = taken_up(batch, place);
@@ -159,6 +152,41 @@ async fn waiting_before(before: Vec<(CallId, watch::Receiver<Option<bool>>)>) ->
 fn declared(registry: Option<&ToolRegistry>, call: &ToolCall, scope: &CallScope) -> Accesses {
     let declared = registry.and_then(|registry| registry.declare(&call.name, call.input.clone(), scope).ok());
     declared.map_or_else(|| Access::opaque("not declared here").into(), |declared| declared.accesses)
+}
+
+/// Is a call of which observers are told that it has started, and will be told how it ended, also if it is dropped.
+struct Started<'a> {
+    batch: &'a Batch,
+    events: &'a Events,
+    call: &'a ToolCall,
+    is_open: bool,
+}
+
+impl<'a> Started<'a> {
+    fn tell(batch: &'a Batch, events: &'a Events, call: &'a ToolCall) -> Self {
+        batch.tell(events, &call.id, || EventKind::Started {
+            name: call.name.clone(),
+            input: call.input.clone(),
+        });
+        Self { batch, events, call, is_open: true }
+    }
+
+    fn tell_end(&mut self, outcome: &CallOutcome) {
+        self.is_open = false;
+        let end = Some(outcome).filter(|_| self.batch.is_observed(self.events)).and_then(end_event);
+        if let Some(end) = end {
+            self.batch.tell(self.events, &self.call.id, || end);
+        }
+    }
+}
+
+impl Drop for Started<'_> {
+    fn drop(&mut self) {
+        if self.is_open {
+            let text = "nothing waits for the call any more; it may go on where it runs";
+            self.tell_end(&refused(self.call, ReplyStatus::Cancelled, text.to_owned()));
+        }
+    }
 }
 
 fn taken_up(batch: &Batch, place: usize) -> HeldCall {

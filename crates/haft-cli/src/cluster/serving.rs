@@ -11,9 +11,9 @@ use haft::durable::{CallCourse, Pool, Routes};
 use haft::durable_restate::RestateExecutor;
 use haft::http::Exchange;
 use haft::{
-    Approval, Approver, Batch, BatchOutcome, CallOutcome, CallScope, Event, Journal, ModeSwitch, Observer,
-    PendingCall, PendingStore, Policy, Redactor, ReplyStatus, ResumeRefused, Resumption, ToolCall,
-    ToolExecutor,
+    Approval, Approver, Batch, BatchOutcome, CallOutcome, CallScope, Event, EventKind, Events, Journal,
+    ModeSwitch, Observer, PendingCall, PendingStore, Policy, Redactor, ReplyStatus, ResumeRefused,
+    Resumption, ToolCall, ToolExecutor,
 };
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -111,6 +111,10 @@ impl ClientCalls {
         let by = (&self.policy, self.mode.get());
         let record = || self.journal.call(&scope, call).redacted_by(&self.redactor);
         if let Some(denied) = denial(by, batch.registry(), &scope, call, record) {
+            let (name, input) = (call.name.clone(), call.input.clone());
+            batch.tell(&Events::default(), &call.id, || EventKind::Started { name, input });
+            let reply = Box::new(denied.clone());
+            batch.tell(&Events::default(), &call.id, || EventKind::Finished { reply });
             return CallOutcome::Replied(denied);
         }
         let sent = Sent { prefix: prefix(&scope, call), scope, own: call };

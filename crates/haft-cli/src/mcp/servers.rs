@@ -9,6 +9,12 @@ use haft::mcp::{CredentialFiles, McpServers, McpServersBuilder, Root};
 use haft::{Catalog, RootAccess, Workdir};
 use std::path::Path;
 
+/// Says to a server how deep it is below the command that a person has started.
+const DEPTH: &str = "HAFT_SERVER_DEPTH";
+
+/// A server that is this command, and reads the configuration which names it, would start itself without end.
+const MOST_DEPTH: u32 = 2;
+
 /// Holds servers that are being used, with their tools.
 pub(super) struct Running {
     pub(super) workdir: Workdir,
@@ -74,16 +80,30 @@ pub(super) fn attach_with<'a>(
     let roots: Vec<Root> = roots.filter_map(Root::directory).collect();
     let directories = UserDirectories::from_environment();
     let state = directories.state()?;
+    let depth = depth();
+    let is_too_deep = depth >= MOST_DEPTH;
+    let mut chosen = chosen.peekable();
+    if is_too_deep && chosen.peek().is_some() {
+        let message = "the MCP servers are left out: this haft was itself started as a server, by one that was; remove what starts \
+                       `haft serve` from the configuration that it reads, or give it --no-mcp";
+        crate::exit::note(&UsageError(message.to_owned()));
+    }
     let builder = builder
-        .environment(setup::environment())
+        .environment(setup::environment().with(DEPTH, (depth + 1).to_string())?)
         .credentials(CredentialFiles::new(state.join("mcp-logins")))
         .roots(roots)
         .asking_people();
+    let chosen = chosen.filter(|_| !is_too_deep);
     let servers = chosen.fold(builder, |builder, known| builder.server(known.config.clone())).build()?;
     for source in servers.sources() {
         catalog.attach(source)?;
     }
     Ok(servers)
+}
+
+/// Tells how many of those before this process, each started as a server by the one before it, are this command.
+fn depth() -> u32 {
+    std::env::var(DEPTH).ok().and_then(|depth| depth.parse().ok()).unwrap_or_default()
 }
 
 /// Says why a server cannot be started, if it cannot.

@@ -49,6 +49,7 @@ mod tools;
 mod undo;
 mod unreadable;
 mod waiting;
+mod within;
 
 use expect_test::Expect;
 use std::path::Path;

@@ -131,3 +131,19 @@ async fn observers_are_told_once_when_each_call_starts_and_when_it_is_answered()
     assert_eq!(*told.lock().unwrap(), ["c0 starts write", "c0 ok", "c1 starts write", "c1 skipped"]);
     assert_eq!(std::iter::from_fn(|| reader.try_next()).count(), 4);
 }
+
+#[tokio::test]
+async fn observers_are_told_that_a_call_is_over_for_them_when_its_batch_is_dropped() {
+    let events = Events::default();
+    let mut reader = events.subscribe(0);
+    let batch = batch(&["a"]);
+    {
+        let run = |_: HeldCall, _| std::future::pending::<CallOutcome>();
+        let running = std::pin::pin!(in_order(&batch, None, &events, run));
+        assert!(futures_util::poll!(running).is_pending());
+    }
+    let told: Vec<_> = std::iter::from_fn(|| reader.try_next()).map(|delivery| delivery.event).collect();
+    assert!(matches!(told[0].kind, EventKind::Started { .. }));
+    assert!(matches!(&told[1].kind, EventKind::Finished { reply } if reply.status == ReplyStatus::Cancelled));
+    assert_eq!(told.len(), 2);
+}
