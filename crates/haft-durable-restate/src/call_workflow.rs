@@ -147,15 +147,11 @@ impl CallWorkflow {
         let mut round = round.into_inner();
         let _far = FarWait::begin();
         loop {
-            let (outcome, decision) = (outcome_of(round), decision_of(round));
+            let outcome = outcome_of(round);
             let end = ctx.promise::<Json<RoundEnd>>(&outcome).await?;
             // Whoever asks for a call again is not to be shown what was decided before.
-            let is_now =
-                end.0.pending.is_none() || ctx.peek_promise::<Json<Settled>>(&decision).await?.is_none();
-            if is_now {
-                return Ok(end);
-            }
-            round += 1;
+            let Some(next) = after(&ctx, round, &end.0).await? else { return Ok(end) };
+            round = next;
         }
     }
 
@@ -215,6 +211,14 @@ impl CallWorkflow {
         if ctx.peek_promise::<()>(LISTENED).await?.is_none() {
             return Ok(Json(None));
         }
+        // Whoever sends it, there is none but of the round that runs, so that what is kept is bounded by the rounds of the call.
+        let has_begun = match round.checked_sub(1) {
+            Some(before) => ctx.peek_promise::<Json<Settled>>(&decision_of(before)).await?.is_some(),
+            None => true,
+        };
+        if !has_begun || ctx.peek_promise::<Json<RoundEnd>>(&outcome_of(round)).await?.is_some() {
+            return Ok(Json(None));
+        }
         // A worker that goes on with a round where another has died does not know how much was told.
         for number in number..MOST_NEWS {
             let name = news_of(round, number);
@@ -246,9 +250,7 @@ impl CallWorkflow {
                 _ = ctx.sleep(SILENCE) => return Ok(Json(Heard::Nothing { next: Listening { round, number } })),
             };
             // Whoever asks for a call again does not know that it was decided and goes on.
-            let is_decided = end.pending.is_some()
-                && ctx.peek_promise::<Json<Settled>>(&decision_of(round)).await?.is_some();
-            match round.checked_add(1).filter(|_| is_decided) {
+            match after(&ctx, round, &end).await? {
                 Some(next) => (round, number) = (next, 0),
                 None => return Ok(Json(Heard::Over)),
             }
@@ -275,6 +277,17 @@ impl CallWorkflow {
         ctx.invocation_handle(invocation.into_inner()).signal(STOP_SIGNAL).resolve(());
         Ok(())
     }
+}
+
+/// Gives the round that is after one which ended so, if it waited and was decided.
+async fn after(
+    ctx: &SharedWorkflowContext<'_>,
+    round: u32,
+    end: &RoundEnd,
+) -> Result<Option<u32>, TerminalError> {
+    let decision = decision_of(round);
+    let is_decided = end.pending.is_some() && ctx.peek_promise::<Json<Settled>>(&decision).await?.is_some();
+    Ok(round.checked_add(1).filter(|_| is_decided))
 }
 
 /// Names the promise of what becomes of a round.

@@ -8,12 +8,14 @@ use crate::tools::Ledger;
 use haft_core::{Event, EventKind, ToolError, ToolOutput};
 use haft_durable::{Performer, Routes};
 use haft_durable_restate::{RestateExecutor, Worker};
+use haft_http::Exchange;
 use haft_tools_core::{
     Accesses, Approval, Batch, CallContext, CallOutcome, Events, LocalExecutor, Policy, Resumption, Rule,
     ToolExecutor as _, ToolRegistry, tool_fn,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -124,6 +126,17 @@ async fn whoever_waits_for_a_call_is_told_how_far_it_has_got() {
     let again = again.unwrap().events(Events::new([later.observer()]));
     let repeated = making(&again, batch());
     until("the second client is told", || later.has("step 2")).await;
+    // What anybody could send is not kept of rounds that there are not, and not without end.
+    for (round, number) in [(7, 0), (u32::MAX, 0), (0, u32::MAX), (0, 2_000)] {
+        let body = json!({ "round": round, "number": number, "news": {} }).to_string();
+        let address = format!("{}restate/call/talking/r%2F1%2Fc/hear", engine.ingress());
+        let request = http::Request::post(address).header("content-type", "application/json");
+        let answer = http().send(request.body(body.into()).unwrap(), Exchange::default()).await.unwrap();
+        let answer = answer.into_body().bytes().await.unwrap();
+        assert_eq!(&answer[..], b"null", "{round} {number}");
+    }
+    let of_the_first = |name: &String| !name.starts_with("news/") || name.starts_with("news/0/");
+    assert!(engine.promises("c").await.iter().all(of_the_first));
     gate.add_permits(2);
     let (outcome, other) = (running.await.unwrap(), repeated.await.unwrap());
     assert_eq!(super::said(&outcome), "ok: c, 1, 2, 3");
