@@ -78,6 +78,12 @@ const STEPS: &[Step<Workspace>] = &[
         reach: Reach::Usual,
         run: footprint::run,
     },
+    Step {
+        name: "locks",
+        claim: "the fuzz targets are locked to what they try",
+        reach: Reach::Usual,
+        run: fuzz::locked,
+    },
     Step { name: "packages", claim: "crates can be published", reach: Reach::Usual, run: release::check },
     Step { name: "api", claim: "public items are as written down", reach: Reach::Full, run: api::check },
     Step { name: "semver", claim: "the version says what breaks", reach: Reach::Full, run: release::semver },

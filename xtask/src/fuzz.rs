@@ -87,6 +87,18 @@ pub(crate) const TARGETS: &[Target] = &[
     },
 ];
 
+/// Checks that the targets' lock file names what the crates they try need today: they are built by nothing that runs often.
+pub(crate) fn locked(workspace: &Workspace) -> StepResult {
+    let resolve = ["metadata", "--format-version", "1", "--locked", "--manifest-path", MANIFEST];
+    workspace.capture("cargo", &resolve).map_err(|error| {
+        Failure::from_error(
+            &error,
+            "Run `cargo metadata --format-version 1 --manifest-path fuzz/Cargo.toml` and commit the fuzz/Cargo.lock it writes.",
+        )
+    })?;
+    Ok(Outcome::Done)
+}
+
 /// Runs every target for a minute.
 pub(crate) fn run_all(workspace: &Workspace) -> StepResult {
     run(workspace, None, &[])
