@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const BASE: &str = "https://api.example/v1";
 
 fn document(text: &str) -> Option<Document> {
-    Document::from_text(text, &LoadOptions::default().base_url(BASE)).ok()
+    Document::from_text(text, &LoadOptions::default().server(BASE)).ok()
 }
 
 // The document, and behind a line of `---` the arguments that each operation is given.
