@@ -83,7 +83,7 @@ fuzz_target!(|lines: &[u8]| {
         match message.get("id") {
             // Of a line that is no message nothing is known.
             None | Some(Value::Null) => assert!(message.get("error").is_some(), "{line}"),
-            Some(id) => *answered.entry(id.to_string()).or_default() += 1,
+            Some(id) => *answered.entry(named(id)).or_default() += 1,
         }
     }
     for (id, count) in answered {
@@ -92,7 +92,14 @@ fuzz_target!(|lines: &[u8]| {
     }
 });
 
-/// Counts the requests of each id, as far as they can be told; a number may be written in several ways.
+/// Writes an id as the server does: a whole number is the same number with a fraction of zero.
+fn named(id: &Value) -> String {
+    let whole =
+        id.as_f64().filter(|_| id.is_f64()).filter(|number| number.fract() == 0.0 && number.abs() < 9e15);
+    whole.map_or_else(|| id.to_string(), |number| format!("{number:.0}"))
+}
+
+/// Counts the requests of each id, as far as they can be told.
 fn asked(lines: &[u8]) -> HashMap<String, usize> {
     let mut asked = HashMap::new();
     for line in lines.split(|byte| *byte == b'\n') {
@@ -102,7 +109,7 @@ fn asked(lines: &[u8]) -> HashMap<String, usize> {
             message => vec![message],
         };
         for id in messages.iter().filter_map(|message| message.get("id")) {
-            *asked.entry(id.to_string()).or_default() += 1;
+            *asked.entry(named(id)).or_default() += 1;
         }
     }
     asked
