@@ -4,6 +4,23 @@ use haft_tools_core::{Limits, LocalExecutorBuilder, Mode, Policy, Selector, Tool
 use std::fmt;
 
 /// Holds what all layers of policy files come to.
+///
+/// ```
+/// use haft_policy::{PolicyLoader, SandboxMode};
+/// use haft_tools_core::{LocalExecutor, RuleLanguage, ToolRegistry};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("policy.toml");
+/// std::fs::write(&path, "[permissions]\ndeny = [\"bash\"]\n\n[limits]\ntimeout = \"2min\"\n")?;
+/// let loaded = PolicyLoader::new(RuleLanguage::new()).user(&path).load()?;
+/// assert_eq!(loaded.limits.timeout.as_secs(), 120);
+/// if loaded.sandbox == SandboxMode::Require {
+///     return Err("there is no sandbox here".into());
+/// }
+/// let executor = loaded.apply(LocalExecutor::builder(ToolRegistry::new())).build();
+/// # let _ = executor;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LoadedPolicy {
@@ -33,6 +50,23 @@ pub struct LoadedPolicy {
 }
 
 /// Says something about a policy file that people should know, and that is no fault.
+///
+/// ```
+/// use haft_policy::{PolicyLoader, Trust};
+/// use haft_tools_core::RuleLanguage;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("haft.toml");
+/// std::fs::write(&path, "profile = \"full_access\"\n")?;
+/// let loaded = PolicyLoader::new(RuleLanguage::new()).workspace(&path, Trust::Untrusted).load()?;
+/// let note = &loaded.notes[0];
+/// assert_eq!(note.place().line(), 1);
+/// assert_eq!(
+///     note.text(),
+///     "the profile `full_access` is ignored, because the file is not trusted and what holds without it is `read_only`"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     text: String,

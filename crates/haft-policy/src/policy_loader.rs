@@ -15,6 +15,27 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Says whether whoever wrote a file is one who decides what agents may do.
+///
+/// What a stranger's file allows is still asked about, and what it denies is denied:
+///
+/// ```
+/// use haft_policy::{PolicyLoader, Trust};
+/// use haft_tools_core::{Accesses, RuleLanguage};
+/// # use haft_core::{Decision, Schema, ToolSpec};
+/// #
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("haft.toml");
+/// std::fs::write(&path, "[permissions]\nallow = [\"bash\"]\ndeny = [\"send_mail\"]\n")?;
+/// let decide = |trust, tool: &str| -> Result<Decision, Box<dyn std::error::Error>> {
+///     let loaded = PolicyLoader::new(RuleLanguage::new()).workspace(&path, trust).load()?;
+///     let tool = ToolSpec::new(tool.parse()?, "Does it.", Schema::empty());
+///     Ok(loaded.policy.decide(&tool, &Accesses::none()).decision())
+/// };
+/// assert_eq!(decide(Trust::Trusted, "bash")?, Decision::Allow);
+/// assert_eq!(decide(Trust::Untrusted, "bash")?, Decision::Ask);
+/// assert_eq!(decide(Trust::Untrusted, "send_mail")?, Decision::Deny);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
     /// What the file says counts.

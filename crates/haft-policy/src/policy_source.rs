@@ -5,6 +5,34 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// Reads the files that a [`PolicyLoader`](crate::PolicyLoader) is given, and those that they include.
+///
+/// A program that keeps its policies elsewhere gives them from there, here from itself:
+///
+/// ```
+/// use haft_policy::{PolicyLoader, PolicySource};
+/// use haft_tools_core::{Mode, RuleLanguage};
+/// use std::path::{Path, PathBuf};
+///
+/// struct BuiltIn;
+///
+/// impl PolicySource for BuiltIn {
+///     fn read(&self, path: &Path) -> std::io::Result<String> {
+///         match path.to_str() {
+///             Some("team.toml") => Ok("include = [\"shared.toml\"]\n".to_owned()),
+///             Some("shared.toml") => Ok("[permissions]\nmode = \"plan\"\n".to_owned()),
+///             _ => Err(std::io::ErrorKind::NotFound.into()),
+///         }
+///     }
+///
+///     fn canonical(&self, path: &Path) -> std::io::Result<PathBuf> {
+///         Ok(path.to_owned())
+///     }
+/// }
+///
+/// let loaded = PolicyLoader::new(RuleLanguage::new()).source(BuiltIn).user("team.toml").load()?;
+/// assert_eq!((loaded.mode, loaded.files), (Mode::Plan, vec!["shared.toml".to_owned(), "team.toml".to_owned()]));
+/// # Ok::<(), haft_policy::PolicyFileError>(())
+/// ```
 pub trait PolicySource {
     /// Reads a file as text.
     ///
@@ -22,6 +50,21 @@ pub trait PolicySource {
 }
 
 /// Reads policies from the file system.
+///
+/// A source that adds something to files asks this one for them:
+///
+/// ```
+/// use haft_policy::{LocalPolicySource, PolicySource as _};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("policy.toml");
+/// std::fs::write(&path, "profile = \"read_only\"\n")?;
+/// assert_eq!(LocalPolicySource.read(&path)?, "profile = \"read_only\"\n");
+///
+/// let error = LocalPolicySource.read(folder.path()).unwrap_err();
+/// assert_eq!(error.to_string(), "it is not a regular file");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LocalPolicySource;
 

@@ -37,6 +37,19 @@ pub struct PolicyFileError {
 }
 
 /// Says one thing that is wrong with a policy file.
+///
+/// An editor marks each where it is:
+///
+/// ```
+/// use haft_policy::PolicyFile;
+/// use haft_tools_core::RuleLanguage;
+///
+/// let text = "profile = \"readonly\"\n\n[sandbox]\nmode = \"on\"\n";
+/// let error = PolicyFile::parse(text, "policy.toml", &RuleLanguage::new()).unwrap_err();
+/// let marks: Vec<_> = error.problems().iter().map(|problem| (problem.line(), problem.column())).collect();
+/// assert_eq!(marks, [(Some(1), Some(12)), (Some(4), Some(9))]);
+/// assert_eq!(error.problems()[0].message(), "`readonly` is not a profile; write `read_only`");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     file: Arc<str>,

@@ -29,6 +29,18 @@ pub enum Profile {
 }
 
 /// Says that a text is not a profile, with what to write instead.
+///
+/// A program that takes a profile as an argument can show it as it is:
+///
+/// ```
+/// use haft_policy::{Profile, ProfileError};
+///
+/// let error: ProfileError = "everything".parse::<Profile>().unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "`everything` is not a profile; write `read_only`, `workspace_write` or `full_access`"
+/// );
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a profile; {instead}")]
 pub struct ProfileError {

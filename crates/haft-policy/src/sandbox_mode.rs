@@ -5,6 +5,22 @@ use std::str::FromStr;
 /// Says whether what is run is kept within a sandbox; from the loosest to the strictest.
 ///
 /// A program that has no sandbox must refuse to run under [`Require`](Self::Require), instead of running without one.
+///
+/// ```
+/// use haft_policy::{PolicyLoader, SandboxMode};
+/// use haft_tools_core::RuleLanguage;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("policy.toml");
+/// std::fs::write(&path, "[sandbox]\nmode = \"require\"\n")?;
+/// let loaded = PolicyLoader::new(RuleLanguage::new()).user(&path).load()?;
+/// assert_eq!(loaded.sandbox, SandboxMode::Require);
+///
+/// let machine_has_one = false;
+/// let may_run = machine_has_one || loaded.sandbox < SandboxMode::Require;
+/// assert!(!may_run);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum SandboxMode {
     /// Nothing is.
@@ -17,6 +33,14 @@ pub enum SandboxMode {
 }
 
 /// Says that a text is not a mode of the sandbox, with what to write instead.
+///
+/// ```
+/// use haft_policy::SandboxMode;
+///
+/// assert_eq!("prefer".parse(), Ok(SandboxMode::Prefer));
+/// let error = "required".parse::<SandboxMode>().unwrap_err();
+/// assert_eq!(error.to_string(), "`required` is not a mode of the sandbox; write `require`");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a mode of the sandbox; {instead}")]
 pub struct SandboxModeError {

@@ -4,6 +4,20 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Says where something is written: a file as people know it, and the line in it.
+///
+/// ```
+/// use haft_policy::PolicyLoader;
+/// use haft_tools_core::RuleLanguage;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("policy.toml");
+/// std::fs::write(&path, "[permissions]\ndeny = [\"bash\"]\n\n[[test]]\ntool = \"bash\"\nexpect = \"deny\"\n")?;
+/// let report = PolicyLoader::new(RuleLanguage::new()).user(&path).test()?;
+/// let place = report.results()[0].place();
+/// assert_eq!((place.file(), place.line()), (path.to_str().ok_or("a path of UTF-8")?, 5));
+/// assert!(place.to_string().ends_with("policy.toml:5"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     file: Arc<str>,
