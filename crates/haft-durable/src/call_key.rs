@@ -36,6 +36,17 @@ pub struct CallKey {
 }
 
 /// Says why a text is not a key.
+///
+/// ```
+/// use haft_durable::{CallKey, KeyError};
+///
+/// let error = "run-1/c1".parse::<CallKey>().unwrap_err();
+/// assert_eq!(error, KeyError::Form { form: "run/turn/call" });
+/// assert_eq!(error.to_string(), "a key is written `run/turn/call`");
+///
+/// let error = "run-1/3/".parse::<CallKey>().unwrap_err();
+/// assert_eq!(error.to_string(), "the call of the key is not one");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {

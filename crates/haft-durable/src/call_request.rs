@@ -7,6 +7,26 @@ use serde_json::json;
 /// Asks an engine to make a call: plain data, and the same each time that the same call is asked for.
 ///
 /// The serde form is versioned; one that another version wrote is refused by name.
+///
+/// A client that has died asks again for the same, and one that asks for something else under the same key is told apart:
+///
+/// ```
+/// use haft_core::ToolCall;
+/// use haft_durable::CallRequest;
+/// use haft_tools_core::CallScope;
+/// use serde_json::json;
+///
+/// let scope = CallScope::new("run-1".parse()?).with_turn(2);
+/// let mail = |to: &str| -> Result<_, Box<dyn std::error::Error>> {
+///     Ok(CallRequest::new(&scope, ToolCall::new("c1".parse()?, "send_mail", json!({ "to": to })))?)
+/// };
+/// let (first, other) = (mail("a@example.org")?, mail("b@example.org")?);
+/// let sent = serde_json::to_string(&first)?;
+/// assert_eq!(serde_json::from_str::<CallRequest>(&sent)?.digest(), first.digest());
+/// assert_eq!(first.key(), other.key());
+/// assert_ne!(first.digest(), other.digest());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallRequest {
     #[serde(deserialize_with = "known_version")]

@@ -40,6 +40,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Makes the executor that is put through the suite.
+///
+/// A store of pending calls is put through the suite within an executor that keeps its calls there:
+///
+/// ```
+/// use haft_durable::conformance::{Subject, check};
+/// use haft_tools_core::{Approval, LocalExecutorBuilder, MemoryPending, PendingStore, ToolExecutor, approver_fn};
+/// use std::sync::Arc;
+///
+/// struct Storing(Arc<dyn PendingStore>);
+///
+/// #[async_trait::async_trait]
+/// impl Subject for Storing {
+///     async fn executor(&self, builder: LocalExecutorBuilder) -> Arc<dyn ToolExecutor> {
+///         let builder = builder.approver(approver_fn(|_| Approval::Later));
+///         Arc::new(builder.pending(Arc::clone(&self.0)).build())
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let cases = check(&Storing(Arc::new(MemoryPending::new()))).await;
+/// assert!(cases.contains(&"a second answer is refused"));
+/// # }
+/// ```
 #[async_trait]
 pub trait Subject: Sync {
     /// Makes an executor whose calls are made by what this one is to be, with its tools, policy and limits.
@@ -57,6 +81,30 @@ pub trait Subject: Sync {
 type Case = (&'static str, for<'a> fn(&'a Bench) -> BoxFuture<'a, ()>);
 
 /// Puts an executor through every case, and lists what was found to hold.
+///
+/// An executor that approves where it is to ask is found out:
+///
+/// ```
+/// use haft_durable::conformance::{Subject, check};
+/// use haft_tools_core::{Approval, LocalExecutorBuilder, ToolExecutor, approver_fn};
+/// use std::sync::Arc;
+///
+/// struct Hasty;
+///
+/// #[async_trait::async_trait]
+/// impl Subject for Hasty {
+///     async fn executor(&self, builder: LocalExecutorBuilder) -> Arc<dyn ToolExecutor> {
+///         Arc::new(builder.approver(approver_fn(|_| Approval::Approve)).build())
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let panicked = tokio::spawn(async { check(&Hasty).await }).await.unwrap_err().into_panic();
+/// let said = panicked.downcast::<String>().expect("a text");
+/// assert!(said.starts_with("it does not hold that "));
+/// # }
+/// ```
 ///
 /// # Panics
 ///

@@ -42,6 +42,40 @@ enum At {
 }
 
 /// Says what is next for a call.
+///
+/// What an engine does, in one loop. Nobody decides here, so the engine says in the end that the time is over:
+///
+/// ```
+/// # use haft_core::{ToolCall, ToolError};
+/// use haft_durable::{CallCourse, CallRequest, Next, Performer};
+/// # use haft_tools_core::{Accesses, CallContext, CallScope, LocalExecutor, ToolRegistry, tool_fn};
+/// # use tokio_util::sync::CancellationToken;
+/// #
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Nothing {}
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mail = tool_fn("send_mail", "Sends.", Accesses::none(), |_: Nothing, _: CallContext| async {
+/// #     Ok::<_, ToolError>("sent")
+/// # })?;
+/// # let performer = Performer::new(LocalExecutor::builder(ToolRegistry::new().with(mail)?));
+/// # let call = ToolCall::new("c1".parse()?, "send_mail", serde_json::json!({}));
+/// # let request = CallRequest::new(&CallScope::new("run-1".parse()?), call)?;
+/// let mut course = CallCourse::new(request);
+/// let mut rounds = 0;
+/// let reply = loop {
+///     match course.next() {
+///         Next::Perform => course.performed(performer.perform(&course, CancellationToken::new()).await),
+///         Next::Decide { .. } => course.expired(),
+///         Next::Ended(reply) => break reply,
+///         _ => return Err("this engine is too old".into()),
+///     }
+///     rounds += 1;
+/// };
+/// assert_eq!((rounds, reply.status.is_ok()), (3, false));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Next<'a> {
@@ -57,6 +91,30 @@ pub enum Next<'a> {
 }
 
 /// Says what a call waits for, as far as a decision has to fit it.
+///
+/// An answer has its digest, so that it counts only for what the person was shown:
+///
+/// ```
+/// # use haft_core::{Digest, ToolCall};
+/// use haft_durable::{CallCourse, CallRequest, Decision};
+/// use haft_tools_core::{Approval, CallOutcome, CallScope, PendingCall};
+/// # use serde_json::json;
+/// #
+/// # let call = ToolCall::new("c1".parse()?, "send_mail", json!({}));
+/// # let mut course = CallCourse::new(CallRequest::new(&CallScope::new("run-1".parse()?), call.clone())?);
+/// # let pending: PendingCall = serde_json::from_value(json!({
+/// #     "version": 1, "id": "p1", "call": call, "run": "run-1", "accesses": [], "unmet": [],
+/// #     "preview": { "kind": "arguments" }, "asked_at_ms": 1, "digest": Digest::of(&json!({})),
+/// # }))?;
+/// let shown = pending.digest;
+/// course.performed(CallOutcome::Pending(Box::new(pending)));
+/// let waiting = course.waiting().ok_or("the call waits")?;
+/// assert_eq!((waiting.round, waiting.digest), (0, shown));
+///
+/// course.decided(&Decision::new(course.round_key(), waiting.digest, Approval::Approve, "anna-1"))?;
+/// assert_eq!((course.waiting(), course.round_key().round()), (None, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Waiting {

@@ -7,6 +7,19 @@ use serde::{Deserialize, Serialize};
 ///
 /// Whoever sends it chooses the name, one of its own for each time that somebody decides, so that what arrives twice is known
 /// as the same decision, and of two that differ only the first counts.
+///
+/// ```
+/// # use haft_core::Digest;
+/// use haft_durable::{Decision, Waiting};
+/// use haft_tools_core::Approval;
+/// # use serde_json::json;
+/// #
+/// # let digest = Digest::of(&json!({ "to": "a@example.org" }));
+/// # let waiting: Waiting = serde_json::from_value(json!({ "round": 0, "digest": digest }))?;
+/// let decision = Decision::new("run-1/3/c1:0".parse()?, digest, Approval::Approve, "anna-1");
+/// assert_eq!(decision.check(Some(&waiting)), Ok(()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Decision {
@@ -48,6 +61,25 @@ impl Decision {
 }
 
 /// Says why a decision does not count; nothing was done for it.
+///
+/// ```
+/// # use haft_core::Digest;
+/// use haft_durable::{Decision, DecisionRefused, Waiting};
+/// use haft_tools_core::Approval;
+/// # use serde_json::json;
+/// #
+/// # let digest = Digest::of(&json!({}));
+/// # let waiting: Waiting = serde_json::from_value(json!({ "round": 2, "digest": digest }))?;
+/// let late = Decision::new("run-1/3/c1:0".parse()?, digest, Approval::Approve, "anna-1");
+/// let refused = late.check(Some(&waiting)).unwrap_err();
+/// assert_eq!(refused, DecisionRefused::Stale { round: 0, now: 2 });
+/// assert_eq!(
+///     refused.to_string(),
+///     "the decision is about round 0 of the call, which is in round 2; answer what it waits for now"
+/// );
+/// assert_eq!(late.check(None), Err(DecisionRefused::Over));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "refused", rename_all = "snake_case")]
 #[non_exhaustive]

@@ -18,6 +18,16 @@ use std::str::FromStr;
 pub struct Pool(Box<str>);
 
 /// Says that a text does not name a pool.
+///
+/// ```
+/// use haft_durable::Pool;
+///
+/// let error = "2nd pool".parse::<Pool>().unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "`2nd pool` does not name a pool of workers; write 1 to 64 letters, digits, dashes, dots and underscores, a letter first"
+/// );
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{text}` does not name a pool of workers; write 1 to 64 letters, digits, dashes, dots and underscores, a letter first"
@@ -27,6 +37,23 @@ pub struct PoolError {
 }
 
 /// Says which pool makes the calls of some tools.
+///
+/// It is a part of [`Routes`], which are compared and shown with it. A route that is to count goes ahead of a wider one:
+///
+/// ```
+/// use haft_core::{Schema, ToolSpec};
+/// use haft_durable::Routes;
+///
+/// let routes = Routes::to("tools".parse()?)
+///     .and("browse_page".parse()?, "browsers-2".parse()?)
+///     .and("browse_*".parse()?, "browsers".parse()?);
+/// # let spec = |name: &str| -> Result<_, haft_core::NameError> {
+/// #     Ok(ToolSpec::new(name.parse()?, "Browses.", Schema::empty()))
+/// # };
+/// assert_eq!(routes.pool_of(Some(&spec("browse_page")?)).as_str(), "browsers-2");
+/// assert_eq!(routes.pool_of(Some(&spec("browse_back")?)).as_str(), "browsers");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Route {
     tools: Selector,

@@ -41,6 +41,18 @@ struct Link {
 }
 
 /// Says why a scope cannot be sent to a worker.
+///
+/// ```
+/// use haft_core::ToolCall;
+/// use haft_durable::{CallRequest, ScopeError};
+/// use haft_tools_core::{CallScope, Policy};
+///
+/// let lead = CallScope::new("run-1".parse()?).with_ceiling(Policy::new());
+/// let call = ToolCall::new("c1".parse()?, "send_mail", serde_json::json!({}));
+/// let error = CallRequest::new(&lead.child("run-2".parse()?), call).unwrap_err();
+/// assert_eq!(error, ScopeError::Ceiling { run: "run-1".parse()? });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScopeError {
