@@ -9,6 +9,24 @@ use serde_json::Value;
 ///
 /// A tree is a run of [`RunStore`](crate::RunStore), its root, with all that were started below it. They go with it, when it is
 /// deleted, given up or pruned; the root need not be kept for them to be.
+///
+/// ```
+/// use haft_store::{ChildRuns as _, SqliteStore};
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (store, root, child) = (SqliteStore::in_memory()?, "run-1".parse()?, "run-2".parse()?);
+/// store.put_child(&child, &root, &json!({ "agent": "explorer" })).await?;
+/// store.keep_child(&child, json!({ "turns": 1 }), 0, vec![json!("go"), json!("gone")]).await?;
+///
+/// // After a restart:
+/// assert_eq!(store.children(&root).await?, [json!({ "agent": "explorer" })]);
+/// let (head, log) = store.child_state(&child).await?.ok_or("it was kept")?;
+/// assert_eq!((head, log.len()), (json!({ "turns": 1 }), 2));
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait ChildRuns: Send + Sync + 'static {
     /// Keeps the record of a run, in the place of the one before; its root stays what it was first.

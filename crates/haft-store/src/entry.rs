@@ -6,6 +6,32 @@ use serde_json::Value;
 ///
 /// An entry cannot be read when it is damaged, or when another version of the program wrote it. Its name can, so that it can
 /// be removed.
+///
+/// Of two grants here, one was damaged:
+///
+/// ```
+/// # use haft_core::Decision;
+/// use haft_store::{EntryStore as _, SqliteStore};
+/// # use haft_tools_core::{Grant, GrantPlace, GrantStore as _};
+/// #
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("haft.db");
+/// # let store = SqliteStore::open(&path)?;
+/// # for rule in ["read(a)", "read(b)"] {
+/// #     store.add(&Grant::new(Decision::Allow, rule, None, GrantPlace::Always)).await?;
+/// # }
+/// # rusqlite::Connection::open(&path)?.execute_batch("UPDATE grants SET body = '{' WHERE rowid = 1")?;
+/// for entry in store.grant_entries().await? {
+///     if entry.value.is_err() {
+///         assert!(store.revoke(&entry.id).await?);
+///     }
+/// }
+/// assert_eq!(store.list().await?[0].rule, "read(b)");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Entry<T> {
@@ -16,6 +42,30 @@ pub struct Entry<T> {
 }
 
 /// Is one call that waits, also one that cannot be read.
+///
+/// ```
+/// # use haft_core::Digest;
+/// use haft_store::{EntryStore as _, SqliteStore};
+/// use haft_tools_core::{Approval, PendingCall, PendingStore as _};
+/// # use serde_json::json;
+/// #
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let pending: PendingCall = serde_json::from_value(json!({
+/// #     "version": 1, "id": "p1", "call": { "id": "c1", "name": "send_mail", "input": {} }, "run": "run-2",
+/// #     "above": [{ "run": "run-1" }], "accesses": [], "unmet": [], "preview": { "kind": "arguments" },
+/// #     "asked_at_ms": 1, "digest": Digest::of(&json!({})),
+/// # }))?;
+/// let store = SqliteStore::in_memory()?;
+/// store.put(&pending).await?;
+/// store.answer(&pending.id, &Approval::Approve).await?;
+///
+/// let entry = &store.pending_entries().await?[0];
+/// assert_eq!((entry.run.as_str(), entry.top.as_str()), ("run-2", "run-1"));
+/// assert_eq!(entry.answer.as_ref().ok(), Some(&Some(Approval::Approve)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PendingEntry {

@@ -3,6 +3,32 @@ use async_trait::async_trait;
 use haft_tools_core::{Grant, PendingId, StoreError};
 
 /// Lists what is kept, where one entry that cannot be read does not stand in the way of the others.
+///
+/// A program that shows what waits looks again only when something has changed:
+///
+/// ```
+/// # use haft_core::Digest;
+/// use haft_store::{EntryStore as _, SqliteStore};
+/// use haft_tools_core::{PendingCall, PendingStore as _};
+/// # use serde_json::json;
+/// #
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let pending: PendingCall = serde_json::from_value(json!({
+/// #     "version": 1, "id": "p1", "call": { "id": "c1", "name": "send_mail", "input": {} }, "run": "run-1",
+/// #     "accesses": [], "unmet": [], "preview": { "kind": "arguments" },
+/// #     "asked_at_ms": 1, "digest": Digest::of(&json!({})),
+/// # }))?;
+/// let store = SqliteStore::in_memory()?;
+/// let mark = store.mark().await?;
+/// assert_eq!(store.mark().await?, mark);
+///
+/// store.put(&pending).await?;
+/// assert_ne!(store.mark().await?, mark);
+/// assert!(store.waits(&pending.id).await?);
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait EntryStore: Send + Sync + 'static {
     /// Lists the grants, expired ones and those that cannot be read included, in the order in which they were given.

@@ -8,6 +8,25 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 /// [`StoreError`](haft_tools_core::StoreError)s.
 ///
 /// Whatever it is, nothing was written half.
+///
+/// ```
+/// use haft_store::{ChildRuns as _, SqliteStore, StoreFault};
+/// use serde_json::json;
+/// use std::error::Error as _;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = SqliteStore::in_memory()?;
+/// let error = store.keep_child(&"run-2".parse()?, json!({}), 0, vec![]).await.unwrap_err();
+/// let fault = error.source().and_then(|source| source.downcast_ref::<StoreFault>()).ok_or("another error")?;
+/// assert!(matches!(fault, StoreFault::OutOfStep { run, .. } if run == "run-2"));
+/// assert_eq!(
+///     fault.to_string(),
+///     "it does not follow what was kept of the run `run-2`: it has no record; begin the run anew"
+/// );
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreFault {

@@ -11,6 +11,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Keeps runs for as long as the process lives.
 ///
 /// Cheap to clone; clones are the same store.
+///
+/// ```
+/// use haft_store::{MemoryRuns, RunStore as _, StoredRun};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (store, same) = { let store = MemoryRuns::new(); (store.clone(), store) };
+/// let mut run = StoredRun::new("run-1".parse()?);
+/// store.save(&mut run).await?;
+/// assert_eq!(same.load(&run.run).await?, Some(run));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct MemoryRuns(Arc<Mutex<Kept>>);
 

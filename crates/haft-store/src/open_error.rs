@@ -3,6 +3,18 @@ use std::io;
 use std::path::PathBuf;
 
 /// Says why a database cannot be opened; the file is as it was.
+///
+/// ```
+/// use haft_store::{OpenError, SqliteStore};
+///
+/// # let directory = tempfile::tempdir()?;
+/// let error = SqliteStore::open(directory.path()).unwrap_err();
+/// assert!(matches!(error, OpenError::NotAFile { found: "a directory", .. }));
+///
+/// let error = SqliteStore::open(directory.path().join("missing/haft.db")).unwrap_err();
+/// assert!(error.to_string().ends_with("because its directory cannot be used; make the directory first"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {

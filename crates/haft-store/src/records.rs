@@ -55,6 +55,27 @@ impl RecordFilter {
 }
 
 /// Names a run of which something is recorded.
+///
+/// ```
+/// # use haft_core::{ReplyStatus, ToolCall, ToolReply};
+/// use haft_store::{RecordStore as _, SqliteStore};
+/// # use haft_tools_core::{CallScope, Journal};
+/// # use std::sync::Arc;
+/// #
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let store = Arc::new(SqliteStore::in_memory()?);
+/// # let journal = Journal::new(Arc::clone(&store) as _);
+/// # let call = ToolCall::new("c1".parse()?, "send_mail", serde_json::json!({}));
+/// # let denied = ToolReply::new(call.id.clone(), "send_mail", ReplyStatus::Denied, "no".into());
+/// let lead = CallScope::new("run-1".parse()?);
+/// journal.call(&lead.child("run-2".parse()?), &call).ended(&denied)?;
+///
+/// let newest = &store.recorded_runs(1).await?[0];
+/// assert_eq!((newest.run.as_str(), newest.parent.as_deref()), ("run-2", Some("run-1")));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordedRun {

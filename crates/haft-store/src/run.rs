@@ -43,6 +43,26 @@ pub struct StoredRun {
 }
 
 /// Says whether a run goes on.
+///
+/// A program that starts finds what was interrupted:
+///
+/// ```
+/// use haft_store::{MemoryRuns, RunStatus, RunStore as _, StoredRun};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let store = MemoryRuns::new();
+/// # for (name, status) in [("run-1", RunStatus::Ended), ("run-2", RunStatus::Running), ("run-3", RunStatus::Waiting)] {
+/// #     let mut run = StoredRun::new(name.parse()?);
+/// #     run.status = status;
+/// #     store.save(&mut run).await?;
+/// # }
+/// let runs = store.list().await?;
+/// let interrupted = runs.iter().filter(|run| run.status == RunStatus::Running);
+/// assert_eq!(interrupted.map(|run| run.run.as_str()).collect::<Vec<_>>(), ["run-2"]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -56,6 +76,23 @@ pub enum RunStatus {
 }
 
 /// Holds what a list shows of a run.
+///
+/// ```
+/// use haft_store::{MemoryRuns, RunStore as _, StoredRun};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let store = MemoryRuns::new();
+/// let mut run = StoredRun::new("run-1".parse()?);
+/// run.agent = Some("explorer".to_owned());
+/// store.save(&mut run).await?;
+/// for run in store.list().await? {
+///     let agent = run.agent.as_deref().unwrap_or("nobody");
+///     assert_eq!(format!("{} by {agent}: {}", run.run, run.status), "run-1 by explorer: running");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunSummary {

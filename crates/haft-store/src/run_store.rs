@@ -114,6 +114,25 @@ pub trait RunStore: Send + Sync + 'static {
 }
 
 /// Says why a run was not saved.
+///
+/// ```
+/// use haft_store::{MemoryRuns, RunStore as _, SaveError, StoredRun};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = MemoryRuns::new();
+/// let mut mine = StoredRun::new("run-1".parse()?);
+/// store.save(&mut mine).await?;
+/// let mut theirs = store.load(&mine.run).await?.ok_or("it is there")?;
+/// store.save(&mut theirs).await?;
+///
+/// let error = store.save(&mut mine).await.unwrap_err();
+/// assert!(matches!(error, SaveError::Outdated { stored: 2, held: 1, .. }));
+/// mine = store.load(&mine.run).await?.ok_or("it is there")?;
+/// store.save(&mut mine).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {
@@ -141,6 +160,25 @@ pub enum SaveError {
 }
 
 /// Says why a run was not taken.
+///
+/// ```
+/// use haft_store::{MemoryRuns, RunStore as _};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (store, run) = (MemoryRuns::new(), "run-1".parse()?);
+/// let _lease = store.take(&run).await?;
+/// let error = store.take(&run).await.unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     format!(
+///         "the run `run-1` is being worked on by the process {}; wait until that ends, or end it",
+///         std::process::id()
+///     )
+/// );
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TakeError {

@@ -5,6 +5,22 @@ use haft_tools_core::StoreError;
 use std::time::Duration;
 
 /// Removes what is of no use any more, and ends what nobody is to go on with.
+///
+/// Each start of a program may ask for it, and only the first of a day does it:
+///
+/// ```
+/// use haft_store::{SqliteStore, Upkeep as _};
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = SqliteStore::in_memory()?;
+/// let (month, day) = (Duration::from_hours(30 * 24), Duration::from_hours(24));
+/// assert!(store.prune_if_due(month, day).await?.is_some());
+/// assert!(store.prune_if_due(month, day).await?.is_none());
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait Upkeep: Send + Sync + 'static {
     /// Removes what has been of no use for as long: records, expired grants, pending calls that have expired, claimed or not,

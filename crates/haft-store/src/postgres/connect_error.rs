@@ -2,6 +2,24 @@ use crate::StoreFault;
 use std::io;
 
 /// Says why a database of `PostgreSQL` cannot be used; it is as it was.
+///
+/// What a person has written is looked at before a server is asked:
+///
+/// ```
+/// use haft_store::{ConnectError, PostgresStore};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let error = PostgresStore::connect("postgres://haft@db.example.org:port/haft").await.unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "cannot read the URL of the database; write it as postgres://USER@HOST/DATABASE"
+/// );
+/// let options = PostgresStore::options().schema("Agents");
+/// let error = options.connect("postgres://haft@db.example.org/haft").await.unwrap_err();
+/// assert!(matches!(error, ConnectError::Schema { name } if name == "Agents"));
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {

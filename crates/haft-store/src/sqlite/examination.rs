@@ -22,6 +22,22 @@ const MOST_FAULTS: u32 = 5;
 const MOST_RUNS: u32 = 1000;
 
 /// Is what [`SqliteStore::examine`] found in a database.
+///
+/// ```
+/// use haft_store::{RunStore as _, SqliteStore, StoredRun};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("haft.db");
+/// SqliteStore::open(&path)?.save(&mut StoredRun::new("run-1".parse()?)).await?;
+///
+/// let found = SqliteStore::examine(&path)?.ok_or("there is a file")?;
+/// assert_eq!(found.interrupted, ["run-1"]);
+/// assert!(found.faults.is_empty() && found.open_to_others.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Examination {
