@@ -21,6 +21,24 @@ use std::sync::{Arc, OnceLock};
 ///
 /// It is cheap to clone; the clones and their [`Operation`]s share it. Every operation was read once when it was loaded, so
 /// what is listed can be called and what cannot is in [`problems`](Self::problems).
+///
+/// ```
+/// use haft_openapi::{Document, LoadOptions};
+///
+/// let text = r#"
+/// openapi: 3.1.0
+/// info: { title: Pets, version: "1" }
+/// paths:
+///   /pets:
+///     get: { operationId: listPets }
+///     post: { operationId: addPet, parameters: [ 3 ] }
+/// "#;
+/// let document = Document::from_text(text, &LoadOptions::default())?;
+/// let names: Vec<String> = document.operations().map(|operation| operation.name().to_string()).collect();
+/// assert_eq!((document.title(), names), ("Pets", vec!["listPets".to_owned()]));
+/// assert_eq!(document.problems()[0].operation(), Some("POST /pets"));
+/// # Ok::<(), haft_openapi::LoadError>(())
+/// ```
 #[derive(Clone)]
 pub struct Document(Arc<Inner>);
 

@@ -26,6 +26,26 @@ pub struct LoadOptions {
 }
 
 /// Says which other files the references of a document may lead to.
+///
+/// ```
+/// use haft_openapi::{Document, LoadOptions, References};
+/// use serde_json::json;
+///
+/// # let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("pet.yaml"), "type: object\nproperties: { name: { type: string } }\n")?;
+/// let value = json!({ "openapi": "3.1.0", "paths": { "/pets": { "post": {
+///     "operationId": "addPet",
+///     "requestBody": { "content": { "application/json": { "schema": { "$ref": "pet.yaml" } } } },
+/// } } } });
+/// let properties = |references| -> Result<_, Box<dyn std::error::Error>> {
+///     let document = Document::from_value(value.clone(), &LoadOptions::default().references(references))?;
+///     let schema = document.operation("addPet").ok_or("no such operation")?.input_schema();
+///     Ok(schema.schema().as_value().to_string().contains("\"name\""))
+/// };
+/// assert!(properties(References::Directory(folder.path().to_owned()))?);
+/// assert!(!properties(References::None)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum References {
@@ -40,6 +60,27 @@ pub enum References {
 }
 
 /// Says how objects and lists within a form are written where the document does not say so.
+///
+/// ```
+/// use haft_openapi::{Document, FormStyle, LoadOptions};
+/// use serde_json::json;
+///
+/// # let value = json!({
+/// #     "openapi": "3.1.0", "servers": [{ "url": "https://pets.example" }],
+/// #     "paths": { "/pets": { "post": { "operationId": "addPet", "requestBody": { "content": {
+/// #         "application/x-www-form-urlencoded": { "schema": { "properties": { "tags": { "items": { "type": "string" } } } } },
+/// #     } } } } },
+/// # });
+/// let sent = |style| -> Result<_, Box<dyn std::error::Error>> {
+///     let document = Document::from_value(value.clone(), &LoadOptions::default().forms(style))?;
+///     let operation = document.operation("addPet").ok_or("no such operation")?;
+///     Ok(operation.encode(&json!({ "tags": ["a", "b"] }))?.body().clone())
+/// };
+/// assert_eq!(sent(FormStyle::Spec)?, "tags=a&tags=b");
+/// assert_eq!(sent(FormStyle::Brackets)?, "tags%5B%5D=a&tags%5B%5D=b");
+/// assert_eq!(sent(FormStyle::Indexed)?, "tags%5B0%5D=a&tags%5B1%5D=b");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum FormStyle {
@@ -53,6 +94,16 @@ pub enum FormStyle {
 }
 
 /// Says why a document cannot be read at all.
+///
+/// ```
+/// use haft_openapi::{Document, LoadError, LoadOptions};
+///
+/// let error = Document::from_text("<html></html>", &LoadOptions::default()).unwrap_err();
+/// assert_eq!(error.to_string(), "this is no OpenAPI document: it is no object");
+///
+/// let error = Document::from_text("openapi: 3.1.0", &LoadOptions::default().most_bytes(8)).unwrap_err();
+/// assert!(matches!(error, LoadError::TooLarge { bytes: 14, most: 8 }));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {

@@ -23,6 +23,25 @@ const MOST_DESCRIPTION_BYTES: usize = 2_000;
 ///
 /// It is a place in the document, and cheap to clone. What it takes to make requests is read when the first one is made, and
 /// kept with the document.
+///
+/// ```
+/// use haft_openapi::{Document, LoadOptions};
+/// use serde_json::json;
+///
+/// # let value = json!({
+/// #     "openapi": "3.1.0", "servers": [{ "url": "https://pets.example" }],
+/// #     "paths": { "/pets/{id}": { "delete": {
+/// #         "operationId": "removePet", "summary": "Removes a pet.",
+/// #         "parameters": [{ "name": "id", "in": "path", "required": true, "schema": { "type": "integer" } }],
+/// #     } } },
+/// # });
+/// let document = Document::from_value(value, &LoadOptions::default())?;
+/// let operation = document.operation("removePet").ok_or("no such operation")?;
+/// assert_eq!((operation.method().as_str(), operation.path()), ("DELETE", "/pets/{id}"));
+/// assert!(operation.hints().destructive);
+/// assert_eq!(operation.encode(&json!({ "id": 7 }))?.url(), "https://pets.example/pets/7");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Operation {
     document: Arc<Inner>,

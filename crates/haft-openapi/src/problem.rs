@@ -8,6 +8,18 @@ const MOST_PLACE_BYTES: usize = 400;
 const MOST_MESSAGE_BYTES: usize = 400;
 
 /// Says what is wrong at a place of a document.
+///
+/// ```
+/// use haft_openapi::{Document, LoadOptions};
+/// use serde_json::json;
+///
+/// let value = json!({ "openapi": "3.1.0", "paths": { "/pets": 3 } });
+/// let document = Document::from_value(value, &LoadOptions::default())?;
+/// let problem = &document.problems()[0];
+/// assert_eq!((problem.operation(), problem.pointer()), (None, "/paths/~1pets"));
+/// assert_eq!(problem.to_string(), "a path must be an object (at `/paths/~1pets`)");
+/// # Ok::<(), haft_openapi::LoadError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Problem {
     severity: Severity,
@@ -17,6 +29,20 @@ pub struct Problem {
 }
 
 /// Says what a [`Problem`] costs.
+///
+/// A check of documents fails for what is left out, and passes over the rest:
+///
+/// ```
+/// use haft_openapi::{Document, LoadOptions, Severity};
+/// use serde_json::json;
+///
+/// let value = json!({ "openapi": "3.1.0", "paths": { "pets": { "get": {} }, "/shops": [] } });
+/// let document = Document::from_value(value, &LoadOptions::default())?;
+/// let of = |severity| document.problems().iter().filter(move |problem| problem.severity() == severity);
+/// assert_eq!(of(Severity::Note).map(|note| note.pointer()).collect::<Vec<_>>(), ["/paths/pets"]);
+/// assert_eq!(of(Severity::Skipped).map(|skipped| skipped.pointer()).collect::<Vec<_>>(), ["/paths/~1shops"]);
+/// # Ok::<(), haft_openapi::LoadError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Severity {

@@ -2,6 +2,30 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 
 /// Holds a request that was made of an operation and arguments, without credentials.
+///
+/// A program that has an HTTP client of its own sends it there:
+///
+/// ```
+/// use haft_openapi::{Document, LoadOptions};
+/// use serde_json::json;
+///
+/// # let value = json!({
+/// #     "openapi": "3.1.0", "servers": [{ "url": "https://pets.example" }],
+/// #     "paths": { "/pets": { "post": {
+/// #         "operationId": "addPet",
+/// #         "requestBody": { "content": { "application/json": { "schema": {
+/// #             "type": "object", "properties": { "name": { "type": "string" } },
+/// #         } } } },
+/// #     } } },
+/// # });
+/// # let document = Document::from_value(value, &LoadOptions::default())?;
+/// # let operation = document.operation("addPet").ok_or("no such operation")?;
+/// let request = operation.encode(&json!({ "name": "Rex" }))?.into_request()?;
+/// assert_eq!((request.method().as_str(), request.uri().path()), ("POST", "/pets"));
+/// assert_eq!(request.headers()["content-type"], "application/json");
+/// assert_eq!(request.body(), r#"{"name":"Rex"}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct RequestParts {
     pub(crate) method: Method,
@@ -11,6 +35,20 @@ pub struct RequestParts {
 }
 
 /// Says why arguments do not make a request.
+///
+/// ```
+/// use haft_openapi::{Document, EncodeError, LoadOptions};
+/// use serde_json::json;
+///
+/// let value = json!({ "openapi": "3.1.0", "paths": { "/pets": { "get": { "operationId": "listPets" } } } });
+/// let encode = |arguments, options: &LoadOptions| {
+///     let document = Document::from_value(value.clone(), options).expect("a document");
+///     document.operation("listPets").expect("an operation").encode(&arguments).unwrap_err()
+/// };
+/// let error = encode(json!({ "colour": "red" }), &LoadOptions::default().server("https://pets.example"));
+/// assert_eq!(error.to_string(), "at `/colour`: there is no such argument");
+/// assert!(matches!(encode(json!({}), &LoadOptions::default()), EncodeError::Server(_)));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {

@@ -33,6 +33,22 @@ pub(crate) enum Direction {
 }
 
 /// Holds a schema that was made for an operation, and what was lost on the way.
+///
+/// ```
+/// use haft_openapi::{Document, LoadOptions};
+/// use serde_json::json;
+///
+/// # let about = "Which colour the pet has, as its keeper would say it. ".repeat(30);
+/// let value = json!({ "openapi": "3.1.0", "paths": { "/pets": { "get": {
+///     "operationId": "listPets",
+///     "parameters": [{ "name": "colour", "in": "query", "schema": { "type": "string", "description": about } }],
+/// } } } });
+/// let document = Document::from_value(value, &LoadOptions::default().most_schema_bytes(300))?;
+/// let schema = document.operation("listPets").ok_or("no such operation")?.input_schema();
+/// assert!(schema.is_shortened());
+/// assert_eq!(schema.schema().as_value()["properties"]["colour"]["type"], "string");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct OperationSchema {
     schema: Schema,

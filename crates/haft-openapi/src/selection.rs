@@ -40,6 +40,13 @@ enum Vendor {
 }
 
 /// Says why a text is no pattern of paths.
+///
+/// ```
+/// use haft_openapi::Selection;
+///
+/// let error = Selection::default().paths(["/pets/[ab"]).unwrap_err();
+/// assert_eq!(error.to_string(), "cannot read the pattern of paths \"/pets/[ab\"");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot read the pattern of paths {pattern:?}")]
 pub struct PatternError {

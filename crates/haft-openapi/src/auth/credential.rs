@@ -10,6 +10,42 @@ use std::sync::Arc;
 /// | `http` with `basic` | [`Basic`](Self::Basic) |
 /// | `http` with `bearer` and other words, `openIdConnect` | [`Secret`](Self::Secret), [`Tokens`](Self::Tokens) |
 /// | `oauth2` | the same, and [`Client`](Self::Client) where it has client credentials |
+///
+/// ```
+/// # use haft_http::{AddressPolicy, HttpClient};
+/// use haft_openapi::{Credential, Document, LoadOptions, OpenApiTools};
+/// # use serde_json::json;
+/// use std::collections::BTreeMap;
+/// # use std::io::{Read as _, Write as _};
+/// #
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+/// # let address = format!("http://{}", listener.local_addr()?);
+/// # let server = std::thread::spawn(move || -> std::io::Result<String> {
+/// #     let (mut stream, _) = listener.accept()?;
+/// #     let mut request = vec![0; 4096];
+/// #     let length = stream.read(&mut request)?;
+/// #     stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n")?;
+/// #     Ok(String::from_utf8_lossy(&request[..length]).into_owned())
+/// # });
+/// # let client = HttpClient::new(AddressPolicy::public().loopback())?;
+/// let document = Document::from_value(json!({
+///     "openapi": "3.1.0",
+///     "components": { "securitySchemes": { "login": { "type": "http", "scheme": "basic" } } },
+///     "security": [{ "login": [] }],
+///     "paths": { "/pets": { "get": { "operationId": "listPets" } } },
+/// }), &LoadOptions::default().server(&address))?;
+/// let credentials = BTreeMap::from([("login".to_owned(), Credential::basic("ci", "s3cret"))]);
+/// let tools = OpenApiTools::builder("pets", document, client).credentials(credentials).build();
+/// # let registry = haft_tools_core::ToolRegistry::of(tools.tools())?;
+/// # let reply = haft_testkit::call(&registry, "pets__listPets", json!({})).await;
+/// # assert!(reply.status.is_ok());
+/// # let request = server.join().expect("the server ends")?;
+/// assert!(request.contains("authorization: Basic Y2k6czNjcmV0"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Credential {

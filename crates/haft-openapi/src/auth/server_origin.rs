@@ -16,6 +16,17 @@ use url::{Host, Origin, Url};
 pub struct ServerOrigin(Origin);
 
 /// Says that a text is no origin, or no address on one.
+///
+/// ```
+/// use haft_openapi::ServerOrigin;
+///
+/// let error = "https://api.example.com/v1".parse::<ServerOrigin>().unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "`https://api.example.com/v1` is no origin; write one as `https://api.example.com` or `http://127.0.0.1:8080`, \
+///      without a path"
+/// );
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no {wanted}")]
 pub struct ServerOriginError {

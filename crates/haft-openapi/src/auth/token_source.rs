@@ -7,6 +7,38 @@ use std::fmt;
 ///
 /// This is how the authorization code flow of OAuth 2 and `OpenID` Connect are served: the host keeps the login, refreshes it,
 /// and says where a person has to go when there is none.
+///
+/// One that keeps a token until the API refuses it:
+///
+/// ```
+/// use haft_openapi::{Credential, Secret, TokenError, TokenSource};
+/// use std::sync::Mutex;
+///
+/// struct Login(Mutex<Option<Secret>>);
+///
+/// #[async_trait::async_trait]
+/// impl TokenSource for Login {
+///     async fn token(&self, refused: Option<&Secret>) -> Result<Secret, TokenError> {
+///         let mut kept = self.0.lock().map_err(|_| TokenError::failed("the login is broken"))?;
+///         if refused.is_some() {
+///             *kept = None;
+///         }
+///         kept.clone().ok_or_else(|| TokenError::login("https://pets.example/login"))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let login = Login(Mutex::new(Some(Secret::new("t-1"))));
+/// let token = login.token(None).await?;
+/// let error = login.token(Some(&token)).await.unwrap_err();
+/// assert!(matches!(error, TokenError::Login { url } if url == "https://pets.example/login"));
+///
+/// let credential = Credential::tokens(login);
+/// # let _ = credential;
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait TokenSource: Send + Sync + 'static {
     /// Gives a token that can be used now.
@@ -24,6 +56,16 @@ pub trait TokenSource: Send + Sync + 'static {
 }
 
 /// Says why there is no token.
+///
+/// ```
+/// use haft_openapi::TokenError;
+///
+/// let error = TokenError::failed("the vault is locked; unlock it with `vault open`");
+/// assert_eq!(error.to_string(), "there is no token: the vault is locked; unlock it with `vault open`");
+///
+/// let error = TokenError::login("https://pets.example/login");
+/// assert_eq!(error.to_string(), "a login is needed first");
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {

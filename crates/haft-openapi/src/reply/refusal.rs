@@ -9,6 +9,39 @@ use http::header::{CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
 const MOST_READ: usize = 64 << 10;
 
 /// Says that an API answered with an error; the source of a tool's error, for the host.
+///
+/// ```
+/// # use haft_http::{AddressPolicy, HttpClient};
+/// use haft_openapi::StatusError;
+/// # use haft_openapi::{Document, LoadOptions, OpenApiTools};
+/// # use haft_tools_core::{CallContext, CallScope, Tool as _};
+/// # use serde_json::json;
+/// use std::error::Error as _;
+/// # use std::io::{Read as _, Write as _};
+/// #
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+/// # let options = LoadOptions::default().server(format!("http://{}", listener.local_addr()?));
+/// # let server = std::thread::spawn(move || -> std::io::Result<()> {
+/// #     let (mut stream, _) = listener.accept()?;
+/// #     let _ = stream.read(&mut [0; 4096])?;
+/// #     let head = "HTTP/1.1 404 Not Found\r\ncontent-type: text/plain\r\ncontent-length: 11";
+/// #     stream.write_all(format!("{head}\r\n\r\nno such pet").as_bytes())
+/// # });
+/// # let value = json!({ "openapi": "3.1.0", "paths": { "/pets/7": { "get": { "operationId": "showPet" } } } });
+/// # let client = HttpClient::new(AddressPolicy::public().loopback())?;
+/// # let tools = OpenApiTools::builder("pets", Document::from_value(value, &options)?, client).build();
+/// # let tool = &tools.tools()[0];
+/// # let scope = CallScope::new("run-1".parse()?);
+/// let prepared = tool.prepare(&json!({}), &scope)?;
+/// let error = prepared.run(CallContext::detached("c1".parse()?, scope)).await.unwrap_err();
+/// let status = error.source().and_then(|source| source.downcast_ref::<StatusError>()).ok_or("another error")?;
+/// assert_eq!((status.status().as_u16(), status.body()), (404, "no such pet"));
+/// # server.join().expect("the server ends")?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("HTTP {status}")]
 pub struct StatusError {

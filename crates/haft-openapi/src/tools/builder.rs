@@ -11,6 +11,29 @@ use std::fmt;
 const DEFER_ABOVE: usize = 32;
 
 /// Says which operations become tools, with whose credentials, and how far a call may go.
+///
+/// ```
+/// use haft_core::Exposure;
+/// use haft_http::{AddressPolicy, HttpClient};
+/// use haft_openapi::{Document, LoadOptions, OpenApiTools, OpenApiToolsBuilder, Selection};
+/// use haft_tools_core::Tool as _;
+/// use http::Method;
+///
+/// # let value = serde_json::json!({ "openapi": "3.1.0", "paths": {
+/// #     "/pets": { "get": { "operationId": "listPets" }, "post": { "operationId": "addPet" } },
+/// #     "/shops": { "get": { "operationId": "listShops" } },
+/// # } });
+/// # let document = Document::from_value(value, &LoadOptions::default().server("https://pets.example"))?;
+/// let builder: OpenApiToolsBuilder =
+///     OpenApiTools::builder("pets", document, HttpClient::new(AddressPolicy::public())?)
+///         .selection(Selection::default().methods([Method::GET]))
+///         .defer_above(1);
+/// let tools = builder.build().tools();
+/// let names: Vec<&str> = tools.iter().map(|tool| tool.spec().name().as_str()).collect();
+/// assert_eq!(names, ["pets__listPets", "pets__listShops"]);
+/// assert_eq!(tools[0].spec().exposure(), Exposure::Deferred);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub struct OpenApiToolsBuilder {
     name: String,
