@@ -54,6 +54,51 @@ pub struct AnthropicModel {
 }
 
 /// Says how long the service keeps what it was asked to cache, counted from when it was last used.
+///
+/// What is asked of the service for the end of the system prompt:
+///
+/// ```
+/// # use haft_core::Message;
+/// # use haft_http::{AddressPolicy, HttpClient};
+/// # use haft_model::{Model as _, ModelCapabilities, ModelRequest};
+/// use haft_providers::{AnthropicModel, CacheLifetime};
+/// # use haft_providers::Service;
+/// use serde_json::json;
+/// # use serde_json::Value;
+/// # use std::io::{Error, ErrorKind, Read as _, Write as _};
+/// #
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+/// # let http = HttpClient::new(AddressPolicy::public().loopback())?;
+/// # let service = Service::new(http, &format!("http://{}/v1", listener.local_addr()?))?;
+/// # let server = std::thread::spawn(move || -> std::io::Result<Value> {
+/// #     let (mut stream, _) = listener.accept()?;
+/// #     let (mut request, mut piece) = (Vec::new(), [0; 4096]);
+/// #     loop {
+/// #         let length = stream.read(&mut piece)?;
+/// #         request.extend_from_slice(&piece[..length]);
+/// #         let text = String::from_utf8_lossy(&request);
+/// #         let body = text.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str(body).ok());
+/// #         match body {
+/// #             Some(body) => {
+/// #                 stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")?;
+/// #                 return Ok(body);
+/// #             }
+/// #             None if length == 0 => return Err(Error::from(ErrorKind::UnexpectedEof)),
+/// #             None => {}
+/// #         }
+/// #     }
+/// # });
+/// # let capabilities = ModelCapabilities::new("test-model").with_parallel_tool_calls();
+/// let model = AnthropicModel::new(service, capabilities).cache(CacheLifetime::OneHour);
+/// let request = ModelRequest::new([Message::user("Go on.")]).with_system("You fix what is broken.");
+/// # assert!(model.stream(request, Default::default()).await.is_err());
+/// # let body = server.join().expect("the server ends")?;
+/// assert_eq!(body["system"][0]["cache_control"], json!({ "type": "ephemeral", "ttl": "1h" }));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum CacheLifetime {
@@ -67,6 +112,51 @@ pub enum CacheLifetime {
 }
 
 /// Says whether the model thinks before it answers, and how much.
+///
+/// What the service is asked then:
+///
+/// ```
+/// # use haft_core::Message;
+/// # use haft_http::{AddressPolicy, HttpClient};
+/// # use haft_model::{Model as _, ModelCapabilities, ModelRequest};
+/// use haft_providers::{AnthropicModel, Thinking};
+/// # use haft_providers::Service;
+/// use serde_json::json;
+/// # use serde_json::Value;
+/// # use std::io::{Error, ErrorKind, Read as _, Write as _};
+/// #
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+/// # let http = HttpClient::new(AddressPolicy::public().loopback())?;
+/// # let service = Service::new(http, &format!("http://{}/v1", listener.local_addr()?))?;
+/// # let server = std::thread::spawn(move || -> std::io::Result<Value> {
+/// #     let (mut stream, _) = listener.accept()?;
+/// #     let (mut request, mut piece) = (Vec::new(), [0; 4096]);
+/// #     loop {
+/// #         let length = stream.read(&mut piece)?;
+/// #         request.extend_from_slice(&piece[..length]);
+/// #         let text = String::from_utf8_lossy(&request);
+/// #         let body = text.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str(body).ok());
+/// #         match body {
+/// #             Some(body) => {
+/// #                 stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")?;
+/// #                 return Ok(body);
+/// #             }
+/// #             None if length == 0 => return Err(Error::from(ErrorKind::UnexpectedEof)),
+/// #             None => {}
+/// #         }
+/// #     }
+/// # });
+/// # let capabilities = ModelCapabilities::new("test-model").with_parallel_tool_calls();
+/// let model = AnthropicModel::new(service, capabilities).max_tokens(8_000).thinking(Thinking::Budget(2_000));
+/// # let request = ModelRequest::new([Message::user("Go on.")]);
+/// # assert!(model.stream(request, Default::default()).await.is_err());
+/// # let body = server.join().expect("the server ends")?;
+/// assert_eq!(body["thinking"], json!({ "type": "enabled", "budget_tokens": 2_000 }));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Thinking {

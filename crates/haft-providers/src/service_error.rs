@@ -1,6 +1,17 @@
 use url::Url;
 
 /// Says why a service cannot be asked as it was described.
+///
+/// ```
+/// use haft_providers::{ApiKey, ServiceError};
+///
+/// let error = ApiKey::new("sk-copied with a space").unwrap_err();
+/// assert_eq!(error, ServiceError::Key);
+/// assert_eq!(
+///     error.to_string(),
+///     "cannot use the API key: it is empty, or has white space or characters beyond ASCII; copy it again"
+/// );
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServiceError {
