@@ -1,6 +1,28 @@
 use haft_core::RunId;
 
 /// Says why something cannot be set up or reached.
+///
+/// A worker that is given something else than the key of its engine does not serve:
+///
+/// ```
+/// use haft_durable::Performer;
+/// use haft_durable_restate::{Error, Worker};
+/// # use haft_tools_core::{LocalExecutor, ToolRegistry};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let performer = Performer::new(LocalExecutor::builder(ToolRegistry::new()));
+/// # let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+/// let worker = Worker::new("tools".parse()?, performer).identity_key("publickeyv1_no");
+/// let error = worker.serve(listener, std::future::pending()).await.unwrap_err();
+/// assert!(matches!(error, Error::IdentityKey { .. }));
+/// assert_eq!(
+///     error.to_string(),
+///     "the key by which requests of Restate are known is none; write the one that it says when it starts"
+/// );
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

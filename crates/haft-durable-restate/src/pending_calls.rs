@@ -13,6 +13,23 @@ use tokio::time::Instant;
 use url::Url;
 
 /// Is a pending call as an engine keeps it.
+///
+/// ```no_run
+/// # // Not run: it would need an engine.
+/// # async fn example(http: haft_http::HttpClient, admin: url::Url) -> Result<(), Box<dyn std::error::Error>> {
+/// use haft_durable::CallCourse;
+/// use haft_durable_restate::pending_calls;
+///
+/// for kept in pending_calls(&http, &admin).await? {
+///     let (pool, round) = CallCourse::parse_id(&kept.id).ok_or("no engine gave this name")?;
+///     match kept.call {
+///         Ok(pending) => println!("{pool}: `{}` of {round}", pending.call.name),
+///         Err(error) => println!("{pool}: {round} was written by another version: {error}"),
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct KeptPendingCall {
@@ -56,6 +73,23 @@ struct Row {
 ///
 /// It asks the engine's admin interface, since an engine's ingress answers about one call only. What was answered and not gone
 /// on with is listed with its answer. Answer a call with [`RestateExecutor::decide`](crate::RestateExecutor::decide).
+///
+/// ```no_run
+/// # // Not run: it would need an engine.
+/// # async fn example(
+/// #     http: haft_http::HttpClient,
+/// #     executor: haft_durable_restate::RestateExecutor,
+/// # ) -> Result<(), Box<dyn std::error::Error>> {
+/// use haft_durable_restate::pending_calls;
+/// use haft_tools_core::Approval;
+///
+/// let waiting = pending_calls(&http, &"http://127.0.0.1:9070".parse()?).await?;
+/// for kept in waiting.into_iter().filter(|kept| kept.answer.is_none()) {
+///     executor.decide(&*kept.call?, Approval::Approve).await?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 ///

@@ -11,6 +11,27 @@ use url::Url;
 /// from now on go to what was told last; those that were begun before stay where they are, so an address is given up only
 /// when its calls have ended. A worker with other tools gets another address.
 ///
+/// ```no_run
+/// # // Not run: it would need an engine.
+/// # async fn example(worker: haft_durable_restate::Worker) -> Result<(), Box<dyn std::error::Error>> {
+/// use haft_durable_restate::register;
+/// use haft_http::{AddressPolicy, HttpClient};
+///
+/// let listener = tokio::net::TcpListener::bind("127.0.0.1:9080").await?;
+/// let served = worker.serve(listener, async { tokio::signal::ctrl_c().await.unwrap_or_default() });
+///
+/// // In the meantime, once: the engine asks the worker what it does, so it has to serve.
+/// let told = async {
+///     let http = HttpClient::new(AddressPolicy::public().loopback())?;
+///     register(&http, &"http://127.0.0.1:9070".parse()?, &"http://127.0.0.1:9080".parse()?).await?;
+///     Ok::<_, Box<dyn std::error::Error>>(())
+/// };
+/// let (served, told) = tokio::join!(served, told);
+/// # served?;
+/// # told
+/// # }
+/// ```
+///
 /// # Errors
 ///
 /// When the engine does not answer, or does not take the worker.

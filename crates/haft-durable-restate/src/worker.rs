@@ -41,6 +41,29 @@ pub struct Worker {
 }
 
 /// Is what a worker does for a pool: makes calls, by a [`Performer`], or drives runs, of a [`DurableAgent`].
+///
+/// Which of them it is may come from settings:
+///
+/// ```
+/// # use haft_durable::{Performer, Routes};
+/// use haft_durable_restate::{DurableAgent, Work, Worker};
+/// # use haft_model::{ScriptedModel, Session};
+/// # use haft_tools_core::{LocalExecutor, ToolRegistry};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (tools, setting) = (ToolRegistry::new(), "runs");
+/// # let model = ScriptedModel::new(Session::parse(r#"{"text": "Nothing to do."}"#, "idle.jsonl")?);
+/// # let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+/// let work: Work = match setting {
+///     "runs" => DurableAgent::new(model, tools, Routes::to("tools".parse()?)).into(),
+///     _ => Performer::new(LocalExecutor::builder(tools)).into(),
+/// };
+/// let stop = std::future::ready(());
+/// assert!(Worker::new("travel".parse()?, work).serve(listener, stop).await.is_ok());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Work(Kind);
 

@@ -51,6 +51,22 @@ pub struct Runs {
 /// Is one run that an engine keeps.
 ///
 /// It is kept for as long as the workers say ([`Worker::kept_for`](crate::Worker::kept_for)) after its end.
+///
+/// One that another process has begun is found by its name:
+///
+/// ```no_run
+/// # // Not run: it would need an engine.
+/// # async fn example(executor: haft_durable_restate::RestateExecutor) -> Result<(), Box<dyn std::error::Error>> {
+/// use haft_durable_restate::RunStanding;
+///
+/// let run = executor.runs("travel".parse()?).get("run-1".parse()?);
+/// run.cancel().await?;
+/// if let RunStanding::Ended(state) = run.standing().await? {
+///     println!("{} was stopped after: {}", run.run(), state.last_text());
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct DurableRun {
     runs: Runs,
@@ -60,6 +76,34 @@ pub struct DurableRun {
 }
 
 /// Says where a run stands that does not go on by itself.
+///
+/// What a program says of what [`DurableRun::standing`] gives:
+///
+/// ```
+/// use haft_durable_restate::RunStanding;
+/// # use haft_core::Digest;
+/// # use haft_tools_core::PendingCall;
+/// # use serde_json::json;
+///
+/// fn said(standing: &RunStanding) -> String {
+///     match standing {
+///         RunStanding::Waits(calls) => {
+///             let names: Vec<&str> = calls.iter().map(|pending| pending.call.name.as_str()).collect();
+///             format!("it waits for you to decide about {}", names.join(", "))
+///         }
+///         RunStanding::Ended(state) => state.last_text().to_owned(),
+///         _ => "this program is older than the worker".to_owned(),
+///     }
+/// }
+///
+/// # let pending: PendingCall = serde_json::from_value(json!({
+/// #     "version": 1, "id": "tools/run-1/2/c1:0", "call": { "id": "c1", "name": "book_flight", "input": {} },
+/// #     "run": "run-1", "accesses": [], "unmet": [], "preview": { "kind": "arguments" }, "asked_at_ms": 1,
+/// #     "digest": Digest::of(&json!({})),
+/// # }))?;
+/// assert_eq!(said(&RunStanding::Waits(vec![pending])), "it waits for you to decide about book_flight");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RunStanding {
