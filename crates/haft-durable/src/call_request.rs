@@ -8,7 +8,7 @@ use serde_json::json;
 ///
 /// The serde form is versioned; one that another version wrote is refused by name.
 ///
-/// A client that has died asks again for the same, and one that asks for something else under the same key is told apart:
+/// A client that has died asks for the same again; one that asks for something else under its key is told apart:
 ///
 /// ```
 /// use haft_core::ToolCall;

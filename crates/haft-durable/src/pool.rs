@@ -25,7 +25,8 @@ pub struct Pool(Box<str>);
 /// let error = "2nd pool".parse::<Pool>().unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "`2nd pool` does not name a pool of workers; write 1 to 64 letters, digits, dashes, dots and underscores, a letter first"
+///     "`2nd pool` does not name a pool of workers; write 1 to 64 letters, digits, dashes, dots and underscores, \
+///      a letter first"
 /// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

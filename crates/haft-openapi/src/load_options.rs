@@ -68,7 +68,9 @@ pub enum References {
 /// # let value = json!({
 /// #     "openapi": "3.1.0", "servers": [{ "url": "https://pets.example" }],
 /// #     "paths": { "/pets": { "post": { "operationId": "addPet", "requestBody": { "content": {
-/// #         "application/x-www-form-urlencoded": { "schema": { "properties": { "tags": { "items": { "type": "string" } } } } },
+/// #         "application/x-www-form-urlencoded": { "schema": {
+/// #             "properties": { "tags": { "items": { "type": "string" } } },
+/// #         } },
 /// #     } } } } },
 /// # });
 /// let sent = |style| -> Result<_, Box<dyn std::error::Error>> {

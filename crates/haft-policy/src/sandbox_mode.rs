@@ -10,15 +10,21 @@ use std::str::FromStr;
 /// use haft_policy::{PolicyLoader, SandboxMode};
 /// use haft_tools_core::RuleLanguage;
 ///
+/// fn is_confined(asked: SandboxMode, has_sandbox: bool) -> Result<bool, &'static str> {
+///     match asked {
+///         SandboxMode::Off => Ok(false),
+///         SandboxMode::Prefer => Ok(has_sandbox),
+///         SandboxMode::Require if has_sandbox => Ok(true),
+///         SandboxMode::Require => Err("this machine has no sandbox, and the policy requires one"),
+///     }
+/// }
+///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("policy.toml");
 /// std::fs::write(&path, "[sandbox]\nmode = \"require\"\n")?;
 /// let loaded = PolicyLoader::new(RuleLanguage::new()).user(&path).load()?;
-/// assert_eq!(loaded.sandbox, SandboxMode::Require);
-///
-/// let machine_has_one = false;
-/// let may_run = machine_has_one || loaded.sandbox < SandboxMode::Require;
-/// assert!(!may_run);
+/// assert_eq!(is_confined(loaded.sandbox, true), Ok(true));
+/// assert!(is_confined(loaded.sandbox, false).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -12,15 +12,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// Cheap to clone; clones are the same store.
 ///
+/// It stands in for a database where nothing has to outlive the process, such as in a test:
+///
 /// ```
-/// use haft_store::{MemoryRuns, RunStore as _, StoredRun};
+/// use haft_store::{MemoryRuns, RunStatus, RunStore, StoredRun};
+///
+/// async fn ended(store: &dyn RunStore, name: &str) -> Result<(), Box<dyn std::error::Error>> {
+///     let mut run = store.load(&name.parse()?).await?.ok_or("there is no such run")?;
+///     run.status = RunStatus::Ended;
+///     Ok(store.save(&mut run).await?)
+/// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let (store, same) = { let store = MemoryRuns::new(); (store.clone(), store) };
-/// let mut run = StoredRun::new("run-1".parse()?);
-/// store.save(&mut run).await?;
-/// assert_eq!(same.load(&run.run).await?, Some(run));
+/// let store = MemoryRuns::new();
+/// store.save(&mut StoredRun::new("run-1".parse()?)).await?;
+/// ended(&store, "run-1").await?;
+/// assert_eq!(store.list().await?[0].status, RunStatus::Ended);
 /// # Ok(())
 /// # }
 /// ```

@@ -57,14 +57,41 @@ pub trait TokenSource: Send + Sync + 'static {
 
 /// Says why there is no token.
 ///
+/// A tool whose person has to log in tells its host where:
+///
 /// ```
-/// use haft_openapi::TokenError;
+/// # use haft_http::{AddressPolicy, HttpClient};
+/// use haft_openapi::{Credential, Secret, TokenError, TokenSource};
+/// # use haft_openapi::{Document, LoadOptions, OpenApiTools};
+/// # use haft_tools_core::{CallContext, CallScope, Tool as _};
+/// # use serde_json::json;
+/// # use std::collections::BTreeMap;
 ///
-/// let error = TokenError::failed("the vault is locked; unlock it with `vault open`");
-/// assert_eq!(error.to_string(), "there is no token: the vault is locked; unlock it with `vault open`");
+/// struct LoggedOut;
 ///
-/// let error = TokenError::login("https://pets.example/login");
-/// assert_eq!(error.to_string(), "a login is needed first");
+/// #[async_trait::async_trait]
+/// impl TokenSource for LoggedOut {
+///     async fn token(&self, _refused: Option<&Secret>) -> Result<Secret, TokenError> {
+///         Err(TokenError::login("https://pets.example/login"))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let document = Document::from_value(json!({
+/// #     "openapi": "3.1.0", "security": [{ "token": [] }],
+/// #     "components": { "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } } },
+/// #     "paths": { "/pets": { "get": { "operationId": "listPets" } } },
+/// # }), &LoadOptions::default().server("https://pets.example"))?;
+/// # let client = HttpClient::new(AddressPolicy::public())?;
+/// # let scope = CallScope::new("run-1".parse()?);
+/// let credentials = BTreeMap::from([("token".to_owned(), Credential::tokens(LoggedOut))]);
+/// let tools = OpenApiTools::builder("pets", document, client).credentials(credentials).build();
+/// let call = tools.tools()[0].prepare(&json!({}), &scope)?;
+/// let error = call.run(CallContext::detached("c1".parse()?, scope)).await.unwrap_err();
+/// assert_eq!(error.authentication_url(), Some("https://pets.example/login"));
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

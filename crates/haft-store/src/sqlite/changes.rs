@@ -59,22 +59,14 @@ pub struct SqliteChanges {
 
 /// Says how a journal of changes is opened.
 ///
-/// A file of more bytes than are kept is changed all the same, and is told of:
-///
 /// ```
 /// use haft_store::SqliteChanges;
-/// use haft_workdir::{ChangeLimits, ChangeOrigin, Expected, Workdir};
-/// use std::sync::Arc;
+/// use haft_workdir::{ChangeJournal as _, ChangeLimits};
 ///
-/// # let (project, state) = (tempfile::tempdir()?, tempfile::tempdir()?);
-/// # std::fs::write(project.path().join("log.txt"), "twelve bytes")?;
-/// let limits = ChangeLimits { file_bytes: 4, ..ChangeLimits::default() };
+/// # let state = tempfile::tempdir()?;
+/// let limits = ChangeLimits { contents: 100, ..ChangeLimits::default() };
 /// let journal = SqliteChanges::options().limits(limits).open(state.path().join("changes.db"))?;
-/// let workdir = Workdir::open(project.path())?.journalled(Arc::new(journal));
-///
-/// let mut change = workdir.change(ChangeOrigin::new("run-1".parse()?, "c1".parse()?));
-/// change.remove_file(&workdir.resolve("log.txt")?, Expected::Whatever)?;
-/// assert_eq!(change.finish()?.not_undoable, ["log.txt"]);
+/// assert_eq!(journal.limits().contents, 100);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
