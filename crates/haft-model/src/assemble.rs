@@ -10,6 +10,16 @@ const MAX_BYTES: usize = 16 * 1024 * 1024;
 const PART_BYTES: usize = 128;
 
 /// Holds a whole turn of a model.
+///
+/// ```
+/// use haft_core::{AssistantPart, StopReason, Usage};
+/// use haft_model::ModelTurn;
+///
+/// let parts = vec![AssistantPart::Text { text: "It rains.".to_owned() }];
+/// let turn = ModelTurn::new(parts, Usage::default(), StopReason::EndTurn);
+/// assert_eq!(turn.message.assistant_text(), "It rains.");
+/// assert_eq!(turn.stop, StopReason::EndTurn);
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ModelTurn {

@@ -11,6 +11,27 @@ use serde_json::Value;
 ///   the reason back until then.
 /// - A turn that makes calls stops for [`StopReason::ToolCalls`] and one without does not, whatever word the provider
 ///   has for it; one that was cut off ([`StopReason::MaxTokens`], [`StopReason::Refused`]) may have calls or none.
+///
+/// ```
+/// use haft_core::StopReason;
+/// use haft_model::{Assembler, Delta};
+/// use serde_json::json;
+///
+/// let deltas = [
+///     Delta::ToolCallStart { index: 0, id: "c1".parse()?, name: "read_file".to_owned() },
+///     Delta::ToolCallArguments { index: 0, fragment: r#"{"path": "#.to_owned() },
+///     Delta::ToolCallArguments { index: 0, fragment: r#""a.txt"}"#.to_owned() },
+///     Delta::Stop(StopReason::ToolCalls),
+/// ];
+/// let mut assembler = Assembler::new();
+/// for delta in deltas {
+///     assembler.push(delta)?;
+/// }
+/// let turn = assembler.finish()?;
+/// let calls: Vec<_> = turn.message.tool_calls().collect();
+/// assert_eq!(calls[0].input, json!({ "path": "a.txt" }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Delta {

@@ -31,6 +31,15 @@ pub struct Divergence {
 }
 
 /// Says in what a run differs from the session it plays.
+///
+/// ```
+/// use haft_model::{DivergenceKind, ScriptedModel, Session};
+///
+/// let model = ScriptedModel::new(Session::parse(r#"{"text": "Hello."}"#, "hello.jsonl")?);
+/// let left = model.finished().unwrap_err();
+/// assert_eq!(left.kind(), &DivergenceKind::TurnsLeft { count: 1 });
+/// # Ok::<(), haft_model::SessionError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum DivergenceKind {

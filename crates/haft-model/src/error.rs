@@ -4,6 +4,18 @@ use std::error::Error;
 use std::time::Duration;
 
 /// Says why a model gave no turn.
+///
+/// ```
+/// use haft_model::ModelError;
+/// use std::time::Duration;
+///
+/// let error = ModelError::RateLimited { retry_after: Some(Duration::from_secs(3)) };
+/// assert_eq!(error.to_string(), "the model's provider limits the rate of requests; wait 3 s, then ask again");
+/// assert_eq!((error.can_retry(), error.retry_after()), (true, Some(Duration::from_secs(3))));
+///
+/// let error = ModelError::Refused { reason: "the context is too long".to_owned() };
+/// assert!(!error.can_retry());
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -110,6 +122,15 @@ impl From<Divergence> for ModelError {
 }
 
 /// Says how a model's answer breaks the rules of a stream of deltas.
+///
+/// ```
+/// use haft_model::{Assembler, Delta, ModelError, ProtocolError};
+///
+/// let mut assembler = Assembler::new();
+/// let arguments = Delta::ToolCallArguments { index: 4, fragment: "{}".to_owned() };
+/// let error = assembler.push(arguments).unwrap_err();
+/// assert!(matches!(error, ModelError::Protocol(ProtocolError::UnknownCall { index: 4 })));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProtocolError {

@@ -28,6 +28,22 @@ use tokio_util::sync::CancellationToken;
 /// side by side, as from a provider.
 ///
 /// One model plays one session to one run: there is one place in the session for all who ask.
+///
+/// ```
+/// use haft_core::Message;
+/// use haft_model::{Model as _, ModelRequest, ScriptedModel, Session, assemble};
+/// use tokio_util::sync::CancellationToken;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new(Session::parse(r#"{"text": "Hello."}"#, "hello.jsonl")?);
+/// let request = ModelRequest::new([Message::user("Hi!")]);
+/// let turn = assemble(model.stream(request, CancellationToken::new()).await?, |_| {}).await?;
+/// assert_eq!(turn.message.assistant_text(), "Hello.");
+/// assert!(model.finished().is_ok());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct ScriptedModel {
     capabilities: ModelCapabilities,

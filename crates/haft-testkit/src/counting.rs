@@ -35,10 +35,34 @@ thread_local! {
 }
 
 /// Counts what each thread asks of the system's allocator.
+///
+/// ```
+/// use haft_testkit::counting::{Counting, Spent};
+///
+/// #[global_allocator]
+/// static ALLOCATOR: Counting = Counting;
+///
+/// let before = Spent::so_far();
+/// let word = String::from("haft");
+/// let spent = Spent::so_far() - before;
+/// assert_eq!((spent.allocations, spent.bytes, spent.live), (1, 4, 4));
+/// # drop(word);
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counting;
 
 /// What a thread has asked for so far, or between two readings.
+///
+/// ```
+/// use haft_testkit::counting::{Counting, Spent};
+///
+/// #[global_allocator]
+/// static ALLOCATOR: Counting = Counting;
+///
+/// let before = Spent::so_far();
+/// drop(vec![0_u8; 1_000]);
+/// assert_eq!(Spent::so_far() - before, Spent { allocations: 1, bytes: 1_000, live: 0 });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spent {
     /// Allocations, and reallocations as one each.
@@ -59,6 +83,16 @@ impl Spent {
 /// Does some work on this thread, and tells the most bytes beyond those before it that were held at once.
 ///
 /// While an allocation is moved to a larger one, both count. What other threads ask for does not.
+///
+/// ```
+/// use haft_testkit::counting::{Counting, most_live};
+///
+/// #[global_allocator]
+/// static ALLOCATOR: Counting = Counting;
+///
+/// let (length, most) = most_live(|| vec![0_u8; 1_000].len());
+/// assert_eq!((length, most), (1_000, 1_000));
+/// ```
 pub fn most_live<T>(work: impl FnOnce() -> T) -> (T, i64) {
     let before = SPENT.get().live;
     MOST.set(before);

@@ -47,6 +47,21 @@ pub struct Deciding<'a> {
 }
 
 /// Holds how one call was decided. Its checks panic with the verdict on each access, and give it back, so that they chain.
+///
+/// ```
+/// use haft_core::{Decision, Schema, ToolSpec};
+/// use haft_testkit::Deciding;
+/// use haft_tools_core::{Access, Policy, Resource, Rule, Scheme, ToolRegistry};
+///
+/// let (registry, policy) = (ToolRegistry::new(), Policy::new().allow(Rule::tools("read_*".parse()?)));
+/// let tool = ToolSpec::new("read_note".parse()?, "Reads a note.", Schema::empty());
+/// let plan = Access::read(Resource::exact(Scheme::new("note"), "plan"));
+///
+/// let decided = Deciding::new(&registry, &policy).touching(&tool, &plan.into());
+/// assert_eq!(decided.decision(), Decision::Allow);
+/// decided.allowed().touching(["read note:plan"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Decided {
     call: String,

@@ -8,6 +8,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// 6335, section 6: 49,152 and up; Linux: 32,768 and up). One that the system chose could be taken, before the program has
 /// it, by any connection, and even by the one that tries whether the program listens yet. A process gets each port once
 /// before it gets one again.
+///
+/// ```
+/// use haft_testkit::free_port;
+/// use std::net::TcpListener;
+///
+/// let port = free_port();
+/// assert_eq!(TcpListener::bind(("127.0.0.1", port))?.local_addr()?.port(), port);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[must_use]
 pub fn free_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);

@@ -36,6 +36,22 @@ pub struct Script {
 }
 
 /// Is a model that plays a [`Script`] and remembers what it was asked.
+///
+/// ```
+/// use haft_core::Message;
+/// use haft_model::{Model as _, ModelRequest, assemble};
+/// use haft_testkit::Script;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = Script::new().says("Good morning.").model();
+/// let request = ModelRequest::new([Message::user("Hello!")]);
+/// let turn = assemble(model.stream(request.clone(), Default::default()).await?, |_| {}).await?;
+/// assert_eq!(turn.message.assistant_text(), "Good morning.");
+/// assert_eq!(model.requests(), [request]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct PlayedScript {
     model: ScriptedModel,

@@ -5,6 +5,19 @@ use std::fmt;
 const LISTED_LOSSES: usize = 256;
 
 /// Holds a schema as a provider takes it, and what was changed to get there.
+///
+/// ```
+/// use haft_core::Schema;
+/// use haft_model::Dialect;
+/// use serde_json::json;
+///
+/// let age = json!({ "type": "integer", "minimum": 0 });
+/// let schema = Schema::new(json!({ "type": "object", "properties": { "age": age } }))?;
+/// let projection = Dialect::Anthropic.project(&schema)?;
+/// assert_eq!(&projection.schema, schema.as_value());
+/// assert!(projection.losses.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Projection {
@@ -21,6 +34,23 @@ impl Projection {
 }
 
 /// Tells what became of one place of a schema.
+///
+/// ```
+/// use haft_core::Schema;
+/// use haft_model::Dialect;
+/// use serde_json::json;
+///
+/// let name = json!({ "type": "string", "minLength": 1 });
+/// let schema = Schema::new(json!({
+///     "type": "object", "properties": { "name": name }, "required": ["name"], "additionalProperties": false,
+/// }))?;
+/// let projection = Dialect::OpenAiStrict.project(&schema)?;
+/// for loss in &projection.losses {
+///     println!("{loss}");
+/// }
+/// assert_eq!(projection.losses[0].pointer, "/properties/name/minLength");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
@@ -40,6 +70,13 @@ impl fmt::Display for Loss {
 }
 
 /// Says what became of a part of a schema that a dialect does not have.
+///
+/// ```
+/// use haft_model::LossKind;
+///
+/// assert_eq!(LossKind::Dropped.to_string(), "left out");
+/// assert_eq!(LossKind::Unlisted(7).to_string(), "7 further changes");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum LossKind {
@@ -73,6 +110,18 @@ pub enum LossKind {
 }
 
 /// Says why a schema cannot be had in the strict dialect.
+///
+/// ```
+/// use haft_core::Schema;
+/// use haft_model::Dialect;
+/// use serde_json::json;
+///
+/// let schema = Schema::new(json!({ "type": "object", "properties": { "any": {} } }))?;
+/// let refused = Dialect::OpenAiStrict.project(&schema).unwrap_err();
+/// println!("{refused}; it is sent as it is");
+/// assert!(Dialect::OpenAi.project(&schema).is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the schema cannot be strict: {} {reason}", Location(pointer))]
 #[non_exhaustive]
@@ -84,6 +133,17 @@ pub struct NotStrict {
 }
 
 /// Names what the strict dialect cannot say.
+///
+/// ```
+/// use haft_core::Schema;
+/// use haft_model::{Dialect, NotStrictReason};
+/// use serde_json::json;
+///
+/// let schema = json!({ "type": "object", "additionalProperties": { "type": "string" } });
+/// let refused = Dialect::OpenAiStrict.project(&Schema::new(schema)?).unwrap_err();
+/// assert_eq!(refused.reason, NotStrictReason::FreeProperties);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotStrictReason {

@@ -7,6 +7,14 @@ use std::path::Path;
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Says why something is not a session.
+///
+/// ```
+/// use haft_model::{Session, SessionError};
+///
+/// let error = Session::parse("\n\n", "empty.jsonl").unwrap_err();
+/// assert!(matches!(error, SessionError::Empty { .. }));
+/// assert!(error.to_string().starts_with("empty.jsonl has no turns"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {

@@ -48,6 +48,13 @@ pub struct SessionTurn {
 }
 
 /// Says why a turn cannot stand where it does in a session.
+///
+/// ```
+/// use haft_model::{Session, SessionError, TurnProblem};
+///
+/// let error = Session::parse(r#"{"text": "Done.", "stop": "tool_calls"}"#, "fix.jsonl").unwrap_err();
+/// assert!(matches!(error, SessionError::Turn { line: 1, problem: TurnProblem::NoCalls, .. }));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnProblem {
