@@ -8,6 +8,7 @@ mod tests;
 
 use std::fmt::Write as _;
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use crate::docs::{Mode, Programs};
@@ -350,7 +351,11 @@ fn tests(workspace: &Workspace) -> StepResult {
     const REPAIR: &str = "Correct the tests that failed above, or the code they check, and run `cargo xtask ci --quick` again.";
     let features = together::step_features(workspace)?;
     if workspace.has_cargo_tool("nextest") {
-        let mut arguments = vec!["nextest", "run", "--workspace", "--features", &features, "--locked"];
+        // Twice as many as there are cores, since many tests wait for a program or a server most of the time.
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let at_once = format!("--test-threads={}", 2 * cores);
+        let mut arguments =
+            vec!["nextest", "run", "--workspace", "--features", &features, "--locked", &at_once];
         // A build host is asked once and tells everything; a person wants the first failure now.
         if workspace.on_ci() {
             arguments.push("--no-fail-fast");

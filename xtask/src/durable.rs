@@ -20,6 +20,9 @@ const PACKAGES: Packages = Packages {
     install: "Install Node.js 20 or later with npm, and let npm reach its registry once.",
 };
 
+/// More than there are cores, since each test waits for its engine most of the time.
+const AT_ONCE: &str = "--test-threads=6";
+
 /// Installs what is not there, and runs the tests that need it.
 pub(crate) fn run(workspace: &Workspace) -> StepResult {
     if let Err(missing) = PACKAGES.installed(workspace) {
@@ -41,6 +44,7 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
         "it",
         "--",
         "--ignored",
+        AT_ONCE,
         "with_engine::",
     ];
     workspace.cargo(&arguments, REPAIR)?;

@@ -71,7 +71,7 @@ pub use effect_key::EffectKey;
 pub use in_order::{conflicts, end_event, in_order};
 pub use kept_by_engine::KeptByEngine;
 pub use performer::Performer;
-pub use pool::{Pool, PoolError, Route, Routes};
+pub use pool::{Pool, PoolError, Routes};
 pub use redo::Redo;
 pub use round_key::RoundKey;
 pub use scope_record::{ScopeError, ScopeRecord};

@@ -38,8 +38,17 @@ pub struct PoolError {
 }
 
 /// Says which pool makes the calls of some tools.
+#[derive(Debug, Clone, PartialEq)]
+struct Route {
+    tools: Selector,
+    pool: Pool,
+}
+
+/// Says which pool of workers makes which calls: the first route that matches counts, and all others are made by one pool.
 ///
-/// It is a part of [`Routes`], which are compared and shown with it. A route that is to count goes ahead of a wider one:
+/// A route that is to count goes ahead of a wider one. A tool is known by the registry of the calls; one that is not there goes to the pool for all others. So tools of two versions
+/// stand side by side: each version of a tool has a pool of its own, and a client that learns of the new one routes to it,
+/// while calls that wait are gone on with where they wait.
 ///
 /// ```
 /// use haft_core::{Schema, ToolSpec};
@@ -48,32 +57,10 @@ pub struct PoolError {
 /// let routes = Routes::to("tools".parse()?)
 ///     .and("browse_page".parse()?, "browsers-2".parse()?)
 ///     .and("browse_*".parse()?, "browsers".parse()?);
-/// # let spec = |name: &str| -> Result<_, haft_core::NameError> {
-/// #     Ok(ToolSpec::new(name.parse()?, "Browses.", Schema::empty()))
-/// # };
-/// assert_eq!(routes.pool_of(Some(&spec("browse_page")?)).as_str(), "browsers-2");
-/// assert_eq!(routes.pool_of(Some(&spec("browse_back")?)).as_str(), "browsers");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct Route {
-    tools: Selector,
-    pool: Pool,
-}
-
-/// Says which pool of workers makes which calls: the first route that matches counts, and all others are made by one pool.
-///
-/// A tool is known by the registry of the calls; one that is not there goes to the pool for all others. So tools of two versions
-/// stand side by side: each version of a tool has a pool of its own, and a client that learns of the new one routes to it,
-/// while calls that wait are gone on with where they wait.
-///
-/// ```
-/// use haft_core::{Schema, ToolSpec};
-/// use haft_durable::Routes;
-///
-/// let routes = Routes::to("tools".parse()?).and("browse_*".parse()?, "browsers".parse()?);
-/// let browse = ToolSpec::new("browse_page".parse()?, "Browses.", Schema::empty());
-/// assert_eq!(routes.pool_of(Some(&browse)).as_str(), "browsers");
+/// let page = ToolSpec::new("browse_page".parse()?, "Browses.", Schema::empty());
+/// let back = ToolSpec::new("browse_back".parse()?, "Goes back.", Schema::empty());
+/// assert_eq!(routes.pool_of(Some(&page)).as_str(), "browsers-2");
+/// assert_eq!(routes.pool_of(Some(&back)).as_str(), "browsers");
 /// assert_eq!(routes.pool_of(None).as_str(), "tools");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
