@@ -12,6 +12,21 @@ use crate::shown::Shown;
 /// Why opening a root or working with a path in it failed.
 ///
 /// `Display` is for the host; [`model_text`](Self::model_text) is for the model.
+///
+/// ```
+/// use haft_workdir::{Error, Workdir};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// let error = workdir.read(&workdir.resolve("notes.txt")?, 1024).unwrap_err();
+/// assert!(matches!(error, Error::NotFound { .. }));
+/// assert_eq!(error.to_string(), "`notes.txt` does not exist");
+/// assert_eq!(
+///     error.model_text(),
+///     "`notes.txt` does not exist; list its directory or search for the name, then use the path you find",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

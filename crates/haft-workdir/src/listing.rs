@@ -16,6 +16,19 @@ use crate::workdir::Workdir;
 ///
 /// A file name is any bytes, but a model and a [`WorkdirPath`] can only name UTF-8. An entry with another name is
 /// listed, with a replacement character for what is not UTF-8, and has no path: it can be seen but not opened.
+///
+/// ```
+/// use haft_workdir::{EntryKind, Workdir};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// # std::fs::create_dir(directory.path().join("src"))?;
+/// # std::fs::write(directory.path().join("README.md"), "")?;
+/// let entries = workdir.read_dir(&workdir.resolve(".")?)?;
+/// let found: Vec<(&str, EntryKind)> = entries.iter().map(|entry| (entry.name(), entry.kind())).collect();
+/// assert_eq!(found, [("README.md", EntryKind::File), ("src", EntryKind::Directory)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirEntry {
     name: String,

@@ -27,6 +27,22 @@ static HELD: [Mutex<()>; TURNS] = [const { Mutex::new(()) }; TURNS];
 /// Keeps others from changing files until it is dropped; made by [`Workdir::lock`].
 ///
 /// It stays on the thread that took it.
+///
+/// ```
+/// use haft_workdir::{Existing, FileLocks, Workdir};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// # std::fs::write(directory.path().join("count.txt"), "1")?;
+/// let path = workdir.resolve("count.txt")?;
+/// let turn: FileLocks = workdir.lock([&path])?;
+/// // Between reading and writing, no other call that asks for the lock changes the file.
+/// let count: u64 = String::from_utf8(workdir.read(&path, 100)?)?.parse()?;
+/// workdir.write_atomic(&path, (count + 1).to_string().as_bytes(), Existing::Replace)?;
+/// drop(turn);
+/// assert_eq!(workdir.read(&path, 100)?, b"2");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "the files are locked only as long as this lives"]
 pub struct FileLocks {
     /// Closed first, which ends the locks that other processes see.

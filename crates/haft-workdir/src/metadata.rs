@@ -4,6 +4,18 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{FileType, Stat};
 
 /// What an entry of the tree is.
+///
+/// ```
+/// use haft_workdir::{EntryKind, Workdir};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// std::os::unix::fs::symlink("gone", directory.path().join("link"))?;
+/// let listed = workdir.read_dir(&workdir.resolve(".")?)?;
+/// assert_eq!(listed[0].kind(), EntryKind::Symlink);
+/// assert_eq!(listed[0].kind().to_string(), "symbolic link");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     /// A regular file, the only kind that is opened and replaced.
@@ -17,6 +29,20 @@ pub enum EntryKind {
 }
 
 /// What an entry is that is no file, directory or symbolic link.
+///
+/// ```
+/// use haft_workdir::{EntryKind, SpecialKind, Workdir};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// let _listener = std::os::unix::net::UnixListener::bind(directory.path().join("daemon"))?;
+/// let path = workdir.resolve("daemon")?;
+/// assert_eq!(workdir.kind(&path)?, EntryKind::Other(SpecialKind::Socket));
+/// // It is not opened, as that could block or have an effect.
+/// let error = workdir.read(&path, 1024).unwrap_err();
+/// assert_eq!(error.to_string(), "`daemon` is a socket, not a regular file");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SpecialKind {
@@ -67,6 +93,19 @@ impl fmt::Display for EntryKind {
 }
 
 /// What the file system says about a file or directory.
+///
+/// ```
+/// use haft_workdir::Workdir;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// # std::fs::write(directory.path().join("a.txt"), "one")?;
+/// let metadata = workdir.metadata(&workdir.resolve("a.txt")?)?;
+/// assert_eq!(metadata.size(), 3);
+/// assert!(!metadata.is_executable());
+/// assert!(metadata.modified().is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metadata {
     kind: EntryKind,

@@ -6,6 +6,21 @@ use crate::shown::Shown;
 ///
 /// `Display` is for the host; [`model_text`](Self::model_text) is for the model. Both name the path as it was given
 /// (at most 200 characters of it). Links and files on the way are named relative to the root.
+///
+/// ```
+/// use haft_workdir::{ResolveError, Workdir};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// let error = workdir.resolve("../secret").unwrap_err();
+/// assert!(matches!(error, ResolveError::Outside { .. }));
+/// assert_eq!(error.to_string(), "path `../secret` is outside the working directory");
+/// assert_eq!(
+///     error.model_text(),
+///     "the path `../secret` is outside the working directory; use a path inside it, such as `src/main.rs`",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResolveError {

@@ -16,6 +16,19 @@ use crate::path::WorkdirPath;
 use crate::platform;
 
 /// What may be done in a root.
+///
+/// ```
+/// use haft_workdir::{Error, Existing, RootAccess, Workdir};
+///
+/// # let (project, library) = (tempfile::tempdir()?, tempfile::tempdir()?);
+/// # std::fs::write(library.path().join("lib.rs"), "code")?;
+/// let workdir = Workdir::open(project.path())?.with_root(library.path(), RootAccess::ReadOnly)?;
+/// let path = workdir.resolve(&format!("{}/lib.rs", library.path().display()))?;
+/// assert_eq!(workdir.read(&path, 100)?, b"code");
+/// let refused = workdir.write_atomic(&path, b"other", Existing::Replace);
+/// assert!(matches!(refused, Err(Error::ReadOnly { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RootAccess {
     /// Everything.

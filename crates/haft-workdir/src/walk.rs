@@ -42,6 +42,24 @@ impl WalkOptions {
 }
 
 /// One entry met by a [`Walk`].
+///
+/// ```
+/// use haft_workdir::{EntryKind, WalkOptions, Workdir};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// # std::fs::create_dir(directory.path().join("src"))?;
+/// # std::fs::write(directory.path().join("src/main.rs"), "fn main() {}")?;
+/// let mut bytes = 0;
+/// for entry in workdir.walk(&workdir.resolve(".")?, WalkOptions::default())? {
+///     let entry = entry?;
+///     if entry.kind() == EntryKind::File {
+///         bytes += entry.size()?;
+///     }
+/// }
+/// assert_eq!(bytes, 12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct WalkEntry {
     workdir: Workdir,
@@ -85,6 +103,31 @@ impl WalkEntry {
 }
 
 /// A directory that a [`Walk`] could not list.
+///
+/// A walk goes on after one, so what is found is still of use:
+///
+/// ```
+/// use haft_workdir::{WalkEntry, WalkError, Walk};
+///
+/// fn listed(walk: Walk) -> (Vec<WalkEntry>, Vec<String>) {
+///     let (mut found, mut failed) = (Vec::new(), Vec::new());
+///     for entry in walk {
+///         match entry {
+///             Ok(entry) => found.push(entry),
+///             Err(error) => failed.push(WalkError::model_text(&error)),
+///         }
+///     }
+///     (found, failed)
+/// }
+/// # use haft_workdir::{WalkOptions, Workdir};
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// # std::fs::write(directory.path().join("a.txt"), "")?;
+///
+/// let (found, failed) = listed(workdir.walk(&workdir.resolve(".")?, WalkOptions::default())?);
+/// assert_eq!((found.len(), failed.len()), (1, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error("cannot walk into `{}`", Shown::new(path.as_str()))]
 pub struct WalkError {
@@ -107,6 +150,22 @@ impl WalkError {
 /// How many entries a [`Walk`] has passed over so far, by reason.
 ///
 /// What lies below an entry that is passed over is not looked at and not counted.
+///
+/// ```
+/// use haft_workdir::{Skipped, WalkOptions, Workdir};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// # std::fs::write(directory.path().join(".ignore"), "*.log")?;
+/// # std::fs::write(directory.path().join("build.log"), "")?;
+/// let mut walk = workdir.walk(&workdir.resolve(".")?, WalkOptions::default())?;
+/// assert_eq!(walk.by_ref().count(), 0);
+/// // Why a search finds nothing: a hidden entry (`.ignore`), and an ignored one (`build.log`).
+/// let mut skipped = Skipped::default();
+/// skipped += walk.skipped();
+/// assert_eq!((skipped.hidden, skipped.ignored, skipped.unreadable), (1, 1, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Skipped {
@@ -161,6 +220,22 @@ impl Skipped {
 /// - When the root is renamed during the walk, the walk goes on in the directory that was opened.
 ///
 /// To walk on several threads, or in another order, take the steps one by one with a [`WalkDirectory`].
+///
+/// ```
+/// use haft_workdir::{WalkOptions, Workdir};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// # for name in ["docs", "docs/old"] { std::fs::create_dir(directory.path().join(name))?; }
+/// # std::fs::write(directory.path().join("docs/start.md"), "")?;
+/// let start = workdir.resolve("docs")?;
+/// let mut found = Vec::new();
+/// for entry in workdir.walk(&start, WalkOptions::default())? {
+///     found.push(entry?.path().to_string());
+/// }
+/// assert_eq!(found, ["docs/old", "docs/start.md"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Walk {
     workdir: Workdir,

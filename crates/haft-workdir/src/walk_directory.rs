@@ -59,6 +59,22 @@ pub struct WalkDirectory {
 ///
 /// It keeps the directory open, so that its files are opened without looking up the way to them again: drop it when it is
 /// no longer needed, since a process can only have so many directories open.
+///
+/// ```
+/// use haft_workdir::{WalkOptions, Workdir};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// # std::fs::write(directory.path().join("a.txt"), "one")?;
+/// # std::fs::write(directory.path().join("secret.key"), "k")?;
+/// let mut listing = workdir.walk_directory(&workdir.resolve(".")?, WalkOptions::default()).list()?;
+/// // What a rule keeps from the model is counted and not yielded.
+/// listing.hold_back(|path, _| path.as_str().ends_with(".key"));
+/// let found: Vec<&str> = listing.included().map(|entry| entry.name()).collect();
+/// assert_eq!(found, ["a.txt"]);
+/// assert_eq!(listing.skipped().held_back, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct WalkListing {
     pub(crate) directory: WalkDirectory,
@@ -69,6 +85,23 @@ pub struct WalkListing {
 }
 
 /// One entry of a [`WalkListing`].
+///
+/// ```
+/// use haft_workdir::{EntryKind, WalkOptions, Workdir};
+/// use std::io::Read as _;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// # std::fs::write(directory.path().join("a.txt"), "one")?;
+/// let listing = workdir.walk_directory(&workdir.resolve(".")?, WalkOptions::default()).list()?;
+/// let entry = &listing.entries()[0];
+/// assert_eq!((entry.name(), entry.kind()), ("a.txt", EntryKind::File));
+///
+/// let mut text = String::new();
+/// listing.open_file(entry)?.0.read_to_string(&mut text)?;
+/// assert_eq!(text, "one");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct ListedEntry {
     /// The names of all entries of the directory, of which this has the one at `place`.
@@ -79,6 +112,22 @@ pub struct ListedEntry {
 }
 
 /// Why a walk passes over an entry.
+///
+/// ```
+/// use haft_workdir::{PassedOver, WalkOptions, Workdir};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// # std::fs::write(directory.path().join(".ignore"), "*.log")?;
+/// # for name in ["build.log", "main.rs"] { std::fs::write(directory.path().join(name), "")?; }
+/// let listing = workdir.walk_directory(&workdir.resolve(".")?, WalkOptions::default()).list()?;
+/// let found: Vec<_> = listing.entries().iter().map(|entry| (entry.name(), entry.passed_over())).collect();
+/// assert_eq!(
+///     found,
+///     [(".ignore", Some(PassedOver::Hidden)), ("build.log", Some(PassedOver::Ignored)), ("main.rs", None)],
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PassedOver {

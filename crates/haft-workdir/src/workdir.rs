@@ -26,6 +26,23 @@ use crate::write::flush;
 ///
 /// All operations block; asynchronous callers run them on a blocking thread. Cloning is cheap and clones share the
 /// handle.
+///
+/// ```
+/// use haft_workdir::Workdir;
+///
+/// # let parent = tempfile::tempdir()?;
+/// # let project = parent.path().join("project");
+/// # std::fs::create_dir(&project)?;
+/// # std::fs::write(project.join("a.txt"), "one")?;
+/// let workdir = Workdir::open(&project)?;
+/// let path = workdir.resolve("./a.txt")?;
+///
+/// // Another directory takes its place on the host; the tree is still the one that was opened.
+/// std::fs::rename(&project, parent.path().join("moved"))?;
+/// std::fs::create_dir(&project)?;
+/// assert_eq!(workdir.read(&path, 1024)?, b"one");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Workdir {
     pub(crate) roots: Arc<Roots>,

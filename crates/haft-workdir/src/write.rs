@@ -21,6 +21,19 @@ use crate::temporary::{TemporaryFile, flush_directory, rename_exclusively};
 use crate::workdir::Workdir;
 
 /// What to do with something that is already there.
+///
+/// ```
+/// use haft_workdir::{Error, Existing, Workdir};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// # for name in ["new.txt", "old.txt"] { std::fs::write(directory.path().join(name), name)?; }
+/// let (new, old) = (workdir.resolve("new.txt")?, workdir.resolve("old.txt")?);
+/// assert!(matches!(workdir.rename(&new, &old, Existing::Refuse), Err(Error::Exists { .. })));
+/// workdir.rename(&new, &old, Existing::Replace)?;
+/// assert_eq!(workdir.read(&old, 100)?, b"new.txt");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// Take its place.
@@ -30,6 +43,20 @@ pub enum Existing {
 }
 
 /// What a write did.
+///
+/// ```
+/// use haft_workdir::{Existing, Workdir, Written};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// # let path = workdir.resolve("notes.txt")?;
+/// let said = match workdir.write_atomic(&path, b"one", Existing::Replace)? {
+///     Written::Created => format!("Created {path}."),
+///     Written::Replaced => format!("Replaced the content of {path}."),
+/// };
+/// assert_eq!(said, "Created notes.txt.");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
     /// There was no file before.

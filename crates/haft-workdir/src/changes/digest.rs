@@ -20,6 +20,13 @@ const BUFFER_BYTES: usize = 64 * 1024;
 pub struct ContentDigest([u8; 32]);
 
 /// Says that a text is not the digest of a content.
+///
+/// ```
+/// use haft_workdir::ContentDigest;
+///
+/// let error = "abc123".parse::<ContentDigest>().unwrap_err();
+/// assert_eq!(error.to_string(), "the digest of a content is 64 hexadecimal digits");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the digest of a content is 64 hexadecimal digits")]
 pub struct ContentDigestError;

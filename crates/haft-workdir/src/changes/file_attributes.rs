@@ -13,6 +13,29 @@ const EXTENDED_BYTES: usize = 256 * 1024;
 /// Is what a file has beside its content and permissions.
 ///
 /// It is recorded of files that are removed. One that is replaced hands it on to what takes its place.
+///
+/// ```
+/// use haft_workdir::{ChangeJournal as _, ChangeOrigin, ChangeStep, Expected, MemoryChanges, PathState, Workdir};
+/// use std::os::unix::fs::MetadataExt as _;
+/// # use std::sync::Arc;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one")?;
+/// # let owner = std::fs::metadata(directory.path().join("a.txt"))?.uid();
+/// # let journal = Arc::new(MemoryChanges::default());
+/// # let workdir = Workdir::open(directory.path())?.journalled(Arc::clone(&journal) as _);
+/// # let origin = ChangeOrigin::new("run-1".parse()?, "c1".parse()?);
+/// let mut set = workdir.change(origin.clone());
+/// set.remove_file(&workdir.resolve("a.txt")?, Expected::Whatever)?;
+/// set.finish()?;
+///
+/// let sets = journal.sets(&origin.run)?;
+/// let ChangeStep::Set { before: PathState::File { attributes: Some(attributes), .. }, .. } = &sets[0].steps[0] else {
+///     panic!("a removed file has them");
+/// };
+/// assert_eq!(attributes.user, owner);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FileAttributes {

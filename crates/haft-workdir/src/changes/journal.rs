@@ -15,6 +15,52 @@ use std::path::{Path, PathBuf};
 /// Contents are kept once each, by their digest, whoever changed the files. What a journal keeps is bounded
 /// ([`ChangeLimits`]): for room it forgets the oldest runs first, and what is too large is not kept. Such a change is
 /// recorded all the same, and cannot be undone.
+///
+/// A journal that also writes down which call changes what, for an auditor:
+///
+/// ```
+/// use haft_workdir::{ChangeJournal, ChangeJournalError, ChangeSetId, ChangeStep, ContentDigest, MemoryChanges};
+/// # use haft_workdir::{ChangeLimits, ChangeOrigin, ChangeSet, ChangedRun, Expected, NewFile, RecoveryLock, SetEnd, SetStart, Workdir};
+/// # use std::sync::{Arc, Mutex};
+/// # type Answer<T> = Result<T, ChangeJournalError>;
+///
+/// #[derive(Debug, Default)]
+/// struct Audited {
+///     journal: MemoryChanges,
+///     seen: Mutex<Vec<String>>,
+/// }
+///
+/// impl ChangeJournal for Audited {
+///     fn record(
+///         &self, set: ChangeSetId, step: &ChangeStep, contents: &[(ContentDigest, &[&[u8]])],
+///     ) -> Result<(), ChangeJournalError> {
+///         if let ChangeStep::Set { path, .. } = step {
+///             self.seen.lock().map_err(|_| ChangeJournalError::new("audit a change", "poisoned"))?.push(path.clone());
+///         }
+///         self.journal.record(set, step, contents)
+///     }
+///     // The other methods only hand on.
+/// #   fn limits(&self) -> ChangeLimits { self.journal.limits() }
+/// #   fn begin(&self, start: &SetStart<'_>) -> Answer<ChangeSetId> { self.journal.begin(start) }
+/// #   fn retract(&self, set: ChangeSetId) -> Answer<()> { self.journal.retract(set) }
+/// #   fn end(&self, set: ChangeSetId, end: SetEnd) -> Answer<Vec<String>> { self.journal.end(set, end) }
+/// #   fn unfinished(&self, root: &std::path::Path) -> Answer<Vec<ChangeSet>> { self.journal.unfinished(root) }
+/// #   fn lock_recovery(&self) -> Answer<RecoveryLock> { self.journal.lock_recovery() }
+/// #   fn sets(&self, run: &haft_core::RunId) -> Answer<Vec<ChangeSet>> { self.journal.sets(run) }
+/// #   fn runs(&self, most: usize) -> Answer<Vec<ChangedRun>> { self.journal.runs(most) }
+/// #   fn keeps(&self, digest: ContentDigest) -> Answer<bool> { self.journal.keeps(digest) }
+/// #   fn content(&self, digest: ContentDigest) -> Answer<Option<Vec<u8>>> { self.journal.content(digest) }
+/// }
+///
+/// # let directory = tempfile::tempdir()?;
+/// let journal = Arc::new(Audited::default());
+/// let workdir = Workdir::open(directory.path())?.journalled(Arc::clone(&journal) as _);
+/// # let mut set = workdir.change(ChangeOrigin::new("run-1".parse()?, "c1".parse()?));
+/// set.write(&workdir.resolve("a.txt")?, &NewFile::new(&[b"one"]), Expected::Absent)?;
+/// # set.finish()?;
+/// assert_eq!(*journal.seen.lock().unwrap(), ["a.txt"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait ChangeJournal: Send + Sync + fmt::Debug + 'static {
     /// Says how much is kept.
     fn limits(&self) -> ChangeLimits;
@@ -60,6 +106,21 @@ pub trait ChangeJournal: Send + Sync + fmt::Debug + 'static {
 }
 
 /// Is what is known of a set when it is begun.
+///
+/// ```
+/// use haft_workdir::{ChangeJournal as _, ChangeOrigin, ChangeStep, MemoryChanges, PathState, SetEnd, SetStart};
+/// use std::path::Path;
+///
+/// let journal = MemoryChanges::default();
+/// let origin = ChangeOrigin::new("run-1".parse()?, "c1".parse()?);
+/// let start = SetStart { origin: &origin, root: Path::new("/project"), other_roots: &[], undoes: &[] };
+/// let set = journal.begin(&start)?;
+/// let (before, after) = (PathState::Absent, PathState::Directory { mode: None });
+/// journal.record(set, &ChangeStep::Set { path: "docs".to_owned(), before, after }, &[])?;
+/// journal.end(set, SetEnd::Done)?;
+/// assert_eq!(journal.sets(&origin.run)?[0].root, Path::new("/project"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct SetStart<'a> {
     /// The call that makes it.
@@ -73,6 +134,27 @@ pub struct SetStart<'a> {
 }
 
 /// Says how a set has ended.
+///
+/// Only a set that was done can be undone later:
+///
+/// ```
+/// use haft_workdir::{ChangeJournal as _, ChangeOrigin, ChangeStep, MemoryChanges, PathState, SetEnd, SetStart};
+///
+/// # let journal = MemoryChanges::default();
+/// # let origin = ChangeOrigin::new("run-1".parse()?, "c1".parse()?);
+/// for end in [SetEnd::Done, SetEnd::Torn] {
+/// #   let root = std::path::Path::new("/project");
+/// #   let start = SetStart { origin: &origin, root, other_roots: &[], undoes: &[] };
+///     let set = journal.begin(&start)?;
+/// #   let (before, after) = (PathState::Absent, PathState::Directory { mode: None });
+/// #   let step = ChangeStep::Set { path: "docs".to_owned(), before, after };
+///     journal.record(set, &step, &[])?;
+///     journal.end(set, end)?;
+/// }
+/// let in_force: Vec<bool> = journal.sets(&origin.run)?.iter().map(|set| set.is_in_force()).collect();
+/// assert_eq!(in_force, [true, false]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetEnd {
     /// All of it was made.
@@ -110,6 +192,23 @@ impl Default for ChangeLimits {
 }
 
 /// Is a run that changed something.
+///
+/// ```
+/// use haft_workdir::{ChangeJournal as _, ChangeOrigin, Expected, MemoryChanges, NewFile, Workdir};
+/// # use std::sync::Arc;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let journal = Arc::new(MemoryChanges::default());
+/// # let workdir = Workdir::open(directory.path())?.journalled(Arc::clone(&journal) as _);
+/// for name in ["a.txt", "b.txt"] {
+///     let mut set = workdir.change(ChangeOrigin::new("run-1".parse()?, name.parse()?));
+///     set.write(&workdir.resolve(name)?, &NewFile::new(&[b"one"]), Expected::Absent)?;
+///     set.finish()?;
+/// }
+/// let latest = &journal.runs(1)?[0];
+/// assert_eq!((latest.run.as_str(), latest.in_force, latest.undone), ("run-1", 2, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ChangedRun {
@@ -133,6 +232,18 @@ impl ChangedRun {
 }
 
 /// Is the right to take back what is unfinished; it is given back when this is dropped.
+///
+/// ```
+/// use haft_workdir::RecoveryLock;
+/// use std::sync::Arc;
+///
+/// // What a journal hands in is whatever has to be dropped, such as a locked file.
+/// let turn = Arc::new(());
+/// let lock = RecoveryLock::new(Arc::clone(&turn));
+/// assert_eq!(Arc::strong_count(&turn), 2);
+/// drop(lock);
+/// assert_eq!(Arc::strong_count(&turn), 1);
+/// ```
 #[must_use = "the lock is given back at once"]
 pub struct RecoveryLock(
     #[expect(dead_code, reason = "it is kept for what happens when it is dropped")] Box<dyn Any + Send>,
@@ -152,6 +263,15 @@ impl fmt::Debug for RecoveryLock {
 }
 
 /// Says why a journal failed.
+///
+/// ```
+/// use haft_workdir::ChangeJournalError;
+/// use std::error::Error as _;
+///
+/// let error = ChangeJournalError::new("record a change", "the disk is full");
+/// assert_eq!(error.to_string(), "cannot record a change in the journal of changes");
+/// assert_eq!(error.source().map(ToString::to_string).as_deref(), Some("the disk is full"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {attempted} in the journal of changes")]
 pub struct ChangeJournalError {

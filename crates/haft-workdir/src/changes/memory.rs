@@ -13,6 +13,25 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Keeps what is changed in memory, for as long as the process lives.
 ///
 /// So nothing is ever found unfinished. For a host that undoes what a run did before it ends, and for tests.
+///
+/// ```
+/// use haft_workdir::{ChangeJournal as _, ChangeOrigin, Expected, MemoryChanges, NewFile, Workdir};
+/// use std::sync::Arc;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one")?;
+/// let journal = Arc::new(MemoryChanges::default());
+/// let workdir = Workdir::open(directory.path())?.journalled(Arc::clone(&journal) as _);
+/// let origin = ChangeOrigin::new("run-1".parse()?, "c1".parse()?);
+/// let mut set = workdir.change(origin.clone());
+/// set.write(&workdir.resolve("a.txt")?, &NewFile::new(&[b"two"]), Expected::Holds(b"one"))?;
+/// set.finish()?;
+///
+/// // What was there is kept, to be put back.
+/// let one = haft_workdir::ContentDigest::of_parts(&[b"one"]);
+/// assert_eq!(journal.content(one)?.as_deref(), Some(&b"one"[..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Default)]
 pub struct MemoryChanges {
     limits: ChangeLimits,

@@ -1,6 +1,23 @@
 use super::record::PathState;
 
 /// What must be in a file's place for it to be changed.
+///
+/// ```
+/// use haft_workdir::{ChangeOrigin, Error, Expected, NewFile, Workdir};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// # std::fs::write(directory.path().join("a.txt"), "two")?;
+/// # let path = workdir.resolve("a.txt")?;
+/// let mut set = workdir.change(ChangeOrigin::new("run-1".parse()?, "c1".parse()?));
+/// // The file holds `two` by now.
+/// let stale = set.write(&path, &NewFile::new(&[b"three"]), Expected::Holds(b"one"));
+/// assert!(matches!(stale, Err(Error::Differs { .. })));
+/// set.write(&path, &NewFile::new(&[b"three"]), Expected::Holds(b"two"))?;
+/// set.finish()?;
+/// assert_eq!(workdir.read(&path, 100)?, b"three");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub enum Expected<'b> {
     /// Nothing.
@@ -14,6 +31,21 @@ pub enum Expected<'b> {
 }
 
 /// Is what a file becomes.
+///
+/// ```
+/// use haft_workdir::{ChangeOrigin, Expected, NewFile, Workdir};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// let path = workdir.resolve("run.sh")?;
+/// let script = NewFile::new(&[b"#!/bin/sh\n", b"echo done\n"]).executable(true);
+/// let mut set = workdir.change(ChangeOrigin::new("run-1".parse()?, "c1".parse()?));
+/// set.write(&path, &script, Expected::Absent)?;
+/// set.finish()?;
+/// assert_eq!(workdir.read(&path, 100)?, b"#!/bin/sh\necho done\n");
+/// assert!(workdir.metadata(&path)?.is_executable());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct NewFile<'a> {
     pub(super) parts: &'a [&'a [u8]],

@@ -65,6 +65,23 @@ struct Made<'b> {
 }
 
 /// Says what became of a change set.
+///
+/// ```
+/// use haft_workdir::{ChangeLimits, ChangeOrigin, Expected, MemoryChanges, NewFile, Workdir};
+/// # use std::sync::Arc;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "a long text")?;
+/// let journal = MemoryChanges::new(ChangeLimits { file_bytes: 4, ..ChangeLimits::default() });
+/// let workdir = Workdir::open(directory.path())?.journalled(Arc::new(journal));
+/// let mut set = workdir.change(ChangeOrigin::new("run-1".parse()?, "c1".parse()?));
+/// set.write(&workdir.resolve("a.txt")?, &NewFile::new(&[b"new"]), Expected::Whatever)?;
+/// set.write(&workdir.resolve("docs/b.txt")?, &NewFile::new(&[b"new"]), Expected::Absent)?;
+/// let finished = set.finish()?;
+/// assert_eq!(finished.directories, [workdir.resolve("docs")?]);
+/// assert_eq!(finished.not_undoable, ["a.txt"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Finished {

@@ -56,6 +56,16 @@ impl ChangeOrigin {
 }
 
 /// Says what is at a path, as far as it can be put back.
+///
+/// ```
+/// use haft_workdir::{ContentDigest, PathState};
+///
+/// let digest = Some(ContentDigest::of_parts(&[b"one"]));
+/// let recorded = PathState::File { digest, bytes: 3, mode: None, attributes: None };
+/// let now = PathState::File { digest, bytes: 3, mode: Some(0o644), attributes: None };
+/// assert!(recorded.is_still(&now), "permissions that were not recorded do not count");
+/// assert!(!recorded.is_still(&PathState::Absent));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -128,6 +138,28 @@ impl PathState {
 }
 
 /// Is one change of the tree: what was at a path and what is there once it is made, or a move.
+///
+/// ```
+/// use haft_workdir::{ChangeJournal as _, ChangeOrigin, ChangeStep, MemoryChanges, Workdir};
+/// # use std::sync::Arc;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one")?;
+/// # let journal = Arc::new(MemoryChanges::default());
+/// # let workdir = Workdir::open(directory.path())?.journalled(Arc::clone(&journal) as _);
+/// # let origin = ChangeOrigin::new("run-1".parse()?, "c1".parse()?);
+/// let mut set = workdir.change(origin.clone());
+/// set.rename(&workdir.resolve("a.txt")?, &workdir.resolve("b.txt")?)?;
+/// set.finish()?;
+///
+/// let lines = journal.sets(&origin.run)?.into_iter().flat_map(|set| set.steps).map(|step| match step {
+///     ChangeStep::Set { path, .. } => format!("changed {path}"),
+///     ChangeStep::Move { from, to, .. } => format!("moved {from} to {to}"),
+///     _ => "something else".to_owned(),
+/// });
+/// assert_eq!(lines.collect::<Vec<_>>(), ["moved a.txt to b.txt"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -153,6 +185,20 @@ pub enum ChangeStep {
 }
 
 /// Numbers the change sets of a journal, in the order in which they were begun.
+///
+/// A journal gives them in rising order, so that the later of two sets is the greater:
+///
+/// ```
+/// use haft_workdir::{ChangeJournal as _, ChangeOrigin, MemoryChanges, SetStart};
+///
+/// let journal = MemoryChanges::default();
+/// # let origin = ChangeOrigin::new("run-1".parse()?, "c1".parse()?);
+/// # let start = SetStart { origin: &origin, root: "/project".as_ref(), other_roots: &[], undoes: &[] };
+/// let (first, second) = (journal.begin(&start)?, journal.begin(&start)?);
+/// assert!(first < second);
+/// assert_eq!((first.get(), second.get()), (1, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ChangeSetId(u64);
 
@@ -169,6 +215,29 @@ impl ChangeSetId {
 }
 
 /// Says how far a change set has got.
+///
+/// ```
+/// use haft_workdir::{ChangeJournal as _, ChangeOrigin, Expected, MemoryChanges, NewFile, SetState, Workdir};
+/// # use std::sync::Arc;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let journal = Arc::new(MemoryChanges::default());
+/// # let workdir = Workdir::open(directory.path())?.journalled(Arc::clone(&journal) as _);
+/// # let origin = ChangeOrigin::new("run-1".parse()?, "c1".parse()?);
+/// for is_wanted in [true, false] {
+///     let mut set = workdir.change(origin.clone());
+///     set.write(&workdir.resolve("a.txt")?, &NewFile::new(&[b"one"]), Expected::Whatever)?;
+///     if is_wanted {
+///         set.finish()?;
+///     } else {
+///         set.roll_back();
+///     }
+/// }
+/// let states: Vec<SetState> = journal.sets(&origin.run)?.iter().map(|set| set.state).collect();
+/// // What was rolled back has changed nothing; this journal does not keep it.
+/// assert_eq!(states, [SetState::Done]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -184,6 +253,28 @@ pub enum SetState {
 }
 
 /// Is what one call changed in one go, all or none of it.
+///
+/// ```
+/// use haft_workdir::{ChangeJournal as _, ChangeOrigin, Expected, MemoryChanges, NewFile, UndoPlan, Workdir};
+/// # use std::sync::Arc;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let journal = Arc::new(MemoryChanges::default());
+/// # let workdir = Workdir::open(directory.path())?.journalled(Arc::clone(&journal) as _);
+/// # let origin = ChangeOrigin::new("run-1".parse()?, "c1".parse()?);
+/// # let mut set = workdir.change(origin.clone());
+/// # set.write(&workdir.resolve("a.txt")?, &NewFile::new(&[b"one"]), Expected::Absent)?;
+/// # set.finish()?;
+/// let sets = journal.sets(&origin.run)?;
+/// assert_eq!((sets[0].origin.call.as_str(), sets[0].steps.len()), ("c1", 1));
+/// assert!(sets[0].is_in_force());
+///
+/// UndoPlan::new(&workdir, &sets)?.apply(&workdir, ChangeOrigin::new("undo".parse()?, "u1".parse()?))?;
+/// let undone = &journal.sets(&origin.run)?[0];
+/// assert!(!undone.is_in_force());
+/// assert!(undone.undone_by.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ChangeSet {

@@ -13,6 +13,50 @@ use std::mem;
 use std::os::fd::AsFd as _;
 
 /// Is a change set that a killed process had left unfinished, and that was taken back.
+///
+/// ```
+/// use haft_workdir::Workdir;
+/// # use haft_workdir::*;
+/// # use std::{path::Path, sync::Arc};
+/// # type Answer<T> = Result<T, ChangeJournalError>;
+/// # /// Knows of one set that a killed process left: it had made `a.txt`.
+/// # #[derive(Debug)]
+/// # struct LeftBehind;
+/// # impl ChangeJournal for LeftBehind {
+/// #   fn unfinished(&self, root: &Path) -> Answer<Vec<ChangeSet>> {
+/// #       let failed = |error| ChangeJournalError::new("name a call", error);
+/// #       let run = "run-1".parse().map_err(|_| failed("run"))?;
+/// #       let origin = ChangeOrigin::new(run, "c1".parse().map_err(|_| failed("call"))?);
+/// #       let digest = Some(ContentDigest::of_parts(&[b"half"]));
+/// #       let after = PathState::File { digest, bytes: 4, mode: None, attributes: None };
+/// #       let mut set = ChangeSet::new(ChangeSetId::new(1), origin, root.to_owned(), 0, SetState::Open);
+/// #       set.steps.push(ChangeStep::Set { path: "a.txt".to_owned(), before: PathState::Absent, after });
+/// #       Ok(vec![set])
+/// #   }
+/// #   fn limits(&self) -> ChangeLimits { ChangeLimits::default() }
+/// #   fn begin(&self, _: &SetStart<'_>) -> Answer<ChangeSetId> { Ok(ChangeSetId::new(2)) }
+/// #   fn record(&self, _: ChangeSetId, _: &ChangeStep, _: &[(ContentDigest, &[&[u8]])]) -> Answer<()> { Ok(()) }
+/// #   fn retract(&self, _: ChangeSetId) -> Answer<()> { Ok(()) }
+/// #   fn end(&self, _: ChangeSetId, _: SetEnd) -> Answer<Vec<String>> { Ok(Vec::new()) }
+/// #   fn lock_recovery(&self) -> Answer<RecoveryLock> { Ok(RecoveryLock::new(())) }
+/// #   fn sets(&self, _: &haft_core::RunId) -> Answer<Vec<ChangeSet>> { Ok(Vec::new()) }
+/// #   fn runs(&self, _: usize) -> Answer<Vec<ChangedRun>> { Ok(Vec::new()) }
+/// #   fn keeps(&self, _: ContentDigest) -> Answer<bool> { Ok(false) }
+/// #   fn content(&self, _: ContentDigest) -> Answer<Option<Vec<u8>>> { Ok(None) }
+/// # }
+/// # let directory = tempfile::tempdir()?;
+/// # let journal = Arc::new(LeftBehind);
+///
+/// // A process was killed when it had made `a.txt` and not yet the rest.
+/// std::fs::write(directory.path().join("a.txt"), "half")?;
+/// let workdir = Workdir::open(directory.path())?.journalled(journal);
+/// let recovered = workdir.recover()?;
+/// assert_eq!(recovered[0].origin.call.as_str(), "c1");
+/// assert_eq!(recovered[0].paths, ["a.txt"]);
+/// assert!(recovered[0].left.is_empty());
+/// assert!(!directory.path().join("a.txt").exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovered {

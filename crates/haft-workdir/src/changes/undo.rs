@@ -47,6 +47,26 @@ pub struct UndoPlan {
 }
 
 /// Is one thing that undoing does.
+///
+/// ```
+/// use haft_workdir::{ChangeJournal as _, ChangeOrigin, Expected, MemoryChanges, NewFile, UndoEffect, UndoPlan, Workdir};
+/// # use std::sync::Arc;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.txt"), "one")?;
+/// # let journal = Arc::new(MemoryChanges::default());
+/// # let workdir = Workdir::open(directory.path())?.journalled(Arc::clone(&journal) as _);
+/// # let origin = ChangeOrigin::new("run-1".parse()?, "c1".parse()?);
+/// # let mut set = workdir.change(origin.clone());
+/// set.write(&workdir.resolve("a.txt")?, &NewFile::new(&[b"two"]), Expected::Holds(b"one"))?;
+/// set.write(&workdir.resolve("b.txt")?, &NewFile::new(&[b"new"]), Expected::Absent)?;
+/// # set.finish()?;
+///
+/// // To be shown to a person before it is done.
+/// let plan = UndoPlan::new(&workdir, &journal.sets(&origin.run)?)?;
+/// assert_eq!(plan.effects(), [UndoEffect::Restore("a.txt"), UndoEffect::Remove("b.txt")]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UndoEffect<'a> {
@@ -64,6 +84,27 @@ pub enum UndoEffect<'a> {
 }
 
 /// Says what undoing has done.
+///
+/// ```
+/// use haft_workdir::{ChangeJournal as _, ChangeOrigin, Expected, MemoryChanges, NewFile, UndoPlan, Workdir};
+/// # use std::sync::Arc;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let journal = Arc::new(MemoryChanges::default());
+/// # let workdir = Workdir::open(directory.path())?.journalled(Arc::clone(&journal) as _);
+/// # let origin = ChangeOrigin::new("run-1".parse()?, "c1".parse()?);
+/// # let mut set = workdir.change(origin.clone());
+/// set.write(&workdir.resolve("docs/a.txt")?, &NewFile::new(&[b"one"]), Expected::Absent)?;
+/// # set.finish()?;
+/// // Somebody else puts a file beside it.
+/// std::fs::write(directory.path().join("docs/mine.txt"), "mine")?;
+///
+/// let plan = UndoPlan::new(&workdir, &journal.sets(&origin.run)?)?;
+/// let undone = plan.apply(&workdir, ChangeOrigin::new("undo".parse()?, "u1".parse()?))?;
+/// assert_eq!(undone.left, [workdir.resolve("docs")?]);
+/// assert!(!directory.path().join("docs/a.txt").exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Undone {

@@ -4,6 +4,17 @@ use crate::shown::Shown;
 use std::fmt;
 
 /// Says why something cannot be undone; nothing has changed then.
+///
+/// ```
+/// use haft_workdir::{UndoError, UndoPlan, Workdir};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let workdir = Workdir::open(directory.path())?;
+/// let error = UndoPlan::new(&workdir, &[]).unwrap_err();
+/// assert!(matches!(error, UndoError::NoJournal));
+/// assert_eq!(error.to_string(), "there is no journal of changes; nothing can be undone");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UndoError {
@@ -27,6 +38,27 @@ pub enum UndoError {
 }
 
 /// Is a place at which something stands in the way of undoing.
+///
+/// ```
+/// use haft_workdir::{ChangeJournal as _, ChangeOrigin, Expected, MemoryChanges, NewFile, UndoError, UndoPlan, Workdir};
+/// # use std::sync::Arc;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let journal = Arc::new(MemoryChanges::default());
+/// # let workdir = Workdir::open(directory.path())?.journalled(Arc::clone(&journal) as _);
+/// # let origin = ChangeOrigin::new("run-1".parse()?, "c1".parse()?);
+/// # let mut set = workdir.change(origin.clone());
+/// set.write(&workdir.resolve("a.txt")?, &NewFile::new(&[b"one"]), Expected::Absent)?;
+/// # set.finish()?;
+/// std::fs::write(directory.path().join("a.txt"), "mine")?;
+///
+/// let Err(UndoError::Conflicts(conflicts)) = UndoPlan::new(&workdir, &journal.sets(&origin.run)?) else {
+///     panic!("what somebody wrote since is not overwritten");
+/// };
+/// assert_eq!(conflicts[0].path, "a.txt");
+/// assert_eq!(conflicts[0].to_string(), "`a.txt` has changed since");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Conflict {
@@ -37,6 +69,22 @@ pub struct Conflict {
 }
 
 /// Says what stands in the way of undoing a change.
+///
+/// What a host advises a person by:
+///
+/// ```
+/// use haft_workdir::ConflictKind;
+///
+/// fn advice(kind: ConflictKind) -> &'static str {
+///     match kind {
+///         ConflictKind::Changed | ConflictKind::Moved => "put it back yourself, or undo what came later first",
+///         ConflictKind::NotKept => "take it from a backup",
+///         ConflictKind::OutOfReach => "bring the directory back and try again",
+///         _ => "look at the file",
+///     }
+/// }
+/// assert_eq!(advice(ConflictKind::NotKept), "take it from a backup");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConflictKind {
