@@ -54,6 +54,18 @@ pub struct CommandHook {
 }
 
 /// Says when a hook is asked.
+///
+/// ```
+/// use haft_hooks::{CommandHook, When};
+///
+/// let hooks: Vec<CommandHook> = serde_json::from_str(
+///     r#"[{ "when": "before", "command": ["check"] }, { "when": "after", "command": ["audit"] }]"#,
+/// )?;
+/// let audits: Vec<&CommandHook> = hooks.iter().filter(|hook| hook.when == When::After).collect();
+/// assert_eq!(audits, [&CommandHook::after("*".parse()?, ["audit"])]);
+/// assert_eq!(When::After.to_string(), "after");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -66,6 +78,30 @@ pub enum When {
 }
 
 /// Says what it means for a call when a hook fails to give an answer.
+///
+/// A program that cannot be started says nothing of a call; what that means is its obligation:
+///
+/// ```
+/// use haft_core::{Schema, ToolCall, ToolSpec};
+/// use haft_hooks::{CommandHook, CommandHooks, Obligation};
+/// use haft_tools_core::{Accesses, Before, CallScope, Layer as _, LayerCall, Selector};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let call = ToolCall::new("c1".parse()?, "now", serde_json::json!({}));
+/// # let spec = ToolSpec::new("now".parse()?, "Tells the time.", Schema::empty());
+/// # let (scope, accesses) = (CallScope::new("run-1".parse()?), Accesses::none());
+/// # let call = LayerCall::new(&call, &spec, &scope, &accesses);
+/// let hook = CommandHook::before(Selector::all(), ["/nowhere/check"]);
+/// let advisory = hook.clone().obligation(Obligation::Advisory);
+/// let hooks = CommandHooks::new([advisory], "/", std::env::vars_os())?;
+/// assert_eq!(hooks.before(&call).await, Before::proceed());
+///
+/// let hooks = CommandHooks::new([hook], "/", std::env::vars_os())?;
+/// assert_ne!(hooks.before(&call).await, Before::proceed(), "required is the default");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -83,6 +83,16 @@ struct Hook {
 }
 
 /// Says why hooks cannot be used.
+///
+/// ```
+/// use haft_hooks::{CommandHook, CommandHooks, HookError};
+///
+/// let hook: CommandHook = serde_json::from_str(r#"{ "when": "before", "command": [] }"#)?;
+/// let error = CommandHooks::new([hook], "/srv/project", std::env::vars_os()).unwrap_err();
+/// assert_eq!(error, HookError::NoProgram { number: 1 });
+/// assert_eq!(error.to_string(), "cannot use hook 1: its command names no program");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HookError {

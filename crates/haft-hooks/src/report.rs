@@ -51,6 +51,18 @@ pub struct HookReport {
 }
 
 /// Says why a hook gave no answer.
+///
+/// ```
+/// use haft_hooks::{HookProblem, HookReport};
+///
+/// // Whether somebody has to look after the hook's configuration.
+/// fn is_misconfigured(report: &HookReport) -> bool {
+///     matches!(report.problem, HookProblem::Start { .. } | HookProblem::NotAnAnswer { .. })
+/// }
+/// # let _ = is_misconfigured;
+/// let slow = HookProblem::TimedOut { timeout: std::time::Duration::from_secs(5) };
+/// assert_eq!(slow.to_string(), "it took longer than 5s");
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HookProblem {

@@ -12,6 +12,33 @@ use std::time::Duration;
 ///
 /// What is taken is counted as it is read, after decompression, while it comes. Of what was compressed, no more comes over the
 /// network than it would be uncompressed. Dropping it closes the connection unless it was read to its end.
+///
+/// ```
+/// use haft_http::{AddressPolicy, Exchange, HttpClient};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+/// # let url = format!("http://{}/", listener.local_addr()?);
+/// # std::thread::spawn(move || {
+/// #     use std::io::{Read as _, Write as _};
+/// #     let (mut connection, _) = listener.accept()?;
+/// #     let _ = connection.read(&mut [0; 4096])?;
+/// #     connection.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+/// # });
+/// let client = HttpClient::new(AddressPolicy::public().loopback())?;
+/// let request = http::Request::get(url).body(bytes::Bytes::new())?;
+/// let mut body = client.send(request, Exchange::default()).await?.into_body();
+/// assert_eq!(body.length(), Some(5));
+///
+/// let mut text = Vec::new();
+/// while let Some(piece) = body.next().await? {
+///     text.extend_from_slice(&piece);
+/// }
+/// assert_eq!(text, b"hello");
+/// # Ok(())
+/// # }
+/// ```
 pub struct Body {
     response: reqwest::Response,
     host: String,

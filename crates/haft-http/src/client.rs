@@ -54,6 +54,21 @@ pub struct HttpClient {
 }
 
 /// Says how an [`HttpClient`] reaches hosts.
+///
+/// ```
+/// use haft_http::{AddressPolicy, Error, HttpClient};
+/// use std::time::Duration;
+///
+/// let builder = HttpClient::builder(AddressPolicy::public())
+///     .connect_timeout(Duration::from_secs(3))
+///     .user_agent("gardener/1.2");
+/// let client = builder.clone().build()?;
+/// assert_eq!(client.check(&"https://example.org/".parse()?)?.name(), Some("example.org"));
+///
+/// // A certificate that is none is said when the client is made, and not with the first request.
+/// assert!(matches!(builder.authorities("not a certificate").build(), Err(Error::Authorities { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct HttpClientBuilder {

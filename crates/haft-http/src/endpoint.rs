@@ -5,6 +5,18 @@ use std::str::FromStr;
 /// A host and a port: what a connection is made to.
 ///
 /// It is written `api.example.org:443`, or `[::1]:8080`.
+///
+/// ```
+/// use haft_http::{Endpoint, HostPattern};
+///
+/// let endpoint: Endpoint = "API.example.org:443".parse()?;
+/// assert_eq!(endpoint.to_string(), "api.example.org:443");
+/// assert_eq!((endpoint.host().name(), endpoint.port()), (Some("api.example.org"), 443));
+///
+/// let allowed: HostPattern = "*.example.org".parse()?;
+/// assert!(allowed.contains(&endpoint));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Endpoint {
     host: Host,
@@ -12,6 +24,15 @@ pub struct Endpoint {
 }
 
 /// Says why a text is not an endpoint.
+///
+/// ```
+/// use haft_http::{Endpoint, EndpointError, HostError};
+///
+/// let error = "api.example.org".parse::<Endpoint>().unwrap_err();
+/// assert_eq!(error, EndpointError::Port);
+/// assert_eq!(error.to_string(), "an endpoint ends in a port from 0 to 65535, as in `api.example.org:443`");
+/// assert_eq!(":443".parse::<Endpoint>(), Err(EndpointError::Host(HostError::Empty)));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EndpointError {

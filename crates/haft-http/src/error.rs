@@ -4,6 +4,24 @@ use std::time::Duration;
 /// Says why there is no answer, or not the whole of it.
 ///
 /// Nothing of the request but its host is in it: user, password, path, query, headers and body may hold secrets.
+///
+/// ```
+/// use haft_http::{AddressPolicy, Error, Exchange, HttpClient};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = HttpClient::new(AddressPolicy::public())?;
+/// let request = http::Request::get("http://127.0.0.1:8080/admin?key=k").body(bytes::Bytes::new())?;
+/// let error = client.send(request, Exchange::default()).await.unwrap_err();
+/// assert!(matches!(error, Error::Address { .. }));
+/// assert_eq!(
+///     error.to_string(),
+///     "refused to connect to `127.0.0.1`: 127.0.0.1 is no address of the public internet, and is not permitted",
+/// );
+/// assert!(!error.can_retry());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

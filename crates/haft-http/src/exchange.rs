@@ -38,6 +38,31 @@ pub struct Exchange {
 /// policy and none leads from `https` to `http`. Once another origin is asked (RFC 6454: scheme, host and port), what
 /// authenticates a request is left out: `Authorization`, `Cookie`, `Proxy-Authorization`, and every header whose value is
 /// marked as [sensitive](http::HeaderValue::set_sensitive); and a request with a body does not go there.
+///
+/// ```
+/// use haft_http::{AddressPolicy, Error, Exchange, HttpClient, Redirects};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+/// # let url = format!("http://{}/", listener.local_addr()?);
+/// # std::thread::spawn(move || {
+/// #     use std::io::{Read as _, Write as _};
+/// #     let (mut connection, _) = listener.accept()?;
+/// #     let _ = connection.read(&mut [0; 4096])?;
+/// #     let answer = "HTTP/1.1 302 Found\r\nLocation: http://elsewhere.example/\r\nContent-Length: 0\r\n\r\n";
+/// #     connection.write_all(answer.as_bytes())
+/// # });
+/// # let client = HttpClient::new(AddressPolicy::public().loopback())?;
+/// // The server answers that the page is at `http://elsewhere.example/`.
+/// let request = http::Request::get(url).body(bytes::Bytes::new())?;
+/// let exchange = Exchange::default().redirects(Redirects::SameOrigin(3));
+/// let error = client.send(request, exchange).await.unwrap_err();
+/// let Error::Redirect { reason, .. } = error else { panic!("it is not followed there") };
+/// assert_eq!(reason, "it leads to another origin");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Redirects {
     /// None: the answer that redirects is the answer.

@@ -41,6 +41,19 @@ enum Kind {
 }
 
 /// Says why a text is not a host.
+///
+/// ```
+/// use haft_http::{Host, HostError};
+///
+/// assert_eq!("https://example.org".parse::<Host>(), Err(HostError::Ipv6));
+/// assert_eq!("192.0.2".parse::<Host>().map(|host| host.to_string()).as_deref(), Ok("192.0.0.2"));
+/// let error = "192.0.2.999".parse::<Host>().unwrap_err();
+/// assert_eq!(error, HostError::Ipv4);
+/// assert_eq!(
+///     error.to_string(),
+///     "this ends in a number and is not an IPv4 address; write one as in `192.0.2.1`",
+/// );
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {

@@ -110,6 +110,16 @@ fn mask(length: u8) -> u128 {
 }
 
 /// Says why a text is not a pattern, and where in it.
+///
+/// ```
+/// use haft_http::HostPattern;
+///
+/// // An editor of settings underlines the part that it is about.
+/// let written = "https://api.example.org";
+/// let error = written.parse::<HostPattern>().unwrap_err();
+/// assert_eq!(&written[error.range()], "https://");
+/// assert_eq!(error.reason(), "a pattern has no scheme; write the host alone, as in `api.example.org`");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct HostPatternError {

@@ -7,6 +7,17 @@ use std::net::IpAddr;
 ///
 /// A look-up costs one search in a table for each name in a host, or for each length of range among the patterns, however
 /// many patterns there are.
+///
+/// ```
+/// use haft_http::{HostPattern, HostPatternSet};
+///
+/// let patterns = ["*.example.org", "api.example.org:8443", "10.0.0.0/8"].map(str::parse::<HostPattern>);
+/// let set = HostPatternSet::new(patterns.into_iter().collect::<Result<Vec<_>, _>>()?);
+/// assert_eq!(set.first_containing(&"api.example.org:443".parse()?), Some(0));
+/// assert_eq!(set.first_containing(&"10.1.2.3:443".parse()?), Some(2));
+/// assert_eq!(set.first_containing(&"example.com:443".parse()?), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct HostPatternSet {
     all: Vec<Entry>,

@@ -57,6 +57,24 @@ use proc_macro::TokenStream;
 ///
 /// How long a call may take and how large its reply may be are the executor's limits, for all tools and for single ones.
 ///
+/// Use it as `haft::tool`, where longer examples are compiled and run:
+///
+/// ```text
+/// use haft::{ToolError, ToolRegistry};
+///
+/// /// Counts the words of a text.
+/// #[haft::tool(accesses = none, read_only)]
+/// async fn count_words(
+///     /// The text to count.
+///     text: String,
+/// ) -> Result<usize, ToolError> {
+///     Ok(text.split_whitespace().count())
+/// }
+///
+/// let registry = ToolRegistry::new().with(count_words_tool())?;
+/// assert_eq!(registry.names().collect::<Vec<_>>(), ["count_words"]);
+/// ```
+///
 /// # Errors
 ///
 /// What is missing or cannot be is told by an error of the compiler at its place, which says what to write: a tool without

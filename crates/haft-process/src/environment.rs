@@ -116,6 +116,18 @@ pub struct Environment {
 }
 
 /// Says why a variable cannot be set.
+///
+/// ```
+/// use haft_process::{Environment, EnvironmentError};
+///
+/// let error = Environment::minimal().with("A=B", "1").unwrap_err();
+/// assert_eq!(error, EnvironmentError::Name { name: "A=B".into() });
+/// assert_eq!(
+///     error.to_string(),
+///     r#"cannot set the environment variable "A=B": a name is not empty and has no `=` and no NUL byte"#,
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnvironmentError {

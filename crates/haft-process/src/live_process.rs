@@ -1,6 +1,30 @@
 use rustix::process::Signal;
 
 /// Is a process that is alive, as the system shows it.
+///
+/// What a command that has ended left running:
+///
+/// ```
+/// use haft_process::{Environment, ProcessTree, Program};
+/// # use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let program = Program::new("/bin/sh").arguments(["-c", "sleep 60 & exec sleep 60"]);
+/// let processes = ProcessTree::start(program, &Environment::minimal())?;
+/// # let names = async {
+/// #     loop {
+/// #         let alive = processes.alive().await;
+/// #         if alive.len() == 2 && alive.iter().all(|process| process.name == "sleep") { return alive; }
+/// #         tokio::time::sleep(Duration::from_millis(10)).await;
+/// #     }
+/// # };
+/// # tokio::time::timeout(Duration::from_secs(30), names).await?;
+/// let names: Vec<String> = processes.alive().await.into_iter().map(|process| process.name).collect();
+/// assert_eq!(names, ["sleep", "sleep"]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LiveProcess {
@@ -11,6 +35,21 @@ pub struct LiveProcess {
 }
 
 /// Says which signal processes are sent.
+///
+/// ```
+/// use haft_process::{Environment, ProcessSignal, ProcessTree, Program};
+/// use std::os::unix::process::ExitStatusExt as _;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let program = Program::new("/bin/sleep").arguments(["60"]);
+/// let mut processes = ProcessTree::start(program, &Environment::minimal())?;
+/// processes.signal(ProcessSignal::Terminate).await;
+/// processes.exited().await;
+/// assert_eq!(processes.reap().and_then(|status| status.signal()), Some(15));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProcessSignal {

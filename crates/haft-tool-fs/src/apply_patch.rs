@@ -56,6 +56,27 @@ lines of context. For a few replacements in one file edit_file is simpler.";
 /// refused.
 ///
 /// Declares that it reads and writes the files, and writes the directories that it creates.
+///
+/// ```
+/// use haft_tool_fs::ApplyPatch;
+/// use haft_tools_core::ToolRegistry;
+/// # use haft_testkit::call;
+/// # use serde_json::json;
+/// # use std::sync::Arc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let tree = haft_testkit::Tree::new().file("a.txt", "one\ntwo\n");
+/// # let workdir = tree.workdir();
+/// let registry = ToolRegistry::of([Arc::new(ApplyPatch::new(workdir.clone())) as _])?;
+/// let patch = "*** Begin Patch\n*** Update File: a.txt\n one\n-two\n+three\n*** Add File: b.txt\n+new\n*** End Patch\n";
+/// let reply = call(&registry, "apply_patch", json!({ "patch": patch })).await;
+/// assert!(reply.output.to_text().starts_with("applied to 2 files:\nchanged `a.txt`, 1 hunk"));
+/// assert_eq!(workdir.read(&workdir.resolve("a.txt")?, 100)?, b"one\nthree\n");
+/// assert_eq!(workdir.read(&workdir.resolve("b.txt")?, 100)?, b"new\n");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct ApplyPatch {
     spec: ToolSpec,

@@ -71,6 +71,30 @@ line endings, blanks at the ends of lines, indentation or kinds of punctuation."
 ///
 /// Declares that it reads and writes exactly the file; if that is missing, also that it reads the directory whose names
 /// are shown.
+///
+/// ```
+/// use haft_tool_fs::EditFile;
+/// use haft_tools_core::ToolRegistry;
+/// # use haft_testkit::call;
+/// # use serde_json::json;
+/// # use std::sync::Arc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let tree = haft_testkit::Tree::new().file("a.txt", "let a = 1;\nlet b = 1;\n");
+/// # let workdir = tree.workdir();
+/// let registry = ToolRegistry::of([Arc::new(EditFile::new(workdir.clone())) as _])?;
+/// let edits = json!([{ "old": "b = 1", "new": "b = 2" }]);
+/// call(&registry, "edit_file", json!({ "path": "a.txt", "edits": edits })).await;
+/// assert_eq!(workdir.read(&workdir.resolve("a.txt")?, 100)?, b"let a = 1;\nlet b = 2;\n");
+///
+/// // What is meant is not guessed: a text that is there twice changes nothing.
+/// let edits = json!([{ "old": "let ", "new": "const " }]);
+/// let reply = call(&registry, "edit_file", json!({ "path": "a.txt", "edits": edits })).await;
+/// assert!(!reply.status.is_ok());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct EditFile {
     spec: ToolSpec,

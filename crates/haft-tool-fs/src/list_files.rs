@@ -45,6 +45,25 @@ says how many entries it has. To find files by name or content use glob or grep.
 /// Declares that it reads the directory and everything below it but for what is denied, and the ignore files above it unless
 /// they do not count, of which it does without those that are denied; if it does not exist, also the directory whose names are
 /// shown.
+///
+/// ```
+/// use haft_tool_fs::ListFiles;
+/// use haft_tools_core::ToolRegistry;
+/// # use haft_testkit::call;
+/// # use serde_json::json;
+/// # use std::sync::Arc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let tree = haft_testkit::Tree::new().file("src/lib.rs", "pub mod net;\n").file("build.log", "").file(".gitignore", "*.log");
+/// # let workdir = tree.workdir();
+/// let registry = ToolRegistry::of([Arc::new(ListFiles::new(workdir.clone())) as _])?;
+/// let reply = call(&registry, "list_files", json!({})).await;
+/// // What ignore files leave out is counted and not listed.
+/// assert_eq!(reply.output.to_text(), "");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct ListFiles {
     spec: ToolSpec,

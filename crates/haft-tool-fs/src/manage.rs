@@ -17,6 +17,17 @@ use haft_workdir::Workdir;
 use std::sync::Arc;
 
 /// Makes every tool that manages files in a working directory: `move`, `copy`, `delete` and `make_directory`.
+///
+/// ```
+/// use haft_tools_core::ToolRegistry;
+///
+/// # let tree = haft_testkit::Tree::new();
+/// # let workdir = tree.workdir();
+/// let tools = haft_tool_fs::tools(&workdir).into_iter().chain(haft_tool_fs::manage_tools(&workdir));
+/// let registry = ToolRegistry::of(tools)?;
+/// assert_eq!(registry.names().count(), 9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn manage_tools(workdir: &Workdir) -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(Move::new(workdir.clone())),

@@ -66,6 +66,24 @@ and the first bytes are given.",
 /// the call fails only if all do.
 ///
 /// Declares that it reads exactly the files; of one that is missing or a directory, also the directory whose names are shown.
+///
+/// ```
+/// use haft_tool_fs::ReadFile;
+/// use haft_tools_core::ToolRegistry;
+/// # use haft_testkit::call;
+/// # use serde_json::json;
+/// # use std::sync::Arc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let tree = haft_testkit::Tree::new().file("notes.txt", "one\ntwo\nthree\n");
+/// # let workdir = tree.workdir();
+/// let registry = ToolRegistry::of([Arc::new(ReadFile::new(workdir.clone())) as _])?;
+/// let reply = call(&registry, "read_file", json!({ "path": "notes.txt", "offset": 2, "limit": 1 })).await;
+/// assert_eq!(reply.output.to_text(), "");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct ReadFile {
     spec: ToolSpec,

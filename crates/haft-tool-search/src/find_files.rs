@@ -27,6 +27,25 @@ over. Paths are given relative to the working directory, one on each line.";
 ///
 /// It reads directories and ignore files only, and declares that it reads everything below the one it is asked to
 /// search, and the ignore files above that unless they do not count.
+///
+/// ```
+/// use haft_tool_search::FindFiles;
+/// use haft_tools_core::ToolRegistry;
+/// # use haft_testkit::call;
+/// # use serde_json::json;
+/// # use std::sync::Arc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let tree = haft_testkit::Tree::new().file("src/config_parser.rs", "").file("src/net.rs", "");
+/// # let workdir = tree.workdir();
+/// let registry = ToolRegistry::of([Arc::new(FindFiles::new(workdir)) as _])?;
+/// // The name is known in part.
+/// let reply = call(&registry, "find_files", json!({ "query": "confparse" })).await;
+/// assert!(reply.output.to_text().starts_with("src/config_parser.rs\n"), "{}", reply.output.to_text());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct FindFiles {
     workdir: Workdir,

@@ -25,6 +25,24 @@ A pattern that ends in `/` finds directories. Paths are given relative to the wo
 /// It reads directories and ignore files only, and declares that it reads everything below the one it is asked to
 /// search, and the ignore files above that unless they do not count. Of a symbolic
 /// link that matches, it looks up what is at its end, inside the working directory, and nothing more.
+///
+/// ```
+/// use haft_tool_search::Glob;
+/// use haft_tools_core::ToolRegistry;
+/// # use haft_testkit::call;
+/// # use serde_json::json;
+/// # use std::sync::Arc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let tree = haft_testkit::Tree::new().file("src/main.rs", "").file("src/net/mod.rs", "").file("README.md", "");
+/// # let workdir = tree.workdir();
+/// let registry = ToolRegistry::of([Arc::new(Glob::new(workdir)) as _])?;
+/// let reply = call(&registry, "glob", json!({ "pattern": "src/**/*.rs" })).await;
+/// assert_eq!(reply.output.to_text(), "src/main.rs\nsrc/net/mod.rs\n\n2 files");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Glob {
     workdir: Workdir,

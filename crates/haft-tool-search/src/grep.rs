@@ -38,6 +38,24 @@ and `(`, `[`, `{`, `.`, `*`, `+`, `?`, `|`, `^`, `$` and `\\` are escaped with `
 ///
 /// Several threads search at once, and what they find is given in the order asked for whatever they do. When it is out of
 /// time, what was found until then is given, with how much was not searched.
+///
+/// ```
+/// use haft_tool_search::Grep;
+/// use haft_tools_core::ToolRegistry;
+/// # use haft_testkit::call;
+/// # use serde_json::json;
+/// # use std::sync::Arc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let tree = haft_testkit::Tree::new().file("src/lib.rs", "pub fn one() {}\nfn two() {}\n").file("notes.txt", "pub fn\n");
+/// # let workdir = tree.workdir();
+/// let registry = ToolRegistry::of([Arc::new(Grep::new(workdir)) as _])?;
+/// let reply = call(&registry, "grep", json!({ "pattern": r"^pub fn \w+", "glob": "*.rs" })).await;
+/// assert_eq!(reply.output.to_text(), "src/lib.rs:1: pub fn one() {}\n\n1 match in 1 file");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Grep {
     workdir: Workdir,

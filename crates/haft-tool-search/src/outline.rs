@@ -49,6 +49,24 @@ const USUAL_DEPTH: u8 = 10;
 /// much is given as can be told, and where the first error is. Files over 4 MiB are not parsed. Names are compared, not what
 /// they mean: two functions of one name are not told apart. What is defined in a function is given where it stands directly in
 /// its body, and in JavaScript, TypeScript and Python wherever it stands.
+///
+/// ```
+/// use haft_tool_search::Outline;
+/// use haft_tools_core::ToolRegistry;
+/// # use haft_testkit::call;
+/// # use serde_json::json;
+/// # use std::sync::Arc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let tree = haft_testkit::Tree::new().file("src/lib.rs", "pub struct Pet;\n\nimpl Pet {\n    pub fn feed(&self) {}\n}\n");
+/// # let workdir = tree.workdir();
+/// let registry = ToolRegistry::of([Arc::new(Outline::new(workdir)) as _])?;
+/// let reply = call(&registry, "outline", json!({ "path": "src/lib.rs" })).await;
+/// assert_eq!(reply.output.to_text(), "");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Outline {
     workdir: Workdir,

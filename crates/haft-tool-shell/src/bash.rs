@@ -196,6 +196,23 @@ pub(crate) fn seconds(timeout: u32) -> Result<Duration, ToolError> {
 }
 
 /// Makes the tools of this crate.
+///
+/// ```
+/// use haft_tool_shell::Environment;
+/// use haft_tools_core::ToolRegistry;
+/// # use haft_testkit::call;
+/// # use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let tree = haft_testkit::Tree::new().file("a.txt", "one\n");
+/// # let workdir = tree.workdir();
+/// let registry = ToolRegistry::of(haft_tool_shell::tools(&workdir, &Environment::minimal()))?;
+/// let reply = call(&registry, "bash", json!({ "script": "cat a.txt" })).await;
+/// assert_eq!(reply.output.to_text(), "");
+/// # Ok(())
+/// # }
+/// ```
 pub fn tools(workdir: &Workdir, environment: &Environment) -> Vec<Arc<dyn Tool>> {
     vec![Arc::new(Bash::new(workdir.clone(), environment.clone()))]
 }

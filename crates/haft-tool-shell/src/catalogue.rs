@@ -59,6 +59,21 @@ static BUILT_IN: LazyLock<Commands> = LazyLock::new(|| {
 /// It is cheap to clone. Looking at a command costs a few microseconds and never fails. One that knows more commands is given to
 /// [`Bash::catalogue`](crate::Bash::catalogue) and [`CommandPatterns::with_catalogue`](crate::CommandPatterns::with_catalogue).
 ///
+/// # Example
+///
+/// ```
+/// use haft_tool_shell::{Bash, Catalogue, Environment};
+///
+/// # let tree = haft_testkit::Tree::new();
+/// # let workdir = tree.workdir();
+/// // A program of the project's, which reads the files that it is given.
+/// let catalogue = Catalogue::built_in().extended("[check-styles]\noperands = 'read*'")?;
+/// assert!(catalogue.knows("check-styles") && !Catalogue::built_in().knows("check-styles"));
+/// let bash = Bash::new(workdir, Environment::minimal()).catalogue(catalogue);
+/// # let _ = bash;
+/// # Ok::<(), haft_tool_shell::CatalogueError>(())
+/// ```
+///
 /// # Strictness
 ///
 /// An entry lists what is known to be understood, never what is known to be bad: an option, a subcommand or a number of

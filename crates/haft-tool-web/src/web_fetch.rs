@@ -28,6 +28,32 @@ it gives was written by others.";
 /// servers say (RFC 9111), up to 32 MiB of them. At most 8 MiB of an answer are taken, after decompression; a page is
 /// read for 2 s, up to 400,000 tags and texts, and becomes at most 2 MiB of Markdown; what goes on behind that is said to.
 ///
+/// ```
+/// use haft_http::AddressPolicy;
+/// use haft_tool_web::WebFetch;
+/// use haft_tools_core::ToolRegistry;
+/// # use haft_testkit::call;
+/// # use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+/// # let url = format!("http://{}/", listener.local_addr()?);
+/// # std::thread::spawn(move || {
+/// #     use std::io::{Read as _, Write as _};
+/// #     let (mut connection, _) = listener.accept()?;
+/// #     let _ = connection.read(&mut [0; 4096])?;
+/// #     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 30\r\n\r\n";
+/// #     write!(connection, "{head}<h1>Pets</h1><p>A <b>dog</b>.</p>")
+/// # });
+/// // Pages of this machine are not reached unless that is said.
+/// let registry = ToolRegistry::new().with(WebFetch::within(AddressPolicy::public().loopback()))?;
+/// let reply = call(&registry, "web_fetch", json!({ "url": url })).await;
+/// assert!(reply.output.to_text().ends_with("# Pets\n\nA **dog**."), "{}", reply.output.to_text());
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 ///
 /// Calls fail with `denied` for an address that the client's policy refuses, and for what `robots.txt` forbids where that is

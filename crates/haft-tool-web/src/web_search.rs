@@ -21,6 +21,21 @@ const MOST_EXCERPT: usize = 1000;
 const MOST_ADDRESS: usize = 2 << 10;
 
 /// Is a page that a search has found.
+///
+/// ```
+/// use haft_tool_web::SearchHit;
+///
+/// // As a provider makes them of what a search engine answers.
+/// let answer = serde_json::json!({ "results": [{ "name": "Rust", "link": "https://rust-lang.org/" }] });
+/// let results = answer["results"].as_array().into_iter().flatten();
+/// let hits = results.map(|result| SearchHit {
+///     title: result["name"].as_str().unwrap_or_default().to_owned(),
+///     url: result["link"].as_str().unwrap_or_default().to_owned(),
+///     ..SearchHit::default()
+/// });
+/// let hits: Vec<SearchHit> = hits.collect();
+/// assert_eq!((hits[0].url.as_str(), hits[0].excerpt.as_str()), ("https://rust-lang.org/", ""));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchHit {
     /// What it is called.
@@ -72,6 +87,32 @@ pub trait SearchProvider: Send + Sync + 'static {
 }
 
 /// Has the web searched by a provider of the host.
+///
+/// ```
+/// use haft_tool_web::{SearchHit, SearchProvider, WebSearch};
+/// use haft_tools_core::ToolRegistry;
+/// # use haft_testkit::call;
+/// # use serde_json::json;
+/// # struct Handbook;
+/// # #[async_trait::async_trait]
+/// # impl SearchProvider for Handbook {
+/// #     fn endpoints(&self) -> Vec<haft_http::Endpoint> { Vec::new() }
+/// #     async fn search(&self, _: &str, _: usize) -> Result<Vec<SearchHit>, haft_core::ToolError> {
+/// #         let excerpt = "Twice a day.".to_owned();
+/// #         Ok(vec![SearchHit { title: "Feeding".to_owned(), url: "https://handbook.example/7".to_owned(), excerpt }])
+/// #     }
+/// # }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // `Handbook` is a `SearchProvider` over pages of the host's own.
+/// let registry = ToolRegistry::new().with(WebSearch::new(Handbook))?;
+/// let reply = call(&registry, "web_search", json!({ "query": "how often to feed" })).await;
+/// let found = "1. Feeding\n   https://handbook.example/7\n   Twice a day.";
+/// assert!(reply.output.to_text().ends_with(found));
+/// # Ok(())
+/// # }
+/// ```
 pub struct WebSearch {
     provider: Arc<dyn SearchProvider>,
     spec: ToolSpec,

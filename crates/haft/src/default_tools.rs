@@ -10,6 +10,14 @@ pub const FILE: Scheme = Scheme::new("file");
 ///
 /// `bash` gets the smallest environment there is; use [`default_tools_with`] to give it another.
 ///
+/// ```
+/// # let project = tempfile::tempdir()?;
+/// let workdir = haft::Workdir::open(project.path())?;
+/// let registry = haft::default_tools(&workdir)?;
+/// assert!(["bash", "edit_file", "grep", "read_file"].iter().all(|name| registry.get(name).is_some()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// When the tools cannot be put into one registry, which their own tests rule out.
@@ -18,6 +26,22 @@ pub fn default_tools(workdir: &Workdir) -> Result<ToolRegistry, RegistryError> {
 }
 
 /// Makes a registry of all built-in tools, with the environment that `bash` runs its commands in.
+///
+/// ```
+/// use haft::shell::Environment;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use haft_testkit::call;
+/// # let project = tempfile::tempdir()?;
+/// # let workdir = haft::Workdir::open(project.path())?;
+/// let environment = Environment::minimal().with("STAGE", "test")?;
+/// let registry = haft::default_tools_with(&workdir, &environment)?;
+/// let reply = call(&registry, "bash", serde_json::json!({ "script": "echo on $STAGE" })).await;
+/// assert!(reply.output.to_text().starts_with("on test\n"), "{}", reply.output.to_text());
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 ///
@@ -31,6 +55,20 @@ pub fn default_tools_with(
 
 /// Makes a registry of all built-in tools, with `bash` as it was configured, and `run_program` in the same surroundings; if it has
 /// [jobs](haft_tool_shell::Bash::jobs), the tools for these are to be added.
+///
+/// With a catalogue that knows a program of the project's, by which commands are decided:
+///
+/// ```
+/// use haft::shell::{Bash, Catalogue, Environment};
+///
+/// # let project = tempfile::tempdir()?;
+/// # let workdir = haft::Workdir::open(project.path())?;
+/// let catalogue = Catalogue::built_in().extended("[check-styles]\noperands = 'read*'")?;
+/// let bash = Bash::new(workdir.clone(), Environment::minimal()).catalogue(catalogue);
+/// let registry = haft::default_tools_and(&workdir, bash)?;
+/// assert!(registry.get("bash").is_some() && registry.get("run_program").is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -47,6 +85,18 @@ pub fn default_tools_and(workdir: &Workdir, bash: Bash) -> Result<ToolRegistry, 
 ///
 /// The [protected places](haft_tool_fs::protected_places) are read only for them, too.
 ///
+/// ```
+/// use haft::shell::{Environment, ShellSandbox};
+///
+/// # let project = tempfile::tempdir()?;
+/// let workdir = haft::Workdir::open(project.path())?;
+/// let registry = haft::default_tools_in_sandbox(&workdir, &Environment::minimal(), ShellSandbox::prefer())?;
+/// // The model is told that its commands are confined.
+/// let bash = registry.get("bash").ok_or("it is one of them")?;
+/// assert!(bash.description().contains("A sandbox confines it"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// As for [`default_tools`].
@@ -60,6 +110,20 @@ pub fn default_tools_in_sandbox(
 }
 
 /// Makes `bash` in a sandbox in which the [protected places](haft_tool_fs::protected_places) are read only.
+///
+/// ```
+/// use haft::shell::{Environment, Jobs, ScriptOutputs, ShellSandbox};
+///
+/// # let project = tempfile::tempdir()?;
+/// # let workdir = haft::Workdir::open(project.path())?;
+/// # let outputs = tempfile::tempdir()?;
+/// // As part of a registry that has more than `default_tools_in_sandbox` gives.
+/// let jobs = Jobs::new(ScriptOutputs::spilling_into(outputs.path()));
+/// let bash = haft::bash_in_sandbox(&workdir, &Environment::minimal(), ShellSandbox::prefer()).jobs(&jobs);
+/// let registry = haft::default_tools_and(&workdir, bash)?;
+/// assert!(registry.get("bash").is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[cfg(feature = "sandbox")]
 pub fn bash_in_sandbox(
     workdir: &Workdir,

@@ -28,6 +28,17 @@ pub fn rule_language(workdir: &Workdir, home: Option<&Path>) -> RuleLanguage {
 ///
 /// The places are absolute paths without symbolic links; all below them is protected too.
 ///
+/// ```
+/// # let project = tempfile::tempdir()?;
+/// let workdir = haft::Workdir::open(project.path())?;
+/// let language = haft::rule_language_with(&workdir, None, ["/etc/gardener"])?;
+/// assert!(language.rule("write(src/**)").is_ok());
+///
+/// // A place has to be told as the file system has it.
+/// assert!(haft::rule_language_with(&workdir, None, ["gardener.toml"]).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// When a place is not an absolute path in UTF-8, or is the working directory; a place above it protects only what lies
@@ -42,6 +53,18 @@ pub fn rule_language_with<P: AsRef<Path>>(
 
 /// Makes the language with more places that no wildcard opens for writing, in which rules about commands go by a catalogue of
 /// the host's; `bash` should go by the same.
+///
+/// ```
+/// use haft::shell::{Catalogue, CommandPatterns};
+///
+/// # let project = tempfile::tempdir()?;
+/// # let workdir = haft::Workdir::open(project.path())?;
+/// let catalogue = Catalogue::built_in().extended("[check-styles]\noperands = 'read*'")?;
+/// let commands = CommandPatterns::with_catalogue(catalogue);
+/// let language = haft::rule_language_by(commands, &workdir, None, ["/etc/gardener"])?;
+/// assert!(language.rule("exec(check-styles *)").is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///

@@ -74,6 +74,18 @@ fn strip(headers: &mut http::HeaderMap) {
 ///
 /// It can be relative to what was asked, and hold characters that are not ASCII, as browsers take them; nothing is said of where
 /// it leads.
+///
+/// ```
+/// use haft_http::redirect_target;
+///
+/// let moved = http::Response::builder().status(308).header("location", "/v2/pets").body(())?;
+/// assert_eq!(redirect_target(&moved), Some("/v2/pets"));
+///
+/// // Where something was made is not where to ask instead.
+/// let created = http::Response::builder().status(201).header("location", "/pets/7").body(())?;
+/// assert_eq!(redirect_target(&created), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn redirect_target<B>(answer: &Response<B>) -> Option<&str> {
     let leads = matches!(
         answer.status(),

@@ -135,6 +135,18 @@ const OF_CARGO: [&str; 9] = [
 ];
 
 /// Says which sockets a program may have.
+///
+/// ```
+/// use haft_process::sandbox::{Confinement, Network};
+///
+/// // For a test suite that starts a server of its own, and for a command that fetches what it builds.
+/// let tests = Confinement::new().network(Network::Loopback);
+/// let build = Confinement::new().network(Network::Ports([53, 443].into()));
+/// # let _ = (tests, build);
+/// // Whoever says nothing of it gives none.
+/// assert_eq!(Network::default(), Network::None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Network {
@@ -157,6 +169,16 @@ pub enum Network {
 /// Says how much a program may use.
 ///
 /// What it starts is counted with it, but for the memory and the size of files, of which each process has its own.
+///
+/// ```
+/// use haft_process::sandbox::{Confinement, ResourceLimits};
+///
+/// let limits = ResourceLimits { memory_bytes: 1 << 30, ..ResourceLimits::default() };
+/// let confinement = Confinement::new().limits(limits);
+/// # let _ = confinement;
+/// assert_eq!((limits.memory_bytes, limits.processes), (1 << 30, 4096));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResourceLimits {
     /// Bytes of memory that one process may write to (`RLIMIT_DATA`, setrlimit(2)).

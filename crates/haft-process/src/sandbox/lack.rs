@@ -3,6 +3,20 @@ use std::fmt;
 /// Says what a sandbox cannot do here of what it is asked for.
 ///
 /// Its text says what is weaker for it, and what would help.
+///
+/// ```
+/// use haft_process::sandbox::{Confinement, Sandbox, SandboxLack};
+///
+/// // As on a system that has no means for it: whether a program runs all the same is the host's decision.
+/// let lacks = Sandbox::missing().lacks(&Confinement::new());
+/// assert!(lacks.iter().any(|lack| !lack.is_of_limits()));
+/// assert!(lacks.contains(&SandboxLack::System));
+/// assert_eq!(
+///     SandboxLack::System.to_string(),
+///     "programs are not confined at all: this needs Linux, or macOS with `sandbox-exec`",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum SandboxLack {

@@ -9,6 +9,19 @@ use super::system;
 use crate::program::Program;
 
 /// Says what this machine can confine programs by, and does so.
+///
+/// ```
+/// use haft_process::sandbox::{Confinement, Sandbox};
+///
+/// let confinement = Confinement::new().read("/usr").write("/work/project");
+/// match Sandbox::probe().lacks(&confinement).as_slice() {
+///     [] => println!("all of it holds here"),
+///     lacks => lacks.iter().for_each(|lack| println!("weaker here: {lack}")),
+/// }
+/// // What it would be without any means, for a test of what is said then.
+/// assert!(!Sandbox::missing().lacks(&confinement).is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each says of one part of a system whether it is there")]
 pub struct Sandbox {

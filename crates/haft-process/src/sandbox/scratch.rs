@@ -11,6 +11,23 @@ const TRIES: u32 = 16;
 ///
 /// Only the user can look into it. Programs find it in the place of `/tmp`, `/var/tmp` and `/dev/shm`, as far as that can
 /// be; see [`Confinement::scratch`](super::Confinement::scratch).
+///
+/// ```
+/// use haft_process::sandbox::{Confinement, Scratch};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let temporary = directory.path();
+/// let scratch = Scratch::within(temporary)?;
+/// let confinement = Confinement::new().read("/usr").scratch(&scratch);
+/// # let _ = confinement;
+/// let place = scratch.path().to_owned();
+/// assert!(place.is_dir());
+///
+/// // When the command is done, so is what it left there.
+/// drop(scratch);
+/// assert!(!place.exists());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Scratch(PathBuf);
 

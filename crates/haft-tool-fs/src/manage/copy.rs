@@ -29,6 +29,25 @@ refused. Directories above the new path are made. Symbolic links in a directory 
 /// Everything is copied or nothing, and has the permissions of what it is a copy of. A file over 64 MiB and a directory of
 /// more than 5,000 entries are refused before anything is copied. Declares that it reads everything at and below the one
 /// place and writes the other, with the directories that it makes.
+///
+/// ```
+/// use haft_tool_fs::Copy;
+/// use haft_tools_core::ToolRegistry;
+/// # use haft_testkit::call;
+/// # use serde_json::json;
+/// # use std::sync::Arc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let tree = haft_testkit::Tree::new().file("a.txt", "one\n");
+/// # let workdir = tree.workdir();
+/// let registry = ToolRegistry::of([Arc::new(Copy::new(workdir.clone())) as _])?;
+/// let reply = call(&registry, "copy", json!({ "from": "a.txt", "to": "old/a.txt" })).await;
+/// assert_eq!(reply.output.to_text(), "");
+/// assert_eq!(workdir.read(&workdir.resolve("old/a.txt")?, 100)?, b"one\n");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Copy {
     spec: ToolSpec,

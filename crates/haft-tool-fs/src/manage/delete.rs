@@ -26,6 +26,29 @@ back. With `permanently` a file or an empty directory is removed for good.";
 /// By default it is moved in one step to `.haft-trash/RUN/` in the working directory, which git ignores and from where `move`
 /// brings it back; a host empties it when it likes. A symbolic link is itself deleted. Declares that it writes everything at
 /// and below the place, and the trash of the run.
+///
+/// ```
+/// use haft_tool_fs::Delete;
+/// use haft_tools_core::ToolRegistry;
+/// # use haft_testkit::call;
+/// # use serde_json::json;
+/// # use std::sync::Arc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let tree = haft_testkit::Tree::new().file("a.txt", "one\n");
+/// # let workdir = tree.workdir();
+/// let registry = ToolRegistry::of([Arc::new(Delete::new(workdir.clone())) as _])?;
+/// // The run is `test`.
+/// let reply = call(&registry, "delete", json!({ "path": "a.txt" })).await;
+/// assert_eq!(
+///     reply.output.to_text(),
+///     "deleted `a.txt`; it is kept as `.haft-trash/test/a.txt`, from where `move` brings it back",
+/// );
+/// assert!(workdir.kind(&workdir.resolve("a.txt")?).is_err());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Delete {
     spec: ToolSpec,

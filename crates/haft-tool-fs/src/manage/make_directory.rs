@@ -17,6 +17,24 @@ Makes a directory, with those above it that do not exist. write_file makes the d
 /// Makes a directory: the tool `make_directory`.
 ///
 /// Declares that it writes the directory and each one above it that does not exist.
+///
+/// ```
+/// use haft_tool_fs::MakeDirectory;
+/// use haft_tools_core::ToolRegistry;
+/// # use haft_testkit::call;
+/// # use serde_json::json;
+/// # use std::sync::Arc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let tree = haft_testkit::Tree::new();
+/// # let workdir = tree.workdir();
+/// let registry = ToolRegistry::of([Arc::new(MakeDirectory::new(workdir.clone())) as _])?;
+/// call(&registry, "make_directory", json!({ "path": "docs/guide" })).await;
+/// assert_eq!(workdir.kind(&workdir.resolve("docs/guide")?)?, haft_workdir::EntryKind::Directory);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct MakeDirectory {
     spec: ToolSpec,

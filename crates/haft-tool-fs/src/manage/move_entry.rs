@@ -19,6 +19,28 @@ Directories above the new path are made.";
 ///
 /// It happens in one step; a symbolic link is itself moved. Declares that it writes everything at and below both places, and
 /// the directories that it makes.
+///
+/// ```
+/// use haft_tool_fs::Move;
+/// use haft_tools_core::ToolRegistry;
+/// # use haft_testkit::call;
+/// # use serde_json::json;
+/// # use std::sync::Arc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let tree = haft_testkit::Tree::new().file("a.txt", "one\n").file("b.txt", "two\n");
+/// # let workdir = tree.workdir();
+/// let registry = ToolRegistry::of([Arc::new(Move::new(workdir.clone())) as _])?;
+/// call(&registry, "move", json!({ "from": "a.txt", "to": "docs/a.txt" })).await;
+/// assert_eq!(workdir.read(&workdir.resolve("docs/a.txt")?, 100)?, b"one\n");
+///
+/// // Nothing that is there is replaced.
+/// let reply = call(&registry, "move", json!({ "from": "b.txt", "to": "docs/a.txt" })).await;
+/// assert!(!reply.status.is_ok());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Move {
     spec: ToolSpec,

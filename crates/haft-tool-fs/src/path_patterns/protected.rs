@@ -4,6 +4,14 @@ use super::tree::Extent;
 ///
 /// It is meant at any depth, in the working directory and outside, and whatever the letter case. No pattern for writing
 /// opens it by a wildcard; see [`PathPatterns`](super::PathPatterns).
+///
+/// ```
+/// // What a host tells a person who wonders why a write is asked about.
+/// let places = haft_tool_fs::protected_places();
+/// let place = places.iter().find(|place| place.pattern() == ".git/hooks").expect("it is one of them");
+/// assert_eq!(format!("{}: {}", place.pattern(), place.reason()), ".git/hooks: git runs what is in it");
+/// assert!(place.covers_tree());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProtectedPlace {
     pattern: &'static str,
@@ -36,6 +44,11 @@ impl ProtectedPlace {
 }
 
 /// Lists the places that no wildcard opens for writing.
+///
+/// ```
+/// let listed: Vec<&str> = haft_tool_fs::protected_places().iter().map(|place| place.pattern()).collect();
+/// assert!([".git", ".bashrc", ".git/hooks"].iter().all(|place| listed.contains(place)));
+/// ```
 pub fn protected_places() -> &'static [ProtectedPlace] {
     &PLACES
 }

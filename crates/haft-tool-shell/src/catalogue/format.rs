@@ -8,6 +8,15 @@ use std::sync::Arc;
 use toml::Spanned;
 
 /// A catalogue that cannot be read.
+///
+/// ```
+/// use haft_tool_shell::Catalogue;
+///
+/// let written = "[lines]\noperands = 'read*'\n\n[rows]\noperand = 'read*'\n";
+/// let error = Catalogue::built_in().extended(written).unwrap_err();
+/// assert_eq!(error.line(), 5);
+/// assert!(error.reason().starts_with("unknown field `operand`"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error("the catalogue cannot be read at line {line}: {reason}")]
 pub struct CatalogueError {
