@@ -45,7 +45,7 @@ enum Kind {
 /// ```
 /// use haft_http::{Host, HostError};
 ///
-/// assert_eq!("https://example.org".parse::<Host>(), Err(HostError::Ipv6));
+/// assert_eq!("my host".parse::<Host>(), Err(HostError::Name));
 /// assert_eq!("192.0.2".parse::<Host>().map(|host| host.to_string()).as_deref(), Ok("192.0.0.2"));
 /// let error = "192.0.2.999".parse::<Host>().unwrap_err();
 /// assert_eq!(error, HostError::Ipv4);

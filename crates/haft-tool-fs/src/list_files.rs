@@ -60,7 +60,9 @@ says how many entries it has. To find files by name or content use glob or grep.
 /// let registry = ToolRegistry::of([Arc::new(ListFiles::new(workdir.clone())) as _])?;
 /// let reply = call(&registry, "list_files", json!({})).await;
 /// // What ignore files leave out is counted and not listed.
-/// assert_eq!(reply.output.to_text(), "");
+/// let tree = "./\n  src/\n    lib.rs  13 bytes";
+/// let left_out = "[left out: 1 hidden and 1 ignored; set `hidden` or `ignored` to see them]";
+/// assert_eq!(reply.output.to_text(), format!("{tree}\n{left_out}"));
 /// # Ok(())
 /// # }
 /// ```

@@ -80,7 +80,8 @@ and the first bytes are given.",
 /// # let workdir = tree.workdir();
 /// let registry = ToolRegistry::of([Arc::new(ReadFile::new(workdir.clone())) as _])?;
 /// let reply = call(&registry, "read_file", json!({ "path": "notes.txt", "offset": 2, "limit": 1 })).await;
-/// assert_eq!(reply.output.to_text(), "");
+/// let expected = "notes.txt: 3 lines, 14 bytes\n2\ttwo\n[line 2 of 3; continue with offset 3]";
+/// assert_eq!(reply.output.to_text(), expected);
 /// # Ok(())
 /// # }
 /// ```

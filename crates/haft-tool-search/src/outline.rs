@@ -63,7 +63,8 @@ const USUAL_DEPTH: u8 = 10;
 /// # let workdir = tree.workdir();
 /// let registry = ToolRegistry::of([Arc::new(Outline::new(workdir)) as _])?;
 /// let reply = call(&registry, "outline", json!({ "path": "src/lib.rs" })).await;
-/// assert_eq!(reply.output.to_text(), "");
+/// let outline = "1 struct: pub struct Pet\n3-5 impl: impl Pet\n  4 method: pub fn feed(&self)";
+/// assert_eq!(reply.output.to_text(), format!("{outline}\n\n3 symbols in 5 lines of Rust"));
 /// # Ok(())
 /// # }
 /// ```

@@ -208,8 +208,8 @@ pub(crate) fn seconds(timeout: u32) -> Result<Duration, ToolError> {
 /// # let tree = haft_testkit::Tree::new().file("a.txt", "one\n");
 /// # let workdir = tree.workdir();
 /// let registry = ToolRegistry::of(haft_tool_shell::tools(&workdir, &Environment::minimal()))?;
-/// let reply = call(&registry, "bash", json!({ "script": "cat a.txt" })).await;
-/// assert_eq!(reply.output.to_text(), "");
+/// let reply = call(&registry, "bash", json!({ "command": "cat a.txt" })).await;
+/// assert_eq!(reply.output.to_text(), "one\n[exit code 0]");
 /// # Ok(())
 /// # }
 /// ```

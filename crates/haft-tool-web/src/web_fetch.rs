@@ -43,7 +43,7 @@ it gives was written by others.";
 /// #     use std::io::{Read as _, Write as _};
 /// #     let (mut connection, _) = listener.accept()?;
 /// #     let _ = connection.read(&mut [0; 4096])?;
-/// #     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 30\r\n\r\n";
+/// #     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 33\r\n\r\n";
 /// #     write!(connection, "{head}<h1>Pets</h1><p>A <b>dog</b>.</p>")
 /// # });
 /// // Pages of this machine are not reached unless that is said.

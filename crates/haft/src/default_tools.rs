@@ -37,8 +37,8 @@ pub fn default_tools(workdir: &Workdir) -> Result<ToolRegistry, RegistryError> {
 /// # let workdir = haft::Workdir::open(project.path())?;
 /// let environment = Environment::minimal().with("STAGE", "test")?;
 /// let registry = haft::default_tools_with(&workdir, &environment)?;
-/// let reply = call(&registry, "bash", serde_json::json!({ "script": "echo on $STAGE" })).await;
-/// assert!(reply.output.to_text().starts_with("on test\n"), "{}", reply.output.to_text());
+/// let reply = call(&registry, "bash", serde_json::json!({ "command": "echo on $STAGE" })).await;
+/// assert_eq!(reply.output.to_text(), "on test\n[exit code 0]");
 /// # Ok(())
 /// # }
 /// ```

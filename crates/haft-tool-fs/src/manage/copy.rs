@@ -43,7 +43,7 @@ refused. Directories above the new path are made. Symbolic links in a directory 
 /// # let workdir = tree.workdir();
 /// let registry = ToolRegistry::of([Arc::new(Copy::new(workdir.clone())) as _])?;
 /// let reply = call(&registry, "copy", json!({ "from": "a.txt", "to": "old/a.txt" })).await;
-/// assert_eq!(reply.output.to_text(), "");
+/// assert_eq!(reply.output.to_text(), "copied `a.txt` to `old/a.txt`: 4 bytes");
 /// assert_eq!(workdir.read(&workdir.resolve("old/a.txt")?, 100)?, b"one\n");
 /// # Ok(())
 /// # }
