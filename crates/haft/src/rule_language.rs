@@ -60,7 +60,7 @@ pub fn rule_language_with<P: AsRef<Path>>(
 /// # let project = tempfile::tempdir()?;
 /// # let workdir = haft::Workdir::open(project.path())?;
 /// let catalogue = Catalogue::built_in().extended("[check-styles]\noperands = 'read*'")?;
-/// let commands = CommandPatterns::with_catalogue(catalogue);
+/// let commands = CommandPatterns::new().with_catalogue(catalogue);
 /// let language = haft::rule_language_by(commands, &workdir, None, ["/etc/gardener"])?;
 /// assert!(language.rule("exec(check-styles *)").is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
