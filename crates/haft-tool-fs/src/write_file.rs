@@ -60,11 +60,11 @@ encoding, byte order mark, line endings and mode; a text that stands for somethi
 /// Declares that it writes exactly the file, and each directory above it that does not exist.
 ///
 /// ```
-/// # use {haft_testkit::{Tree, call}, serde_json::json}; let tree = Tree::new(); let workdir = tree.workdir();
-/// let registry = haft_tools_core::ToolRegistry::new().with(haft_tool_fs::WriteFile::new(workdir))?;
-/// let input = json!({ "path": "docs/start.md", "content": "Start.\n" });
+/// # use haft_testkit::{Tree, call}; let tree = Tree::new();
+/// let registry = haft_tools_core::ToolRegistry::new().with(haft_tool_fs::WriteFile::new(tree.workdir()))?;
+/// let input = serde_json::json!({ "path": "docs/start.md", "content": "Start.\n" });
 /// let reply = tokio::runtime::Runtime::new()?.block_on(call(&registry, "write_file", input));
-/// assert!(reply.output.to_text().starts_with("created `docs/start.md`: 1 line, 7 bytes"), "{reply:?}");
+/// assert!(reply.output.to_text().starts_with("created `docs/start.md`: 1 line, 7 bytes"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
