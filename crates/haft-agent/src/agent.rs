@@ -35,6 +35,26 @@ use tokio_util::sync::CancellationToken;
 /// Drives runs: has a model answer and an executor execute, until a run ends or waits for a person.
 ///
 /// One agent can drive any number of runs, one after the other or at once.
+///
+/// ```
+/// use haft_agent::{Agent, Budget, RunEnd};
+/// use haft_model::{ScriptedModel, Session};
+/// use haft_tools_core::{CallScope, LocalExecutor, ToolRegistry};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let session = Session::parse(r#"{"text": "Nothing is broken."}"#, "look.jsonl")?;
+/// let executor = LocalExecutor::builder(ToolRegistry::new()).build();
+/// let agent = Agent::new(ScriptedModel::new(session), executor)
+///     .system("You look after a build.")
+///     .budget(Budget::default().turns(20).calls(100));
+///
+/// let state = agent.run(CallScope::new("run-1".parse()?), "What is broken?").await;
+/// assert_eq!(state.end(), Some(&RunEnd::Completed));
+/// assert_eq!((state.last_text().as_str(), state.turns()), ("Nothing is broken.", 1));
+/// # Ok(())
+/// # }
+/// ```
 pub struct Agent {
     model: Arc<dyn Model>,
     executor: Arc<dyn ToolExecutor>,

@@ -47,6 +47,17 @@ pub struct Budget {
 }
 
 /// Counts what was spent.
+///
+/// ```
+/// use haft_agent::Spent;
+/// use haft_core::BudgetKind;
+///
+/// let mut spent = Spent::default();
+/// spent.tokens = 1_200;
+/// let mut all = spent;
+/// all += spent;
+/// assert_eq!((all.of(BudgetKind::Tokens), all.without(&spent)), (2_400, spent));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]

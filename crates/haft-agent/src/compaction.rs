@@ -71,9 +71,32 @@ pub trait Compaction: Send + Sync + 'static {
 }
 
 /// Says why a context was not compacted.
+///
+/// ```
+/// use haft_agent::CompactError;
+///
+/// let error: CompactError = "the model that writes summaries is not there".into();
+/// assert_eq!(error.to_string(), "the model that writes summaries is not there");
+/// ```
 pub type CompactError = Box<dyn Error + Send + Sync>;
 
 /// Is what a model would be told next.
+///
+/// ```
+/// use haft_agent::{Context, Told};
+/// use haft_core::Message;
+///
+/// /// Leaves out what the user said, but for the first and the last time.
+/// fn shorter(context: Context<'_>) -> Vec<Told> {
+///     let said = context.told().filter(|(_, message)| matches!(***message, Message::User { .. }));
+///     let said: Vec<usize> = said.map(|(index, _)| index).collect();
+///     match said.as_slice() {
+///         [_, between @ .., _] => between.iter().copied().map(Told::nothing).collect(),
+///         _ => Vec::new(),
+///     }
+/// }
+/// # let _ = shorter;
+/// ```
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Context<'a> {
@@ -88,6 +111,15 @@ pub struct Context<'a> {
 }
 
 /// Says what a model is told in the place of one message.
+///
+/// ```
+/// use haft_agent::Told;
+/// use haft_core::Message;
+///
+/// let summary = Told::instead_of(3, Message::user("So far: the parser was mended."));
+/// assert_eq!((summary.message, summary.instead.is_some()), (3, true));
+/// assert_eq!(Told::nothing(4).instead, None);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Told {
@@ -99,6 +131,19 @@ pub struct Told {
 }
 
 /// Is what one compaction changed in what a model is told.
+///
+/// ```
+/// use haft_agent::{LogEntry, RunEvent, RunState, Told};
+/// use haft_core::Message;
+///
+/// let mut state = RunState::new();
+/// state.step(RunEvent::Prompted { text: "Mend it.".to_owned() })?;
+/// let told = vec![Told::instead_of(0, Message::user("Mend the parser."))];
+/// state.step(RunEvent::Compacted { told: told.clone() })?;
+/// let entries: Vec<LogEntry> = state.log_from(1).collect();
+/// assert!(matches!(&entries[..], [LogEntry::Compacted(compacted)] if compacted.told == told));
+/// # Ok::<(), haft_agent::StepError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Compacted {

@@ -5,6 +5,17 @@ use haft_tools_core::{CallOutcome, HeldCall};
 use std::collections::BTreeMap;
 
 /// Tells a run what happened outside it.
+///
+/// ```
+/// use haft_agent::{Effect, RunEnd, RunEvent, RunState};
+///
+/// let mut state = RunState::new();
+/// let effects = state.step(RunEvent::Prompted { text: "Mend it.".to_owned() })?;
+/// assert!(effects.contains(&Effect::CallModel));
+/// state.step(RunEvent::Cancelled)?;
+/// assert_eq!(state.end(), Some(&RunEnd::Cancelled));
+/// # Ok::<(), haft_agent::StepError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RunEvent {
@@ -96,6 +107,20 @@ pub enum RunEvent {
 }
 
 /// Says what a run needs done; done in the order in which they are given.
+///
+/// ```
+/// use haft_agent::{Effect, RunEvent, RunState};
+///
+/// let mut state = RunState::new();
+/// for effect in state.step(RunEvent::Prompted { text: "Mend it.".to_owned() })? {
+///     match effect {
+///         Effect::CallModel => assert_eq!(state.told().len(), 1),
+///         Effect::ExecuteBatch { calls } => println!("{} calls", calls.len()),
+///         other => println!("{other:?}"),
+///     }
+/// }
+/// # Ok::<(), haft_agent::StepError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Effect {

@@ -3,6 +3,16 @@ use haft_tools_core::CallOutcome;
 use serde::{Deserialize, Serialize};
 
 /// Says where a run stands.
+///
+/// ```
+/// use haft_agent::{Phase, RunEvent, RunState};
+///
+/// let mut state = RunState::new();
+/// assert_eq!(state.phase(), &Phase::New);
+/// state.step(RunEvent::Prompted { text: "Mend it.".to_owned() })?;
+/// assert_eq!(serde_json::to_string(state.phase())?, r#"{"phase":"thinking"}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "phase", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -47,6 +57,20 @@ impl Phase {
 }
 
 /// Says how a run ended.
+///
+/// ```
+/// use haft_agent::RunEnd;
+/// use haft_core::BudgetKind;
+///
+/// /// Whether somebody should look.
+/// fn is_odd(end: &RunEnd) -> bool {
+///     !matches!(end, RunEnd::Completed | RunEnd::Cancelled)
+/// }
+///
+/// assert!(is_odd(&RunEnd::BudgetSpent { which: BudgetKind::Turns }));
+/// assert_eq!(serde_json::to_string(&RunEnd::CutOff)?, r#"{"end":"cut_off"}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
 #[non_exhaustive]

@@ -1,6 +1,17 @@
 use serde::{Deserialize, Serialize};
 
 /// Is a message for a run that is at work, until the model is told.
+///
+/// ```
+/// use haft_agent::{Queued, RunEvent, RunState, When};
+///
+/// let mut state = RunState::new();
+/// state.step(RunEvent::Prompted { text: "Mend it.".to_owned() })?;
+/// let text = "And the tests.".to_owned();
+/// state.step(RunEvent::Steered { text: text.clone(), when: When::AfterTurn })?;
+/// assert_eq!(state.queue(), [Queued::new(text, When::AfterTurn)]);
+/// # Ok::<(), haft_agent::StepError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Queued {
@@ -11,6 +22,14 @@ pub struct Queued {
 }
 
 /// Says when a run takes up a message.
+///
+/// ```
+/// use haft_agent::When;
+///
+/// let when: When = serde_json::from_str(r#""after_turn""#)?;
+/// assert_eq!(when, When::AfterTurn);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum When {

@@ -46,6 +46,15 @@ pub struct RunState {
 }
 
 /// Says that an event does not fit where the run stands; the state is unchanged.
+///
+/// ```
+/// use haft_agent::{RunEvent, RunState};
+///
+/// let mut state = RunState::new();
+/// let error = state.step(RunEvent::BatchExecuted { outcomes: Vec::new() }).unwrap_err();
+/// println!("{error}");
+/// assert_eq!(state, RunState::new());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepError {

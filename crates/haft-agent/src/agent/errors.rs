@@ -3,6 +3,14 @@ use haft_tools_core::ResumeRefused;
 use std::error::Error;
 
 /// Says why an answer to a call was not used.
+///
+/// ```
+/// use haft_agent::ResumeError;
+///
+/// let error = ResumeError::NotWaiting { call: "c1".parse()? };
+/// assert_eq!(error.to_string(), "no call `c1` waits in this run; it was answered before, or it never asked");
+/// # Ok::<(), haft_core::IdError>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResumeError {
@@ -18,6 +26,19 @@ pub enum ResumeError {
 }
 
 /// Says that a run cannot be reached, because the agent does not drive it now.
+///
+/// ```
+/// use haft_agent::{Agent, When};
+/// use haft_model::{ScriptedModel, Session};
+/// use haft_tools_core::{LocalExecutor, ToolRegistry};
+///
+/// # let session = Session::parse(r#"{"text": "Done."}"#, "done.jsonl")?;
+/// # let executor = LocalExecutor::builder(ToolRegistry::new()).build();
+/// let agent = Agent::new(ScriptedModel::new(session), executor);
+/// let error = agent.steer(&"run-1".parse()?, "Look at the tests, too.", When::Now).unwrap_err();
+/// assert_eq!(error.to_string(), "the run `run-1` is not at work; it has ended, waits, or is driven elsewhere");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the run `{run}` is not at work; it has ended, waits, or is driven elsewhere")]
 pub struct NotAtWork {

@@ -9,6 +9,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 ///
 /// Each agent has its own. Where several [`Agent`](crate::Agent)s drive the same run one after the other, they are given
 /// [the same](crate::Agent::purses), so that none of them gives out what another one has set aside. Clones are the same.
+///
+/// ```
+/// use haft_agent::{Agent, Budget, Purses, RunState};
+/// use haft_model::{ScriptedModel, Session};
+/// use haft_tools_core::{LocalExecutor, ToolRegistry};
+///
+/// # let session = Session::parse(r#"{"text": "Done."}"#, "done.jsonl")?;
+/// # let executor = LocalExecutor::builder(ToolRegistry::new()).build();
+/// # let model = std::sync::Arc::new(ScriptedModel::new(session));
+/// let (purses, run) = (Purses::default(), "run-1".parse()?);
+/// let first = Agent::new(model.clone(), executor.clone()).purses(purses.clone());
+/// let next = Agent::new(model, executor).purses(purses);
+///
+/// let state = RunState::new().with_budget(Budget::default().turns(10));
+/// let part = first.purse(&run, &state).reserve_at_most(&Budget::default().turns(4));
+/// assert_eq!(next.purse(&run, &state).rest().turns, Some(6));
+/// # drop(part);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Purses(Arc<Mutex<HashMap<RunId, Purse>>>);
 

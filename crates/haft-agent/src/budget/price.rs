@@ -69,6 +69,14 @@ impl Price {
 /// Says what the tokens of each model cost, by the model's name.
 ///
 /// The serde form is a table of [`Price`]s by name, as in `[prices."claude-sonnet-4-5"]`.
+///
+/// ```
+/// use haft_agent::{Price, Prices};
+///
+/// let prices: Prices = serde_json::from_str(r#"{"sonnet": {"input": 3.0, "output": 15.0}}"#)?;
+/// assert_eq!(prices, Prices::new().with("sonnet", Price::new(3.0, 15.0)));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Prices(BTreeMap<String, Price>);

@@ -49,6 +49,17 @@ pub(crate) struct Collected {
 }
 
 /// Is a part of a budget that was set aside; what was not spent of it goes back when it is dropped.
+///
+/// ```
+/// use haft_agent::{Account, Budget, Purse};
+///
+/// let purse = Purse::new(Account::new(Budget::default().turns(10)));
+/// let part = purse.reserve_at_most(&Budget::default().turns(40));
+/// assert_eq!(part.budget().turns, Some(10));
+/// assert_eq!(purse.rest().turns, Some(0));
+/// drop(part);
+/// assert_eq!(purse.rest().turns, Some(10));
+/// ```
 #[derive(Debug)]
 pub struct Reservation {
     purse: Purse,

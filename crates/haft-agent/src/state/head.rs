@@ -13,6 +13,19 @@ pub(super) const VERSION: u32 = 3;
 /// Holds all of a run but its log: where it stands, and what it has cost.
 ///
 /// It is read again by [`RunState::restore`](crate::RunState::restore).
+///
+/// ```
+/// use haft_agent::{RunEvent, RunState};
+/// use serde_json::{to_value, Value};
+///
+/// let mut state = RunState::new();
+/// state.step(RunEvent::Prompted { text: "Mend it.".to_owned() })?;
+/// let head = to_value(state.head())?;
+/// let log = state.log_from(0).map(to_value).collect::<Result<Vec<Value>, _>>()?;
+/// assert_eq!(state.head().entries(), log.len());
+/// assert_eq!(RunState::restore(head, log)?, state);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunHead {
     pub(super) version: u32,

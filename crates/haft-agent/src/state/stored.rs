@@ -10,6 +10,14 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Says why a run that was kept cannot be gone on with.
+///
+/// ```
+/// use haft_agent::{RestoreError, RunState};
+/// use serde_json::json;
+///
+/// let error = RunState::restore(json!({ "version": 99 }), Vec::new()).unwrap_err();
+/// assert!(matches!(error, RestoreError::Version { found: 99 }));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RestoreError {

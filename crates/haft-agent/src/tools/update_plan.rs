@@ -12,6 +12,20 @@ const DESCRIPTION: &str = "Sets the checklist of this task, which the user watch
 /// Holds the steps of a task, as a model has written them down.
 ///
 /// It is the structured output of the tool [`update_plan`], in its replies and in the events of its calls.
+///
+/// ```
+/// use haft_agent::{Plan, StepStatus};
+/// use serde_json::json;
+///
+/// let structured = json!({ "steps": [
+///     { "text": "Find the fault", "status": "done" },
+///     { "text": "Mend it", "status": "in_progress" },
+/// ] });
+/// let plan: Plan = serde_json::from_value(structured)?;
+/// let done = plan.steps.iter().filter(|step| step.status == StepStatus::Done).count();
+/// assert_eq!((done, plan.steps.len()), (1, 2));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[non_exhaustive]
@@ -22,6 +36,15 @@ pub struct Plan {
 }
 
 /// Is one step of a plan.
+///
+/// ```
+/// use haft_agent::{PlanStep, StepStatus};
+///
+/// let step: PlanStep = serde_json::from_str(r#"{"text": "Mend it", "status": "in_progress"}"#)?;
+/// let mark = if step.status == StepStatus::Done { "x" } else { " " };
+/// assert_eq!(format!("[{mark}] {}", step.text), "[ ] Mend it");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[non_exhaustive]
@@ -34,6 +57,13 @@ pub struct PlanStep {
 }
 
 /// Says how far a step of a plan is.
+///
+/// ```
+/// use haft_agent::StepStatus;
+///
+/// assert_eq!(serde_json::to_string(&StepStatus::InProgress)?, r#""in_progress""#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
