@@ -160,7 +160,8 @@ impl FromStr for Host {
             return address.map(|address| Self::of_address(address.into())).ok_or(HostError::Ipv6);
         }
         if text.contains([':', ']']) {
-            return Err(HostError::Ipv6);
+            // An address has none of these, and what has them is a URL, or a part of one.
+            return Err(if text.contains(['/', '@']) { HostError::Name } else { HostError::Ipv6 });
         }
         let ascii = to_ascii(text)?;
         let name = ascii.strip_suffix('.').unwrap_or(&ascii);
@@ -290,7 +291,19 @@ mod tests {
         for text in ["", ".", "a..b", ".a"] {
             check(text, Err(HostError::Empty));
         }
-        for text in ["a b", "a/b", "https//a", "a@b", "a%2eb", "a*b", "xn--a", "a\0", "a#b"] {
+        for text in [
+            "a b",
+            "a/b",
+            "https//a",
+            "a@b",
+            "a%2eb",
+            "a*b",
+            "xn--a",
+            "a\0",
+            "a#b",
+            "https://a.example",
+            "me:secret@a",
+        ] {
             check(text, Err(HostError::Name));
         }
         for text in ["1.2.3.4.5", "256.0.0.1", "1.256.0.0x", "a.1", "1.2.3.08", "4294967296", "0x1ffffffff"] {

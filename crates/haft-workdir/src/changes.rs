@@ -19,7 +19,7 @@ mod recover;
 mod undo;
 mod undo_error;
 
-pub use digest::ContentDigest;
+pub use digest::{ContentDigest, ContentDigestError};
 pub use file_attributes::FileAttributes;
 pub use journal::{
     ChangeJournal, ChangeJournalError, ChangeLimits, ChangedRun, RecoveryLock, SetEnd, SetStart,

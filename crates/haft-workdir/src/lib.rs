@@ -131,9 +131,9 @@ mod write;
 
 pub use crate::changes::{
     ChangeJournal, ChangeJournalError, ChangeLimits, ChangeOrigin, ChangeSet, ChangeSetId, ChangeStep,
-    ChangedRun, Conflict, ConflictKind, ContentDigest, Expected, FileAttributes, Finished, MemoryChanges,
-    NewFile, OpenChangeSet, PathState, Recovered, RecoveryLock, SetEnd, SetStart, SetState, UndoEffect,
-    UndoError, UndoPlan, Undone,
+    ChangedRun, Conflict, ConflictKind, ContentDigest, ContentDigestError, Expected, FileAttributes,
+    Finished, MemoryChanges, NewFile, OpenChangeSet, PathState, Recovered, RecoveryLock, SetEnd, SetStart,
+    SetState, UndoEffect, UndoError, UndoPlan, Undone,
 };
 pub use crate::error::Error;
 pub use crate::listing::DirEntry;

@@ -46,7 +46,7 @@ impl Sandbox {
         PROBED.get_or_init(system::probe)
     }
 
-    /// Makes one that has nothing, as on a system that cannot confine programs.
+    /// Makes one that has nothing, as on a machine whose kernel can confine no program.
     pub fn missing() -> Self {
         Self {
             landlock: 0,

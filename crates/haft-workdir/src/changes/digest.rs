@@ -22,9 +22,9 @@ pub struct ContentDigest([u8; 32]);
 /// Says that a text is not the digest of a content.
 ///
 /// ```
-/// use haft_workdir::ContentDigest;
+/// use haft_workdir::{ContentDigest, ContentDigestError};
 ///
-/// let error = "abc123".parse::<ContentDigest>().unwrap_err();
+/// let error: ContentDigestError = "abc123".parse::<ContentDigest>().unwrap_err();
 /// assert_eq!(error.to_string(), "the digest of a content is 64 hexadecimal digits");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

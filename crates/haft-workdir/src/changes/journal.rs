@@ -92,7 +92,8 @@ pub trait ChangeJournal: Send + Sync + fmt::Debug + 'static {
     /// Waits until nobody else takes back what is unfinished, and keeps others from it.
     fn lock_recovery(&self) -> Result<RecoveryLock, ChangeJournalError>;
 
-    /// Lists the ended sets of a run and of those below it, the oldest first; none if nothing is known of it.
+    /// Lists the sets of a run and of those below it that are done or were torn, the oldest first: one that was rolled back has
+    /// changed nothing. None if nothing is known of the run.
     fn sets(&self, run: &RunId) -> Result<Vec<ChangeSet>, ChangeJournalError>;
 
     /// Lists the runs that changed something, the latest first.
