@@ -29,6 +29,20 @@ const SITUATION: &str = "You work on one task that another agent gave you. It se
 /// Each run gets the tools of the executor's registry that its agent's selector chooses, whatever tools its parent has; what
 /// they may do is decided by the executor's policy and by the ceilings of all runs above. Its calls that wait for a later
 /// answer are gone on with by what is found in the [`PendingStore`].
+///
+/// ```
+/// use haft_model::{ScriptedModel, Session};
+/// use haft_subagents::{AgentRunner, AgentSpec, Supervisor};
+/// use haft_tools_core::LocalExecutor;
+///
+/// let explorer = AgentSpec::new("explorer".parse()?, "Finds things.").model("fast");
+/// let supervisor = Supervisor::builder().agent(explorer).build();
+/// let executor = LocalExecutor::builder(supervisor.tools()?).build();
+/// let model = || Session::parse(r#"{"text": "Here."}"#, "found.jsonl").map(ScriptedModel::new);
+/// let runner = AgentRunner::new(model()?, executor).model("fast", model()?);
+/// assert!(supervisor.drive_with(runner));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct AgentRunner {
     executor: Arc<dyn ToolExecutor>,
     /// The tools of the house as they are now.

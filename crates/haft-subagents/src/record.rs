@@ -5,6 +5,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Holds what is known of a run that another one started: plain data that survives the process.
+///
+/// ```
+/// use haft_core::RunId;
+/// use haft_subagents::{ChildRecord, Supervisor};
+///
+/// /// Says in a line each what became of the runs below one.
+/// async fn below(supervisor: &Supervisor, run: &RunId) -> Result<Vec<String>, haft_tools_core::StoreError> {
+///     let line = |child: &ChildRecord| format!("{} {}: {}", child.path, child.agent, child.status.name());
+///     Ok(supervisor.children(run).await?.iter().map(line).collect())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let supervisor = Supervisor::builder().build();
+/// assert!(below(&supervisor, &"run-1".parse()?).await?.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ChildRecord {
@@ -63,6 +81,13 @@ pub struct ChildRecord {
 }
 
 /// Says where a run stands that another one started.
+///
+/// ```
+/// use haft_subagents::{ChildResult, ChildStatus};
+///
+/// let status = ChildStatus::Ended { result: ChildResult::done("In src/parse.rs.") };
+/// assert_eq!((status.name(), ChildStatus::Queued.name()), ("done", "queued"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -118,6 +143,15 @@ pub(crate) enum ToldBy {
 }
 
 /// Holds what a run that another one started came to.
+///
+/// ```
+/// use haft_subagents::{ChildEnd, ChildResult};
+///
+/// let reason = "its budget of turns is spent".to_owned();
+/// let result = ChildResult::new(ChildEnd::Stopped { reason }, "Two of three files are read.");
+/// assert_eq!(serde_json::to_value(&result)?["end"]["end"], "stopped");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ChildResult {
@@ -134,6 +168,14 @@ pub struct ChildResult {
 }
 
 /// Says how a run ended that another one started.
+///
+/// ```
+/// use haft_subagents::ChildEnd;
+///
+/// let end: ChildEnd = serde_json::from_str(r#"{"end": "failed", "reason": "its model is gone"}"#)?;
+/// assert_eq!(end, ChildEnd::Failed { reason: "its model is gone".to_owned() });
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
 #[non_exhaustive]

@@ -42,6 +42,19 @@ const REPAIR: &str = "Your result does not fit the schema that is asked for:";
 pub struct ExpectedResult(Option<Arc<CompiledSchema>>);
 
 /// Says why a text is not the result that is asked for: every violation, with a JSON pointer to where it is.
+///
+/// ```
+/// use haft_core::Schema;
+/// use haft_subagents::{AgentSpec, ExpectedResult};
+/// use serde_json::json;
+///
+/// let schema = Schema::new(json!({ "type": "object", "required": ["count"] }))?;
+/// let spec = AgentSpec::new("counter".parse()?, "Counts things.").output(schema);
+/// let unfit = ExpectedResult::of(&spec)?.read("There are five.").unwrap_err();
+/// assert_eq!(unfit.to_string(), "there is no JSON object in it");
+/// assert!(unfit.repair().ends_with("by calling `report`, or as one JSON object alone."));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfit(String);
 
@@ -139,6 +152,18 @@ impl fmt::Display for Unfit {
 impl std::error::Error for Unfit {}
 
 /// Says that the schema of an agent's result is none.
+///
+/// ```
+/// use haft_core::Schema;
+/// use haft_subagents::{AgentSpec, ExpectedResult};
+/// use serde_json::json;
+///
+/// let schema = Schema::new(json!({ "properties": { "count": { "type": "numbre" } } }))?;
+/// let spec = AgentSpec::new("counter".parse()?, "Counts things.").output(schema);
+/// let error = ExpectedResult::of(&spec).unwrap_err();
+/// assert!(error.to_string().starts_with("the output schema of the agent `counter` cannot be used: "));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the output schema of the agent `{agent}` cannot be used: {reason}")]
 pub struct InvalidOutputSchema {

@@ -80,6 +80,20 @@ pub trait Runner: Send + Sync + 'static {
 }
 
 /// Is a run to be driven: what it is there for, and what it has to keep to.
+///
+/// ```
+/// use haft_subagents::{ChildOutcome, ChildResult, ChildRun};
+///
+/// /// Answers from a table, and lets others do the rest.
+/// fn known(child: &ChildRun) -> Option<ChildOutcome> {
+///     let answer = match child.task.as_str() {
+///         "Where is the parser?" => "In src/parse.rs.",
+///         _ => return None,
+///     };
+///     Some(ChildOutcome::Ended(ChildResult::done(answer)))
+/// }
+/// # let _ = known;
+/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ChildRun {
@@ -115,6 +129,13 @@ pub struct ChildRun {
 }
 
 /// Says what became of a run that was driven.
+///
+/// ```
+/// use haft_subagents::{ChildOutcome, ChildResult};
+///
+/// let outcome = ChildOutcome::Ended(ChildResult::done("In src/parse.rs."));
+/// assert!(matches!(outcome, ChildOutcome::Ended(result) if result.text == "In src/parse.rs."));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ChildOutcome {
@@ -127,6 +148,17 @@ pub enum ChildOutcome {
 /// Holds what a run has spent, so that it is known also where the run is abandoned.
 ///
 /// Clones are the same meter.
+///
+/// ```
+/// use haft_agent::Spent;
+/// use haft_subagents::ChildMeter;
+///
+/// let meter = ChildMeter::default();
+/// let mut spent = Spent::default();
+/// spent.turns = 3;
+/// meter.clone().record(spent);
+/// assert_eq!(meter.spent().turns, 3);
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct ChildMeter(Arc<Mutex<Spent>>);
 

@@ -40,6 +40,14 @@ pub struct AgentSpec {
 }
 
 /// Says what an agent is told of the run that delegates to it.
+///
+/// ```
+/// use haft_subagents::{AgentSpec, Share};
+///
+/// let reviewer = AgentSpec::new("reviewer".parse()?, "Reviews what was done.").context(Share::Last(10));
+/// assert_eq!(reviewer.context, Share::Last(10));
+/// # Ok::<(), haft_core::NameError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Share {
@@ -53,6 +61,14 @@ pub enum Share {
 }
 
 /// Says where an agent works.
+///
+/// ```
+/// use haft_subagents::{AgentSpec, Isolation};
+///
+/// let editor = AgentSpec::new("editor".parse()?, "Changes code.").isolation(Isolation::Worktree);
+/// assert_eq!((editor.isolation, Isolation::default()), (Isolation::Worktree, Isolation::Shared));
+/// # Ok::<(), haft_core::NameError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Isolation {

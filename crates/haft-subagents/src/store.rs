@@ -16,6 +16,21 @@ use std::sync::Arc;
 ///
 /// Of each run a [record](ChildRecord) is kept, and beside it its state in two parts: the head, which takes the place of the
 /// one before, and a log, to which each step adds.
+///
+/// ```
+/// use haft_subagents::{ChildStore as _, MemoryChildren};
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (store, run) = (MemoryChildren::default(), "run-2".parse()?);
+/// store.keep(&run, json!({ "turns": 1 }), 0, vec![json!("asked")]).await?;
+/// store.keep(&run, json!({ "turns": 2 }), 1, vec![json!("answered")]).await?;
+/// let state = store.state(&run).await?;
+/// assert_eq!(state, Some((json!({ "turns": 2 }), vec![json!("asked"), json!("answered")])));
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait ChildStore: Send + Sync + 'static {
     /// Keeps a record, in the place of the one of the same run.
@@ -96,6 +111,22 @@ pub trait ChildStore: Send + Sync + 'static {
 /// Lets the one who drives a run keep where it stands, and find it again.
 ///
 /// Cheap to clone.
+///
+/// ```
+/// use haft_subagents::{ChildOutcome, ChildResult, ChildRun};
+/// use serde_json::json;
+///
+/// /// Counts how often a run was driven, over all processes.
+/// async fn drive(child: ChildRun) -> ChildOutcome {
+///     let before = child.memory.load().await.ok().flatten();
+///     let times = before.and_then(|(head, _)| head["times"].as_u64()).unwrap_or_default() + 1;
+///     match child.memory.keep(json!({ "times": times }), 0, Vec::new()).await {
+///         Ok(()) => ChildOutcome::Ended(ChildResult::done(format!("driven {times} times"))),
+///         Err(_) => ChildOutcome::Ended(ChildResult::done("driven, and nobody will know")),
+///     }
+/// }
+/// # let _ = drive;
+/// ```
 #[derive(Clone)]
 pub struct ChildMemory {
     store: Arc<dyn ChildStore>,

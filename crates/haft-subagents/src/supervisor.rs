@@ -39,6 +39,16 @@ use tracing::Instrument as _;
 /// It is made of [agents](crate::AgentSpec), gives the [tools](Self::tools) by which models delegate to them, and has a
 /// [`Runner`] drive the runs. Cheap to clone; clones are the same supervisor. Runs in the background end with the last clone;
 /// where they stand is kept.
+///
+/// ```
+/// use haft_subagents::{AgentSpec, Supervisor};
+///
+/// let explorer = AgentSpec::new("explorer".parse()?, "Finds where things are in the code.");
+/// let supervisor = Supervisor::builder().agent(explorer).build();
+/// let tools = supervisor.tools()?;
+/// assert!(tools.get("delegate").is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Supervisor(Arc<Shared>);
 

@@ -22,6 +22,21 @@ more, it says where; then make those changes yourself.";
 /// Nothing but a run is named by the model, and it must be a child of the one that calls, as the host's scope says it.
 ///
 /// Changes that do not fit are not applied, and can be tried again; those that were are not applied a second time.
+///
+/// ```
+/// use haft_subagents::{ApplyChanges, KeptChanges, ShowChanges};
+/// use haft_tools_core::ToolRegistry;
+/// use haft_workdir::Workdir;
+///
+/// # let (project, scratch) = (tempfile::tempdir()?, tempfile::tempdir()?);
+/// let workdir = Workdir::open(project.path())?;
+/// let kept = KeptChanges::new(scratch.path().join("changes"));
+/// let registry = ToolRegistry::new()
+///     .with(ShowChanges::new(kept.clone()))?
+///     .with(ApplyChanges::new(haft_tool_fs::ApplyPatch::new(workdir), kept))?;
+/// assert_eq!(registry.names().collect::<Vec<_>>(), ["apply_changes", "show_changes"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct ApplyChanges {
     spec: ToolSpec,
     apply_patch: Box<dyn Tool>,

@@ -47,6 +47,17 @@ pub struct KeptChanges {
 }
 
 /// Says why changes were not kept, or are not given.
+///
+/// ```
+/// use haft_subagents::{ChangesError, KeptChanges};
+///
+/// # let scratch = tempfile::tempdir()?;
+/// let kept = KeptChanges::new(scratch.path().join("changes"));
+/// let error = kept.read(&"lead".parse()?, &"lead/editor".parse()?).unwrap_err();
+/// assert!(matches!(error, ChangesError::Unknown { .. }));
+/// assert_eq!(error.to_string(), "there are no changes of a child `lead/editor` for this run");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChangesError {

@@ -36,6 +36,16 @@ pub struct Patch {
 }
 
 /// Is one file of a [`Patch`].
+///
+/// ```
+/// use haft_subagents::{FileChange, Patch, PatchFile};
+///
+/// let mut file = PatchFile::new("src/parse.rs", FileChange::Changed);
+/// (file.added, file.removed) = (12, 3);
+/// let summary = Patch::new("…", vec![file]).summary(&"editor-1".parse()?);
+/// assert!(summary.starts_with("it changed 1 file (+12 -3)"), "{summary}");
+/// # Ok::<(), haft_core::IdError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PatchFile {
@@ -52,6 +62,14 @@ pub struct PatchFile {
 }
 
 /// Says what happens to a file of a [`Patch`].
+///
+/// ```
+/// use haft_subagents::FileChange;
+///
+/// let renamed = FileChange::Renamed { from: "a.txt".to_owned() };
+/// assert_eq!(serde_json::to_string(&renamed)?, r#"{"renamed":{"from":"a.txt"}}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -70,6 +88,16 @@ pub enum FileChange {
 }
 
 /// Is a change that a [`Patch`] does not carry.
+///
+/// ```
+/// use haft_subagents::{LeftOut, Patch};
+///
+/// let logo = LeftOut::new("logo.png", "it is no text");
+/// let patch = Patch::default().left_out(vec![logo]);
+/// assert!(!patch.is_empty());
+/// assert!(patch.summary(&"editor-1".parse()?).contains("logo.png"));
+/// # Ok::<(), haft_core::IdError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LeftOut {

@@ -12,6 +12,27 @@ the reply says how to read the rest.";
 /// Shows what a child changed in its place: the tool `show_changes`.
 ///
 /// It touches nothing. The whole diff is its output, which the executor bounds, redacts and keeps like any other.
+///
+/// ```
+/// use haft_core::ReplyStatus;
+/// use haft_subagents::{FileChange, KeptChanges, Patch, PatchFile, ShowChanges};
+/// use haft_tools_core::ToolRegistry;
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let scratch = tempfile::tempdir()?;
+/// let kept = KeptChanges::new(scratch.path().join("changes"));
+/// let patch = Patch::new("--- a/a.txt\n+++ b/a.txt\n", vec![PatchFile::new("a.txt", FileChange::Changed)]);
+/// kept.keep(&"test".parse()?, &"editor-1".parse()?, &patch)?;
+///
+/// let registry = ToolRegistry::new().with(ShowChanges::new(kept))?;
+/// let reply = haft_testkit::call(&registry, "show_changes", json!({ "run": "editor-1" })).await;
+/// assert_eq!(reply.status, ReplyStatus::Ok);
+/// assert!(reply.output.to_text().contains("+++ b/a.txt"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct ShowChanges {
     spec: ToolSpec,

@@ -15,6 +15,51 @@ use std::time::Duration;
 ///
 /// A host that keeps them elsewhere, such as in containers, implements it; `Worktrees` (feature `worktrees`) makes
 /// directories.
+///
+/// ```
+/// # use async_trait::async_trait;
+/// # use haft_core::RunId;
+/// # use haft_subagents::{Patch, Workplace, WorkplaceError};
+/// # use haft_tools_core::ToolRegistry;
+/// # struct Here(RunId, ToolRegistry);
+/// # #[async_trait]
+/// # impl Workplace for Here {
+/// #     fn run(&self) -> &RunId { &self.0 }
+/// #     fn tools(&self) -> &ToolRegistry { &self.1 }
+/// #     async fn take_up(&self, _: &Patch) -> Result<(), WorkplaceError> { Ok(()) }
+/// #     fn has_taken_up(&self) -> bool { false }
+/// #     fn as_any(&self) -> &dyn std::any::Any { self }
+/// #     async fn changes(&self) -> Result<Patch, WorkplaceError> { Ok(Patch::default()) }
+/// #     async fn remove(&self) -> Result<(), WorkplaceError> { Ok(()) }
+/// # }
+/// use haft_subagents::{Isolation, Workplaces};
+/// use haft_tools_core::CallScope;
+/// use std::sync::Arc;
+/// use std::time::Duration;
+///
+/// /// Has one place for each run, and nothing to remove.
+/// struct Places;
+///
+/// #[async_trait]
+/// impl Workplaces for Places {
+///     async fn place(
+///         &self,
+///         _parent: &CallScope,
+///         run: &RunId,
+///         _isolation: Isolation,
+///     ) -> Result<Arc<dyn Workplace>, WorkplaceError> {
+///         Ok(Arc::new(Here(run.clone(), ToolRegistry::new())))
+///     }
+///
+///     async fn prune(
+///         &self,
+///         _older_than: Duration,
+///         _is_wanted: &(dyn for<'a> Fn(&'a RunId) -> bool + Send + Sync),
+///     ) -> Result<usize, WorkplaceError> {
+///         Ok(0)
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait Workplaces: Send + Sync + 'static {
     /// Makes a place for a child's run, or opens the one that it has already, with what its parent's place holds.
@@ -56,6 +101,40 @@ pub trait Workplaces: Send + Sync + 'static {
 }
 
 /// Is a place of its own for one run.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use haft_core::RunId;
+/// use haft_subagents::{Patch, Workplace, WorkplaceError};
+/// use haft_tools_core::ToolRegistry;
+///
+/// /// Is a place where nothing can be changed.
+/// struct ReadOnly {
+///     run: RunId,
+///     tools: ToolRegistry,
+/// }
+///
+/// #[async_trait]
+/// impl Workplace for ReadOnly {
+///     fn run(&self) -> &RunId {
+///         &self.run
+///     }
+///
+///     fn tools(&self) -> &ToolRegistry {
+///         &self.tools
+///     }
+///
+///     async fn changes(&self) -> Result<Patch, WorkplaceError> {
+///         Ok(Patch::default())
+///     }
+///
+///     // …
+/// #   async fn take_up(&self, _: &Patch) -> Result<(), WorkplaceError> { Ok(()) }
+/// #   fn has_taken_up(&self) -> bool { false }
+/// #   fn as_any(&self) -> &dyn std::any::Any { self }
+/// #   async fn remove(&self) -> Result<(), WorkplaceError> { Ok(()) }
+/// }
+/// ```
 #[async_trait]
 pub trait Workplace: Send + Sync + 'static {
     /// The run that works here.
@@ -116,10 +195,46 @@ pub trait Workplace: Send + Sync + 'static {
 }
 
 /// Tells in a scope in which place its run works; runs that it starts without a place of their own work there, too.
+///
+/// ```
+/// # use async_trait::async_trait;
+/// # use haft_core::RunId;
+/// # use haft_subagents::{Patch, Workplace, WorkplaceError};
+/// # use haft_tools_core::ToolRegistry;
+/// # struct Here(RunId, ToolRegistry);
+/// # #[async_trait]
+/// # impl Workplace for Here {
+/// #     fn run(&self) -> &RunId { &self.0 }
+/// #     fn tools(&self) -> &ToolRegistry { &self.1 }
+/// #     async fn take_up(&self, _: &Patch) -> Result<(), WorkplaceError> { Ok(()) }
+/// #     fn has_taken_up(&self) -> bool { false }
+/// #     fn as_any(&self) -> &dyn std::any::Any { self }
+/// #     async fn changes(&self) -> Result<Patch, WorkplaceError> { Ok(Patch::default()) }
+/// #     async fn remove(&self) -> Result<(), WorkplaceError> { Ok(()) }
+/// # }
+/// use haft_subagents::Placed;
+/// use haft_tools_core::CallScope;
+/// use std::sync::Arc;
+///
+/// let run: RunId = "editor-1".parse()?;
+/// let place = Arc::new(Here(run.clone(), ToolRegistry::new()));
+/// let scope = Placed::enter(CallScope::new(run.clone()), place);
+/// assert_eq!(Placed::of(&scope).map(|place| place.run()), Some(&run));
+/// # Ok::<(), haft_core::IdError>(())
+/// ```
 #[derive(Clone)]
 pub struct Placed(Arc<dyn Workplace>);
 
 /// Says why a place could not be made, looked at or removed.
+///
+/// ```
+/// use haft_subagents::WorkplaceError;
+///
+/// let error = WorkplaceError::Busy { run: "editor-1".parse()? };
+/// assert_eq!(error.to_string(), "the place of the run `editor-1` is in use");
+/// assert_eq!(error.model_text(), "its place is in use by another; wait, then try again");
+/// # Ok::<(), haft_core::IdError>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkplaceError {
@@ -267,6 +382,35 @@ impl fmt::Debug for Placed {
 /// A child that has ended and is asked for more gets a new place, which is as its parent's. With this it goes on from what it
 /// has done, and its next patch takes the place of the one before, which is in it.
 ///
+/// ```
+/// # use async_trait::async_trait;
+/// # use haft_core::RunId;
+/// # use haft_subagents::{Patch, Workplace, WorkplaceError};
+/// # use haft_tools_core::ToolRegistry;
+/// # struct Here(RunId, ToolRegistry);
+/// # #[async_trait]
+/// # impl Workplace for Here {
+/// #     fn run(&self) -> &RunId { &self.0 }
+/// #     fn tools(&self) -> &ToolRegistry { &self.1 }
+/// #     async fn take_up(&self, _: &Patch) -> Result<(), WorkplaceError> { Ok(()) }
+/// #     fn has_taken_up(&self) -> bool { false }
+/// #     fn as_any(&self) -> &dyn std::any::Any { self }
+/// #     async fn changes(&self) -> Result<Patch, WorkplaceError> { Ok(Patch::default()) }
+/// #     async fn remove(&self) -> Result<(), WorkplaceError> { Ok(()) }
+/// # }
+/// use haft_subagents::{KeptChanges, take_up_changes};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let scratch = tempfile::tempdir()?;
+/// let kept = KeptChanges::new(scratch.path().join("changes"));
+/// # let place = Here("editor-1".parse()?, ToolRegistry::new());
+/// // Nothing of it waits, so the place stays as its parent's is.
+/// take_up_changes(&place, &kept, &"lead".parse()?).await?;
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 ///
 /// When it does not fit the place any more, cannot be read, or is being applied; what is kept stays kept.
@@ -290,6 +434,37 @@ pub async fn take_up_changes(
 /// In this order, so that nothing is lost whenever it breaks off: where the place is as it was at the start and changes of the
 /// child are kept already, these are given. A place that holds something that no patch carries stays until it is
 /// [pruned](Workplaces::prune), so that a person can still get at it.
+///
+/// ```
+/// # use async_trait::async_trait;
+/// # use haft_core::RunId;
+/// # use haft_subagents::{Patch, Workplace, WorkplaceError};
+/// # use haft_tools_core::ToolRegistry;
+/// # struct Here(RunId, ToolRegistry);
+/// # #[async_trait]
+/// # impl Workplace for Here {
+/// #     fn run(&self) -> &RunId { &self.0 }
+/// #     fn tools(&self) -> &ToolRegistry { &self.1 }
+/// #     async fn take_up(&self, _: &Patch) -> Result<(), WorkplaceError> { Ok(()) }
+/// #     fn has_taken_up(&self) -> bool { false }
+/// #     fn as_any(&self) -> &dyn std::any::Any { self }
+/// #     async fn changes(&self) -> Result<Patch, WorkplaceError> { Ok(Patch::new("…", vec![haft_subagents::PatchFile::new("a.txt", haft_subagents::FileChange::Added)])) }
+/// #     async fn remove(&self) -> Result<(), WorkplaceError> { Ok(()) }
+/// # }
+/// use haft_subagents::{KeptChanges, take_changes};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let scratch = tempfile::tempdir()?;
+/// let kept = KeptChanges::new(scratch.path().join("changes"));
+/// let (parent, run) = ("lead".parse()?, "editor-1".parse()?);
+/// # let place = Here(run, ToolRegistry::new());
+/// let patch = take_changes(&place, &kept, &parent).await?;
+/// assert_eq!(patch.files[0].path, "a.txt");
+/// assert_eq!(kept.waiting(&parent)?, [place.run().clone()]);
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 ///

@@ -76,6 +76,13 @@ pub struct Worktrees {
 }
 
 /// Bounds the places of [`Worktrees`].
+///
+/// ```
+/// use haft_subagents::PlaceLimits;
+///
+/// let limits = PlaceLimits { places: 4, ..PlaceLimits::default() };
+/// assert_eq!((limits.places, limits.files), (4, 100_000));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceLimits {
     /// How many places there are at once.

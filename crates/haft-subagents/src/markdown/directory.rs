@@ -11,6 +11,15 @@ const MOST_FILES: usize = 500;
 const MOST_LEVELS: usize = 6;
 
 /// Says where files of agents are.
+///
+/// ```
+/// use haft_subagents::{AgentDirectory, AgentFiles};
+///
+/// # let home = tempfile::tempdir()?;
+/// let own = AgentDirectory::new("yours", home.path().join(".config/haft/agents")).following_links();
+/// assert!(AgentFiles::load([own]).agents.is_empty());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct AgentDirectory {
     label: Arc<str>,

@@ -19,6 +19,13 @@ fn cut(text: &str, most: usize) -> String {
 }
 
 /// Says why no agent could be read from a file: where, and what to do about it.
+///
+/// ```
+/// use haft_subagents::AgentFile;
+///
+/// let error = AgentFile::parse("You look for code.\n", "agents/reader.md").unwrap_err();
+/// assert!(error.to_string().starts_with("`agents/reader.md` has no front matter"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentFileError {

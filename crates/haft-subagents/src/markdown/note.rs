@@ -4,6 +4,15 @@ use std::sync::Arc;
 /// Says what has to be known about how a file was read.
 ///
 /// Prints as `agents/reader.md:4: …`.
+///
+/// ```
+/// use haft_subagents::AgentFile;
+///
+/// let text = "---\nname: reader\ndescription: Finds things.\ntools: Read\n---\nYou look for code.\n";
+/// let notes = AgentFile::parse(text, "agents/reader.md")?.notes;
+/// assert_eq!((notes[0].line, notes[0].key.as_str()), (4, "tools"));
+/// # Ok::<(), haft_subagents::AgentFileError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileNote {
@@ -20,6 +29,15 @@ pub struct FileNote {
 }
 
 /// Says what a note is about.
+///
+/// ```
+/// use haft_subagents::{AgentFile, NoteKind};
+///
+/// let text = "---\nname: reader\ndescription: Finds things.\ntools: Read\n---\nYou look for code.\n";
+/// let notes = AgentFile::parse(text, "agents/reader.md")?.notes;
+/// assert_eq!(notes[0].kind, NoteKind::Mapped);
+/// # Ok::<(), haft_subagents::AgentFileError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoteKind {

@@ -12,6 +12,19 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// Configures a [`Supervisor`].
+///
+/// ```
+/// use haft_subagents::{AgentSpec, MemoryChildren, SpawnLimits, Supervisor};
+/// use std::sync::Arc;
+///
+/// let supervisor = Supervisor::builder()
+///     .agents([AgentSpec::new("explorer".parse()?, "Finds things."), AgentSpec::new("editor".parse()?, "Changes them.")])
+///     .limits(SpawnLimits::default())
+///     .store(Arc::new(MemoryChildren::default()))
+///     .build();
+/// assert!(supervisor.tools().is_ok());
+/// # Ok::<(), haft_core::NameError>(())
+/// ```
 #[must_use = "a builder does nothing until it builds"]
 pub struct SupervisorBuilder {
     agents: BTreeMap<ToolName, Arc<AgentSpec>>,
