@@ -1,6 +1,14 @@
 use std::fmt;
 
 /// Says how important a message of a log is, as RFC 5424 does; the least important first.
+///
+/// ```
+/// use haft_mcp::LogLevel;
+///
+/// let told = [LogLevel::Debug, LogLevel::Warning, LogLevel::Alert];
+/// let shown: Vec<&str> = told.into_iter().filter(|level| *level >= LogLevel::Notice).map(LogLevel::as_str).collect();
+/// assert_eq!(shown, ["warning", "alert"]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LogLevel {
     /// Each step of the way.

@@ -21,6 +21,17 @@ use std::time::Duration;
 use url::Url;
 
 /// Says how a server is reached and what it may take.
+///
+/// ```
+/// use haft_mcp::{HttpServer, LogLevel, ServerConfig, Start, Transport};
+///
+/// let mut search = ServerConfig::new("search".parse()?, Transport::Http(HttpServer::new("https://mcp.example.org")));
+/// assert_eq!((search.start, search.era, search.log_level), (Start::Lazy, None, Some(LogLevel::Info)));
+/// // To search twice is to search once, so a call that the server did not survive is made again.
+/// search.repeatable.insert("query".to_owned());
+/// search.resource_tools = true;
+/// # Ok::<(), haft_mcp::ServerNameError>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServerConfig {
@@ -54,6 +65,24 @@ pub struct ServerConfig {
 }
 
 /// Says how a server is reached.
+///
+/// ```
+/// use haft_mcp::{ServersFile, Transport};
+///
+/// let text = r#"{ "mcpServers": {
+///     "files": { "command": "mcp-files" },
+///     "issues": { "url": "https://mcp.example.org" }
+/// } }"#;
+/// let reached: Vec<String> = ServersFile::from_json(text, ".mcp.json", &|_| None)?.servers.into_iter().map(|server| {
+///     match server.transport {
+///         Transport::Stdio(program) => format!("{} starts `{}`", server.name, program.command.display()),
+///         Transport::Http(service) => format!("{} is at {}", server.name, service.url),
+///         other => format!("{}: {other:?}", server.name),
+///     }
+/// }).collect();
+/// assert_eq!(reached, ["files starts `mcp-files`", "issues is at https://mcp.example.org"]);
+/// # Ok::<(), haft_mcp::ConfigError>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Transport {
@@ -68,6 +97,16 @@ pub enum Transport {
 /// Says which program is started for a server.
 ///
 /// Its arguments and variables may be secrets, and do not show in its `Debug` form.
+///
+/// ```
+/// use haft_mcp::Program;
+///
+/// let mut program = Program::new("mcp-issues", ["--token", "k-123"]);
+/// program.variables.insert("REGION".to_owned(), "eu".into());
+/// program.directory = Some("/srv/issues".into());
+/// let shown = format!("{program:?}");
+/// assert!(shown.contains("REGION") && !shown.contains("k-123"));
+/// ```
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct Program {
@@ -84,6 +123,17 @@ pub struct Program {
 /// Says where a service is.
 ///
 /// The headers, and what follows the path in its address, may be secrets, and do not show in its `Debug` form.
+///
+/// ```
+/// use haft_mcp::HttpServer;
+///
+/// let mut service = HttpServer::new("https://mcp.example.org/v1?key=k-123");
+/// service.headers.insert("Authorization".to_owned(), "Bearer t-456".to_owned());
+/// assert_eq!(
+///     format!("{service:?}"),
+///     r#"HttpServer { url: "https://mcp.example.org/v1…", headers: ["Authorization"], .. }"#
+/// );
+/// ```
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct HttpServer {
@@ -99,6 +149,26 @@ pub struct HttpServer {
 }
 
 /// Says when a server is started.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use haft_mcp::{McpServers, Program, ServerConfig, ServerState, Start, Transport};
+///
+/// let absent = |name: &str| Ok::<_, haft_mcp::ServerNameError>(
+///     ServerConfig::new(name.parse()?, Transport::Stdio(Program::new("not-installed-here", [""; 0])))
+/// );
+/// let mut eager = absent("eager")?;
+/// eager.start = Start::Eager;
+/// let servers = McpServers::builder().server(eager).server(absent("lazy")?).build()?;
+/// servers.start().await;
+/// let states: Vec<ServerState> = servers.statuses().into_iter().map(|status| status.state).collect();
+/// assert_ne!(states[0], ServerState::Configured);
+/// assert_eq!(states[1], ServerState::Configured);
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Start {
     /// When its tools are first asked for.
@@ -109,6 +179,17 @@ pub enum Start {
 }
 
 /// Names an era of the protocol.
+///
+/// ```
+/// use haft_mcp::{Era, Program, ServerConfig, Transport};
+///
+/// let program = Program::new("uvx", ["mcp-server-time"]);
+/// let mut time = ServerConfig::new("time".parse()?, Transport::Stdio(program));
+/// assert_eq!(time.era, None);
+/// // It is known, and need not be found out when the server starts.
+/// time.era = Some(Era::Legacy);
+/// # Ok::<(), haft_mcp::ServerNameError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Era {
     /// A connection begins with `initialize`: the revisions up to 2025-11-25.
@@ -118,6 +199,17 @@ pub enum Era {
 }
 
 /// Bounds what a server may take.
+///
+/// ```
+/// use haft_mcp::{ServerLimits, ServersFile};
+/// use std::time::Duration;
+///
+/// let text = "[mcp.servers.slow]\ncommand = 'mcp-slow'\nlimits = { call = '1h', message = '64 MiB' }";
+/// let limits = ServersFile::from_toml(text, "mcp.toml", &|_| None)?.servers[0].limits;
+/// assert_eq!((limits.call, limits.message_bytes), (Duration::from_hours(1), 64 << 20));
+/// assert_eq!(limits.idle, ServerLimits::default().idle);
+/// # Ok::<(), haft_mcp::ConfigError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerLimits {

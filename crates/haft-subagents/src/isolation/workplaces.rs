@@ -448,10 +448,13 @@ pub async fn take_up_changes(
 /// #     async fn take_up(&self, _: &Patch) -> Result<(), WorkplaceError> { Ok(()) }
 /// #     fn has_taken_up(&self) -> bool { false }
 /// #     fn as_any(&self) -> &dyn std::any::Any { self }
-/// #     async fn changes(&self) -> Result<Patch, WorkplaceError> { Ok(Patch::new("…", vec![haft_subagents::PatchFile::new("a.txt", haft_subagents::FileChange::Added)])) }
+/// #     async fn changes(&self) -> Result<Patch, WorkplaceError> {
+/// #         Ok(Patch::new("…", vec![PatchFile::new("a.txt", FileChange::Added)]))
+/// #     }
 /// #     async fn remove(&self) -> Result<(), WorkplaceError> { Ok(()) }
 /// # }
 /// use haft_subagents::{KeptChanges, take_changes};
+/// # use haft_subagents::{FileChange, PatchFile};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -17,8 +17,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 /// use haft_subagents::{AgentSpec, MemoryChildren, SpawnLimits, Supervisor};
 /// use std::sync::Arc;
 ///
+/// let explorer = AgentSpec::new("explorer".parse()?, "Finds things.");
+/// let editor = AgentSpec::new("editor".parse()?, "Changes them.");
 /// let supervisor = Supervisor::builder()
-///     .agents([AgentSpec::new("explorer".parse()?, "Finds things."), AgentSpec::new("editor".parse()?, "Changes them.")])
+///     .agents([explorer, editor])
 ///     .limits(SpawnLimits::default())
 ///     .store(Arc::new(MemoryChildren::default()))
 ///     .build();

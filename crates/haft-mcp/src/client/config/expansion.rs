@@ -4,6 +4,15 @@ use std::fmt;
 const MOST_BYTES: usize = 64 * 1024;
 
 /// Why a text cannot be expanded: names the variable and never a value.
+///
+/// ```
+/// use haft_mcp::{ExpansionError, expand_variables};
+///
+/// let none_is_set = |_: &str| None;
+/// let error = expand_variables("Bearer ${KEY}", &none_is_set);
+/// assert_eq!(error, Err(ExpansionError::Unset("KEY".to_owned())));
+/// assert_eq!(expand_variables("${KEY", &none_is_set), Err(ExpansionError::Unclosed));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpansionError {

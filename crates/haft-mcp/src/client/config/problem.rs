@@ -7,6 +7,17 @@ const LONGEST_MESSAGE: usize = 400;
 /// Says one thing that is wrong, or odd, in a configuration of servers: where, what, and what to write instead.
 ///
 /// It names fields and variables, and never holds a value that a variable was replaced by.
+///
+/// ```
+/// use haft_mcp::ServersFile;
+///
+/// let text = "[mcp.servers.time]\ncommand = 'mcp-time'\nargs = ['${ZONE}']";
+/// let file = ServersFile::from_toml(text, "mcp.toml", &|_| None)?;
+/// let problem = &file.refused[0].problems[0];
+/// assert_eq!((problem.line, problem.server.as_deref()), (Some(3), Some("time")));
+/// assert!(problem.message.starts_with("the variable `ZONE` is not set"));
+/// # Ok::<(), haft_mcp::ConfigError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfigProblem {
@@ -53,6 +64,15 @@ impl fmt::Display for Cut<'_> {
 }
 
 /// Lists why a file of servers cannot be used at all.
+///
+/// ```
+/// use haft_mcp::ServersFile;
+///
+/// let error = ServersFile::from_json("{ \"mcpServers\": ", ".mcp.json", &|_| None).map(drop);
+/// let problems = error.as_ref().err().map(|error| error.problems()).unwrap_or_default();
+/// assert_eq!(problems.len(), 1);
+/// assert_eq!((problems[0].file.as_str(), problems[0].line), (".mcp.json", Some(1)));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
     problems: Vec<ConfigProblem>,

@@ -9,10 +9,23 @@ const MOST_TOLD: usize = 64;
 /// Names a server in the configuration of this host: at most 32 letters, digits, `-` and `_`.
 ///
 /// No two `_` stand together and none at an end, since they part the server's name from that of a tool.
+///
+/// ```
+/// use haft_mcp::ServerName;
+///
+/// let name: ServerName = "git-hub_2".parse()?;
+/// assert_eq!(format!("{name}__create_issue"), "git-hub_2__create_issue");
+/// # Ok::<(), haft_mcp::ServerNameError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServerName(Arc<str>);
 
 /// Says that a text cannot name a server.
+///
+/// ```
+/// let error = "git hub".parse::<haft_mcp::ServerName>().map_err(|error| error.to_string());
+/// assert!(error.is_err_and(|text| text.ends_with("rename it, for example to `git_hub`")));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a server cannot be called `{text}`: a name has 1 to 32 letters, digits, `-` and single `_` inside; rename it, for \

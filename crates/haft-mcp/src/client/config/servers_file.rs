@@ -55,6 +55,20 @@ pub struct ServersFile {
 }
 
 /// Says what is wrong with one server of a file.
+///
+/// ```
+/// use haft_mcp::ServersFile;
+///
+/// let text = r#"{ "mcpServers": { "both": { "command": "mcp-x", "url": "https://mcp.example.org" } } }"#;
+/// let file = ServersFile::from_json(text, ".mcp.json", &|_| None)?;
+/// let refused = &file.refused[0];
+/// assert_eq!(refused.name, "both");
+/// for problem in &refused.problems {
+///     eprintln!("{problem}");
+/// }
+/// # assert!(!refused.problems.is_empty());
+/// # Ok::<(), haft_mcp::ConfigError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RefusedServer {
