@@ -81,6 +81,14 @@ struct Settings {
 }
 
 /// Says why a source cannot be part of a catalog.
+///
+/// ```
+/// use haft_tools_core::{Catalog, CatalogError, FixedSource, ToolRegistry};
+///
+/// let source = || FixedSource::new("notes", ToolRegistry::new());
+/// let error = Catalog::builder().source(source()).source(source()).build().unwrap_err();
+/// assert_eq!(error, CatalogError::Duplicate { name: "notes".to_owned() });
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CatalogError {

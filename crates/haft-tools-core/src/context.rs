@@ -18,6 +18,32 @@ use tokio_util::sync::CancellationToken;
 ///
 /// Cheap to clone, so that a tool can hand it to what it starts. What is sent through it after the call was answered
 /// goes nowhere.
+///
+/// ```
+/// use haft_core::ToolError;
+/// use haft_tools_core::{CallContext, CallScope};
+///
+/// /// Counts to ten, tells how far it is, and stops when it is told to.
+/// async fn count(cx: CallContext) -> Result<u32, ToolError> {
+///     for number in 0..10_u8 {
+///         if cx.cancellation().is_cancelled() {
+///             return Err(ToolError::cancelled("stopped on the way"));
+///         }
+///         cx.progress(f64::from(number) / 10.0);
+///         tokio::task::yield_now().await;
+///     }
+///     Ok(10)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let cx = CallContext::detached("c1".parse()?, CallScope::new("run-1".parse()?));
+/// assert_eq!(count(cx.clone()).await?, 10);
+/// cx.cancellation().cancel();
+/// assert!(count(cx).await.is_err());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct CallContext(Arc<Inner>);
 

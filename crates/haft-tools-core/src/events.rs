@@ -21,6 +21,30 @@ use stream::Queue;
 ///
 /// Called in the task that caused the event, in the order of the sequence numbers of one call; an observer that has
 /// much to do hands the event on. One that panics misses the event and disturbs nobody else.
+///
+/// ```
+/// use haft_core::{Event, EventKind};
+/// use haft_tools_core::{CallScope, Events, Observer};
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use std::sync::Arc;
+///
+/// /// Counts what happens.
+/// #[derive(Default)]
+/// struct Count(AtomicUsize);
+///
+/// impl Observer for Count {
+///     fn observe(&self, _: &Event) {
+///         self.0.fetch_add(1, Ordering::Relaxed);
+///     }
+/// }
+///
+/// let count = Arc::new(Count::default());
+/// let events = Events::new([Arc::clone(&count) as Arc<dyn Observer>]);
+/// let scope = CallScope::new("run-1".parse()?);
+/// events.emit(&scope, None, || EventKind::RunStarted { agent: "explorer".to_owned(), background: false });
+/// assert_eq!(count.0.load(Ordering::Relaxed), 1);
+/// # Ok::<(), haft_core::IdError>(())
+/// ```
 pub trait Observer: Send + Sync + 'static {
     /// Takes note of an event. Must not block.
     fn observe(&self, event: &Event);

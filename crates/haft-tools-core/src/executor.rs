@@ -40,6 +40,34 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// Executes the calls of a model, in this process or elsewhere.
+///
+/// ```
+/// # use haft_core::ToolCall;
+/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
+/// # use serde_json::json;
+/// use haft_tools_core::{AllowAll, ToolExecutor};
+///
+/// /// Makes one call by whatever executor there is.
+/// async fn greeting(executor: &dyn ToolExecutor, batch: Batch) -> Option<String> {
+///     let replies = executor.execute_batch(batch).await.into_replies().ok()?;
+///     replies.first().map(|reply| reply.output.to_text())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Input {}
+/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
+/// #     Ok::<_, haft_core::ToolError>("Good morning.")
+/// # })?;
+/// # let registry = ToolRegistry::new().with(greet)?;
+/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
+/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// let executor = LocalExecutor::builder(registry).approver(AllowAll).build();
+/// assert_eq!(greeting(&executor, batch).await.as_deref(), Some("Good morning."));
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait ToolExecutor: Send + Sync + 'static {
     /// Executes the calls of one model message; each gets exactly one outcome, in the order of the calls.
@@ -196,6 +224,35 @@ impl fmt::Debug for Batch {
 }
 
 /// Holds a person's late answer to a pending call.
+///
+/// ```
+/// # use haft_core::ToolCall;
+/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
+/// # use serde_json::json;
+/// use haft_tools_core::{Approval, CallOutcome, PendingCall, Resumption, approver_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Input {}
+/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
+/// #     Ok::<_, haft_core::ToolError>("Good morning.")
+/// # })?;
+/// # let registry = ToolRegistry::new().with(greet)?;
+/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
+/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// let later = approver_fn(|_: &PendingCall| Approval::Later);
+/// let executor = LocalExecutor::builder(registry).approver(later).build();
+/// let mut outcomes = executor.execute_batch(batch).await.into_outcomes();
+/// let Some(CallOutcome::Pending(pending)) = outcomes.pop() else { return Err("it waits".into()) };
+///
+/// // Tomorrow, or in another process, a person says yes.
+/// let scope = CallScope::new("run-1".parse()?);
+/// let resumed = executor.resume(Resumption::new(scope, *pending, Approval::Approve)).await?;
+/// assert!(matches!(resumed, CallOutcome::Replied(reply) if reply.status.is_ok()));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Resumption {
     pub(crate) scope: CallScope,
@@ -261,6 +318,35 @@ impl fmt::Debug for Resumption {
 }
 
 /// Says what became of one call.
+///
+/// ```
+/// # use haft_core::ToolCall;
+/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
+/// # use serde_json::json;
+/// use haft_tools_core::{AllowAll, CallOutcome};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Input {}
+/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
+/// #     Ok::<_, haft_core::ToolError>("Good morning.")
+/// # })?;
+/// # let registry = ToolRegistry::new().with(greet)?;
+/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
+/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// let executor = LocalExecutor::builder(registry).approver(AllowAll).build();
+/// for outcome in executor.execute_batch(batch).await.into_outcomes() {
+///     match outcome {
+///         CallOutcome::Replied(reply) => assert!(reply.status.is_ok()),
+///         CallOutcome::Pending(call) => println!("{} waits for a person", call.call.id),
+///         CallOutcome::Held(held) => println!("{} waits for {:?}", held.call.id, held.behind),
+///         _ => println!("something newer"),
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 #[expect(
@@ -277,6 +363,17 @@ pub enum CallOutcome {
 }
 
 /// Holds a call that was held back by others; it is taken up again with [`Batch::of_held`] when these are answered.
+///
+/// ```
+/// use haft_core::ToolCall;
+/// use haft_tools_core::{CallOutcome, HeldCall};
+/// use serde_json::json;
+///
+/// let mut held = HeldCall::new(ToolCall::new("c2".parse()?, "read_file", json!({ "path": "a.txt" })));
+/// held.behind = vec!["c1".parse()?];
+/// assert_eq!(CallOutcome::Held(Box::new(held)).call_id().as_str(), "c2");
+/// # Ok::<(), haft_core::IdError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HeldCall {
@@ -297,6 +394,35 @@ impl HeldCall {
 }
 
 /// Says why a pending call is not gone on with; nothing was run.
+///
+/// ```
+/// # use haft_core::ToolCall;
+/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
+/// # use serde_json::json;
+/// use haft_tools_core::{Approval, CallOutcome, PendingCall, ResumeRefused, Resumption, approver_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Input {}
+/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
+/// #     Ok::<_, haft_core::ToolError>("Good morning.")
+/// # })?;
+/// # let registry = ToolRegistry::new().with(greet)?;
+/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
+/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// # let later = approver_fn(|_: &PendingCall| Approval::Later);
+/// # let executor = LocalExecutor::builder(registry).approver(later).build();
+/// # let mut outcomes = executor.execute_batch(batch).await.into_outcomes();
+/// # let Some(CallOutcome::Pending(pending)) = outcomes.pop() else { return Err("it waits".into()) };
+/// let scope = CallScope::new("run-1".parse()?);
+/// let again = Resumption::new(scope.clone(), (*pending).clone(), Approval::Approve);
+/// executor.resume(Resumption::new(scope, *pending, Approval::Approve)).await?;
+/// let refused = executor.resume(again).await.unwrap_err();
+/// assert!(matches!(refused, ResumeRefused::ResumedBefore { .. }), "each call goes on once at most");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResumeRefused {
@@ -365,6 +491,32 @@ impl CallOutcome {
 }
 
 /// Holds what became of the calls of a batch: one outcome each, in their order.
+///
+/// ```
+/// # use haft_core::ToolCall;
+/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
+/// # use serde_json::json;
+/// use haft_tools_core::AllowAll;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Input {}
+/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
+/// #     Ok::<_, haft_core::ToolError>("Good morning.")
+/// # })?;
+/// # let registry = ToolRegistry::new().with(greet)?;
+/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
+/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// let executor = LocalExecutor::builder(registry).approver(AllowAll).build();
+/// let outcome = executor.execute_batch(batch).await;
+/// match outcome.into_replies() {
+///     Ok(replies) => assert_eq!(replies[0].output.to_text(), "Good morning."),
+///     Err(pending) => println!("{pending}"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchOutcome(Vec<CallOutcome>);
 
@@ -402,6 +554,31 @@ impl BatchOutcome {
 }
 
 /// Says that calls of a batch wait for a person; nothing of the other calls' replies is lost.
+///
+/// ```
+/// # use haft_core::ToolCall;
+/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
+/// # use serde_json::json;
+/// use haft_tools_core::{Approval, PendingCall, approver_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Input {}
+/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
+/// #     Ok::<_, haft_core::ToolError>("Good morning.")
+/// # })?;
+/// # let registry = ToolRegistry::new().with(greet)?;
+/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
+/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// let later = approver_fn(|_: &PendingCall| Approval::Later);
+/// let executor = LocalExecutor::builder(registry).approver(later).build();
+/// let pending = executor.execute_batch(batch).await.into_replies().unwrap_err();
+/// let waiting: Vec<_> = pending.iter().map(|call| call.call.name.as_str()).collect();
+/// assert_eq!(waiting, ["greet"]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingCalls(BatchOutcome);
 

@@ -63,6 +63,20 @@ fn derive<T: JsonSchema>() -> Value {
 /// A number that is whole but written with a fraction (`5.0`) is taken for an integer, since JSON Schema makes no
 /// difference between the two and serde does.
 ///
+/// ```
+/// use haft_tools_core::parse_input;
+/// use serde_json::json;
+///
+/// #[derive(serde::Deserialize)]
+/// struct Input {
+///     path: String,
+/// }
+///
+/// assert_eq!(parse_input::<Input>(&json!({ "path": "a.txt" }))?.path, "a.txt");
+/// assert!(parse_input::<Input>(&json!({ "path": 1 })).is_err());
+/// # Ok::<(), haft_core::ToolError>(())
+/// ```
+///
 /// # Errors
 ///
 /// When the type accepts less than its schema says; the text tells the model what was expected.

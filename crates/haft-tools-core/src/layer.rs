@@ -130,6 +130,23 @@ impl<T: Layer + ?Sized> Layer for Arc<T> {
 }
 
 /// Says how long a layer may look at a call each time.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use haft_tools_core::{Layer, LayerTime};
+/// use std::time::Duration;
+///
+/// /// Asks a service that can be slow.
+/// struct Scan;
+///
+/// #[async_trait]
+/// impl Layer for Scan {
+///     fn time(&self) -> LayerTime {
+///         LayerTime::AtMost(Duration::from_secs(2))
+///     }
+/// }
+/// assert_eq!(Scan.time(), LayerTime::AtMost(Duration::from_secs(2)));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum LayerTime {
@@ -143,6 +160,20 @@ pub enum LayerTime {
 }
 
 /// Shows a layer the call that runs.
+///
+/// ```
+/// use haft_core::{Schema, ToolCall, ToolSpec};
+/// use haft_tools_core::{Accesses, CallScope, LayerCall};
+/// use serde_json::json;
+///
+/// let call = ToolCall::new("c1".parse()?, "glob", json!({ "pattern": "**" }));
+/// let spec = ToolSpec::new("glob".parse()?, "Finds files.", Schema::empty());
+/// let (scope, accesses) = (CallScope::new("run-1".parse()?), Accesses::none());
+/// // What a layer is shown, for a test of one.
+/// let shown = LayerCall::new(&call, &spec, &scope, &accesses);
+/// assert_eq!((shown.call.input["pattern"].as_str(), shown.accesses.len()), (Some("**"), 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct LayerCall<'a> {
@@ -164,6 +195,26 @@ impl<'a> LayerCall<'a> {
 }
 
 /// Says what is to become of a call that a layer looked at.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use haft_core::ToolOutput;
+/// use haft_tools_core::{Before, Layer, LayerCall};
+///
+/// /// Answers calls of one tool itself.
+/// struct Canned;
+///
+/// #[async_trait]
+/// impl Layer for Canned {
+///     async fn before(&self, call: &LayerCall<'_>) -> Before {
+///         match call.call.name.as_str() {
+///             "now" => Before::skip(ToolOutput::text("it is noon")),
+///             _ => Before::proceed().with_context("the clock of this house is at noon"),
+///         }
+///     }
+/// }
+/// # let _ = Canned;
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "a layer's word counts only when it is given back"]
 pub struct Before(pub(crate) Verdict);

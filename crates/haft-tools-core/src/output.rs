@@ -22,6 +22,21 @@ use std::ops::Range;
 ///
 /// What is stored was redacted before, and is text. [`LocalOutputs`] keeps it in memory and files; a host that wants it
 /// elsewhere implements this trait.
+///
+/// ```
+/// use haft_tools_core::{CallScope, LocalOutputs, OutputStore as _};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (outputs, scope) = (LocalOutputs::in_memory(), CallScope::new("run-1".parse()?));
+/// let name = outputs.store(&scope, &"c1".parse()?, "one\ntwo\n".to_owned()).await?;
+/// assert_eq!(outputs.read(&scope, &name, 4..7).await?.bytes.as_ref(), b"two");
+/// // To another run it does not exist.
+/// let other = CallScope::new("run-2".parse()?);
+/// assert!(outputs.read(&other, &name, 0..3).await.is_err());
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait OutputStore: Send + Sync + 'static {
     /// Stores the whole text of a call's output and names it.
@@ -55,6 +70,19 @@ pub trait OutputStore: Send + Sync + 'static {
 }
 
 /// Holds a part of a stored output, and says how large the whole is.
+///
+/// ```
+/// use haft_tools_core::{CallScope, LocalOutputs, OutputStore as _};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (outputs, scope) = (LocalOutputs::in_memory(), CallScope::new("run-1".parse()?));
+/// let name = outputs.store(&scope, &"c1".parse()?, "one\ntwo\n".to_owned()).await?;
+/// let chunk = outputs.read(&scope, &name, 0..3).await?;
+/// assert_eq!((chunk.bytes.as_ref(), chunk.total_bytes, chunk.total_lines), (b"one".as_slice(), 8, 2));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputChunk {
     /// The bytes that were asked for; fewer at the end of the output, none behind it.
@@ -66,6 +94,19 @@ pub struct OutputChunk {
 }
 
 /// Says why an output was not stored or cannot be read.
+///
+/// ```
+/// use haft_core::OutputId;
+/// use haft_tools_core::{CallScope, LocalOutputs, OutputError, OutputStore as _};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let name: OutputId = "run-1/c1".parse()?;
+/// let read = LocalOutputs::in_memory().read(&CallScope::new("run-1".parse()?), &name, 0..3).await;
+/// assert!(matches!(read, Err(OutputError::Unknown { output }) if output == name));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputError {

@@ -40,6 +40,17 @@ pub struct PrivateFiles {
 }
 
 /// Says why a private file could not be read, written or locked.
+///
+/// ```
+/// use haft_tools_core::{PrivateFileError, PrivateFiles};
+///
+/// # let place = tempfile::tempdir()?;
+/// let files = PrivateFiles::new(place.path().join("state"));
+/// let files = files.most_bytes(4);
+/// let error = files.write("note", "too long").unwrap_err();
+/// assert!(matches!(error, PrivateFileError::TooLarge { bytes: 8, most: 4, .. }));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrivateFileError {
@@ -93,6 +104,19 @@ pub enum PrivateFileError {
 }
 
 /// Is a lock among processes, which is given back when this is dropped.
+///
+/// ```
+/// use haft_tools_core::PrivateFiles;
+/// use std::time::Duration;
+///
+/// # let place = tempfile::tempdir()?;
+/// let files = PrivateFiles::new(place.path().join("state"));
+/// let lock = files.lock("notes", Duration::from_secs(1))?;
+/// assert!(files.lock("notes", Duration::ZERO).is_err());
+/// drop(lock);
+/// assert!(files.lock("notes", Duration::ZERO).is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[must_use = "dropping it unlocks"]
 pub struct PrivateLock {

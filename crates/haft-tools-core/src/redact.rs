@@ -51,6 +51,13 @@ struct Registered {
 }
 
 /// Says why a text cannot be registered as a secret.
+///
+/// ```
+/// use haft_tools_core::{Redactor, SecretError};
+///
+/// let redactor = Redactor::new();
+/// assert_eq!(redactor.add("abc"), Err(SecretError::TooShort { bytes: 3 }));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SecretError {

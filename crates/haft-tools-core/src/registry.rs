@@ -82,6 +82,20 @@ pub enum CollisionPolicy {
 }
 
 /// Says why a registry could not be made.
+///
+/// ```
+/// use haft_core::ToolError;
+/// use haft_tools_core::{Accesses, CallContext, RegistryError, ToolRegistry, tool_fn};
+///
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Input {}
+/// let greet = || tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
+///     Ok::<_, ToolError>("Good morning.")
+/// });
+/// let error = ToolRegistry::new().with(greet()?)?.with(greet()?).unwrap_err();
+/// assert!(matches!(error, RegistryError::Collision { name, .. } if name.as_str() == "greet"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {

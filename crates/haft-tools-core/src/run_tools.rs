@@ -83,6 +83,15 @@ struct State {
 }
 
 /// Says how much the tools may cost that a model is told of without asking.
+///
+/// ```
+/// use haft_tools_core::ListBudget;
+///
+/// // What comes of servers is searched for, if it is too much; what the house has is always told of.
+/// let budget = ListBudget { tokens: 4_000, deferrable: Some("@mcp".parse()?) };
+/// assert_ne!(budget, ListBudget::default());
+/// # Ok::<(), haft_tools_core::SelectorError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListBudget {
     /// The most estimated tokens that the whole list may cost before tools are deferred.
@@ -100,6 +109,14 @@ impl Default for ListBudget {
 }
 
 /// Sets a [`RunTools`] up.
+///
+/// ```
+/// use haft_tools_core::{RunTools, ToolRegistry};
+///
+/// let tools = RunTools::builder(ToolRegistry::new()).ceiling("read_*, grep".parse()?).start();
+/// assert!(tools.list().is_empty());
+/// # Ok::<(), haft_tools_core::SelectorError>(())
+/// ```
 #[derive(Debug)]
 pub struct RunToolsBuilder {
     registry: ToolRegistry,

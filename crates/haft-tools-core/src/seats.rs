@@ -30,6 +30,20 @@ pub struct Seats {
 ///
 /// A run has it in the [scope](CallScope::extension) of its calls: while a person is asked about one of them, or by one of
 /// them, it is lent. Clones are the same seat.
+///
+/// ```
+/// use haft_tools_core::Seats;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let seats = Seats::new(1);
+/// let seated = seats.take(&"run-1".parse()?).await;
+/// // While this run waits for another, that one has the seat.
+/// let root = "run-1".parse()?;
+/// seated.seat().lend_while(async { drop(seats.take(&root).await) }).await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Seat(Arc<SeatOf>);
 
@@ -49,6 +63,20 @@ struct State {
 }
 
 /// Holds a seat until it is dropped, when the run is no longer driven.
+///
+/// ```
+/// use haft_tools_core::Seats;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let seats = Seats::new(1);
+/// let seated = seats.take(&"run-1".parse()?).await;
+/// // The seat is free again as soon as the run is not driven any more.
+/// drop(seated);
+/// seats.take(&"run-1".parse()?).await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Seated(Seat);
 

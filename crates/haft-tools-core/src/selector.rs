@@ -34,6 +34,14 @@ use std::str::FromStr;
 pub struct Selector(Vec<Term>);
 
 /// Says why a text is not a selector.
+///
+/// ```
+/// use haft_tools_core::{Selector, SelectorError};
+///
+/// assert_eq!("".parse::<Selector>(), Err(SelectorError::Empty));
+/// let error = "@git*".parse::<Selector>().unwrap_err();
+/// assert!(matches!(error, SelectorError::Term { term, .. } if term == "@git*"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectorError {

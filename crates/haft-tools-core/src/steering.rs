@@ -35,6 +35,13 @@ impl<F: Fn(&ToolCall) -> Steer + Send + Sync + 'static> Steering for F {
 }
 
 /// Says how a batch goes on.
+///
+/// ```
+/// use haft_tools_core::Steer;
+///
+/// let steer = Steer::skip("the user wrote something new");
+/// assert!(matches!(steer, Steer::SkipRemaining { message } if message == "the user wrote something new"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Steer {

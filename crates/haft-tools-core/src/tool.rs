@@ -236,6 +236,29 @@ impl fmt::Debug for Prepared {
 }
 
 /// Runs one prepared call.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use haft_core::{ToolError, ToolOutput};
+/// use haft_tools_core::{Action, CallContext, CallScope};
+///
+/// /// Adds what was prepared.
+/// struct Add(Vec<u32>);
+///
+/// #[async_trait]
+/// impl Action for Add {
+///     async fn run(self: Box<Self>, _cx: CallContext) -> Result<ToolOutput, ToolError> {
+///         Ok(self.0.iter().sum::<u32>().to_string().into())
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let cx = CallContext::detached("c1".parse()?, CallScope::new("run-1".parse()?));
+/// assert_eq!(Box::new(Add(vec![1, 2])).run(cx).await?.to_text(), "3");
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait Action: Send + Sync {
     /// Shows what a person is shown when asked: a diff, a command, a request. Computed only then.

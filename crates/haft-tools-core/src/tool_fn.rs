@@ -58,6 +58,19 @@ where
 }
 
 /// Declares what running with an input will touch: an [`Accesses`] or a function of the input.
+///
+/// ```
+/// use haft_core::ToolError;
+/// use haft_tools_core::{Access, Accesses, CallScope, DeclareAccesses, Resource, Scheme};
+///
+/// let touched = |title: &String| {
+///     Ok::<_, ToolError>(Accesses::from(Access::read(Resource::exact(Scheme::new("note"), title.as_str()))))
+/// };
+/// let scope = CallScope::new("run-1".parse()?);
+/// let accesses = touched.declare(&"plan".to_owned(), &scope)?;
+/// assert_eq!(accesses.iter().map(Access::to_string).collect::<Vec<_>>(), ["read note:plan"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait DeclareAccesses<I>: Send + Sync + 'static {
     /// Declares the accesses for this input.
     ///
@@ -83,6 +96,20 @@ where
 }
 
 /// Is the tool that [`tool_fn`] makes.
+///
+/// ```
+/// use haft_core::{ToolError, ToolHints};
+/// use haft_tools_core::{Accesses, CallContext, Tool as _, tool_fn};
+///
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Input {}
+/// let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
+///     Ok::<_, ToolError>("Good morning.")
+/// })?
+/// .map_spec(|spec| spec.with_hints(ToolHints { read_only: true, ..ToolHints::default() }));
+/// assert!(greet.spec().hints().read_only);
+/// # Ok::<(), haft_core::NameError>(())
+/// ```
 pub struct ToolFn<I, D, F> {
     spec: ToolSpec,
     accesses: D,

@@ -96,6 +96,34 @@ pub trait TypedTool: Send + Sync + 'static {
 }
 
 /// Makes a [`Tool`] of a [`TypedTool`].
+///
+/// ```
+/// use async_trait::async_trait;
+/// use haft_core::{ToolError, ToolName};
+/// use haft_tools_core::{Accesses, CallContext, CallScope, Tool as _, Typed, TypedTool};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Nothing {}
+///
+/// struct Version(&'static str);
+///
+/// #[async_trait]
+/// impl TypedTool for Version {
+///     type Input = Nothing;
+///     type Output = String;
+/// #
+/// #   fn name(&self) -> ToolName { ToolName::project("version") }
+/// #   fn description(&self) -> String { "Tells the version.".into() }
+/// #   fn accesses(&self, _: &Nothing, _: &CallScope) -> Result<Accesses, ToolError> { Ok(Accesses::none()) }
+///
+///     async fn run(&self, _: Nothing, _: CallContext) -> Result<String, ToolError> {
+///         Ok(self.0.to_owned())
+///     }
+/// }
+///
+/// let tool = Typed::new(Version("1.2.3")).map_spec(|spec| spec.with_title("Version"));
+/// assert_eq!(tool.spec().title(), "Version");
+/// ```
 #[derive(Debug)]
 pub struct Typed<T> {
     tool: Arc<T>,

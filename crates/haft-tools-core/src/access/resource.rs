@@ -79,6 +79,14 @@ pub struct Resource {
 }
 
 /// Says why a text is not a resource.
+///
+/// ```
+/// use haft_tools_core::Resource;
+///
+/// let error = "src/lib.rs".parse::<Resource>().unwrap_err();
+/// println!("{error}");
+/// assert!("file:src/lib.rs".parse::<Resource>().is_ok());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResourceError {

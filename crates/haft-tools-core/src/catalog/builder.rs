@@ -6,6 +6,19 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 /// Sets a [`Catalog`] up.
+///
+/// ```
+/// use haft_tools_core::{Catalog, FixedSource, ToolRegistry};
+/// use std::time::Duration;
+///
+/// let catalog = Catalog::builder()
+///     .source(FixedSource::new("house", ToolRegistry::new()))
+///     .select("!delete_*".parse()?)
+///     .timeout(Duration::from_secs(10))
+///     .build()?;
+/// assert_eq!(catalog.statuses().len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct CatalogBuilder {
     sources: Vec<Arc<dyn ToolSource>>,
     timeout: Duration,

@@ -63,6 +63,17 @@ pub trait ToolSource: Send + Sync + 'static {
 ///
 /// Tools one by one are taken in by the catalog, which leaves out those it cannot use; the tools of a [`ToolRegistry`] are
 /// taken as they stand in it, with their aliases.
+///
+/// ```
+/// use haft_tools_core::{OfferedTools, Tool};
+/// use std::sync::Arc;
+///
+/// /// Offers no more than so many.
+/// fn at_most(tools: Vec<Arc<dyn Tool>>, most: usize) -> OfferedTools {
+///     tools.into_iter().take(most).collect()
+/// }
+/// # let _ = at_most(Vec::new(), 3);
+/// ```
 #[derive(Clone)]
 pub struct OfferedTools(pub(super) Offer);
 
@@ -107,6 +118,16 @@ impl fmt::Debug for OfferedTools {
 }
 
 /// Says, for people, why a source could not give its tools.
+///
+/// ```
+/// use haft_tools_core::SourceError;
+/// use std::error::Error as _;
+///
+/// let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+/// let error = SourceError::new("the server `notes` does not answer; start it").with_source(refused);
+/// assert_eq!(error.to_string(), "the server `notes` does not answer; start it");
+/// assert!(error.source().is_some());
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}")]
 pub struct SourceError {
@@ -178,6 +199,25 @@ impl Changes {
 }
 
 /// Makes a source of tools that stay the same.
+///
+/// ```
+/// # use haft_tools_core::{Accesses, CallContext, ToolRegistry, tool_fn};
+/// use haft_tools_core::{Catalog, FixedSource};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Input {}
+/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
+/// #     Ok::<_, haft_core::ToolError>("Good morning.")
+/// # })?;
+/// # let registry = ToolRegistry::new().with(greet)?;
+/// let catalog = Catalog::builder().source(FixedSource::new("house", registry)).build()?;
+/// assert_eq!(catalog.refresh().await.added[0].as_str(), "greet");
+/// assert_eq!(catalog.snapshot().names().collect::<Vec<_>>(), ["greet"]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct FixedSource {
     name: Box<str>,

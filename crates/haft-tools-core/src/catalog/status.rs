@@ -3,6 +3,18 @@ use haft_core::{EventKind, ToolName};
 use std::time::SystemTime;
 
 /// Says which tools a refresh brought, took away and changed, each in the order of the names.
+///
+/// ```
+/// use haft_tools_core::{Catalog, FixedSource, ToolRegistry};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let catalog = Catalog::builder().source(FixedSource::new("house", ToolRegistry::new())).build()?;
+/// let change = catalog.refresh().await;
+/// assert!(change.is_empty(), "{:?} came, {:?} went", change.added, change.removed);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CatalogChange {
@@ -27,6 +39,21 @@ impl CatalogChange {
 }
 
 /// Says how a source of a catalog is doing.
+///
+/// ```
+/// use haft_tools_core::{Catalog, FixedSource, SourceHealth, ToolRegistry};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let catalog = Catalog::builder().source(FixedSource::new("house", ToolRegistry::new())).build()?;
+/// catalog.refresh().await;
+/// for status in catalog.statuses() {
+///     println!("{}: {} tools, {} refused", status.name, status.tools, status.refused.len());
+///     assert!(matches!(status.health, SourceHealth::Ready { .. }));
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SourceStatus {
@@ -41,6 +68,19 @@ pub struct SourceStatus {
 }
 
 /// Says whether a source could be read when it was asked last.
+///
+/// ```
+/// use haft_tools_core::{Catalog, FixedSource, SourceHealth, ToolRegistry};
+///
+/// let catalog = Catalog::builder().source(FixedSource::new("house", ToolRegistry::new())).build()?;
+/// let said = match &catalog.statuses()[0].health {
+///     SourceHealth::Ready { .. } => "ready".to_owned(),
+///     SourceHealth::Failed { reason, times, .. } => format!("failed {times} times: {reason}"),
+///     _ => "not asked yet".to_owned(),
+/// };
+/// assert_eq!(said, "not asked yet");
+/// # Ok::<(), haft_tools_core::CatalogError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SourceHealth {

@@ -10,6 +10,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
 /// Hands a reader one event, and says what is missing before it.
+///
+/// ```
+/// use haft_core::EventKind;
+/// use haft_tools_core::{CallScope, Events};
+///
+/// let (events, scope) = (Events::default(), CallScope::new("run-1".parse()?));
+/// let mut reader = events.subscribe(16);
+/// events.emit(&scope, None, || EventKind::RunStarted { agent: "explorer".to_owned(), background: false });
+/// let delivery = reader.try_next().ok_or("it was told")?;
+/// assert_eq!((delivery.event.run.as_str(), delivery.lost_before), ("run-1", 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Delivery {

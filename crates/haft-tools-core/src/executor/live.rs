@@ -11,6 +11,16 @@ use tokio_util::sync::CancellationToken;
 ///
 /// Calls are cancelled with everything below them: the calls a tool makes end with it, and so do the runs it starts, as
 /// long as it hands its [`cancellation`](crate::CallContext::cancellation) on.
+///
+/// ```
+/// use haft_tools_core::{Cancel, LocalExecutor, ToolRegistry};
+///
+/// let executor = LocalExecutor::builder(ToolRegistry::new()).build();
+/// let call = Cancel::Call { run: "run-1".parse()?, call: "c1".parse()? };
+/// // None of them is under way.
+/// assert_eq!((executor.cancel(&call), executor.cancel(&Cancel::Tree)), (0, 0));
+/// # Ok::<(), haft_core::IdError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cancel {

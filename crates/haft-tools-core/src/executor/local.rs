@@ -45,6 +45,21 @@ use tokio_util::sync::CancellationToken;
 pub struct LocalExecutor(Arc<Shared>);
 
 /// Configures a [`LocalExecutor`]; without any setting everything is asked and nobody is there to answer.
+///
+/// ```
+/// use haft_tools_core::{AllowAll, LocalExecutor, Mode, ModeSwitch, Strategy, ToolRegistry, Widths};
+///
+/// let mode = ModeSwitch::new(Mode::Plan);
+/// let executor = LocalExecutor::builder(ToolRegistry::new())
+///     .approver(AllowAll)
+///     .mode(&mode)
+///     .strategy(Strategy::Sequential)
+///     .widths(&Widths { execute: 1, ..Widths::default() })
+///     .build();
+/// // From now on files may be changed.
+/// mode.set(Mode::AcceptEdits);
+/// # let _ = executor;
+/// ```
 #[must_use = "a builder does nothing until it builds"]
 pub struct LocalExecutorBuilder {
     shared: Shared,

@@ -12,6 +12,14 @@ use tracing::field::Empty;
 const MOST_CONTENT: usize = 32 * 1024;
 
 /// Says whether spans hold what calls are about, which can be private.
+///
+/// ```
+/// use haft_tools_core::{LocalExecutor, SpanContent, ToolRegistry};
+///
+/// assert_eq!(SpanContent::default(), SpanContent::Omitted);
+/// let executor = LocalExecutor::builder(ToolRegistry::new()).span_content(SpanContent::Recorded).build();
+/// # let _ = executor;
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum SpanContent {

@@ -16,6 +16,22 @@ const MOST_ACCESSES: usize = 64 * 1024;
 /// Made by [`Journal::call`](super::Journal::call). Each stage may come again, when the call is prepared or decided once
 /// more, and then replaces what was known. Dropped without an end, it records the call as cancelled: that is what happens
 /// to calls whose batch is dropped. Of a journal that is not kept it is empty, and everything done with it is free.
+///
+/// ```
+/// use haft_core::{ReplyStatus, ToolCall, ToolReply};
+/// use haft_tools_core::{CallScope, Journal, JournalEntry, MemoryJournal};
+/// use serde_json::json;
+/// use std::sync::Arc;
+///
+/// let memory = Arc::new(MemoryJournal::new(10));
+/// let journal = Journal::new(Arc::clone(&memory) as _);
+/// let call = ToolCall::new("c1".parse()?, "glob", json!({}));
+/// let mut following = journal.call(&CallScope::new("run-1".parse()?), &call);
+/// following.begun()?;
+/// following.ended(&ToolReply::new(call.id.clone(), "glob", ReplyStatus::Ok, "src/lib.rs".into()))?;
+/// assert_eq!(memory.records()[0].entry, JournalEntry::Begun);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "a call that is not followed is recorded as cancelled"]
 pub struct CallJournal(Option<Box<Following>>);
 

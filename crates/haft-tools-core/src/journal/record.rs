@@ -112,6 +112,20 @@ fn names(origin: &mut Origin) -> Vec<&mut String> {
 }
 
 /// Says what a record of the journal records.
+///
+/// ```
+/// use haft_tools_core::{JournalEntry, JournalRecord};
+///
+/// /// Counts the calls of which is not known how they ended: they ran when the process died.
+/// fn broken_off(records: &[JournalRecord]) -> usize {
+///     let begun = records.iter().filter(|record| record.entry == JournalEntry::Begun);
+///     let ended = |begun: &&JournalRecord| records.iter().any(|record| {
+///         record.call == begun.call && matches!(record.entry, JournalEntry::Ended { .. })
+///     });
+///     begun.filter(|begun| !ended(begun)).count()
+/// }
+/// assert_eq!(broken_off(&[]), 0);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -149,6 +163,15 @@ pub enum JournalEntry {
 }
 
 /// Says who or what decided whether a call may run.
+///
+/// ```
+/// use haft_tools_core::{DecidedBy, PersonAnswer};
+///
+/// let by = DecidedBy::person(PersonAnswer::Denied, "not on a Friday");
+/// let line = r#"{"by":"person","answer":"denied","reason":"not on a Friday"}"#;
+/// assert_eq!(serde_json::to_string(&by)?, line);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -192,6 +215,14 @@ pub enum DecidedBy {
 }
 
 /// Says what a person answered to the question whether a call may run.
+///
+/// ```
+/// use haft_tools_core::PersonAnswer;
+///
+/// let answer: PersonAnswer = serde_json::from_str(r#""approved_edited""#)?;
+/// assert_eq!(answer, PersonAnswer::ApprovedEdited);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -41,6 +41,14 @@ given with its number and a tab in front; neither is part of the output. Without
 /// that it started were answered with, and every one of these calls was decided on its own. The output is read in
 /// pieces, so that memory does not grow with it; a call costs at most one pass over it, or two for an offset from the end.
 /// A regular expression is matched in time linear in the output's size.
+///
+/// ```
+/// use haft_tools_core::{LocalOutputs, ReadOutput, Tool as _};
+/// use std::sync::Arc;
+///
+/// let tool = ReadOutput::new(Arc::new(LocalOutputs::in_memory()));
+/// assert_eq!(tool.spec().name().as_str(), "read_output");
+/// ```
 pub struct ReadOutput {
     spec: ToolSpec,
     store: Arc<dyn OutputStore>,

@@ -62,6 +62,16 @@ impl<T: Approver + ?Sized> Approver for Arc<T> {
 }
 
 /// Says what a person answered.
+///
+/// ```
+/// use haft_tools_core::{Approval, GrantTerm};
+///
+/// let answer: Approval = serde_json::from_str(r#"{"answer": "approve_for", "term": "run"}"#)?;
+/// assert_eq!(answer, Approval::ApproveFor { term: GrantTerm::Run });
+/// assert!(answer.approves() && !answer.waits());
+/// assert!(Approval::Deny { reason: "not now".to_owned() }.denies());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -134,6 +144,29 @@ impl Approval {
 }
 
 /// Approves every call; for hosts that trust what they run.
+///
+/// ```
+/// # use haft_core::ToolCall;
+/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
+/// # use serde_json::json;
+/// use haft_tools_core::AllowAll;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Input {}
+/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
+/// #     Ok::<_, haft_core::ToolError>("Good morning.")
+/// # })?;
+/// # let registry = ToolRegistry::new().with(greet)?;
+/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
+/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// let executor = LocalExecutor::builder(registry).approver(AllowAll).build();
+/// let replies = executor.execute_batch(batch).await.into_replies()?;
+/// assert_eq!(replies[0].status.is_ok(), true);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AllowAll;
 
@@ -146,6 +179,29 @@ impl Approver for AllowAll {
 
 /// Answers nothing, so that every call that is asked about is denied with the reason `no_approver`; the default where
 /// nobody can be asked.
+///
+/// ```
+/// # use haft_core::ToolCall;
+/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
+/// # use serde_json::json;
+/// use haft_tools_core::DenyAll;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Input {}
+/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
+/// #     Ok::<_, haft_core::ToolError>("Good morning.")
+/// # })?;
+/// # let registry = ToolRegistry::new().with(greet)?;
+/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
+/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// let executor = LocalExecutor::builder(registry).approver(DenyAll).build();
+/// let replies = executor.execute_batch(batch).await.into_replies()?;
+/// assert_eq!(replies[0].status.is_ok(), false);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DenyAll;
 

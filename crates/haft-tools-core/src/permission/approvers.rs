@@ -71,6 +71,15 @@ impl fmt::Debug for Approvers {
 }
 
 /// Gives an approver a time to answer in; after that the answer is [`Approval::TimedOut`].
+///
+/// ```
+/// use haft_tools_core::{AllowAll, LocalExecutor, ToolRegistry, answering_within};
+/// use std::time::Duration;
+///
+/// let asked = answering_within(Duration::from_mins(5), AllowAll);
+/// let executor = LocalExecutor::builder(ToolRegistry::new()).approver(asked).build();
+/// # let _ = executor;
+/// ```
 pub fn answering_within(time: Duration, approver: impl Approver) -> impl Approver {
     struct Within<A> {
         time: Duration,

@@ -5,6 +5,14 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Says for how long a person's answer is remembered.
+///
+/// ```
+/// use haft_tools_core::{GrantPlace, GrantTerm};
+///
+/// assert_eq!(GrantPlace::Run("run-1".parse()?).term(), GrantTerm::Run);
+/// assert_eq!(serde_json::to_string(&GrantTerm::Workspace)?, r#""workspace""#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -20,6 +28,16 @@ pub enum GrantTerm {
 }
 
 /// Remembers a person's answer about what one agent may touch.
+///
+/// ```
+/// use haft_core::Decision;
+/// use haft_tools_core::{Grant, GrantPlace, now_ms};
+///
+/// let place = GrantPlace::Workspace("/home/ann/project".to_owned());
+/// let grant = Grant::new(Decision::Allow, "exec(cargo test)", None, place);
+/// assert!(!grant.is_expired());
+/// assert!(grant.expires_at_ms(now_ms() - 1).is_expired());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Grant {
@@ -42,6 +60,14 @@ pub struct Grant {
 }
 
 /// Says where a grant holds.
+///
+/// ```
+/// use haft_tools_core::GrantPlace;
+///
+/// assert_eq!(GrantPlace::Always.to_string(), "always");
+/// assert_eq!(GrantPlace::Run("run-1".parse()?).to_string(), "run run-1");
+/// # Ok::<(), haft_core::IdError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "term", content = "of", rename_all = "snake_case")]
 #[non_exhaustive]

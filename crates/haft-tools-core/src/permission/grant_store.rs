@@ -4,6 +4,22 @@ use async_trait::async_trait;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Keeps what people have answered and want to be remembered.
+///
+/// ```
+/// use haft_core::Decision;
+/// use haft_tools_core::{Grant, GrantPlace, GrantStore as _, MemoryGrants};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let grants = MemoryGrants::new();
+/// let grant = Grant::new(Decision::Allow, "exec(cargo test)", None, GrantPlace::Always);
+/// grants.add(&grant).await?;
+/// assert_eq!(grants.holding(None, &[GrantPlace::Always]).await?[0].rule, "exec(cargo test)");
+/// let elsewhere = [GrantPlace::Run("run-1".parse()?)];
+/// assert!(grants.holding(None, &elsewhere).await?.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait GrantStore: Send + Sync + 'static {
     /// Keeps a grant.
@@ -56,6 +72,21 @@ pub trait GrantStore: Send + Sync + 'static {
 }
 
 /// Keeps grants for as long as the process lives.
+///
+/// ```
+/// use haft_core::Decision;
+/// use haft_tools_core::{Grant, GrantPlace, GrantStore as _, MemoryGrants};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let grants = MemoryGrants::new();
+/// let grant = Grant::new(Decision::Allow, "exec(cargo test)", None, GrantPlace::Always);
+/// grants.add(&grant).await?;
+/// assert!(grants.revoke(&grant.id).await?);
+/// assert!(grants.list().await?.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Default)]
 pub struct MemoryGrants(Mutex<Vec<Arc<Grant>>>);
 

@@ -12,6 +12,19 @@ use std::time::Duration;
 ///
 /// By default they are kept in memory, and there is no session and no workspace: grants hold for a run, or for as long as
 /// the process lives.
+///
+/// ```
+/// use haft_tools_core::{Grants, LocalExecutor, MemoryGrants, ToolRegistry};
+/// use std::sync::Arc;
+/// use std::time::Duration;
+///
+/// let grants = Grants::kept_in(Arc::new(MemoryGrants::new()))
+///     .session("desk-1")
+///     .workspace("/home/ann/project")
+///     .lifetime(Duration::from_hours(8));
+/// let executor = LocalExecutor::builder(ToolRegistry::new()).grants(grants).build();
+/// # let _ = executor;
+/// ```
 #[derive(Clone)]
 pub struct Grants {
     store: Arc<dyn GrantStore>,

@@ -35,6 +35,14 @@ pub struct RuleLanguage {
 }
 
 /// Says why a text is not a rule, and where in it.
+///
+/// ```
+/// use haft_tools_core::RuleLanguage;
+///
+/// let error = RuleLanguage::new().rule("call(@notes/*, )x").unwrap_err();
+/// println!("{error}, at {:?}", error.range());
+/// assert!(error.range().end <= "call(@notes/*, )x".len());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct RuleError {

@@ -34,6 +34,13 @@ pub enum Mode {
 }
 
 /// Says that a text is not a mode.
+///
+/// ```
+/// use haft_tools_core::Mode;
+///
+/// let error = "yolo".parse::<Mode>().unwrap_err();
+/// assert!(error.to_string().contains("yolo"), "{error}");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a mode; write `plan`, `deny_unknown`, `default`, `accept_edits` or `auto`")]
 pub struct ModeError {

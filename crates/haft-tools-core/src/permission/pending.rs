@@ -10,6 +10,34 @@ use std::time::Duration;
 ///
 /// The digest binds an approval to exactly what was shown: the tool as it was, the input, the accesses and the scope. The
 /// serde form is versioned; one that another version wrote is refused by name.
+///
+/// ```
+/// # use haft_core::ToolCall;
+/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
+/// # use serde_json::json;
+/// use haft_tools_core::{Approval, CallOutcome, PendingCall, approver_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Input {}
+/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
+/// #     Ok::<_, haft_core::ToolError>("Good morning.")
+/// # })?;
+/// # let registry = ToolRegistry::new().with(greet)?;
+/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
+/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// # let later = approver_fn(|_: &PendingCall| Approval::Later);
+/// # let executor = LocalExecutor::builder(registry).approver(later).build();
+/// # let mut outcomes = executor.execute_batch(batch).await.into_outcomes();
+/// # let Some(CallOutcome::Pending(pending)) = outcomes.pop() else { return Err("it waits".into()) };
+/// // It is data: kept, shown to a person elsewhere, and read again.
+/// let kept = serde_json::to_string(&pending)?;
+/// let read: PendingCall = serde_json::from_str(&kept)?;
+/// assert_eq!((read.call.name.as_str(), &read.digest), ("greet", &pending.digest));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PendingCall {
@@ -68,11 +96,31 @@ pub struct PendingCall {
 }
 
 /// Names a pending call.
+///
+/// ```
+/// use haft_tools_core::PendingId;
+///
+/// let id = PendingId::new("8f3a");
+/// assert_eq!((id.as_str(), id.to_string().as_str()), ("8f3a", "8f3a"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PendingId(Box<str>);
 
 /// Says what a pending call waits for.
+///
+/// ```
+/// use haft_tools_core::Wants;
+///
+/// let wants = Wants::Authentication { url: "https://login.example".to_owned() };
+/// let says = match &wants {
+///     Wants::Approval => "may it run?".to_owned(),
+///     Wants::Authentication { url } => format!("sign in at {url}"),
+///     Wants::Below { calls } => format!("{} calls below it are asked about", calls.len()),
+///     _ => "see a newer program".to_owned(),
+/// };
+/// assert_eq!(says, "sign in at https://login.example");
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -94,6 +142,34 @@ pub enum Wants {
 }
 
 /// Names a run above that of a call.
+///
+/// ```
+/// # use haft_core::ToolCall;
+/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
+/// # use serde_json::json;
+/// use haft_tools_core::{Approval, CallOutcome, PendingCall, approver_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Input {}
+/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
+/// #     Ok::<_, haft_core::ToolError>("Good morning.")
+/// # })?;
+/// # let registry = ToolRegistry::new().with(greet)?;
+/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
+/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// # let later = approver_fn(|_: &PendingCall| Approval::Later);
+/// # let executor = LocalExecutor::builder(registry).approver(later).build();
+/// # let mut outcomes = executor.execute_batch(batch).await.into_outcomes();
+/// # let Some(CallOutcome::Pending(pending)) = outcomes.pop() else { return Err("it waits".into()) };
+/// // The call's run was started by nobody else.
+/// assert!(pending.above.is_empty());
+/// let path: Vec<&str> = pending.above.iter().map(|above| above.run.as_str()).collect();
+/// assert_eq!(path.join(" > "), "");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunAbove {
@@ -108,6 +184,33 @@ pub struct RunAbove {
 }
 
 /// Says which access of a call is not allowed, why, and what could be remembered about it.
+///
+/// ```
+/// # use haft_core::ToolCall;
+/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
+/// # use serde_json::json;
+/// use haft_tools_core::{Approval, CallOutcome, PendingCall, Unmet, approver_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Input {}
+/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
+/// #     Ok::<_, haft_core::ToolError>("Good morning.")
+/// # })?;
+/// # let registry = ToolRegistry::new().with(greet)?;
+/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
+/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// # let later = approver_fn(|_: &PendingCall| Approval::Later);
+/// # let executor = LocalExecutor::builder(registry).approver(later).build();
+/// # let mut outcomes = executor.execute_batch(batch).await.into_outcomes();
+/// # let Some(CallOutcome::Pending(pending)) = outcomes.pop() else { return Err("it waits".into()) };
+/// let lines: Vec<String> = pending.unmet.iter().map(Unmet::printed).collect();
+/// println!("{}", lines.join("\n"));
+/// assert_eq!(lines.len(), pending.unmet.len());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Unmet {

@@ -11,6 +11,34 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// An executor puts every call in that it leaves to wait, and claims it before it goes on with it. Who answers can be
 /// another process: it [lists](Self::waiting) what waits and leaves [answers](Self::answer), which whoever has the run
 /// [reads](Self::answer_to).
+///
+/// ```
+/// # use haft_core::ToolCall;
+/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
+/// # use serde_json::json;
+/// use haft_tools_core::{Approval, CallOutcome, PendingCall, approver_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Input {}
+/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
+/// #     Ok::<_, haft_core::ToolError>("Good morning.")
+/// # })?;
+/// # let registry = ToolRegistry::new().with(greet)?;
+/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
+/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// # let later = approver_fn(|_: &PendingCall| Approval::Later);
+/// # let executor = LocalExecutor::builder(registry).approver(later).build();
+/// # let mut outcomes = executor.execute_batch(batch).await.into_outcomes();
+/// # let Some(CallOutcome::Pending(pending)) = outcomes.pop() else { return Err("it waits".into()) };
+/// let store = executor.pending();
+/// assert_eq!(store.waiting().await?[0].id, pending.id);
+/// assert!(store.answer(&pending.id, &Approval::Approve).await?);
+/// assert_eq!(store.answer_to(&pending.id).await?, Some(Approval::Approve));
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait PendingStore: Send + Sync + 'static {
     /// Keeps a call that waits from now on.
@@ -133,6 +161,32 @@ pub trait PendingStore: Send + Sync + 'static {
 }
 
 /// Says whether a call may be gone on with.
+///
+/// ```
+/// # use haft_core::ToolCall;
+/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
+/// # use serde_json::json;
+/// use haft_tools_core::{Approval, CallOutcome, Claim, PendingCall, approver_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Input {}
+/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
+/// #     Ok::<_, haft_core::ToolError>("Good morning.")
+/// # })?;
+/// # let registry = ToolRegistry::new().with(greet)?;
+/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
+/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// # let later = approver_fn(|_: &PendingCall| Approval::Later);
+/// # let executor = LocalExecutor::builder(registry).approver(later).build();
+/// # let mut outcomes = executor.execute_batch(batch).await.into_outcomes();
+/// # let Some(CallOutcome::Pending(pending)) = outcomes.pop() else { return Err("it waits".into()) };
+/// assert_eq!(executor.pending().claim(&pending).await?, Claim::Taken);
+/// assert_eq!(executor.pending().claim(&pending).await?, Claim::TakenBefore);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
     /// It may: the right is taken.
@@ -144,6 +198,34 @@ pub enum Claim {
 }
 
 /// Says what became of an answer that counts only if it is the first.
+///
+/// ```
+/// # use haft_core::ToolCall;
+/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
+/// # use serde_json::json;
+/// use haft_tools_core::{Answered, Approval, CallOutcome, PendingCall, approver_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Input {}
+/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
+/// #     Ok::<_, haft_core::ToolError>("Good morning.")
+/// # })?;
+/// # let registry = ToolRegistry::new().with(greet)?;
+/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
+/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// # let later = approver_fn(|_: &PendingCall| Approval::Later);
+/// # let executor = LocalExecutor::builder(registry).approver(later).build();
+/// # let mut outcomes = executor.execute_batch(batch).await.into_outcomes();
+/// # let Some(CallOutcome::Pending(pending)) = outcomes.pop() else { return Err("it waits".into()) };
+/// let (store, yes) = (executor.pending(), Approval::Approve);
+/// assert_eq!(store.answer_first(&pending.id, &pending.digest, &yes).await?, Answered::Kept);
+/// let no = Approval::Deny { reason: String::new() };
+/// assert_eq!(store.answer_first(&pending.id, &pending.digest, &no).await?, Answered::Before);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answered {
     /// It is kept.
@@ -159,6 +241,20 @@ pub enum Answered {
 /// Keeps pending calls for as long as the process lives, or until they have expired.
 ///
 /// That a call was claimed is forgotten when it has expired, too: from then on it cannot be approved any more.
+///
+/// ```
+/// use haft_tools_core::{LocalExecutor, MemoryPending, PendingStore as _, ToolRegistry};
+/// use std::sync::Arc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let pending = Arc::new(MemoryPending::new());
+/// let executor = LocalExecutor::builder(ToolRegistry::new()).pending(pending.clone()).build();
+/// assert!(pending.waiting().await?.is_empty());
+/// # let _ = executor;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Default)]
 pub struct MemoryPending(Mutex<BTreeMap<PendingId, Kept>>);
 

@@ -61,6 +61,22 @@ pub struct Policy {
 }
 
 /// Holds the rules of one source of a policy, such as the user's file.
+///
+/// ```
+/// use haft_core::{Decision, Schema, ToolSpec};
+/// use haft_tools_core::{Access, AccessMode, Accesses, PolicyLayer, Policy, Resource, Rule, Rules, Scheme};
+///
+/// const FILE: Scheme = Scheme::new("file");
+/// let reads = || Rule::access(AccessMode::Read, Resource::subtree(FILE, ""));
+/// let yours = PolicyLayer::new("yours", Rules::default().deny(reads()));
+/// let project = PolicyLayer::new("the project's", Rules::default().allow(reads())).untrusted();
+/// let policy = Policy::layered([yours, project]);
+///
+/// let tool = ToolSpec::new("read_file".parse()?, "Reads a file.", Schema::empty());
+/// let read = Accesses::from(Access::read(Resource::exact(FILE, "notes.md")));
+/// assert_eq!(policy.decide(&tool, &read).decision(), Decision::Deny);
+/// # Ok::<(), haft_core::NameError>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct PolicyLayer {
     name: Arc<str>,
@@ -69,6 +85,23 @@ pub struct PolicyLayer {
 }
 
 /// Holds what one agent may do beyond what holds for all: its own rules, and the ceiling of what it starts.
+///
+/// ```
+/// use haft_core::{Decision, Schema, ToolSpec};
+/// use haft_tools_core::{Access, AccessMode, Accesses, AgentPolicy, CallScope, PolicyLayer, Policy, Resource, Rule, Rules, Scheme};
+///
+/// const FILE: Scheme = Scheme::new("file");
+/// let reads = || Rule::access(AccessMode::Read, Resource::subtree(FILE, ""));
+/// let blind = AgentPolicy::new([PolicyLayer::new("writer", Rules::default().deny(reads()))]);
+/// let policy = Policy::new().allow(reads()).agent("writer", blind);
+///
+/// let tool = ToolSpec::new("read_file".parse()?, "Reads a file.", Schema::empty());
+/// let read = Accesses::from(Access::read(Resource::exact(FILE, "notes.md")));
+/// let scope = CallScope::new("run-1".parse()?).with_agent("writer");
+/// assert_eq!(policy.decide(&tool, &read).decision(), Decision::Allow);
+/// assert_eq!(policy.decide_in(&scope, Default::default(), &tool, &read).decision(), Decision::Deny);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct AgentPolicy {
     own: Layers,

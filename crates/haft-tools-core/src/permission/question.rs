@@ -28,6 +28,14 @@ pub struct Question {
 }
 
 /// Says what is an answer to a question.
+///
+/// ```
+/// use haft_tools_core::{Question, QuestionKind};
+///
+/// assert_eq!(Question::confirm("Shall the old table go?").kind, QuestionKind::Confirm);
+/// let options = vec!["staging".to_owned(), "production".to_owned()];
+/// assert_eq!(Question::choice("Which?", options.clone()).kind, QuestionKind::Choice { options });
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -49,6 +57,30 @@ pub enum QuestionKind {
 }
 
 /// Is a question, with the call that puts it.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use haft_tools_core::{Approval, Approver, AskedQuestion, PendingCall, Response};
+/// use serde_json::json;
+///
+/// /// Says yes to what one tool asks, and leaves all else.
+/// struct Patient;
+///
+/// #[async_trait]
+/// impl Approver for Patient {
+///     async fn approve(&self, _: &PendingCall) -> Approval {
+///         Approval::Later
+///     }
+///
+///     async fn answer(&self, asked: &AskedQuestion) -> Response {
+///         match asked.tool.as_str() {
+///             "clean_up" => Response::Answered { answer: json!(true) },
+///             _ => Response::Declined,
+///         }
+///     }
+/// }
+/// # let _ = Patient;
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AskedQuestion {
@@ -66,6 +98,16 @@ pub struct AskedQuestion {
 }
 
 /// Says what came of a question.
+///
+/// ```
+/// use haft_tools_core::{Question, Response};
+/// use serde_json::json;
+///
+/// let question = Question::confirm("Shall the old table go?");
+/// let response = Response::Answered { answer: json!(true) };
+/// let Response::Answered { answer } = &response else { return };
+/// assert!(question.check(answer).is_ok());
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "response", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -87,6 +129,17 @@ pub enum Response {
 }
 
 /// Says why a question has no answer; its text is written for the model.
+///
+/// ```
+/// use haft_tools_core::{CallContext, CallScope, NoAnswer, Question};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let cx = CallContext::detached("c1".parse()?, CallScope::new("run-1".parse()?));
+/// assert_eq!(cx.ask(Question::text("Which one?")).await, Err(NoAnswer::Nobody));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoAnswer {

@@ -7,6 +7,19 @@ use std::sync::{Arc, OnceLock};
 /// Matches accesses: those of chosen tools, those of one mode within a resource or a pattern, or those that cannot be told.
 ///
 /// Written in a policy, a rule is one text, which a [`RuleLanguage`](crate::RuleLanguage) reads.
+///
+/// ```
+/// use haft_core::{Schema, ToolSpec};
+/// use haft_tools_core::{Access, AccessMode, Resource, Rule, Scheme};
+///
+/// const FILE: Scheme = Scheme::new("file");
+/// let rule = Rule::access(AccessMode::Write, Resource::subtree(FILE, "src"));
+/// let tool = ToolSpec::new("write_file".parse()?, "Writes a file.", Schema::empty());
+/// let whole = Access::write(Resource::subtree(FILE, ""));
+/// // All of `src` is less than everything, but has something in common with it.
+/// assert!(!rule.contains(&tool, Some(&whole)) && rule.touches(&tool, Some(&whole)));
+/// # Ok::<(), haft_core::NameError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Rule {
     pub(super) matcher: Matcher,
@@ -14,6 +27,15 @@ pub struct Rule {
 }
 
 /// Says where a rule is written.
+///
+/// ```
+/// use haft_tools_core::Rule;
+///
+/// let rule = Rule::tools("read_*".parse()?).written_in("haft.toml", 12);
+/// let source = rule.source().ok_or("it was just given")?;
+/// assert_eq!((source.file(), source.line()), ("haft.toml", 12));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleSource {
     file: Arc<str>,

@@ -1,6 +1,15 @@
 use std::error::Error;
 
 /// Says that what has to be kept cannot be kept or read.
+///
+/// ```
+/// use haft_tools_core::StoreError;
+/// use std::error::Error as _;
+///
+/// let error = StoreError::new("keep a grant", std::io::Error::from(std::io::ErrorKind::StorageFull));
+/// println!("{error}");
+/// assert!(error.source().is_some());
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {attempted}")]
 pub struct StoreError {

@@ -6,6 +6,54 @@ use std::ops::Range;
 ///
 /// What a path, a command or a host is, and how patterns of them are written, is known by the crates of these domains and
 /// not here. A [`RuleLanguage`](crate::RuleLanguage) says which syntax the patterns of a mode have.
+///
+/// ```
+/// use haft_tools_core::{AccessMode, PatternError, PatternSet, PatternSyntax, Resource, RuleLanguage, Scheme};
+///
+/// const NOTE: Scheme = Scheme::new("note");
+///
+/// /// Knows a note by its title, and all notes by `*`.
+/// #[derive(Debug)]
+/// struct Notes;
+///
+/// #[derive(Debug)]
+/// struct Titles(Vec<Box<str>>);
+///
+/// impl PatternSyntax for Notes {
+///     fn compile(&self, patterns: &[Box<str>]) -> Result<Box<dyn PatternSet>, PatternError> {
+///         match patterns.iter().position(|pattern| pattern.is_empty()) {
+///             Some(index) => Err(PatternError::new(index, 0..0, "a title is missing")),
+///             None => Ok(Box::new(Titles(patterns.to_vec()))),
+///         }
+///     }
+///
+///     fn resource(&self, text: &str) -> Result<Resource, PatternError> {
+///         Ok(Resource::exact(NOTE, text))
+///     }
+///
+///     fn speaks_of(&self, scheme: &Scheme) -> bool {
+///         *scheme == NOTE
+///     }
+///
+///     fn suggest(&self, resource: &Resource) -> Option<String> {
+///         (resource.scheme() == &NOTE).then(|| resource.path().to_owned())
+///     }
+/// }
+///
+/// impl PatternSet for Titles {
+///     fn first_containing(&self, resource: &Resource) -> Option<usize> {
+///         self.0.iter().position(|title| **title == *"*" || Resource::exact(NOTE, &**title) == *resource)
+///     }
+///
+///     fn first_touching(&self, resource: &Resource) -> Option<usize> {
+///         self.first_containing(resource)
+///     }
+/// }
+///
+/// let language = RuleLanguage::new().with(AccessMode::Read, Notes);
+/// assert_eq!(language.rule("read(plan)")?.to_string(), "read(plan)");
+/// # Ok::<(), haft_tools_core::RuleError>(())
+/// ```
 pub trait PatternSyntax: fmt::Debug + Send + Sync + 'static {
     /// Tells whether resources of this scheme are what its patterns are about.
     fn speaks_of(&self, scheme: &Scheme) -> bool;
@@ -45,6 +93,55 @@ pub trait PatternSyntax: fmt::Debug + Send + Sync + 'static {
 }
 
 /// Matches resources against patterns that were compiled together.
+///
+/// ```
+/// # use haft_tools_core::{AccessMode, PatternError, PatternSet, PatternSyntax, Resource, RuleLanguage, Scheme};
+/// #
+/// # const NOTE: Scheme = Scheme::new("note");
+/// #
+/// # /// Knows a note by its title, and all notes by `*`.
+/// # #[derive(Debug)]
+/// # struct Notes;
+/// #
+/// # #[derive(Debug)]
+/// # struct Titles(Vec<Box<str>>);
+/// #
+/// # impl PatternSyntax for Notes {
+/// #     fn compile(&self, patterns: &[Box<str>]) -> Result<Box<dyn PatternSet>, PatternError> {
+/// #         match patterns.iter().position(|pattern| pattern.is_empty()) {
+/// #             Some(index) => Err(PatternError::new(index, 0..0, "a title is missing")),
+/// #             None => Ok(Box::new(Titles(patterns.to_vec()))),
+/// #         }
+/// #     }
+/// #
+/// #     fn resource(&self, text: &str) -> Result<Resource, PatternError> {
+/// #         Ok(Resource::exact(NOTE, text))
+/// #     }
+/// #
+/// #     fn speaks_of(&self, scheme: &Scheme) -> bool {
+/// #         *scheme == NOTE
+/// #     }
+/// #
+/// #     fn suggest(&self, resource: &Resource) -> Option<String> {
+/// #         (resource.scheme() == &NOTE).then(|| resource.path().to_owned())
+/// #     }
+/// # }
+/// #
+/// # impl PatternSet for Titles {
+/// #     fn first_containing(&self, resource: &Resource) -> Option<usize> {
+/// #         self.0.iter().position(|title| **title == *"*" || Resource::exact(NOTE, &**title) == *resource)
+/// #     }
+/// #
+/// #     fn first_touching(&self, resource: &Resource) -> Option<usize> {
+/// #         self.first_containing(resource)
+/// #     }
+/// # }
+/// let set = Notes.compile(&["plan".into(), "*".into()])?;
+/// let note = |title: &str| Resource::exact(NOTE, title);
+/// assert_eq!(set.first_containing(&note("plan")), Some(0));
+/// assert_eq!(set.first_containing(&note("diary")), Some(1));
+/// # Ok::<(), PatternError>(())
+/// ```
 pub trait PatternSet: fmt::Debug + Send + Sync + 'static {
     /// Finds the first pattern that contains all that the resource stands for, by its place in the list.
     fn first_containing(&self, resource: &Resource) -> Option<usize>;
@@ -56,6 +153,13 @@ pub trait PatternSet: fmt::Debug + Send + Sync + 'static {
 }
 
 /// Says why a text is not a pattern, and where in it.
+///
+/// ```
+/// use haft_tools_core::PatternError;
+///
+/// let error = PatternError::new(0, 2..3, "`?` stands for nothing here; write `*`");
+/// assert_eq!((error.index(), error.range(), error.reason()), (0, 2..3, "`?` stands for nothing here; write `*`"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct PatternError {

@@ -6,6 +6,20 @@ use serde::Serialize;
 use std::fmt;
 
 /// Says what was decided about one access, and what decided it.
+///
+/// ```
+/// use haft_core::{Decision, Schema, ToolSpec};
+/// use haft_tools_core::{Access, AccessMode, Accesses, Policy, Resource, Rule, Scheme};
+///
+/// const FILE: Scheme = Scheme::new("file");
+/// let policy = Policy::new().allow(Rule::access(AccessMode::Read, Resource::subtree(FILE, "docs")));
+/// let tool = ToolSpec::new("read_file".parse()?, "Reads a file.", Schema::empty());
+/// let read = Accesses::from(Access::read(Resource::exact(FILE, "notes.md")));
+/// let verdict = policy.decide(&tool, &read);
+/// assert_eq!((verdict.decision(), verdict.rule()), (Decision::Ask, None));
+/// assert_eq!(verdict.to_string(), "read file:notes.md: ask, no rule speaks of it");
+/// # Ok::<(), haft_core::NameError>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Verdict<'a> {
     pub(super) decision: Decision,
@@ -16,6 +30,16 @@ pub struct Verdict<'a> {
 }
 
 /// Says whose rules decided.
+///
+/// ```
+/// use haft_core::{Schema, ToolSpec};
+/// use haft_tools_core::{Accesses, Level, Policy, Rule};
+///
+/// let policy = Policy::new().allow(Rule::tools("now".parse()?));
+/// let tool = ToolSpec::new("now".parse()?, "Tells the time.", Schema::empty());
+/// assert_eq!(policy.decide(&tool, &Accesses::none()).level(), Level::Policy);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "level", content = "agent", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -50,6 +74,18 @@ pub(super) struct ModeOf<'a> {
 }
 
 /// Says what was decided about one access in words, for a page or a program.
+///
+/// ```
+/// use haft_core::{Decision, Schema, ToolSpec};
+/// use haft_tools_core::{Accesses, Policy, Rule, RuleLanguage};
+///
+/// let policy = Policy::new().deny(Rule::tools("now".parse()?).written_in("haft.toml", 3));
+/// let tool = ToolSpec::new("now".parse()?, "Tells the time.", Schema::empty());
+/// let explained = policy.decide(&tool, &Accesses::none()).explain(&RuleLanguage::new());
+/// assert_eq!((explained.decision, explained.rule.as_deref()), (Decision::Deny, Some("now")));
+/// assert_eq!(explained.source.as_deref(), Some("haft.toml:3"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Explanation {

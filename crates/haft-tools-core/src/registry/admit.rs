@@ -3,6 +3,22 @@ use crate::Tool;
 use std::sync::Arc;
 
 /// Says which of the tools that were offered was left out, and why.
+///
+/// ```
+/// use haft_core::ToolError;
+/// use haft_tools_core::{Accesses, CallContext, Tool, ToolRegistry, tool_fn};
+/// use std::sync::Arc;
+///
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Input {}
+/// let greet = || tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
+///     Ok::<_, ToolError>("Good morning.")
+/// });
+/// let tools: [Arc<dyn Tool>; 2] = [Arc::new(greet()?), Arc::new(greet()?)];
+/// let (registry, refused) = ToolRegistry::admit(tools);
+/// assert_eq!((registry.names().count(), refused.len()), (1, 1));
+/// # Ok::<(), haft_core::NameError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RefusedTool {

@@ -25,6 +25,15 @@ pub struct JournalReader<R> {
 }
 
 /// Says what of a journal could not be read.
+///
+/// ```
+/// use haft_tools_core::{JournalError, JournalReader};
+///
+/// let mut records = JournalReader::new("{\"version\": 99}\n".as_bytes());
+/// let error = records.next().ok_or("there is a line")?.unwrap_err();
+/// assert!(matches!(error, JournalError::Version { line: 1, version: 99 }));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
