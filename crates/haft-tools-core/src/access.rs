@@ -406,21 +406,6 @@ impl fmt::Display for Access {
 /// assert_eq!(one.iter().map(ToString::to_string).collect::<Vec<_>>(), ["read note:plan"]);
 /// assert!(Accesses::none().iter().next().is_none());
 /// ```
-///
-/// ```
-/// use haft_tools_core::{Access, Accesses, Resource, Scheme};
-///
-/// const FILE: Scheme = Scheme::new("file");
-///
-/// let copies = Accesses::from([
-///     Access::read(Resource::exact(FILE, "a.txt")),
-///     Access::write(Resource::exact(FILE, "b.txt")),
-/// ]);
-/// let reads = Accesses::from(Access::read(Resource::subtree(FILE, "")));
-/// assert!(copies.conflict_with(&reads));
-/// assert!(!reads.conflict_with(&reads));
-/// assert!(!copies.conflict_with(&Accesses::none()));
-/// ```
 // `None` stands for an empty list, so that most of what computes costs no count of references.
 #[derive(Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(from = "Vec<Access>")]

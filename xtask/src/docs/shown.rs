@@ -70,7 +70,7 @@ fn counted(code: &str) -> Vec<(&str, bool)> {
     for line in code.lines() {
         if let Some(comment) = line.strip_prefix("///") {
             has_example |= comment.trim_start().starts_with("```");
-        } else if !line.starts_with('#') && !line.starts_with(' ') && !line.starts_with(')') {
+        } else if !["#", " ", ")", "//"].iter().any(|start| line.starts_with(start)) {
             if let Some(start) = ITEMS.iter().find(|start| line.starts_with(**start)) {
                 let name =
                     line[start.len()..].split(['(', '<', '{', ';', ':', ' ', '=']).next().unwrap_or_default();
