@@ -111,6 +111,7 @@ fn problems(workspace: &Workspace, mode: Mode, programs: Programs) -> anyhow::Re
         pages.insert(page.to_owned(), fresh);
     }
     problems.extend(links::broken(&pages, &|path| look_at(root, path)));
+    problems.extend(shown::problems(root, &graph)?);
     Ok(problems)
 }
 

@@ -74,7 +74,7 @@ pub(crate) const PAGES: &[Page] = &[
         details: "The tables of crates and features in README.md come from the manifests; docs/cookbook.md, and in\n\
                   docs/reference/ the pages cli.md, tools.md, events.md and features.md, come from the command, the examples\n\
                   and the code. Every relative link in README.md and docs/ has to lead to a file, and the README stays\n\
-                  below 200 lines.",
+                  below 200 lines. Every public item of a crate has to have an example.",
         options: &[
             ("--check", "fail where something is stale instead of writing it"),
             ("--count", "print how many public items have an example, and which have none; change nothing"),
@@ -343,7 +343,7 @@ mod tests {
              The tables of crates and features in README.md come from the manifests; docs/cookbook.md, and in\n\
              docs/reference/ the pages cli.md, tools.md, events.md and features.md, come from the command, the examples\n\
              and the code. Every relative link in README.md and docs/ has to lead to a file, and the README stays\n\
-             below 200 lines.\n\
+             below 200 lines. Every public item of a crate has to have an example.\n\
              \n\
              Usage: cargo xtask docs [--check | --count] [--built]\n\
              \n\

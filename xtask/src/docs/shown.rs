@@ -12,33 +12,71 @@ use crate::metadata::Graph;
 const ITEMS: [&str; 7] =
     ["pub struct ", "pub enum ", "pub trait ", "pub fn ", "pub async fn ", "pub type ", "pub macro "];
 
+/// Files whose items are no part of what is promised: they are hidden where they are exported, for macros and measurements.
+const HIDDEN: [&str; 2] =
+    ["crates/haft-mcp/src/client/measured.rs", "crates/haft-tools-core/src/__private.rs"];
+
 /// Counts the items of each crate, and lists those without an example.
-///
-/// An item that is `pub` and stands at the margin can be reached from outside: a lint sees to that.
 pub(super) fn table(root: &Path, graph: &Graph) -> anyhow::Result<String> {
     let mut table = format!("{:<18}{:>6}{:>10}\n", "crate", "items", "examples");
-    let mut names: Vec<_> = graph
-        .packages
-        .iter()
-        .filter(|package| package.is_under("crates"))
-        .map(|package| &package.name)
-        .collect();
-    names.sort();
     let mut bare = String::new();
-    for name in names {
-        let (mut items, mut shown) = (0_u32, 0_u32);
-        for path in sources(root, &format!("crates/{name}/src"))? {
-            for (item, has_example) in counted(&read(root, &path)?) {
-                items += 1;
-                shown += u32::from(has_example);
-                if !has_example {
-                    let _ = writeln!(bare, "{path}: {item}");
-                }
-            }
+    for name in crates(graph) {
+        let items = items(root, name)?;
+        let without = items.iter().filter(|item| !item.has_example);
+        for Item { path, name, .. } in without.clone() {
+            let _ = writeln!(bare, "{path}: {name}");
         }
-        let _ = writeln!(table, "{name:<18}{items:>6}{shown:>10}");
+        let shown = items.len() - without.count();
+        let _ = writeln!(table, "{name:<18}{:>6}{shown:>10}", items.len());
     }
     Ok(format!("{bare}\n{table}"))
+}
+
+/// Names each item that has no example.
+pub(super) fn problems(root: &Path, graph: &Graph) -> anyhow::Result<Vec<String>> {
+    let mut problems = Vec::new();
+    for name in crates(graph) {
+        let without = items(root, name)?.into_iter().filter(|item| !item.has_example);
+        problems.extend(without.map(|Item { path, name, .. }| {
+            format!("{path}: `{name}` has no example in its documentation: show what it is for in a few lines that run")
+        }));
+    }
+    Ok(problems)
+}
+
+/// An item, where it stands, and whether its documentation has an example.
+struct Item {
+    path: String,
+    name: String,
+    has_example: bool,
+}
+
+/// The crates with items that others can name; the command is used by its command line.
+fn crates(graph: &Graph) -> Vec<&str> {
+    let listed =
+        graph.packages.iter().filter(|package| package.is_under("crates") && package.name != "haft-cli");
+    let mut names: Vec<&str> = listed.map(|package| package.name.as_str()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Lists the items of a crate.
+///
+/// An item that is `pub` and stands at the margin can be reached from outside: a lint sees to that.
+fn items(root: &Path, name: &str) -> anyhow::Result<Vec<Item>> {
+    let mut items = Vec::new();
+    for path in sources(root, &format!("crates/{name}/src"))? {
+        if HIDDEN.contains(&path.as_str()) {
+            continue;
+        }
+        let code = read(root, &path)?;
+        items.extend(counted(&code).into_iter().map(|(name, has_example)| Item {
+            path: path.clone(),
+            name: name.to_owned(),
+            has_example,
+        }));
+    }
+    Ok(items)
 }
 
 /// Lists the files below a folder, but for tests.

@@ -6,6 +6,17 @@ use std::sync::{Mutex, PoisonError};
 /// Remembers which era of the protocol each server speaks, so that it is found out once.
 ///
 /// A memory that is wrong or forgets costs a server's start an attempt and nothing else.
+///
+/// ```
+/// use haft_mcp::{Era, EraMemory as _, EraMemoryInProcess, Program, ServerConfig, ServerIdentity, Transport};
+///
+/// let time = ServerConfig::new("time".parse()?, Transport::Stdio(Program::new("uvx", ["mcp-server-time"])));
+/// let identity = ServerIdentity::of(&time);
+/// let memory = EraMemoryInProcess::default();
+/// memory.remember(&identity, Era::Legacy);
+/// assert_eq!(memory.recall(&identity), Some(Era::Legacy));
+/// # Ok::<(), haft_mcp::ServerNameError>(())
+/// ```
 pub trait EraMemory: fmt::Debug + Send + Sync + 'static {
     /// The era in which a server was spoken to last.
     fn recall(&self, server: &ServerIdentity) -> Option<Era>;
@@ -15,6 +26,14 @@ pub trait EraMemory: fmt::Debug + Send + Sync + 'static {
 }
 
 /// Remembers eras for as long as it lives: the memory that a host has if it brings no other.
+///
+/// ```
+/// use haft_mcp::{EraMemoryInProcess, McpServers};
+///
+/// let servers = McpServers::builder().eras(EraMemoryInProcess::default()).build()?;
+/// assert_eq!(servers.iter().count(), 0);
+/// # Ok::<(), haft_mcp::SameServerName>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct EraMemoryInProcess {
     eras: Mutex<HashMap<ServerIdentity, Era>>,

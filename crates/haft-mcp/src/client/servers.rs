@@ -21,10 +21,34 @@ const PARALLEL_STARTS: usize = 8;
 ///
 /// Each server has an actor of its own that keeps the connection to it. It is a task of the runtime in which the server is
 /// first used, and ends when everything that uses the server is dropped: this, its [sources](Self::sources) and its tools.
+///
+/// ```
+/// use haft_mcp::{McpServers, Program, ServerConfig, ServerState, Transport};
+///
+/// let program = Program::new("uvx", ["mcp-server-time"]);
+/// let servers = McpServers::builder().server(ServerConfig::new("time".parse()?, Transport::Stdio(program))).build()?;
+/// // Nothing is started before somebody wants its tools.
+/// assert_eq!(servers.statuses()[0].state, ServerState::Configured);
+/// assert!(servers.get("time").is_some() && servers.get("notes").is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct McpServers(Arc<[McpServer]>);
 
 /// Sets [`McpServers`] up.
+///
+/// ```
+/// use haft_mcp::{McpServers, MemoryPins, Program, ServerConfig, Transport};
+///
+/// let program = Program::new("uvx", ["mcp-server-time"]);
+/// let servers = McpServers::builder()
+///     .server(ServerConfig::new("time".parse()?, Transport::Stdio(program)))
+///     .pins(MemoryPins::default())
+///     .parallel_starts(2)
+///     .build()?;
+/// assert_eq!(servers.iter().count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct McpServersBuilder {
     configs: Vec<ServerConfig>,
     parallel_starts: usize,
@@ -37,6 +61,18 @@ pub struct McpServersBuilder {
 }
 
 /// Says that two servers are called the same.
+///
+/// ```
+/// use haft_mcp::{McpServers, Program, ServerConfig, Transport};
+///
+/// let time = || {
+///     let program = Program::new("uvx", ["mcp-server-time"]);
+///     "time".parse().map(|name| ServerConfig::new(name, Transport::Stdio(program)))
+/// };
+/// let refused = McpServers::builder().server(time()?).server(time()?).build().unwrap_err();
+/// assert!(refused.to_string().contains("time"), "{refused}");
+/// # Ok::<(), haft_mcp::ServerNameError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("two MCP servers are called `{0}`; rename one of them")]
 pub struct SameServerName(ServerName);

@@ -10,6 +10,24 @@ use std::sync::Arc;
 /// The server is started when its tools are first asked for. The tools are named `server__tool` already, so the catalog
 /// must not be [`prefixed`](haft_tools_core::CatalogBuilder::prefixed). Those that cannot be called until they are accepted
 /// are among them, and deny every call.
+///
+/// ```
+/// use haft_tools_core::{Catalog, ToolSource as _};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
+/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
+/// # let notes = servers.get("notes").ok_or("it was just added")?;
+/// let source = notes.source();
+/// assert_eq!(source.name(), "notes");
+/// let catalog = Catalog::builder().source(source).build()?;
+/// assert!(catalog.refresh().await.is_empty(), "it is not installed here");
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct McpSource(McpServer);
 

@@ -15,6 +15,25 @@ const MOST_ROOTS: usize = 100;
 /// It is what [`McpServersBuilder::roots`](crate::McpServersBuilder::roots) is given by a host that serves clients and trusts
 /// what they say of this machine: some servers work in whatever directories they are told of. A server that asks outside of
 /// any client's call is told of those that the host names.
+///
+/// ```
+/// use haft_mcp::{ClientRoots, McpServers, Root, Roots};
+///
+/// /// What servers see that nobody calls.
+/// struct Nothing;
+///
+/// impl Roots for Nothing {
+///     fn roots(&self) -> Vec<Root> {
+///         Vec::new()
+///     }
+/// }
+///
+/// let roots = ClientRoots::or(Nothing);
+/// assert!(roots.roots().is_empty());
+/// let servers = McpServers::builder().roots(roots).build()?;
+/// # let _ = servers;
+/// # Ok::<(), haft_mcp::SameServerName>(())
+/// ```
 #[derive(Clone)]
 pub struct ClientRoots(Arc<dyn Roots>);
 

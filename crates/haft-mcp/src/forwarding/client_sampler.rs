@@ -14,6 +14,19 @@ const MOST_NAME_BYTES: usize = 200;
 ///
 /// It is what [`McpServersBuilder::sampler`](crate::McpServersBuilder::sampler) is given by a host that serves clients. A turn
 /// is still permitted like any call; a client that takes no turns is not asked, and the server is told why.
+///
+/// ```
+/// use haft_mcp::{ClientSampler, McpServers, Sampler as _};
+/// use haft_tools_core::{CallContext, CallScope};
+///
+/// let sampler = ClientSampler::new();
+/// // This call came from no client that has a model.
+/// let cx = CallContext::detached("c1".parse()?, CallScope::new("run-1".parse()?));
+/// assert!(sampler.check(&cx).is_err());
+/// let servers = McpServers::builder().sampler(sampler).build()?;
+/// # let _ = servers;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ClientSampler;

@@ -3,6 +3,16 @@ use serde_json::Value;
 use std::time::Duration;
 
 /// Is something that only the client, or the person before it, can answer.
+///
+/// ```
+/// use haft_mcp::{Ask, AskKind};
+/// use serde_json::json;
+///
+/// let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
+/// let ask = Ask::form("name", "What shall the branch be called?", schema.clone());
+/// assert_eq!(ask.key, "name");
+/// assert!(matches!(ask.kind, AskKind::Form { schema: asked, .. } if asked == schema));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Ask {
@@ -40,6 +50,14 @@ impl Ask {
 }
 
 /// Says what is asked, in the words of the protocol, which both eras share.
+///
+/// ```
+/// use haft_mcp::{Ask, AskKind};
+///
+/// let ask = Ask::address("login", "Sign in to go on.", "https://login.example");
+/// assert!(matches!(ask.kind, AskKind::Address { url, .. } if url == "https://login.example"));
+/// assert!(matches!(Ask::roots("roots").kind, AskKind::Roots));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AskKind {
@@ -64,6 +82,14 @@ pub enum AskKind {
 }
 
 /// Says why a question has no answer.
+///
+/// ```
+/// use haft_mcp::{Ability, Unasked};
+/// use std::time::Duration;
+///
+/// assert_eq!(Unasked::TimedOut(Duration::from_secs(60)).to_string(), "nobody answered within 60 s");
+/// assert_eq!(Unasked::Unable(Ability::Forms).to_string(), "the client cannot be asked this");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unasked {

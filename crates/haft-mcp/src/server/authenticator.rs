@@ -3,6 +3,31 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 /// Finds out who sends a request, before its body is read. `StaticTokens`, `JwtBearer` and `Introspection` do.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use haft_mcp::{Authenticator, Denied, Principal};
+///
+/// /// Knows one token.
+/// struct OneToken;
+///
+/// #[async_trait]
+/// impl Authenticator for OneToken {
+///     async fn check(&self, bearer: Option<&str>) -> Result<Principal, Denied> {
+///         match bearer {
+///             Some("a-long-token-that-nobody-guesses") => Ok(Principal::new("ann")),
+///             _ => Err(Denied::Unknown("this token is not known here".to_owned())),
+///         }
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// assert_eq!(OneToken.check(Some("a-long-token-that-nobody-guesses")).await, Ok(Principal::new("ann")));
+/// assert!(OneToken.check(None).await.is_err());
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait Authenticator: Send + Sync + 'static {
     /// Checks what stands in `Authorization: Bearer`; the token goes no further than here.
@@ -22,6 +47,16 @@ pub trait Authenticator: Send + Sync + 'static {
 }
 
 /// Says why a request is not let in: 401, or 403 where another scope is needed.
+///
+/// ```
+/// use haft_mcp::Denied;
+///
+/// /// Says whether another token would help.
+/// fn is_final(denied: &Denied) -> bool {
+///     !matches!(denied, Denied::Unavailable(_))
+/// }
+/// assert!(is_final(&Denied::Scope("tools:call".to_owned())));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Denied {

@@ -2,6 +2,13 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Names whoever calls, as it was found out before anything of the protocol was read; never a secret.
+///
+/// ```
+/// use haft_mcp::Principal;
+///
+/// assert_eq!((Principal::local().as_str(), Principal::anyone().as_str()), ("local", "anyone"));
+/// assert_eq!(Principal::new("ann"), Principal::new("ann"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Principal(Arc<str>);
 impl Principal {
@@ -25,6 +32,16 @@ impl Principal {
 }
 
 /// Says who calls and what their client can do; made anew for each request, since in the newer era each says it anew.
+///
+/// ```
+/// use haft_mcp::{Abilities, Caller, Principal};
+///
+/// let mut can = Abilities::default();
+/// can.forms = true;
+/// let caller = Caller::new(Principal::new("ann")).with_client("an-editor", "1.2").who_can(can);
+/// assert_eq!(caller.client, Some(("an-editor".to_owned(), "1.2".to_owned())));
+/// assert!(caller.can.forms && !caller.can.sampling);
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Caller {
@@ -64,6 +81,13 @@ impl Caller {
 }
 
 /// Says what a client can be asked.
+///
+/// ```
+/// use haft_mcp::{Abilities, Caller, Principal};
+///
+/// assert_eq!(Caller::new(Principal::local()).can, Abilities::default());
+/// assert!(!Abilities::default().roots);
+/// ```
 #[expect(clippy::struct_excessive_bools, reason = "each is a claim of its own, named where it is set")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -81,6 +105,20 @@ pub struct Abilities {
 }
 
 /// Names one of the things a client may be able to do.
+///
+/// ```
+/// use haft_mcp::{Ability, Unasked};
+///
+/// /// Says what to do about a client that cannot.
+/// fn advice(unasked: &Unasked) -> &'static str {
+///     match unasked {
+///         Unasked::Unable(Ability::Forms) => "give it as an argument instead",
+///         Unasked::Unable(_) => "use a client that can",
+///         _ => "ask again later",
+///     }
+/// }
+/// assert_eq!(advice(&Unasked::Unable(Ability::Sampling)), "use a client that can");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ability {

@@ -4,6 +4,16 @@ use std::time::Duration;
 /// Bounds the calls of an [`McpServe`](crate::McpServe) that go on without a request, whatever they are served over.
 ///
 /// What a connection may take is bounded where it comes from, as over HTTP by `HttpLimits`.
+///
+/// ```
+/// use haft_mcp::ServeLimits;
+/// use std::time::Duration;
+///
+/// let mut limits = ServeLimits::default();
+/// limits.tasks_after = Duration::from_secs(5);
+/// limits.waiting_of_one = 4;
+/// assert_ne!(limits, ServeLimits::default());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServeLimits {

@@ -7,6 +7,41 @@ use std::collections::BTreeMap;
 use tokio::sync::watch;
 
 /// Offers prompts; each `get` may ask by the client, as calls do (`prompts/get` has rounds, too).
+///
+/// ```
+/// use async_trait::async_trait;
+/// use haft_core::Content;
+/// use haft_mcp::{Caller, CallingClient, PromptRole, Prompts, ServedPrompt};
+/// use std::collections::BTreeMap;
+/// use tokio::sync::watch;
+///
+/// /// Has one prompt, which never changes.
+/// struct Review(watch::Sender<u64>);
+///
+/// #[async_trait]
+/// impl Prompts for Review {
+///     fn list(&self, _: &Caller) -> Vec<ServedPrompt> {
+///         vec![ServedPrompt::new("review")]
+///     }
+///
+///     async fn get(
+///         &self,
+///         name: &str,
+///         _: &BTreeMap<String, String>,
+///         _: &CallingClient,
+///     ) -> Result<Vec<(PromptRole, Content)>, String> {
+///         match name {
+///             "review" => Ok(vec![(PromptRole::User, Content::text("Review the last change."))]),
+///             other => Err(format!("there is no prompt `{other}`")),
+///         }
+///     }
+///
+///     fn changes(&self) -> watch::Receiver<u64> {
+///         self.0.subscribe()
+///     }
+/// }
+/// # let _ = Review(watch::Sender::new(0));
+/// ```
 #[async_trait]
 pub trait Prompts: Send + Sync + 'static {
     /// Lists the prompts that a caller is offered.
@@ -38,6 +73,15 @@ pub trait Prompts: Send + Sync + 'static {
 }
 
 /// Describes a prompt.
+///
+/// ```
+/// use haft_mcp::ServedPrompt;
+///
+/// let mut review = ServedPrompt::new("review");
+/// review.description = Some("Reviews a change.".to_owned());
+/// review.arguments = vec![("branch".to_owned(), Some("The branch.".to_owned()), true)];
+/// assert_eq!(review.arguments.len(), 1);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ServedPrompt {
@@ -59,6 +103,13 @@ impl ServedPrompt {
 }
 
 /// Says in whose name a message of a prompt is.
+///
+/// ```
+/// use haft_mcp::PromptRole;
+///
+/// let said = [(PromptRole::User, "Review the change."), (PromptRole::Assistant, "Which one?")];
+/// assert_eq!(said[1].0, PromptRole::Assistant);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptRole {
     /// Of the person.
@@ -68,6 +119,36 @@ pub enum PromptRole {
 }
 
 /// Offers documents; what was cut of outputs is offered beside them by the server itself.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use haft_core::Content;
+/// use haft_mcp::{Caller, CallingClient, Resources};
+/// use tokio::sync::watch;
+///
+/// /// Lists nothing, and has one resource for whoever knows of it.
+/// struct Readme(watch::Sender<Option<String>>);
+///
+/// #[async_trait]
+/// impl Resources for Readme {
+///     fn list(&self, _: &Caller) -> Vec<Content> {
+///         Vec::new()
+///     }
+///
+///     fn templates(&self, _: &Caller) -> Vec<(String, String)> {
+///         Vec::new()
+///     }
+///
+///     async fn read(&self, uri: &str, _: &CallingClient) -> Result<Option<Vec<Content>>, String> {
+///         Ok((uri == "readme:///").then(|| vec![Content::text("Read me.")]))
+///     }
+///
+///     fn changes(&self) -> watch::Receiver<Option<String>> {
+///         self.0.subscribe()
+///     }
+/// }
+/// # let _ = Readme(watch::Sender::new(None));
+/// ```
 #[async_trait]
 pub trait Resources: Send + Sync + 'static {
     /// Lists the documents that a caller is offered, as [`Content::ResourceLink`]s; anything else is passed over.

@@ -20,12 +20,99 @@ use tokio_util::sync::CancellationToken;
 ///
 /// One can serve over several ways at once. Each call goes through the bench that the [`Toolbox`] gives for its caller, with
 /// its validation, permissions and records.
+///
+/// ```
+/// # use async_trait::async_trait;
+/// # use haft_mcp::{Bench, Caller, Ended, McpServe, Toolbox};
+/// # use haft_tools_core::{CallScope, LocalExecutor, MemoryPending, ToolRegistry};
+/// # use std::sync::Arc;
+/// # use tokio::sync::watch;
+/// #
+/// # /// Gives everybody the same tools, which never change.
+/// # struct House(Arc<Bench>, watch::Sender<u64>);
+/// #
+/// # #[async_trait]
+/// # impl Toolbox for House {
+/// #     async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
+/// #         Ok(Arc::clone(&self.0))
+/// #     }
+/// #
+/// #     fn changes(&self) -> watch::Receiver<u64> {
+/// #         self.1.subscribe()
+/// #     }
+/// # }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let registry = ToolRegistry::new();
+/// # let executor = Arc::new(LocalExecutor::builder(registry.clone()).build());
+/// # let scope = CallScope::new("run-1".parse()?);
+/// # let bench = Bench::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()));
+/// # use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+/// # let (mut client, server) = tokio::io::duplex(1 << 16);
+/// # let (reads, writes) = tokio::io::split(server);
+/// let serve = McpServe::builder(House(Arc::new(bench), watch::Sender::new(0))).build();
+/// let stop = tokio_util::sync::CancellationToken::new();
+/// let served = serve.serve_over(reads, writes, stop);
+/// # let talk = async {
+/// #     let initialize = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"0"}}}"#;
+/// #     client.write_all(format!("{initialize}\n").as_bytes()).await?;
+/// #     client.shutdown().await?;
+/// #     let mut answers = String::new();
+/// #     client.read_to_string(&mut answers).await?;
+/// #     Ok::<_, std::io::Error>(answers)
+/// # };
+/// // The client asks for the beginning, and closes its side.
+/// let (ended, answers) = tokio::join!(served, talk);
+/// assert_eq!(ended, Ended::Closed);
+/// assert!(answers?.contains(r#""serverInfo""#));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct McpServe {
     pub(super) shared: Arc<Shared>,
 }
 
 /// Builds an [`McpServe`].
+///
+/// ```
+/// # use async_trait::async_trait;
+/// # use haft_mcp::{Bench, Caller, Ended, McpServe, Toolbox};
+/// # use haft_tools_core::{CallScope, LocalExecutor, MemoryPending, ToolRegistry};
+/// # use std::sync::Arc;
+/// # use tokio::sync::watch;
+/// #
+/// # /// Gives everybody the same tools, which never change.
+/// # struct House(Arc<Bench>, watch::Sender<u64>);
+/// #
+/// # #[async_trait]
+/// # impl Toolbox for House {
+/// #     async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
+/// #         Ok(Arc::clone(&self.0))
+/// #     }
+/// #
+/// #     fn changes(&self) -> watch::Receiver<u64> {
+/// #         self.1.subscribe()
+/// #     }
+/// # }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let registry = ToolRegistry::new();
+/// # let executor = Arc::new(LocalExecutor::builder(registry.clone()).build());
+/// # let scope = CallScope::new("run-1".parse()?);
+/// # let bench = Bench::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()));
+/// use haft_mcp::{Mode, ServeLimits};
+///
+/// let serve = McpServe::builder(House(Arc::new(bench), watch::Sender::new(0)))
+///     .name("house", "1.0")
+///     .mode(Mode::Search)
+///     .limits(ServeLimits::default())
+///     .build();
+/// serve.stop().await;
+/// # let _ = Ended::Closed;
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "it serves nothing before it is built"]
 pub struct McpServeBuilder {
     toolbox: Arc<dyn Toolbox>,
@@ -39,6 +126,46 @@ pub struct McpServeBuilder {
 }
 
 /// Says how a serving ended.
+///
+/// ```
+/// # use async_trait::async_trait;
+/// # use haft_mcp::{Bench, Caller, Ended, McpServe, Toolbox};
+/// # use haft_tools_core::{CallScope, LocalExecutor, MemoryPending, ToolRegistry};
+/// # use std::sync::Arc;
+/// # use tokio::sync::watch;
+/// #
+/// # /// Gives everybody the same tools, which never change.
+/// # struct House(Arc<Bench>, watch::Sender<u64>);
+/// #
+/// # #[async_trait]
+/// # impl Toolbox for House {
+/// #     async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
+/// #         Ok(Arc::clone(&self.0))
+/// #     }
+/// #
+/// #     fn changes(&self) -> watch::Receiver<u64> {
+/// #         self.1.subscribe()
+/// #     }
+/// # }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let registry = ToolRegistry::new();
+/// # let executor = Arc::new(LocalExecutor::builder(registry.clone()).build());
+/// # let scope = CallScope::new("run-1".parse()?);
+/// # let bench = Bench::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()));
+/// # use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+/// # let (mut client, server) = tokio::io::duplex(1 << 16);
+/// # let (reads, writes) = tokio::io::split(server);
+/// # let serve = McpServe::builder(House(Arc::new(bench), watch::Sender::new(0))).build();
+/// # client.shutdown().await?;
+/// # let stop = tokio_util::sync::CancellationToken::new();
+/// match serve.serve_over(reads, writes, stop).await {
+///     Ended::Closed => println!("the client has gone"),
+///     _ => println!("it was told to stop"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ended {
@@ -49,6 +176,13 @@ pub enum Ended {
 }
 
 /// Says why nothing is served over a socket.
+///
+/// ```
+/// use haft_mcp::SocketError;
+///
+/// let error = SocketError::Taken { path: "/run/haft.sock".into() };
+/// assert_eq!(error.to_string(), "`/run/haft.sock` is served already");
+/// ```
 #[cfg(unix)]
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

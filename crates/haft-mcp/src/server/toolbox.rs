@@ -12,6 +12,40 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 /// Gives callers what their calls are made with. `ServedToolbox` is the one of a `Catalog` and one executor for all.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use haft_mcp::{Bench, Caller, Principal, Toolbox};
+/// use haft_tools_core::{CallScope, LocalExecutor, MemoryPending, ToolRegistry};
+/// use std::sync::Arc;
+/// use tokio::sync::watch;
+///
+/// /// Gives everybody the same tools, which never change.
+/// struct House(Arc<Bench>, watch::Sender<u64>);
+///
+/// #[async_trait]
+/// impl Toolbox for House {
+///     async fn bench(&self, _: &Caller, _: Option<&[String]>) -> Result<Arc<Bench>, String> {
+///         Ok(Arc::clone(&self.0))
+///     }
+///
+///     fn changes(&self) -> watch::Receiver<u64> {
+///         self.1.subscribe()
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let registry = ToolRegistry::new();
+/// # let executor = Arc::new(LocalExecutor::builder(registry.clone()).build());
+/// # let scope = CallScope::new("run-1".parse()?);
+/// # let bench = Bench::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()));
+/// let house = House(Arc::new(bench), watch::Sender::new(0));
+/// let bench = house.bench(&Caller::new(Principal::local()), None).await?;
+/// assert_eq!((bench.tools)().names().count(), 0);
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait Toolbox: Send + Sync + 'static {
     /// Gives a caller's bench; the same one for the same caller and roots, so it is kept by whoever implements this.
@@ -36,6 +70,22 @@ pub trait Toolbox: Send + Sync + 'static {
 }
 
 /// Is what one caller's calls are made with.
+///
+/// ```
+/// use haft_mcp::Bench;
+/// use haft_tools_core::{CallScope, LocalExecutor, MemoryPending, ToolRegistry};
+/// use std::sync::Arc;
+/// use std::time::Duration;
+///
+/// let registry = ToolRegistry::new();
+/// let executor = Arc::new(LocalExecutor::builder(registry.clone()).build());
+/// let scope = CallScope::new("run-1".parse()?);
+/// let bench = Bench::new(move || registry.clone(), executor, scope, Arc::new(MemoryPending::new()))
+///     .with_instructions("Ask before you delete anything.")
+///     .attended(Duration::from_mins(2));
+/// assert_eq!(bench.instructions.as_deref(), Some("Ask before you delete anything."));
+/// # Ok::<(), haft_core::IdError>(())
+/// ```
 #[non_exhaustive]
 pub struct Bench {
     /// The tools as they are now: a `Catalog`'s snapshot, filtered for the caller. Costs a reference count.
@@ -91,6 +141,20 @@ impl Bench {
 
 /// Is put into the scope of each served call, for tools that have something to do with the client itself:
 /// `cx.scope().extension::<CallingClient>()`.
+///
+/// ```
+/// use haft_mcp::{Ask, CallingClient};
+/// use serde_json::json;
+///
+/// /// Asks the person at the client for a name.
+/// async fn name(client: &CallingClient) -> Option<String> {
+///     let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
+///     let mut answers = client.ask(vec![Ask::form("name", "What is it called?", schema)]).await;
+///     let answer = answers.remove("name")?.ok()?;
+///     answer["name"].as_str().map(str::to_owned)
+/// }
+/// # let _ = name;
+/// ```
 #[derive(Clone)]
 pub struct CallingClient(pub(crate) Arc<dyn Line>);
 impl fmt::Debug for Bench {

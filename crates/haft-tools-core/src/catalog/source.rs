@@ -179,6 +179,18 @@ impl ChangeSignal {
 }
 
 /// Waits for the changes that a [`ChangeSignal`] tells of.
+///
+/// ```
+/// use haft_tools_core::ChangeSignal;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let signal = ChangeSignal::default();
+/// let mut changes = signal.changes();
+/// drop(signal);
+/// assert!(!changes.changed().await, "nobody is left to tell of any");
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Changes(watch::Receiver<u64>);
 

@@ -28,6 +28,19 @@ pub(crate) struct HostAnswers {
 }
 
 /// Says that something of a server, other than its tools, is not as it was.
+///
+/// ```
+/// use haft_mcp::{McpEvent, McpEventKind};
+///
+/// /// Says in a line what there is to look at anew.
+/// fn line(event: &McpEvent) -> String {
+///     match &event.kind {
+///         McpEventKind::ResourceUpdated { uri } => format!("{}: {uri} is another now", event.server),
+///         _ => format!("{}: its lists are others now", event.server),
+///     }
+/// }
+/// # let _ = line;
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpEvent {
@@ -38,6 +51,13 @@ pub struct McpEvent {
 }
 
 /// Says what changed.
+///
+/// ```
+/// use haft_mcp::McpEventKind;
+///
+/// let kind = McpEventKind::ResourceUpdated { uri: "note:///plan".to_owned() };
+/// assert_ne!(kind, McpEventKind::ResourcesChanged);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum McpEventKind {
@@ -53,6 +73,20 @@ pub enum McpEventKind {
 }
 
 /// Reads events of servers, in their order; those who are slow miss some.
+///
+/// ```
+/// use haft_mcp::McpServers;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let building = McpServers::builder();
+/// let mut events = building.events();
+/// drop(building);
+/// // Nobody is left who could tell anything.
+/// assert!(events.next().await.is_none());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct McpEvents(broadcast::Receiver<McpEvent>);
 

@@ -6,6 +6,17 @@ use haft_tools_core::CallContext;
 use std::sync::Arc;
 
 /// Takes the turns that servers want with a model.
+///
+/// ```
+/// use haft_mcp::{McpServers, ModelSampler};
+/// use haft_model::{ScriptedModel, Session};
+/// use std::sync::Arc;
+///
+/// let model = ScriptedModel::new(Session::parse(r#"{"text": "It rains."}"#, "rain.jsonl")?);
+/// let servers = McpServers::builder().sampler(ModelSampler::new(Arc::new(model))).build()?;
+/// # let _ = servers;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct ModelSampler(Arc<dyn Model>);
 
 impl ModelSampler {

@@ -56,6 +56,23 @@ impl Root {
 }
 
 /// Knows which directories servers are told of; asked each time that one wants to know.
+///
+/// ```
+/// use haft_mcp::{McpServers, Root, Roots};
+///
+/// /// Shows servers no directory.
+/// struct Nothing;
+///
+/// impl Roots for Nothing {
+///     fn roots(&self) -> Vec<Root> {
+///         Vec::new()
+///     }
+/// }
+///
+/// let servers = McpServers::builder().roots(Nothing).build()?;
+/// # let _ = servers;
+/// # Ok::<(), haft_mcp::SameServerName>(())
+/// ```
 #[async_trait]
 pub trait Roots: Send + Sync + 'static {
     /// The directories there are now.

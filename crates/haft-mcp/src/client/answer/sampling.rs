@@ -17,6 +17,27 @@ const MOST_BYTES: usize = 4 * 1024 * 1024;
 const MOST_TOKENS: u32 = 16_384;
 
 /// Takes a model's turn for a server, once it was permitted.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use haft_core::ToolError;
+/// use haft_mcp::{Sampled, Sampler, SamplingRequest};
+/// use haft_tools_core::CallContext;
+///
+/// /// Answers every question in the same way.
+/// struct Parrot;
+///
+/// #[async_trait]
+/// impl Sampler for Parrot {
+///     async fn sample(&self, request: SamplingRequest, _: &CallContext) -> Result<Sampled, ToolError> {
+///         Ok(Sampled::new(format!("{} asked", request.server), "parrot"))
+///     }
+/// }
+///
+/// let servers = haft_mcp::McpServers::builder().sampler(Parrot).build()?;
+/// # let _ = servers;
+/// # Ok::<(), haft_mcp::SameServerName>(())
+/// ```
 #[async_trait]
 pub trait Sampler: Send + Sync + 'static {
     /// Says whether a turn can be taken for a call at all, before anybody is asked to permit it; by default it can.
@@ -42,6 +63,16 @@ pub trait Sampler: Send + Sync + 'static {
 }
 
 /// Is a turn of a model that a server wants; all of it was written by the server.
+///
+/// ```
+/// use haft_mcp::SamplingRequest;
+///
+/// /// Lets a server have short answers alone.
+/// fn is_modest(request: &SamplingRequest) -> bool {
+///     request.max_tokens <= 1_000 && request.messages.len() <= 4
+/// }
+/// # let _ = is_modest;
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SamplingRequest {
@@ -60,6 +91,13 @@ pub struct SamplingRequest {
 }
 
 /// Is what a model answered.
+///
+/// ```
+/// use haft_mcp::{Sampled, SampledStop};
+///
+/// let sampled = Sampled::new("It rains, and", "a-model").with_stop(SampledStop::MaxTokens);
+/// assert_eq!((sampled.text.as_str(), sampled.stop), ("It rains, and", SampledStop::MaxTokens));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sampled {
@@ -72,6 +110,12 @@ pub struct Sampled {
 }
 
 /// Says why a model's answer ended.
+///
+/// ```
+/// use haft_mcp::{Sampled, SampledStop};
+///
+/// assert_eq!(Sampled::new("It rains.", "a-model").stop, SampledStop::EndTurn);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SampledStop {

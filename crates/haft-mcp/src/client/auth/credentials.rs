@@ -15,6 +15,21 @@ const PATIENCE: Duration = Duration::from_mins(1);
 ///
 /// A login is a text that only haft reads; it holds secrets. A server is told by a key that stands for its address.
 /// The methods may block: haft calls them where that does no harm.
+///
+/// ```
+/// use haft_mcp::{CredentialStore, CredentialsInProcess};
+///
+/// /// Forgets all of these logins, each while nobody else uses it.
+/// fn forget(store: &dyn CredentialStore, servers: &[&str]) -> std::io::Result<()> {
+///     for server in servers {
+///         let _held = store.lock(server)?;
+///         store.remove(server)?;
+///     }
+///     Ok(())
+/// }
+/// forget(&CredentialsInProcess::default(), &["notes", "time"])?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub trait CredentialStore: fmt::Debug + Send + Sync + 'static {
     /// The login to a server, if one is kept.
     fn load(&self, server: &str) -> io::Result<Option<String>>;
@@ -32,6 +47,17 @@ pub trait CredentialStore: fmt::Debug + Send + Sync + 'static {
 }
 
 /// Keeps logins for as long as it lives.
+///
+/// ```
+/// use haft_mcp::{CredentialsInProcess, CredentialStore as _};
+///
+/// let store = CredentialsInProcess::default();
+/// store.save("notes", "what a login is kept as")?;
+/// assert_eq!(store.load("notes")?.as_deref(), Some("what a login is kept as"));
+/// store.remove("notes")?;
+/// assert_eq!(store.load("notes")?, None);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Default)]
 pub struct CredentialsInProcess {
     logins: Mutex<HashMap<String, String>>,
@@ -69,6 +95,18 @@ impl fmt::Debug for CredentialsInProcess {
 ///
 /// A file is replaced as a whole, so that a login is there either as it was or as it is now. One that others could have
 /// read or written is an error, and no login.
+///
+/// ```
+/// use haft_mcp::{CredentialFiles, CredentialStore as _};
+///
+/// # let place = tempfile::tempdir()?;
+/// let store = CredentialFiles::new(place.path().join("logins"));
+/// store.save("notes", "what a login is kept as")?;
+/// assert_eq!(store.load("notes")?.as_deref(), Some("what a login is kept as"));
+/// store.remove("notes")?;
+/// assert_eq!(store.load("notes")?, None);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct CredentialFiles(PrivateFiles);
 

@@ -1,6 +1,15 @@
 use std::fmt;
 
 /// Says as whom haft logs in to a server, where the server does not leave that to be found out.
+///
+/// ```
+/// use haft_mcp::{LoginConfig, RegisteredClient};
+///
+/// let mut login = LoginConfig::default();
+/// login.client = Some(RegisteredClient::new("my-agent"));
+/// login.scopes = vec!["notes:read".to_owned()];
+/// assert_eq!(login.redirect_port, None);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct LoginConfig {
@@ -20,6 +29,13 @@ pub struct LoginConfig {
 ///
 /// A server says itself which authorization server is its own, so it could name one that collects secrets: a client's secret is
 /// given to the [`issuer`](Self::issuer) that it is of and to no other.
+///
+/// ```
+/// use haft_mcp::RegisteredClient;
+///
+/// let client = RegisteredClient::new("my-agent").with_secret("s3cret", "https://login.example");
+/// assert_eq!((client.id.as_str(), client.issuer.as_deref()), ("my-agent", Some("https://login.example")));
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RegisteredClient {

@@ -7,6 +7,28 @@ use serde_json::Value;
 const MOST_REASONS: usize = 100;
 
 /// Is a list of a server, with what was left out of it.
+///
+/// ```
+/// use haft_mcp::{ServerContent, ServerRequestError};
+///
+/// /// Names the prompts of a server, and says why others are left out.
+/// async fn names(content: &ServerContent) -> Result<Vec<String>, ServerRequestError> {
+///     let list = content.prompts().await?;
+///     Ok(list.items.into_iter().map(|prompt| prompt.name).chain(list.left_out).collect())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
+/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
+/// # let notes = servers.get("notes").ok_or("it was just added")?;
+/// // It is not installed here, so it cannot be reached.
+/// assert!(names(&notes.content()).await.is_err());
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ServerList<T> {

@@ -7,6 +7,28 @@ use serde_json::{Value, json};
 const MOST_MESSAGES: usize = 1_000;
 
 /// Is a prompt as a server lists it; every text in it was written by the server.
+///
+/// ```
+/// use haft_mcp::{ListedPrompt, ServerContent, ServerRequestError};
+///
+/// /// Finds the prompts that can be had without an argument.
+/// async fn plain(content: &ServerContent) -> Result<Vec<ListedPrompt>, ServerRequestError> {
+///     let prompts = content.prompts().await?.items;
+///     Ok(prompts.into_iter().filter(|prompt| prompt.arguments.is_empty()).collect())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
+/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
+/// # let notes = servers.get("notes").ok_or("it was just added")?;
+/// // It is not installed here, so it cannot be reached.
+/// assert!(plain(&notes.content()).await.is_err());
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListedPrompt {
@@ -21,6 +43,29 @@ pub struct ListedPrompt {
 }
 
 /// Is something that can be filled in a prompt.
+///
+/// ```
+/// use haft_mcp::{PromptArgument, ServerContent, ServerRequestError};
+///
+/// /// Lists what has to be filled in before a prompt can be had.
+/// async fn required(content: &ServerContent, prompt: &str) -> Result<Vec<PromptArgument>, ServerRequestError> {
+///     let prompts = content.prompts().await?.items;
+///     let arguments = prompts.into_iter().filter(|listed| listed.name == prompt).flat_map(|listed| listed.arguments);
+///     Ok(arguments.filter(|argument| argument.required).collect())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
+/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
+/// # let notes = servers.get("notes").ok_or("it was just added")?;
+/// // It is not installed here, so it cannot be reached.
+/// assert!(required(&notes.content(), "review").await.is_err());
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PromptArgument {
@@ -33,6 +78,28 @@ pub struct PromptArgument {
 }
 
 /// Is a prompt with everything filled in.
+///
+/// ```
+/// use haft_mcp::{ServerContent, ServerRequestError};
+///
+/// /// Counts the messages of a prompt.
+/// async fn length(content: &ServerContent) -> Result<usize, ServerRequestError> {
+///     let text = content.prompt("review", &[("branch".to_owned(), "main".to_owned())].into()).await?;
+///     Ok(text.messages.len())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
+/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
+/// # let notes = servers.get("notes").ok_or("it was just added")?;
+/// // It is not installed here, so it cannot be reached.
+/// assert!(length(&notes.content()).await.is_err());
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PromptText {
@@ -43,6 +110,28 @@ pub struct PromptText {
 }
 
 /// Is one message of a prompt.
+///
+/// ```
+/// use haft_mcp::{PromptMessage, ServerContent, ServerRequestError};
+///
+/// /// Takes what the person is to have said.
+/// async fn said(content: &ServerContent) -> Result<Vec<PromptMessage>, ServerRequestError> {
+///     let text = content.prompt("review", &Default::default()).await?;
+///     Ok(text.messages.into_iter().filter(|message| !message.of_model).collect())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
+/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
+/// # let notes = servers.get("notes").ok_or("it was just added")?;
+/// // It is not installed here, so it cannot be reached.
+/// assert!(said(&notes.content()).await.is_err());
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PromptMessage {
@@ -53,6 +142,28 @@ pub struct PromptMessage {
 }
 
 /// Says what is to be completed.
+///
+/// ```
+/// use haft_mcp::{CompletionOf, ServerContent, ServerRequestError};
+///
+/// /// Suggests branches that begin so.
+/// async fn branches(content: &ServerContent, begun: &str) -> Result<Vec<String>, ServerRequestError> {
+///     let of = CompletionOf::Prompt("review".to_owned());
+///     Ok(content.complete(&of, "branch", begun, &Default::default()).await?.values)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
+/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
+/// # let notes = servers.get("notes").ok_or("it was just added")?;
+/// // It is not installed here, so it cannot be reached.
+/// assert!(branches(&notes.content(), "ma").await.is_err());
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CompletionOf {
@@ -63,6 +174,14 @@ pub enum CompletionOf {
 }
 
 /// Is how a value can go on.
+///
+/// ```
+/// use haft_mcp::Completion;
+///
+/// // What a server gives that knows of no completions.
+/// let nothing = Completion::default();
+/// assert!(nothing.values.is_empty() && nothing.total.is_none() && !nothing.has_more);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Completion {

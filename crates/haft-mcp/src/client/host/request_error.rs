@@ -14,6 +14,22 @@ const NO_METHOD: i64 = -32_601;
 const MOST_BYTES: usize = 1024;
 
 /// Says why a server did not give what it was asked for.
+///
+/// ```
+/// use haft_mcp::ServerRequestError;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
+/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
+/// # let notes = servers.get("notes").ok_or("it was just added")?;
+/// let error = notes.content().prompts().await.unwrap_err();
+/// assert!(matches!(error, ServerRequestError::Unreachable { .. }), "{error}");
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerRequestError {

@@ -2,6 +2,30 @@ use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
 /// Is a resource as a server lists it; every text in it was written by the server.
+///
+/// ```
+/// use haft_mcp::{ListedResource, ServerContent, ServerRequestError};
+///
+/// /// Finds the resources that are text.
+/// async fn texts(content: &ServerContent) -> Result<Vec<ListedResource>, ServerRequestError> {
+///     let is_text = |listed: &ListedResource| {
+///         listed.mime_type.as_deref().is_some_and(|mime_type| mime_type.starts_with("text/"))
+///     };
+///     Ok(content.resources().await?.items.into_iter().filter(is_text).collect())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
+/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
+/// # let notes = servers.get("notes").ok_or("it was just added")?;
+/// // It is not installed here, so it cannot be reached.
+/// assert!(texts(&notes.content()).await.is_err());
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListedResource {
@@ -20,6 +44,27 @@ pub struct ListedResource {
 }
 
 /// Is a pattern of the addresses of resources, as a server lists it.
+///
+/// ```
+/// use haft_mcp::{ServerContent, ServerRequestError};
+///
+/// /// Shows how resources are named that are in no list.
+/// async fn forms(content: &ServerContent) -> Result<Vec<String>, ServerRequestError> {
+///     Ok(content.templates().await?.items.into_iter().map(|template| template.uri_template).collect())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
+/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
+/// # let notes = servers.get("notes").ok_or("it was just added")?;
+/// // It is not installed here, so it cannot be reached.
+/// assert!(forms(&notes.content()).await.is_err());
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListedTemplate {
@@ -39,6 +84,37 @@ pub struct ListedTemplate {
 ///
 /// A server of the legacy era goes on telling until the connection ends or
 /// [`unwatch_resource`](crate::ServerContent::unwatch_resource) is called.
+///
+/// ```
+/// use haft_mcp::{McpEventKind, McpEvents, ServerContent, ServerRequestError};
+///
+/// /// Waits until a resource becomes another.
+/// async fn changed(
+///     content: &ServerContent,
+///     events: &mut McpEvents,
+///     wanted: &str,
+/// ) -> Result<(), ServerRequestError> {
+///     let watch = content.watch_resource(wanted).await?;
+///     while let Some(event) = events.next().await {
+///         if matches!(event.kind, McpEventKind::ResourceUpdated { uri } if uri == wanted) {
+///             break;
+///         }
+///     }
+///     content.unwatch_resource(watch).await
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
+/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
+/// # let notes = servers.get("notes").ok_or("it was just added")?;
+/// // It is not installed here, so it cannot be reached.
+/// assert!(notes.content().watch_resource("note:///plan").await.is_err());
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "what is not kept is not told any more"]
 pub struct ResourceWatch {

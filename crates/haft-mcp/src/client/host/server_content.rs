@@ -23,6 +23,29 @@ const MOST_PARTS: usize = 1_000;
 ///
 /// Everything in them was written by the server: show it with [`Visible`](haft_core::Visible), and give it to a model only
 /// as something that a stranger wrote.
+///
+/// ```
+/// use haft_mcp::{ServerContent, ServerRequestError};
+///
+/// /// Reads the first resource of a server.
+/// async fn first(content: &ServerContent) -> Result<Option<String>, ServerRequestError> {
+///     let Some(resource) = content.resources().await?.items.into_iter().next() else { return Ok(None) };
+///     let parts = content.read_resource(&resource.uri).await?;
+///     Ok(parts.first().and_then(|part| part.as_text()).map(str::to_owned))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
+/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
+/// # let notes = servers.get("notes").ok_or("it was just added")?;
+/// // It is not installed here, so it cannot be reached.
+/// assert!(first(&notes.content()).await.is_err());
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct ServerContent(Arc<dyn Requester>);
 

@@ -8,6 +8,24 @@ use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
 /// Is one server: clones are the same one, and the last that is dropped ends it.
+///
+/// ```
+/// use haft_mcp::ServerState;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
+/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
+/// # let notes = servers.get("notes").ok_or("it was just added")?;
+/// assert_eq!(notes.name().as_str(), "notes");
+/// let failed = notes.start().await.unwrap_err();
+/// assert_ne!(failed.state, ServerState::Ready);
+/// println!("{}", failed.reason.unwrap_or_default());
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct McpServer(Arc<Handle>);
 

@@ -6,6 +6,22 @@ use crate::{McpServer, ServerName, ServerStatus};
 const MOST_REASON: usize = 2 << 10;
 
 /// Says why nobody can log in to a server, or out.
+///
+/// ```
+/// use haft_mcp::LoginError;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
+/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
+/// # let notes = servers.get("notes").ok_or("it was just added")?;
+/// // A program is nobody's to log in to.
+/// assert!(matches!(notes.log_in().await, Err(LoginError::NoLogin(server)) if server.as_str() == "notes"));
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoginError {

@@ -3,6 +3,21 @@ use std::fmt;
 use std::time::Duration;
 
 /// Says how a server is doing.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
+/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
+/// # let notes = servers.get("notes").ok_or("it was just added")?;
+/// let status = notes.status();
+/// let line = format!("{} is {}, with {} tools", status.name, status.state, status.tools);
+/// assert_eq!(line, "notes is configured, with 0 tools");
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerStatus {
@@ -35,6 +50,13 @@ pub struct ServerStatus {
 }
 
 /// Says where a server stands.
+///
+/// ```
+/// use haft_mcp::ServerState;
+///
+/// assert_eq!(ServerState::default(), ServerState::Configured);
+/// assert_eq!(ServerState::NeedsLogin.to_string(), "needs login");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ServerState {
@@ -56,6 +78,20 @@ pub enum ServerState {
 }
 
 /// Is something that a person should know of the tools of a server.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
+/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
+/// # let notes = servers.get("notes").ok_or("it was just added")?;
+/// let lines: Vec<String> = notes.status().notices.iter().map(ToString::to_string).collect();
+/// assert!(lines.is_empty(), "nothing is known of it yet");
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerNotice {
@@ -68,6 +104,25 @@ pub struct ServerNotice {
 }
 
 /// Says what kind of notice one is.
+///
+/// ```
+/// use haft_mcp::{NoticeKind, ServerStatus};
+///
+/// /// Counts the tools that a person has to look at.
+/// fn quarantined(status: &ServerStatus) -> usize {
+///     status.notices.iter().filter(|notice| notice.kind == NoticeKind::Quarantined).count()
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let program = haft_mcp::Program::new("a-server-that-is-not-installed", ["--read-only"]);
+/// # let notes = haft_mcp::ServerConfig::new("notes".parse()?, haft_mcp::Transport::Stdio(program));
+/// # let servers = haft_mcp::McpServers::builder().server(notes).build()?;
+/// # let notes = servers.get("notes").ok_or("it was just added")?;
+/// assert_eq!(quarantined(&notes.status()), 0);
+/// # servers.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoticeKind {

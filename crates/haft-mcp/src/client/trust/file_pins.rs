@@ -19,6 +19,17 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Files take each other's place at once, and changes of several processes follow each other. A file that others could have
 /// read or written, that has more than 32 MiB or that cannot be read otherwise is an error, so that nothing of its server is
 /// accepted. Of a server whose file was removed nothing is accepted either: that it was met is kept beside the file.
+///
+/// ```
+/// use haft_mcp::{FilePins, PinStore as _, Program, ServerConfig, ServerIdentity, Transport};
+///
+/// let time = ServerConfig::new("time".parse()?, Transport::Stdio(Program::new("uvx", ["mcp-server-time"])));
+/// let identity = ServerIdentity::of(&time);
+/// # let place = tempfile::tempdir()?;
+/// let pins = FilePins::new(place.path().join("pins"));
+/// assert!(pins.read(&identity)?.is_none() && pins.servers()?.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct FilePins {
     files: PrivateFiles,

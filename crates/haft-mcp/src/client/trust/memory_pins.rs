@@ -4,6 +4,15 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 /// Keeps what was accepted for as long as it lives.
+///
+/// ```
+/// use haft_mcp::{MemoryPins, PinStore as _, Program, ServerConfig, ServerIdentity, Transport};
+///
+/// let time = ServerConfig::new("time".parse()?, Transport::Stdio(Program::new("uvx", ["mcp-server-time"])));
+/// let pins = MemoryPins::default();
+/// assert!(pins.read(&ServerIdentity::of(&time))?.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct MemoryPins(Mutex<HashMap<ServerIdentity, ServerPins>>);
 

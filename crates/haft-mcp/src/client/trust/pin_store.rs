@@ -6,6 +6,16 @@ use std::sync::Arc;
 /// Keeps which tools of which servers were accepted.
 ///
 /// Its methods may block, for a file and for the lock on it, and are called where that is allowed.
+///
+/// ```
+/// use haft_mcp::{MemoryPins, PinStore as _, Program, ServerConfig, ServerIdentity, Transport};
+///
+/// let time = ServerConfig::new("time".parse()?, Transport::Stdio(Program::new("uvx", ["mcp-server-time"])));
+/// let identity = ServerIdentity::of(&time);
+/// let (pins, shown) = (MemoryPins::default(), haft_core::Digest::of(&"what it says of itself".into()));
+/// assert!(!pins.accepts(&identity, "now", shown)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait PinStore: Send + Sync + 'static {
     /// Reads what is kept of a server; `None` if it was never met.
     ///
@@ -78,6 +88,16 @@ impl<S: PinStore + ?Sized> PinStore for Arc<S> {
 }
 
 /// Says that what was accepted cannot be read or kept.
+///
+/// ```
+/// use haft_mcp::PinError;
+/// use std::error::Error as _;
+///
+/// let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+/// let error = PinError::new("cannot keep what was accepted").with_source(full);
+/// assert_eq!(error.to_string(), "cannot keep what was accepted");
+/// assert!(error.source().is_some());
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct PinError {

@@ -13,6 +13,18 @@ const MOST_DEFINITIONS: usize = 256;
 /// Holds which tools of a server were accepted, and which wait for it.
 ///
 /// Those of the first listing that has any are accepted, as they are. From then on, whatever is new or another waits.
+///
+/// ```
+/// use haft_mcp::{MemoryPins, PinStore as _, Program, ServerConfig, ServerIdentity, Transport};
+///
+/// let time = ServerConfig::new("time".parse()?, Transport::Stdio(Program::new("uvx", ["mcp-server-time"])));
+/// let identity = ServerIdentity::of(&time);
+/// let pins = MemoryPins::default();
+/// let mut waiting = Vec::new();
+/// pins.change(&identity, &mut |known| waiting = known.waiting().keys().cloned().collect())?;
+/// assert!(waiting.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ServerPins {
     version: Version,
@@ -28,6 +40,17 @@ pub struct ServerPins {
 }
 
 /// Holds what was accepted of a tool.
+///
+/// ```
+/// use haft_mcp::ServerPins;
+///
+/// /// Says in a line each what was accepted, and when.
+/// fn lines(pins: &ServerPins) -> Vec<String> {
+///     let line = |(name, tool): (&String, &haft_mcp::AcceptedTool)| format!("{name} {}", tool.accepted_ms);
+///     pins.accepted().iter().map(line).collect()
+/// }
+/// # let _ = lines;
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AcceptedTool {
@@ -41,6 +64,16 @@ pub struct AcceptedTool {
 }
 
 /// Holds what waits to be accepted.
+///
+/// ```
+/// use haft_mcp::ServerPins;
+///
+/// /// Says in a line each what is to be looked at, and why.
+/// fn lines(pins: &ServerPins) -> Vec<String> {
+///     pins.waiting().iter().map(|(name, tool)| format!("{name}: {}", tool.why)).collect()
+/// }
+/// # let _ = lines;
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WaitingTool {

@@ -35,6 +35,13 @@ pub struct AuthorizationServer {
 }
 
 /// Says why an authorization server cannot be used.
+///
+/// ```
+/// use haft_mcp::AuthorizationServerError;
+///
+/// let error = AuthorizationServerError::Address("ftp://login.example".to_owned());
+/// assert!(error.to_string().ends_with("write one that begins with `https://`"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthorizationServerError {

@@ -35,6 +35,15 @@ const LONGEST: usize = 16 << 10;
 ///
 /// What it says counts for a minute and never longer than the token; a token that is revoked is refused after that. It has to
 /// say for whom the token is (`aud`). A caller's name is as with [`JwtBearer`](super::JwtBearer).
+///
+/// ```
+/// use haft_mcp::{Authenticator as _, AuthorizationServer, Introspection};
+///
+/// let server = AuthorizationServer::new("https://login.example", "https://mcp.example.org/mcp")?;
+/// let checks = Introspection::new(server, "haft", "s3cret");
+/// assert_eq!(checks.metadata().ok_or("clients are told")?["resource"], "https://mcp.example.org/mcp");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Introspection {
     server: AuthorizationServer,
     address: OnceCell<Url>,

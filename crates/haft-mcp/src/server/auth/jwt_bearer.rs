@@ -14,6 +14,15 @@ use std::sync::Arc;
 /// Each is checked here, with keys that are fetched when one is named that is not known, at most once in a minute. They are
 /// signed with RSA (`RS`/`PS` with 256, 384 or 512), ECDSA (`ES256`, `ES384`) or Ed25519 (`EdDSA`); never with a shared
 /// secret. A caller's name is the issuer, `#` and the subject; for a client without a subject the issuer, `?` and its id.
+///
+/// ```
+/// use haft_mcp::{Authenticator as _, AuthorizationServer, JwtBearer};
+///
+/// let server = AuthorizationServer::new("https://login.example", "https://mcp.example.org/mcp")?;
+/// let checks = JwtBearer::new(server);
+/// assert_eq!(checks.metadata().ok_or("clients are told")?["resource"], "https://mcp.example.org/mcp");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct JwtBearer {
     server: Arc<AuthorizationServer>,

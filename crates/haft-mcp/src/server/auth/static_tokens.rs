@@ -32,6 +32,13 @@ pub struct StaticTokens {
 }
 
 /// Says why tokens cannot be used; no token is in it.
+///
+/// ```
+/// use haft_mcp::{StaticTokens, StaticTokensError};
+///
+/// let error = StaticTokens::default().token("ann", "secret").unwrap_err();
+/// assert!(matches!(error, StaticTokensError::Short { length: 6, .. }));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StaticTokensError {

@@ -27,6 +27,14 @@ pub enum Mode {
 }
 
 /// Says why a text is not a mode.
+///
+/// ```
+/// use haft_mcp::Mode;
+///
+/// let error = "read_*, @git*".parse::<Mode>().unwrap_err();
+/// println!("{error}");
+/// assert!("search".parse::<Mode>().is_ok());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is neither `full` nor `search`, and chooses no tools")]
 pub struct ModeError {

@@ -11,12 +11,42 @@ use std::thread::{self, JoinHandle};
 const WAITING: usize = 4_096;
 
 /// Is told of every request once it is over. Must not wait.
+///
+/// ```
+/// use haft_mcp::{AccessEntry, AccessLog};
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// /// Counts what was refused.
+/// #[derive(Default)]
+/// struct Refused(AtomicU64);
+///
+/// impl AccessLog for Refused {
+///     fn record(&self, entry: &AccessEntry) {
+///         if entry.refused.is_some() {
+///             self.0.fetch_add(1, Ordering::Relaxed);
+///         }
+///     }
+/// }
+/// # let _ = Refused::default();
+/// ```
 pub trait AccessLog: Send + Sync + 'static {
     /// Writes a request down.
     fn record(&self, entry: &AccessEntry);
 }
 
 /// Says of a request who sent it and what became of it; never what was in it, and no secret.
+///
+/// ```
+/// use haft_mcp::AccessEntry;
+///
+/// /// Says in a line what a request was.
+/// fn line(entry: &AccessEntry) -> String {
+///     let who = entry.principal.as_ref().map_or("-", |principal| principal.as_str());
+///     let what = entry.method.as_deref().unwrap_or(&entry.http);
+///     format!("{who} {what} {} {} ms", entry.status.unwrap_or_default(), entry.ms)
+/// }
+/// # let _ = line;
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AccessEntry {
@@ -54,6 +84,16 @@ pub struct AccessEntry {
 ///
 /// If lines come faster than they can be written, those that find no room are counted instead, and the next one that is
 /// written has their number as `lost`. Dropping it writes what waits.
+///
+/// ```
+/// use haft_mcp::{HttpConfig, JsonLinesLog};
+/// use std::sync::Arc;
+///
+/// let log = JsonLinesLog::new(std::io::stderr())?;
+/// let config = HttpConfig::new(([127, 0, 0, 1], 8080).into()).log(Arc::new(log));
+/// # let _ = config;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct JsonLinesLog {
     lines: Option<SyncSender<Line>>,
     lost: AtomicU64,

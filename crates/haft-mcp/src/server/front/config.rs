@@ -12,6 +12,20 @@ use std::time::Duration;
 ///
 /// Without an authenticator only an address of this machine is listened on, and each of its users can call every tool
 /// ([`Principal::anyone`]). TLS is a proxy's affair: off this machine tokens would go over the network in the clear.
+///
+/// ```
+/// use haft_mcp::{HttpConfig, Principal, Rate, StaticTokens};
+/// use std::sync::Arc;
+///
+/// let tokens = StaticTokens::default().token("ann", &"0123456789abcdef".repeat(2))?;
+/// let config = HttpConfig::new(([0, 0, 0, 0], 8443).into())
+///     .authenticator(Arc::new(tokens))
+///     .host("mcp.example.org".parse()?)
+///     .origin("https://app.example.org".parse()?)
+///     .rate(Principal::new("ann"), Rate::new(5.0, 20.0));
+/// # let _ = config;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 #[must_use]
 pub struct HttpConfig {
@@ -25,6 +39,15 @@ pub struct HttpConfig {
 }
 
 /// Bounds what the clients of an [`HttpListener`](super::HttpListener) can take of it.
+///
+/// ```
+/// use haft_mcp::{HttpConfig, HttpLimits};
+///
+/// let mut limits = HttpLimits::default();
+/// limits.connections = 64;
+/// let config = HttpConfig::new(([127, 0, 0, 1], 8080).into()).limits(limits);
+/// # let _ = config;
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct HttpLimits {
@@ -49,6 +72,14 @@ pub struct HttpLimits {
 }
 
 /// Says how often a caller may ask.
+///
+/// ```
+/// use haft_mcp::Rate;
+///
+/// // Five requests a second, twenty at a time after a rest, and three under way.
+/// let rate = Rate::new(5.0, 20.0).at_once(3);
+/// assert_eq!((rate.per_second, rate.burst, rate.at_once), (5.0, 20.0, 3));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Rate {

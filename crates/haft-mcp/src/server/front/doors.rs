@@ -8,6 +8,13 @@ use std::str::FromStr;
 /// Names a host that requests may be for: `mcp.example.org`, at whichever port, or `mcp.example.org:8443`.
 ///
 /// A page of another site can make a name of its own lead to this machine; its browser then names that in `Host`.
+///
+/// ```
+/// use haft_mcp::AllowedHost;
+///
+/// assert!("mcp.example.org:8443".parse::<AllowedHost>().is_ok());
+/// assert!("https://mcp.example.org".parse::<AllowedHost>().is_err());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllowedHost {
     host: Host,
@@ -15,6 +22,13 @@ pub struct AllowedHost {
 }
 
 /// Names an origin whose pages may ask: `https://app.example.org`, or `http://localhost:*` for whichever port.
+///
+/// ```
+/// use haft_mcp::AllowedOrigin;
+///
+/// assert!("http://localhost:*".parse::<AllowedOrigin>().is_ok());
+/// assert!("app.example.org".parse::<AllowedOrigin>().is_err());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllowedOrigin {
     is_https: bool,
@@ -23,6 +37,13 @@ pub struct AllowedOrigin {
 }
 
 /// Says that a text names no host or no origin.
+///
+/// ```
+/// use haft_mcp::{AllowedOrigin, DoorError};
+///
+/// let error = "app.example.org".parse::<AllowedOrigin>().unwrap_err();
+/// assert_eq!(error, DoorError::Origin("app.example.org".to_owned()));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DoorError {

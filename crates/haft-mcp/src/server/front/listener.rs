@@ -29,6 +29,17 @@ const FULL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 
 /// Listens for HTTP, and lets through what may reach the tools.
+///
+/// ```
+/// use haft_mcp::{HttpConfig, HttpListener};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let listener = HttpListener::bind(HttpConfig::new(([127, 0, 0, 1], 0).into())).await?;
+/// assert_ne!(listener.address().port(), 0);
+/// # Ok(())
+/// # }
+/// ```
 pub struct HttpListener {
     listener: TcpListener,
     address: SocketAddr,
@@ -36,6 +47,18 @@ pub struct HttpListener {
 }
 
 /// Says why nothing is served.
+///
+/// ```
+/// use haft_mcp::{HttpConfig, HttpListener, ServeError};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // To be reached by others, it has to know who calls.
+/// let refused = HttpListener::bind(HttpConfig::new(([0, 0, 0, 0], 0).into())).await;
+/// assert!(matches!(refused, Err(ServeError::Unguarded { .. })));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
