@@ -69,7 +69,7 @@ const STEPS: &[Step<Workspace>] = &[
     },
     Step {
         name: "alone",
-        claim: "each feature compiles alone",
+        claim: "each feature compiles alone, and each example",
         reach: Reach::Full,
         run: features::each_alone,
     },

@@ -12,14 +12,20 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
     check(workspace, combinations)
 }
 
-/// Checks every package without features.
+/// Checks every crate without features.
 pub(crate) fn none(workspace: &Workspace) -> StepResult {
-    check(workspace, |package| combinations(package).into_iter().take(1).collect())
+    check(workspace, |package| {
+        let bare = usize::from(package.is_under("crates"));
+        combinations(package).into_iter().take(bare).collect()
+    })
 }
 
-/// Checks every feature alone, each of which can have much of the workspace compiled anew.
+/// Checks every feature alone, and the examples without those of others: each can have much of the workspace compiled anew.
 pub(crate) fn each_alone(workspace: &Workspace) -> StepResult {
-    check(workspace, |package| combinations(package).into_iter().skip(1).collect())
+    check(workspace, |package| {
+        let bare = usize::from(package.is_under("crates"));
+        combinations(package).into_iter().skip(bare).collect()
+    })
 }
 
 fn check(workspace: &Workspace, chosen: fn(&Package) -> Vec<Vec<String>>) -> StepResult {
