@@ -27,7 +27,7 @@ const DESCRIPTION: &str = "Sets the checklist of this task, which the user watch
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, description = "Holds the steps of a task, as a model has written them down.")]
 #[non_exhaustive]
 pub struct Plan {
     /// The steps, in their order.
@@ -46,7 +46,7 @@ pub struct Plan {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, description = "Is one step of a plan.")]
 #[non_exhaustive]
 pub struct PlanStep {
     /// What is to be done, in a few words.
@@ -65,6 +65,8 @@ pub struct PlanStep {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+// What a model is told has no example.
+#[schemars(description = "Says how far a step of a plan is.")]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StepStatus {
