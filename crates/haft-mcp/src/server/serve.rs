@@ -109,7 +109,6 @@ pub struct McpServe {
 ///     .limits(ServeLimits::default())
 ///     .build();
 /// serve.stop().await;
-/// # let _ = Ended::Closed;
 /// # Ok(())
 /// # }
 /// ```

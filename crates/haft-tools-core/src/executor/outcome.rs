@@ -48,7 +48,7 @@ pub enum CallOutcome {
     Held(Box<HeldCall>),
 }
 
-/// Holds a call that was held back by others; it is taken up again with [`Batch::of_held`] when these are answered.
+/// Holds a call that was held back by others; it is taken up again with [`Batch::of_held`](crate::Batch::of_held) when these are answered.
 ///
 /// ```
 /// use haft_core::ToolCall;

@@ -59,7 +59,7 @@ impl Resumption {
         self
     }
 
-    /// Says which call makes this one, as [`Batch::made_by`] does.
+    /// Says which call makes this one, as [`Batch::made_by`](crate::Batch::made_by) does.
     pub fn made_by(mut self, call: &CallContext) -> Self {
         self.caller = Some(call.clone());
         self
@@ -71,19 +71,19 @@ impl Resumption {
         self
     }
 
-    /// Asks this approver about the call, as [`Batch::asked_through`] does.
+    /// Asks this approver about the call, as [`Batch::asked_through`](crate::Batch::asked_through) does.
     pub fn asked_through(mut self, approver: Arc<dyn Approver>) -> Self {
         Attended::ask(&mut self.attended, approver);
         self
     }
 
-    /// Has the call attended to by those who attend to another, as [`Batch::attended_like`] does.
+    /// Has the call attended to by those who attend to another, as [`Batch::attended_like`](crate::Batch::attended_like) does.
     pub fn attended_like(mut self, call: &CallContext) -> Self {
         self.attended = Attended::like(self.attended, call);
         self
     }
 
-    /// Tells this observer what happens to the call, as [`Batch::observed_by`] does.
+    /// Tells this observer what happens to the call, as [`Batch::observed_by`](crate::Batch::observed_by) does.
     pub fn observed_by(mut self, observer: Arc<dyn Observer>) -> Self {
         Attended::tell(&mut self.attended, observer);
         self

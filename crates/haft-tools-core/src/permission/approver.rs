@@ -143,7 +143,7 @@ impl Approval {
     }
 }
 
-/// Approves every call; for hosts that trust what they run.
+/// Approves every call that is asked about; for hosts that trust what they run.
 ///
 /// ```
 /// # use haft_core::ToolCall;
