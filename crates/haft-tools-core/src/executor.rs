@@ -42,10 +42,8 @@ use tokio_util::sync::CancellationToken;
 /// Executes the calls of a model, in this process or elsewhere.
 ///
 /// ```
-/// # use haft_core::ToolCall;
-/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
-/// # use serde_json::json;
-/// use haft_tools_core::{AllowAll, ToolExecutor};
+/// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
+/// use haft_tools_core::{AllowAll, Batch, LocalExecutor, ToolExecutor};
 ///
 /// /// Makes one call by whatever executor there is.
 /// async fn greeting(executor: &dyn ToolExecutor, batch: Batch) -> Option<String> {
@@ -55,14 +53,8 @@ use tokio_util::sync::CancellationToken;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// # struct Input {}
-/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
-/// #     Ok::<_, haft_core::ToolError>("Good morning.")
-/// # })?;
-/// # let registry = ToolRegistry::new().with(greet)?;
-/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
-/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// # let registry = house::registry()?;
+/// # let batch = house::batch()?;
 /// let executor = LocalExecutor::builder(registry).approver(AllowAll).build();
 /// assert_eq!(greeting(&executor, batch).await.as_deref(), Some("Good morning."));
 /// # Ok(())

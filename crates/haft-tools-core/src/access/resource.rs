@@ -84,7 +84,10 @@ pub struct Resource {
 /// use haft_tools_core::Resource;
 ///
 /// let error = "src/lib.rs".parse::<Resource>().unwrap_err();
-/// println!("{error}");
+/// assert_eq!(
+///     error.to_string(),
+///     "a resource starts with a scheme and a colon, as in `file:src/lib.rs`; `src/lib.rs` does not",
+/// );
 /// assert!("file:src/lib.rs".parse::<Resource>().is_ok());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -213,17 +213,12 @@ impl Changes {
 /// Makes a source of tools that stay the same.
 ///
 /// ```
-/// # use haft_tools_core::{Accesses, CallContext, ToolRegistry, tool_fn};
+/// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
 /// use haft_tools_core::{Catalog, FixedSource};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// # struct Input {}
-/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
-/// #     Ok::<_, haft_core::ToolError>("Good morning.")
-/// # })?;
-/// # let registry = ToolRegistry::new().with(greet)?;
+/// # let registry = house::registry()?;
 /// let catalog = Catalog::builder().source(FixedSource::new("house", registry)).build()?;
 /// assert_eq!(catalog.refresh().await.added[0].as_str(), "greet");
 /// assert_eq!(catalog.snapshot().names().collect::<Vec<_>>(), ["greet"]);

@@ -6,21 +6,13 @@ use std::fmt;
 /// Says what became of one call.
 ///
 /// ```
-/// # use haft_core::ToolCall;
-/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
-/// # use serde_json::json;
-/// use haft_tools_core::{AllowAll, CallOutcome};
+/// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
+/// use haft_tools_core::{AllowAll, CallOutcome, LocalExecutor, ToolExecutor as _};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// # struct Input {}
-/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
-/// #     Ok::<_, haft_core::ToolError>("Good morning.")
-/// # })?;
-/// # let registry = ToolRegistry::new().with(greet)?;
-/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
-/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// # let registry = house::registry()?;
+/// # let batch = house::batch()?;
 /// let executor = LocalExecutor::builder(registry).approver(AllowAll).build();
 /// for outcome in executor.execute_batch(batch).await.into_outcomes() {
 ///     match outcome {
@@ -103,21 +95,13 @@ impl CallOutcome {
 /// Holds what became of the calls of a batch: one outcome each, in their order.
 ///
 /// ```
-/// # use haft_core::ToolCall;
-/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
-/// # use serde_json::json;
-/// use haft_tools_core::AllowAll;
+/// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
+/// use haft_tools_core::{AllowAll, LocalExecutor, ToolExecutor as _};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// # struct Input {}
-/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
-/// #     Ok::<_, haft_core::ToolError>("Good morning.")
-/// # })?;
-/// # let registry = ToolRegistry::new().with(greet)?;
-/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
-/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// # let registry = house::registry()?;
+/// # let batch = house::batch()?;
 /// let executor = LocalExecutor::builder(registry).approver(AllowAll).build();
 /// let outcome = executor.execute_batch(batch).await;
 /// match outcome.into_replies() {
@@ -166,21 +150,13 @@ impl BatchOutcome {
 /// Says that calls of a batch wait for a person; nothing of the other calls' replies is lost.
 ///
 /// ```
-/// # use haft_core::ToolCall;
-/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
-/// # use serde_json::json;
-/// use haft_tools_core::{Approval, PendingCall, approver_fn};
+/// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
+/// use haft_tools_core::{Approval, LocalExecutor, PendingCall, ToolExecutor as _, approver_fn};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// # struct Input {}
-/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
-/// #     Ok::<_, haft_core::ToolError>("Good morning.")
-/// # })?;
-/// # let registry = ToolRegistry::new().with(greet)?;
-/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
-/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// # let registry = house::registry()?;
+/// # let batch = house::batch()?;
 /// let later = approver_fn(|_: &PendingCall| Approval::Later);
 /// let executor = LocalExecutor::builder(registry).approver(later).build();
 /// let pending = executor.execute_batch(batch).await.into_replies().unwrap_err();

@@ -9,21 +9,14 @@ use tokio_util::sync::CancellationToken;
 /// Holds a person's late answer to a pending call.
 ///
 /// ```
-/// # use haft_core::ToolCall;
-/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
-/// # use serde_json::json;
-/// use haft_tools_core::{Approval, CallOutcome, PendingCall, Resumption, approver_fn};
+/// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
+/// # use haft_tools_core::{LocalExecutor, ToolExecutor as _};
+/// use haft_tools_core::{Approval, CallOutcome, CallScope, PendingCall, Resumption, approver_fn};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// # struct Input {}
-/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
-/// #     Ok::<_, haft_core::ToolError>("Good morning.")
-/// # })?;
-/// # let registry = ToolRegistry::new().with(greet)?;
-/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
-/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// # let registry = house::registry()?;
+/// # let batch = house::batch()?;
 /// let later = approver_fn(|_: &PendingCall| Approval::Later);
 /// let executor = LocalExecutor::builder(registry).approver(later).build();
 /// let mut outcomes = executor.execute_batch(batch).await.into_outcomes();
@@ -103,25 +96,12 @@ impl fmt::Debug for Resumption {
 /// Says why a pending call is not gone on with; nothing was run.
 ///
 /// ```
-/// # use haft_core::ToolCall;
-/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
-/// # use serde_json::json;
-/// use haft_tools_core::{Approval, CallOutcome, PendingCall, ResumeRefused, Resumption, approver_fn};
+/// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
+/// use haft_tools_core::{Approval, CallScope, ResumeRefused, Resumption, ToolExecutor as _};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// # struct Input {}
-/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
-/// #     Ok::<_, haft_core::ToolError>("Good morning.")
-/// # })?;
-/// # let registry = ToolRegistry::new().with(greet)?;
-/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
-/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
-/// # let later = approver_fn(|_: &PendingCall| Approval::Later);
-/// # let executor = LocalExecutor::builder(registry).approver(later).build();
-/// # let mut outcomes = executor.execute_batch(batch).await.into_outcomes();
-/// # let Some(CallOutcome::Pending(pending)) = outcomes.pop() else { return Err("it waits".into()) };
+/// # let (executor, pending) = house::waiting().await?;
 /// let scope = CallScope::new("run-1".parse()?);
 /// let again = Resumption::new(scope.clone(), (*pending).clone(), Approval::Approve);
 /// executor.resume(Resumption::new(scope, *pending, Approval::Approve)).await?;

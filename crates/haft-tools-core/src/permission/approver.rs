@@ -146,24 +146,16 @@ impl Approval {
 /// Approves every call that is asked about; for hosts that trust what they run.
 ///
 /// ```
-/// # use haft_core::ToolCall;
-/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
-/// # use serde_json::json;
-/// use haft_tools_core::AllowAll;
+/// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
+/// use haft_tools_core::{AllowAll, LocalExecutor, ToolExecutor as _};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// # struct Input {}
-/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
-/// #     Ok::<_, haft_core::ToolError>("Good morning.")
-/// # })?;
-/// # let registry = ToolRegistry::new().with(greet)?;
-/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
-/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// # let registry = house::registry()?;
+/// # let batch = house::batch()?;
 /// let executor = LocalExecutor::builder(registry).approver(AllowAll).build();
 /// let replies = executor.execute_batch(batch).await.into_replies()?;
-/// assert_eq!(replies[0].status.is_ok(), true);
+/// assert!(replies[0].status.is_ok());
 /// # Ok(())
 /// # }
 /// ```
@@ -181,24 +173,16 @@ impl Approver for AllowAll {
 /// nobody can be asked.
 ///
 /// ```
-/// # use haft_core::ToolCall;
-/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
-/// # use serde_json::json;
-/// use haft_tools_core::DenyAll;
+/// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
+/// use haft_tools_core::{DenyAll, LocalExecutor, ToolExecutor as _};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// # struct Input {}
-/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
-/// #     Ok::<_, haft_core::ToolError>("Good morning.")
-/// # })?;
-/// # let registry = ToolRegistry::new().with(greet)?;
-/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
-/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
+/// # let registry = house::registry()?;
+/// # let batch = house::batch()?;
 /// let executor = LocalExecutor::builder(registry).approver(DenyAll).build();
 /// let replies = executor.execute_batch(batch).await.into_replies()?;
-/// assert_eq!(replies[0].status.is_ok(), false);
+/// assert!(!replies[0].status.is_ok());
 /// # Ok(())
 /// # }
 /// ```

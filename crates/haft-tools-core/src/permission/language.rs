@@ -40,8 +40,8 @@ pub struct RuleLanguage {
 /// use haft_tools_core::RuleLanguage;
 ///
 /// let error = RuleLanguage::new().rule("call(@notes/*, )x").unwrap_err();
-/// println!("{error}, at {:?}", error.range());
-/// assert!(error.range().end <= "call(@notes/*, )x".len());
+/// assert_eq!(error.to_string(), "`call(@notes/*, )x` does not end with `)`; close the pattern");
+/// assert_eq!(error.range(), 0..17);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]

@@ -12,25 +12,12 @@ use std::time::Duration;
 /// serde form is versioned; one that another version wrote is refused by name.
 ///
 /// ```
-/// # use haft_core::ToolCall;
-/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
-/// # use serde_json::json;
-/// use haft_tools_core::{Approval, CallOutcome, PendingCall, approver_fn};
+/// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
+/// use haft_tools_core::PendingCall;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// # struct Input {}
-/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
-/// #     Ok::<_, haft_core::ToolError>("Good morning.")
-/// # })?;
-/// # let registry = ToolRegistry::new().with(greet)?;
-/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
-/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
-/// # let later = approver_fn(|_: &PendingCall| Approval::Later);
-/// # let executor = LocalExecutor::builder(registry).approver(later).build();
-/// # let mut outcomes = executor.execute_batch(batch).await.into_outcomes();
-/// # let Some(CallOutcome::Pending(pending)) = outcomes.pop() else { return Err("it waits".into()) };
+/// # let (executor, pending) = house::waiting().await?;
 /// // It is data: kept, shown to a person elsewhere, and read again.
 /// let kept = serde_json::to_string(&pending)?;
 /// let read: PendingCall = serde_json::from_str(&kept)?;
@@ -144,31 +131,12 @@ pub enum Wants {
 /// Names a run above that of a call.
 ///
 /// ```
-/// # use haft_core::ToolCall;
-/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
-/// # use serde_json::json;
-/// use haft_tools_core::{Approval, CallOutcome, PendingCall, approver_fn};
+/// use haft_tools_core::RunAbove;
 ///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// # struct Input {}
-/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
-/// #     Ok::<_, haft_core::ToolError>("Good morning.")
-/// # })?;
-/// # let registry = ToolRegistry::new().with(greet)?;
-/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
-/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
-/// # let later = approver_fn(|_: &PendingCall| Approval::Later);
-/// # let executor = LocalExecutor::builder(registry).approver(later).build();
-/// # let mut outcomes = executor.execute_batch(batch).await.into_outcomes();
-/// # let Some(CallOutcome::Pending(pending)) = outcomes.pop() else { return Err("it waits".into()) };
-/// // The call's run was started by nobody else.
-/// assert!(pending.above.is_empty());
-/// let path: Vec<&str> = pending.above.iter().map(|above| above.run.as_str()).collect();
-/// assert_eq!(path.join(" > "), "");
-/// # Ok(())
-/// # }
+/// let above: RunAbove = serde_json::from_str(r#"{"run": "run-1", "agent": "lead", "modes": ["plan"]}"#)?;
+/// assert_eq!((above.run.as_str(), above.agent.as_deref()), ("run-1", Some("lead")));
+/// assert_eq!(above.modes, [haft_tools_core::Mode::Plan]);
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -186,28 +154,14 @@ pub struct RunAbove {
 /// Says which access of a call is not allowed, why, and what could be remembered about it.
 ///
 /// ```
-/// # use haft_core::ToolCall;
-/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
-/// # use serde_json::json;
-/// use haft_tools_core::{Approval, CallOutcome, PendingCall, Unmet, approver_fn};
+/// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
+/// use haft_tools_core::Unmet;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// # struct Input {}
-/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
-/// #     Ok::<_, haft_core::ToolError>("Good morning.")
-/// # })?;
-/// # let registry = ToolRegistry::new().with(greet)?;
-/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
-/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
-/// # let later = approver_fn(|_: &PendingCall| Approval::Later);
-/// # let executor = LocalExecutor::builder(registry).approver(later).build();
-/// # let mut outcomes = executor.execute_batch(batch).await.into_outcomes();
-/// # let Some(CallOutcome::Pending(pending)) = outcomes.pop() else { return Err("it waits".into()) };
+/// # let (executor, pending) = house::waiting().await?;
 /// let lines: Vec<String> = pending.unmet.iter().map(Unmet::printed).collect();
-/// println!("{}", lines.join("\n"));
-/// assert_eq!(lines.len(), pending.unmet.len());
+/// assert_eq!(lines, ["nothing outside its own memory"]);
 /// # Ok(())
 /// # }
 /// ```

@@ -13,25 +13,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// [reads](Self::answer_to).
 ///
 /// ```
-/// # use haft_core::ToolCall;
-/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
-/// # use serde_json::json;
-/// use haft_tools_core::{Approval, CallOutcome, PendingCall, approver_fn};
+/// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
+/// use haft_tools_core::Approval;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// # struct Input {}
-/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
-/// #     Ok::<_, haft_core::ToolError>("Good morning.")
-/// # })?;
-/// # let registry = ToolRegistry::new().with(greet)?;
-/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
-/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
-/// # let later = approver_fn(|_: &PendingCall| Approval::Later);
-/// # let executor = LocalExecutor::builder(registry).approver(later).build();
-/// # let mut outcomes = executor.execute_batch(batch).await.into_outcomes();
-/// # let Some(CallOutcome::Pending(pending)) = outcomes.pop() else { return Err("it waits".into()) };
+/// # let (executor, pending) = house::waiting().await?;
 /// let store = executor.pending();
 /// assert_eq!(store.waiting().await?[0].id, pending.id);
 /// assert!(store.answer(&pending.id, &Approval::Approve).await?);
@@ -163,25 +150,12 @@ pub trait PendingStore: Send + Sync + 'static {
 /// Says whether a call may be gone on with.
 ///
 /// ```
-/// # use haft_core::ToolCall;
-/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
-/// # use serde_json::json;
-/// use haft_tools_core::{Approval, CallOutcome, Claim, PendingCall, approver_fn};
+/// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
+/// use haft_tools_core::Claim;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// # struct Input {}
-/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
-/// #     Ok::<_, haft_core::ToolError>("Good morning.")
-/// # })?;
-/// # let registry = ToolRegistry::new().with(greet)?;
-/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
-/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
-/// # let later = approver_fn(|_: &PendingCall| Approval::Later);
-/// # let executor = LocalExecutor::builder(registry).approver(later).build();
-/// # let mut outcomes = executor.execute_batch(batch).await.into_outcomes();
-/// # let Some(CallOutcome::Pending(pending)) = outcomes.pop() else { return Err("it waits".into()) };
+/// # let (executor, pending) = house::waiting().await?;
 /// assert_eq!(executor.pending().claim(&pending).await?, Claim::Taken);
 /// assert_eq!(executor.pending().claim(&pending).await?, Claim::TakenBefore);
 /// # Ok(())
@@ -200,25 +174,12 @@ pub enum Claim {
 /// Says what became of an answer that counts only if it is the first.
 ///
 /// ```
-/// # use haft_core::ToolCall;
-/// # use haft_tools_core::{Accesses, Batch, CallContext, CallScope, LocalExecutor, ToolExecutor as _, ToolRegistry, tool_fn};
-/// # use serde_json::json;
-/// use haft_tools_core::{Answered, Approval, CallOutcome, PendingCall, approver_fn};
+/// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
+/// use haft_tools_core::{Answered, Approval};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// # struct Input {}
-/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
-/// #     Ok::<_, haft_core::ToolError>("Good morning.")
-/// # })?;
-/// # let registry = ToolRegistry::new().with(greet)?;
-/// # let call = ToolCall::new("c1".parse()?, "greet", json!({}));
-/// # let batch = Batch::new(CallScope::new("run-1".parse()?), vec![call]);
-/// # let later = approver_fn(|_: &PendingCall| Approval::Later);
-/// # let executor = LocalExecutor::builder(registry).approver(later).build();
-/// # let mut outcomes = executor.execute_batch(batch).await.into_outcomes();
-/// # let Some(CallOutcome::Pending(pending)) = outcomes.pop() else { return Err("it waits".into()) };
+/// # let (executor, pending) = house::waiting().await?;
 /// let (store, yes) = (executor.pending(), Approval::Approve);
 /// assert_eq!(store.answer_first(&pending.id, &pending.digest, &yes).await?, Answered::Kept);
 /// let no = Approval::Deny { reason: String::new() };

@@ -7,7 +7,7 @@ use std::error::Error;
 /// use std::error::Error as _;
 ///
 /// let error = StoreError::new("keep a grant", std::io::Error::from(std::io::ErrorKind::StorageFull));
-/// println!("{error}");
+/// assert_eq!(error.to_string(), "cannot keep a grant");
 /// assert!(error.source().is_some());
 /// ```
 #[derive(Debug, thiserror::Error)]

@@ -9,16 +9,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Holds what a call would touch, which was found out without running it.
 ///
 /// ```
-/// # use haft_tools_core::{Accesses, CallContext, tool_fn};
-/// use haft_tools_core::{CallScope, ToolRegistry};
+/// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
+/// use haft_tools_core::CallScope;
 /// use serde_json::json;
 ///
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// # struct Input {}
-/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
-/// #     Ok::<_, haft_core::ToolError>("Good morning.")
-/// # })?;
-/// # let registry = ToolRegistry::new().with(greet)?;
+/// # let registry = house::registry()?;
 /// let declared = registry.declare("greet", json!({}), &CallScope::new("run-1".parse()?))?;
 /// assert_eq!((declared.tool.name().as_str(), declared.accesses.is_empty()), ("greet", true));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -36,16 +31,11 @@ pub struct DeclaredCall<'a> {
 /// Says why it cannot be told what a call would touch.
 ///
 /// ```
-/// # use haft_tools_core::{Accesses, CallContext, tool_fn};
-/// use haft_tools_core::{CallScope, DeclareError, ToolRegistry};
+/// # mod house { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doctests/house.rs")); }
+/// use haft_tools_core::{CallScope, DeclareError};
 /// use serde_json::json;
 ///
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// # struct Input {}
-/// # let greet = tool_fn("greet", "Greets.", Accesses::none(), |_: Input, _: CallContext| async {
-/// #     Ok::<_, haft_core::ToolError>("Good morning.")
-/// # })?;
-/// # let registry = ToolRegistry::new().with(greet)?;
+/// # let registry = house::registry()?;
 /// let error = registry.declare("great", json!({}), &CallScope::new("run-1".parse()?)).unwrap_err();
 /// assert!(matches!(error, DeclareError::Unknown { near, .. } if near == ["greet"]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
