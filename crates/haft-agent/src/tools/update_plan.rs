@@ -26,6 +26,7 @@ const DESCRIPTION: &str = "Sets the checklist of this task, which the user watch
 /// assert_eq!((done, plan.steps.len()), (1, 2));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+// A description is given to this and the two below, since their comments would be told to a model with the examples.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, description = "Holds the steps of a task, as a model has written them down.")]
 #[non_exhaustive]
@@ -65,7 +66,6 @@ pub struct PlanStep {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-// What a model is told has no example.
 #[schemars(description = "Says how far a step of a plan is.")]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
