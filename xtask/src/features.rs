@@ -14,18 +14,17 @@ pub(crate) fn run(workspace: &Workspace) -> StepResult {
 
 /// Checks every crate without features.
 pub(crate) fn none(workspace: &Workspace) -> StepResult {
-    check(workspace, |package| {
-        let bare = usize::from(package.is_under("crates"));
-        combinations(package).into_iter().take(bare).collect()
-    })
+    check(workspace, |package| combinations(package).into_iter().take(with_each_change(package)).collect())
 }
 
 /// Checks every feature alone, and the examples without those of others: each can have much of the workspace compiled anew.
 pub(crate) fn each_alone(workspace: &Workspace) -> StepResult {
-    check(workspace, |package| {
-        let bare = usize::from(package.is_under("crates"));
-        combinations(package).into_iter().skip(bare).collect()
-    })
+    check(workspace, |package| combinations(package).into_iter().skip(with_each_change(package)).collect())
+}
+
+/// How many of a package's combinations are checked with each change: that without features, of a crate that others depend on.
+fn with_each_change(package: &Package) -> usize {
+    usize::from(package.is_under("crates"))
 }
 
 fn check(workspace: &Workspace, chosen: fn(&Package) -> Vec<Vec<String>>) -> StepResult {
