@@ -167,7 +167,11 @@ impl<const TYPES: bool, const ELEMENTS: bool> Language for Ecma<TYPES, ELEMENTS>
                 scan.head().begun = Begun::Nothing;
                 (true, shown)
             }
-            (_, Token::Arrow) => (true, if before_list == Before::Name { Shown::Yes } else { Shown::No }),
+            (_, Token::Arrow) => {
+                // The parser may take a label for the name of a member.
+                let is_body = !starts_with_label(scan.text, scan.at + 1);
+                (is_body, if before_list == Before::Name { Shown::Yes } else { Shown::No })
+            }
             (Begun::Nothing, Token::Sign(b')')) if list != List::Control => {
                 // A method of an object; on another line it may be a block behind a call.
                 let is_method = list == List::Call && !is_new_line;
@@ -221,6 +225,12 @@ impl<const TYPES: bool, const ELEMENTS: bool> Language for Ecma<TYPES, ELEMENTS>
         }
         Some(())
     }
+}
+
+fn starts_with_label(text: &[u8], at: usize) -> bool {
+    let name = next_word(text, at);
+    let behind = text.get(at..).unwrap_or_default().trim_ascii_start().get(name.len()..).unwrap_or_default();
+    !name.is_empty() && behind.trim_ascii_start().starts_with(b":")
 }
 
 /// An arrow was read: tells whether what it makes has a name.

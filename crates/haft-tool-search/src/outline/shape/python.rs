@@ -5,13 +5,10 @@ use std::ops::Range;
 /// A function has to have something in it, and what is in parentheses can be on many lines.
 pub(in crate::outline) const PYTHON: Bodies = Bodies { find, around: Some((b'(', b')')) };
 
-/// The most blank space in front of a line that is told apart.
-const DEEPEST: usize = 1 << 16;
-
 /// A function or class that the text is in.
 struct Block {
     /// How far its own line is indented.
-    indent: usize,
+    indent: u16,
     /// Where what is in it starts, once something is.
     start: Option<usize>,
     is_function: bool,
@@ -20,7 +17,7 @@ struct Block {
 
 /// A line, with all on which it goes on.
 struct Line {
-    indent: usize,
+    indent: u16,
     /// Where it starts, behind the blank space, and where it ends, without blank space and comment.
     text: Range<usize>,
     next: usize,
@@ -29,6 +26,7 @@ struct Line {
 fn find(text: &[u8]) -> Option<Vec<Range<usize>>> {
     let mut found = Vec::new();
     let mut blocks: Vec<Block> = Vec::new();
+    let mut indents = vec![0];
     let mut last_end = 0;
     let mut at = 0;
     while at < text.len() {
@@ -37,6 +35,7 @@ fn find(text: &[u8]) -> Option<Vec<Range<usize>>> {
         if line.is_empty() {
             continue;
         }
+        enter(&mut indents, indent, text[..last_end].ends_with(b":"))?;
         close(&mut blocks, &mut found, indent, last_end);
         if let Some(block) = blocks.last_mut() {
             block.start.get_or_insert(line.start);
@@ -58,8 +57,20 @@ fn find(text: &[u8]) -> Option<Vec<Range<usize>>> {
     Some(found)
 }
 
+/// Goes to the indentation of the next line: a deeper one behind a colon, or else that of a line before which it is in
+/// one block with. Of a line with any other it cannot be said what it is in.
+fn enter(indents: &mut Vec<u16>, indent: u16, behind_colon: bool) -> Option<()> {
+    if behind_colon {
+        let deeper = indents.last().is_some_and(|around| indent > *around);
+        indents.push(indent);
+        return deeper.then_some(());
+    }
+    while indents.pop_if(|around| *around > indent).is_some() {}
+    (indents.last() == Some(&indent)).then_some(())
+}
+
 /// Ends the blocks that a line of this indentation is not in.
-fn close(blocks: &mut Vec<Block>, found: &mut Vec<Range<usize>>, indent: usize, last_end: usize) {
+fn close(blocks: &mut Vec<Block>, found: &mut Vec<Range<usize>>, indent: u16, last_end: usize) {
     while let Some(block) = blocks.pop_if(|block| block.indent >= indent) {
         if let (true, false, Some(start)) = (block.is_function, block.defines, block.start)
             && last_end >= start + 2
@@ -77,20 +88,22 @@ fn kind(line: &[u8]) -> (bool, bool, bool) {
     (first == b"def" || is_async, first == b"class", first == b"type")
 }
 
-/// Reads a line; nothing where a string or bracket in it has no end.
+/// Reads a line; nothing where a string or bracket in it has no end, or where it is not known how far it is indented.
 fn read_line(text: &[u8], at: usize) -> Option<Line> {
-    let blank = text[at..].iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\x0c' | b'\r'));
-    let (mut indent, mut start) = (0_usize, at);
-    for byte in blank.take(DEEPEST) {
+    let (mut indent, mut start) = (0_u16, at);
+    loop {
         // As the parser counts them.
-        match byte {
-            b' ' => indent += 1,
-            b'\t' => indent += 8,
-            _ => indent = 0,
+        match text.get(start) {
+            Some(b' ') => indent = indent.checked_add(1)?,
+            Some(b'\t') => indent = indent.checked_add(8)?,
+            Some(b'\x0c' | b'\r') => indent = 0,
+            // It would count what stands on the next line too.
+            Some(b'\\') => return None,
+            _ => break,
         }
         start += 1;
     }
-    let (mut at, mut end, mut open) = (start, start, 0_usize);
+    let (mut at, mut end, mut open, mut colons) = (start, start, 0_usize, 0_usize);
     while let Some(&byte) = text.get(at) {
         match byte {
             b'\n' if open == 0 => {
@@ -112,6 +125,7 @@ fn read_line(text: &[u8], at: usize) -> Option<Line> {
             }
             b'(' | b'[' | b'{' => open += 1,
             b')' | b']' | b'}' => open = open.checked_sub(1)?,
+            b':' if open == 0 && text.get(at + 1) != Some(&b'=') => colons += 1,
             _ => {}
         }
         at += 1;
@@ -119,7 +133,9 @@ fn read_line(text: &[u8], at: usize) -> Option<Line> {
             end = at;
         }
     }
-    (open == 0).then_some(Line { indent, text: start..end, next: at })
+    // Behind one colon of two, the parser looks for a type on the next line.
+    let opens_twice = colons > 1 && text[start..end].ends_with(b":");
+    (open == 0 && !opens_twice).then_some(Line { indent, text: start..end, next: at })
 }
 
 /// Finds the end of a string; a backslash keeps what is behind it from ending one, also where it is raw.

@@ -108,11 +108,24 @@ fn bodies_of_python() {
     check("def a():\n  def b():\n    cc\n  d\n", &["cc"]);
     check("def a():\n  class B:\n    c = 1\n", &[]);
     check("def a():\n  type B = int\n", &[]);
+    check("def a():\n  while b := c():\n    d\n", &["while b := c():\n    d"]);
     // There is no room for what stands around a body of one character.
     check("def a():\n  b\n", &[]);
     check("def a(): return b\ndef_ = 1\n", &[]);
     for broken in ["def a():\n  (b\n", "def a():\n  b)\n", "def a():\n  'b\n", "def a():\n  '''b\n"] {
         check(broken, &[]);
+    }
+    // Nothing says what a line is in that is neither as deep as one before nor behind a colon.
+    for crooked in [
+        "def a():\n    bb\n   c\n",
+        "def a():\n  bb\n   c\n",
+        "def a():\n    if b:\n  cc\n",
+        "  def a():\n    bb\n",
+        "def a():\n\\\n  bb\n",
+        "def a(): b:\n  cc\ndd\n",
+        "def a():\n  b:\ncc = 1\n",
+    ] {
+        check(crooked, &[]);
     }
 }
 
@@ -315,6 +328,7 @@ fn bodies_of_javascript() {
         "const a = { b() { cc; }, d: function () { ee; }, f: () => { gg; } };",
         &[" cc; ", " ee; ", " gg; "],
     );
+    check("const a = () => { b : cc };\nconst d = () => { ee ; };", &[" ee ; "]);
     check(
         "a.b = async (c) => { dd; };\ne = f => { gg; };\nh = function () { ii; };",
         &[" dd; ", " gg; ", " ii; "],
