@@ -1,4 +1,4 @@
-mod approve;
+mod asking;
 mod attended;
 mod control;
 mod course;
@@ -15,11 +15,12 @@ mod resolve;
 mod resumption;
 mod run;
 mod schedule;
+
 mod shape;
 mod span;
 mod validate;
 
-pub(crate) use approve::ask_person;
+pub(crate) use asking::ask_person;
 pub(crate) use attended::Attended;
 pub(crate) use frame::{Frame, StoppedClocks};
 pub use live::Cancel;

@@ -1,12 +1,12 @@
+mod approve;
 mod layered;
 mod outer;
 mod perform;
-mod permit;
 mod rest;
 
 use self::layered::Layered;
 use self::rest::Rest;
-use super::approve;
+use super::asking;
 use super::decide::{Authorized, Decided};
 use super::frame::Frame;
 use super::live::Queued;
@@ -178,7 +178,7 @@ impl<'a> Ahead<'a> {
         });
         let denied = approval.denies().then(|| {
             rest.record.answered(&approval);
-            Stop::Refused(approve::unapproved(&approval))
+            Stop::Refused(asking::unapproved(&approval))
         });
         // Of a call that waited for others nobody has said anything.
         let said = if pending.waits_below() {

@@ -1,13 +1,13 @@
-use super::approve;
+use super::asking;
 use super::attended::Attended;
 use super::control::Control;
-use super::course::{Ahead, Among, Course};
+use super::course::{Ahead, Course};
 use super::frame::Frame;
 use super::read::scope_below;
 use super::record::Record;
-use super::schedule::Strategy;
+use super::schedule::{self, Strategy};
 use super::{Batch, BatchOutcome, CallOutcome, Cancel, ResumeRefused, Resumption, SpanContent, ToolExecutor};
-use crate::admission::{Admission, Turn, Widths};
+use crate::admission::{Admission, Widths};
 use crate::registry::Entry;
 use crate::{
     Approval, Approver, CallContext, CallScope, Claim, DenyAll, Events, Grants, Journal, Layer, Limits,
@@ -15,10 +15,10 @@ use crate::{
     ToolLimits, ToolRegistry,
 };
 use async_trait::async_trait;
-use futures_util::future::join_all;
+
 use haft_core::{Repair, ToolCall};
 use serde_json::Value;
-use std::collections::HashSet;
+
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::{Arc, OnceLock};
@@ -75,7 +75,7 @@ pub(super) struct Shared {
     pub(super) approver: Arc<dyn Approver>,
     pub(super) grants: Grants,
     pub(super) pending: Arc<dyn PendingStore>,
-    strategy: Strategy,
+    pub(super) strategy: Strategy,
     pub(super) limits: Limits,
     /// The same for tools that bound their replies themselves.
     bounded: Limits,
@@ -300,12 +300,12 @@ impl ToolExecutor for LocalExecutor {
         let frame = self.frame(scope, control, registry, caller, attended);
         if frame.caller.is_some() || calls.len() > 1 || held.is_some() {
             // On the heap, so that batches of one call stay small.
-            return BatchOutcome::new(Box::pin(self.execute_several(&frame, calls, held)).await);
+            return BatchOutcome::new(Box::pin(execute_several(&frame, calls, held)).await);
         }
         let gone = poll_fn(|task| {
             // On the stack, and not moved from there: most calls need not wait, and what they take is large.
             let gone = calls.pop().map(|call| {
-                let mut ahead = Ahead::begin(&frame, call, self.turn_of_batch(&frame));
+                let mut ahead = Ahead::begin(&frame, call, schedule::turn_of_batch(&frame));
                 match ahead.go(task) {
                     Ok(outcome) => Ok(vec![outcome]),
                     Err(left) => Err(ahead.wait(left)),
@@ -339,8 +339,8 @@ impl ToolExecutor for LocalExecutor {
         }
         let control = Control::new(token(cancellation, caller.as_ref()), None);
         let frame = self.frame(scope, control, registry, caller, attended);
-        approve::remember_denial(&frame, &approval, &pending).await;
-        let course = Course::from(Ahead::resume(&frame, pending, approval, self.turn(&frame)));
+        asking::remember_denial(&frame, &approval, &pending).await;
+        let course = Course::from(Ahead::resume(&frame, pending, approval, schedule::turn(&frame)));
         Ok(match &frame.caller {
             Some(caller) => Box::pin(caller.room().lend_while(course)).await,
             None => course.await,
@@ -391,84 +391,23 @@ fn token(own: Option<CancellationToken>, caller: Option<&CallContext>) -> Option
     own.or_else(|| caller.map(|caller| caller.calls_token().clone()))
 }
 
+/// Executes calls on behalf of who makes them.
+async fn execute_several(
+    frame: &Arc<Frame>,
+    calls: Vec<ToolCall>,
+    held: Option<Vec<Vec<Repair>>>,
+) -> Vec<CallOutcome> {
+    let kept = Kept(frame);
+    let work = schedule::execute(frame, calls, held);
+    let outcomes = match &frame.caller {
+        Some(caller) => caller.room().lend_while(work).await,
+        None => work.await,
+    };
+    kept.hand_over();
+    outcomes
+}
+
 impl LocalExecutor {
-    /// Executes calls on behalf of who makes them.
-    async fn execute_several(
-        &self,
-        frame: &Arc<Frame>,
-        calls: Vec<ToolCall>,
-        held: Option<Vec<Vec<Repair>>>,
-    ) -> Vec<CallOutcome> {
-        let kept = Kept(frame);
-        let work = self.execute_by_strategy(frame, calls, held);
-        let outcomes = match &frame.caller {
-            Some(caller) => caller.room().lend_while(work).await,
-            None => work.await,
-        };
-        kept.hand_over();
-        outcomes
-    }
-
-    /// Executes calls as the strategy says.
-    async fn execute_by_strategy(
-        &self,
-        frame: &Arc<Frame>,
-        calls: Vec<ToolCall>,
-        held: Option<Vec<Vec<Repair>>>,
-    ) -> Vec<CallOutcome> {
-        let width = match self.0.strategy {
-            Strategy::ByAccess | Strategy::Parallel => usize::MAX,
-            Strategy::Sequential => 1,
-            Strategy::Batched { size } => size.get(),
-        };
-        let queueing = self.0.admission.live.queue(frame, &calls);
-        let repeated = repeated_ids(&calls);
-        // Takes no room before there is something to hold.
-        let mut outcomes = Vec::new();
-        let mut repairs = held.map(Vec::into_iter);
-        let numbered = calls.into_iter().enumerate();
-        let mut courses = numbered.map(|(place, call)| {
-            let among = Among {
-                repeated: repeated.contains(&place),
-                queued: queueing.place(place),
-                held: repairs.as_mut().map(|repairs| repairs.next().unwrap_or_default()),
-            };
-            Course::from(Ahead::begin_among(frame, call, self.turn_of_batch(frame), among))
-        });
-        if width == 1 {
-            for course in courses {
-                outcomes.push(course.await);
-            }
-            return outcomes;
-        }
-        loop {
-            // What is side by side takes its places, in the order of the model, before any of it starts.
-            let side_by_side: Vec<_> = courses.by_ref().take(width).collect();
-            if side_by_side.is_empty() {
-                return outcomes;
-            }
-            let mut ended = join_all(side_by_side).await;
-            outcomes.append(&mut ended);
-        }
-    }
-
-    /// Orders a call as the strategy says.
-    fn turn_of_batch(&self, frame: &Frame) -> Turn<'_> {
-        match self.0.strategy {
-            Strategy::ByAccess | Strategy::Sequential => self.turn(frame),
-            Strategy::Parallel | Strategy::Batched { .. } => Turn::default(),
-        }
-    }
-
-    /// Orders a call behind all that are there, or in the place of the one that makes it.
-    fn turn(&self, frame: &Frame) -> Turn<'_> {
-        let admission = &self.0.admission;
-        let caller = frame.caller.as_ref().filter(|caller| {
-            caller.frame().is_some_and(|outer| Arc::ptr_eq(&outer.shared.admission, admission))
-        });
-        Turn::beside(admission, caller.and_then(CallContext::place))
-    }
-
     fn frame(
         &self,
         scope: CallScope,
@@ -494,12 +433,6 @@ impl Shared {
         let [bounded, cut] = own.map_or([&self.bounded, &self.limits], |(_, limits)| limits.each_ref());
         if entry.bounds_replies { bounded } else { cut }
     }
-}
-
-/// Lists the places of calls whose id an earlier call of the batch has: two replies could not be told apart.
-fn repeated_ids(calls: &[ToolCall]) -> HashSet<usize> {
-    let mut seen = HashSet::with_capacity(calls.len());
-    calls.iter().enumerate().filter(|(_, call)| !seen.insert(&call.id)).map(|(place, _)| place).collect()
 }
 
 impl fmt::Debug for LocalExecutor {

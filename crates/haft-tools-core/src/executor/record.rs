@@ -1,4 +1,4 @@
-use super::approve;
+use super::asking;
 use super::frame::Frame;
 use super::{Refusal, span};
 use crate::{Approval, CallJournal, DecidedBy, Grant, PendingCall, PersonAnswer, Unmet};
@@ -46,7 +46,7 @@ impl<'a> Record<'a> {
                 (PersonAnswer::Denied, reason.as_str())
             }
             Approval::TimedOut { .. } => (PersonAnswer::NoAnswer, "nobody answered in time"),
-            Approval::Nobody => (PersonAnswer::NoAnswer, approve::NO_APPROVER),
+            Approval::Nobody => (PersonAnswer::NoAnswer, asking::NO_APPROVER),
             Approval::Edit { .. } | Approval::Later | Approval::KeptAs { .. } => return,
         };
         self.journal.decided(|| DecidedBy::person(answer, said));

@@ -1,12 +1,12 @@
 use super::rest::{Halt, Rest};
 use crate::executor::Refusal;
 use crate::layer::Verdict;
+use crate::panicked::discard;
 use crate::registry::Entry;
 use crate::{Answer, Before, DecidedBy, Layer, LayerCall, LayerTime, PendingCall};
 use futures_util::FutureExt as _;
 use haft_core::{Content, ErrorKind, Repair, ReplyStatus};
 use serde_json::Value;
-use std::any::Any;
 use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -211,13 +211,6 @@ fn name_of(layer: &dyn Layer) -> String {
 fn unbroken<T>(said: impl FnOnce() -> T) -> Option<T> {
     // A layer is only used again through a shared reference, as it would be by another call.
     catch_unwind(AssertUnwindSafe(said)).map_err(discard).ok()
-}
-
-/// Drops what a panic carried, which may panic again; what that carries is not dropped.
-fn discard(payload: Box<dyn Any + Send>) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(payload);
-    }
 }
 
 /// Tells the model that what runs is not what it asked for.

@@ -3,7 +3,7 @@
 use super::layered::{Layered, too_late};
 use super::rest::{Halt, Rest};
 use crate::executor::Refusal;
-use crate::executor::approve::{self, Waits};
+use crate::executor::asking::{self, Waits};
 use crate::executor::run::Below;
 use crate::panicked::discard;
 use crate::permission::{Asked, call_digest};
@@ -34,7 +34,7 @@ impl Rest<'_> {
             call,
             repairs: &self.repairs,
             accesses: &accesses,
-            unmet: approve::unmet(frame, entry, &accesses),
+            unmet: asking::unmet(frame, entry, &accesses),
             // Nobody is shown it.
             preview: Preview::Arguments,
             digest: call_digest(entry.version(), call, &accesses, &frame.scope),

@@ -1,7 +1,7 @@
 use super::layered::Layered;
 use super::{Front, Said, Stop};
 use crate::admission::{Room, Turn};
-use crate::executor::approve::{self, Waits};
+use crate::executor::asking::{self, Waits};
 use crate::executor::decide::{Authorized, Decided, decide};
 use crate::executor::frame::{Frame, LeftCall};
 use crate::executor::live::{Listing, Queued};
@@ -336,7 +336,7 @@ impl<'a> Rest<'a> {
         let Self { frame, record, .. } = self;
         let (call, scope) = (&record.call, &frame.scope);
         let accesses = prepared.accesses();
-        record.journal.prepared(accesses, || approve::digest(entry, call, &prepared, scope));
+        record.journal.prepared(accesses, || asking::digest(entry, call, &prepared, scope));
         record.journal.decided(|| DecidedBy::verdicts(&frame.explain(&entry.spec, accesses)));
         let tell = |decision, reason: &dyn Fn() -> String| record.decided(decision, reason);
         let decided = decide(frame, entry, prepared, tell)?;

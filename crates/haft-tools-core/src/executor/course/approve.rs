@@ -1,7 +1,7 @@
 use super::layered::Layered;
 use super::rest::{Halt, Rest};
 use super::{Front, Said};
-use crate::executor::approve::{self, Approved, Waits};
+use crate::executor::asking::{self, Approved, Waits};
 use crate::executor::decide::{Authorized, Decided};
 use crate::executor::frame::Frame;
 use crate::executor::prepare::prepare;
@@ -57,7 +57,7 @@ impl<'a> Rest<'a> {
                         && (!asked || !pending.unmet.is_empty())
                     {
                         self.record.answered(&approval);
-                        approve::remember(self.frame, entry, &prepared, &approval, &pending).await;
+                        asking::remember(self.frame, entry, &prepared, &approval, &pending).await;
                         self.apply(approval, prepared, pending)?
                     } else {
                         self.ask(entry, prepared, Asking::Again, layered, token).await?
@@ -78,7 +78,7 @@ impl<'a> Rest<'a> {
                 Approved::Run(authorized) => return Ok((entry, authorized)),
                 Approved::Waits(waits) => return Err(Halt::Waits(waits)),
                 Approved::Again(input) => {
-                    self.repairs = vec![approve::edited(&self.record.call.input, &input)];
+                    self.repairs = vec![asking::edited(&self.record.call.input, &input)];
                     front = self.take_input(input, Said::Wrote)?;
                 }
             }
@@ -91,14 +91,14 @@ impl<'a> Rest<'a> {
         entry: &Entry,
         prepared: Prepared,
     ) -> Result<Result<Authorized, Prepared>, Refusal> {
-        match approve::recall(self.frame, entry, &prepared).await? {
+        match asking::recall(self.frame, entry, &prepared).await? {
             Remembered::Nothing => Ok(Err(prepared)),
             Remembered::Granted(grants) => {
                 self.record.remembered(Decision::Allow, &grants);
                 Ok(Ok(Authorized::by_approval(prepared)))
             }
             Remembered::Never(grant) => {
-                let refusal = approve::never(&grant);
+                let refusal = asking::never(&grant);
                 self.record.remembered(Decision::Deny, &[grant]);
                 Err(refusal)
             }
@@ -130,7 +130,7 @@ impl<'a> Rest<'a> {
             let asking = async {
                 let (call, repairs) = (&self.record.call, &self.repairs);
                 let pending =
-                    approve::pending_call(self.frame, entry, call, repairs, &prepared, wants).await?;
+                    asking::pending_call(self.frame, entry, call, repairs, &prepared, wants).await?;
                 let pending = match layered {
                     Some(layered) => layered.noted(pending, self.frame.layers()),
                     None => pending,
@@ -140,7 +140,7 @@ impl<'a> Rest<'a> {
                 let pending = PendingCall { again, waited_for, ..pending };
                 self.record.asked(&pending);
                 let stopped = self.frame.stop_clocks();
-                let asked = approve::ask(self.frame.approver(), &pending);
+                let asked = asking::ask(self.frame.approver(), &pending);
                 let approval = Seat::lent(&self.frame.scope, asked).await;
                 drop(stopped);
                 Ok::<_, Refusal>((approval, pending))
@@ -152,7 +152,7 @@ impl<'a> Rest<'a> {
             }
         };
         self.record.answered(&approval);
-        approve::remember(self.frame, entry, &prepared, &approval, &pending).await;
+        asking::remember(self.frame, entry, &prepared, &approval, &pending).await;
         self.apply(approval, prepared, pending)
     }
 
@@ -177,12 +177,12 @@ impl<'a> Rest<'a> {
                 let pending = Box::new(PendingCall { id, ..pending });
                 Ok(Approved::Waits(Waits { pending, is_kept: true }))
             }
-            approval => Err(approve::unapproved(&approval)),
+            approval => Err(asking::unapproved(&approval)),
         }
     }
 
     pub(super) fn digest(&self, entry: &Entry, prepared: &Prepared) -> Digest {
-        approve::digest(entry, &self.record.call, prepared, &self.frame.scope)
+        asking::digest(entry, &self.record.call, prepared, &self.frame.scope)
     }
 
     /// Has a person make themselves known to whom the call needs them to, after which it can go on.
