@@ -1,11 +1,12 @@
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::ops::Range;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memchr::memchr_iter;
-use tempfile::NamedTempFile;
+use rustix::fs::OFlags;
+use tempfile::{NamedTempFile, TempPath};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
@@ -34,11 +35,56 @@ struct Kept {
     ended: bool,
 }
 
-/// Is a file that goes with the last who reads it.
+/// Is a file that goes with the last who reads it, and is open as long as something is written.
 #[derive(Debug)]
 struct Spill {
-    file: NamedTempFile,
+    file: Mutex<Option<Arc<File>>>,
+    path: TempPath,
+    /// The device and number of the file.
+    identity: (u64, u64),
     share: Share,
+}
+
+impl Spill {
+    fn new(file: NamedTempFile, share: Share) -> io::Result<Self> {
+        let (file, path) = file.into_parts();
+        let identity = identity(&file)?;
+        Ok(Self { file: Mutex::new(Some(Arc::new(file))), path, identity, share })
+    }
+
+    fn write(&self, text: &[u8]) -> io::Result<()> {
+        let file = self.lock().clone().ok_or(io::ErrorKind::BrokenPipe)?;
+        (&*file).write_all(text)
+    }
+
+    /// Lets go of the file, which is opened again by whoever reads it.
+    fn close(&self) {
+        *self.lock() = None;
+    }
+
+    /// Gives the file that was written, and none that stands in its place.
+    fn open(&self) -> io::Result<Arc<File>> {
+        if let Some(file) = &*self.lock() {
+            return Ok(Arc::clone(file));
+        }
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(&self.path)?;
+        if identity(&file)? == self.identity {
+            Ok(Arc::new(file))
+        } else {
+            Err(io::Error::other("another file has taken its place"))
+        }
+    }
+
+    /// Nothing panics while the lock is held, so what it guards is whole.
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<File>>> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn identity(file: &File) -> io::Result<(u64, u64)> {
+    let metadata = file.metadata()?;
+    Ok((metadata.dev(), metadata.ino()))
 }
 
 /// Says how much a transcript has.
@@ -87,18 +133,23 @@ impl Transcript {
             }
             let (file, share) = self.disk.file()?;
             share.take(kept.memory.len() as u64)?;
-            file.as_file().write_all(&kept.memory)?;
+            let spill = Spill::new(file, share)?;
+            spill.write(&kept.memory)?;
             kept.memory = Vec::new();
-            kept.file = Some(Arc::new(Spill { file, share }));
+            kept.file = Some(Arc::new(spill));
         }
         let Some(spill) = &kept.file else { return Ok(()) };
         spill.share.take(text.len() as u64)?;
-        spill.file.as_file().write_all(text)
+        spill.write(text)
     }
 
     /// Takes note that nothing more comes.
     pub(crate) fn end(&self) {
-        self.lock().ended = true;
+        let mut kept = self.lock();
+        kept.ended = true;
+        if let Some(spill) = &kept.file {
+            spill.close();
+        }
     }
 
     pub(crate) fn has_ended(&self) -> bool {
@@ -129,13 +180,63 @@ impl Transcript {
         };
         let length = usize::try_from(range.end.saturating_sub(range.start)).map_err(io::Error::other)?;
         let mut bytes = vec![0; length];
-        let file: &File = spill.file.as_file();
-        file.read_exact_at(&mut bytes, range.start)?;
+        spill.open()?.read_exact_at(&mut bytes, range.start)?;
         Ok(bytes)
     }
 
     /// Nothing panics while the lock is held, so what it guards is whole.
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MEMORY_BYTES, Transcript};
+    use crate::script_outputs::Disk;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    const LONG: usize = MEMORY_BYTES + 10;
+
+    /// A transcript that has ended, and its file.
+    fn ended(directory: &tempfile::TempDir) -> (Transcript, PathBuf) {
+        let transcript = Transcript::new(Arc::new(Disk::new(directory.path().to_owned())));
+        transcript.push(&vec![b'a'; LONG]);
+        transcript.end();
+        let file = fs::read_dir(directory.path()).unwrap().next().unwrap().unwrap().path();
+        (transcript, file)
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn no_file_is_held_open_once_it_has_ended_and_it_is_read_all_the_same() {
+        let directory = tempfile::tempdir().unwrap();
+        let (transcript, file) = ended(&directory);
+        let open = |descriptor: std::io::Result<fs::DirEntry>| {
+            descriptor.is_ok_and(|descriptor| fs::read_link(descriptor.path()).is_ok_and(|of| of == file))
+        };
+        assert!(!fs::read_dir("/proc/self/fd").unwrap().any(open));
+        assert_eq!(transcript.read(0..LONG as u64).unwrap(), vec![b'a'; LONG]);
+        drop(transcript);
+        assert!(!file.exists());
+    }
+
+    #[test]
+    fn what_has_taken_the_place_of_its_file_is_not_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let secret = tempfile::tempdir().unwrap();
+        fs::write(secret.path().join("key"), vec![b'k'; LONG]).unwrap();
+        for replace in [
+            |from: PathBuf, at: PathBuf| symlink(from, at).unwrap(),
+            |from: PathBuf, at: PathBuf| fs::hard_link(from, at).unwrap(),
+        ] {
+            let (transcript, file) = ended(&directory);
+            fs::remove_file(&file).unwrap();
+            replace(secret.path().join("key"), file);
+            assert!(transcript.read(0..10).is_err());
+        }
     }
 }

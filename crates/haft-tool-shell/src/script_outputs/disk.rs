@@ -24,7 +24,7 @@ pub(crate) struct Share {
 }
 
 impl Disk {
-    pub(super) fn new(directory: PathBuf) -> Self {
+    pub(crate) fn new(directory: PathBuf) -> Self {
         let (most, most_of_one) = (AtomicU64::new(1 << 30), AtomicU64::new(256 << 20));
         Self { directory, used: AtomicU64::new(0), most, most_of_one }
     }
