@@ -28,6 +28,7 @@
 
 mod blob;
 mod call;
+mod causes;
 mod content;
 mod decision;
 mod digest;
@@ -48,6 +49,7 @@ mod visible;
 
 pub use blob::Blob;
 pub use call::ToolCall;
+pub use causes::with_causes;
 pub use content::Content;
 pub use decision::Decision;
 pub use digest::{Digest, DigestError};

@@ -1,9 +1,9 @@
 //! Has made less of what the model is told.
 
 use super::driving::Run;
-use super::errors::with_causes;
 use crate::{CompactError, RunEvent, Told};
 use haft_core::EventKind;
+use haft_core::with_causes;
 use std::time::Duration;
 use tokio::time::timeout;
 use tokio_util::future::FutureExt as _;

@@ -1,13 +1,13 @@
 //! Does what a run needs done, one thing after the other, and listens to whoever steers it meanwhile.
 
 use super::controls::{Controls, Driven};
-use super::errors::with_causes;
 use super::offer::Offered;
 use super::span;
 use super::{Agent, RunHandle, RunLimits};
 use crate::budget::Collected;
 use crate::state::STEERED;
 use crate::{Effect, Phase, Purse, RunEnd, RunEvent, RunState, Spent, StepError, When};
+use haft_core::with_causes;
 use haft_core::{BudgetKind, ToolCall, Usage};
 use haft_tools_core::{Batch, CallOutcome, CallScope, PendingCall, Steer};
 use std::collections::VecDeque;

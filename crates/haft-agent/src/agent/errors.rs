@@ -1,6 +1,5 @@
 use haft_core::{CallId, RunId};
 use haft_tools_core::ResumeRefused;
-use std::error::Error;
 
 /// Says why an answer to a call was not used.
 ///
@@ -44,16 +43,4 @@ pub enum ResumeError {
 pub struct NotAtWork {
     /// The run.
     pub run: RunId,
-}
-
-/// Writes an error with its causes, one after the other, for people.
-pub(super) fn with_causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

@@ -2,12 +2,12 @@
 
 use super::Agent;
 use super::driving::Run;
-use super::errors::with_causes;
 use super::span;
 use super::told::Told;
 use crate::compaction::BYTES_A_TOKEN;
 use crate::{RunEvent, Spent, TurnRecord};
 use haft_core::Usage;
+use haft_core::with_causes;
 use haft_model::{Delta, ModelError, ModelRequest, ModelTurn, assemble};
 use haft_tools_core::now_ms;
 use std::sync::Arc;

@@ -347,20 +347,8 @@ fn shared(order: &Order, spec: &AgentSpec) -> Vec<Arc<Message>> {
 /// Is the end of a run of which it cannot be kept where it stands.
 fn unkept(mut record: ChildRecord, error: &StoreError) -> ChildRecord {
     let reason = "where it stands cannot be kept at the moment; say so and stop";
-    record.end(ChildResult::failed(reason).with_detail(with_causes(error)));
+    record.end(ChildResult::failed(reason).with_detail(haft_core::with_causes(error)));
     record
-}
-
-/// Writes an error with its causes, one after the other, for people.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }
 
 fn broken(panic: &(dyn Any + Send)) -> ChildResult {

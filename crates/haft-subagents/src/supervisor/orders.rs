@@ -192,5 +192,5 @@ impl House {
 /// Tells a model that what is kept of runs cannot be reached.
 pub(crate) fn unreadable(error: &StoreError) -> ToolError {
     ToolError::unavailable("the runs of agents cannot be read or kept at the moment; say so and stop")
-        .with_source(super::drive::with_causes(error))
+        .with_source(haft_core::with_causes(error))
 }

@@ -1,13 +1,13 @@
 //! Places in which runs work apart from those that started them.
 
 use super::drive::Order;
-use super::drive::with_causes;
 use super::house::House;
 use crate::{
     AgentSpec, ChildResult, Isolation, KeptChanges, Workplace, WorkplaceError, Workplaces, take_changes,
     take_up_changes,
 };
 use haft_core::RunId;
+use haft_core::with_causes;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

@@ -82,15 +82,3 @@ pub(super) fn shown(text: &str) -> &str {
     let text = text.trim();
     &text[..text.floor_char_boundary(MOST_SHOWN)]
 }
-
-/// An error with what caused it.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
-}

@@ -1,6 +1,4 @@
-use super::answer::{
-    Fallible, broken, chain, challenge, failure, is_of_type, refused, sent, shown, status_text,
-};
+use super::answer::{Fallible, broken, challenge, failure, is_of_type, refused, sent, shown, status_text};
 use super::carry::{Asked, carry};
 use super::events::{Event, EventReader};
 use crate::client::auth::{Authorizer, Challenge};
@@ -227,7 +225,11 @@ impl Inner {
             }
             // How long an answer may take is known where it is waited for, and so is how long a stream may be.
             let exchange = Exchange::default().patient().endless();
-            let answer = self.http.send(request, exchange).await.map_err(|error| broken(chain(&error)))?;
+            let answer = self
+                .http
+                .send(request, exchange)
+                .await
+                .map_err(|error| broken(haft_core::with_causes(&error)))?;
             let Some(header) = challenge(&answer) else { return Ok(answer) };
             let Some(authorizer) = &self.authorizer else {
                 return Err(sent(Fault::Unauthorized { url: None }));
@@ -248,7 +250,7 @@ impl Inner {
         let whole = async { body.most_bytes(most)?.bytes().await };
         whole.await.map_err(|error| match error {
             haft_http::Error::TooLarge { .. } => sent(Fault::Oversize { bytes, most: self.most }),
-            other => broken(chain(&other)),
+            other => broken(haft_core::with_causes(&other)),
         })
     }
 
