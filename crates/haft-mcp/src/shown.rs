@@ -4,7 +4,7 @@ use haft_core::Visible;
 use std::borrow::Cow;
 
 /// Shows a text of any number of lines, cut to so many bytes of it.
-#[cfg(feature = "client")]
+#[cfg(any(feature = "client", feature = "server"))]
 pub(crate) fn shown(text: &str, most: usize) -> String {
     cut(text, most, |text| Visible::new(text).to_cow())
 }

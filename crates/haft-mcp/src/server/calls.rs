@@ -15,7 +15,6 @@ mod refusal;
 mod relay;
 mod rounds;
 mod running;
-mod shown;
 mod spent;
 mod task;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The form in which a person is asked whether a call may run.
 
-use super::shown::{shown, shown_line};
 use crate::server::ask::Unasked;
+use crate::shown::{line, shown};
 use haft_tools_core::{Approval, GrantTerm, PendingCall, Preview, milliseconds};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ pub(super) enum Asked {
 
 /// Writes what a person reads, with all that a tool or a client wrote made visible.
 pub(super) fn message(pending: &PendingCall, asked: Asked) -> String {
-    let mut text = format!("May the tool `{}` run?", shown_line(&pending.call.name, MOST_ACCESS_BYTES));
+    let mut text = format!("May the tool `{}` run?", line(&pending.call.name, MOST_ACCESS_BYTES));
     if asked == Asked::Changed || pending.again.is_some() {
         text.push_str(" What it would do is no longer what was asked about before.");
     }
@@ -41,7 +41,7 @@ pub(super) fn message(pending: &PendingCall, asked: Asked) -> String {
     }
     text.push_str("\nNot allowed yet:");
     for unmet in pending.unmet.iter().take(MOST_ACCESSES) {
-        let _ = write!(text, "\n- {}", shown_line(&unmet.printed(), MOST_ACCESS_BYTES));
+        let _ = write!(text, "\n- {}", line(&unmet.printed(), MOST_ACCESS_BYTES));
     }
     if pending.unmet.len() > MOST_ACCESSES {
         let _ = write!(text, "\n- and {} more", pending.unmet.len() - MOST_ACCESSES);

@@ -1,10 +1,11 @@
 use super::approval_form::{self, Asked};
 use super::elsewhere::answered;
+use super::question_form;
 use super::relay::{RESERVED, Relay};
-use super::{question_form, shown::shown};
 use crate::server::ask::{Ask, AskKind, Unasked};
 use crate::server::caller::Ability;
 use crate::server::line::Line as _;
+use crate::shown::shown;
 use async_trait::async_trait;
 use haft_core::{CallId, Digest};
 use haft_tools_core::{

@@ -1,8 +1,8 @@
 //! The form in which a question of a running call is put.
 
 use super::answers::flat;
-use super::shown::shown;
 use crate::server::ask::Unasked;
+use crate::shown::shown;
 use haft_tools_core::{Question, QuestionKind, Response, milliseconds};
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-use super::shown::{shown, shown_line};
+use crate::shown::{line, shown};
 use haft_core::ToolOutput;
 use haft_tools_core::{PendingCall, Unmet, Wants};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ pub(crate) fn refusal(pending: &PendingCall) -> ToolOutput {
     if pending.waits_below() {
         return refusal_below(pending);
     }
-    let name = shown_line(&pending.call.name, MOST_BYTES);
+    let name = line(&pending.call.name, MOST_BYTES);
     let command = format!("haft approvals approve {}", pending.id);
     let unmet = pending.unmet.iter().take(MOST_ACCESSES);
     let told: Vec<Value> = unmet.clone().map(told).collect();
@@ -24,7 +24,7 @@ pub(crate) fn refusal(pending: &PendingCall) -> ToolOutput {
     let mut text =
         format!("`{name}` needs an approval, and this client cannot ask for one; nothing was done.");
     for unmet in pending.unmet.iter().take(MOST_ACCESSES) {
-        let _ = write!(text, "\n- {}", shown_line(&unmet.reason, MOST_BYTES));
+        let _ = write!(text, "\n- {}", line(&unmet.reason, MOST_BYTES));
     }
     let mut commands = vec![command.clone()];
     match &pending.wants {
@@ -58,16 +58,16 @@ pub(crate) fn refusal(pending: &PendingCall) -> ToolOutput {
 
 /// Answers a call that waits for calls it has made, which people are to answer.
 fn refusal_below(pending: &PendingCall) -> ToolOutput {
-    let name = shown_line(&pending.call.name, MOST_BYTES);
+    let name = line(&pending.call.name, MOST_BYTES);
     let count = pending.leaves().count();
     let mut text = format!(
         "`{name}` has begun, and waits for calls that it has made: they need an approval, and this client cannot ask for one."
     );
     let (mut told, mut commands) = (Vec::new(), Vec::new());
     for leaf in pending.leaves().take(MOST_ACCESSES) {
-        let tool = shown_line(&leaf.call.name, MOST_BYTES);
+        let tool = line(&leaf.call.name, MOST_BYTES);
         let of = leaf.agent.as_deref().filter(|_| !leaf.above.is_empty());
-        let of = of.map(|agent| format!(" of {}", shown_line(agent, MOST_BYTES))).unwrap_or_default();
+        let of = of.map(|agent| format!(" of {}", line(agent, MOST_BYTES))).unwrap_or_default();
         let command = format!("haft approvals approve {}", leaf.id);
         let _ = match &leaf.wants {
             Wants::Authentication { url } => {
@@ -95,8 +95,8 @@ fn refusal_below(pending: &PendingCall) -> ToolOutput {
 
 fn told(unmet: &Unmet) -> Value {
     json!({
-        "access": shown_line(&unmet.printed(), MOST_BYTES),
-        "reason": shown_line(&unmet.reason, MOST_BYTES),
+        "access": line(&unmet.printed(), MOST_BYTES),
+        "reason": line(&unmet.reason, MOST_BYTES),
         "rule": rule(unmet),
     })
 }
@@ -104,5 +104,5 @@ fn told(unmet: &Unmet) -> Value {
 /// The rule that would allow an access; none for what cannot be told.
 fn rule(unmet: &Unmet) -> Option<String> {
     let is_known = unmet.access.as_ref().is_none_or(|access| !access.is_opaque());
-    unmet.grant.as_ref().filter(|_| is_known).map(|rule| shown_line(rule, MOST_BYTES))
+    unmet.grant.as_ref().filter(|_| is_known).map(|rule| line(rule, MOST_BYTES))
 }
