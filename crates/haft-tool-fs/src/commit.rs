@@ -1,7 +1,6 @@
 //! The one place from which files are changed.
 
 use crate::failure::{crosses_devices, failure};
-use crate::same::holds;
 use crate::words::{Shown, joined};
 use haft_core::{Content, ToolError, ToolOutput};
 use haft_workdir::{ChangeOrigin, Error, Expected, Finished, NewFile, OpenChangeSet, Workdir, WorkdirPath};
@@ -151,7 +150,7 @@ fn is_only_write(changes: &[Change<'_>]) -> bool {
 fn is_as_before(workdir: &Workdir, change: &Change<'_>) -> Result<bool, Error> {
     match change.before {
         Before::Whatever => Ok(true),
-        Before::Holds(bytes) => match holds(workdir, change.moved_from.unwrap_or(change.path), bytes) {
+        Before::Holds(bytes) => match workdir.holds(change.moved_from.unwrap_or(change.path), bytes) {
             Err(Error::NotFound { .. }) => Ok(false),
             held => held,
         },

@@ -70,7 +70,6 @@ mod origin;
 mod path_patterns;
 mod read_file;
 mod resource;
-mod same;
 mod text_change;
 mod whole;
 mod words;

@@ -11,7 +11,6 @@ use crate::hints::missing_above;
 use crate::lines::{LineEnd, line_feeds, lines_of};
 use crate::origin::origin_of;
 use crate::resource;
-use crate::same::holds;
 use crate::whole::whole;
 use crate::words::{Count, Shown, joined, lines, size};
 use async_trait::async_trait;
@@ -305,7 +304,7 @@ impl Change {
 
     fn is_there_already(&self, bytes: &[u8]) -> bool {
         // What cannot be read is not known to be the same, so it is written.
-        holds(&self.workdir, &self.path, bytes).unwrap_or(false)
+        self.workdir.holds(&self.path, bytes).unwrap_or(false)
     }
 
     fn unchanged(&self) -> String {

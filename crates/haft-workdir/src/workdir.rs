@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use crate::changes::ChangeJournal;
 use crate::error::Error;
 use crate::handle::{DirectoryHandle, Lookup, NotAFile, open_child_file};
+use crate::holds::reads_as;
 use crate::metadata::{EntryKind, Metadata};
 use crate::path::WorkdirPath;
 use crate::resolve;
@@ -287,6 +288,31 @@ impl Workdir {
             return Err(too_large());
         }
         Ok(bytes)
+    }
+
+    /// Tells whether a file holds exactly these bytes.
+    ///
+    /// Memory does not grow with the file, of which no more is read than is the same.
+    ///
+    /// ```
+    /// # use haft_workdir::Workdir;
+    /// # let directory = tempfile::tempdir()?;
+    /// let workdir = Workdir::open(directory.path())?;
+    /// std::fs::write(directory.path().join("notes.md"), "one\n")?;
+    /// let notes = workdir.resolve("notes.md")?;
+    /// assert!(workdir.holds(&notes, b"one\n")? && !workdir.holds(&notes, b"one")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workdir::open_file`], and [`Error::Io`] where it cannot be read.
+    pub fn holds(&self, path: &WorkdirPath, bytes: &[u8]) -> Result<bool, Error> {
+        reads_as(&mut self.open_file(path)?, bytes).map_err(|source| Error::Io {
+            action: "read",
+            path: path.clone(),
+            source,
+        })
     }
 
     /// Removes a file, or whatever else is there that is not a directory.

@@ -7,7 +7,6 @@ use crate::changes::look::{attributes_at, state_at};
 use crate::changes::new_file::Expected;
 use crate::changes::record::{ChangeStep, PathState};
 use crate::error::Error;
-use crate::holds::reads_as;
 use crate::path::WorkdirPath;
 use std::path::PathBuf;
 
@@ -89,11 +88,7 @@ impl<'b> OpenChangeSet<'b> {
     /// Looks once more that a file holds what the caller holds, since recording takes a while.
     pub(super) fn still_holds(&self, path: &WorkdirPath, held: Option<&[u8]>) -> Result<(), Error> {
         let Some(held) = held else { return Ok(()) };
-        match reads_as(&mut self.workdir.open_file(path)?, held) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(Error::Differs { path: path.clone() }),
-            Err(source) => Err(Error::Io { action: "read", path: path.clone(), source }),
-        }
+        if self.workdir.holds(path, held)? { Ok(()) } else { Err(Error::Differs { path: path.clone() }) }
     }
 
     fn read(&self, path: &WorkdirPath) -> Result<Before<'b>, Error> {
