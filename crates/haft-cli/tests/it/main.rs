@@ -14,6 +14,7 @@ mod config;
 mod console;
 mod delegating;
 mod doctor;
+mod enduring;
 mod gateway;
 mod hiding;
 mod import;

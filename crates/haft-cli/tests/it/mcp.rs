@@ -85,7 +85,9 @@ impl User {
 
     /// Writes a file of the workspace.
     pub(crate) fn write_file(&self, name: &str, text: &str) {
-        std::fs::write(self.workspace.path().join(name), text).unwrap();
+        let path = self.workspace.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
     }
 
     /// Writes a file of the user's configuration.

@@ -41,6 +41,10 @@ impl Served {
         &self.address
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.as_ref().unwrap().id()
+    }
+
     /// Hands over the process, which then has to be waited for.
     pub(crate) fn into_child(mut self) -> Child {
         self.child.take().unwrap()

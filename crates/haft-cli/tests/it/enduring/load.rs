@@ -1,0 +1,198 @@
+//! Clients of all kinds at once, who expect what they are answered.
+
+use super::UPSTREAM;
+use crate::mcp::User;
+use crate::served::{post, tool_call};
+use serde_json::{Value, json};
+use std::io::Read as _;
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What was done so far.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tally {
+    /// Calls that were answered as expected.
+    pub(super) done: u64,
+    /// Servers behind it that were killed.
+    pub(super) killed: u64,
+    pub(super) approved: u64,
+    pub(super) denied: u64,
+    /// Calls whose client went away.
+    pub(super) abandoned: u64,
+}
+
+pub(super) struct Load<'a> {
+    user: &'a User,
+    address: &'a str,
+    done: AtomicU64,
+    killed: AtomicU64,
+    approved: AtomicU64,
+    denied: AtomicU64,
+    abandoned: AtomicU64,
+}
+
+/// Numbers that look random and are the same each time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        // Marsaglia's xorshift64.
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % bound
+    }
+}
+
+impl<'a> Load<'a> {
+    pub(super) fn new(user: &'a User, address: &'a str) -> Self {
+        let zero = || AtomicU64::new(0);
+        let (done, killed, approved, denied, abandoned) = (zero(), zero(), zero(), zero(), zero());
+        Self { user, address, done, killed, approved, denied, abandoned }
+    }
+
+    pub(super) fn tally(&self) -> Tally {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Tally {
+            done: read(&self.done),
+            killed: read(&self.killed),
+            approved: read(&self.approved),
+            denied: read(&self.denied),
+            abandoned: read(&self.abandoned),
+        }
+    }
+
+    /// Has all clients call for so long.
+    pub(super) fn run(&self, length: Duration) {
+        let clients: [(u64, fn(&Self, &mut Random, u64)); 8] = [
+            (20, Self::edit_files),
+            (20, Self::edit_files),
+            (50, Self::run_scripts),
+            (50, Self::search),
+            (20, Self::call_upstream),
+            (700, Self::kill_upstream),
+            (300, Self::ask),
+            (100, Self::abandon),
+        ];
+        let end = Instant::now() + length;
+        thread::scope(|scope| {
+            for (index, (pause, client)) in (1..).zip(clients) {
+                scope.spawn(move || {
+                    let mut random = Random(index);
+                    while Instant::now() < end {
+                        client(self, &mut random, index);
+                        thread::sleep(Duration::from_millis(random.below(2 * pause)));
+                    }
+                });
+            }
+        });
+    }
+
+    fn call(&self, tool: &str, arguments: &Value) -> String {
+        let mut told = String::new();
+        post(self.address, &tool_call(7, tool, arguments), &[]).read_to_string(&mut told).unwrap();
+        assert!(told.starts_with("HTTP/1.1 200 "), "{tool} {:.200}: {told}", arguments.to_string());
+        told
+    }
+
+    fn expect(&self, tool: &str, arguments: &Value, expected: &str) {
+        let told = self.call(tool, arguments);
+        assert!(told.contains(expected), "{tool} {:.200}: {told}", arguments.to_string());
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn edit_files(&self, random: &mut Random, index: u64) {
+        let path = format!("files/{index}-{}.txt", random.below(20));
+        let long = "a line of some length that nobody reads\n".repeat(1 + random.below(2_000) as usize);
+        let content = format!("first {index}\n{long}");
+        self.expect("write_file", &json!({ "path": path, "content": content }), "\"isError\":false");
+        let edits = json!([{ "old": format!("first {index}\n"), "new": format!("second {index}\n") }]);
+        self.expect("edit_file", &json!({ "path": path, "edits": edits }), "\"isError\":false");
+        self.expect("read_file", &json!({ "path": path, "limit": 3 }), &format!("second {index}"));
+    }
+
+    fn run_scripts(&self, random: &mut Random, _: u64) {
+        let (script, expected) = match random.below(4) {
+            0 => ("seq 1 30000", "[exit code 0"),
+            1 => ("sleep 100 & echo begun", "begun"),
+            2 => ("echo wrong >&2; exit 3", "[exit code 3"),
+            _ => ("cat searched/3/3.txt | wc -l", "40"),
+        };
+        self.expect("bash", &json!({ "command": script }), expected);
+    }
+
+    fn search(&self, random: &mut Random, _: u64) {
+        let index = random.below(300);
+        match random.below(3) {
+            0 => self.expect(
+                "grep",
+                &json!({ "pattern": format!("line 7 of file {index}$") }),
+                &format!("{index}.txt"),
+            ),
+            1 => self.expect(
+                "glob",
+                &json!({ "pattern": format!("searched/*/{index}.txt") }),
+                &format!("{index}.txt"),
+            ),
+            _ => self.expect(
+                "find_files",
+                &json!({ "query": format!("{index}.txt") }),
+                &format!("{index}.txt"),
+            ),
+        }
+    }
+
+    /// A server that was killed is started again, and whoever called it meanwhile is told which it is.
+    fn call_upstream(&self, random: &mut Random, _: u64) {
+        let name = UPSTREAM[random.below(2) as usize];
+        let told = self.call(&format!("{name}__say"), &json!({ "text": "hello" }));
+        let is_answered = told.contains(&format!("{name}: hello")) || told.contains(&format!("`{name}`"));
+        assert!(is_answered, "{told}");
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn kill_upstream(&self, random: &mut Random, _: u64) {
+        let name = UPSTREAM[random.below(2) as usize];
+        let Ok(pid) = std::fs::read_to_string(self.user.home().join(format!("{name}.pid"))) else { return };
+        // One that was killed before and not called since has no process.
+        if Command::new("kill")
+            .args(["-KILL", &pid])
+            .stderr(std::process::Stdio::null())
+            .status()
+            .unwrap()
+            .success()
+        {
+            self.killed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn ask(&self, random: &mut Random, _: u64) {
+        let arguments = json!({ "path": format!("asked/{}", random.below(u64::MAX)), "content": "x" });
+        let told = self.call("write_file", &arguments);
+        assert!(told.contains("haft approvals"), "{told}");
+        let listed = self.user.command(&["approvals", "list", "--json"]).output().unwrap();
+        let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+        let id = listed[0]["call"]["id"].as_str().unwrap_or_else(|| panic!("nothing waits: {told}"));
+        let (answer, count, expected) = match random.below(2) {
+            0 => ("approve", &self.approved, "\"isError\":false"),
+            _ => ("deny", &self.denied, "\"isError\":true"),
+        };
+        let answered = self.user.command(&["approvals", answer, id]).output().unwrap();
+        assert!(answered.status.success(), "{}", String::from_utf8_lossy(&answered.stderr));
+        self.expect("write_file", &arguments, expected);
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn abandon(&self, random: &mut Random, _: u64) {
+        let call = match random.below(2) {
+            0 => tool_call(8, "bash", &json!({ "command": "sleep 100" })),
+            _ => tool_call(8, "one__waits", &json!({})),
+        };
+        let stream = post(self.address, &call, &[]);
+        thread::sleep(Duration::from_millis(random.below(300)));
+        drop(stream);
+        self.abandoned.fetch_add(1, Ordering::Relaxed);
+    }
+}
