@@ -89,6 +89,13 @@ pub(crate) const BENCHES: &[Bench] = &[
         about: "a script that does nothing, within the bounds of the kernel and without",
     },
     Bench {
+        name: "scaling",
+        package: "haft",
+        target: "scaling",
+        features: "tools",
+        about: "what grows with tools, files, calls and output: the points of docs/performance/scaling.csv",
+    },
+    Bench {
         name: "search",
         package: "haft-tool-search",
         target: "search",
@@ -163,6 +170,8 @@ mod tests {
              path_patterns  a file looked up among the patterns of rules (haft-tool-fs)\n\
              policy         a call decided against many rules of all kinds (haft)\n\
              sandbox        a script that does nothing, within the bounds of the kernel and without (haft-tool-shell)\n\
+             scaling        what grows with tools, files, calls and output: the points of docs/performance/scaling.csv \
+             (haft)\n\
              search         the sources of many crates searched and listed, against ripgrep, cancelled searches, half a \
              million files in a second, and outlines (haft-tool-search)\n\
              serve          calls, lists and listeners that are served, against a server of rmcp (haft-mcp)\n\
