@@ -1,6 +1,8 @@
 //! `cargo xtask docs`: the generated parts of the pages are fresh, their links lead somewhere, the README stays short.
 
 mod cookbook;
+mod dependencies;
+mod described;
 mod events;
 mod feature_table;
 mod reference;

@@ -62,6 +62,7 @@ pub(crate) enum Kind {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Node {
     pub(crate) name: String,
+    pub(crate) version: String,
     /// The ids of the packages it needs at run time, by any feature or on any platform.
     pub(crate) normal: Vec<String>,
 }
@@ -91,7 +92,7 @@ impl Graph {
         let mut packages = Vec::new();
         for package in list(metadata, "packages") {
             let id = text(package, "id")?;
-            names.insert(id, text(package, "name")?);
+            names.insert(id, (text(package, "name")?, optional_text(package, "version").unwrap_or_default()));
             if members.contains(&id) {
                 packages.push(parse_package(package, Path::new(root))?);
             }
@@ -100,9 +101,10 @@ impl Graph {
         let mut nodes = BTreeMap::new();
         for node in metadata.get("resolve").into_iter().flat_map(|resolve| list(resolve, "nodes")) {
             let id = text(node, "id")?;
-            let name = names.get(id).with_context(|| format!("`{id}` is resolved but not described"))?;
-            nodes
-                .insert(id.to_owned(), Node { name: (*name).to_owned(), normal: normal_dependencies(node)? });
+            let (name, version) =
+                names.get(id).with_context(|| format!("`{id}` is resolved but not described"))?;
+            let (name, version) = ((*name).to_owned(), version.clone());
+            nodes.insert(id.to_owned(), Node { name, version, normal: normal_dependencies(node)? });
         }
         Ok(Self { packages, nodes })
     }

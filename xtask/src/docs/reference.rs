@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, ensure};
 
-use super::{Programs, cell, cookbook, events, feature_table, read, tools};
+use super::{Programs, cell, cookbook, dependencies, events, feature_table, read, tools};
 use crate::metadata::Graph;
 use crate::workspace::Workspace;
 
@@ -27,6 +27,10 @@ pub(super) fn pages(
     }
     if let Some(page) = cookbook::page(root)? {
         pages.push(("docs/cookbook.md", page));
+    }
+    if graph.package(super::FACADE).is_some() {
+        let page = dependencies::page(&Graph::resolved(workspace)?, &read(root, "Cargo.toml")?)?;
+        pages.push(("docs/reference/dependencies.md", page));
     }
     if graph.package("haft-cli").is_some() {
         let built = programs.built(workspace)?;

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
-use super::feature_table::{Feature, parse};
+use super::described::Described;
+use super::feature_table::parse;
 use super::{generated, too_long};
 use crate::metadata::{Graph, Package, Standing};
 
@@ -123,7 +124,8 @@ full = [
 # Not a feature either.
 serde = "1"
 "#;
-    let feature = |name: &str, comment: &str| Feature { name: name.to_owned(), comment: comment.to_owned() };
+    let feature =
+        |name: &str, comment: &str| Described { name: name.to_owned(), comment: comment.to_owned() };
     assert_eq!(
         parse(manifest),
         [feature("default", ""), feature("full", "Everything at once."), feature("a-b", "Quoted.")]

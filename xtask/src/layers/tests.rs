@@ -45,7 +45,7 @@ fn check_resolved(packages: &[Package], resolved: &[(&str, &[&str])], expected: 
         .iter()
         .map(|(name, needs)| {
             let normal = needs.iter().map(ToString::to_string).collect();
-            ((*name).to_owned(), Node { name: (*name).to_owned(), normal })
+            ((*name).to_owned(), Node { name: (*name).to_owned(), version: String::new(), normal })
         })
         .collect();
     let found: Vec<String> =
