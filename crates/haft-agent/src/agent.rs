@@ -276,7 +276,7 @@ impl Agent {
     /// Goes on with a run that was stored by a process that ended.
     ///
     /// What had been answered is not done again, and neither are calls that were being executed: they are answered as lost,
-    /// and the model is told to look what became of them. Calls of tools that are [made again](Agent::made_again) are; one of
+    /// and the model is told to look at what became of them. Calls of tools that are [made again](Agent::made_again) are; one of
     /// these that was [approved](RunState::approved) when its process ended is gone on with, and nobody is asked again.
     ///
     /// # Cancel safety

@@ -85,7 +85,7 @@ impl Decision {
 #[non_exhaustive]
 pub enum DecisionRefused {
     /// The call waits no more, or is not known.
-    #[error("the call does not wait for a decision; look what became of it")]
+    #[error("the call does not wait for a decision; look at what became of it")]
     Over,
     /// It is about another round than the one that waits.
     #[error(

@@ -143,7 +143,7 @@ impl InputValidator {
         if violations.more > 0 {
             let _ = write!(text, "\n- and {} more", violations.more);
         }
-        text.push_str("\nCorrect them and call the tool again.");
+        text.push_str("\ncorrect them and call the tool again");
         text
     }
 }

@@ -83,7 +83,7 @@ fn a_gigabyte_of_text_is_cut_and_handed_to_the_store_without_another_copy() {
     let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
     let taken = Arc::new(Taken::default());
     let (reply, _, most) = answered(Arc::clone(&taken) as _, None);
-    expect![[r#"[… 1073709120 bytes, 16776705 lines cut here: read_output gives them, with output "o1" and offset 342 …]"#]].assert_eq(&note(&reply));
+    expect![[r#"[… 1073709120 bytes, 16776705 lines cut here: `read_output` gives them, with output "o1" and offset 342 …]"#]].assert_eq(&note(&reply));
     assert_eq!(*taken.0.lock().unwrap(), Some((GIGABYTE, LINE.to_owned())));
     assert!(most < GIGABYTE + (4 << 20), "{most} bytes were held at once");
 }
@@ -98,7 +98,7 @@ fn a_gigabyte_of_text_is_kept_in_a_file_and_read_back() {
     let outputs = LocalOutputs::spilling_into(directory.path()).retention(retention);
     let last = json!({ "output": "o1", "offset": GIGABYTE / LINE.len(), "limit": 5 });
     let (reply, read, most) = answered(Arc::new(outputs), Some(last));
-    expect![[r#"[… 1073709120 bytes, 16776705 lines cut here: read_output gives them, with output "o1" and offset 342 …]"#]].assert_eq(&note(&reply));
+    expect![[r#"[… 1073709120 bytes, 16776705 lines cut here: `read_output` gives them, with output "o1" and offset 342 …]"#]].assert_eq(&note(&reply));
     assert!(most < GIGABYTE + (4 << 20), "{most} bytes were held at once");
     expect![[r"
         output `o1`: 16777216 lines, 1073741824 bytes

@@ -50,7 +50,7 @@ async fn says_what_is_wrong() {
         the arguments do not fit `count_lines`:
         - at the top: unknown property `file`; it takes `path`
         - at the top: the property `path` is missing
-        Correct them and call the tool again."]]
+        correct them and call the tool again"]]
     .assert_eq(&said(json!({ "file": "notes.md" })).await);
 }
 

@@ -109,10 +109,10 @@ mod tests {
             petstore__findPets {"limit":1000}
             error: invalid input: the arguments do not fit `petstore__findPets`:
             - at `/limit`: 1000 is greater than the maximum of 100
-            Correct them and call the tool again.
+            correct them and call the tool again
 
             petstore__showPet {"name":"../secrets"}
-            denied: this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need
+            denied: this call was not approved: nobody can be asked here; do not repeat it, find another way or say what you would need
         "#]].assert_eq(&told);
     }
 }

@@ -107,7 +107,7 @@ impl CutOutputs {
 /// What is told in the place of the text of an output.
 fn told_as(output: &OutputId, bytes: u64) -> String {
     format!(
-        "[{bytes} bytes of output are left out here, to make room: read_output gives them, with output \"{output}\"]"
+        "[{bytes} bytes of output are left out here, to make room: `read_output` gives them, with output \"{output}\"]"
     )
 }
 

@@ -107,7 +107,7 @@ async fn old_outputs_are_told_by_their_handles_and_can_be_read() {
     let told = serde_json::to_value(&*requests.last().unwrap().messages[2]).unwrap();
     let told = told["replies"][0]["output"]["content"][0]["text"].as_str().unwrap().to_owned();
     expect![[
-        r#"[500 bytes of output are left out here, to make room: read_output gives them, with output "o1"]"#
+        r#"[500 bytes of output are left out here, to make room: `read_output` gives them, with output "o1"]"#
     ]]
     .assert_eq(&told);
     let kept = serde_json::to_value(&*state.messages()[2]).unwrap();
@@ -238,7 +238,7 @@ async fn what_no_handle_gives_back_stays_whole() {
         })
         .collect();
     expect![[r#"
-        [1000 bytes of output are left out here, to make room: read_output gives them, with output "o1"]
+        [1000 bytes of output are left out here, to make room: `read_output` gives them, with output "o1"]
         an image of 9000 bytes"#]]
     .assert_eq(&told.join("\n"));
 }

@@ -77,7 +77,7 @@ async fn a_model_asks_for_a_text_a_choice_or_a_yes() {
     .await;
     asks(answered("prod"), choice, expect![[r#"
         {"text":"Which database?","kind":{"kind":"choice","options":["staging","production"]}}
-        error: unavailable: what was answered does not fit the question: `"prod"` is not among the choices; answer with `staging` or `production`
+        error: unavailable: the answer does not fit the question: `"prod"` is not among the choices; answer with `staging` or `production`; ask again, or go on without the answer
     "#]]).await;
     asks(
         answered(true),
@@ -109,7 +109,7 @@ async fn a_model_that_gets_no_answer_is_told_to_go_on_without() {
         question(),
         expect![[r#"
         {"text":"Which cup?","kind":{"kind":"text"}}
-        denied: the user does not want to answer; go on without
+        denied: the user does not want to answer; go on without the answer
     "#]],
     )
     .await;
@@ -118,7 +118,7 @@ async fn a_model_that_gets_no_answer_is_told_to_go_on_without() {
         question(),
         expect![[r#"
         {"text":"Which cup?","kind":{"kind":"text"}}
-        error: unavailable: nobody answered within 90 s; go on without, or ask again later
+        error: unavailable: nobody answered within 90 s; go on without the answer, or ask again later
     "#]],
     )
     .await;
@@ -127,7 +127,7 @@ async fn a_model_that_gets_no_answer_is_told_to_go_on_without() {
         question(),
         expect![[r#"
         {"text":"Which cup?","kind":{"kind":"text"}}
-        error: unavailable: nobody can be asked here; go on without
+        error: unavailable: nobody can be asked here; go on without the answer
     "#]],
     )
     .await;
@@ -222,7 +222,7 @@ async fn a_plan_is_shown_to_those_who_watch() {
         error: invalid input: the arguments do not fit `update_plan`:
         - at `/steps/0/status`: "doing" is not "pending", "in_progress" or "done"
         - at `/steps/0/text`: "" is shorter than 1 character
-        Correct them and call the tool again."#]]
+        correct them and call the tool again"#]]
         )
         .await,
         []

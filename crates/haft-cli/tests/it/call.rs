@@ -59,7 +59,7 @@ fn lists_everything_that_is_wrong_with_the_arguments() {
             stderr: - at `/limit`: "many" is not an integer
             stderr: - at the top: unknown property `pth`; did you mean `path`?
             stderr: - at the top: the property `path` is missing
-            stderr: Correct them and call the tool again.
+            stderr: correct them and call the tool again
             exit 1
         "#]],
     );

@@ -888,7 +888,7 @@ fn a_call_of_a_server_that_waits_is_edited_by_what_its_tool_takes() {
     expect![[r#"
         stderr:   the arguments do not fit `echo__say`:
         stderr:   - at `/text`: 7.5 is not a string
-        stderr:   Correct them and call the tool again.
+        stderr:   correct them and call the tool again
         stderr: error: the call `ID` cannot be made with these arguments, and waits as it was
         exit 2
     "#]]

@@ -300,7 +300,7 @@ fn operations_are_called_as_the_policy_says() {
     let user = user();
     let show = ["openapi", "call", "broken.json", "good", "--server", &address];
     user.check(&show, &expect![[r"
-        stderr: denied: this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need
+        stderr: denied: this call was not approved: nobody can be asked here; do not repeat it, find another way or say what you would need
         exit 1
     "]]);
     user.check(

@@ -3,7 +3,8 @@ use async_trait::async_trait;
 use haft_core::{Origin, Schema, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
 use haft_durable::Pool;
 use haft_tools_core::{
-    Access, Action, CallContext, CallScope, Prepared, Preview, Resource, Scheme, Tool, one_line, parse_input,
+    Access, Action, CallContext, CallScope, Prepared, Preview, Resource, Scheme, Tool, listed, one_line,
+    parse_input,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -155,12 +156,14 @@ impl DelegateTool {
         let agents = &self.delegates.agents;
         let known = task.agent.parse::<ToolName>().ok().filter(|name| agents.contains_key(name));
         let Some(agent) = known else {
-            let names: Vec<&str> = agents.keys().map(ToolName::as_str).collect();
-            return Err(ToolError::invalid_input(format!(
-                "there is no agent of the name `{}`; there is: {}",
-                one_line(&task.agent, 64),
-                if names.is_empty() { "none".to_owned() } else { names.join(", ") }
-            )));
+            let names = listed(agents.keys().map(ToolName::as_str).take(20), "and");
+            let next = match agents.len() {
+                0 => "there are none at all; do it yourself".to_owned(),
+                1 => format!("the only agent is {names}"),
+                _ => format!("the agents are {names}"),
+            };
+            let shown = one_line(&task.agent, 64);
+            return Err(ToolError::invalid_input(format!("there is no agent `{shown}`; {next}")));
         };
         let text = task.task.trim();
         if text.is_empty() {

@@ -394,9 +394,9 @@ fn may_begin_anew(bench: &Bench, tool: &str) -> bool {
 }
 
 const INTERRUPTED: &str =
-    "the call was interrupted while it waited for an answer; look what it has done before you repeat it";
+    "the call was interrupted while it waited for an answer; look at what it has done before you repeat it";
 
-const CANCELLED: &str = "the call was cancelled, so look what it has done before you repeat it";
+const CANCELLED: &str = "the call was cancelled, so look at what it has done before you repeat it";
 
 fn call_id() -> CallId {
     let id = format!("call-{}", random_name());
@@ -411,7 +411,7 @@ fn served(relay: &Relay, outcome: Option<CallOutcome>) -> Served {
     match outcome {
         Some(CallOutcome::Replied(reply)) => Served::Reply(Box::new(reply)),
         Some(CallOutcome::Pending(pending)) => Served::Waits(pending),
-        _ => failed("tools/call", "the call broke; look what it has done before you repeat it"),
+        _ => failed("tools/call", "the call broke; look at what it has done before you repeat it"),
     }
 }
 

@@ -64,7 +64,7 @@ impl Tool for OperationTool {
         let Inner { shared, operation, name, .. } = &*self.0;
         let parts = operation.encode(input).map_err(|error| match &error {
             EncodeError::Argument { .. } => ToolError::invalid_input(format!(
-                "`{name}` cannot be called with these arguments: {error}; correct them and call it again"
+                "`{name}` cannot be called with these arguments: {error}; correct them and call the tool again"
             ))
             .with_source(error),
             EncodeError::Server(_) => ToolError::failed(format!(

@@ -73,7 +73,7 @@ async fn what_cannot_be_sent_is_said_so_that_it_can_be_mended() {
     let tools = api.tools(&pet()).build();
     let scope = CallScope::new("r".parse().unwrap());
     let error = tools.tools()[1].prepare(&json!({ "id": ".." }), &scope).unwrap_err();
-    assert!(error.message().ends_with("; correct them and call it again"), "{}", error.message());
+    assert!(error.message().ends_with("; correct them and call the tool again"), "{}", error.message());
     assert!(error.message().starts_with("`api__showPet` cannot be called with these arguments: at `/id`:"));
 }
 

@@ -80,14 +80,14 @@ async fn forged_and_useless_input_is_refused_with_what_to_do() {
         model: 
         c1 error: invalid input: the arguments do not fit `delegate`:
         - at `/tasks`: [] has less than 1 item
-        Correct them and call the tool again.
+        correct them and call the tool again
         c2 error: not found: there is no agent `helpr`; did you mean `helper`?
         c3 error: invalid input: the arguments do not fit `delegate`:
         - at `/tasks/0`: unknown property `run`; it takes `agent` and `task`
-        Correct them and call the tool again.
+        correct them and call the tool again
         c4 error: invalid input: the arguments do not fit `delegate`:
         - at the top: unknown property `depth`; it takes `background` and `tasks`
-        Correct them and call the tool again.
+        correct them and call the tool again
         c5 error: invalid input: a task is empty; write what is to be done
         c6 error: not found: you have delegated to no agent `run-1`; you have delegated to none yet
         c7 error: not found: you have delegated to no agent `run-1`; you have delegated to none yet

@@ -46,47 +46,47 @@ fn grep_refuses_what_it_cannot_search_for() {
         &expect![[r#"
             error: invalid input: the arguments do not fit `grep`:
             - at the top: the property `pattern` is missing
-            Correct them and call the tool again.
+            correct them and call the tool again
             error: invalid input: the arguments do not fit `grep`:
             - at `/pattern`: ["x"] is not a string
-            Correct them and call the tool again.
+            correct them and call the tool again
             error: invalid input: the pattern is empty and would match every line; write what to look for, or use `glob` to list files
             error: invalid input: the pattern is not a regular expression, at character 1, `(`: unclosed group; escape it, as in `\(`, or set `literal` to true to look for this very text
             error: invalid input: the pattern is not a regular expression, at character 1, `(?=x)`: look-around, including look-ahead and look-behind, is not supported; match what is around as well, or search for the core of the pattern and look at the lines around it with `context`
             error: invalid input: the arguments do not fit `grep`:
             - at `/pattern`: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" is longer than 2000 characters
-            Correct them and call the tool again.
+            correct them and call the tool again
             error: invalid input: the pattern `((((a{200}){200}){200}){200})` is too large when compiled; make the counts of its repetitions smaller, or use ASCII classes such as `[0-9A-Za-z_]` in place of `\w`
             error: invalid input: the pattern is not a regular expression, at character 1, `\p{Nothing}`: Unicode property not found; correct it, or set `literal` to true to look for this very text
             error: invalid input: `glob` `[` is not a pattern: `[` without a `]` at character 1; close it, or write `\[` for the character itself
             error: invalid input: the arguments do not fit `grep`:
             - at `/glob`: "********************************************************************************…" is longer than 1000 characters
-            Correct them and call the tool again.
+            correct them and call the tool again
             error: invalid input: `type` `nothing` is not known; leave it out and set `glob`, such as `*.rs`
             error: invalid input: the arguments do not fit `grep`:
             - at `/limit`: 0 is less than the minimum of 1
-            Correct them and call the tool again.
+            correct them and call the tool again
             error: invalid input: the arguments do not fit `grep`:
             - at `/limit`: 1001 is greater than the maximum of 1000
-            Correct them and call the tool again.
+            correct them and call the tool again
             error: invalid input: the arguments do not fit `grep`:
             - at `/limit`: -1 is less than the minimum of 1
-            Correct them and call the tool again.
+            correct them and call the tool again
             error: invalid input: the arguments do not fit `grep`:
             - at `/offset`: 1000000000000000000 is greater than the maximum of 100000
-            Correct them and call the tool again.
+            correct them and call the tool again
             error: invalid input: the arguments do not fit `grep`:
             - at `/context`: 21 is greater than the maximum of 20
-            Correct them and call the tool again.
+            correct them and call the tool again
             error: invalid input: the arguments do not fit `grep`:
             - at `/mode`: "all" is not "content", "files" or "count"
-            Correct them and call the tool again.
+            correct them and call the tool again
             error: invalid input: the arguments do not fit `grep`:
             - at `/sort`: "size" is not "path" or "modified"
-            Correct them and call the tool again.
+            correct them and call the tool again
             error: invalid input: the arguments do not fit `grep`:
             - at `/paths`: [".",".",".",".",".",".",".",".",".",".",".",".",".",".",".",".","."] has more than 16 items
-            Correct them and call the tool again.
+            correct them and call the tool again
         "#]],
     );
 }
@@ -109,10 +109,10 @@ fn glob_and_find_files_refuse_what_they_cannot_find() {
         &expect![[r#"
             error: invalid input: the arguments do not fit `glob`:
             - at the top: the property `pattern` is missing
-            Correct them and call the tool again.
+            correct them and call the tool again
             error: invalid input: the arguments do not fit `glob`:
             - at `/pattern`: 1.5 is not a string
-            Correct them and call the tool again.
+            correct them and call the tool again
             error: invalid input: `pattern` is empty; write a pattern such as `*.rs` or `src/**/*.rs`
             error: invalid input: `pattern` `[` is not a pattern: `[` without a `]` at character 1; close it, or write `\[` for the character itself
             error: invalid input: `pattern` `{a,b` is not a pattern: `{` without a `}` at character 1; close it, or write `\{` for the character itself
@@ -120,10 +120,10 @@ fn glob_and_find_files_refuse_what_they_cannot_find() {
             error: invalid input: `pattern` `../*` has a `..`; leave it out and set `path` to the directory to start in
             error: invalid input: the arguments do not fit `glob`:
             - at `/pattern`: "********************************************************************************…" is longer than 1000 characters
-            Correct them and call the tool again.
+            correct them and call the tool again
             error: invalid input: the arguments do not fit `glob`:
             - at `/limit`: 0 is less than the minimum of 1
-            Correct them and call the tool again.
+            correct them and call the tool again
         "#]],
     );
     check(
@@ -138,17 +138,17 @@ fn glob_and_find_files_refuse_what_they_cannot_find() {
         &expect![[r#"
             error: invalid input: the arguments do not fit `find_files`:
             - at the top: the property `query` is missing
-            Correct them and call the tool again.
+            correct them and call the tool again
             error: invalid input: `query` is empty; write a part of a name, or use `glob` with `*` to list all files
             error: invalid input: the arguments do not fit `find_files`:
             - at `/query`: {"a":1} is not a string
-            Correct them and call the tool again.
+            correct them and call the tool again
             error: invalid input: the arguments do not fit `find_files`:
             - at `/query`: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" is longer than 200 characters
-            Correct them and call the tool again.
+            correct them and call the tool again
             error: invalid input: the arguments do not fit `find_files`:
             - at `/limit`: 0 is less than the minimum of 1
-            Correct them and call the tool again.
+            correct them and call the tool again
         "#]],
     );
 }

@@ -182,7 +182,7 @@ impl Job {
             ToolError::unavailable(if self.is_over() {
                 "the job has ended"
             } else {
-                "too many signals wait to be sent to the job; look what it does with `job_poll`"
+                "too many signals wait to be sent to the job; look at what it does with `job_poll`"
             })
         })
     }
@@ -210,12 +210,11 @@ impl Job {
         match written {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => {
-                let text =
-                    "the job does not read its standard input any more; look what it prints with `job_poll`";
+                let text = "the job does not read its standard input any more; look at what it prints with `job_poll`";
                 Err(ToolError::failed(text).with_source(error))
             }
             Err(_) => Err(ToolError::failed(
-                "the job did not read all of it within 5 s, and how much is not known; look what it does with `job_poll`",
+                "the job did not read all of it within 5 s, and how much is not known; look at what it does with `job_poll`",
             )),
         }
     }

@@ -248,9 +248,9 @@ async fn refuses_what_is_no_terminal() {
         `input` is no terminal; give `pty` alone, and type with `job_write`
         the arguments do not fit `bash`:
         - at `/rows`: 0 is less than the minimum of 1
-        Correct them and call the tool again.
+        correct them and call the tool again
         the arguments do not fit `bash`:
         - at `/columns`: 501 is greater than the maximum of 500
-        Correct them and call the tool again."#]]
+        correct them and call the tool again"#]]
     .assert_eq(&told.join("\n"));
 }

@@ -279,7 +279,7 @@ async fn what_a_reply_has_no_room_for_is_read_on_from_the_store() {
     let reply = call("web_fetch", json!({ "url": server.url("/") })).await;
     let text = reply.output.to_text();
     assert!(
-        text.contains("read_output gives them, with output \"o1\"") && text.len() < 40_000,
+        text.contains("`read_output` gives them, with output \"o1\"") && text.len() < 40_000,
         "{}",
         text.len()
     );

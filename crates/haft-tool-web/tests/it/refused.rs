@@ -68,35 +68,35 @@ async fn what_is_no_text_or_too_long_is_refused_with_its_place() {
             expect![[r#"
             the arguments do not fit `web_fetch`:
             - at the top: the property `url` is missing
-            Correct them and call the tool again."#]],
+            correct them and call the tool again"#]],
         ),
         (
             json!({ "url": ["https://a.example/"] }),
             expect![[r#"
             the arguments do not fit `web_fetch`:
             - at `/url`: ["https://a.example/"] is not a string
-            Correct them and call the tool again."#]],
+            correct them and call the tool again"#]],
         ),
         (
             json!({ "url": format!("https://a.example/{}", "x".repeat(8_000)) }),
             expect![[r#"
             the arguments do not fit `web_fetch`:
             - at `/url`: "https://a.example/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" is longer than 8000 characters
-            Correct them and call the tool again."#]],
+            correct them and call the tool again"#]],
         ),
         (
             json!({ "url": "https://a.example/", "whole": "perhaps" }),
             expect![[r#"
             the arguments do not fit `web_fetch`:
             - at `/whole`: "perhaps" is not a boolean
-            Correct them and call the tool again."#]],
+            correct them and call the tool again"#]],
         ),
         (
             json!({ "url": "https://a.example/", "method": "POST" }),
             expect![[r#"
             the arguments do not fit `web_fetch`:
             - at the top: unknown property `method`; it takes `raw`, `url` and `whole`
-            Correct them and call the tool again."#]],
+            correct them and call the tool again"#]],
         ),
         (
             json!({ "url": "http://a.example:99999/" }),

@@ -68,42 +68,42 @@ async fn what_cannot_be_asked_is_refused_with_its_place() {
             expect![[r#"
             the arguments do not fit `web_search`:
             - at the top: the property `query` is missing
-            Correct them and call the tool again."#]],
+            correct them and call the tool again"#]],
         ),
         (
             json!({ "query": 5.5 }),
             expect![[r#"
             the arguments do not fit `web_search`:
             - at `/query`: 5.5 is not a string
-            Correct them and call the tool again."#]],
+            correct them and call the tool again"#]],
         ),
         (
             json!({ "query": "" }),
             expect![[r#"
             the arguments do not fit `web_search`:
             - at `/query`: "" is shorter than 1 character
-            Correct them and call the tool again."#]],
+            correct them and call the tool again"#]],
         ),
         (
             json!({ "query": "x".repeat(1_001) }),
             expect![[r#"
             the arguments do not fit `web_search`:
             - at `/query`: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" is longer than 1000 characters
-            Correct them and call the tool again."#]],
+            correct them and call the tool again"#]],
         ),
         (
             json!({ "query": "x", "limit": 31 }),
             expect![[r#"
             the arguments do not fit `web_search`:
             - at `/limit`: 31 is greater than the maximum of 30
-            Correct them and call the tool again."#]],
+            correct them and call the tool again"#]],
         ),
         (
             json!({ "query": "x", "page": 2 }),
             expect![[r#"
             the arguments do not fit `web_search`:
             - at the top: unknown property `page`; it takes `limit` and `query`
-            Correct them and call the tool again."#]],
+            correct them and call the tool again"#]],
         ),
     ] {
         let reply = call(WebSearch::new(Engine), input).await;

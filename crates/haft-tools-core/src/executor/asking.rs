@@ -33,7 +33,7 @@ pub(super) struct Waits {
 }
 
 /// Why a call is not run that nobody could be asked about.
-pub(super) const NO_APPROVER: &str = "no_approver: nobody can be asked here";
+pub(super) const NO_APPROVER: &str = "nobody can be asked here";
 
 /// Describes, for a person, the call that the policy does not decide, or that they have to do something for.
 pub(super) async fn pending_call(

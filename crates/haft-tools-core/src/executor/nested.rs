@@ -30,7 +30,9 @@ pub(crate) async fn call_nested(caller: &CallContext, outer: &Frame, call: ToolC
         CallOutcome::Replied(reply) => reply,
         // A call made by a tool is never left to wait; were it, it would not have run.
         CallOutcome::Pending(_) | CallOutcome::Held(_) => {
-            ToolReply::new(id, name, ReplyStatus::Denied, ToolOutput::text("this call needs an approval"))
+            let text =
+                "this call needs an approval, which a call made by a tool cannot wait for; make it yourself";
+            ToolReply::new(id, name, ReplyStatus::Denied, ToolOutput::text(text))
         }
     }
 }

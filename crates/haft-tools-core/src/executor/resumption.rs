@@ -115,8 +115,8 @@ impl fmt::Debug for Resumption {
 pub enum ResumeRefused {
     /// It was gone on with before.
     #[error(
-        "the pending call `{id}` was resumed before, and a call runs once at most; look what it has done, and have \
-             it called again if that is still needed"
+        "the pending call `{id}` was resumed before, and a call runs once at most; look at what it has done, and have it \
+         called again if that is still needed"
     )]
     ResumedBefore {
         /// The pending call.

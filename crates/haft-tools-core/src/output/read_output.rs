@@ -159,7 +159,7 @@ fn pattern(grep: &str, literal: bool) -> Result<Regex, ToolError> {
             let wrong = match &error {
                 regex::Error::CompiledTooBig(_) => "is too large; use a simpler one".to_owned(),
                 regex::Error::Syntax(report) => format!(
-                    "cannot be read: {}; mend it, or set `literal` to look for it as it is written",
+                    "cannot be read: {}; correct it, or set `literal` to look for it as it is written",
                     report.lines().last().unwrap_or_default().trim_start_matches("error: ")
                 ),
                 _ => "cannot be used; use another one".to_owned(),

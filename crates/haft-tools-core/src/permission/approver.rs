@@ -169,7 +169,7 @@ impl Approver for AllowAll {
     }
 }
 
-/// Answers nothing, so that every call that is asked about is denied with the reason `no_approver`; the default where
+/// Answers nothing, so that every call that is asked about is denied, since nobody can be asked; the default where
 /// nobody can be asked.
 ///
 /// ```

@@ -144,22 +144,22 @@ pub enum Response {
 #[non_exhaustive]
 pub enum NoAnswer {
     /// The person does not want to answer.
-    #[error("the user does not want to answer; go on without")]
+    #[error("the user does not want to answer; go on without the answer")]
     Declined,
     /// Nobody answered in time.
-    #[error("nobody answered within {} s; go on without, or ask again later", after_ms.div_ceil(1000))]
+    #[error("nobody answered within {} s; go on without the answer, or ask again later", after_ms.div_ceil(1000))]
     TimedOut {
         /// How long was waited, in milliseconds.
         after_ms: u64,
     },
     /// There is nobody to ask.
-    #[error("nobody can be asked here; go on without")]
+    #[error("nobody can be asked here; go on without the answer")]
     Nobody,
     /// The call was cancelled meanwhile.
     #[error("the call was cancelled before the question was answered")]
     Cancelled,
     /// What came back is no answer to the question.
-    #[error("what was answered does not fit the question: {reason}")]
+    #[error("the answer does not fit the question: {reason}; ask again, or go on without the answer")]
     Unfit {
         /// What is wrong with it.
         reason: String,

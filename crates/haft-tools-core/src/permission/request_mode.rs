@@ -107,7 +107,7 @@ impl Action for Request {
                 format!("The model asks for the mode `{mode}`; it is `{}` now.{because}", switch.get());
             let refused = match cx.ask(Question::confirm(text)).await {
                 Ok(Value::Bool(true)) => None,
-                Ok(_) => Some("the user does not want that; go on without".to_owned()),
+                Ok(_) => Some("the user does not want that; go on without it".to_owned()),
                 Err(none) => Some(none.to_string()),
             };
             if let Some(refused) = refused {

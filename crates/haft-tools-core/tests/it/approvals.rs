@@ -48,7 +48,7 @@ async fn check(executor: &LocalExecutor, expect: Expect) {
 async fn where_nobody_can_be_asked_the_answer_is_no() {
     check(&LocalExecutor::builder(registry([edit()])).policy(reading()).build(), expect![[r#"
         denied
-        this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
+        this call was not approved: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
 }
 
 #[tokio::test]
@@ -198,7 +198,7 @@ async fn an_edited_input_is_validated_and_decided_again() {
         error: invalid input
         the arguments do not fit `edit`:
         - at the top: the property `path` is missing
-        Correct them and call the tool again.
+        correct them and call the tool again
         [the arguments were changed: the whole: edited by the person who approved the call ({"path":"a"} → {"line":5})]"#]]).await;
     let guarded = reading().deny(Rule::access(AccessMode::Write, resource("file:.env")));
     check(&edited(json!({ "path": ".env" })).policy(guarded).build(), expect![[r#"

@@ -116,7 +116,7 @@ async fn a_tool_that_breaks_when_it_is_not_run_costs_no_other_its_reply() {
     "#]]).await;
     check(&of().policy(fine()).build(), expect![[r#"
         c1 ok: {}
-        c2 denied: this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need
+        c2 denied: this call was not approved: nobody can be asked here; do not repeat it, find another way or say what you would need
         c3 ok: {}
     "#]]).await;
     let later = of().policy(fine()).approver(approver_fn(|_: &PendingCall| Approval::Later)).build();
@@ -287,7 +287,7 @@ async fn ids_that_repeat_and_calls_that_are_malformed_cost_no_other_its_reply() 
         c1 error: invalid input: an earlier call of this message has the id `c1` too; give each call an id of its own
         c4 error: invalid input: the arguments do not fit `fine`:
         - at the top: [1] is not an object
-        Correct them and call the tool again.
+        correct them and call the tool again
         c5 ok: {"a":"\u0000�"}
     "#]].assert_eq(&by_access);
     let batched = Strategy::Batched { size: NonZeroUsize::MIN };

@@ -290,7 +290,7 @@ async fn who_does_not_answer_in_time_has_not_denied() {
         a: denied: nobody answered within 60 s whether this call may run, so it was not run; go on without it, or ask again later
     "#]]).await;
     check(asking(Approvers::new()), &["a"], expect![[r#"
-        a: denied: this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need
+        a: denied: this call was not approved: nobody can be asked here; do not repeat it, find another way or say what you would need
     "#]]).await;
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);

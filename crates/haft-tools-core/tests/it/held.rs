@@ -231,7 +231,7 @@ async fn a_call_goes_on_once_whatever_was_answered() {
                 resume(&executor, pending.clone(), second).await,
                 &pending.id,
                 expect![
-                    "the pending call `ID` was resumed before, and a call runs once at most; look what it has done, and have it called again if that is still needed"
+                    "the pending call `ID` was resumed before, and a call runs once at most; look at what it has done, and have it called again if that is still needed"
                 ],
             );
         }

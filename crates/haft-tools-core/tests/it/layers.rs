@@ -143,17 +143,17 @@ async fn a_replaced_input_goes_through_every_stage_again() {
         error: invalid input
         the arguments do not fit `write`:
         - at `/path`: 5 is not a string
-        Correct them and call the tool again.
+        correct them and call the tool again
         [the arguments were changed: the whole: changed by the host before the call ran ({"path":"a"} → {"path":5})]
 
         outer before c1 {"path":"a"} ["write file:a"]
         middle before c1 {"path":"a"} ["write file:a"]
         middle after c1 {"path":5} ["write file:a"]: error: invalid input the arguments do not fit `write`:
         - at `/path`: 5 is not a string
-        Correct them and call the tool again.
+        correct them and call the tool again
         outer after c1 {"path":5} ["write file:a"]: error: invalid input the arguments do not fit `write`:
         - at `/path`: 5 is not a string
-        Correct them and call the tool again.
+        correct them and call the tool again
     "#]]).await;
     check(
         |middle| middle.replaces(json!({})),
@@ -162,17 +162,17 @@ async fn a_replaced_input_goes_through_every_stage_again() {
         error: invalid input
         the arguments do not fit `write`:
         - at the top: the property `path` is missing
-        Correct them and call the tool again.
+        correct them and call the tool again
         [the arguments were changed: the whole: changed by the host before the call ran ({"path":"a"} → {})]
 
         outer before c1 {"path":"a"} ["write file:a"]
         middle before c1 {"path":"a"} ["write file:a"]
         middle after c1 {} ["write file:a"]: error: invalid input the arguments do not fit `write`:
         - at the top: the property `path` is missing
-        Correct them and call the tool again.
+        correct them and call the tool again
         outer after c1 {} ["write file:a"]: error: invalid input the arguments do not fit `write`:
         - at the top: the property `path` is missing
-        Correct them and call the tool again.
+        correct them and call the tool again
     "#]],
     )
     .await;
@@ -355,13 +355,13 @@ async fn layers_do_not_see_what_may_not_run() {
     ended.push_str(&outlines([&reply(&executor, "writ", json!({})).await]));
     expect![[r#"
         c1 denied: `write` is not permitted to do this (write file:locked: deny by the rule write(file:locked)); do not try it again, find another way or say what you would need
-        c1 denied: this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need
+        c1 denied: this call was not approved: nobody can be asked here; do not repeat it, find another way or say what you would need
         c1 error: invalid input: the arguments do not fit `write`:
         - at the top: the property `path` is missing
-        Correct them and call the tool again.
+        correct them and call the tool again
         c1 error: invalid input: the arguments do not fit `write`:
         - at the top: [] is not an object
-        Correct them and call the tool again.
+        correct them and call the tool again
         c1 error: unknown tool: there is no tool `writ`; did you mean `write`?
     "#]].assert_eq(&ended);
     assert_eq!(seen.take(), "");

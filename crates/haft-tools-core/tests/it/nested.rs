@@ -68,7 +68,7 @@ async fn a_call_made_by_a_tool_passes_every_stage() {
         inner said error: invalid input
         the arguments do not fit `inner`:
         - at the top: the property `n` is missing
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -95,7 +95,7 @@ async fn a_permitted_call_permits_none_of_those_it_makes() {
     check(&executor, "inner", json!({ "n": 5 }), expect![[r#"
         ok
         inner said denied
-        this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
+        this call was not approved: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
     let later = approver_fn(|_: &PendingCall| Approval::Later);
     let executor = LocalExecutor::builder(tools).policy(only_relay).approver(later).build();
     check(&executor, "inner", json!({ "n": 5 }), expect![[r#"

@@ -73,7 +73,7 @@ async fn an_answer_is_of_the_kind_that_was_asked_for() {
         answered(json!(5)),
         expect![[r#"
         error: failed
-        what was answered does not fit the question: `5` is not a text; answer with one"#]],
+        the answer does not fit the question: `5` is not a text; answer with one; ask again, or go on without the answer"#]],
     )
     .await;
     check(
@@ -86,7 +86,7 @@ async fn an_answer_is_of_the_kind_that_was_asked_for() {
     .await;
     check(Question::confirm("Really?"), answered(json!("yes")), expect![[r#"
         error: failed
-        what was answered does not fit the question: `"yes"` is neither yes nor no; answer with `true` or `false`"#]]).await;
+        the answer does not fit the question: `"yes"` is neither yes nor no; answer with `true` or `false`; ask again, or go on without the answer"#]]).await;
     check(
         Question::choice("Which?", ["a", "b"]),
         answered(json!("b")),
@@ -97,7 +97,7 @@ async fn an_answer_is_of_the_kind_that_was_asked_for() {
     .await;
     check(Question::choice("Which?", ["a", "b"]), answered(json!("c")), expect![[r#"
         error: failed
-        what was answered does not fit the question: `"c"` is not among the choices; answer with `a` or `b`"#]]).await;
+        the answer does not fit the question: `"c"` is not among the choices; answer with `a` or `b`; ask again, or go on without the answer"#]]).await;
     check(
         form(),
         answered(json!({ "age": 7 })),
@@ -111,7 +111,7 @@ async fn an_answer_is_of_the_kind_that_was_asked_for() {
         answered(json!({ "age": "seven" })),
         expect![[r#"
             error: failed
-            what was answered does not fit the question: at `/age`: "seven" is not an integer"#]],
+            the answer does not fit the question: at `/age`: "seven" is not an integer; ask again, or go on without the answer"#]],
     )
     .await;
 }
@@ -149,7 +149,7 @@ async fn no_answer_says_why_there_is_none() {
         Says(Response::Declined),
         expect![[r#"
         error: failed
-        the user does not want to answer; go on without"#]],
+        the user does not want to answer; go on without the answer"#]],
     )
     .await;
     check(
@@ -157,7 +157,7 @@ async fn no_answer_says_why_there_is_none() {
         answers(Approval::Approve),
         expect![[r#"
         error: failed
-        nobody can be asked here; go on without"#]],
+        nobody can be asked here; go on without the answer"#]],
     )
     .await;
     check(
@@ -165,7 +165,7 @@ async fn no_answer_says_why_there_is_none() {
         answering_within(Duration::from_secs(90), Away),
         expect![[r#"
         error: failed
-        nobody answered within 90 s; go on without, or ask again later"#]],
+        nobody answered within 90 s; go on without the answer, or ask again later"#]],
     )
     .await;
     check(
@@ -173,7 +173,7 @@ async fn no_answer_says_why_there_is_none() {
         Breaks,
         expect![[r#"
         error: failed
-        nobody can be asked here; go on without"#]],
+        nobody can be asked here; go on without the answer"#]],
     )
     .await;
 }

@@ -322,18 +322,18 @@ async fn what_cannot_be_read_is_told_with_the_next_step() {
     .assert_eq(&ask(json!({ "output": "\u{202e}1" })).await);
     expect![[r#"
         error: invalid input
-        the regular expression in `grep` cannot be read: unclosed group; mend it, or set `literal` to look for it as it is written"#]].assert_eq(&ask(json!({ "output": "o1", "grep": "(" })).await);
+        the regular expression in `grep` cannot be read: unclosed group; correct it, or set `literal` to look for it as it is written"#]].assert_eq(&ask(json!({ "output": "o1", "grep": "(" })).await);
     expect![[r#"
         error: invalid input
         the regular expression in `grep` is too large; use a simpler one"#]]
     .assert_eq(&ask(json!({ "output": "o1", "grep": "((((\\w{100}){100}){100}){100}){100}" })).await);
     expect![[r#"
         error: invalid input
-        the regular expression in `grep` cannot be read: backreferences are not supported; mend it, or set `literal` to look for it as it is written"#]].assert_eq(&ask(json!({ "output": "o1", "grep": "(a)\\1" })).await);
+        the regular expression in `grep` cannot be read: backreferences are not supported; correct it, or set `literal` to look for it as it is written"#]].assert_eq(&ask(json!({ "output": "o1", "grep": "(a)\\1" })).await);
     let nested = "(".repeat(900) + &")".repeat(900);
     expect![[r#"
         error: invalid input
-        the regular expression in `grep` cannot be read: exceed the maximum number of nested parentheses/brackets (50); mend it, or set `literal` to look for it as it is written"#]].assert_eq(&ask(json!({ "output": "o1", "grep": nested })).await);
+        the regular expression in `grep` cannot be read: exceed the maximum number of nested parentheses/brackets (50); correct it, or set `literal` to look for it as it is written"#]].assert_eq(&ask(json!({ "output": "o1", "grep": nested })).await);
     // Backtracking engines take time that is exponential in the length of such a text.
     let (outputs, output_of_a) = stored(&"a".repeat(100_000)).await;
     let executor = self::executor(outputs);
@@ -376,7 +376,7 @@ async fn what_the_executor_cuts_can_be_read_whole() {
     let shown = cut.output.to_text();
     let note = shown.lines().find(|line| line.starts_with('[')).unwrap();
     expect![[
-        r#"[… 80000 bytes, 8000 lines cut here: read_output gives them, with output "o1" and offset 1335 …]"#
+        r#"[… 80000 bytes, 8000 lines cut here: `read_output` gives them, with output "o1" and offset 1335 …]"#
     ]]
     .assert_eq(note);
     let truncation = cut.truncation.unwrap();
@@ -407,7 +407,7 @@ async fn the_tool_is_known_under_any_name_and_another_of_its_name_is_not_it() {
     let cut = reply(&executor, "read_output", json!({})).await;
     assert_eq!(cut.truncation.unwrap().output.map(|output| output.to_string()), Some("o1".to_owned()));
     let note = cut.output.to_text();
-    assert!(note.contains(&format!("cut here: {reader} gives them, with output \"o1\"")), "{note}");
+    assert!(note.contains(&format!("cut here: `{reader}` gives them, with output \"o1\"")), "{note}");
     let line = json!({ "output": "o1", "offset": 1335, "limit": 2000 });
     let page = reply(&executor, &reader, line).await;
     assert!(page.truncation.is_none_or(|cut| cut.output.is_none()), "what is stored is not stored again");

@@ -87,7 +87,7 @@ async fn a_schema_that_refers_to_itself_is_followed_as_far_as_the_arguments_go()
         error: invalid input
         the arguments do not fit `t`:
         - at `/left/left/value`: "x" is not an integer
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     // These say nothing but that they are themselves.
@@ -114,7 +114,7 @@ async fn a_schema_that_refers_to_itself_is_followed_as_far_as_the_arguments_go()
         error: invalid input
         the arguments do not fit `t`:
         - at the top: {} is of a form that is ruled out
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     let mutual = json!({

@@ -272,7 +272,7 @@ async fn repair_is_off_for_the_chosen_tools_alone() {
         error: invalid input
         the arguments do not fit `a`:
         - at `/n`: "5" is not an integer
-        Correct them and call the tool again."#]]
+        correct them and call the tool again"#]]
     .assert_eq(&outline(&reply(&executor, "a", input.clone()).await));
     expect![[r#"
         ok

@@ -67,7 +67,7 @@ async fn only_a_person_widens_the_mode() {
         answers(Approval::Approve),
         expect![[r#"
             denied
-            the mode stays `plan`: nobody can be asked here; go on without"#]],
+            the mode stays `plan`: nobody can be asked here; go on without the answer"#]],
     )
     .await;
     assert_eq!(mode, Mode::Plan);
@@ -78,7 +78,7 @@ async fn only_a_person_widens_the_mode() {
         no,
         expect![[r#"
         denied
-        the mode stays `plan`: the user does not want that; go on without"#]],
+        the mode stays `plan`: the user does not want that; go on without it"#]],
     )
     .await;
     assert_eq!(mode, Mode::Plan);

@@ -243,7 +243,7 @@ async fn a_search_that_finds_nothing_says_what_to_do() {
         error: invalid input
         the arguments do not fit `search_tools`:
         - at `/limit`: 0 is less than the minimum of 1
-        Correct them and call the tool again.
+        correct them and call the tool again
         null"#]],
     )
     .await;
@@ -251,7 +251,7 @@ async fn a_search_that_finds_nothing_says_what_to_do() {
         error: invalid input
         the arguments do not fit `search_tools`:
         - at `/query`: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" is longer than 1000 characters
-        Correct them and call the tool again.
+        correct them and call the tool again
         null"#]]).await;
 }
 

@@ -81,7 +81,7 @@ async fn whole_numbers_are_taken_however_they_are_written() {
         error: invalid input
         the arguments do not fit `t`:
         - at `/small`: 5.5 is not an integer or null
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check::<Numbers>(
@@ -90,7 +90,7 @@ async fn whole_numbers_are_taken_however_they_are_written() {
         error: invalid input
         the arguments do not fit `t`:
         - at `/small`: 256 is greater than the maximum of 255
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check::<Numbers>(
@@ -99,7 +99,7 @@ async fn whole_numbers_are_taken_however_they_are_written() {
         error: invalid input
         the arguments do not fit `t`:
         - at `/small`: -1 is less than the minimum of 0
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check::<Numbers>(
@@ -108,7 +108,7 @@ async fn whole_numbers_are_taken_however_they_are_written() {
         error: invalid input
         the arguments do not fit `t`:
         - at `/many/2`: 300 is greater than the maximum of 255
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
 }
@@ -121,7 +121,7 @@ async fn nested_types_are_described_to_the_model() {
         error: invalid input
         the arguments do not fit `t`:
         - at `/tags/0`: unknown property `colour`; it takes `name`
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check::<Slice>(
@@ -131,7 +131,7 @@ async fn nested_types_are_described_to_the_model() {
             the arguments do not fit `t`:
             - at `/tags/0`: unknown property `nam`; did you mean `name`?
             - at `/tags/0`: the property `name` is missing
-            Correct them and call the tool again."#]],
+            correct them and call the tool again"#]],
     )
     .await;
     check::<Slice>(json!({ "path": "a", "start": "5", "tags": { "name": "b" } }), expect![[r#"
@@ -144,7 +144,7 @@ async fn nested_types_are_described_to_the_model() {
         error: invalid input
         the arguments do not fit `t`:
         - at the top: unknown property `strat`; did you mean `start`?
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
 }
@@ -318,7 +318,7 @@ async fn a_function_can_declare_by_the_input() {
     .await;
     check("etc/passwd", expect![[r#"
         denied
-        this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
+        this call was not approved: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
     check(
         "",
         expect![[r#"

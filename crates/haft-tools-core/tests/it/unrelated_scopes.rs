@@ -55,7 +55,7 @@ async fn a_child_is_bounded() {
     check(reader(), child, expect![[r#"
         ok
         denied
-        this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
+        this call was not approved: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
     check(
         scope(),
         child,
@@ -73,11 +73,11 @@ async fn a_scope_of_its_own_is_bounded() {
     check(reader(), own, expect![[r#"
         ok
         denied
-        this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
+        this call was not approved: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
     check(helper(), own, expect![[r#"
         ok
         denied
-        this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
+        this call was not approved: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
 }
 
 #[tokio::test]
@@ -86,14 +86,14 @@ async fn a_scope_that_is_made_of_the_callers_run_and_agent_is_bounded() {
     check(helper(), forged, expect![[r#"
         ok
         denied
-        this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
+        this call was not approved: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
     let child = |cx: &CallContext| {
         CallScope::new(cx.scope().run().clone()).with_agent("wide").child("run-9".parse().unwrap())
     };
     check(helper(), child, expect![[r#"
         ok
         denied
-        this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
+        this call was not approved: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
 }
 
 #[tokio::test]
@@ -103,18 +103,18 @@ async fn a_ceiling_in_code_is_not_replaced_by_a_wider_one() {
     check(bounded.clone(), move |cx| cx.scope().clone().with_ceiling(wide()), expect![[r#"
         ok
         denied
-        this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
+        this call was not approved: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
     check(
         bounded.clone(),
         move |cx| cx.scope().child("run-9".parse().unwrap()).with_ceiling(wide()),
         expect![[r#"
             ok
             denied
-            this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need"#]],
+            this call was not approved: nobody can be asked here; do not repeat it, find another way or say what you would need"#]],
     )
     .await;
     check(bounded, |cx| CallScope::new(cx.scope().run().clone()), expect![[r#"
         ok
         denied
-        this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
+        this call was not approved: nobody can be asked here; do not repeat it, find another way or say what you would need"#]]).await;
 }

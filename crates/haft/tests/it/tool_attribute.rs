@@ -139,7 +139,7 @@ async fn what_does_not_fit_the_schema_is_told_to_the_model() {
         expect![[r"
         error: invalid input: the arguments do not fit `count_words`:
         - at `/min_letters`: 0 is less than the minimum of 1
-        Correct them and call the tool again."]],
+        correct them and call the tool again"]],
     )
     .await;
     check(
@@ -149,7 +149,7 @@ async fn what_does_not_fit_the_schema_is_told_to_the_model() {
         error: invalid input: the arguments do not fit `count_words`:
         - at the top: unknown property `txt`; did you mean `text`?
         - at the top: the property `text` is missing
-        Correct them and call the tool again."]],
+        correct them and call the tool again"]],
     )
     .await;
 }
@@ -317,7 +317,7 @@ async fn state_is_given_when_the_tool_is_made_and_is_no_argument() {
         expect![[r"
         error: invalid input: the arguments do not fit `read_note`:
         - at the top: unknown property `notes`; it takes `title`
-        Correct them and call the tool again."]],
+        correct them and call the tool again"]],
     )
     .await;
     assert_eq!(reads.load(Ordering::Relaxed), 2);
@@ -331,7 +331,7 @@ async fn what_was_declared_is_decided_before_anything_runs() {
     check_decided(tool(), policy(), json!({ "title": "plan" }), expect!["ok: sow for tester"]).await;
     assert_eq!(count.swap(0, Ordering::Relaxed), 1);
     check_decided(tool(), policy(), json!({ "title": "secret" }), expect!["denied: `read_note` is not permitted to do this (read note:secret: deny by the rule read(note:secret)); do not try it again, find another way or say what you would need"]).await;
-    check_decided(tool(), policy(), json!({ "title": "other" }), expect!["denied: this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need"]).await;
+    check_decided(tool(), policy(), json!({ "title": "other" }), expect!["denied: this call was not approved: nobody can be asked here; do not repeat it, find another way or say what you would need"]).await;
     check_decided(
         tool(),
         policy(),
@@ -419,7 +419,7 @@ async fn an_output_that_the_tool_made_stays_as_it_is() {
 
 #[tokio::test]
 async fn an_explicit_tool_is_outside_wildcards() {
-    check(everything_tool(), json!({}), expect!["denied: this call was not approved: no_approver: nobody can be asked here; do not repeat it, find another way or say what you would need"]).await;
+    check(everything_tool(), json!({}), expect!["denied: this call was not approved: nobody can be asked here; do not repeat it, find another way or say what you would need"]).await;
     let policy = Policy::new().allow(Rule::tools("all-of_it".parse().unwrap()));
     check_decided(everything_tool(), policy, json!({}), expect!["ok: null"]).await;
 }

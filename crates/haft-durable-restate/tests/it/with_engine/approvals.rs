@@ -68,8 +68,8 @@ async fn a_stale_and_a_second_decision_are_refused() {
     assert_eq!(made(&bench.executor, call("c", "sign")).await, CallOutcome::Pending(second.clone()));
 
     let refused = |answer: Result<CallOutcome, ResumeRefused>| answer.unwrap_err().to_string();
-    let before = "was resumed before, and a call runs once at most; look what it has done, and have it called again if that is \
-                  still needed";
+    let before = "was resumed before, and a call runs once at most; look at what it has done, and have it called again if \
+                  that is still needed";
     assert_eq!(
         refused(answer(&bench, &first, Approval::Approve).await),
         format!("the pending call `tools/r/1/c:0` {before}")

@@ -529,7 +529,7 @@ async fn a_task_that_fails_says_why() {
         json!({ "status": "failed", "error": { "code": -32602, "message": "no" } }),
         expect![[r"
         error: invalid input
-        the server does not take these arguments of `s__a`: no; correct them and call it again"]],
+        the server does not take these arguments of `s__a`: no; correct them and call the tool again"]],
     )
     .await;
     check(

@@ -49,7 +49,7 @@ fn refused(
     let (name, said) = (tool.spec.name(), shown(message, MOST_MESSAGE_BYTES));
     match code {
         INVALID_PARAMS => ToolError::invalid_input(format!(
-            "the server does not take these arguments of `{name}`: {said}; correct them and call it again"
+            "the server does not take these arguments of `{name}`: {said}; correct them and call the tool again"
         )),
         METHOD_NOT_FOUND => {
             ToolError::not_found(format!("the server `{server}` does not know `{name}`: {said}"))

@@ -303,7 +303,7 @@ async fn errors_of_the_protocol_are_told_as_what_they_are() {
     let refused = |code, message: &str, data| Fault::Refused { code, message: message.to_owned(), data };
     check_fault(refused(-32602, "`n` must be\u{202e} positive", None), expect![[r#"
         error: invalid input
-        the server does not take these arguments of `s__a`: `n` must be\u{202e} positive; correct them and call it again"#]]).await;
+        the server does not take these arguments of `s__a`: `n` must be\u{202e} positive; correct them and call the tool again"#]]).await;
     check_fault(
         refused(-32601, "Method not found", None),
         expect![[r#"

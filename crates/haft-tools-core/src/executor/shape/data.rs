@@ -69,7 +69,7 @@ impl CutData {
     /// Says what was left out, unless the model reads the same as text.
     pub(super) fn note(&self, whereabouts: &Whereabouts<'_>) -> Option<String> {
         let next = match whereabouts {
-            Whereabouts::Readable { output, tool } => format!("{tool} gives it, with output \"{output}\""),
+            Whereabouts::Readable { output, tool } => format!("`{tool}` gives it, with output \"{output}\""),
             Whereabouts::Stored(output) => {
                 format!("it was kept as the output {output}; ask for less at once to see it")
             }

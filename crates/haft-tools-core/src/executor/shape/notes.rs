@@ -29,7 +29,7 @@ impl fmt::Display for GapNote<'_> {
         write!(f, "[… {bytes} bytes, {lines} {noun} cut here")?;
         match whereabouts {
             Whereabouts::Readable { output, tool } => {
-                write!(f, ": {tool} gives them, with output \"{output}\" and offset {offset} …]")
+                write!(f, ": `{tool}` gives them, with output \"{output}\" and offset {offset} …]")
             }
             Whereabouts::Stored(output) => {
                 write!(f, " and kept as the output {output}: ask for less at once to see them …]")
@@ -53,7 +53,7 @@ impl fmt::Display for LineNote<'_> {
         write!(f, "[lines over {} bytes are cut within", self.line_bytes)?;
         match self.whereabouts {
             Whereabouts::Readable { output, tool } => {
-                write!(f, ": {tool} gives them, with output \"{output}\"]")
+                write!(f, ": `{tool}` gives them, with output \"{output}\"]")
             }
             Whereabouts::Stored(output) => {
                 write!(f, " and kept as the output {output}: ask for less at once to see them]")

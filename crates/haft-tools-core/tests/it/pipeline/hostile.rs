@@ -13,7 +13,7 @@ async fn the_text_stays_small_whatever_the_arguments_and_the_schema() {
         - at `/line`: "éééééééééééééééééééééééééééééééééééééééé…" is not an integer
         - at `/path`: ["ééééééééééééééééééééééééééééééééééééééé… is not a string
         - at the top: unknown property `éééééééééééééééééééééééééééééééééééééééé…`; it takes `line`, `marks`, `mode` and `path`
-        Correct them and call the tool again."#]]).await;
+        correct them and call the tool again"#]]).await;
     let many: Vec<_> = (0..10_000).map(|_| json!("x")).collect();
     let numbers = json!({ "properties": { "n": { "type": "array", "items": { "type": "integer" } } } });
     check(
@@ -35,7 +35,7 @@ async fn the_text_stays_small_whatever_the_arguments_and_the_schema() {
         - at `/n/10`: "x" is not an integer
         - at `/n/11`: "x" is not an integer
         - and 9988 more
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     let repeated: Vec<_> = (0..30).map(|_| json!({ "required": ["b"] })).collect();
@@ -46,7 +46,7 @@ async fn the_text_stays_small_whatever_the_arguments_and_the_schema() {
         error: invalid input
         the arguments do not fit `edit`:
         - at the top: the property `b` is missing
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     let pattern = json!({ "properties": { "a": { "pattern": "x".repeat(10_000) } } });
@@ -93,7 +93,7 @@ async fn the_longest_chains_that_are_taken_fit_the_stack() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/a`: "x" is not an integer
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -103,7 +103,7 @@ async fn the_longest_chains_that_are_taken_fit_the_stack() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/a`: "x" is not an integer
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     let again = || json!({ "properties": { "a": { "$ref": "#/$defs/d0" } }, "additionalProperties": false });
@@ -111,7 +111,7 @@ async fn the_longest_chains_that_are_taken_fit_the_stack() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a…`: unknown property `b`; it takes `a`
-        Correct them and call the tool again."#]]).await;
+        correct them and call the tool again"#]]).await;
     check(
         chained(49, |next| json!({ "anyOf": [next] }), again()),
         nested(6),
@@ -119,7 +119,7 @@ async fn the_longest_chains_that_are_taken_fit_the_stack() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/a/a/a/a/a`: unknown property `b`; it takes `a`
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -129,7 +129,7 @@ async fn the_longest_chains_that_are_taken_fit_the_stack() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a`: unknown property `b`; it takes `a`
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(

@@ -167,7 +167,7 @@ async fn arguments_that_are_not_an_object_are_taken_as_one_where_they_can_be() {
         error: invalid input
         the arguments do not fit `edit`:
         - at the top: null is not an object
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
 }
@@ -250,7 +250,7 @@ async fn what_a_repair_does_not_make_whole_is_refused_as_it_was_sent() {
         the arguments do not fit `edit`:
         - at `/line`: "3" is not an integer
         - at the top: the property `path` is missing
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -260,7 +260,7 @@ async fn what_a_repair_does_not_make_whole_is_refused_as_it_was_sent() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/path`: null is not a string
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -270,7 +270,7 @@ async fn what_a_repair_does_not_make_whole_is_refused_as_it_was_sent() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/a`: "five" is not an integer
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -280,7 +280,7 @@ async fn what_a_repair_does_not_make_whole_is_refused_as_it_was_sent() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/a`: "5" is not an integer
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -290,7 +290,7 @@ async fn what_a_repair_does_not_make_whole_is_refused_as_it_was_sent() {
             error: invalid input
             the arguments do not fit `edit`:
             - at `/a/0`: null is not an integer
-            Correct them and call the tool again."#]],
+            correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -300,7 +300,7 @@ async fn what_a_repair_does_not_make_whole_is_refused_as_it_was_sent() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/a`: 5 is not a string
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -310,7 +310,7 @@ async fn what_a_repair_does_not_make_whole_is_refused_as_it_was_sent() {
             error: invalid input
             the arguments do not fit `edit`:
             - at `/a`: "5" can be read in more than one of the allowed ways
-            Correct them and call the tool again."#]],
+            correct them and call the tool again"#]],
     )
     .await;
 }
@@ -324,7 +324,7 @@ async fn a_number_that_would_lose_digits_is_not_taken_from_a_string() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/a`: "12345678901234567890123" is not a number
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(property(json!({ "type": "integer" })), json!({ "a": "18446744073709551615" }), expect![[r#"
@@ -338,7 +338,7 @@ async fn a_number_that_would_lose_digits_is_not_taken_from_a_string() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/a`: "1e999" is not an integer
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
 }

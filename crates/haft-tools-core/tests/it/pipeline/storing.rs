@@ -56,7 +56,7 @@ async fn what_is_cut_is_kept_whole() {
         2
         3
         4
-        [… 6 bytes, 3 lines cut here: read_output gives them, with output "o1" and offset 5 …]
+        [… 6 bytes, 3 lines cut here: `read_output` gives them, with output "o1" and offset 5 …]
         8
         9
 
@@ -87,7 +87,7 @@ async fn what_is_cut_is_kept_whole() {
         two
 
         xxxxxxxxxxxxx
-        [… 7 bytes, 1 line cut here: read_output gives them, with output "o1" and offset 4 …]
+        [… 7 bytes, 1 line cut here: `read_output` gives them, with output "o1" and offset 4 …]
         xxxxxxxxxx
         ---
         o1: "one\n\ntwo\nxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
@@ -102,7 +102,7 @@ async fn what_is_cut_is_kept_whole() {
         {
           "a": [
             1,
-        [… 25 bytes, 3 lines cut here: read_output gives them, with output "o1" and offset 4 …]
+        [… 25 bytes, 3 lines cut here: `read_output` gives them, with output "o1" and offset 4 …]
         ijklmno"
         }
         ---
@@ -124,7 +124,7 @@ async fn a_line_that_is_too_long_is_cut_within() {
             a
             éééééé[… 104 bytes of this line cut here …]üü\r
             b
-            [lines over 20 bytes are cut within: read_output gives them, with output "o1"]
+            [lines over 20 bytes are cut within: `read_output` gives them, with output "o1"]
             ---
             o1: "a\nééééééééééééééééééééééééééééééüüüüüüüüüüüüüüüüüüüüüüüüüüüüüü\r\nb"
             Some(Truncation { total_bytes: 125, kept_bytes: 21, output: Some(OutputId("o1")) })"#]],
@@ -138,7 +138,7 @@ async fn a_result_as_data_that_is_too_much_is_left_out_and_kept() {
     check(small(), output().with_details(json!({ "kept": true })), expect![[r#"
         ok
         text
-        [the result as data, 76 bytes, is left out: a reply has at most 60; read_output gives it, with output "o1"]
+        [the result as data, 76 bytes, is left out: a reply has at most 60; `read_output` gives it, with output "o1"]
         ---
         o1: "{\n  \"long\": \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"\n}"
         Some(Truncation { total_bytes: 80, kept_bytes: 4, output: Some(OutputId("o1")) })"#]]).await;
@@ -148,7 +148,7 @@ async fn a_result_as_data_that_is_too_much_is_left_out_and_kept() {
         ok
         {
           "long": "xxxxxxx
-        [… 46 bytes, 1 line cut here: read_output gives them, with output "o1" and offset 2 …]
+        [… 46 bytes, 1 line cut here: `read_output` gives them, with output "o1" and offset 2 …]
         xxxxxxx"
         }
         None {"left_out":{"bytes":71,"most_bytes":60}}"#]]
@@ -289,7 +289,7 @@ async fn a_huge_text_is_kept_and_cut() {
     let shown = reply.output.to_text();
     assert!(shown.len() < 33 * 1024, "{}", shown.len());
     let note = shown.lines().find(|line| line.starts_with('[')).unwrap();
-    expect![[r#"[… 67076088 bytes, 1099608 lines cut here: read_output gives them, with output "o1" and offset 359 …]"#]].assert_eq(note);
+    expect![[r#"[… 67076088 bytes, 1099608 lines cut here: `read_output` gives them, with output "o1" and offset 359 …]"#]].assert_eq(note);
     let output = reply.truncation.unwrap().output.unwrap();
     let chunk = outputs.read(&scope(), &output, 0..61).await.unwrap();
     assert_eq!((chunk.total_bytes, &chunk.bytes[..]), (text.len() as u64, line.as_bytes()));

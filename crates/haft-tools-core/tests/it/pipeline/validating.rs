@@ -31,7 +31,7 @@ async fn what_is_not_an_object_is_refused() {
         error: invalid input
         the arguments do not fit `edit`:
         - at the top: [1,2] is not an object
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -41,7 +41,7 @@ async fn what_is_not_an_object_is_refused() {
         error: invalid input
         the arguments do not fit `edit`:
         - at the top: null is not an object
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -51,7 +51,7 @@ async fn what_is_not_an_object_is_refused() {
         error: invalid input
         the arguments do not fit `edit`:
         - at the top: "5" is not an object
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -61,7 +61,7 @@ async fn what_is_not_an_object_is_refused() {
         error: invalid input
         the arguments do not fit `edit`:
         - at the top: "{\"path\": \"a\"}" is not an object
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
 }
@@ -88,7 +88,7 @@ async fn every_violation_is_named_with_its_place() {
             - at `/marks/2`: the property `name` is missing
             - at `/mode`: "inset" is not "insert" or "replace"
             - at `/path`: 5 is not a string
-            Correct them and call the tool again."#]],
+            correct them and call the tool again"#]],
     )
     .await;
 }
@@ -103,7 +103,7 @@ async fn unknown_properties_are_answered_with_the_nearest_that_is_free() {
         the arguments do not fit `edit`:
         - at the top: unknown property `pth`; did you mean `path`?
         - at the top: the property `path` is missing
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -113,7 +113,7 @@ async fn unknown_properties_are_answered_with_the_nearest_that_is_free() {
         error: invalid input
         the arguments do not fit `edit`:
         - at the top: unknown property `Path`; it takes `line`, `marks`, `mode` and `path`
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -124,7 +124,7 @@ async fn unknown_properties_are_answered_with_the_nearest_that_is_free() {
         the arguments do not fit `edit`:
         - at the top: unknown property `frobnicate`; it takes `line`, `marks`, `mode` and `path`
         - at the top: unknown property `lines`; did you mean `line`?
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -134,7 +134,7 @@ async fn unknown_properties_are_answered_with_the_nearest_that_is_free() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/marks/0`: unknown property `colum`; did you mean `column`?
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -145,7 +145,7 @@ async fn unknown_properties_are_answered_with_the_nearest_that_is_free() {
         the arguments do not fit `edit`:
         - at the top: unknown property `a`; it takes none
         - at the top: unknown property `b`; it takes none
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -155,7 +155,7 @@ async fn unknown_properties_are_answered_with_the_nearest_that_is_free() {
             error: invalid input
             the arguments do not fit `edit`:
             - at the top: unknown property `a`; it takes none
-            Correct them and call the tool again."#]],
+            correct them and call the tool again"#]],
     )
     .await;
     let many: serde_json::Map<_, _> = (10..30).map(|number| (format!("p{number}"), json!({}))).collect();
@@ -166,7 +166,7 @@ async fn unknown_properties_are_answered_with_the_nearest_that_is_free() {
             error: invalid input
             the arguments do not fit `edit`:
             - at the top: unknown property `frobnicate`; it takes `p10`, `p11`, `p12`, `p13`, `p14`, `p15`, `p16`, `p17`, `p18`, `p19`, `p20`, `p21` and 8 more
-            Correct them and call the tool again."#]],
+            correct them and call the tool again"#]],
     )
     .await;
     let patterned = json!({ "patternProperties": { "^x-": {} }, "additionalProperties": false });
@@ -177,7 +177,7 @@ async fn unknown_properties_are_answered_with_the_nearest_that_is_free() {
         error: invalid input
         the arguments do not fit `edit`:
         - at the top: unknown property `a`
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
 }
@@ -197,7 +197,7 @@ async fn properties_of_combined_schemas_are_known_too() {
         error: invalid input
         the arguments do not fit `edit`:
         - at the top: unknown property `colum`; did you mean `column`?
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -207,7 +207,7 @@ async fn properties_of_combined_schemas_are_known_too() {
         error: invalid input
         the arguments do not fit `edit`:
         - at the top: unknown property `frobnicate`; it takes `text`, `column` and `line`
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
 }

@@ -16,7 +16,7 @@ async fn an_alternative_is_described_by_the_one_that_was_meant() {
         the arguments do not fit `edit`:
         - at `/at`: unknown property `lin`; did you mean `line`?
         - at `/at`: the property `line` is missing
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -26,7 +26,7 @@ async fn an_alternative_is_described_by_the_one_that_was_meant() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/at`: "top" is not an object or null
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     let scalar = json!({ "properties": { "id": { "anyOf": [{ "type": "integer" }, { "type": "string", "pattern": "^#" }] } } });
@@ -37,7 +37,7 @@ async fn an_alternative_is_described_by_the_one_that_was_meant() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/id`: "7a" does not match "^#"
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -47,7 +47,7 @@ async fn an_alternative_is_described_by_the_one_that_was_meant() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/id`: [7] is not an integer or a string
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     let units = json!({ "properties": { "mode": { "oneOf": [{ "const": "fast" }, { "const": "slow" }] } } });
@@ -58,7 +58,7 @@ async fn an_alternative_is_described_by_the_one_that_was_meant() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/mode`: "medium" is not "fast" or "slow"
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
 }
@@ -85,7 +85,7 @@ async fn an_alternative_with_a_tag_is_described_by_its_tag() {
         the arguments do not fit `edit`:
         - at `/edit`: the property `to` is missing
         - at `/edit/from`: "a" is not an integer
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -94,7 +94,7 @@ async fn an_alternative_with_a_tag_is_described_by_its_tag() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/edit/line`: "a" is not an integer
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -103,7 +103,7 @@ async fn an_alternative_with_a_tag_is_described_by_its_tag() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/edit/op`: "replace" is not "insert" or "delete"
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -112,7 +112,7 @@ async fn an_alternative_with_a_tag_is_described_by_its_tag() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/edit`: the property `op` is missing
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
     check(
@@ -121,7 +121,7 @@ async fn an_alternative_with_a_tag_is_described_by_its_tag() {
         error: invalid input
         the arguments do not fit `edit`:
         - at `/edit`: "delete" is not an object
-        Correct them and call the tool again."#]],
+        correct them and call the tool again"#]],
     )
     .await;
 }

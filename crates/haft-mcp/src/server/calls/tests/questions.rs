@@ -83,7 +83,7 @@ async fn what_is_no_answer_stays_asked_with_another_state() {
     assert_ne!(first, second);
     let declined = json!({ "user_name": { "action": "decline" } });
     let told = server.round("greet", json!({}), (Some(&second), declined)).await;
-    assert_eq!(told.reply(), "error: failed: the user does not want to answer; go on without");
+    assert_eq!(told.reply(), "error: failed: the user does not want to answer; go on without the answer");
 }
 
 #[tokio::test]
@@ -168,7 +168,7 @@ async fn a_call_puts_eight_questions_at_most() {
     let server = Stage::new([steps(9)]);
     let told = Told::from(server.call(Arc::clone(&line), "steps", json!({}), FIRST).await);
     let eight = ["\"x\""; 8].join(" ");
-    assert_eq!(told.reply(), format!("ok: {eight} nobody can be asked here; go on without"));
+    assert_eq!(told.reply(), format!("ok: {eight} nobody can be asked here; go on without the answer"));
     assert_eq!(line.asked.lock().unwrap().len(), 8);
 }
 
@@ -191,11 +191,11 @@ async fn nobody_is_asked_who_cannot_answer() {
     let server = Stage::new([greet()]);
     for line in [Paper::modern("ada").mute(), Paper::legacy(|_: &Ask| None).mute()] {
         let told = Told::from(server.call(Arc::new(line), "greet", json!({}), FIRST).await);
-        assert_eq!(told.reply(), "error: failed: nobody can be asked here; go on without");
+        assert_eq!(told.reply(), "error: failed: nobody can be asked here; go on without the answer");
     }
     let line = Paper::legacy(|_: &Ask| Some(Err(Unasked::Cancelled)));
     let told = Told::from(server.call(Arc::new(line), "greet", json!({}), FIRST).await);
-    assert_eq!(told.reply(), "error: failed: the user does not want to answer; go on without");
+    assert_eq!(told.reply(), "error: failed: the user does not want to answer; go on without the answer");
 }
 
 /// Asks, and says when it is dropped.
@@ -223,7 +223,7 @@ async fn a_call_that_nobody_answers_is_cancelled_after_ten_minutes() {
     let told = server.round("holds", json!({}), (Some(&state), answer("well", "yes"))).await;
     assert_eq!(
         told.reply(),
-        "error: failed: the call was interrupted while it waited for an answer; look what it has done before you repeat it"
+        "error: failed: the call was interrupted while it waited for an answer; look at what it has done before you repeat it"
     );
 }
 
@@ -306,7 +306,7 @@ async fn what_is_too_long_to_be_kept_is_refused() {
     let told = server.round("steps", json!({}), (Some(&state), answer("q1", &"x".repeat(64 * 1024)))).await;
     assert_eq!(
         told.reply(),
-        "error: failed: what was answered is too long to be kept until the next round; the call was cancelled, so look what \
-         it has done before you repeat it"
+        "error: failed: what was answered is too long to be kept until the next round; the call was cancelled, so look at \
+         what it has done before you repeat it"
     );
 }
