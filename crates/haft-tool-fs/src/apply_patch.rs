@@ -6,7 +6,7 @@ mod planned;
 use crate::blocking::{blocking, blocking_preview, go_on};
 use crate::commit::{Uncommitted, commit};
 use crate::digest::digest;
-use crate::failure::{failure, resolve_writable};
+use crate::failure::{failure, of_file, resolve_writable};
 use crate::hints::{Hints, missing_above};
 use crate::origin::origin_of;
 use crate::resource;
@@ -251,7 +251,7 @@ impl Patch {
         };
         for (file, error) in failed.iter().take(TOLD_FILES) {
             // Writing to a string cannot fail.
-            let _ = write!(text, "\n{}: {}", Shown::new(file.path.as_str()), error.message());
+            let _ = write!(text, "\n{}", of_file(&file.path, error));
         }
         if failed.len() > TOLD_FILES {
             let _ = write!(text, "\n… and {} more; correct these first", failed.len() - TOLD_FILES);

@@ -261,7 +261,7 @@ impl Change {
             .with_source(error),
             Error::NotFound { .. } => {
                 let error = failure_near(&self.workdir, &self.hints, error);
-                let text = format!("{} To create a file use write_file", ended(error.message()));
+                let text = format!("{} To create a file, use `write_file`.", ended(error.message()));
                 ToolError::not_found(text).with_source(error)
             }
             other => failure(other),

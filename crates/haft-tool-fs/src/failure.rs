@@ -74,6 +74,12 @@ pub(crate) fn failure_near(workdir: &Workdir, hints: &Hints, error: Error) -> To
     ToolError::not_found(text).with_source(error)
 }
 
+/// Says of which file an error is, unless it begins with that itself.
+pub(crate) fn of_file(path: &WorkdirPath, error: &ToolError) -> String {
+    let (path, message) = (Shown::new(path.as_str()), error.message());
+    if message.starts_with(&format!("`{path}` ")) { message.to_owned() } else { format!("{path}: {message}") }
+}
+
 /// Tells whether something was not moved because its new place is on another file system.
 pub(crate) fn crosses_devices(error: &Error) -> bool {
     matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::CrossesDevices)

@@ -191,7 +191,7 @@ impl List {
         let metadata = self.workdir.metadata(&self.path).map_err(failed)?;
         if metadata.kind() == EntryKind::File {
             return Ok(ToolOutput::text(format!(
-                "`{}` is a file of {}; read it with read_file",
+                "`{}` is a file of {}; read it with `read_file`",
                 Shown::new(self.path.as_str()),
                 size(metadata.size())
             )));

@@ -17,10 +17,9 @@ mod slice;
 mod survey;
 
 use crate::blocking::blocking;
-use crate::failure::resolve;
+use crate::failure::{of_file, resolve};
 use crate::hints::Hints;
 use crate::resource;
-use crate::words::Shown;
 use answer::{Answer, Reader};
 use async_trait::async_trait;
 use haft_core::{Content, Origin, ToolError, ToolHints, ToolName, ToolOutput, ToolSpec};
@@ -34,7 +33,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use slice::Wanted;
-use std::fmt::Write as _;
 use std::fs::File;
 use std::iter;
 use std::sync::Arc;
@@ -277,8 +275,7 @@ impl Read {
                     details.push(answer.details);
                 }
                 Err(error) => {
-                    // Writing to a string cannot fail.
-                    let _ = write!(text, "{}: {}", Shown::new(asked.path.as_str()), error.message());
+                    text.push_str(&of_file(&asked.path, &error));
                     details.push(json!({ "path": asked.path.as_str(), "error": error.message() }));
                     failed = Some(error);
                 }

@@ -262,7 +262,7 @@ impl Change {
         let path = Shown::new(self.path.as_str());
         if self.existing == Existing::Refuse {
             return Err(ToolError::invalid_input(format!(
-                "`{path}` exists already ({}); change it with edit_file, or leave out `create_only` to replace all of it",
+                "`{path}` already exists ({}); change it with `edit_file`, or leave out `create_only` to replace all of it",
                 before.measure()
             )));
         }
@@ -270,8 +270,8 @@ impl Change {
             && let Some((line, placeholder)) = elision(&self.content, text)
         {
             return Err(ToolError::invalid_input(format!(
-                "`{path}` was not written: line {}, `{}`, stands for something left out, and the file would lose it; give all of \
-                 the content, or change a part of the file with edit_file",
+                "`{path}` was not written: line {}, `{}`, stands for something left out, and the file would lose it; give \
+                 all of the content, or change a part of the file with `edit_file`",
                 Count(line),
                 Shown::new(placeholder)
             )));

@@ -219,9 +219,9 @@ fn not_started(error: io::Error, work: &Work) -> ToolError {
         (Work::Program { program, .. }, io::ErrorKind::PermissionDenied) => ToolError::invalid_input(
             format!("`{program}` cannot be executed; use `bash` to run a script of that name"),
         ),
-        (_, kind) => ToolError::failed(format!(
-            "the command could not be started ({kind}); ask the user to look at it"
-        )),
+        (_, kind) => {
+            ToolError::failed(format!("the command cannot be started ({kind}); ask the user to look at it"))
+        }
     };
     tool_error.with_source(error)
 }

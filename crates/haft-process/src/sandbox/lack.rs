@@ -46,32 +46,54 @@ impl SandboxLack {
     pub fn is_of_limits(self) -> bool {
         matches!(self, Self::Processes | Self::Memory)
     }
+
+    /// Says for a model what is weaker, without what the host would need for it.
+    ///
+    /// ```
+    /// use haft_process::sandbox::SandboxLack;
+    ///
+    /// assert_eq!(SandboxLack::Memory.model_text(), "memory is not limited");
+    /// assert_eq!(SandboxLack::Memory.to_string(), "memory is not limited: this needs Linux");
+    /// ```
+    pub fn model_text(self) -> &'static str {
+        match self {
+            Self::System => "programs are not confined at all",
+            Self::Files => "files are not confined",
+            Self::Truncation => "files anywhere can be emptied, though not written",
+            Self::Ports => "TCP is not confined to ports",
+            Self::Signals => "other processes of the user can be sent signals",
+            Self::SystemCalls => "sockets and system calls are not confined",
+            Self::Protection => "what is protected below a writable directory can be written",
+            Self::Hiding => "what is hidden can be read",
+            Self::Processes => "the number of processes is not limited",
+            Self::Memory => "memory is not limited",
+        }
+    }
+
+    /// Names what would help.
+    fn needs(self) -> &'static str {
+        match self {
+            Self::System => "Linux, or macOS with `sandbox-exec`",
+            Self::Files => {
+                "Landlock, Linux 5.13 or later with `landlock` among those of `/sys/kernel/security/lsm`"
+            }
+            Self::Truncation => "Linux 6.2 or later",
+            Self::Ports => "Linux 6.7 or later",
+            Self::Signals => "Linux 6.12 or later",
+            Self::SystemCalls => "a kernel with `CONFIG_SECCOMP_FILTER`",
+            Self::Protection => {
+                "user namespaces; see `kernel.unprivileged_userns_clone`, `kernel.apparmor_restrict_unprivileged_userns` \
+                 and `user.max_user_namespaces` of sysctl, or what your container allows"
+            }
+            Self::Hiding => "user namespaces",
+            Self::Processes => "user namespaces, and a user other than root",
+            Self::Memory => "Linux",
+        }
+    }
 }
 
 impl fmt::Display for SandboxLack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::System => "programs are not confined at all: this needs Linux, or macOS with `sandbox-exec`",
-            Self::Files => {
-                "files are not confined: this needs Landlock, Linux 5.13 or later with `landlock` among those of \
-                 `/sys/kernel/security/lsm`"
-            }
-            Self::Truncation => "files anywhere can be emptied, though not written: this needs Linux 6.2 or later",
-            Self::Ports => "TCP is not confined to ports: this needs Linux 6.7 or later",
-            Self::Signals => "other processes of the user can be sent signals: this needs Linux 6.12 or later",
-            Self::SystemCalls => {
-                "sockets and system calls are not confined: this needs a kernel with `CONFIG_SECCOMP_FILTER`"
-            }
-            Self::Protection => {
-                "what is protected below a writable directory can be written: this needs user namespaces; see \
-                 `kernel.unprivileged_userns_clone`, `kernel.apparmor_restrict_unprivileged_userns` and \
-                 `user.max_user_namespaces` of sysctl, or what your container allows"
-            }
-            Self::Hiding => "what is hidden can be read: this needs user namespaces",
-            Self::Processes => {
-                "the number of processes is not limited: this needs user namespaces, and a user other than root"
-            }
-            Self::Memory => "memory is not limited: this needs Linux",
-        })
+        write!(f, "{}: this needs {}", self.model_text(), self.needs())
     }
 }

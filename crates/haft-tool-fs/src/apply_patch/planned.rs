@@ -125,7 +125,7 @@ fn is_vacant(workdir: &Workdir, path: &WorkdirPath) -> Result<(), ToolError> {
         Err(Error::NotFound { .. }) => Ok(()),
         Err(error) => Err(failure(error)),
         Ok(kind) => Err(ToolError::invalid_input(format!(
-            "`{}` exists already as a {kind}; change it with a hunk, or choose another path",
+            "`{}` already exists as a {kind}; change it with a hunk, or choose another path",
             Shown::new(path.as_str())
         ))),
     }

@@ -44,7 +44,7 @@ pub(crate) fn nearest(content: &str, old: &str, name: &str, tool: &str) -> Strin
     }
     let _ = write!(
         text,
-        "write the old text as it is there, with blanks for ·, or read the file around it, then call {tool} again"
+        "write the old text as it is there, with blanks for ·, or read the file around it, then call `{tool}` again"
     );
     text
 }
@@ -105,7 +105,7 @@ fn blanks_differ(lines: &[&str], found: &RangeInclusive<usize>, old: &str, name:
     for line in wanted.iter().skip(from).take(SHOWN_LINES) {
         let _ = writeln!(text, "\t{}", visible(line));
     }
-    let _ = write!(text, "write the blanks as they are in the file, then call {tool} again");
+    let _ = write!(text, "write the blanks as they are in the file, then call `{tool}` again");
     text
 }
 

@@ -99,7 +99,7 @@ fn replace(ladder: &Ladder<'_>, edits: &[Edit], index: usize) -> Result<(Level, 
     let edit = &edits[index];
     if edit.old.is_empty() {
         return Err("`old` is empty; to insert text, give the line beside it as `old` and repeat that line in `new`, or \
-                    write the whole file with write_file"
+                    write the whole file with `write_file`"
             .to_owned());
     }
     if edit.old == edit.new {

@@ -43,7 +43,7 @@ pub(super) fn not_inside(from: &WorkdirPath, to: &WorkdirPath) -> Result<(), Too
 /// Says that something is where an entry is to go.
 pub(super) fn occupied(to: &WorkdirPath) -> ToolError {
     ToolError::invalid_input(format!(
-        "`{}` exists already; give the whole new path of the entry, its name included, or remove what is there first",
+        "`{}` already exists; give the whole new path of the entry, its name included, or remove what is there first",
         Shown::new(to.as_str())
     ))
 }

@@ -170,7 +170,7 @@ fn an_edit_that_cannot_be_made_is_previewed_in_words() {
         json!({ "path": "src/main.rs", "edits": [{ "old": "fn run()", "new": "fn go()" }] }),
         &expect![[r#"
             Text(
-                "this edit would be refused: `old` does not occur in it; the nearest is line 1 (shown as → tab, · blank, ⍽ other blank, ␍ carriage return):\n1\tfn main() {}\nwrite the old text as it is there, with blanks for ·, or read the file around it, then call edit_file again",
+                "this edit would be refused: `old` does not occur in it; the nearest is line 1 (shown as → tab, · blank, ⍽ other blank, ␍ carriage return):\n1\tfn main() {}\nwrite the old text as it is there, with blanks for ·, or read the file around it, then call `edit_file` again",
             )
         "#]],
     );
@@ -214,7 +214,7 @@ fn a_write_that_changes_nothing_is_previewed_in_words() {
         json!({ "path": "src/main.rs", "content": "", "create_only": true }),
         &expect![[r#"
             Text(
-                "this write would be refused: `src/main.rs` exists already (1 line, 13 bytes); change it with edit_file, or leave out `create_only` to replace all of it",
+                "this write would be refused: `src/main.rs` already exists (1 line, 13 bytes); change it with `edit_file`, or leave out `create_only` to replace all of it",
             )
         "#]],
     );

@@ -109,7 +109,7 @@ fn a_socket_is_refused() {
     expect![[r"
         error: invalid input
         the patch was not applied
-        socket: `socket` is a socket, not a regular file; use the path of a regular file
+        `socket` is a socket, not a regular file; use the path of a regular file
     "]]
     .assert_eq(&shown(&reply));
     assert_eq!(tree.list(), ["socket|"]);
@@ -237,7 +237,7 @@ fn a_file_that_is_gone_before_it_is_used_is_missed() {
     let reply = meanwhile(&tree, "edit_file", input, move || fs::remove_file(&path).unwrap());
     expect![[r"
         error: not found
-        `a.txt` does not exist; list its directory or search for the name, then use the path you find. To create a file use write_file
+        `a.txt` does not exist; list its directory or search for the name, then use the path you find. To create a file, use `write_file`.
     "]].assert_eq(&reply);
     assert_eq!(tree.list(), Vec::<String>::new());
 }
@@ -282,7 +282,7 @@ fn a_file_that_comes_to_be_before_it_is_created_is_not_replaced() {
     let reply = meanwhile(&tree, "write_file", input, move || fs::write(&path, "theirs\n").unwrap());
     expect![[r"
         error: invalid input
-        `a.txt` exists already (1 line, 7 bytes); change it with edit_file, or leave out `create_only` to replace all of it
+        `a.txt` already exists (1 line, 7 bytes); change it with `edit_file`, or leave out `create_only` to replace all of it
     "]].assert_eq(&reply);
     assert_eq!(tree.read("a.txt"), "theirs\n");
 }

@@ -329,7 +329,7 @@ fn a_file_that_comes_to_be_while_a_patch_makes_it_is_kept() {
         &expect![[r"
         error: invalid input
         nothing of the patch was applied, since 1 of 5 files cannot be changed
-        c: `c` exists already as a file; change it with a hunk, or choose another path
+        `c` already exists as a file; change it with a hunk, or choose another path
     "]],
         &after,
     );

@@ -166,7 +166,7 @@ fn zero_bytes_are_kept_found_and_written() {
             error: invalid input
             `a` was not changed: `old` does not occur in it; the nearest is line 1 (shown as → tab, · blank, ⍽ other blank, ␍ carriage return):
             1	one␀two
-            write the old text as it is there, with blanks for ·, or read the file around it, then call edit_file again
+            write the old text as it is there, with blanks for ·, or read the file around it, then call `edit_file` again
         "]],
         file,
     );

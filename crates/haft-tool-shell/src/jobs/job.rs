@@ -21,6 +21,10 @@ const SHOWN_BYTES: u64 = 24 * 1024;
 /// How many lines of it; fewer than the 2,000 that an executor lets pass by default.
 const SHOWN_LINES: usize = 1_900;
 
+/// What is said of a job that nothing can be done with any more.
+const ENDED: &str =
+    "the job has ended; read what it printed with `job_poll`, or start it again with `bash` and `background`";
+
 /// How much of the end of an output comes with the news that its job has ended, in bytes.
 const NEWS_BYTES: usize = 1024;
 
@@ -180,7 +184,7 @@ impl Job {
     pub(crate) fn signal(&self, signal: ProcessSignal) -> Result<(), ToolError> {
         self.signals.try_send(signal).map_err(|_| {
             ToolError::unavailable(if self.is_over() {
-                "the job has ended"
+                ENDED
             } else {
                 "too many signals wait to be sent to the job; look at what it does with `job_poll`"
             })
@@ -192,7 +196,7 @@ impl Job {
         let mut input = self.input.lock().await;
         let Some(sender) = input.as_mut() else {
             return Err(ToolError::invalid_input(if self.is_over() {
-                "the job has ended"
+                ENDED
             } else {
                 "the standard input of the job is closed; start one with `stdin` or `pty` to write to it"
             }));

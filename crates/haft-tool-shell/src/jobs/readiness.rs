@@ -47,7 +47,9 @@ impl Readiness {
         built.map_err(|error| {
             let why = error.to_string();
             let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            ToolError::invalid_input(format!("`wait_for` is not a regular expression: {why}"))
+            ToolError::invalid_input(format!(
+                "`wait_for` is not a regular expression: {why}; correct it, or escape the character, as in `\\(`"
+            ))
         })
     }
 
@@ -55,7 +57,7 @@ impl Readiness {
     pub(super) async fn check(&self) -> Result<(), ToolError> {
         match self.signs.port {
             Some(port) if answers(port).await => Err(ToolError::invalid_input(format!(
-                "something serves on port {port} already, so that it could not be told when the job is ready; end that, or \
+                "something serves on port {port} already, so that it cannot be told when the job is ready; end that, or \
                  use another port"
             ))),
             _ => Ok(()),

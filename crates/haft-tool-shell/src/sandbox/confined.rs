@@ -50,8 +50,8 @@ impl ShellSandbox {
         }
         let Bounds { confinement, watched, .. } = bounds;
         let lacks = self.sandbox.lacks(&confinement);
-        let why: Vec<String> =
-            lacks.iter().filter(|lack| !lack.is_of_limits()).map(ToString::to_string).collect();
+        let why: Vec<&str> =
+            lacks.iter().filter(|lack| !lack.is_of_limits()).map(|lack| lack.model_text()).collect();
         if self.is_required && !why.is_empty() {
             return Err(ToolError::unavailable(format!(
                 "commands may only run in a sandbox, which this machine does not have: {}; do without commands, or ask the \

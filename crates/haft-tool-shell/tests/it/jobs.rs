@@ -350,7 +350,7 @@ async fn a_job_reads_what_is_written_to_it() {
         json!({ "job": "j1", "text": "five" }),
         expect![[r#"
         error: invalid input
-        the job has ended
+        the job has ended; read what it printed with `job_poll`, or start it again with `bash` and `background`
     "#]],
     )
     .await;
@@ -422,7 +422,7 @@ async fn is_waited_for_until_it_is_ready() {
         json!({ "command": "true", "background": true, "wait_for": "(" }),
         expect![[r#"
         error: invalid input
-        `wait_for` is not a regular expression: unclosed group
+        `wait_for` is not a regular expression: unclosed group; correct it, or escape the character, as in `\(`
     "#]],
     )
     .await;
@@ -448,7 +448,7 @@ async fn is_waited_for_until_it_serves() {
     let start = json!({ "command": server, "background": true, "port": port });
     let reply = desk.call("bash", start.clone()).await;
     let refused = format!(
-        "something serves on port {port} already, so that it could not be told when the job is ready; end that, or use another port"
+        "something serves on port {port} already, so that it cannot be told when the job is ready; end that, or use another port"
     );
     assert_eq!(
         (reply.status.to_string(), reply.output.to_text()),

@@ -145,7 +145,7 @@ async fn answers_when_the_environment_is_too_large() {
         "true",
         expect![[r#"
         error: failed
-        the command could not be started (argument list too long); ask the user to look at it
+        the command cannot be started (argument list too long); ask the user to look at it
     "#]],
     )
     .await;

@@ -42,7 +42,7 @@ pub(super) async fn reply(got: Got, whole: bool, raw: bool) -> Result<ToolOutput
     }
     let read = tokio::task::spawn_blocking(move || content(&got, &said, whole, raw));
     let content = read.await.map_err(|error| {
-        ToolError::failed("the page could not be read; try again with `raw`, or go on without it")
+        ToolError::failed("the page cannot be read; try again with `raw`, or go on without it")
             .with_source(error)
     })?;
     Ok(ToolOutput::new(content).with_details(details))
@@ -153,7 +153,7 @@ fn refusal(got: &Got, said: &ContentType) -> ToolError {
     let (from, code) = (shown(got.url.as_str()), got.status.as_u16());
     let reason = got.status.canonical_reason().map(|reason| format!(" ({reason})")).unwrap_or_default();
     let next = match code {
-        401 | 403 | 407 => "it wants a login that there is not, or no programs; go on without it",
+        401 | 403 | 407 => "it needs a login that there is not, or takes no programs; go on without it",
         404 | 410 => "see that the address is right, or look for another",
         429 => "wait before you ask this host again",
         408 | 425 | 500..=599 => "try again later, or go on without it",
