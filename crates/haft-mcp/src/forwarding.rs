@@ -35,7 +35,9 @@ async fn answer_of(client: &CallingClient, kind: AskKind) -> Result<Value, ToolE
 /// Says that a client lacks what it is asked for.
 fn lacks(ability: Ability) -> ToolError {
     ToolError::failed(match ability {
-        Ability::Sampling => "the client whose call this is takes no turns of a model (it has no `sampling`)",
-        _ => "the client whose call this is tells of no directories (it has no `roots`)",
+        Ability::Sampling => {
+            "the client whose call this is takes no turns of a model (it has no `sampling`); go on without it"
+        }
+        _ => "the client whose call this is tells of no directories (it has no `roots`); go on without it",
     })
 }

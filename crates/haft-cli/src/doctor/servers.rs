@@ -87,8 +87,9 @@ fn stands(status: &ServerStatus, time: Duration) -> Vec<Finding> {
             format!("it answers, and has {tools}; something of it cannot be used"),
         ))
         .next(format!("see `haft mcp status {name}`")),
-        ServerState::NeedsLogin => Finding::warning(about.clone(), "it wants to know who you are")
-            .next(format!("run `haft mcp login {name}`")),
+        ServerState::NeedsLogin => {
+            Finding::warning(about.clone(), "it needs a login").next(format!("run `haft mcp login {name}`"))
+        }
         ServerState::Starting | ServerState::Configured => {
             because(Finding::error(about.clone(), format!("it did not answer within {} s", time.as_secs())))
                 .next(format!("give more time with --connect-time, and see `haft mcp logs {name}`"))

@@ -176,7 +176,7 @@ async fn refuses_an_answer_and_says_that_the_call_did_run() {
         [after("echo it holds a key >&2; exit 2"), after("exit 1")],
         expect![[r#"
         error: failed
-        the call did run and what it did stays done, but its result was refused: it holds a key
+        the call did run and what it did stays done, but its result was refused: it holds a key; do not repeat the call, find another way or ask the user
         [None "host" true]
     "#]],
     )
@@ -193,11 +193,13 @@ async fn refuses_other_answers_too_and_keeps_how_they_ended() {
     let asking = Asking::new([after("echo no >&2; exit 2")]);
     let refused = async |status| asking.after(&bash(), Answer::new(status, "as it is")).await;
     for status in [ReplyStatus::TimedOut, ReplyStatus::Cancelled, ReplyStatus::Error(ErrorKind::NotFound)] {
-        let text = "the call did run and what it did stays done, but its result was refused: no";
+        let text = "the call did run and what it did stays done, but its result was refused: no; do not repeat the call, \
+                    find another way or ask the user";
         assert_eq!(refused(status).await, Answer::new(status, text));
     }
     for status in [ReplyStatus::Denied, ReplyStatus::Skipped] {
-        assert_eq!(refused(status).await, Answer::new(status, "the result of the call was refused: no"));
+        let text = "the result of the call was refused: no; do not repeat the call, find another way or ask the user";
+        assert_eq!(refused(status).await, Answer::new(status, text));
     }
 }
 

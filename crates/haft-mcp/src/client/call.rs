@@ -104,7 +104,10 @@ impl Call {
             NotConnected::NeedsLogin { url, .. } => {
                 return ToolError::unauthenticated(
                     url.as_deref().unwrap_or_default(),
-                    format!("the server `{server}` of `{name}` wants a login first; nothing was done"),
+                    format!(
+                        "the server `{server}` of `{name}` needs a login first; nothing was done, ask the user to log in, \
+                         then call it again"
+                    ),
                 );
             }
             NotConnected::Stopped(_) => ToolError::failed(format!(

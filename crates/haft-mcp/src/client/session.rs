@@ -119,7 +119,7 @@ pub(crate) enum Fault {
     #[error("the server did not take the request: {0}")]
     Untaken(Farewell),
     /// A person has to log in.
-    #[error("the server wants a login")]
+    #[error("the server needs a login")]
     Unauthorized {
         /// Where to do so, if a login could be begun.
         url: Option<String>,

@@ -52,7 +52,9 @@ impl Sampler for ClientSampler {
 
 fn able(cx: &CallContext) -> Result<&CallingClient, ToolError> {
     let Some(client) = client(cx) else {
-        return Err(ToolError::failed("no client made the call, so that none can take the turn"));
+        return Err(ToolError::failed(
+            "no client made the call, so that none can take the turn; go on without it",
+        ));
     };
     client.caller().can.sampling.then_some(client).ok_or_else(|| lacks(Ability::Sampling))
 }
@@ -94,7 +96,9 @@ fn read(mut answer: Value) -> Result<Sampled, ToolError> {
     };
     let text = |part| match read_block(part) {
         Ok(Content::Text { text }) => Ok(text),
-        _ => Err(ToolError::failed("the client's model answered with something else than text")),
+        _ => Err(ToolError::failed(
+            "the client's model answered with something other than text; go on without it",
+        )),
     };
     let texts = parts.into_iter().map(text).collect::<Result<Vec<String>, _>>()?;
     let model = answer.get("model").and_then(Value::as_str).unwrap_or("unknown");

@@ -54,7 +54,10 @@ async fn what_is_no_text_is_no_answer() {
     let image = json!({ "type": "image", "data": "AAAA", "mimeType": "image/png" });
     let answer = json!({ "role": "assistant", "content": image, "model": "m" });
     for (told, _) in in_both_eras(samples(turn()), able(), answer).await {
-        assert_eq!(told.reply(), "error: failed: the client's model answered with something else than text");
+        assert_eq!(
+            told.reply(),
+            "error: failed: the client's model answered with something other than text; go on without it"
+        );
     }
 }
 
@@ -64,7 +67,7 @@ async fn a_client_that_takes_no_turns_is_not_asked() {
     for (told, asked) in in_both_eras(samples(turn()), none, Value::Null).await {
         assert_eq!(
             told.reply(),
-            "error: failed: the client whose call this is takes no turns of a model (it has no `sampling`)"
+            "error: failed: the client whose call this is takes no turns of a model (it has no `sampling`); go on without it"
         );
         assert_eq!(asked, []);
     }
@@ -98,7 +101,7 @@ async fn a_client_without_directories_is_not_asked() {
     for (told, asked) in in_both_eras(roots(), none, Value::Null).await {
         assert_eq!(
             told.reply(),
-            "error: failed: the client whose call this is tells of no directories (it has no `roots`)"
+            "error: failed: the client whose call this is tells of no directories (it has no `roots`); go on without it"
         );
         assert_eq!(asked, []);
     }

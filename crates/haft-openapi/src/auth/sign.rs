@@ -94,7 +94,7 @@ pub(crate) fn redact(redactor: &Redactor, secret: &str) -> Result<(), ToolError>
     match redactor.add(secret) {
         Ok(()) | Err(SecretError::TooShort { .. }) => Ok(()),
         Err(error) => Err(ToolError::failed(
-            "a credential of this API could not be kept out of what is shown, so it was not sent; go on without this call",
+            "a credential of this API cannot be kept out of what is shown, so it was not sent; go on without this call",
         )
         .with_source(error)),
     }
@@ -144,7 +144,8 @@ mod tests {
         let token = Token::Secret(Secret::new("x".repeat(65_537)));
         let error =
             sign((&mut url, &mut headers), ("name", &Scheme::OpenId), &token, &Redactor::new()).unwrap_err();
-        let told = "a credential of this API could not be kept out of what is shown, so it was not sent; go on without this call";
+        let told = "a credential of this API cannot be kept out of what is shown, so it was not sent; go on without this \
+                    call";
         assert_eq!((error.message(), headers.len()), (told, 0));
     }
 

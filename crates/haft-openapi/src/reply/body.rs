@@ -42,7 +42,8 @@ impl Broken {
             Self::Idle(idle) => ToolError::new(
                 ToolErrorKind::TimedOut,
                 format!(
-                    "the reply to `{}` stood still for {} s and was not waited for; it may have been done all the same",
+                    "the reply to `{}` stopped coming for {} s; the call may have been done, so see what has been done \
+                     before you repeat it",
                     asked.tool.name,
                     idle.as_secs()
                 ),

@@ -60,7 +60,8 @@ async fn token(tool: &Inner, shown: &Shown, refused: Option<&Secret>) -> Result<
             let told = match &error {
                 TokenError::Login { url } => ToolError::unauthenticated(
                     url,
-                    format!("the API of `{name}` wants a login for `{scheme}` first; nothing was sent"),
+                    format!("the API of `{name}` needs a login for `{scheme}` first; nothing was sent, ask the user to log \
+                             in, then call it again"),
                 ),
                 TokenError::Failed { .. } => ToolError::unauthenticated(
                     "",
@@ -118,7 +119,8 @@ fn request(call: &Call, tokens: &[Token], mut url: Url) -> Result<http::Request<
         for (name, secret) in &tool.shared.headers {
             let mut value = HeaderValue::from_str(secret.expose()).map_err(|_| {
                 ToolError::failed(format!(
-                    "the header `{name}` that is set for this API has characters that cannot be sent; nothing was sent"
+                    "the header `{name}` that is set for this API has characters that cannot be sent; nothing was sent, \
+                     ask the person who set this API up to correct it"
                 ))
             })?;
             value.set_sensitive(true);
@@ -165,7 +167,9 @@ pub(crate) fn unanswered(error: Error, tool: &Inner) -> ToolError {
         Error::Interrupted { .. } => {
             ToolError::unavailable(format!("the reply to `{name}` broke off; {done}"))
         }
-        _ => ToolError::failed(format!("`{name}` could not be called; go on without it")),
+        _ => ToolError::failed(format!(
+            "`{name}` cannot be called now; see what has been done, and go on without it"
+        )),
     };
     told.with_source(error)
 }

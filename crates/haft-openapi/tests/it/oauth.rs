@@ -251,8 +251,8 @@ async fn the_tokens_of_a_person_are_the_hosts_affair() {
     assert_eq!(refused, ["old-token"]);
 
     let (told, asked, _) = with_person(vec!["old-token"]).await;
-    let expected = "the API of `api__op` wants a login for `oauth` first; nothing was sent \
-                    Some(\"https://id.example/login?state=1\")";
+    let expected = "the API of `api__op` needs a login for `oauth` first; nothing was sent, ask the user to log in, then \
+                    call it again Some(\"https://id.example/login?state=1\")";
     assert_eq!(told, expected);
     assert_eq!(asked, ["Bearer old-token"]);
 }

@@ -149,7 +149,7 @@ impl Action for Apply {
         let noted = |result: Result<Result<(), ChangesError>, tokio::task::JoinError>| match result {
             Ok(noted) => noted.map_err(refused),
             Err(error) => {
-                Err(ToolError::failed("these changes could not be taken; try again").with_source(error))
+                Err(ToolError::failed("these changes cannot be applied now; try again").with_source(error))
             }
         };
         let begin = {

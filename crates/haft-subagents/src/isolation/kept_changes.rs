@@ -324,25 +324,26 @@ impl ChangesError {
         match self {
             Self::Unknown { others, .. } if others.is_empty() => {
                 "no agent that you delegated to by this run has changes that wait to be applied; take the run from what \
-                 delegate answered"
+                 `delegate` answered"
                     .to_owned()
             }
             Self::Unknown { others, .. } => {
-                let others: Vec<String> = others.iter().map(|run| format!("\"{run}\"")).collect();
+                let others: Vec<String> = others.iter().map(|run| format!("`{run}`")).collect();
                 format!(
-                    "no agent that you delegated to by this run has changes that wait to be applied; those that have: {}",
+                    "no agent that you delegated to by this run has changes that wait to be applied; use one of those that \
+                     have: {}",
                     others.join(", ")
                 )
             }
             Self::Applied { .. } => {
                 "these changes were applied already, and nothing was done now; go on without this call".to_owned()
             }
-            Self::Underway { .. } => "somebody began to apply these changes, and it is not known whether that was done; read \
-                                      the files that they name, and make what is missing with apply_patch"
+            Self::Underway { .. } => "somebody began to apply these changes, and it is not known whether that was done; \
+                                      read the files that they name, and make what is missing with `apply_patch`"
                 .to_owned(),
             Self::Replaced { .. } => {
-                "the agent has made other changes meanwhile, and nothing was applied; look at them with show_changes, then \
-                 try again"
+                "the agent has made other changes meanwhile, and nothing was applied; look at them with `show_changes`, \
+                 then try again"
                     .to_owned()
             }
             Self::Unreadable { .. } | Self::Files(_) => {

@@ -163,7 +163,7 @@ impl Patch {
         if !self.files.is_empty() {
             let _ = write!(
                 text,
-                "\nlook at them with show_changes, then apply them with apply_changes, both with run \"{run}\""
+                "\nlook at them with `show_changes`, then apply them with `apply_changes`, both with run \"{run}\""
             );
         }
         text
@@ -263,7 +263,7 @@ mod tests {
                 removed `gone` (+0 -2)
                 renamed `old\nname` to `new`
                 not in the patch: `logo.png`, since it is not text
-                look at them with show_changes, then apply them with apply_changes, both with run "child-1""#]],
+                look at them with `show_changes`, then apply them with `apply_changes`, both with run "child-1""#]],
         );
     }
 

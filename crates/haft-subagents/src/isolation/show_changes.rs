@@ -76,7 +76,7 @@ impl Action for Show {
         let read = tokio::task::spawn_blocking(move || kept.read(&parent, &run)).await;
         let patch = read
             .map_err(|error| {
-                ToolError::failed("these changes could not be read; try again").with_source(error)
+                ToolError::failed("these changes cannot be read now; try again").with_source(error)
             })?
             .map_err(refused)?;
         let mut text = String::new();

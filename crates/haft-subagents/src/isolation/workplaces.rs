@@ -232,7 +232,7 @@ pub struct Placed(Arc<dyn Workplace>);
 ///
 /// let error = WorkplaceError::Busy { run: "editor-1".parse()? };
 /// assert_eq!(error.to_string(), "the place of the run `editor-1` is in use");
-/// assert_eq!(error.model_text(), "its place is in use by another; wait, then try again");
+/// assert_eq!(error.model_text(), "the place of the agent is in use by another; wait, then try again");
 /// # Ok::<(), haft_core::IdError>(())
 /// ```
 #[derive(Debug, thiserror::Error)]
@@ -323,37 +323,37 @@ impl WorkplaceError {
     ///
     /// assert_eq!(
     ///     WorkplaceError::NoGit.model_text(),
-    ///     "no place of its own can be made here, since git is not installed; delegate to an agent that works in this one",
+    ///     "the agent cannot get a place of its own, since git is not installed; delegate to one that works in this place",
     /// );
     /// ```
     pub fn model_text(&self) -> String {
         match self {
-            Self::NoGit => "no place of its own can be made here, since git is not installed; delegate to an agent that works \
-                            in this one"
+            Self::NoGit => "the agent cannot get a place of its own, since git is not installed; delegate to one that \
+                            works in this place"
                 .to_owned(),
             Self::TooMuch { what, most } => format!(
-                "its place is too large: there are more than {most} {what}; have what is not needed removed or ignored, or \
-                 delegate to an agent that works in this one"
+                "the place of the agent is too large: there are more than {most} {what}; have what is not needed removed \
+                 or ignored, or delegate to an agent that works in this place"
             ),
             Self::Full { most } => format!(
-                "no further place of its own can be made, since {most} of other agents are there still; wait until those are \
-                 done, or delegate to an agent that works in this one"
+                "the agent cannot get a place of its own, since {most} of other agents are there still; wait until those \
+                 are done, or delegate to an agent that works in this place"
             ),
-            Self::Unfit { .. } => "what it changed before was not applied, and does not fit what is here by now; look at it \
-                                   with show_changes, make those changes yourself, and delegate the rest anew"
+            Self::Unfit { .. } => "what the agent changed before was not applied, and does not fit what is here by now; \
+                                   look at it with `show_changes`, make those changes yourself, and delegate the rest anew"
                 .to_owned(),
-            Self::Busy { .. } => "its place is in use by another; wait, then try again".to_owned(),
+            Self::Busy { .. } => "the place of the agent is in use by another; wait, then try again".to_owned(),
             Self::TimedOut { action, .. } => {
                 format!("git took too long to {action}; try again, or delegate to an agent that works in this place")
             }
             Self::Unsupported { .. } => {
-                "no place of its own can be made here; delegate to an agent that works in this one".to_owned()
+                "the agent cannot get a place of its own here; delegate to an agent that works in this place".to_owned()
             }
             Self::Git { action, .. } => {
                 format!("git could not {action}; try again, or delegate to an agent that works in this place")
             }
             Self::Io { .. } | Self::Foreign { .. } | Self::Other { .. } => {
-                "its place could not be used; try again, or delegate to an agent that works in this one".to_owned()
+                "the place of the agent cannot be used; try again, or delegate to an agent that works in this place".to_owned()
             }
         }
     }

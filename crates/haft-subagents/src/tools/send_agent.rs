@@ -66,7 +66,9 @@ impl Tool for SendAgent {
         let Input { agent, message, now } = parse_input(input)?;
         let message = filled(&message, "the message")?;
         if message.chars().count() > MOST_MESSAGE {
-            return Err(ToolError::invalid_input(format!("a message has {MOST_MESSAGE} characters at most")));
+            return Err(ToolError::invalid_input(format!(
+                "a message has {MOST_MESSAGE} characters at most; put the rest into a file, and say where"
+            )));
         }
         let message = message.to_owned();
         let when = if now { When::Now } else { When::AfterTurn };

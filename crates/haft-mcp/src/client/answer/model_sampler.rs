@@ -36,7 +36,8 @@ impl Sampler for ModelSampler {
         if let Some(temperature) = request.temperature {
             asked = asked.with_temperature(temperature);
         }
-        let failed = |error| ToolError::failed("the model gave no answer").with_source(error);
+        let failed =
+            |error| ToolError::failed("the model gave no answer; go on without it").with_source(error);
         let stream = self.0.stream(asked, cx.cancellation().clone()).await.map_err(failed)?;
         let turn = assemble(stream, |_| {}).await.map_err(failed)?;
         let text = turn.message.assistant_text();

@@ -30,7 +30,10 @@ pub(crate) fn fault_error(fault: Fault, tool: &Definition, server: &ServerName) 
         )),
         Fault::Unauthorized { url } => ToolError::unauthenticated(
             url.as_deref().unwrap_or_default(),
-            format!("the server `{server}` of `{name}` wants a login first; nothing was done"),
+            format!(
+                "the server `{server}` of `{name}` needs a login first; nothing was done, ask the user to log in, then \
+                 call it again"
+            ),
         ),
         Fault::Broken(_) => ToolError::failed(format!(
             "what the server `{server}` answered to `{name}` cannot be used; see what has been done, and go on without it"
@@ -51,9 +54,9 @@ fn refused(
         INVALID_PARAMS => ToolError::invalid_input(format!(
             "the server does not take these arguments of `{name}`: {said}; correct them and call the tool again"
         )),
-        METHOD_NOT_FOUND => {
-            ToolError::not_found(format!("the server `{server}` does not know `{name}`: {said}"))
-        }
+        METHOD_NOT_FOUND => ToolError::not_found(format!(
+            "the server `{server}` does not know `{name}`: {said}; nothing was done, go on without it"
+        )),
         URL_ELICITATION_REQUIRED => {
             let url = data.and_then(|data| data.pointer("/elicitations/0/url")).and_then(Value::as_str);
             ToolError::unauthenticated(
@@ -63,7 +66,9 @@ fn refused(
                 ),
             )
         }
-        _ => ToolError::failed(format!("the server refused `{name}`: {said} (code {code})")),
+        _ => ToolError::failed(format!(
+            "the server refused `{name}`: {said} (code {code}); see what has been done, and go on without it"
+        )),
     }
 }
 

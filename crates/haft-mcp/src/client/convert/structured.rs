@@ -19,8 +19,8 @@ pub(super) fn take_structured(
         _ if structured.is_null() => Ok(None),
         None => Ok(Some(structured)),
         Some(Err(violations)) => Err(ToolError::failed(format!(
-            "the server answered `{}` with data that is not what the tool says it gives: {}; it was done, and what it gave \
-             cannot be used",
+            "the server answered `{}` with data that is not what the tool says it gives: {}; it was done, so do not repeat \
+             it; go on without its result",
             tool.spec.name(),
             shown(&violations, MOST_VIOLATION_BYTES),
         ))),

@@ -199,7 +199,7 @@ async fn data_has_to_be_what_the_tool_says_it_gives_unless_it_failed() {
     .await;
     check_all(with(json!({ "n": "one\u{1b}" })), Some(schema.clone()), expect![[r#"
         error: failed
-        Text { text: "the server answered `s__a` with data that is not what the tool says it gives: at `/n`: \"one\\u{1b}\" is not an integer; it was done, and what it gave cannot be used" }
+        Text { text: "the server answered `s__a` with data that is not what the tool says it gives: at `/n`: \"one\\u{1b}\" is not an integer; it was done, so do not repeat it; go on without its result" }
     "#]]).await;
     check_all(
         with(Value::Null),
@@ -248,7 +248,7 @@ async fn data_has_to_be_what_the_tool_says_it_gives_unless_it_failed() {
         Some(json!({ "type": "array", "items": { "type": "integer" } })),
         expect![[r#"
             error: failed
-            Text { text: "the server answered `s__a` with data that is not what the tool says it gives: at `/0`: \"1\" is not an integer; it was done, and what it gave cannot be used" }
+            Text { text: "the server answered `s__a` with data that is not what the tool says it gives: at `/0`: \"1\" is not an integer; it was done, so do not repeat it; go on without its result" }
         "#]],
     )
     .await;
@@ -256,7 +256,7 @@ async fn data_has_to_be_what_the_tool_says_it_gives_unless_it_failed() {
     let list = json!({ "properties": { "next": { "$ref": "#" } }, "additionalProperties": false });
     check_all(with(json!({ "next": { "next": { "x": 1 } } })), Some(list), expect![[r#"
         error: failed
-        Text { text: "the server answered `s__a` with data that is not what the tool says it gives: at `/next/next`: unknown property `x`; it takes `next`; it was done, and what it gave cannot be used" }
+        Text { text: "the server answered `s__a` with data that is not what the tool says it gives: at `/next/next`: unknown property `x`; it takes `next`; it was done, so do not repeat it; go on without its result" }
     "#]]).await;
 }
 
@@ -308,14 +308,14 @@ async fn errors_of_the_protocol_are_told_as_what_they_are() {
         refused(-32601, "Method not found", None),
         expect![[r#"
         error: not found
-        the server `s` does not know `s__a`: Method not found"#]],
+        the server `s` does not know `s__a`: Method not found; nothing was done, go on without it"#]],
     )
     .await;
     check_fault(
         refused(-32603, "it broke", None),
         expect![[r#"
         error: failed
-        the server refused `s__a`: it broke (code -32603)"#]],
+        the server refused `s__a`: it broke (code -32603); see what has been done, and go on without it"#]],
     )
     .await;
     let long = answered(Err(refused(-32603, &"long\n".repeat(10_000), None)), None).await.output.to_text();
@@ -338,7 +338,7 @@ async fn errors_of_the_protocol_are_told_as_what_they_are() {
         Fault::Unauthorized { url: Some("https://auth.example.org/".to_owned()) },
         expect![[r#"
         error: unauthenticated
-        the server `s` of `s__a` wants a login first; nothing was done"#]],
+        the server `s` of `s__a` needs a login first; nothing was done, ask the user to log in, then call it again"#]],
     )
     .await;
 }

@@ -1,3 +1,4 @@
+use crate::ServerName;
 use crate::shown::line;
 use haft_core::ToolError;
 
@@ -58,6 +59,9 @@ pub enum ServerRequestError {
 /// The most bytes that a model is told of what a server said.
 const MOST_TOLD: usize = 1000;
 
+/// The most bytes of what was asked for that a model is told again.
+const MOST_WHAT: usize = 300;
+
 impl ServerRequestError {
     pub(crate) fn refused(code: i64, message: &str) -> Self {
         Self::Refused { code, message: line(message, MOST_BYTES) }
@@ -72,14 +76,17 @@ impl ServerRequestError {
         matches!(self, Self::Refused { code: NO_METHOD, .. })
     }
 
-    /// Tells a model; `instead` is its next step where the server does not have what was asked for.
-    pub(super) fn to_tool_error(&self, instead: &str) -> ToolError {
+    /// Tells a model what of a server it does not get; `instead` is its next step where the server does not have that.
+    pub(super) fn to_tool_error(&self, server: &ServerName, what: &str, instead: &str) -> ToolError {
         match self {
-            Self::Unreachable { .. } => {
-                ToolError::unavailable("the server cannot be reached now; go on without it")
-            }
+            Self::Unreachable { .. } => ToolError::unavailable(format!(
+                "the server `{server}` cannot be reached now; go on without it"
+            )),
             Self::Refused { code: NO_RESOURCE | BAD_PARAMS, message } => {
-                ToolError::not_found(format!("the server does not have it: {message}; {instead}"))
+                let what = line(what, MOST_WHAT);
+                ToolError::not_found(format!(
+                    "the server `{server}` does not have {what}: {message}; {instead}"
+                ))
             }
             Self::Refused { .. } | Self::Unusable { .. } => {
                 ToolError::failed(format!("{}; go on without it", line(&self.to_string(), MOST_TOLD)))

@@ -108,7 +108,8 @@ impl Action for Looking {
             Kind::Read => {
                 let instead = format!("list what there is with `{}__list_resources`", self.server);
                 let read = self.content.read_resource_for(&self.uri, Some(&cx)).await;
-                read.map(ToolOutput::new).map_err(|error| error.to_tool_error(&instead))
+                read.map(ToolOutput::new)
+                    .map_err(|error| error.to_tool_error(&self.server, &format!("`{}`", self.uri), &instead))
             }
         }
     }
@@ -116,7 +117,9 @@ impl Action for Looking {
 
 impl Looking {
     async fn list(&self, cx: &CallContext) -> Result<ToolOutput, ToolError> {
-        let told = |error: super::ServerRequestError| error.to_tool_error("go on without it");
+        let told = |error: super::ServerRequestError| {
+            error.to_tool_error(&self.server, "a list of resources", "go on without it")
+        };
         let resources = self.content.resources_for(Some(cx)).await.map_err(told)?;
         let templates = self.content.templates_for(Some(cx)).await.map_err(told)?;
         let mut text = String::new();

@@ -234,7 +234,7 @@ impl Inner {
     ) -> Result<String, Fault> {
         let begun = self.begun(steps, challenge, held).with_subscriber(NoSubscriber::new()).await;
         begun.map_err(|failure| {
-            Fault::Broken(format!("the server wants a login, and none can be begun: {failure}"))
+            Fault::Broken(format!("the server needs a login, and none can be begun: {failure}"))
         })
     }
 

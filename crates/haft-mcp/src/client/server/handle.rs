@@ -46,7 +46,7 @@ pub(crate) enum NotConnected {
     #[error("the MCP server `{server}` is not there: {}", failure.reason)]
     Failed { server: ServerName, failure: Failure },
     /// A person has to log in.
-    #[error("the MCP server `{server}` wants a login; run `haft mcp login {server}`")]
+    #[error("the MCP server `{server}` needs a login; run `haft mcp login {server}`")]
     NeedsLogin { server: ServerName, url: Option<String> },
 }
 

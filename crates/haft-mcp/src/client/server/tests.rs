@@ -427,7 +427,7 @@ async fn a_server_that_wants_a_login_says_where_and_is_asked_again_when_it_is_ne
     let fake = FakeServer::saying(json!([tool("a")]), "").dials([login(), login()]);
     let servers = one(&fake);
     let source = servers.sources().remove(0);
-    expect!["the MCP server `s` wants a login; run `haft mcp login s`"]
+    expect!["the MCP server `s` needs a login; run `haft mcp login s`"]
         .assert_eq(&source.tools().await.unwrap_err().to_string());
     let status = &servers.statuses()[0];
     assert_eq!((status.state, status.login_url.as_ref()), (ServerState::NeedsLogin, Some(&url)));

@@ -65,7 +65,7 @@ pub(super) async fn fetch(
     };
     let (status, body) = read.map_err(|error| {
         ToolError::unavailable(format!(
-            "the token for `{scheme}` could not be fetched: its server cannot be asked; nothing was done, try again later or \
+            "the token for `{scheme}` cannot be fetched: its server cannot be asked; nothing was done, try again later or \
              go on without this call"
         ))
         .with_source(error)
@@ -138,7 +138,10 @@ fn request(of: &ClientUse, redactor: &Redactor) -> Result<http::Request<Bytes>, 
     }
     request.body(form.finish().into()).map_err(|error| {
         let scheme = &of.scheme;
-        ToolError::failed(format!("the address where the token for `{scheme}` is fetched cannot be used"))
-            .with_source(error)
+        ToolError::failed(format!(
+            "the address where the token for `{scheme}` is fetched cannot be used; nothing was sent, ask the person who \
+             set this API up to correct it"
+        ))
+        .with_source(error)
     })
 }

@@ -116,12 +116,12 @@ async fn changes_are_shown_and_applied_once() {
 #[tokio::test]
 async fn only_children_of_the_run_that_calls_can_be_named() {
     let lead = Lead::new(project());
-    lead.check("other", "apply_changes", "lead/editor", &expect!["Error(NotFound): no agent that you delegated to by this run has changes that wait to be applied; take the run from what delegate answered"]).await;
-    lead.check("lead/editor", "apply_changes", "lead/editor", &expect!["Error(NotFound): no agent that you delegated to by this run has changes that wait to be applied; take the run from what delegate answered"]).await;
+    lead.check("other", "apply_changes", "lead/editor", &expect!["Error(NotFound): no agent that you delegated to by this run has changes that wait to be applied; take the run from what `delegate` answered"]).await;
+    lead.check("lead/editor", "apply_changes", "lead/editor", &expect!["Error(NotFound): no agent that you delegated to by this run has changes that wait to be applied; take the run from what `delegate` answered"]).await;
     for run in ["lead", "../lead/editor", "", "\n", "lead/editor "] {
         for tool in ["apply_changes", "show_changes"] {
             let told = lead.call("lead", tool, run).await;
-            assert!(told.contains("those that have: \"lead/editor\""), "{run}: {told}");
+            assert!(told.contains("those that have: `lead/editor`"), "{run}: {told}");
         }
     }
     assert_eq!(lead.project.list(), ["a"]);
@@ -135,7 +135,7 @@ async fn what_does_not_fit_is_said_with_its_place_and_nothing_is_applied() {
         a: hunk 1 (line 4 of the patch): its old text does not occur in it; the nearest is lines 1–2 (shown as → tab, · blank, ⍽ other blank, ␍ carriage return):
         1	one
         2	changed
-        write the old text as it is there, with blanks for ·, or read the file around it, then call apply_patch again"]]).await;
+        write the old text as it is there, with blanks for ·, or read the file around it, then call `apply_patch` again"]]).await;
     assert_eq!(
         (lead.project.list(), lead.project.read("a")),
         (vec!["a".to_owned()], "one\nchanged\n".to_owned())

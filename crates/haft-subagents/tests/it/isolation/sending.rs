@@ -97,7 +97,7 @@ async fn what_it_has_done_before_is_in_its_next_changes() {
             it changed 2 files (+2 -0) in a place of its own, not yet here:
             added `one` (+1 -0)
             added `two` (+1 -0)
-            look at them with show_changes, then apply them with apply_changes, both with run "RUN""#]],
+            look at them with `show_changes`, then apply them with `apply_changes`, both with run "RUN""#]],
     )
     .await;
     lead.call("apply_changes", json!({ "run": run })).await;
@@ -111,7 +111,7 @@ async fn what_it_has_done_before_is_in_its_next_changes() {
 
             it changed 1 file (+1 -0) in a place of its own, not yet here:
             added `three` (+1 -0)
-            look at them with show_changes, then apply them with apply_changes, both with run "RUN""#]],
+            look at them with `show_changes`, then apply them with `apply_changes`, both with run "RUN""#]],
     )
     .await;
 }
@@ -128,7 +128,7 @@ async fn what_it_has_done_before_and_does_not_fit_any_more_stays_kept() {
         &run,
         "two",
         &expect![[r#"
-            Failed { reason: "what it changed before was not applied, and does not fit what is here by now; look at it with show_changes, make those changes yourself, and delegate the rest anew" }: "#]],
+            Failed { reason: "what the agent changed before was not applied, and does not fit what is here by now; look at it with `show_changes`, make those changes yourself, and delegate the rest anew" }: "#]],
     )
     .await;
     assert_eq!(lead.kept.waiting(&id("lead")).unwrap(), [id(&run)]);

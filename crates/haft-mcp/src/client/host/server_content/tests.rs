@@ -151,7 +151,7 @@ async fn resources_are_listed_and_read_by_tools() {
         [a part was left out: its document has neither text nor data]"#]],
     )
     .await;
-    check("files__read_resource", json!({ "uri": "file:///z" }), expect![[r#"Error(NotFound): the server does not have it: no such\u{1b} thing; list what there is with `files__list_resources`"#]]).await;
+    check("files__read_resource", json!({ "uri": "file:///z" }), expect![[r#"Error(NotFound): the server `files` does not have `file:///z`: no such\u{1b} thing; list what there is with `files__list_resources`"#]]).await;
     let none = called("files__list_resources", json!({}), |method, _| {
         Err(ServerRequestError::refused(-32_601, method))
     });

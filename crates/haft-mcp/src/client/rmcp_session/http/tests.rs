@@ -275,7 +275,7 @@ async fn says_what_is_wrong_with_a_service() {
         let error = dial(&service, opening(None)).dial(Arc::new(Ear::default())).await.err().unwrap();
         assert_eq!(error.to_string().replace(&service.url, "URL"), expected);
     };
-    check(|_| Say::status(401), "the server did not open the connection: the server wants a login").await;
+    check(|_| Say::status(401), "the server did not open the connection: the server needs a login").await;
     check(
         |_| Say::status(307).with("location", "https://elsewhere.example/"),
         "the server answered with HTTP 307 Temporary Redirect, which leads to another address: configure that one",

@@ -410,7 +410,7 @@ async fn a_secret_is_given_to_the_authorization_server_that_it_is_of() {
         ),
     ] {
         let fault = login(issuer).challenged(CHALLENGED).await.unwrap_err();
-        let begun = "the server wants a login, and none can be begun: ";
+        let begun = "the server needs a login, and none can be begun: ";
         assert_eq!(fault.to_string(), format!("{begun}{}", refused.replace("OWN", &own)));
     }
     assert_eq!(stage.service.heard().iter().filter(|heard| heard.path == "/token").count(), 0);
@@ -491,6 +491,6 @@ async fn no_page_is_made_up_for_a_server_that_names_none() {
     let fault = oauth.challenged(CHALLENGED).await.unwrap_err();
     assert_eq!(
         fault.to_string(),
-        "the server wants a login, and none can be begun: the server does not say where to log in"
+        "the server needs a login, and none can be begun: the server does not say where to log in"
     );
 }
