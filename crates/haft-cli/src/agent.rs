@@ -103,10 +103,10 @@ pub(crate) async fn agent(mut options: AgentOptions) -> Result<Exit> {
 fn check_chat(options: &AgentOptions, is_chat: bool) -> Result<()> {
     let message = match (is_chat, &options.record, options.wait) {
         (true, Some(_), _) => {
-            "a session is what follows one prompt, so a chat is not recorded; give a prompt, or leave out --record"
+            "a session is what follows one prompt, so a chat is not recorded; give a prompt, or leave out `--record`"
         }
         (true, None, true) => {
-            "in a chat, what waits is answered with `/approve` or `haft approvals`; leave out --wait, or give a prompt"
+            "in a chat, what waits is answered with `/approve` or `haft approvals`; leave out `--wait`, or give a prompt"
         }
         _ => return Ok(()),
     };

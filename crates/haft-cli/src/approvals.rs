@@ -42,7 +42,7 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
         ApprovalsCommand::Approve(ApproveOptions { which: AnswerOptions { id, json, place }, term }) => {
             let place = Place::of(&place).await?;
             if term.is_some() {
-                not_remembered(&place, "approve it without --for", "allow")?;
+                not_remembered(&place, "approve it without `--for`", "allow")?;
             }
             let entry = find(&place, &id).await?;
             let pending = asked_about(&place, &entry)?;
@@ -50,7 +50,8 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
                 None => Approval::Approve,
                 Some(_) if !pending.can_be_remembered() => {
                     let message = format!(
-                        "the call `{}` has to be asked about each time, so nothing of it can be remembered; approve it without --for",
+                        "the call `{}` has to be asked about each time, so nothing of it can be remembered; approve it \
+                         without `--for`",
                         pending.id
                     );
                     return Err(UsageError(message).into());
@@ -62,7 +63,7 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
         ApprovalsCommand::Deny(DenyOptions { which: AnswerOptions { id, json, place }, reason, never }) => {
             let place = Place::of(&place).await?;
             if never.is_some() {
-                not_remembered(&place, "deny it without --never", "deny")?;
+                not_remembered(&place, "deny it without `--never`", "deny")?;
             }
             let entry = find(&place, &id).await?;
             let reason = reason.unwrap_or_default();
@@ -71,8 +72,8 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
                 Some(term) => {
                     if read(&place, &entry)?.unmet.iter().all(|unmet| unmet.grant.is_none()) {
                         let message = format!(
-                            "nothing of the call `{}` can be remembered, since each such call has to be asked about; deny it \
-                             without --never",
+                            "nothing of the call `{}` can be remembered, since each such call has to be asked about; deny \
+                             it without `--never`",
                             entry.id
                         );
                         return Err(UsageError(message).into());
@@ -95,7 +96,7 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
                     input
                 }
                 None => {
-                    let message = "there is no terminal to edit on; give the arguments with --input JSON";
+                    let message = "there is no terminal to edit on; give the arguments with `--input JSON`";
                     return Err(UsageError(message.to_owned()).into());
                 }
             };
@@ -128,7 +129,7 @@ async fn list(place: &Place, json: bool) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     if waiting.is_empty() {
-        anstream::println!("no call waits");
+        anstream::println!("No call waits.");
     }
     for entry in &waiting {
         let (id, asked) = (entry.shown_id(), ago(entry.asked_at_ms));

@@ -69,7 +69,10 @@ pub(crate) async fn set_up(
 
 /// Prints what became of the call.
 pub(crate) fn conclude(work: &Work, keeper: &Keeper, task: &Task) -> Result<Exit> {
-    let Work::Call(call) = work else { bail!("a session is no call") };
+    let Work::Call(call) = work else {
+        let run = keeper.run();
+        bail!("the run `{run}` is one of an agent, not a single call; go on with `haft resume {run}`")
+    };
     let exit = outcome::print(&call.outcome, task.json)?;
     if matches!(call.outcome, CallOutcome::Pending(_)) && !task.json {
         outcome::how_to_go_on(keeper.run());
@@ -81,9 +84,9 @@ pub(crate) fn conclude(work: &Work, keeper: &Keeper, task: &Task) -> Result<Exit
 pub(crate) fn read_input(source: &str) -> Result<Value> {
     let (text, place) = if source == "-" {
         let mut text = String::new();
-        std::io::stdin()
-            .read_to_string(&mut text)
-            .with_context(|| UsageError("cannot read the arguments from standard input".to_owned()))?;
+        std::io::stdin().read_to_string(&mut text).with_context(|| {
+            UsageError("cannot read the arguments from standard input; write UTF-8".to_owned())
+        })?;
         (text, "on standard input".to_owned())
     } else if let Some(path) = source.strip_prefix('@') {
         let text = std::fs::read_to_string(path).with_context(|| {

@@ -13,7 +13,12 @@ use std::time::Instant;
 
 /// Says how a run of an agent ended or what it waits for, and clears up.
 pub(crate) fn conclude(work: &Work, keeper: &Keeper, task: &Task, start: Instant) -> Result<Exit> {
-    let Work::Agent(run) = work else { anyhow::bail!("a call is no run of an agent") };
+    let Work::Agent(run) = work else {
+        let run = keeper.run();
+        anyhow::bail!(
+            "the run `{run}` is a single call, not a run of an agent; go on with `haft resume {run}`"
+        )
+    };
     let state = &run.state;
     let exit = match state.end() {
         None => Exit::Waiting,

@@ -87,8 +87,9 @@ pub(crate) async fn doctor(options: DoctorOptions) -> Result<Exit> {
     let shown = match workdir {
         Ok(workdir) => Some(workdir.root_path().to_owned()),
         Err(error) => {
-            findings
-                .push(Finding::of_error("workdir", &error).next("name an existing directory with --workdir"));
+            findings.push(
+                Finding::of_error("workdir", &error).next("name an existing directory with `--workdir`"),
+            );
             None
         }
     };

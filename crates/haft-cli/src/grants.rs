@@ -22,7 +22,9 @@ pub(crate) async fn grants(command: GrantsCommand) -> Result<Exit> {
         GrantsCommand::List { json: true } => {
             print_json(&grants.iter().map(GrantLine::of).collect::<Vec<_>>())?;
         }
-        GrantsCommand::List { json: false } if grants.is_empty() => anstream::println!("nothing is granted"),
+        GrantsCommand::List { json: false } if grants.is_empty() => {
+            anstream::println!("Nothing is granted; `haft approvals approve` grants something with `--for`.");
+        }
         GrantsCommand::List { json: false } => grants.iter().for_each(print),
         GrantsCommand::Revoke { ids: written, all, json } => {
             let known: Vec<&str> = grants.iter().map(|grant| grant.id.as_str()).collect();

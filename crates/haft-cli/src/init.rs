@@ -74,11 +74,12 @@ pub(crate) fn init(options: &InitOptions) -> Result<Exit> {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(is_there(&shown).into()),
         Err(error) => {
-            let message = format!("cannot write `{shown}`; make its directory writable, or give --print");
+            let message = format!("cannot write `{shown}`; make its directory writable, or give `--print`");
             return Err(error).with_context(|| UsageError(message));
         }
     };
-    file.write_all(text.as_bytes()).with_context(|| format!("cannot write `{shown}`"))?;
+    file.write_all(text.as_bytes())
+        .with_context(|| format!("cannot write `{shown}`; make room for it, or give `--print`"))?;
     let mut written = InitReport { written: true, ..InitReport::nothing(shown, text).of(&project) };
     if options.json {
         written.trusted = trust(&workdir, &written.text);
@@ -177,7 +178,7 @@ fn for_user(options: &InitOptions) -> Result<Exit> {
         return Err(is_there(&shown).into());
     }
     let cannot =
-        || UsageError(format!("cannot write `{shown}`; make its directory writable, or give --print"));
+        || UsageError(format!("cannot write `{shown}`; make its directory writable, or give `--print`"));
     PrivateFiles::new(folder).write(POLICY_FILE, &text).with_context(cannot)?;
     if options.json {
         return InitReport { written: true, trusted: true, ..InitReport::nothing(shown, text) }.print(true);

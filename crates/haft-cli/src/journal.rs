@@ -22,7 +22,7 @@ pub(crate) async fn journal(options: JournalOptions) -> Result<Exit> {
     if options.json {
         anstream::println!("{}", serde_json::to_string_pretty(&records)?);
     } else if records.is_empty() {
-        anstream::println!("nothing is recorded");
+        anstream::println!("Nothing is recorded.");
     } else {
         records.iter().for_each(print);
     }

@@ -73,14 +73,15 @@ fn named<'a>(manual: &'a Command, names: &[String]) -> Result<&'a Command> {
 fn write_all(manual: &Command, folder: &Path) -> Result<Exit> {
     let shown = visible(&folder.display().to_string());
     fs::create_dir_all(folder)
-        .with_context(|| UsageError(format!("cannot make `{shown}`; name a directory with --dir")))?;
+        .with_context(|| UsageError(format!("cannot make `{shown}`; name a directory with `--dir`")))?;
     let mut pages = 0_usize;
     let mut commands = vec![manual];
     while let Some(command) = commands.pop() {
         let page = rendered(command)?;
         let name = format!("{}.1", Man::new(command.clone()).get_filename().trim_end_matches(".1"));
-        fs::write(folder.join(&name), page)
-            .with_context(|| UsageError(format!("cannot write `{shown}/{name}`")))?;
+        fs::write(folder.join(&name), page).with_context(|| {
+            UsageError(format!("cannot write `{shown}/{name}`; make its directory writable"))
+        })?;
         pages += 1;
         commands.extend(command.get_subcommands().filter(|command| !command.is_hide_set()));
     }

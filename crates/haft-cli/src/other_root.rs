@@ -39,7 +39,7 @@ impl OtherRoot {
             workdir.with_root(&root.path, access).with_context(|| {
                 let shown = root.path.display();
                 UsageError(format!(
-                    "cannot work in `{shown}`; name an existing directory with --root, or in `roots` of `haft.toml`"
+                    "cannot work in `{shown}`; name an existing directory with `--root`, or in `roots` of `haft.toml`"
                 ))
             })
         })
@@ -96,7 +96,7 @@ mod tests {
         let error = OtherRoot::add(&["missing-directory:ro".parse().unwrap()], workdir).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "cannot work in `missing-directory`; name an existing directory with --root, or in `roots` of `haft.toml`"
+            "cannot work in `missing-directory`; name an existing directory with `--root`, or in `roots` of `haft.toml`"
         );
     }
 }

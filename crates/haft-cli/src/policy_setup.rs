@@ -322,7 +322,7 @@ impl PolicyInForce {
         if wanted <= of_tools {
             return Ok(());
         }
-        let message = format!("the policy says `{wanted}` of the sandbox; give --sandbox {wanted}");
+        let message = format!("the policy says `{wanted}` of the sandbox; give `--sandbox {wanted}`");
         Err(UsageError(message).into())
     }
 

@@ -181,7 +181,7 @@ pub(crate) fn show(pending: &PendingCall, reasons: Reasons, mut out: &mut dyn Wr
         let _ = writeln!(out, "  {QUIET}changed {}: {}{QUIET:#}", visible(place), visible(&repair.note));
     }
     if let Wants::Authentication { url } = &pending.wants {
-        let _ = writeln!(out, "  first sign in at {}", visible(url));
+        let _ = writeln!(out, "  first log in at {}", visible(url));
     }
     match &pending.preview {
         Preview::Arguments => {

@@ -50,8 +50,7 @@ pub(crate) struct ReportOptions {
 pub(crate) async fn report(options: ReportOptions) -> Result<Exit> {
     let is_stdout = options.output.as_ref().is_some_and(|path| path.as_os_str() == "-");
     if options.open && is_stdout {
-        let message =
-            "standard output cannot be opened in a browser; leave out --open, or name a file with --output";
+        let message = "standard output cannot be opened in a browser; leave out `--open`, or name a file with `--output`";
         return Err(UsageError(message.to_owned()).into());
     }
     let state = KeptState::find().await?;
@@ -94,7 +93,7 @@ pub(crate) async fn report(options: ReportOptions) -> Result<Exit> {
             error.kind(),
             ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::IsADirectory
         );
-        let message = format!("cannot write `{}`; name another file with --output, or `-`", file.display());
+        let message = format!("cannot write `{}`; name another file with `--output`, or `-`", file.display());
         let error = anyhow::Error::from(error);
         if is_users { error.context(UsageError(message)) } else { error.context(message) }
     })?;

@@ -151,7 +151,9 @@ fn check_prompt(run: &RunId, status: RunStatus, task: Option<&Task>, has_prompt:
             )
         }
         (false, true) => {
-            format!("the run `{run}` has not ended; go on with it without --prompt, and say more when it has")
+            format!(
+                "the run `{run}` has not ended; go on with it without `--prompt`, and say more when it has"
+            )
         }
         (true, true) | (false, false) => return Ok(()),
     };
@@ -180,9 +182,17 @@ async fn set_up(with: SetUp<'_>, stands: RunState, options: &ResumeOptions) -> R
             goes_on(&settings.model.to_string());
             Ok(set_up)
         }
-        What::Serve { .. } | What::Call { .. } => anyhow::bail!("it is no run of an agent"),
+        What::Serve { .. } | What::Call { .. } => anyhow::bail!(
+            "the run `{0}` is a single call, not a run of an agent; go on with `haft resume {0}`",
+            with.keeper.run()
+        ),
     }
 }
+
+const NONE_WAITS: &str =
+    "No run waits, and none was interrupted; `haft resume --ended` lists those that have ended, too.";
+
+const NONE_KEPT: &str = "No run waits, and none was interrupted or has ended.";
 
 /// Is a run that waits, or one that cannot be read.
 type Listed = Result<StoredRun, (String, String)>;
@@ -210,7 +220,7 @@ async fn list(store: Option<&dyn KeptStore>, options: &ResumeOptions) -> Result<
         return Ok(Exit::Done);
     }
     if waiting.is_empty() {
-        anstream::println!("no run waits, and none was interrupted");
+        anstream::println!("{}", if options.ended { NONE_KEPT } else { NONE_WAITS });
     }
     for run in waiting {
         let run = match run {

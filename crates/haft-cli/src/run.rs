@@ -87,7 +87,12 @@ pub(crate) async fn set_up(with: SetUp<'_>, session: Session, stands: RunState) 
 
 /// Reads the turns of a session.
 pub(crate) fn read_session(source: &Source, named: &Path) -> Result<Session> {
-    Session::read(&source.turns).with_context(|| UsageError(format!("cannot play `{}`", named.display())))
+    Session::read(&source.turns).with_context(|| {
+        UsageError(format!(
+            "cannot read the session `{}`; name a JSONL file of recorded turns",
+            named.display()
+        ))
+    })
 }
 
 /// Where a session is, and what belongs to it.
@@ -126,8 +131,9 @@ impl Source {
 
     fn prompt(&self) -> Result<String> {
         let Some(path) = &self.prompt else { return Ok(DEFAULT_PROMPT.to_owned()) };
-        let text = std::fs::read_to_string(path)
-            .with_context(|| UsageError(format!("cannot read the prompt `{}`", path.display())))?;
+        let text = std::fs::read_to_string(path).with_context(|| {
+            UsageError(format!("cannot read the prompt `{}`; make it a UTF-8 text file", path.display()))
+        })?;
         Ok(text.trim().to_owned())
     }
 }
@@ -147,7 +153,7 @@ impl Place {
             (Some(directory), _) => Self::Given(directory.clone()),
             (None, Some(project)) => Self::Scratch(scratch::copy(project)?),
             (None, None) if options.keep => {
-                return Err(UsageError("--keep needs a session with a project to copy".to_owned()).into());
+                return Err(UsageError("`--keep` needs a session with a project to copy".to_owned()).into());
             }
             (None, None) => Self::Current,
         })

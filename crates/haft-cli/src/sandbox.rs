@@ -45,7 +45,7 @@ pub(crate) fn of(mode: SandboxMode) -> Result<Option<ShellSandbox>> {
     if mode == SandboxMode::Require && !told.is_empty() {
         let why = told.join("; ");
         let message = format!(
-            "the sandbox that is required cannot be had here: {why}; give --sandbox prefer to do with what there is"
+            "the sandbox that is required cannot be had here: {why}; give `--sandbox prefer` to do with what there is"
         );
         return Err(UsageError(message).into());
     }

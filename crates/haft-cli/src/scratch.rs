@@ -19,8 +19,12 @@ pub(crate) fn copy(project: &Path) -> Result<TempDir> {
         .prefix(PREFIX)
         .tempdir()
         .context("cannot make a directory for the scratch copy")?;
-    copy_tree(project, scratch.path(), MOST_LEVELS)
-        .with_context(|| UsageError(format!("cannot copy the project `{}`", project.display())))?;
+    copy_tree(project, scratch.path(), MOST_LEVELS).with_context(|| {
+        UsageError(format!(
+            "cannot copy the project `{}`; correct what is said, or play in it with `--workdir`",
+            project.display()
+        ))
+    })?;
     Ok(scratch)
 }
 

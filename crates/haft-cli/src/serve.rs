@@ -99,7 +99,8 @@ async fn cluster(options: &ServeOptions, workdir: &Workdir) -> Result<Option<Ser
     };
     if is_local {
         if restate.is_some() || pool.is_some() || !routes.is_empty() {
-            let message = "--restate, --pool and --route are for calls that an engine has made; say --executor restate, or leave them out";
+            let message = "`--restate`, `--pool` and `--route` are for calls that an engine has made; say `--executor \
+                           restate`, or leave them out";
             return Err(UsageError(message.to_owned()).into());
         }
         return Ok(None);
@@ -107,7 +108,7 @@ async fn cluster(options: &ServeOptions, workdir: &Workdir) -> Result<Option<Ser
     let configured = config::Settings::read(workdir)?.executor.unwrap_or_default();
     let engine = restate.clone().or(configured.restate).ok_or_else(|| {
         let message =
-            "no engine is named; name it with --restate, or as `restate` in `[executor]` of `haft.toml`";
+            "no engine is named; name it with `--restate`, or as `restate` in `[executor]` of `haft.toml`";
         UsageError(message.to_owned())
     })?;
     let pool = pool.clone().or(configured.pool).unwrap_or_else(|| "tools".to_owned());

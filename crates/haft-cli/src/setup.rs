@@ -26,7 +26,10 @@ use std::sync::Arc;
 pub(crate) fn workdir(path: Option<&Path>) -> Result<Workdir> {
     let path = path.unwrap_or(Path::new("."));
     let workdir = Workdir::open(path).with_context(|| {
-        UsageError(format!("cannot work in `{}`; name an existing directory with --workdir", path.display()))
+        UsageError(format!(
+            "cannot work in `{}`; name an existing directory with `--workdir`",
+            path.display()
+        ))
     })?;
     name(&workdir)?;
     Ok(workdir)
@@ -58,7 +61,7 @@ pub(crate) fn name(workdir: &Workdir) -> Result<&str> {
     path.to_str().with_context(|| {
         let shown = path.display();
         UsageError(format!(
-            "cannot work in `{shown}`, because its path is not UTF-8; rename it, or name another directory with --workdir"
+            "cannot work in `{shown}`, because its path is not UTF-8; rename it, or name another directory with `--workdir`"
         ))
     })
 }

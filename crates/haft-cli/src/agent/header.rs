@@ -48,7 +48,7 @@ impl Header {
         let Some((name, value)) = text.split_once(':').map(|(name, value)| (name.trim(), value.trim()))
         else {
             // It is not quoted: it may be a value.
-            let message = "a header is its name, a colon and its value; write --header 'NAME: VALUE'";
+            let message = "a header is its name, a colon and its value; write `--header 'NAME: VALUE'`";
             return Err(UsageError(message.to_owned()).into());
         };
         let value = match value.rsplit_once('$') {
@@ -114,7 +114,7 @@ impl SentHeader {
             }
             (None, Some(variable)) => (kept.before.as_str(), Some(variable_of(name, variable)?)),
             (None, None) => bail!(UsageError(format!(
-                "the value of the header `{name}` was not kept; give it again with --header '{name}: VALUE'"
+                "the value of the header `{name}` was not kept; give it again with `--header '{name}: VALUE'`"
             ))),
         };
         let value = format!("{before}{}", variable.as_deref().unwrap_or_default());

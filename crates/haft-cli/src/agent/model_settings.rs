@@ -120,7 +120,7 @@ impl ModelSettings {
         let like = options.provider.like;
         if like.or(model.like()) == Some(Like::Anthropic) && options.wire.is_some() {
             let message =
-                "--wire says how an `openai` model is asked, and this one is `anthropic`; leave it out";
+                "`--wire` says how an `openai` model is asked, and this one is `anthropic`; leave it out";
             return Err(UsageError(message.to_owned()).into());
         }
         Ok(Self {
@@ -257,7 +257,7 @@ impl ModelSettings {
                 "there is no key for `{provider}`; set {variable}, which `[providers.{provider}]` names"
             ))),
             _ => bail!(UsageError(format!(
-                "there is no key for `{provider}`; set {variable}, or name a service that needs none with --base-url"
+                "there is no key for `{provider}`; set {variable}, or name a service that needs none with `--base-url`"
             ))),
         }
     }

@@ -57,7 +57,7 @@ fn create(path: &Path, force: bool) -> Result<File> {
     if is_taken && !force {
         let shown = path.display();
         let message = format!(
-            "the record `{shown}` is there already; name another file, or write over it with --force"
+            "the record `{shown}` is there already; name another file, or write over it with `--force`"
         );
         return Err(UsageError(message).into());
     }

@@ -85,7 +85,12 @@ impl AgentSettings {
 }
 
 fn read_system(path: &Path) -> Result<String> {
-    let unreadable = || UsageError(format!("cannot read the system prompt in `{}`", path.display()));
+    let unreadable = || {
+        UsageError(format!(
+            "cannot read the system prompt in `{}`; make it a UTF-8 text file",
+            path.display()
+        ))
+    };
     let bytes = bytes_of(path, MOST_SYSTEM).with_context(unreadable)?;
     String::from_utf8(bytes).with_context(unreadable)
 }

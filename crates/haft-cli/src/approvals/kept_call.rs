@@ -102,7 +102,7 @@ impl Place {
         } else {
             let configured = Settings::read(&setup::workdir(None)?)?.executor.unwrap_or_default();
             let engine = configured.restate.ok_or_else(|| {
-                let message = "no engine is named; give its address behind --restate, or as `restate` in `[executor]` of \
+                let message = "no engine is named; give its address behind `--restate`, or as `restate` in `[executor]` of \
                                `haft.toml`";
                 UsageError(message.to_owned())
             })?;

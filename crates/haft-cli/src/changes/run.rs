@@ -65,7 +65,7 @@ pub(super) fn choose(which: &WhichOptions) -> Result<Result<Chosen, Exit>> {
     };
     if sets.iter().any(|set| set.root != root && set.origin.run == run) {
         let message =
-            format!("the run `{run}` changed files in several directories; name one call with --call");
+            format!("the run `{run}` changed files in several directories; name one call with `--call`");
         return Err(UsageError(message).into());
     }
     // A run below it that has a place of its own changes that; what the run has taken from there is its own change.
@@ -137,7 +137,7 @@ fn list(runs: &[ChangedRun], json: bool) -> Result<Exit> {
     if json {
         anstream::println!("{}", serde_json::to_string_pretty(runs)?);
     } else if runs.is_empty() {
-        anstream::println!("no run has changed anything");
+        anstream::println!("No run has changed anything.");
     }
     for run in runs.iter().filter(|_| !json) {
         let what = match (run.in_force, run.undone) {

@@ -126,7 +126,8 @@ impl Undoing {
                 anstream::eprintln!("  {}{}", visible(why), by.unwrap_or_default());
             }
             anstream::eprintln!(
-                "`haft diff {run}` shows what the run has changed; put these right by hand, or undo other calls of it with --call."
+                "`haft diff {run}` shows what the run has changed; put these right by hand, or undo other calls of it with \
+                 `--call`."
             );
             return;
         }

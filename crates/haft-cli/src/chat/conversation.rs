@@ -56,20 +56,20 @@ impl Conversation {
     }
 
     fn agent_run(&mut self) -> Result<&mut AgentRun> {
-        agent_run(&mut self.work)
+        agent_run(&mut self.work, self.keeper.run())
     }
 
     fn state(&self) -> Result<&RunState> {
         match &self.work {
             Work::Agent(run) => Ok(&run.state),
-            Work::Call(_) => anyhow::bail!("a call is no chat"),
+            Work::Call(_) => Err(no_chat(self.run())),
         }
     }
 
     fn settings(&self) -> Result<&AgentSettings> {
         match &self.task.work {
             What::Agent(settings) => Ok(settings),
-            _ => anyhow::bail!("it is no run of an agent"),
+            _ => Err(no_chat(self.run())),
         }
     }
 
@@ -167,7 +167,7 @@ impl Conversation {
         let attended = if asks { self.bench.attended(false) } else { Attended::Nobody };
         let done = attend(&mut self.work, &self.keeper, &attended, turn.token()).await;
         if turn.token().is_cancelled() {
-            let run = agent_run(&mut self.work)?;
+            let run = agent_run(&mut self.work, self.keeper.run())?;
             if run.state.end().is_none() {
                 run.stop().await?;
             }
@@ -339,10 +339,15 @@ impl Conversation {
     }
 }
 
-fn agent_run(work: &mut Work) -> Result<&mut AgentRun> {
+/// Says that a run is none that a person can talk to.
+fn no_chat(run: &RunId) -> anyhow::Error {
+    anyhow::anyhow!("the run `{run}` is a single call, not a chat; go on with `haft resume {run}`")
+}
+
+fn agent_run<'a>(work: &'a mut Work, run: &RunId) -> Result<&'a mut AgentRun> {
     match work {
         Work::Agent(run) => Ok(run),
-        Work::Call(_) => Err(anyhow::anyhow!("a call is no chat")),
+        Work::Call(_) => Err(no_chat(run)),
     }
 }
 

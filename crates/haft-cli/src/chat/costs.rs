@@ -77,7 +77,7 @@ impl Costs {
         let below =
             if *tokens_below == 0 { String::new() } else { format!(", {tokens_below} by its agents") };
         let cost = self.cost.map_or_else(
-            || format!("{QUIET}not known; --price says what a million tokens cost{QUIET:#}"),
+            || format!("{QUIET}not known; `--price` says what a million tokens cost{QUIET:#}"),
             |cost| format!("{cost:.4}"),
         );
         let lines = [

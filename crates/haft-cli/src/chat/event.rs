@@ -151,7 +151,7 @@ impl ChatEvent {
                     );
                 }
             }
-            Self::Waiting { calls } if calls.is_empty() => anstream::println!("no call waits"),
+            Self::Waiting { calls } if calls.is_empty() => anstream::println!("No call waits."),
             Self::Waiting { calls } => {
                 for pending in calls {
                     let (id, name) = (short(pending.id.as_str()), visible(&pending.call.name));

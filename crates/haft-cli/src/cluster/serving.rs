@@ -45,7 +45,7 @@ impl ServedCluster {
     pub(crate) async fn find(engine: &EngineUrl, pool: &str, routes: &[Route]) -> Result<Self> {
         let named = |pool: &str| -> Result<Pool> {
             pool.parse()
-                .map_err(|error| UsageError(format!("{error}; name it with --pool or --route")).into())
+                .map_err(|error| UsageError(format!("{error}; name it with `--pool` or `--route`")).into())
         };
         let mut all = Routes::to(named(pool)?);
         for Route { tools, pool } in routes {
@@ -56,7 +56,7 @@ impl ServedCluster {
         let answer = http.send(health, Exchange::default().first_byte(PATIENCE)).await;
         let silent = || {
             UsageError(format!(
-                "the engine does not answer at `{engine}`; start it, or name the address of its ingress with --restate"
+                "the engine does not answer at `{engine}`; start it, or name the address of its ingress with `--restate`"
             ))
         };
         let status = answer.with_context(silent)?.status();

@@ -18,7 +18,7 @@ pub(crate) async fn calls(engine: &EngineUrl, admin: &EngineUrl) -> Result<Vec<K
         let error = anyhow::Error::new(error);
         if is_silent {
             let message = format!(
-                "the engine at `{engine}` cannot be asked what waits; name its admin interface with --admin"
+                "the engine at `{engine}` cannot be asked what waits; name its admin interface with `--admin`"
             );
             return error.context(UsageError(message));
         }

@@ -24,10 +24,10 @@ const DAY: u64 = 24 * 3600;
 /// A second signal does not wait for them.
 pub(crate) async fn work(options: WorkerOptions) -> Result<Exit> {
     let pool: Pool =
-        options.pool.parse().map_err(|error| UsageError(format!("{error}; name it with --pool")))?;
+        options.pool.parse().map_err(|error| UsageError(format!("{error}; name it with `--pool`")))?;
     let mut signals = Signals::listen()?;
     let listener = TcpListener::bind(options.listen).await.with_context(|| {
-        UsageError(format!("cannot take calls at `{}`; name another address with --listen", options.listen))
+        UsageError(format!("cannot take calls at `{}`; name another address with `--listen`", options.listen))
     })?;
     let gathered = tokio::select! {
         gathered = WorkerBench::gather(&options) => gathered?,
@@ -110,8 +110,7 @@ fn unserved(error: Error) -> anyhow::Error {
     let is_key = matches!(error, Error::IdentityKey { .. });
     let error = anyhow::Error::new(error);
     if is_key {
-        let message =
-            "the key of --identity-key is none; give the `publickeyv1_…` that the engine says when it starts";
+        let message = "the key of `--identity-key` is none; give the `publickeyv1_…` that the engine says when it starts";
         return error.context(UsageError(message.to_owned()));
     }
     error
@@ -132,11 +131,13 @@ async fn told(options: &WorkerOptions, address: &EngineUrl) -> Result<Option<Str
                 let message = match &error {
                     Error::Unreachable { .. } => {
                         format!(
-                            "the engine cannot be told of this worker at `{admin}`; start it, or name its admin interface with --admin"
+                            "the engine cannot be told of this worker at `{admin}`; start it, or name its admin interface \
+                             with `--admin`"
                         )
                     }
                     _ => format!(
-                        "the engine does not take this worker at `{address}`; say with --address where it reaches the worker"
+                        "the engine does not take this worker at `{address}`; say with `--address` where it reaches the \
+                         worker"
                     ),
                 };
                 return Err(anyhow::Error::new(error).context(UsageError(message)));

@@ -136,8 +136,8 @@ impl AgentTable {
             budget.price = budget.price.or(self.price);
         }
         if model.model.is_none() {
-            let message = "no model is named; give --model, as in `--model anthropic/claude-sonnet-4-5`, or write `model` in \
-                           `[agent]` of your `haft.toml`";
+            let message = "no model is named; give `--model`, as in `--model anthropic/claude-sonnet-4-5`, or write \
+                           `model` in `[agent]` of your `haft.toml`";
             return Err(UsageError(message.to_owned()).into());
         }
         providers.resolve(model)?;
@@ -149,8 +149,8 @@ impl AgentTable {
         budget.max_time = budget.max_time.or(self.max_time);
         budget.max_cost = budget.max_cost.or(self.max_cost);
         if budget.max_cost.is_some() && budget.price.is_none() {
-            let message = "a budget of money needs a price; give --price, as in `--price in=3,out=15`, or write `price` beside \
-                           `max_cost` in `[agent]`";
+            let message = "a budget of money needs a price; give `--price`, as in `--price in=3,out=15`, or write `price` \
+                           beside `max_cost` in `[agent]`";
             return Err(UsageError(message.to_owned()).into());
         }
         Ok(())

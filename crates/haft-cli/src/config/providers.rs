@@ -197,8 +197,8 @@ impl Providers {
         let near = haft::listed(haft::nearest(name.as_str(), known), "or");
         let instead = if near.is_empty() {
             format!(
-                "write `anthropic/NAME` or `openai/NAME`, and where a service is that speaks like one of them with --base-url or in \
-                 `[providers.{name}]` of your `haft.toml`"
+                "write `anthropic/NAME` or `openai/NAME`, and where a service is that speaks like one of them with \
+                 `--base-url` or in `[providers.{name}]` of your `haft.toml`"
             )
         } else {
             format!("did you mean {near}?")

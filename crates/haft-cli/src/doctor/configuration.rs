@@ -18,10 +18,10 @@ pub(super) fn look(workdir: &Workdir) -> Vec<Finding> {
         };
         let finding = Finding::error(ABOUT, format!("{place}: {}", problem.message()));
         let finding = problem.notes().iter().fold(finding, Finding::because);
-        findings.push(finding.next("mend it; `haft config check` shows the line"));
+        findings.push(finding.next("correct it; `haft config check` shows the line"));
     }
     for problem in &checked.problems {
-        findings.push(Finding::error(ABOUT, problem).next("mend it; `haft config check` looks again"));
+        findings.push(Finding::error(ABOUT, problem).next("correct it; `haft config check` looks again"));
     }
     findings.extend(checked.notes.iter().map(|note| Finding::note(ABOUT, note)));
     if findings.iter().all(|finding| finding.severity < super::Severity::Warning) {

@@ -38,7 +38,7 @@ pub(super) async fn look(workdir: Workdir, connecting: Option<Duration>) -> Vec<
             Ok(Ok(Ok(1))) => Finding::ok(about, "1 operation"),
             Ok(Ok(Ok(count))) => Finding::ok(about, format!("{count} operations")),
             Ok(Ok(Err(error))) => Finding::of_error(about, &error)
-                .next(format!("mend `[openapi.{name}]` of `haft.toml`, or the document")),
+                .next(format!("correct `[openapi.{name}]` of `haft.toml`, or the document")),
             Ok(Err(_)) => {
                 let text = format!("it cannot be read within {} s", time.as_secs());
                 Finding::error(about, text).next("see whether its host or its disk answers, then try again")

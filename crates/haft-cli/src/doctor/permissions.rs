@@ -21,7 +21,7 @@ pub(super) fn of_workdir(workdir: &Workdir) -> Vec<Finding> {
     vec![if let Err(error) = fs::read_dir(path) {
         Finding::error(about, format!("`{shown}` cannot be listed"))
             .because(error.to_string())
-            .next("make it readable, or name another directory with --workdir")
+            .next("make it readable, or name another directory with `--workdir`")
     } else if access(path, Access::WRITE_OK).is_err() {
         Finding::note(about, format!("`{shown}` can be read and not written, so tools that write fail in it"))
     } else {

@@ -32,7 +32,7 @@ pub(super) fn look(workdir: &Workdir) -> Vec<Finding> {
         }
         let id = ModelId::any_of(name.as_str());
         let finding = match providers.of(&id).map(|(id, resolved, _)| resolved.key_of(&id)) {
-            Err(error) => Finding::error(about, error).next("mend it in your `haft.toml`"),
+            Err(error) => Finding::error(about, error).next("correct it in your `haft.toml`"),
             Ok(None) => Finding::ok(about, "it is asked without a key"),
             Ok(Some(key)) if is_set(&key) => Finding::ok(about, format!("its key is in `{key}`")),
             Ok(Some(key)) => Finding::warning(about, format!("there is no key for it: `{key}` is not set"))
@@ -47,7 +47,9 @@ pub(super) fn look(workdir: &Workdir) -> Vec<Finding> {
 fn model((id, place): &(&ModelId, Option<&str>), providers: &Providers) -> Finding {
     let (id, resolved, table) = match providers.of(id) {
         Ok(found) => found,
-        Err(error) => return Finding::error("model", error).next("mend `model` in `[agent]` of `haft.toml`"),
+        Err(error) => {
+            return Finding::error("model", error).next("correct `model` in `[agent]` of `haft.toml`");
+        }
     };
     let place = place.or_else(|| table.and_then(ProviderTable::base_url));
     if let Some(Err(error)) = place.map(check_place) {

@@ -92,10 +92,10 @@ fn stands(status: &ServerStatus, time: Duration) -> Vec<Finding> {
         }
         ServerState::Starting | ServerState::Configured => {
             because(Finding::error(about.clone(), format!("it did not answer within {} s", time.as_secs())))
-                .next(format!("give more time with --connect-time, and see `haft mcp logs {name}`"))
+                .next(format!("give more time with `--connect-time`, and see `haft mcp logs {name}`"))
         }
         _ => because(Finding::error(about.clone(), "it cannot be started"))
-            .next(format!("mend what is said; `haft mcp status {name}` tries again")),
+            .next(format!("correct what is said; `haft mcp status {name}` tries again")),
     }];
     findings.extend(status.notices.iter().take(MOST_LINES).map(|notice| {
         Finding::warning(about.clone(), notice.to_string()).next(format!("see `haft mcp accept {name}`"))

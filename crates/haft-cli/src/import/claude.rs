@@ -168,7 +168,7 @@ fn mode_of(mode: &str, at: &str, carried: &mut Carried) {
         "plan" => "plan",
         "dontAsk" => "deny_unknown",
         "bypassPermissions" => {
-            let why = "it lets everything through; if you mean that, say --profile full_access for a run of its own";
+            let why = "it lets everything through; if you mean that, say `--profile full_access` for a run of its own";
             return carried.leave(at, why);
         }
         _ => return carried.leave(at, format!("there is no mode `{mode}` here")),

@@ -47,7 +47,7 @@ pub(super) fn add(options: &AddOptions) -> Result<Exit> {
     {
         let Lack { text, next } = lack;
         bail!(UsageError(format!(
-            "the server cannot be started: {text}; {next}; or add it all the same with --force"
+            "the server cannot be started: {text}; {next}; or add it all the same with `--force`"
         )));
     }
     // Where it is a link, what that leads to is written.

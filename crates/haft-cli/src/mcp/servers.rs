@@ -84,8 +84,8 @@ pub(super) fn attach_with<'a>(
     let is_too_deep = depth >= MOST_DEPTH;
     let mut chosen = chosen.peekable();
     if is_too_deep && chosen.peek().is_some() {
-        let message = "the MCP servers are left out: this haft was itself started as a server, by one that was; remove what starts \
-                       `haft serve` from the configuration that it reads, or give it --no-mcp";
+        let message = "the MCP servers are left out: this haft was itself started as a server, by one that was; remove \
+                       what starts `haft serve` from the configuration that it reads, or give it `--no-mcp`";
         crate::exit::note(&UsageError(message.to_owned()));
     }
     let builder = builder
@@ -117,7 +117,7 @@ fn check(files: &McpFiles, name: &str) -> Result<()> {
         let (file, trusted_by) = (file.name(), file.trusted_by());
         format!("`{name}` is of `{file}`, which is not trusted; look at it, then run `{trusted_by}`")
     } else if is_of(&files.refused) {
-        format!("something is wrong with the configuration of `{name}`; mend it as the note says")
+        format!("something is wrong with the configuration of `{name}`; correct it as the note says")
     } else if is_of(&files.disabled) {
         format!("`{name}` is disabled; remove `disabled` from its configuration")
     } else {

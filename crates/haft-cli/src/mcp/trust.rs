@@ -12,8 +12,9 @@ pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
     let workdir = setup::workdir(options.workdir.as_deref())?;
     let Some(file) = WorkspaceFile::of(&workdir)? else {
         let root = workdir.root_path().display();
-        let message =
-            format!("there is no `{WORKSPACE_FILE}` in `{root}` to trust; name its workspace with --workdir");
+        let message = format!(
+            "there is no `{WORKSPACE_FILE}` in `{root}` to trust; name its workspace with `--workdir`"
+        );
         return Err(UsageError(message).into());
     };
     // What is wrong with it is told now and not when it is needed.

@@ -56,7 +56,7 @@ fn print(report: &Report<'_>, document: &str) {
     if let Some(why) = servers.next() {
         let number = 1 + servers.count();
         anstream::println!(
-            "\n{BAD}{} without a server{BAD:#}: {}; name it with --server, or with `server` in the configuration",
+            "\n{BAD}{} without a server{BAD:#}: {}; name it with `--server`, or with `server` in the configuration",
             counted(number, "tool"),
             visible(why)
         );
@@ -81,7 +81,7 @@ fn problems(heading: &str, problems: &[&Problem]) {
         }
     }
     if problems.len() > MOST_SHOWN {
-        anstream::println!("  and {} more; --json has all of them", problems.len() - MOST_SHOWN);
+        anstream::println!("  and {} more; `--json` has all of them", problems.len() - MOST_SHOWN);
     }
 }
 

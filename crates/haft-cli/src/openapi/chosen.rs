@@ -41,7 +41,7 @@ pub(super) async fn open(
 fn find(known: OpenApiDocuments, document: &str) -> Result<Configured> {
     let refused = |why: &str| Err(UsageError(format!("the document `{document}` {why}")).into());
     if known.refused.iter().any(|name| name == document) {
-        return refused("cannot be used; mend it as the note says");
+        return refused("cannot be used; correct it as the note says");
     }
     if known.disabled.iter().any(|name| name == document) {
         return refused("is disabled; remove `disabled` from its configuration");

@@ -21,7 +21,7 @@ pub(super) fn explain(options: &ExplainOptions) -> Result<Exit> {
     let judge = Decider::new(&workdir, &tools, &policy, &options.agent)?;
     let Some(call) = &options.call else {
         if !options.stdin {
-            let message = "there is nothing to explain; name a shell command, a call as JSON or an access, or give --stdin";
+            let message = "there is nothing to explain; name a shell command, a call as JSON or an access, or give `--stdin`";
             return Err(UsageError(message.to_owned()).into());
         }
         policy.print_notes();

@@ -16,7 +16,7 @@ pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
     let Some(file) = PolicySetup::new(&workdir, given, &ToolRegistry::new()).look_at_workspace()? else {
         let root = workdir.root_path().display();
         let message =
-            format!("there is no `haft.toml` in `{root}` to trust; name its workspace with --workdir");
+            format!("there is no `haft.toml` in `{root}` to trust; name its workspace with `--workdir`");
         return Err(UsageError(message).into());
     };
     // What it says of commands counts for its own tests as it will.

@@ -74,7 +74,7 @@ impl TrustStore {
 
     /// Trusts a file as it is, and no other version of it.
     pub(crate) fn trust(&self, file: &WorkspaceFile) -> Result<()> {
-        let digest = file.digest().context("what is wrong with the file has to be mended first")?;
+        let digest = file.digest().context("what is wrong with the file has to be corrected first")?;
         let cannot = || {
             let shown = self.0.directory().display();
             UsageError(format!(

@@ -42,11 +42,12 @@ impl Clients {
     pub(super) fn of(path: Option<&Path>) -> Result<Self> {
         let Some(path) = path else { return Ok(Self::default()) };
         let shown = path.display();
-        let text = std::fs::read_to_string(path)
-            .with_context(|| UsageError(format!("cannot read `{shown}`; name a text file with --clients")))?;
+        let text = std::fs::read_to_string(path).with_context(|| {
+            UsageError(format!("cannot read `{shown}`; name a text file with `--clients`"))
+        })?;
         let directory = path.parent().unwrap_or(Path::new(""));
         Self::read(&text, directory)
-            .with_context(|| UsageError(format!("cannot use the clients of `{shown}`; mend the file")))
+            .with_context(|| UsageError(format!("cannot use the clients of `{shown}`; correct the file")))
     }
 
     /// Reads what is written; paths are those from a directory.

@@ -42,7 +42,7 @@ impl Console {
     pub(super) fn bind(address: SocketAddr) -> Result<Self> {
         if !address.ip().is_loopback() {
             bail!(UsageError(format!(
-                "others can reach `{address}`, and whoever is let in there can let calls run; use --console 127.0.0.1:0"
+                "others can reach `{address}`, and whoever is let in there can let calls run; use `--console 127.0.0.1:0`"
             )));
         }
         let cannot = || UsageError(format!("the console cannot be at `{address}`; name another port, or 0"));

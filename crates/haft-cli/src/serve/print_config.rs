@@ -64,11 +64,13 @@ fn check_name(name: &str) -> Result<()> {
 /// Says how a client reaches a server that is started with these options.
 fn reached(client: Client, options: &ServeOptions, program: &Path) -> Result<Reached> {
     if options.unix.is_some() {
-        bail!(UsageError("no client can be told of a socket; leave --unix out, or use --http".to_owned()));
+        bail!(UsageError(
+            "no client can be told of a socket; leave `--unix` out, or use `--http`".to_owned()
+        ));
     }
     if let Some(address) = options.http {
         if address.port() == 0 {
-            bail!(UsageError("clients have to know the port; give --http one that is not 0".to_owned()));
+            bail!(UsageError("clients have to know the port; give `--http` one that is not 0".to_owned()));
         }
         let url = match &options.oauth_audience {
             Some(audience) => audience.clone(),

@@ -47,13 +47,14 @@ impl Way {
                 let knows_clients = options.token_file.is_some() || options.oauth_issuer.is_some();
                 if !knows_clients && !address.ip().is_loopback() {
                     bail!(UsageError(format!(
-                        "others can reach `{address}`; say with --token-file or --oauth-issuer who is served, or serve at 127.0.0.1"
+                        "others can reach `{address}`; say with `--token-file` or `--oauth-issuer` who is served, or serve \
+                         at 127.0.0.1"
                     )));
                 }
                 if !knows_clients && !options.allow_host.is_empty() {
                     bail!(UsageError(
-                        "--allow-host is for clients of other machines; say with --token-file or --oauth-issuer who of them is \
-                         served"
+                        "`--allow-host` is for clients of other machines; say with `--token-file` or `--oauth-issuer` who \
+                         of them is served"
                             .to_owned()
                     ));
                 }
@@ -123,15 +124,18 @@ async fn serve(
         Way::Unix(path) => {
             anstream::eprintln!("Serving at `{}`.", path.display());
             server.serve_unix(&path, stop).await.map_err(|error| {
-                anyhow!(error)
-                    .context(UsageError("nothing is served; name another path with --unix".to_owned()))
+                anyhow!(error).context(UsageError(format!(
+                    "cannot serve at `{}`; name another path with `--unix`",
+                    path.display()
+                )))
             })?;
         }
         Way::Http(address) => {
             let listener =
                 HttpListener::bind(config(address, rates, (options, redactor))?).await.map_err(|error| {
-                    anyhow!(error)
-                        .context(UsageError("nothing is served; name another address with --http".to_owned()))
+                    anyhow!(error).context(UsageError(format!(
+                        "cannot serve at `{address}`; name another address with `--http`"
+                    )))
                 })?;
             anstream::eprintln!("Serving at http://{}/mcp", listener.address());
             if options.token_file.is_none() && options.oauth_issuer.is_none() {
@@ -172,7 +176,7 @@ fn config(
         let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
         let shown = path.display();
         let file = file.with_context(|| {
-            UsageError(format!("cannot write `{shown}`; name another file with --access-log"))
+            UsageError(format!("cannot write `{shown}`; name another file with `--access-log`"))
         })?;
         let log = JsonLinesLog::new(file).context("cannot write the access log")?;
         config = config.log(Arc::new(RedactedLog::new(log, redactor.clone())));
@@ -184,15 +188,16 @@ fn config(
 fn authenticator(options: &ServeOptions, redactor: &Redactor) -> Result<Option<Arc<dyn Authenticator>>> {
     if let Some(path) = &options.token_file {
         let tokens = StaticTokens::from_file_redacted(path, redactor).context(UsageError(
-            "nobody is served; write one `NAME TOKEN` a line into the file of --token-file".to_owned(),
+            "nobody is served; write one `NAME TOKEN` a line into the file of `--token-file`".to_owned(),
         ))?;
         return Ok(Some(Arc::new(tokens)));
     }
     let (Some(issuer), Some(audience)) = (&options.oauth_issuer, &options.oauth_audience) else {
         return Ok(None);
     };
-    let server = AuthorizationServer::new(issuer, audience)
-        .context(UsageError("nobody is served; mend --oauth-issuer and --oauth-audience".to_owned()))?;
+    let server = AuthorizationServer::new(issuer, audience).context(UsageError(
+        "cannot use the authorization server; correct `--oauth-issuer` and `--oauth-audience`".to_owned(),
+    ))?;
     let Some(client) = &options.introspect else { return Ok(Some(Arc::new(JwtBearer::new(server)))) };
     let secret = std::env::var(INTROSPECTION_SECRET).map_err(|_| {
         UsageError(format!(

@@ -33,8 +33,8 @@ fn options(database: &Database) -> PostgresOptions {
 
 fn cannot(database: &Database) -> UsageError {
     UsageError(format!(
-        "cannot remember anything in `{}`; mend what is said here, or take `[store]` out of your `haft.toml` to remember things on \
-         this machine alone",
+        "cannot remember anything in `{}`; correct what is said here, or take `[store]` out of your `haft.toml` to \
+         remember things on this machine alone",
         database.url
     ))
 }

@@ -188,7 +188,7 @@ fn names_a_directory_that_is_missing() {
         tree.path(),
         &["call", "glob", r#"{"pattern":"*"}"#, "--workdir", "missing"],
         expect![[r#"
-        stderr: error: cannot work in `missing`; name an existing directory with --workdir
+        stderr: error: cannot work in `missing`; name an existing directory with `--workdir`
         stderr:   because: working directory `missing` does not exist; create it or name another
         exit 2
     "#]],
@@ -197,7 +197,7 @@ fn names_a_directory_that_is_missing() {
         tree.path(),
         &["call", "glob", r#"{"pattern":"*"}"#, "--workdir", "notes.md"],
         expect![[r#"
-        stderr: error: cannot work in `notes.md`; name an existing directory with --workdir
+        stderr: error: cannot work in `notes.md`; name an existing directory with `--workdir`
         stderr:   because: `notes.md` is not a directory; name the directory to work in
         exit 2
     "#]],

@@ -83,7 +83,7 @@ fn a_model_is_named_by_the_user_or_by_a_workspace_that_is_trusted() {
         &tree("", ""),
         &unnamed,
         expect![[r#"
-        stderr: error: no model is named; give --model, as in `--model anthropic/claude-sonnet-4-5`, or write `model` in `[agent]` of your `haft.toml`
+        stderr: error: no model is named; give `--model`, as in `--model anthropic/claude-sonnet-4-5`, or write `model` in `[agent]` of your `haft.toml`
         exit 2
     "#]],
     );
@@ -91,7 +91,7 @@ fn a_model_is_named_by_the_user_or_by_a_workspace_that_is_trusted() {
         &tree("[agent]\nmodel = \"anthropic/m\"\n", ""),
         &unnamed,
         expect![[r#"
-        stderr: error: there is no key for `anthropic`; set ANTHROPIC_API_KEY, or name a service that needs none with --base-url
+        stderr: error: there is no key for `anthropic`; set ANTHROPIC_API_KEY, or name a service that needs none with `--base-url`
         exit 2
     "#]],
     );
@@ -101,7 +101,7 @@ fn a_model_is_named_by_the_user_or_by_a_workspace_that_is_trusted() {
         &tree("", workspace),
         &unnamed,
         expect![[r#"
-        stderr: error: no model is named; give --model, as in `--model anthropic/claude-sonnet-4-5`, or write `model` in `[agent]` of your `haft.toml`
+        stderr: error: no model is named; give `--model`, as in `--model anthropic/claude-sonnet-4-5`, or write `model` in `[agent]` of your `haft.toml`
         exit 2
     "#]],
     );
@@ -391,7 +391,7 @@ fn all_that_is_wrong_is_told_with_its_place() {
     wrong(
         "[agent]\nmodel = \"m\"\n",
         expect![[r#"
-            stderr: error: there is no provider `m`; write `anthropic/NAME` or `openai/NAME`, and where a service is that speaks like one of them with --base-url or in `[providers.m]` of your `haft.toml`
+            stderr: error: there is no provider `m`; write `anthropic/NAME` or `openai/NAME`, and where a service is that speaks like one of them with `--base-url` or in `[providers.m]` of your `haft.toml`
             exit 1
         "#]],
     );
@@ -453,14 +453,14 @@ fn what_is_set_is_looked_at_without_being_used() {
     check_user(
         "[workdir]\nroots = [\"gone:ro\"]\n",
         expect![[r#"
-        stderr: error: `roots` of `[workdir]`: cannot work in `TREE/config/haft/gone`; name an existing directory with --root, or in `roots` of `haft.toml`: working directory `TREE/config/haft/gone` does not exist; create it or name another
+        stderr: error: `roots` of `[workdir]`: cannot work in `TREE/config/haft/gone`; name an existing directory with `--root`, or in `roots` of `haft.toml`: working directory `TREE/config/haft/gone` does not exist; create it or name another
         exit 1
     "#]],
     );
     check_user(
         "[agent]\nheader = [\"Authorization Bearer hidden\"]\n",
         expect![[r#"
-        stderr: error: TREE/config/haft/haft.toml:2:10: a header is its name, a colon and its value; write --header 'NAME: VALUE'
+        stderr: error: TREE/config/haft/haft.toml:2:10: a header is its name, a colon and its value; write `--header 'NAME: VALUE'`
         exit 1
     "#]],
     );
@@ -469,7 +469,7 @@ fn what_is_set_is_looked_at_without_being_used() {
         &tree,
         &["call", "list_files", "{}"],
         expect![[r#"
-        stderr: error: cannot work in `TREE/config/haft/gone`; name an existing directory with --root, or in `roots` of `haft.toml`
+        stderr: error: cannot work in `TREE/config/haft/gone`; name an existing directory with `--root`, or in `roots` of `haft.toml`
         stderr:   because: working directory `TREE/config/haft/gone` does not exist; create it or name another
         exit 2
     "#]],

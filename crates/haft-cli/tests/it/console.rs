@@ -382,7 +382,7 @@ fn the_console_is_for_this_machine_alone() {
         tree.path(),
         &["serve", "--console", "0.0.0.0:0"],
         expect![[r"
-            stderr: error: others can reach `0.0.0.0:0`, and whoever is let in there can let calls run; use --console 127.0.0.1:0
+            stderr: error: others can reach `0.0.0.0:0`, and whoever is let in there can let calls run; use `--console 127.0.0.1:0`
             exit 2
         "]],
     );
@@ -390,7 +390,7 @@ fn the_console_is_for_this_machine_alone() {
         tree.path(),
         &["serve", "--console", "[::]:0"],
         expect![[r"
-            stderr: error: others can reach `[::]:0`, and whoever is let in there can let calls run; use --console 127.0.0.1:0
+            stderr: error: others can reach `[::]:0`, and whoever is let in there can let calls run; use `--console 127.0.0.1:0`
             exit 2
         "]],
     );

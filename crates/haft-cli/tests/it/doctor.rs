@@ -164,12 +164,12 @@ document = "https://api.example.com/openapi.yaml"
                                  next: `haft doctor --connect` asks for it
         error    openapi gone    cannot read `TREE/config/haft/gone.yaml`
                                  because: No such file or directory (os error 2)
-                                 next: mend `[openapi.gone]` of `haft.toml`, or the document
+                                 next: correct `[openapi.gone]` of `haft.toml`, or the document
         error    state           cannot open the database `TREE/state/haft/haft.db`
                                  because: the file is damaged, or no database; move it away, and restore it or begin anew
                                  because: file is not a database
                                  because: Error code 26: file is not a database
-                                 next: mend what is said, or set HAFT_STATE to the absolute path of another file
+                                 next: correct what is said, or set HAFT_STATE to the absolute path of another file
         error    files           `$XDG_CONFIG_HOME/haft/haft.toml` can be written by others, who can decide by it
                                  next: run `chmod go-w $XDG_CONFIG_HOME/haft/haft.toml`
         warning  files           `TREE/state/haft` can be looked into by others
@@ -193,9 +193,9 @@ fn what_is_wrong_in_a_file_and_its_tests_is_told_with_its_place() {
         &[],
         expect![[r#"
             error    configuration  haft.toml:1:2: `permisions` is not a key of this file; write `permissions`
-                                    next: mend it; `haft config check` shows the line
+                                    next: correct it; `haft config check` shows the line
             error    configuration  haft.toml:4:11: `soon` is not a time; write one such as `500ms`, `30s`, `2min` or `1h`
-                                    next: mend it; `haft config check` shows the line
+                                    next: correct it; `haft config check` shows the line
             ok       workdir        TREE/work
             ok       model          no model is named, and only `haft agent` needs one; `OPENAI_API_KEY` is set
             ok       state          nothing is remembered yet; it will be in `TREE/state/haft/haft.db`
@@ -213,7 +213,7 @@ fn what_is_wrong_in_a_file_and_its_tests_is_told_with_its_place() {
         expect![[r#"
         error    configuration  haft.toml:5:10: the test expects deny and gets allow
                                 because: read file:a: allow, by the rule read(**) (haft.toml:2)
-                                next: mend it; `haft config check` shows the line
+                                next: correct it; `haft config check` shows the line
         ok       workdir        TREE/work
         ok       model          no model is named, and only `haft agent` needs one; `OPENAI_API_KEY` is set
         ok       state          nothing is remembered yet; it will be in `TREE/state/haft/haft.db`
@@ -246,9 +246,9 @@ fn a_place_that_is_none_is_told_beside_the_rest() {
         &tree(),
         &["--workdir", "nowhere"],
         expect![[r#"
-        error    workdir  cannot work in `nowhere`; name an existing directory with --workdir
+        error    workdir  cannot work in `nowhere`; name an existing directory with `--workdir`
                           because: working directory `nowhere` does not exist; create it or name another
-                          next: name an existing directory with --workdir
+                          next: name an existing directory with `--workdir`
         ok       state    nothing is remembered yet; it will be in `TREE/state/haft/haft.db`
         ok       files    nobody else can write what is configured or remembered
 
@@ -325,9 +325,9 @@ args = ["-c", "touch started; exec sleep 600"]
         error    mcp ends       it cannot be started
                                 because: the server ended before it had answered: it exited with code 3; it last wrote: out of order
                                 because: it said: out of order
-                                next: mend what is said; `haft mcp status ends` tries again
+                                next: correct what is said; `haft mcp status ends` tries again
         error    mcp hangs      it did not answer within 2 s
-                                next: give more time with --connect-time, and see `haft mcp logs hangs`
+                                next: give more time with `--connect-time`, and see `haft mcp logs hangs`
         ok       state          nothing is remembered yet; it will be in `TREE/state/haft/haft.db`
         ok       files          nobody else can write what is configured or remembered
 

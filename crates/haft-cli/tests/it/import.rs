@@ -110,7 +110,7 @@ fn other_settings_are_carried_over_or_listed() {
         env.TOKEN -> variables of commands are those of haft's own environment; set TOKEN where haft is started
         hooks.PreToolUse -> programs that look at calls are a part of hosts, by the crate `haft-hooks`, and not of `haft.toml`; say what must not happen by a rule of `deny`
         model -> it is a short name; write the whole one as `model` of `[agent]`, as in `anthropic/claude-sonnet-4-5`
-        permissions.defaultMode -> it lets everything through; if you mean that, say --profile full_access for a run of its own
+        permissions.defaultMode -> it lets everything through; if you mean that, say `--profile full_access` for a run of its own
         sandbox.excludedCommands -> what is outside the sandbox follows from what a call was allowed
         unheardOf -> it has no counterpart here
     "#]].assert_eq(&carried(settings));

@@ -16,9 +16,9 @@ fn journal(tree: &Tree) -> String {
 #[test]
 fn it_says_who_let_which_call_run() {
     let tree = Tree::new();
-    assert_eq!(say(&tree, 0, &["journal"]), "nothing is recorded\nexit 0\n");
+    assert_eq!(say(&tree, 0, &["journal"]), "Nothing is recorded.\nexit 0\n");
     say(&tree, 0, &["call", "list_files", "{}"]);
-    assert_eq!(say(&tree, 0, &["journal"]), "nothing is recorded\nexit 0\n");
+    assert_eq!(say(&tree, 0, &["journal"]), "Nothing is recorded.\nexit 0\n");
     say(&tree, 3, &WRITE);
     let (id, run) = waiting(&tree);
     say(&tree, 0, &["approvals", "approve", &id, "--for", "workspace"]);

@@ -90,7 +90,7 @@ fn a_command_that_is_not_there_and_a_place_that_cannot_be_written_are_refused() 
     "#]]
     .assert_eq(&said(&["man", "mcp", "ad"]));
     expect![[r#"
-        stderr: error: cannot make `file/below`; name a directory with --dir
+        stderr: error: cannot make `file/below`; name a directory with `--dir`
         stderr:   because: Not a directory (os error 20)
         exit 2
     "#]]

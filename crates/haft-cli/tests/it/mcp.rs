@@ -258,23 +258,23 @@ fn a_program_that_is_not_there_is_added_only_by_force() {
     let user = User::new();
     user.write_file("text", "no program");
     user.check(&["mcp", "add", "gone", "--", "no-such-program"], &expect![[r#"
-        stderr: error: the server cannot be started: there is no program `no-such-program` in PATH; install it, or write its path; PATH must name its directory by an absolute path; or add it all the same with --force
+        stderr: error: the server cannot be started: there is no program `no-such-program` in PATH; install it, or write its path; PATH must name its directory by an absolute path; or add it all the same with `--force`
         exit 2
     "#]]);
     user.check(&["mcp", "add", "gone", "--", "/nonexistent/uvx", "time"], &expect![[r#"
-        stderr: error: the server cannot be started: there is no program `/nonexistent/uvx`; correct `command`, or put the program there; or add it all the same with --force
+        stderr: error: the server cannot be started: there is no program `/nonexistent/uvx`; correct `command`, or put the program there; or add it all the same with `--force`
         exit 2
     "#]]);
     user.check(&["mcp", "add", "gone", "--", "./text"], &expect![[r#"
-        stderr: error: the server cannot be started: there is no program `./text`; correct `command`, or put the program there; or add it all the same with --force
+        stderr: error: the server cannot be started: there is no program `./text`; correct `command`, or put the program there; or add it all the same with `--force`
         exit 2
     "#]]);
     user.check(&["mcp", "add", "gone", "--cwd", "/nonexistent", "--", "sh"], &expect![[r#"
-        stderr: error: the server cannot be started: it starts in `/nonexistent`, which is no directory; correct `cwd`, or make the directory; or add it all the same with --force
+        stderr: error: the server cannot be started: it starts in `/nonexistent`, which is no directory; correct `cwd`, or make the directory; or add it all the same with `--force`
         exit 2
     "#]]);
     user.check(&["mcp", "add", "gone", "--env", "PATH=/nonexistent", "--", "sh"], &expect![[r#"
-        stderr: error: the server cannot be started: there is no program `sh` in PATH; install it, or write its path; PATH must name its directory by an absolute path; or add it all the same with --force
+        stderr: error: the server cannot be started: there is no program `sh` in PATH; install it, or write its path; PATH must name its directory by an absolute path; or add it all the same with `--force`
         exit 2
     "#]]);
     assert!(!user.home().join("config/haft/haft.toml").exists());
@@ -654,7 +654,7 @@ fn what_was_accepted_is_not_granted_again_where_it_is_lost() {
     check(
         &["mcp", "accept", "echo"],
         &expect![[r#"
-        stderr: error: cannot read what was accepted of the server, so nothing of it is accepted; mend the file, or have `haft mcp reject SERVER --all` put one in its place that accepts nothing
+        stderr: error: cannot read what was accepted of the server, so nothing of it is accepted; correct the file, or have `haft mcp reject SERVER --all` put one in its place that accepts nothing
         stderr:   because: others than its owner may read or write `HOME/state/haft/mcp-pins/SERVER.json` (mode 0644); look at what it says, then make it private with `chmod 600`
         exit 1
     "#]],
@@ -722,7 +722,7 @@ fn what_is_wrong_with_a_file_is_told_with_its_place() {
     "#]]);
     user.check(&["mcp", "status", "a"], &expect![[r#"
         stderr: note: .mcp.json:1:56: server `a`: `env.A`: the variable `UNSET_IN_TESTS` is not set; set it, or write a default as in `${UNSET_IN_TESTS:-…}`
-        stderr: error: something is wrong with the configuration of `a`; mend it as the note says
+        stderr: error: something is wrong with the configuration of `a`; correct it as the note says
         exit 2
     "#]]);
     user.write("{ \"mcpServers\": ");

@@ -134,7 +134,7 @@ fn what_becomes_of_a_document_is_said_with_what_is_left_out() {
         Half broken: 1 tool, about 31 tokens
           broken__good  GET /good  31 tokens
 
-        1 tool without a server: the document says `/`, and not which host that is on; name it with --server, or with `server` in the configuration
+        1 tool without a server: the document says `/`, and not which host that is on; name it with `--server`, or with `server` in the configuration
 
         3 operations left out
           GET /lost/{id}: the reference `#/components/parameters/Lost` leads nowhere
@@ -553,7 +553,7 @@ fn what_is_wrong_with_one_document_of_the_configuration_keeps_no_other_from_bein
         stderr: note: the document `key` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: a credential is a text, or a table of `secret` or `secret_file`, of `user` and `password`, or of `client_id` and `client_secret`
         stderr: note: the document `slip` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: `credentals` is not known; did you mean `credentials`?
         stderr: note: the document `unset` of `$XDG_CONFIG_HOME/haft/haft.toml` is left out: `headers`: `X-Team`: the variable `UNSET_VARIABLE` is not set; set it, or write a default as in `${UNSET_VARIABLE:-…}`
-        stderr: error: the document `slip` cannot be used; mend it as the note says
+        stderr: error: the document `slip` cannot be used; correct it as the note says
         exit 2
     "#]]);
     user.check(&["openapi", "check", "pet"], &expect![[r#"

@@ -183,7 +183,7 @@ fn says_what_is_no_access_and_what_cannot_be_prepared() {
         tree.path(),
         &["policy", "explain"],
         expect![[r#"
-            stderr: error: there is nothing to explain; name a shell command, a call as JSON or an access, or give --stdin
+            stderr: error: there is nothing to explain; name a shell command, a call as JSON or an access, or give `--stdin`
             exit 2
         "#]],
     );

@@ -244,7 +244,7 @@ fn there_has_to_be_something_right_to_trust() {
         &tree,
         &["policy", "trust"],
         expect![[r#"
-        stderr: error: there is no `haft.toml` in `TREE/work` to trust; name its workspace with --workdir
+        stderr: error: there is no `haft.toml` in `TREE/work` to trust; name its workspace with `--workdir`
         exit 2
     "#]],
     );

@@ -234,12 +234,12 @@ fn a_page_is_a_file_of_ones_own() {
     assert!(printed.stdout.starts_with(b"<!doctype html>"));
     let refused = say(&tree, 2, &["report", "--output", "gone/page.html"]);
     assert!(
-        refused.contains("cannot write `gone/page.html`; name another file with --output, or `-`"),
+        refused.contains("cannot write `gone/page.html`; name another file with `--output`, or `-`"),
         "{refused}"
     );
     say(&tree, 2, &["report", "--output", "."]);
     let refused = say(&tree, 2, &["report", "--open", "--output", "-"]);
-    assert!(refused.contains("leave out --open, or name a file with --output"), "{refused}");
+    assert!(refused.contains("leave out --open, or name a file with `--output`"), "{refused}");
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn names_a_directory_that_is_missing() {
         &tree(),
         &["call", "read_file", READ, "--root", "../missing:ro"],
         expect![[r#"
-            stderr: error: cannot work in `{tree}/work/../missing`; name an existing directory with --root, or in `roots` of `haft.toml`
+            stderr: error: cannot work in `{tree}/work/../missing`; name an existing directory with `--root`, or in `roots` of `haft.toml`
             stderr:   because: working directory `{tree}/work/../missing` does not exist; create it or name another
             exit 2
         "#]],

@@ -130,7 +130,7 @@ fn names_the_line_of_a_session_that_is_broken() {
         tree.path(),
         &["run", "broken.jsonl"],
         expect![[r#"
-        stderr: error: cannot play `broken.jsonl`
+        stderr: error: cannot read the session `broken.jsonl`; name a JSONL file of recorded turns
         stderr:   because: broken.jsonl line 2, column 6: unknown field `txt`, expected one of `run`, `text`, `reasoning`, `calls`, `usage`, `stop`, `after`, `contains`; each line is one model turn as a JSON object
         exit 2
     "#]],
@@ -155,7 +155,7 @@ fn names_the_line_of_a_session_that_is_broken() {
         tree.path(),
         &["run", "look", "--workdir", "nowhere"],
         expect![[r#"
-        stderr: error: cannot work in `nowhere`; name an existing directory with --workdir
+        stderr: error: cannot work in `nowhere`; name an existing directory with `--workdir`
         stderr:   because: working directory `nowhere` does not exist; create it or name another
         exit 2
     "#]],

@@ -36,7 +36,7 @@ fn what_cannot_be_served_safely_is_refused() {
         here,
         &["serve", "--http", "0.0.0.0:8765"],
         expect![[r"
-        stderr: error: others can reach `0.0.0.0:8765`; say with --token-file or --oauth-issuer who is served, or serve at 127.0.0.1
+        stderr: error: others can reach `0.0.0.0:8765`; say with `--token-file` or `--oauth-issuer` who is served, or serve at 127.0.0.1
         exit 2
     "]],
     );
@@ -44,7 +44,7 @@ fn what_cannot_be_served_safely_is_refused() {
         here,
         &["serve", "--http", "[::]:8765"],
         expect![[r"
-        stderr: error: others can reach `[::]:8765`; say with --token-file or --oauth-issuer who is served, or serve at 127.0.0.1
+        stderr: error: others can reach `[::]:8765`; say with `--token-file` or `--oauth-issuer` who is served, or serve at 127.0.0.1
         exit 2
     "]],
     );
@@ -52,7 +52,7 @@ fn what_cannot_be_served_safely_is_refused() {
         here,
         &["serve", "--http", "127.0.0.1:8765", "--allow-host", "mcp.example.org"],
         expect![[r"
-        stderr: error: --allow-host is for clients of other machines; say with --token-file or --oauth-issuer who of them is served
+        stderr: error: `--allow-host` is for clients of other machines; say with `--token-file` or `--oauth-issuer` who of them is served
         exit 2
     "]],
     );
@@ -78,7 +78,7 @@ fn what_cannot_be_served_safely_is_refused() {
         here,
         &["serve", "--clients", "clients.toml"],
         expect![[r"
-        stderr: error: cannot use the clients of `clients.toml`; mend the file
+        stderr: error: cannot use the clients of `clients.toml`; correct the file
         stderr:   because: the client `a`
         stderr:   because: `x` is not a profile; write `read_only`, `workspace_write` or `full_access`
         exit 2
@@ -88,7 +88,7 @@ fn what_cannot_be_served_safely_is_refused() {
         here,
         &["serve", "--clients", "missing.toml"],
         expect![[r"
-        stderr: error: cannot read `missing.toml`; name a text file with --clients
+        stderr: error: cannot read `missing.toml`; name a text file with `--clients`
         stderr:   because: No such file or directory (os error 2)
         exit 2
     "]],
@@ -97,7 +97,7 @@ fn what_cannot_be_served_safely_is_refused() {
         here,
         &["serve", "--workdir", "missing"],
         expect![[r"
-        stderr: error: cannot work in `missing`; name an existing directory with --workdir
+        stderr: error: cannot work in `missing`; name an existing directory with `--workdir`
         stderr:   because: working directory `missing` does not exist; create it or name another
         exit 2
     "]],

@@ -97,7 +97,7 @@ fn a_database_that_cannot_be_reached_is_named_with_the_next_step() {
     check_refused(
         place,
         &[
-            "cannot remember anything in `postgres://haft@127.0.0.1:1/haft`; mend what is said here, or take `[store]` out",
+            "cannot remember anything in `postgres://haft@127.0.0.1:1/haft`; correct what is said here, or take `[store]` out",
             "because: cannot use the database at 127.0.0.1:1/haft",
             "see that its server runs, and try again",
         ],

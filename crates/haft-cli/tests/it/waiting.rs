@@ -333,8 +333,14 @@ fn nothing_is_left_of_what_did_not_wait() {
     let mut arguments = RUN.to_vec();
     arguments.push("--yes");
     say(&tree, 0, &arguments);
-    assert_eq!(say(&tree, 0, &["approvals", "list"]), "no call waits\nexit 0\n");
-    assert_eq!(say(&tree, 0, &["grants", "list"]), "nothing is granted\nexit 0\n");
-    assert_eq!(say(&tree, 0, &["resume"]), "no run waits, and none was interrupted\nexit 0\n");
+    assert_eq!(say(&tree, 0, &["approvals", "list"]), "No call waits.\nexit 0\n");
+    assert_eq!(
+        say(&tree, 0, &["grants", "list"]),
+        "Nothing is granted; `haft approvals approve` grants something with `--for`.\nexit 0\n"
+    );
+    assert_eq!(
+        say(&tree, 0, &["resume"]),
+        "No run waits, and none was interrupted; `haft resume --ended` lists those that have ended, too.\nexit 0\n"
+    );
     assert!(say(&tree, 2, &["resume", "run-1"]).contains("no run `run-1` is kept"));
 }

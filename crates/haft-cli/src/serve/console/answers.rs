@@ -139,7 +139,7 @@ impl Says {
         let signs_in = matches!(pending.wants, Wants::Authentication { .. });
         Ok(match self {
             Self::Approve { .. } | Self::Edit { .. } if signs_in => {
-                return Err("sign in at the address that is shown, then have the call repeated".to_owned());
+                return Err("log in at the address that is shown, then have the call repeated".to_owned());
             }
             Self::Approve { term: None } => Approval::Approve,
             Self::Approve { term: Some(term) } if pending.can_be_remembered() => {

@@ -376,9 +376,9 @@ fn a_relative_path_is_written_whole() {
 #[test]
 fn what_no_client_can_use_is_refused() {
     let refused = |line: &[&str]| written(Client::Cursor, line).unwrap_err().to_string();
-    expect!["no client can be told of a socket; leave --unix out, or use --http"]
+    expect!["no client can be told of a socket; leave `--unix` out, or use `--http`"]
         .assert_eq(&refused(&["--unix", "/tmp/haft.sock"]));
-    expect!["clients have to know the port; give --http one that is not 0"]
+    expect!["clients have to know the port; give `--http` one that is not 0"]
         .assert_eq(&refused(&["--http", "127.0.0.1:0"]));
     for name in ["", "a b", "\"", "x".repeat(21).as_str(), "é"] {
         assert!(check_name(name).is_err(), "{name}");

@@ -30,35 +30,35 @@ fn what_is_wrong_with_the_command_line_is_said_before_anything_is_asked() {
     check(
         &["--model", "anthropic/m", "Go."],
         expect![[r#"
-        stderr: error: there is no key for `anthropic`; set ANTHROPIC_API_KEY, or name a service that needs none with --base-url
+        stderr: error: there is no key for `anthropic`; set ANTHROPIC_API_KEY, or name a service that needs none with `--base-url`
         exit 2
     "#]],
     );
     check(
         &["--model", "openai/m", "Go."],
         expect![[r#"
-        stderr: error: there is no key for `openai`; set OPENAI_API_KEY, or name a service that needs none with --base-url
+        stderr: error: there is no key for `openai`; set OPENAI_API_KEY, or name a service that needs none with `--base-url`
         exit 2
     "#]],
     );
     check(
         &["--model", "mistral/m", "Go."],
         expect![[r#"
-            stderr: error: there is no provider `mistral`; write `anthropic/NAME` or `openai/NAME`, and where a service is that speaks like one of them with --base-url or in `[providers.mistral]` of your `haft.toml`
+            stderr: error: there is no provider `mistral`; write `anthropic/NAME` or `openai/NAME`, and where a service is that speaks like one of them with `--base-url` or in `[providers.mistral]` of your `haft.toml`
             exit 2
         "#]],
     );
     check(
         &["--model", "gpt-5", "Go."],
         expect![[r#"
-            stderr: error: there is no provider `gpt-5`; write `anthropic/NAME` or `openai/NAME`, and where a service is that speaks like one of them with --base-url or in `[providers.gpt-5]` of your `haft.toml`
+            stderr: error: there is no provider `gpt-5`; write `anthropic/NAME` or `openai/NAME`, and where a service is that speaks like one of them with `--base-url` or in `[providers.gpt-5]` of your `haft.toml`
             exit 2
         "#]],
     );
     check(
         &["--model", "anthropic/m", "--wire", "chat", "Go."],
         expect![[r#"
-        stderr: error: --wire says how an `openai` model is asked, and this one is `anthropic`; leave it out
+        stderr: error: `--wire` says how an `openai` model is asked, and this one is `anthropic`; leave it out
         exit 2
     "#]],
     );
@@ -90,7 +90,7 @@ fn what_is_wrong_with_where_a_model_is_asked_is_said_before_anything_is_asked() 
     check(
         &["--model", "openai/m", "--base-url", "http://127.0.0.1:9/v1", "--header", "nonsense", "Go."],
         expect![[r#"
-            stderr: error: a header is its name, a colon and its value; write --header 'NAME: VALUE'
+            stderr: error: a header is its name, a colon and its value; write `--header 'NAME: VALUE'`
             exit 2
         "#]],
     );
@@ -119,7 +119,7 @@ fn what_is_wrong_with_where_a_model_is_asked_is_said_before_anything_is_asked() 
     check(
         &["--model", "openai/m", "--max-cost", "1", "Go."],
         expect![[r#"
-            stderr: error: a budget of money needs a price; give --price, as in `--price in=3,out=15`, or write `price` beside `max_cost` in `[agent]`
+            stderr: error: a budget of money needs a price; give `--price`, as in `--price in=3,out=15`, or write `price` beside `max_cost` in `[agent]`
             exit 2
         "#]],
     );

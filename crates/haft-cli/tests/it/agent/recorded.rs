@@ -29,7 +29,7 @@ fn a_record_is_written_over_only_if_that_is_said() {
         (Service::of(Wire::Chat, &[Turn::text("New.")]), tree().file("record.jsonl", "old\n"));
     let output = agent(&tree, &service, Wire::Chat, &["--record", "record.jsonl", "Go."]).output().unwrap();
     expect![[r#"
-        stderr: error: the record `TREE/record.jsonl` is there already; name another file, or write over it with --force
+        stderr: error: the record `TREE/record.jsonl` is there already; name another file, or write over it with `--force`
         exit 2
     "#]].assert_eq(&ended(&output, 2).replace(&*tree.path().to_string_lossy(), "TREE"));
     assert_eq!((tree.read("record.jsonl"), service.left()), ("old\n".to_owned(), 1));

@@ -85,7 +85,7 @@ fn a_call_of_a_client_waits_in_the_engine_and_is_made_on_the_worker_once_it_is_a
 
     // It is made whether its client repeats it or not.
     until("the file is written", || machine.path().join("made.txt").exists());
-    assert_eq!(client.approvals(&["list"]), "no call waits\nexit 0\n");
+    assert_eq!(client.approvals(&["list"]), "No call waits.\nexit 0\n");
     let done = client.says("write_file", &call);
     assert!(done.contains("made.txt"), "{done}");
     assert_eq!(machine.read("made.txt"), "by the worker\n");
@@ -145,7 +145,7 @@ fn a_call_that_a_client_repeats_at_the_same_time_waits_and_is_made_once() {
         assert!(said.contains("exit code 0"), "{said}");
     }
     assert_eq!(machine.read("made.txt"), "made\n");
-    assert_eq!(client.approvals(&["list"]), "no call waits\nexit 0\n");
+    assert_eq!(client.approvals(&["list"]), "No call waits.\nexit 0\n");
 
     // What is called afterwards is another call.
     assert_ne!(client.waits("bash", &call), *id);
@@ -302,7 +302,7 @@ fn the_mode_of_the_files_before_workers_holds_on_them() {
     // It is allowed here, and the worker would ask.
     let denied = client.says("bash", &json!({ "command": "touch made" }));
     assert!(denied.contains("not permitted"), "{denied}");
-    assert_eq!(client.approvals(&["list"]), "no call waits\nexit 0\n");
+    assert_eq!(client.approvals(&["list"]), "No call waits.\nexit 0\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -322,7 +322,7 @@ async fn a_client_that_can_be_asked_is_asked_once_and_nothing_is_left_to_wait() 
         let denied = asked::call(client.address(), era, "deny", ("write_file", write(&other, "x"))).await;
         assert!(denied.0.contains("not here") && denied.1.len() == 1, "{denied:?}");
         assert!(!machine.path().join(&other).exists());
-        assert_eq!(client.approvals(&["list"]), "no call waits\nexit 0\n");
+        assert_eq!(client.approvals(&["list"]), "No call waits.\nexit 0\n");
     }
 }
 

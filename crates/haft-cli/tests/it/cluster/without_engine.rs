@@ -24,7 +24,7 @@ fn a_worker_that_others_can_reach_needs_the_key_of_its_engine() {
         tree.path(),
         &["worker", "--listen", "0.0.0.0:0"],
         expect![[r#"
-        stderr: error: others can reach `0.0.0.0:0` and have calls made; say with --identity-key which engine may, or listen at 127.0.0.1
+        stderr: error: others can reach `0.0.0.0:0` and have calls made; say with `--identity-key` which engine may, or listen at 127.0.0.1
         exit 2
     "#]],
     );
@@ -41,7 +41,7 @@ fn a_worker_that_others_can_reach_needs_the_key_of_its_engine() {
         tree.path(),
         &reached,
         expect![[r#"
-        stderr: error: an engine cannot reach a worker at `0.0.0.0:0`; say with --address where it does
+        stderr: error: an engine cannot reach a worker at `0.0.0.0:0`; say with `--address` where it does
         exit 2
     "#]],
     );
@@ -55,7 +55,7 @@ fn a_port_that_is_taken_is_said() {
         port,
         &["worker", "--listen", "127.0.0.1:PORT"],
         expect![[r#"
-        stderr: error: cannot take calls at `127.0.0.1:PORT`; name another address with --listen
+        stderr: error: cannot take calls at `127.0.0.1:PORT`; name another address with `--listen`
         stderr:   because: Address already in use (os error 98)
         exit 2
     "#]],
@@ -72,7 +72,7 @@ fn a_key_that_is_none_is_said_before_the_engine_is_told_of_anything() {
         let said = shown(&output);
         assert!(
             said.starts_with(
-                "stderr: error: the key of --identity-key is none; give the `publickeyv1_…` that the engine says when it starts\n"
+                "stderr: error: the key of `--identity-key` is none; give the `publickeyv1_…` that the engine says when it starts\n"
             ) && said.ends_with("exit 2\n"),
             "{said}"
         );
@@ -86,7 +86,7 @@ fn an_engine_that_does_not_answer_is_said_with_what_to_do() {
         port,
         &["worker", "--listen", "127.0.0.1:0", "--admin", "http://127.0.0.1:PORT", "--admin-wait", "0"],
         expect![[r#"
-            stderr: error: the engine cannot be told of this worker at `http://127.0.0.1:PORT`; start it, or name its admin interface with --admin
+            stderr: error: the engine cannot be told of this worker at `http://127.0.0.1:PORT`; start it, or name its admin interface with `--admin`
             stderr:   because: Restate does not answer at `http://127.0.0.1:PORT/`
             stderr:   because: cannot connect to `127.0.0.1`
             stderr:   because: error sending request
@@ -100,7 +100,7 @@ fn an_engine_that_does_not_answer_is_said_with_what_to_do() {
         port,
         &["serve", "--http", "127.0.0.1:0", "--executor", "restate", "--restate", "http://127.0.0.1:PORT"],
         expect![[r#"
-            stderr: error: the engine does not answer at `http://127.0.0.1:PORT`; start it, or name the address of its ingress with --restate
+            stderr: error: the engine does not answer at `http://127.0.0.1:PORT`; start it, or name the address of its ingress with `--restate`
             stderr:   because: cannot connect to `127.0.0.1`
             stderr:   because: error sending request
             stderr:   because: client error (Connect)
@@ -113,7 +113,7 @@ fn an_engine_that_does_not_answer_is_said_with_what_to_do() {
         port,
         &["approvals", "list", "--restate", "http://127.0.0.1:1", "--admin", "http://127.0.0.1:PORT"],
         expect![[r#"
-            stderr: error: the engine at `http://127.0.0.1:1` cannot be asked what waits; name its admin interface with --admin
+            stderr: error: the engine at `http://127.0.0.1:1` cannot be asked what waits; name its admin interface with `--admin`
             stderr:   because: Restate does not answer at `http://127.0.0.1:PORT/`
             stderr:   because: cannot connect to `127.0.0.1`
             stderr:   because: error sending request
@@ -133,7 +133,7 @@ fn what_is_none_of_its_kind_is_said_by_its_name() {
         here,
         &["worker", "--pool", "9 lives"],
         expect![[r#"
-        stderr: error: `9 lives` does not name a pool of workers; write 1 to 64 letters, digits, dashes, dots and underscores, a letter first; name it with --pool
+        stderr: error: `9 lives` does not name a pool of workers; write 1 to 64 letters, digits, dashes, dots and underscores, a letter first; name it with `--pool`
         exit 2
     "#]],
     );
@@ -172,7 +172,7 @@ fn what_is_none_of_its_kind_is_said_by_its_name() {
         here,
         &["serve", "--executor", "restate"],
         expect![[r#"
-            stderr: error: no engine is named; name it with --restate, or as `restate` in `[executor]` of `haft.toml`
+            stderr: error: no engine is named; name it with `--restate`, or as `restate` in `[executor]` of `haft.toml`
             exit 2
         "#]],
     );
@@ -180,7 +180,7 @@ fn what_is_none_of_its_kind_is_said_by_its_name() {
         here,
         &["serve", "--executor", "local", "--restate", "http://127.0.0.1:1"],
         expect![[r#"
-            stderr: error: --restate, --pool and --route are for calls that an engine has made; say --executor restate, or leave them out
+            stderr: error: `--restate`, `--pool` and `--route` are for calls that an engine has made; say `--executor restate`, or leave them out
             exit 2
         "#]],
     );
@@ -237,15 +237,15 @@ fn the_engine_of_a_file_is_asked_only_when_it_is_asked_for() {
         let output = command.env("XDG_CONFIG_HOME", tree.path().join("yours")).output().unwrap();
         shown(&output).replace(&port.to_string(), "PORT").lines().next().unwrap().to_owned()
     };
-    assert_eq!(said(&["approvals", "list"]), "no call waits");
+    assert_eq!(said(&["approvals", "list"]), "No call waits.");
     assert_eq!(
         said(&["approvals", "list", "--restate"]),
-        "stderr: error: the engine at `http://127.0.0.1:PORT` cannot be asked what waits; name its admin interface with --admin"
+        "stderr: error: the engine at `http://127.0.0.1:PORT` cannot be asked what waits; name its admin interface with `--admin`"
     );
     assert_eq!(
         said(&["serve", "--http", "127.0.0.1:0", "--executor", "restate"]),
-        "stderr: error: the engine does not answer at `http://127.0.0.1:PORT`; start it, or name the address of its ingress with \
-         --restate"
+        "stderr: error: the engine does not answer at `http://127.0.0.1:PORT`; start it, or name the address of its \
+         ingress with `--restate`"
     );
 }
 
@@ -256,7 +256,7 @@ fn a_workspace_that_is_not_trusted_names_no_engine() {
         tree.path(),
         &["approvals", "list", "--restate"],
         expect![[r#"
-        stderr: error: no engine is named; give its address behind --restate, or as `restate` in `[executor]` of `haft.toml`
+        stderr: error: no engine is named; give its address behind `--restate`, or as `restate` in `[executor]` of `haft.toml`
         exit 2
     "#]],
     );
@@ -264,7 +264,7 @@ fn a_workspace_that_is_not_trusted_names_no_engine() {
         tree.path(),
         &["serve", "--executor", "restate"],
         expect![[r#"
-        stderr: error: no engine is named; name it with --restate, or as `restate` in `[executor]` of `haft.toml`
+        stderr: error: no engine is named; name it with `--restate`, or as `restate` in `[executor]` of `haft.toml`
         exit 2
     "#]],
     );
@@ -277,7 +277,7 @@ fn nothing_is_remembered_of_an_answer_that_an_engine_takes() {
         tree.path(),
         &["approvals", "approve", "x", "--for", "run", "--restate", "http://127.0.0.1:1"],
         expect![[r#"
-            stderr: error: an engine remembers no answers: only the worker that goes on with the call would, and the others would ask again; approve it without --for, and write a rule into `allow` of `[permissions]` in the policy of all workers
+            stderr: error: an engine remembers no answers: only the worker that goes on with the call would, and the others would ask again; approve it without `--for`, and write a rule into `allow` of `[permissions]` in the policy of all workers
             exit 2
         "#]],
     );
@@ -285,7 +285,7 @@ fn nothing_is_remembered_of_an_answer_that_an_engine_takes() {
         tree.path(),
         &["approvals", "deny", "x", "--never", "--restate", "http://127.0.0.1:1"],
         expect![[r#"
-            stderr: error: an engine remembers no answers: only the worker that goes on with the call would, and the others would ask again; deny it without --never, and write a rule into `deny` of `[permissions]` in the policy of all workers
+            stderr: error: an engine remembers no answers: only the worker that goes on with the call would, and the others would ask again; deny it without `--never`, and write a rule into `deny` of `[permissions]` in the policy of all workers
             exit 2
         "#]],
     );

@@ -58,7 +58,7 @@ fn what_is_asked_on_one_machine_is_answered_on_another_and_told_there() {
     assert!(!place.path().join("a.txt").exists());
     say_in(&one, place.path(), 0, &["resume", &run]);
     assert_eq!(std::fs::read_to_string(place.path().join("a.txt")).unwrap(), "x");
-    assert!(say(&other, 0, &["approvals", "list"]).contains("no call waits"));
+    assert!(say(&other, 0, &["approvals", "list"]).contains("No call waits."));
 
     let report = json(&other, &["report", &run, "--json", "--output", "-"]);
     assert_eq!(
@@ -107,8 +107,8 @@ fn a_run_is_listed_and_given_up_on_another_machine() {
     let runs = json(&other, &["resume", "--json"]);
     let run = runs[0]["run"].as_str().unwrap_or_else(|| panic!("{runs}"));
     say(&other, 0, &["resume", run, "--drop"]);
-    assert!(say(&one, 0, &["resume"]).contains("no run waits"));
-    assert!(say(&one, 0, &["approvals", "list"]).contains("no call waits"));
+    assert!(say(&one, 0, &["resume"]).contains("No run waits"));
+    assert!(say(&one, 0, &["approvals", "list"]).contains("No call waits."));
     assert!(!place.path().join("a.txt").exists());
 }
 
