@@ -203,7 +203,7 @@ impl Walk<'_> {
     }
 }
 
-const LEAVES: &str = "a policy that is not trusted includes only files in its own folder and below it";
+const LEAVES: &str = "a policy that is not trusted includes only files in its own directory and below it";
 
 /// Says why a file cannot be read, without the number that the system has for it.
 fn reason(error: &io::Error) -> String {

@@ -5,7 +5,7 @@ const MOST_LEVELS: usize = 127;
 
 /// Says that a JSON text is nested so deep that it could not be read again.
 #[derive(Debug, thiserror::Error)]
-#[error("it is nested in {0} levels, and only {MOST_LEVELS} can be read again")]
+#[error("what is to be kept is nested in {0} levels, and only {MOST_LEVELS} can be read again")]
 pub(crate) struct TooDeep(usize);
 
 /// Checks that a JSON text can be read again.

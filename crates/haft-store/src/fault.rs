@@ -22,7 +22,7 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 /// assert!(matches!(fault, StoreFault::OutOfStep { run, .. } if run == "run-2"));
 /// assert_eq!(
 ///     fault.to_string(),
-///     "it does not follow what was kept of the run `run-2`: it has no record; begin the run anew"
+///     "the state of the run `run-2` does not follow what was kept of it: it has no record; begin the run anew"
 /// );
 /// # Ok(())
 /// # }
@@ -100,7 +100,7 @@ pub enum StoreFault {
         source: Cause,
     },
     /// Where a run stands does not follow what was kept of it before.
-    #[error("it does not follow what was kept of the run `{run}`: {why}; begin the run anew")]
+    #[error("the state of the run `{run}` does not follow what was kept of it: {why}; begin the run anew")]
     OutOfStep {
         /// The run.
         run: String,
@@ -108,7 +108,7 @@ pub enum StoreFault {
         why: String,
     },
     /// What has to be kept cannot be written as JSON.
-    #[error("it cannot be written as JSON")]
+    #[error("what is to be kept cannot be written as JSON")]
     Unwritable {
         /// Why.
         source: Cause,

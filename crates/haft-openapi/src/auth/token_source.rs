@@ -97,7 +97,7 @@ pub trait TokenSource: Send + Sync + 'static {
 #[non_exhaustive]
 pub enum TokenError {
     /// A person has to log in at an address first.
-    #[error("a login is needed first")]
+    #[error("the API needs a login first")]
     Login {
         /// Where; `https`, or `http` on this machine.
         url: String,

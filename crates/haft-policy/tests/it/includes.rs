@@ -195,7 +195,7 @@ fn what_is_not_trusted_includes_nothing_outside_its_folder() {
     refused(
         load_untrusted(with("../secret.toml")),
         expect![[r#"
-        error: a policy that is not trusted includes only files in its own folder and below it
+        error: a policy that is not trusted includes only files in its own directory and below it
          --> home/policy.toml:1:13
           |
         1 | include = ["../secret.toml"]
@@ -204,7 +204,7 @@ fn what_is_not_trusted_includes_nothing_outside_its_folder() {
     refused(
         load_untrusted(with("/etc/passwd")),
         expect![[r#"
-        error: a policy that is not trusted includes only files in its own folder and below it
+        error: a policy that is not trusted includes only files in its own directory and below it
          --> home/policy.toml:1:13
           |
         1 | include = ["/etc/passwd"]
@@ -213,7 +213,7 @@ fn what_is_not_trusted_includes_nothing_outside_its_folder() {
     refused(
         load_untrusted(with("a/../../secret.toml")),
         expect![[r#"
-        error: a policy that is not trusted includes only files in its own folder and below it
+        error: a policy that is not trusted includes only files in its own directory and below it
          --> home/policy.toml:1:13
           |
         1 | include = ["a/../../secret.toml"]
@@ -236,7 +236,7 @@ fn what_is_not_trusted_includes_nothing_outside_its_folder_through_a_link() {
     let error = load(Trust::Untrusted).unwrap_err();
     assert_eq!(
         error.problems()[0].message(),
-        "a policy that is not trusted includes only files in its own folder and below it"
+        "a policy that is not trusted includes only files in its own directory and below it"
     );
     assert!(load(Trust::Trusted).is_ok());
 }

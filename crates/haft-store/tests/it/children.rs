@@ -54,15 +54,15 @@ async fn what_does_not_follow_is_refused_and_changes_nothing() {
         let error = store.keep_child(&child, json!(1), 0, vec![]).await.unwrap_err();
         assert_eq!(
             why(error),
-            "it does not follow what was kept of the run `child`: it has no record; begin the run anew"
+            "the state of the run `child` does not follow what was kept of it: it has no record; begin the run anew"
         );
         store.put_child(&child, &run("root"), &json!({})).await.unwrap();
         store.keep_child(&child, json!(1), 0, vec![json!(1)]).await.unwrap();
         let error = store.keep_child(&child, json!(2), 2, vec![json!(3)]).await.unwrap_err();
         assert_eq!(
             why(error),
-            "it does not follow what was kept of the run `child`: its log has 1 entries, and 2 were kept before; begin \
-             the run anew"
+            "the state of the run `child` does not follow what was kept of it: its log has 1 entries, and 2 were kept \
+             before; begin the run anew"
         );
         assert_eq!(store.child_state(&child).await.unwrap(), Some((json!(1), vec![json!(1)])));
     })

@@ -82,7 +82,7 @@ pub enum ChangesError {
         run: RunId,
     },
     /// They are not those that were looked at before.
-    #[error("the changes of `{run}` are others by now")]
+    #[error("the changes of `{run}` have changed since they were looked at")]
     Replaced {
         /// The child.
         run: RunId,

@@ -300,7 +300,7 @@ pub enum WorkplaceError {
         path: PathBuf,
     },
     /// The host makes no such places.
-    #[error("there are no places with the isolation {isolation:?} here")]
+    #[error("there are no places with the isolation `{}` here", spelled(*isolation))]
     Unsupported {
         /// What was asked for.
         isolation: Isolation,
@@ -313,6 +313,15 @@ pub enum WorkplaceError {
         /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
+}
+
+/// Spells an isolation as it is configured.
+fn spelled(isolation: Isolation) -> &'static str {
+    match isolation {
+        Isolation::Shared => "shared",
+        Isolation::Worktree => "worktree",
+        Isolation::Copy => "copy",
+    }
 }
 
 impl WorkplaceError {

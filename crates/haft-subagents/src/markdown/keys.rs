@@ -359,7 +359,7 @@ impl Keys<'_> {
             let why = reason(&why);
             self.wrong(
                 "output",
-                format!("is no JSON Schema of an object: {why}; mend it, or leave it out for text"),
+                format!("is no JSON Schema of an object: {why}; correct it, or leave it out for text"),
             )
         };
         let schema = Schema::new(schema.clone()).map_err(|error| refuse(error.to_string()))?;

@@ -379,25 +379,25 @@ fn words_that_are_not_known_are_refused_with_those_that_are() {
     check(
         "output: text",
         expect![
-            "a.md:4: `output` is no JSON Schema of an object: a schema must be a JSON object, not a string; mend it, or leave it out for text"
+            "a.md:4: `output` is no JSON Schema of an object: a schema must be a JSON object, not a string; correct it, or leave it out for text"
         ],
     );
     check(
         "output: { type: array }",
         expect![[
-            r#"a.md:4: `output` is no JSON Schema of an object: the top level of a schema must have the type `object`, not "array"; mend it, or leave it out for text"#
+            r#"a.md:4: `output` is no JSON Schema of an object: the top level of a schema must have the type `object`, not "array"; correct it, or leave it out for text"#
         ]],
     );
     check(
         "output: { properties: { a: { type: strange } } }",
         expect![[
-            r#"a.md:4: `output` is no JSON Schema of an object: at `/properties/a/type`: "strange" is not valid under any of the schemas listed in the 'anyOf' keyword; mend it, or leave it out for text"#
+            r#"a.md:4: `output` is no JSON Schema of an object: at `/properties/a/type`: "strange" is not valid under any of the schemas listed in the 'anyOf' keyword; correct it, or leave it out for text"#
         ]],
     );
     check(
         "output: { $ref: 'http://127.0.0.1:1/x' }",
         expect![
-            "a.md:4: `output` is no JSON Schema of an object: Resource 'http://127.0.0.1:1/x' is not present in a registry and retrieving it failed: Retrieval is disabled, cannot fetch http://127.0.0.1:1/x; mend it, or leave it out for text"
+            "a.md:4: `output` is no JSON Schema of an object: Resource 'http://127.0.0.1:1/x' is not present in a registry and retrieving it failed: Retrieval is disabled, cannot fetch http://127.0.0.1:1/x; correct it, or leave it out for text"
         ],
     );
 }

@@ -175,7 +175,7 @@ fn met(server: &ServerIdentity) -> String {
 }
 
 fn unreadable(error: PrivateFileError) -> PinError {
-    let message = "cannot read what was accepted of the server, so nothing of it is accepted; mend the file, or have \
+    let message = "cannot read what was accepted of the server, so nothing of it is accepted; correct the file, or have \
                    `haft mcp reject SERVER --all` put one in its place that accepts nothing";
     PinError::new(message).with_source(error)
 }

@@ -204,7 +204,7 @@ fn what_a_server_lists_is_accepted_unseen_once_and_never_again() {
     // Broken.
     std::fs::write(&file, "{").unwrap();
     store.read(&identity).unwrap_err();
-    expect![[r#"cannot read what was accepted of the server, so nothing of it is accepted; mend the file, or have `haft mcp reject SERVER --all` put one in its place that accepts nothing"#]]
+    expect![[r#"cannot read what was accepted of the server, so nothing of it is accepted; correct the file, or have `haft mcp reject SERVER --all` put one in its place that accepts nothing"#]]
         .assert_eq(&store.read(&identity).unwrap_err().to_string());
     store.reject_all(&identity).unwrap();
     check(&store, &tools, &nothing);
