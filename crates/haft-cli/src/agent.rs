@@ -160,8 +160,8 @@ fn models_below(settings: &AgentSettings, agents: &[AgentSpec]) -> BTreeMap<Stri
         let shown = visible(name);
         if settings.model.is_foreign(name) {
             anstream::eprintln!(
-                "{ASKS}note{ASKS:#}: `{shown}`, which the agent `{}` names, is no model of `{}`; it works with that of the run \
-                 which delegates to it. Write a model's whole name into its file.",
+                "{ASKS}note{ASKS:#}: `{shown}`, which the agent `{}` names, is not a model of `{}`; it works with that of \
+                 the run which delegates to it. Write a model's whole name into its file.",
                 agent.name,
                 settings.model.provider()
             );

@@ -30,7 +30,7 @@ const EXAMPLE: &str = "---\nname: reader\ndescription: Finds where things are in
 pub(crate) fn load(directory: &Path) -> Result<Vec<AgentFile>> {
     let shown = directory.display().to_string();
     if !directory.is_dir() {
-        let what = if directory.exists() { "is no directory" } else { "does not exist" };
+        let what = if directory.exists() { "is not a directory" } else { "does not exist" };
         let message = format!(
             "the directory of agents `{}` {what}; make one with a file such as `reader.md` that says:\n{EXAMPLE}",
             visible(&shown)

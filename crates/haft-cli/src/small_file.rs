@@ -21,7 +21,7 @@ pub(crate) fn text_of(path: &Path) -> Result<Option<String>> {
         || UsageError(format!("cannot read `{}`; make it a text file of your own", path.display()));
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         // A pipe would be waited for.
-        return Err(anyhow::anyhow!("it is no file")).with_context(unreadable);
+        return Err(anyhow::anyhow!("it is not a file")).with_context(unreadable);
     }
     let file = match fs::File::open(path) {
         Ok(file) => file,

@@ -27,7 +27,7 @@ use haft_core::RunId;
 #[non_exhaustive]
 pub enum Error {
     /// The address of the engine is none.
-    #[error("`{address}` is no address of Restate; write one such as `http://127.0.0.1:8080`")]
+    #[error("`{address}` is not an address of Restate; write one such as `http://127.0.0.1:8080`")]
     Address {
         /// The address.
         address: String,

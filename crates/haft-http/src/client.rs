@@ -116,7 +116,7 @@ impl HttpClient {
         exchange: Exchange,
     ) -> Result<http::Response<Body>, Error> {
         let mut request =
-            reqwest::Request::try_from(request).map_err(|_| Error::Url("it is no absolute URL"))?;
+            reqwest::Request::try_from(request).map_err(|_| Error::Url("it is not an absolute URL"))?;
         let mut way = redirect::Way::new(request.url(), exchange.redirects);
         let mut retrying = Retrying::begin(exchange.retries);
         let clock = Clock::start(exchange.whole);

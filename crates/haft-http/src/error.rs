@@ -16,7 +16,7 @@ use std::time::Duration;
 /// assert!(matches!(error, Error::Address { .. }));
 /// assert_eq!(
 ///     error.to_string(),
-///     "refused to connect to `127.0.0.1`: 127.0.0.1 is no address of the public internet, and is not permitted",
+///     "refused to connect to `127.0.0.1`: 127.0.0.1 is not an address of the public internet, and is not permitted",
 /// );
 /// assert!(!error.can_retry());
 /// # Ok(())
@@ -30,7 +30,7 @@ pub enum Error {
     Url(&'static str),
     /// The connection would have been made to an address that the policy refuses.
     #[error(
-        "refused to connect to `{host}`: {address} is no address of the public internet, and is not permitted"
+        "refused to connect to `{host}`: {address} is not an address of the public internet, and is not permitted"
     )]
     Address {
         /// The host as it was named.

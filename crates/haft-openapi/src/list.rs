@@ -78,7 +78,7 @@ pub(crate) fn candidates(document: &Inner, problems: &mut Problems) -> Vec<Entry
                     Ok(method) if !has_member && method != Method::CONNECT => found.push(entry(method, name)),
                     _ => problems.push(Problem::skipped(
                         format!("{}/additionalOperations/{}", pointer(), step(name)),
-                        "this is no method that can be used",
+                        "this is not a method that can be used",
                     )),
                 }
             }

@@ -101,7 +101,7 @@ pub enum FormStyle {
 /// use haft_openapi::{Document, LoadError, LoadOptions};
 ///
 /// let error = Document::from_text("<html></html>", &LoadOptions::default()).unwrap_err();
-/// assert_eq!(error.to_string(), "this is no OpenAPI document: it is no object");
+/// assert_eq!(error.to_string(), "this is not an OpenAPI document: it is not an object");
 ///
 /// let error = Document::from_text("openapi: 3.1.0", &LoadOptions::default().most_bytes(8)).unwrap_err();
 /// assert!(matches!(error, LoadError::TooLarge { bytes: 14, most: 8 }));
@@ -159,7 +159,7 @@ pub enum LoadError {
     #[error("cannot read the document: {0}")]
     Syntax(String),
     /// What was read is no OpenAPI document.
-    #[error("this is no OpenAPI document: {0}")]
+    #[error("this is not an OpenAPI document: {0}")]
     NotOpenApi(&'static str),
 }
 

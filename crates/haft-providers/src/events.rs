@@ -81,7 +81,7 @@ fn fault(error: sse_stream::Error) -> Fault {
         error => error,
     };
     Fault::last(ProtocolError::Unreadable {
-        what: "it is no stream of events; check the base URL, and ask again".to_owned(),
+        what: "it is not a stream of events; check the base URL, and ask again".to_owned(),
         source: Some(Box::new(error)),
     })
 }

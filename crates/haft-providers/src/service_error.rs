@@ -51,7 +51,7 @@ pub enum ServiceError {
 
 /// Reads a base URL, ending in `/` or not.
 pub(crate) fn base_url(text: &str) -> Result<Url, ServiceError> {
-    let base = Url::parse(text).map_err(|_| ServiceError::BaseUrl("it is no absolute URL"))?;
+    let base = Url::parse(text).map_err(|_| ServiceError::BaseUrl("it is not an absolute URL"))?;
     if !matches!(base.scheme(), "http" | "https") {
         return Err(ServiceError::BaseUrl("it is neither `http` nor `https`"));
     }

@@ -70,7 +70,7 @@ impl Deltas<'_> {
     /// Says that an answer stopped for a reason that is not known.
     pub(crate) fn unknown_stop(&self, reason: &str) -> Fault {
         let reason: String = self.redaction.show(reason).chars().take(64).collect();
-        Fault::unreadable(format!("it stopped for `{reason}`, which is no reason that is known here"))
+        Fault::unreadable(format!("it stopped for `{reason}`, which is not a reason that is known here"))
     }
 
     /// Says what follows from an error that came within an answer.

@@ -95,7 +95,7 @@ impl ExpectedResult {
             }
         }
         let wrong = wrong.unwrap_or_else(|| match json_in_text::fault(text) {
-            Some(fault) => format!("it is no valid JSON: {fault}"),
+            Some(fault) => format!("it is not valid JSON: {fault}"),
             None => "there is no JSON object in it".to_owned(),
         });
         Err(Unfit(cut(&wrong)))

@@ -105,7 +105,7 @@ impl Script {
     pub fn model(self) -> PlayedScript {
         match Session::new(self.turns, "script") {
             Ok(session) => PlayedScript { model: ScriptedModel::new(session), requests: Mutex::default() },
-            Err(error) => panic!("the script is no session: {error}"),
+            Err(error) => panic!("the script is not a session: {error}"),
         }
     }
 }

@@ -70,7 +70,7 @@ impl Tree {
             );
             assert!(
                 entry.takes_lines() || entry.lines.is_empty(),
-                "`{}` is no file and has lines",
+                "`{}` is not a file and has lines",
                 entry.path
             );
             tree = match entry.target {

@@ -65,7 +65,7 @@ pub enum PrivateFileError {
         source: io::Error,
     },
     /// It is a directory, a link or something else that is no file.
-    #[error("`{path}` is no regular file; look at it, and move it away")]
+    #[error("`{path}` is not a regular file; look at it, and move it away")]
     NoFile {
         /// The file.
         path: PathBuf,

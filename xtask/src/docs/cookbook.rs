@@ -40,7 +40,7 @@ pub(super) fn page(root: &Path) -> anyhow::Result<Option<String>> {
     let mut recipes = String::new();
     for (path, run) in RECIPES {
         let code = read(root, path)?;
-        let (title, text, code) = taken_apart(&code).with_context(|| format!("{path} is no recipe"))?;
+        let (title, text, code) = taken_apart(&code).with_context(|| format!("{path} is not a recipe"))?;
         let anchor = anchor(title);
         let _ = writeln!(contents, "- [{title}](#{anchor})");
         let _ = writeln!(recipes, "\n## {title}\n\n{text}\n\n```sh\n{run}\n```\n\n```rust\n{code}\n```");

@@ -68,7 +68,7 @@ impl Manifest {
             }
         }
         problems.extend(self.keywords.iter().filter(|keyword| !is_keyword(keyword)).map(|keyword| {
-            format!("{name}: `{keyword}` is no keyword: at most 20 letters, digits, `-`, `_` and `+`, a letter first")
+            format!("{name}: `{keyword}` is not a keyword: at most 20 letters, digits, `-`, `_` and `+`, a letter first")
         }));
         problems.extend(self.unversioned.iter().map(|dependency| {
             format!("{name}: `{dependency}` is named without a version, so a registry could not tell which is meant")
@@ -146,7 +146,7 @@ mod tests {
             &package,
             &[
                 "a: there are 6 `keywords`; give 1 to 5",
-                "a: `model context protocol` is no keyword: at most 20 letters, digits, `-`, `_` and `+`, a letter first",
+                "a: `model context protocol` is not a keyword: at most 20 letters, digits, `-`, `_` and `+`, a letter first",
                 "a: `b` is named without a version, so a registry could not tell which is meant",
             ],
         );

@@ -249,7 +249,7 @@ impl ModelSettings {
         match env::var(variable) {
             Ok(key) if !key.trim().is_empty() => Ok(Some(key)),
             Err(env::VarError::NotUnicode(_)) => {
-                bail!(UsageError(format!("what is in `{variable}` is no key; copy it again")))
+                bail!(UsageError(format!("what is in `{variable}` is not a key; copy it again")))
             }
             // Where it was written down which variable it is in, it is needed.
             _ if self.base_url.is_some() && self.key.is_none() => Ok(None),
@@ -268,7 +268,7 @@ fn place_of(base_url: &str, is_named: bool) -> Result<NamedHost> {
     const FORM: &str = "write one as in `https://api.example.org/v1`";
     // It is not quoted: it may hold a password.
     let cannot = |why: &str| UsageError(format!("cannot use the base URL: {why}"));
-    let url = Url::parse(base_url).map_err(|_| cannot(&format!("it is no absolute URL; {FORM}")))?;
+    let url = Url::parse(base_url).map_err(|_| cannot(&format!("it is not an absolute URL; {FORM}")))?;
     let host = url.host().ok_or_else(|| cannot(&format!("it names no host; {FORM}")))?.to_owned();
     let place = NamedHost::new(host, is_named);
     match url.scheme() {

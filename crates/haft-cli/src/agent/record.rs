@@ -80,7 +80,7 @@ fn cut(path: &Path, turns: &Turns) -> Result<File> {
         let stays = if line.trim().is_empty() {
             true
         } else {
-            let turn: Value = serde_json::from_str(&line).context("it is no session")?;
+            let turn: Value = serde_json::from_str(&line).context("it is not a session")?;
             // The turns of runs below stand between.
             let run = turn["run"].as_str().unwrap_or_default();
             let most = if run.is_empty() { Some(turns.own) } else { turns.below.get(run).copied() };
@@ -161,7 +161,7 @@ mod tests {
         check(&format!("{a}{b}"), 2, Ok(&format!("{a}{b}new\n")));
         check(&format!("{a}{{\"text\":\"b"), 1, Ok(&format!("{a}new\n")));
         check(a, 2, Err("it has 1 turns where the run has taken 2"));
-        check("no\n", 1, Err("it is no session"));
+        check("no\n", 1, Err("it is not a session"));
     }
 
     #[cfg(unix)]

@@ -117,7 +117,7 @@ fn prepared(directory: &Path, path: &Path) -> Result<()> {
         Ok(mut file) => file.write_all(FORM)?,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let metadata = path.symlink_metadata()?;
-            anyhow::ensure!(metadata.is_file(), "it is no regular file; look at it, and move it away");
+            anyhow::ensure!(metadata.is_file(), "it is not a regular file; look at it, and move it away");
             if metadata.permissions().mode() & 0o077 != 0 {
                 fs::set_permissions(path, Permissions::from_mode(0o600))?;
             }

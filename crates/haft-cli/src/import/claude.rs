@@ -33,7 +33,7 @@ pub(super) fn mcp_json(text: &str, carried: &mut Carried) {
     for (key, members) in found {
         match members.as_object() {
             Some(members) => servers(members, key, &[], carried),
-            None => carried.leave(*key, "it is no table of servers"),
+            None => carried.leave(*key, "it is not a table of servers"),
         }
     }
 }
@@ -139,7 +139,7 @@ fn of_permissions(permissions: &Map<String, Value>, carried: &mut Carried) {
                     let at = format!("{at}[{place}]");
                     match item.as_str() {
                         Some(text) => rule(list, text.trim(), &at, carried),
-                        None => carried.leave(at, "it is no text"),
+                        None => carried.leave(at, "it is not text"),
                     }
                 }
             }
@@ -181,14 +181,14 @@ fn parsed(text: &str, carried: &mut Carried) -> Option<Map<String, Value>> {
     match serde_json::from_str(text) {
         Ok(Value::Object(document)) => Some(document),
         Ok(_) => {
-            carried.leave("the file", "it is no table");
+            carried.leave("the file", "it is not a table");
             None
         }
         // What is wrong is not quoted: the file may hold secrets.
         Err(error) => {
             carried.leave(
                 "the file",
-                format!("it is no JSON, at line {}, column {}", error.line(), error.column()),
+                format!("it is not JSON, at line {}, column {}", error.line(), error.column()),
             );
             None
         }

@@ -97,7 +97,10 @@ fn path(list: List, mode: &str, inner: Option<&str>, here: String, carried: &mut
         format!("/{absolute}")
     } else if let Some(of_project) = inner.strip_prefix('/') {
         if carried.is_users {
-            return carried.leave(here, "it begins in the directory of the settings there, which is no place of a project; write it with `~/`");
+            return carried.leave(
+                here,
+                "it begins in the directory of the settings there, which is not a place of a project; write it with `~/`",
+            );
         }
         anchored(of_project)
     } else if let Some(rest) = inner.strip_prefix("./") {

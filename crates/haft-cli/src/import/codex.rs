@@ -28,7 +28,7 @@ const OPENAI: &str = "openai";
 pub(super) fn config(text: &str, carried: &mut Carried) {
     let document: toml::Table = match text.parse() {
         Ok(document) => document,
-        Err(_) => return carried.leave("the file", "it is no TOML"),
+        Err(_) => return carried.leave("the file", "it is not TOML"),
     };
     let Ok(Value::Object(document)) = serde_json::to_value(document) else { return };
     let text = |key: &str| document.get(key).and_then(Value::as_str);
@@ -117,7 +117,7 @@ fn sandbox(members: &Map<String, Value>, carried: &mut Carried) {
                         }
                         _ => carried.leave(
                             format!("{at}[{place}]"),
-                            "it is no whole path; write it as one of `roots` of `[workdir]`",
+                            "it is not a whole path; write it as one of `roots` of `[workdir]`",
                         ),
                     }
                 }
@@ -208,7 +208,7 @@ fn model_provider(name: &str, provider: &Value, carried: &mut Carried) {
                 for (header, variable) in pairs {
                     match variable.as_str().filter(|variable| is_variable(variable)) {
                         Some(variable) => headers.push(format!("{header}: ${variable}")),
-                        None => carried.leave(format!("{here}.{header}"), "it is no name of a variable"),
+                        None => carried.leave(format!("{here}.{header}"), "it is not a name of a variable"),
                     }
                 }
             }
@@ -286,7 +286,7 @@ fn forwarded(server: &mut Map<String, Value>, at: &str, carried: &mut Carried) {
         for (place, name) in names.iter().enumerate() {
             match name.as_str().filter(|name| is_variable(name)) {
                 Some(name) => pairs.push(("env", name.to_owned(), format!("${{{name}}}"))),
-                None => carried.leave(format!("{at}.env_vars[{place}]"), "it is no name of a variable"),
+                None => carried.leave(format!("{at}.env_vars[{place}]"), "it is not a name of a variable"),
             }
         }
     }

@@ -73,7 +73,7 @@ fn place<'d>(document: &'d mut DocumentMut, path: &str) -> Result<&'d mut Table>
         if let Item::Value(Value::InlineTable(inline)) = item {
             *item = Item::Table(std::mem::take(inline).into_table());
         }
-        table = item.as_table_mut().ok_or_else(|| anyhow!("`{name}` is no table in it"))?;
+        table = item.as_table_mut().ok_or_else(|| anyhow!("`{name}` is not a table in it"))?;
     }
     Ok(table)
 }
@@ -85,7 +85,7 @@ fn add(document: &mut DocumentMut, table: &str, key: &str, texts: &[&str]) -> Re
     }
     let table = place(document, table)?;
     let item = table.entry(key).or_insert_with(|| Item::Value(Value::Array(Array::new())));
-    let list = item.as_array_mut().ok_or_else(|| anyhow!("`{key}` is no list in it"))?;
+    let list = item.as_array_mut().ok_or_else(|| anyhow!("`{key}` is not a list in it"))?;
     let there: Vec<String> = list.iter().filter_map(|value| value.as_str().map(str::to_owned)).collect();
     let new: Vec<&str> =
         texts.iter().copied().filter(|text| !there.iter().any(|other| other == text)).collect();

@@ -17,7 +17,7 @@ pub(super) fn servers(members: &Map<String, Value>, at: &str, disabled: &[&str],
             continue;
         };
         let Some(server) = server.as_object() else {
-            carried.leave(&at, "it is no table");
+            carried.leave(&at, "it is not a table");
             continue;
         };
         one(valid.as_str(), server, &at, disabled.contains(&name.as_str()), carried);
@@ -126,7 +126,7 @@ fn arguments(server: &str, items: &[Value], at: &str, table: &mut Table, left: &
             Value::Number(number) => number.to_string(),
             Value::Bool(switch) => switch.to_string(),
             _ => {
-                left.push((format!("{at}[{place}]"), "it is no text".to_owned()));
+                left.push((format!("{at}[{place}]"), "it is not text".to_owned()));
                 continue;
             }
         };
@@ -170,7 +170,7 @@ fn references(
             Value::Number(number) => number.to_string(),
             Value::Bool(switch) => switch.to_string(),
             _ => {
-                left.push((here, "it is no text".to_owned()));
+                left.push((here, "it is not text".to_owned()));
                 continue;
             }
         };

@@ -58,7 +58,7 @@ impl Way {
         let lack = |text: String, next: &str| Some(Lack { text, next: next.to_owned() });
         match self {
             Self::Program { directory: Some(directory), .. } if !directory.is_dir() => {
-                let text = format!("it starts in `{}`, which is no directory", directory.display());
+                let text = format!("it starts in `{}`, which is not a directory", directory.display());
                 lack(text, "correct `cwd`, or make the directory")
             }
             Self::Program { name, found: None, .. } if name.contains('/') => {

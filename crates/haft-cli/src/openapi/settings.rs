@@ -199,7 +199,7 @@ impl Settings {
             // What is written there may hold what a variable was replaced by, so it is not quoted.
             let origin: ServerOrigin = origin.parse().map_err(|_| {
                 anyhow!(
-                    "in `allow_origins`: an entry is no origin; write one as `https://api.example.com` or \
+                    "in `allow_origins`: an entry is not an origin; write one as `https://api.example.com` or \
                      `http://127.0.0.1:8080`, without a user and a path"
                 )
             })?;
@@ -221,7 +221,7 @@ impl Select {
         let mut methods = Vec::new();
         for method in &self.methods {
             let parsed = method.to_ascii_uppercase().parse();
-            methods.push(parsed.with_context(|| format!("`{method}` is no method of HTTP"))?);
+            methods.push(parsed.with_context(|| format!("`{method}` is not a method of HTTP"))?);
         }
         let selection = Selection::default()
             .tags(self.tags.iter().cloned())

@@ -56,7 +56,7 @@ impl Directory {
         match path.canonicalize() {
             Ok(path) if path.is_dir() && path.to_str().is_some() => Ok(path),
             _ => bail!(UsageError(format!(
-                "`{}` is no directory that tools can work in; correct the file of clients",
+                "`{}` is not a directory that tools can work in; correct the file of clients",
                 path.display()
             ))),
         }

@@ -55,7 +55,7 @@ fn check_name(name: &str) -> Result<()> {
     let is_allowed = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
     if name.is_empty() || name.len() > 20 || !name.chars().all(is_allowed) {
         bail!(UsageError(format!(
-            "`{name}` is no name for a server; use up to 20 letters, digits, `_` and `-`"
+            "`{name}` is not a name for a server; use up to 20 letters, digits, `_` and `-`"
         )));
     }
     Ok(())

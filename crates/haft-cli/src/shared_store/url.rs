@@ -24,7 +24,7 @@ impl FromStr for StoreUrl {
         let rest = ["postgres://", "postgresql://"].into_iter().find_map(|scheme| text.strip_prefix(scheme));
         let Some(rest) = rest else {
             return Err(
-                "this is no address of a database; write one such as `postgres://haft@db.example.org/haft`"
+                "this is not an address of a database; write one such as `postgres://haft@db.example.org/haft`"
                     .to_owned(),
             );
         };
@@ -85,7 +85,10 @@ mod tests {
         for wrong in ["", "db.example.org/haft", "host=db password=hunter2", "https://db/haft", "postgres:/x"]
         {
             let refused = read(wrong).unwrap_err();
-            assert!(refused.starts_with("this is no address") && !refused.contains("hunter2"), "{refused}");
+            assert!(
+                refused.starts_with("this is not an address") && !refused.contains("hunter2"),
+                "{refused}"
+            );
         }
         assert!(read("postgres://haft@db/haft user=x").unwrap_err().contains("%20"));
     }

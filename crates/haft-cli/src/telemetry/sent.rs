@@ -168,7 +168,8 @@ fn protocol(variable: Variable<'_>) -> Result<()> {
 fn address(place: &str, text: &str, adds_path: bool) -> Result<Url> {
     const FORM: &str = "write one as in `http://127.0.0.1:4318`";
     let cannot = |why: &str| UsageError(format!("cannot use {place}: {why}"));
-    let mut url = Url::parse(text.trim()).map_err(|_| cannot(&format!("it is no absolute URL; {FORM}")))?;
+    let mut url =
+        Url::parse(text.trim()).map_err(|_| cannot(&format!("it is not an absolute URL; {FORM}")))?;
     if !matches!(url.scheme(), "http" | "https") {
         bail!(cannot(&format!("it is neither `http` nor `https`; {FORM}")));
     }
@@ -192,7 +193,9 @@ fn headers_of(variable: Variable<'_>, headers: &mut HeaderMap) -> Result<()> {
         let decoded = |text: &str| percent_decode_str(text.trim()).decode_utf8_lossy().into_owned();
         // It is not quoted: it may be a value.
         let form = || {
-            UsageError(format!("`{place}` holds what is no header; write `NAME=VALUE`, with commas between"))
+            UsageError(format!(
+                "`{place}` holds what is not a header; write `NAME=VALUE`, with commas between"
+            ))
         };
         let (name, value) = pair.split_once('=').ok_or_else(form)?;
         add(headers, &format!("`{place}`"), &decoded(name), &decoded(value))?;
@@ -218,7 +221,7 @@ fn timeout(variable: Variable<'_>) -> Result<Duration> {
     let Some((name, text)) = either(variable, "TIMEOUT") else { return Ok(TIMEOUT) };
     match text.trim().parse() {
         Ok(milliseconds @ 1..=600_000) => Ok(Duration::from_millis(milliseconds)),
-        _ => bail!(UsageError(format!("`{name}` is no time; write milliseconds, from 1 to 600000"))),
+        _ => bail!(UsageError(format!("`{name}` is not a time; write milliseconds, from 1 to 600000"))),
     }
 }
 

@@ -165,7 +165,7 @@ fn nothing_to_say_is_an_error() {
     assert!(shown.contains("nothing was said; give a prompt"), "{shown}");
     for (arguments, why) in [
         (&["--chat", "--record", "r.jsonl", "Go."][..], "a chat is not recorded"),
-        (&["--wait"], "leave out --wait"),
+        (&["--wait"], "leave out `--wait`"),
         (&["--resume", "run-1", "--yes"], "cannot be used with"),
         (&["--resume", "run-1"], "cannot be used with"),
     ] {

@@ -95,7 +95,7 @@ fn agents_that_cannot_be_read_stop_a_run_before_it_begins() {
 #[test]
 fn agents_are_looked_for_where_they_are_said_to_be() {
     let (service, tree) = (Service::of(Wire::Chat, &[]), Tree::new().file("file", ""));
-    for (name, what) in [("nowhere", "`nowhere` does not exist"), ("file", "`file` is no directory")] {
+    for (name, what) in [("nowhere", "`nowhere` does not exist"), ("file", "`file` is not a directory")] {
         let output = agent(&tree, &service, Wire::Chat, &["Go.", "--agents", name]).output().unwrap();
         let shown = ended(&output, 2).replace(&format!("{}/", tree.path().display()), "");
         assert!(shown.contains(what) && shown.contains("tools: read_file, grep, glob\n"), "{shown}");
@@ -108,12 +108,12 @@ fn a_tool_that_an_agent_is_not_to_have_is_not_written_wrong() {
     let tree = tree().file("session/agents/writer.md", &agent);
     let said = say(&tree, 2, &["run", "session", "--workdir", "work"]);
     assert!(
-        said.contains("leaves out `edit_fil`, which is no tool here; did you mean `edit_file`?"),
+        said.contains("leaves out `edit_fil`, which is not a tool here; did you mean `edit_file`?"),
         "{said}"
     );
     let tree = tree.file("session/agents/writer.md", &agent.replace("edit_fil", "edit_file"));
     let said = say(&tree, 3, &["run", "session", "--workdir", "work", "--policy", "policy.toml"]);
-    assert!(said.contains("note: ") && said.contains("`grpe` in `tools` is no tool here"), "{said}");
+    assert!(said.contains("note: ") && said.contains("`grpe` in `tools` is not a tool here"), "{said}");
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn rules_of_claude_code_become_rules_that_allow_no_more_and_deny_no_less() {
         permissions.allow[15] `Task` -> what agents may do is said by `[agents.NAME.permissions]`
         permissions.allow[16] `Grep` -> looking at the files of the directory is allowed by every profile
         permissions.allow[17] -> it may hold a secret, which is not copied; write the rule yourself, with a `*` in its place
-        permissions.allow[18] -> it is no text
+        permissions.allow[18] -> it is not text
         permissions.deny[5] `Bash(x|y)` -> it has signs that patterns of commands read otherwise; write the rule yourself, and try it with `haft policy explain 'x|y'`
         permissions.deny[7] `Read(!a)` -> it is a negated pattern; write what is meant as a rule of another list
         permissions.disableBypassPermissionsMode -> it has no counterpart here
@@ -383,7 +383,7 @@ trust_level = "trusted"
           ~/.claude/settings.json: permissions.additionalDirectories[0]
             it begins in whatever directory is worked in; write it whole as one of `roots` of `[workdir]`
           ~/.claude/settings.json: permissions.allow[0] `Read(/x)`
-            it begins in the directory of the settings there, which is no place of a project; write it with `~/`
+            it begins in the directory of the settings there, which is not a place of a project; write it with `~/`
           ~/.codex/config.toml: model
             another file says something else of `agent.model`, which was carried over
           ~/.codex/config.toml: mcp_servers.docs.enabled_tools
@@ -485,11 +485,11 @@ fn what_cannot_be_read_is_listed_and_harms_nothing() {
 
         Not carried over:
           .mcp.json: the file
-            it is no JSON, at line 1, column 16
+            it is not JSON, at line 1, column 16
           .claude/settings.json: the file
-            it is no table
+            it is not a table
           .codex/config.toml: the file
-            it is no TOML
+            it is not TOML
 
         There is nothing to write: all that can be carried over is in `haft.toml` already.
         exit 0

@@ -270,7 +270,7 @@ fn a_program_that_is_not_there_is_added_only_by_force() {
         exit 2
     "#]]);
     user.check(&["mcp", "add", "gone", "--cwd", "/nonexistent", "--", "sh"], &expect![[r#"
-        stderr: error: the server cannot be started: it starts in `/nonexistent`, which is no directory; correct `cwd`, or make the directory; or add it all the same with `--force`
+        stderr: error: the server cannot be started: it starts in `/nonexistent`, which is not a directory; correct `cwd`, or make the directory; or add it all the same with `--force`
         exit 2
     "#]]);
     user.check(&["mcp", "add", "gone", "--env", "PATH=/nonexistent", "--", "sh"], &expect![[r#"

@@ -225,7 +225,7 @@ fn what_is_no_document_is_a_mistake_of_the_command_line() {
         &["openapi", "check", "notes.txt"],
         &expect![[r#"
             stderr: error: cannot use the document `notes.txt`; name a file, an address, or a document of `haft.toml`
-            stderr:   because: this is no OpenAPI document: it is no object
+            stderr:   because: this is not an OpenAPI document: it is not an object
             exit 2
         "#]],
     );
@@ -692,7 +692,7 @@ fn what_a_variable_was_replaced_by_is_not_told() {
         "allow_origins = [\"https://user:${TOKEN}@a.example\"]",
         &expect![[r#"
             stderr: error: cannot use the document `pets`; name a file, an address, or a document of `haft.toml`
-            stderr:   because: in `allow_origins`: an entry is no origin; write one as `https://api.example.com` or `http://127.0.0.1:8080`, without a user and a path
+            stderr:   because: in `allow_origins`: an entry is not an origin; write one as `https://api.example.com` or `http://127.0.0.1:8080`, without a user and a path
             exit 2
         "#]],
     );

@@ -239,7 +239,7 @@ fn a_page_is_a_file_of_ones_own() {
     );
     say(&tree, 2, &["report", "--output", "."]);
     let refused = say(&tree, 2, &["report", "--open", "--output", "-"]);
-    assert!(refused.contains("leave out --open, or name a file with `--output`"), "{refused}");
+    assert!(refused.contains("leave out `--open`, or name a file with `--output`"), "{refused}");
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn what_cannot_be_sent_is_said_once_with_what_to_do() {
         notes.md: 1 line, 4 bytes
         1	one
         stderr: note: no spans are exported
-        stderr:   because: cannot use `endpoint` of `[telemetry]`: it is no absolute URL; write one as in `http://127.0.0.1:4318`
+        stderr:   because: cannot use `endpoint` of `[telemetry]`: it is not an absolute URL; write one as in `http://127.0.0.1:4318`
         exit 0
     "#]],
     );

@@ -260,8 +260,8 @@ fn what_cannot_be_remembered_is_not_said_for_longer() {
     say(&tree, 3, &["call", "bash", r#"{"command":"python3 -c 1"}"#]);
     let (id, run) = waiting(&tree);
     assert!(say(&tree, 0, &["approvals", "show", &id]).contains("cannot be remembered"));
-    assert!(say(&tree, 2, &["approvals", "approve", &id, "--for", "run"]).contains("without --for"));
-    assert!(say(&tree, 2, &["approvals", "deny", &id, "--never"]).contains("without --never"));
+    assert!(say(&tree, 2, &["approvals", "approve", &id, "--for", "run"]).contains("without `--for`"));
+    assert!(say(&tree, 2, &["approvals", "deny", &id, "--never"]).contains("without `--never`"));
     assert!(say(&tree, 3, &["resume", &run]).contains("waiting for an approval"));
     say(&tree, 0, &["approvals", "deny", &id]);
     say(&tree, 1, &["resume", &run]);

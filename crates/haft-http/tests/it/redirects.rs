@@ -41,7 +41,7 @@ async fn each_step_is_held_to_the_policy() {
         ("http://[64:ff9b::a00:1]/", "[64:ff9b::a00:1]", "64:ff9b::a00:1"),
     ] {
         let refused = format!(
-            "refused to connect to `{host}`: {address} is no address of the public internet, and is not permitted"
+            "refused to connect to `{host}`: {address} is not an address of the public internet, and is not permitted"
         );
         check(&[&to(place)], anywhere, Err(&refused)).await;
     }
@@ -63,7 +63,7 @@ async fn each_step_is_held_to_the_policy() {
 #[tokio::test]
 async fn a_step_inwards_is_refused_however_many_come_before_it() {
     let anywhere = Exchange::default().redirects(Redirects::Anywhere(5));
-    let refused = "refused to connect to `10.0.0.1`: 10.0.0.1 is no address of the public internet, and is not permitted";
+    let refused = "refused to connect to `10.0.0.1`: 10.0.0.1 is not an address of the public internet, and is not permitted";
     for before in 0..5 {
         let steps: Vec<&str> = std::iter::repeat_n(TO_B, before).collect();
         let inwards = to("http://[::ffff:10.0.0.1]/");

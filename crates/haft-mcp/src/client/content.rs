@@ -26,7 +26,7 @@ pub(crate) fn block(block: Value) -> Content {
 /// Makes content of a block that a server sent.
 pub(crate) fn read_block(block: Value) -> Result<Content, UnusablePart> {
     let unusable = |why| UnusablePart { part: "a part".to_owned(), why };
-    let Value::Object(mut members) = block else { return Err(unusable("it is no block")) };
+    let Value::Object(mut members) = block else { return Err(unusable("it is not a block")) };
     let kind = take_text(&mut members, "type").ok_or_else(|| unusable("it does not say what it is"))?;
     let read = match &*kind {
         "text" => take_text(&mut members, "text").map(Content::text).ok_or("it has no text"),

@@ -27,7 +27,7 @@ pub(crate) fn output(result: Value, tool: &Definition) -> Result<ToolOutput, Too
     let mut content: Vec<Content> = match members.remove("content") {
         Some(Value::Array(blocks)) => blocks.into_iter().map(block).collect(),
         None | Some(Value::Null) => Vec::new(),
-        Some(_) => vec![left_out("what was answered", "it is no list of blocks")],
+        Some(_) => vec![left_out("what was answered", "it is not a list of blocks")],
     };
     if is_error {
         let said = ToolOutput::new(content).to_text();

@@ -100,7 +100,7 @@ impl Keyring {
                     said.filter(|url| ServerOrigin::of(url).is_some_and(|origin| self.allows(&origin)));
                 let Some(token_url) = client.token_url.clone().or(of_document) else {
                     return Err(unusable(
-                        "it is not said by the host where its tokens are fetched, and where the document says is no \
+                        "it is not said by the host where its tokens are fetched, and where the document says is not an \
                          allowed origin, or is neither `https` nor on this machine",
                     ));
                 };

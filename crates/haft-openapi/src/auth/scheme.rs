@@ -125,7 +125,7 @@ fn scheme_of(scheme: &Value, version: Version) -> Result<Scheme, &'static str> {
             word if HeaderName::from_bytes(word.as_bytes()).is_ok() => {
                 Ok(Scheme::Bearer { word: word.to_owned() })
             }
-            _ => Err("its scheme of HTTP is no word"),
+            _ => Err("its scheme of HTTP is not a word"),
         },
         "oauth2" => Ok(oauth(scheme, version)),
         "openIdConnect" => Ok(Scheme::OpenId),

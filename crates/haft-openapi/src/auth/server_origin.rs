@@ -23,12 +23,12 @@ pub struct ServerOrigin(Origin);
 /// let error = "https://api.example.com/v1".parse::<ServerOrigin>().unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "`https://api.example.com/v1` is no origin; write one as `https://api.example.com` or `http://127.0.0.1:8080`, \
+///     "`https://api.example.com/v1` is not an origin; write one as `https://api.example.com` or `http://127.0.0.1:8080`, \
 ///      without a path"
 /// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no {wanted}")]
+#[error("`{text}` is not an {wanted}")]
 pub struct ServerOriginError {
     text: String,
     wanted: &'static str,

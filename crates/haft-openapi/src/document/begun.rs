@@ -106,7 +106,7 @@ impl Begun {
 
 /// Tells which rules a document follows; where it does not say so, what is most likely, and a word on that.
 fn version(value: &Value) -> Result<(Version, Option<Problem>), LoadError> {
-    let Value::Object(members) = value else { return Err(LoadError::NotOpenApi("it is no object")) };
+    let Value::Object(members) = value else { return Err(LoadError::NotOpenApi("it is not an object")) };
     let said = |name: &str| match members.get(name) {
         Some(Value::String(text)) => Some(text.trim().to_owned()),
         Some(Value::Number(number)) => Some(number.to_string()),

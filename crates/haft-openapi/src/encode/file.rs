@@ -31,7 +31,7 @@ pub(super) fn file<'a>(value: &'a Value, pointer: &str) -> Result<File<'a>, Enco
             let encoded = text("base64").ok_or_else(|| refused("it is required, and a text"))?;
             let encoded: String =
                 encoded.chars().filter(|character| !character.is_ascii_whitespace()).collect();
-            let bytes = BASE64.decode(encoded).map_err(|_| refused("it is no base64"))?;
+            let bytes = BASE64.decode(encoded).map_err(|_| refused("it is not base64"))?;
             let is_media_type = |text: &&str| {
                 text.len() <= 200
                     && text.contains('/')

@@ -453,7 +453,7 @@ fn forms_of_several_parts_have_files() {
             --haft-9d2fb20858af6c8c2d25d78f6ab55bf6--␍
         "#]],
     );
-    check(&text, &json!({ "file": { "base64": "…" } }), &expect!["at `/file/base64`: it is no base64"]);
+    check(&text, &json!({ "file": { "base64": "…" } }), &expect!["at `/file/base64`: it is not base64"]);
     check(
         &text,
         &json!({ "file": { "base64": "", "content_type": "a/b\r\nEvil: 1" } }),
@@ -716,7 +716,7 @@ fn files_are_known_by_their_media_type_and_pointed_at_where_they_are() {
         let argument = if whole.is_some() { json!({ "body": argument }) } else { argument };
         let pointer = if whole.is_some() { "/body/list/1/base64" } else { "/list/1/base64" };
         let error = encode(&text, &argument, &LoadOptions::default()).unwrap_err();
-        assert_eq!(error.to_string(), format!("at `{pointer}`: it is no base64"));
+        assert_eq!(error.to_string(), format!("at `{pointer}`: it is not base64"));
     }
     let bytes = document("/a", "put", r#""requestBody": {"content": {"image/png": {}}}"#);
     check(

@@ -31,7 +31,7 @@ pub(super) fn body<'d>(
             continue;
         };
         if http::HeaderValue::from_str(content_type).is_err() {
-            notes.push(|| stated.note("this is no media type; this form of the body is passed over"));
+            notes.push(|| stated.note("this is not a media type; this form of the body is passed over"));
             continue;
         }
         let media = Media::of(content_type).unwrap_or_else(|| guess(document, &media_type));

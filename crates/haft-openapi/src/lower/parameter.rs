@@ -91,7 +91,7 @@ fn parameter<'d>(
         return unusable("has a name that is too long", notes);
     }
     if document.secrets.has_key_at(&Pointed::root(document), operation, place, name) {
-        notes.push(|| parameter.note(format!("the client sends a key as `{name}`; it is no argument")));
+        notes.push(|| parameter.note(format!("the client sends a key as `{name}`; it is not an argument")));
         return Ok(None);
     }
     let is_token = || http::HeaderName::from_bytes(name.as_bytes()).is_ok();

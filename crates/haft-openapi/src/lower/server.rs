@@ -65,10 +65,10 @@ impl Servers {
                 })?;
                 base.join(&stated).map_err(|error| error.to_string())?
             }
-            Err(error) => return Err(format!("`{}` is no address: {error}", shortened(&stated))),
+            Err(error) => return Err(format!("`{}` is not an address: {error}", shortened(&stated))),
         };
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Err(format!("`{}` is no address of HTTP", shortened(&stated)));
+            return Err(format!("`{}` is not an address of HTTP", shortened(&stated)));
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Err("the address holds a user or a password".to_owned());

@@ -83,11 +83,11 @@ components: { parameters: { circle: { $ref: "#/components/parameters/circle" } }
 
 #[test]
 fn what_is_no_document_is_refused_and_what_could_be_one_is_read() {
-    check("[1]", &expect!["this is no OpenAPI document: it is no object"]);
-    check("a: b", &expect!["this is no OpenAPI document: it says neither a known version nor paths"]);
+    check("[1]", &expect!["this is not an OpenAPI document: it is not an object"]);
+    check("a: b", &expect!["this is not an OpenAPI document: it says neither a known version nor paths"]);
     check(
         "swagger: '1.2'",
-        &expect!["this is no OpenAPI document: it is of Swagger 1, which had other files"],
+        &expect!["this is not an OpenAPI document: it is of Swagger 1, which had other files"],
     );
     check(
         "openapi: 3.0\npaths: { /a: { get: {} } }",
@@ -180,11 +180,11 @@ components: { securitySchemes: {
             get_b: GET https://x.example/b?api_key=%3Capi_key%3E
             get_c: GET https://x.example/c?api_key=%3Capi_key%3E
             get_d: GET https://x.example/d
-            Note: GET /a: the client sends a key as `api_key`; it is no argument (at `/paths/~1a/get/parameters/4`)
-            Note: GET /a: the client sends a key as `X-KEY`; it is no argument (at `/paths/~1a/get/parameters/5`)
+            Note: GET /a: the client sends a key as `api_key`; it is not an argument (at `/paths/~1a/get/parameters/4`)
+            Note: GET /a: the client sends a key as `X-KEY`; it is not an argument (at `/paths/~1a/get/parameters/5`)
             Note: GET /a: a parameter has a name that no header can have; it is left out (at `/paths/~1a/get/parameters/6`)
-            Note: GET /c: the client sends a key as `x-KEY`; it is no argument (at `/paths/~1c/get/parameters/1`)
-            Note: GET /d: the client sends a key as `api_key`; it is no argument (at `/paths/~1d/get/parameters/0`)
+            Note: GET /c: the client sends a key as `x-KEY`; it is not an argument (at `/paths/~1c/get/parameters/1`)
+            Note: GET /d: the client sends a key as `api_key`; it is not an argument (at `/paths/~1d/get/parameters/0`)
         "#]],
     );
 }
@@ -206,7 +206,7 @@ paths:
         text,
         &expect![[r#"
         get_none: GET https://eu.example/2/none
-        get_odd: GET it is not said which server the operation is on: `ftp://x` is no address of HTTP
+        get_odd: GET it is not said which server the operation is on: `ftp://x` is not an address of HTTP
         get_path: GET it is not said which server the operation is on: the document says `/other?x=1`, and not which host that is on
         get_root: GET https://eu.example/2/root
         get_unset: GET it is not said which server the operation is on: `https://{a}.example` has a variable without a value
@@ -219,7 +219,7 @@ paths:
         text,
         &expect![[r#"
         get_none: GET https://us.example/2/none
-        get_odd: GET it is not said which server the operation is on: `ftp://x` is no address of HTTP
+        get_odd: GET it is not said which server the operation is on: `ftp://x` is not an address of HTTP
         get_path: GET http://h.example:8080/other/path
         get_root: GET https://us.example/2/root
         get_unset: GET it is not said which server the operation is on: `https://{a}.example` has a variable without a value
@@ -296,7 +296,7 @@ paths:
             optional: PUT https://x.example/a "<body>"
             preferred: DELETE https://x.example/a "<body>"
             spread: POST https://x.example/a {"a":"<a>","b":"<b>"}
-            Note: DELETE /a: this is no media type; this form of the body is passed over (at `/paths/~1a/delete/requestBody/content/bad`)
+            Note: DELETE /a: this is not a media type; this form of the body is passed over (at `/paths/~1a/delete/requestBody/content/bad`)
         "#]],
     );
 }
@@ -339,9 +339,9 @@ x-ms-paths:
             b_816921999eae: GET https://x.example/b
             l: LINK https://x.example/a
             q: QUERY https://x.example/a
-            Skipped: this is no method that can be used (at `/paths/~1a/additionalOperations/BAD METHOD`)
-            Skipped: this is no method that can be used (at `/paths/~1a/additionalOperations/CONNECT`)
-            Skipped: this is no method that can be used (at `/paths/~1a/additionalOperations/Query`)
+            Skipped: this is not a method that can be used (at `/paths/~1a/additionalOperations/BAD METHOD`)
+            Skipped: this is not a method that can be used (at `/paths/~1a/additionalOperations/CONNECT`)
+            Skipped: this is not a method that can be used (at `/paths/~1a/additionalOperations/Query`)
             Note: the path does not begin with `/`; one is put before it (at `/paths/b`)
             Note: the path does not begin with `/`; one is put before it (at `/x-ms-paths/b`)
         "#]],
@@ -397,7 +397,7 @@ fn a_pipe_among_the_files_is_not_waited_for() {
         LoadOptions::default().references(crate::References::Directory(folder.path().to_path_buf()));
     let text = "openapi: 3.0.0\npaths: { /a: { $ref: pipe.yaml } }";
     let document = Document::from_text(text, &options).unwrap();
-    expect!["`pipe.yaml` is no file (at ``)"].assert_eq(&document.problems()[0].to_string());
+    expect!["`pipe.yaml` is not a file (at ``)"].assert_eq(&document.problems()[0].to_string());
 }
 
 #[test]

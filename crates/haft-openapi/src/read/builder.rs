@@ -313,7 +313,7 @@ impl Visitor<'_> for Name {
     type Value = String;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key that is no list or object")
+        f.write_str("a key that is not a list or object")
     }
 
     fn visit_str<E>(self, value: &str) -> Result<String, E> {

@@ -41,7 +41,7 @@ fn keys_are_texts_as_they_are_written() {
     check(
         "? [a]\n: 1",
         &expect![
-            "cannot read the document: invalid type: sequence, expected a key that is no list or object at line 1 column 3"
+            "cannot read the document: invalid type: sequence, expected a key that is not a list or object at line 1 column 3"
         ],
     );
 }
@@ -128,7 +128,7 @@ fn bombs_are_refused() {
     check(
         &"? ".repeat(20_000),
         &expect![
-            "cannot read the document: invalid type: map, expected a key that is no list or object at line 1 column 3"
+            "cannot read the document: invalid type: map, expected a key that is not a list or object at line 1 column 3"
         ],
     );
     check(

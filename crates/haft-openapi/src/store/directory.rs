@@ -108,7 +108,7 @@ fn read_bounded(path: &Path, most: usize) -> Result<String, &'static str> {
     let unreadable = |_| "cannot be read";
     // To open a pipe would wait for somebody to write to it.
     if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err("is no file");
+        return Err("is not a file");
     }
     let file = std::fs::File::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();

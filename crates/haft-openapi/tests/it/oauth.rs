@@ -143,7 +143,7 @@ async fn a_client_shows_its_secret_where_the_host_says_and_nowhere_else() {
     let stolen = tools(&api, &format!("{}/token", collector.origin()), client());
     let reply = read(&call(&stolen, json!({})).await);
     let told = "`oauth`, which cannot be used: it is not said by the host where its tokens are fetched, and where the \
-                document says is no allowed origin";
+                document says is not an allowed origin";
     assert!(reply.contains(told), "{reply}");
     assert_eq!((api.heard().len(), collector.heard().len()), (0, 0));
 

@@ -98,7 +98,7 @@ impl MessageReader {
     }
 
     fn keep_block(&mut self, block: &Value) -> Result<Block, Fault> {
-        let Value::Object(members) = block else { return Err(Fault::unreadable("a block is no object")) };
+        let Value::Object(members) = block else { return Err(Fault::unreadable("a block is not an object")) };
         self.kept.add(block.to_string().len())?;
         let mut block = members.clone();
         if block.get("type").is_some_and(|kind| kind == "thinking") {

@@ -104,7 +104,7 @@ async fn why_it_ended_is_told() {
         |reason| async move { ask("groq", Answer::events(ending(reason))).await.1.unwrap_err().to_string() };
     expect!["the model's answer is malformed: it waits for replies, but made no call"]
         .assert_eq(&odd("tool_calls").await);
-    expect!["the model's answer is malformed: it stopped for `boredom`, which is no reason that is known here; ask again, or choose another model or service if it stays so"].assert_eq(&odd("boredom").await);
+    expect!["the model's answer is malformed: it stopped for `boredom`, which is not a reason that is known here; ask again, or choose another model or service if it stays so"].assert_eq(&odd("boredom").await);
 }
 
 #[tokio::test]

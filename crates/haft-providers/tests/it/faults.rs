@@ -243,7 +243,7 @@ async fn what_the_client_refuses_is_told_with_the_next_step() {
     let model = OpenAiChatModel::new(service, capabilities());
     let error = take_turn(&model, go_on()).await.1.unwrap_err();
     expect![[r"
-        the model request failed: refused to connect to `127.0.0.1`: 127.0.0.1 is no address of the public internet, and is not permitted; permit it in the client's address policy, or change the base URL"]]
+        the model request failed: refused to connect to `127.0.0.1`: 127.0.0.1 is not an address of the public internet, and is not permitted; permit it in the client's address policy, or change the base URL"]]
     .assert_eq(&told(&error));
     assert!(!error.can_retry());
 }

@@ -28,9 +28,9 @@ async fn what_is_not_text_or_no_event_is_told() {
     let cases: [(&[u8], &str); 4] = [
         (
             b"data: \xff\xfe\n\n",
-            "it is no stream of events; check the base URL, and ask again: utf8 parse error",
+            "it is not a stream of events; check the base URL, and ask again: utf8 parse error",
         ),
-        (b"<html>\n\n", "it is no stream of events; check the base URL, and ask again: invalid line"),
+        (b"<html>\n\n", "it is not a stream of events; check the base URL, and ask again: invalid line"),
         (b"data: {\"type\":\n\n", "an event is not JSON; ask again"),
         (deep.as_bytes(), "an event is not JSON; ask again"),
     ];

@@ -43,7 +43,7 @@ async fn a_key_is_in_no_error_and_in_nothing_that_is_logged_or_printed() {
 fn what_names_a_service_is_checked() {
     let http = HttpClient::new(AddressPolicy::public()).unwrap();
     for (url, reason) in [
-        ("api.example.org/v1", "it is no absolute URL"),
+        ("api.example.org/v1", "it is not an absolute URL"),
         ("file:///v1", "it is neither `http` nor `https`"),
         ("https://me:word@api.example.org/v1", "it holds a user or a password; give the key apart from it"),
         ("https://api.example.org/v1?key=1", "it has a query or a fragment; give a query apart from it"),

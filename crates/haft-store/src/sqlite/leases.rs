@@ -48,7 +48,7 @@ pub(super) fn make_directory(path: &Path) -> io::Result<()> {
     if fs::symlink_metadata(path)?.is_dir() {
         return Ok(());
     }
-    let message = format!("`{}` is no directory; remove it", path.display());
+    let message = format!("`{}` is not a directory; remove it", path.display());
     Err(io::Error::new(io::ErrorKind::NotADirectory, message))
 }
 

@@ -195,7 +195,7 @@ fn read(directory: &AgentDirectory, place: &Path) -> Result<AgentFile, AgentFile
         return Err(not("a symbolic link, which may lead anywhere"));
     }
     if !fs::metadata(&path).map_err(failed)?.is_file() {
-        return Err(not("no regular file"));
+        return Err(not("not a regular file"));
     }
     let mut bytes = Vec::new();
     let most = MOST_BYTES as u64 + 1;
@@ -203,6 +203,6 @@ fn read(directory: &AgentDirectory, place: &Path) -> Result<AgentFile, AgentFile
     if bytes.len() > MOST_BYTES {
         return Err(AgentFileError::TooLarge { file: called, most: MOST_BYTES });
     }
-    let text = String::from_utf8(bytes).map_err(|_| not("no text in UTF-8"))?;
+    let text = String::from_utf8(bytes).map_err(|_| not("not text in UTF-8"))?;
     AgentFile::parse(&text, &called)
 }

@@ -55,7 +55,7 @@ pub enum AgentFileError {
     },
     /// There are more files than are read.
     #[error(
-        "`{directory}` holds more than {most} files of agents, or too many levels; move what is no agent out of it"
+        "`{directory}` holds more than {most} files of agents, or too many levels; move what is not an agent out of it"
     )]
     TooMany {
         /// What the directory is called, for people.

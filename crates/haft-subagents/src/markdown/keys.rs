@@ -130,7 +130,8 @@ impl Keys<'_> {
             }
             let like = nearest(&name, KEYS);
             let like = if like.is_empty() { KEYS.to_vec() } else { like };
-            let reason = format!("is no key of an agent; write {} instead, or remove it", listed(like, "or"));
+            let reason =
+                format!("is not a key of an agent; write {} instead, or remove it", listed(like, "or"));
             return Err(self.wrong(&name, reason));
         }
         Ok(())
@@ -315,13 +316,12 @@ impl Keys<'_> {
                 }
                 "cost" => {
                     let cost = value.as_f64().filter(|cost| cost.is_finite() && *cost > 0.0);
-                    let reason =
-                        "has a `cost` that is no number above 0; write one in what the host's prices are in";
+                    let reason = "has a `cost` that is not a number above 0; write one in what the host's prices are in";
                     budget = budget.cost(cost.ok_or_else(|| self.wrong("limits", reason))?);
                 }
                 other => {
                     let reason = format!(
-                        "has the key `{}`, which is no limit; write `turns`, `calls`, `tokens`, `time` or `cost`",
+                        "has the key `{}`, which is not a limit; write `turns`, `calls`, `tokens`, `time` or `cost`",
                         shown(other)
                     );
                     return Err(self.wrong("limits", reason));
@@ -359,7 +359,7 @@ impl Keys<'_> {
             let why = reason(&why);
             self.wrong(
                 "output",
-                format!("is no JSON Schema of an object: {why}; correct it, or leave it out for text"),
+                format!("is not a JSON Schema of an object: {why}; correct it, or leave it out for text"),
             )
         };
         let schema = Schema::new(schema.clone()).map_err(|error| refuse(error.to_string()))?;

@@ -34,7 +34,7 @@ impl AgentFile {
     /// let file = AgentFile::parse(text, "agents/reader.md")?;
     /// assert_eq!(
     ///     file.check_tools(&["read_file", "edit_file"]).unwrap_err().to_string(),
-    ///     "agents/reader.md:4: `disallowedTools` leaves out `edit_fil`, which is no tool here; did you mean `edit_file`?",
+    ///     "agents/reader.md:4: `disallowedTools` leaves out `edit_fil`, which is not a tool here; did you mean `edit_file`?",
     /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -65,10 +65,10 @@ impl AgentFile {
                     file: self.source.to_string(),
                     line: *line,
                     key: (*key).to_owned(),
-                    reason: format!("leaves out `{name}`, which is no tool here{hint}"),
+                    reason: format!("leaves out `{name}`, which is not a tool here{hint}"),
                 });
             }
-            let text = format!("`{name}` in `{key}` is no tool here{hint}");
+            let text = format!("`{name}` in `{key}` is not a tool here{hint}");
             let file = Arc::clone(&self.source);
             notes.push(FileNote { file, line: *line, key: (*key).to_owned(), kind: NoteKind::Unknown, text });
         }

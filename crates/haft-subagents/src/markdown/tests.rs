@@ -139,7 +139,7 @@ fn what_is_no_front_matter_is_refused() {
     check_text(
         "---\n- a\n---\nx",
         expect![
-            "a.md:2: the front matter cannot be read: it is no list of keys; write lines such as `name: …` and `description: …`"
+            "a.md:2: the front matter cannot be read: it is not a list of keys; write lines such as `name: …` and `description: …`"
         ],
     );
     check_text(
@@ -195,19 +195,19 @@ fn a_key_that_is_not_known_is_refused_since_it_could_restrict_something() {
     check(
         "allowed-tools: Read",
         expect![
-            "a.md:4: `allowed-tools` is no key of an agent; write `disallowedTools` or `tools` instead, or remove it"
+            "a.md:4: `allowed-tools` is not a key of an agent; write `disallowedTools` or `tools` instead, or remove it"
         ],
     );
     check(
         "disallowed_tools: Bash",
         expect![
-            "a.md:4: `disallowed_tools` is no key of an agent; write `disallowedTools` or `tools` instead, or remove it"
+            "a.md:4: `disallowed_tools` is not a key of an agent; write `disallowedTools` or `tools` instead, or remove it"
         ],
     );
     check(
         "sandbox: strict",
         expect![
-            "a.md:4: `sandbox` is no key of an agent; write `context`, `description`, `disallowedTools`, `isolation`, `limits`, `maxTurns`, `mode`, `model`, `name`, `output`, `permissionMode` or `tools` instead, or remove it"
+            "a.md:4: `sandbox` is not a key of an agent; write `context`, `description`, `disallowedTools`, `isolation`, `limits`, `maxTurns`, `mode`, `model`, `name`, `output`, `permissionMode` or `tools` instead, or remove it"
         ],
     );
     check(
@@ -316,7 +316,7 @@ fn values_of_another_type_are_refused_with_what_to_write() {
     check(
         "limits: { turn: 1 }",
         expect![
-            "a.md:4: `limits` has the key `turn`, which is no limit; write `turns`, `calls`, `tokens`, `time` or `cost`"
+            "a.md:4: `limits` has the key `turn`, which is not a limit; write `turns`, `calls`, `tokens`, `time` or `cost`"
         ],
     );
     check(
@@ -334,7 +334,7 @@ fn values_of_another_type_are_refused_with_what_to_write() {
     check(
         "limits: { cost: 0 }",
         expect![
-            "a.md:4: `limits` has a `cost` that is no number above 0; write one in what the host's prices are in"
+            "a.md:4: `limits` has a `cost` that is not a number above 0; write one in what the host's prices are in"
         ],
     );
     check(
@@ -379,25 +379,25 @@ fn words_that_are_not_known_are_refused_with_those_that_are() {
     check(
         "output: text",
         expect![
-            "a.md:4: `output` is no JSON Schema of an object: a schema must be a JSON object, not a string; correct it, or leave it out for text"
+            "a.md:4: `output` is not a JSON Schema of an object: a schema must be a JSON object, not a string; correct it, or leave it out for text"
         ],
     );
     check(
         "output: { type: array }",
         expect![[
-            r#"a.md:4: `output` is no JSON Schema of an object: the top level of a schema must have the type `object`, not "array"; correct it, or leave it out for text"#
+            r#"a.md:4: `output` is not a JSON Schema of an object: the top level of a schema must have the type `object`, not "array"; correct it, or leave it out for text"#
         ]],
     );
     check(
         "output: { properties: { a: { type: strange } } }",
         expect![[
-            r#"a.md:4: `output` is no JSON Schema of an object: at `/properties/a/type`: "strange" is not valid under any of the schemas listed in the 'anyOf' keyword; correct it, or leave it out for text"#
+            r#"a.md:4: `output` is not a JSON Schema of an object: at `/properties/a/type`: "strange" is not valid under any of the schemas listed in the 'anyOf' keyword; correct it, or leave it out for text"#
         ]],
     );
     check(
         "output: { $ref: 'http://127.0.0.1:1/x' }",
         expect![
-            "a.md:4: `output` is no JSON Schema of an object: Resource 'http://127.0.0.1:1/x' is not present in a registry and retrieving it failed: Retrieval is disabled, cannot fetch http://127.0.0.1:1/x; correct it, or leave it out for text"
+            "a.md:4: `output` is not a JSON Schema of an object: Resource 'http://127.0.0.1:1/x' is not present in a registry and retrieving it failed: Retrieval is disabled, cannot fetch http://127.0.0.1:1/x; correct it, or leave it out for text"
         ],
     );
 }
@@ -557,13 +557,13 @@ fn what_is_no_yaml_is_refused_where_it_stands() {
     check(
         "7: x",
         expect![
-            "a.md:2: the front matter cannot be read: the key `7` is no text; put texts with special characters into quotes"
+            "a.md:2: the front matter cannot be read: the key `7` is not text; put texts with special characters into quotes"
         ],
     );
     check(
         "[a, b]: x",
         expect![[
-            r#"a.md:2: the front matter cannot be read: the key `["a","b"]` is no text; put texts with special characters into quotes"#
+            r#"a.md:2: the front matter cannot be read: the key `["a","b"]` is not text; put texts with special characters into quotes"#
         ]],
     );
     check(

@@ -62,7 +62,7 @@ fn parse(front: &str) -> Result<Map<String, Value>, Failure> {
     let reader = Reader { limits: &limits, levels: MOST_LEVELS };
     match reader.deserialize(yaml_serde::Deserializer::from_str(front)) {
         Ok(Value::Object(members)) => Ok(members),
-        Ok(_) => Err(refuse("it is no list of keys; write lines such as `name: …` and `description: …`")),
+        Ok(_) => Err(refuse("it is not a list of keys; write lines such as `name: …` and `description: …`")),
         Err(error) => {
             let line = error.location().map(|location| location.line().max(1));
             let why = reason(&without_places(&error.to_string()));
@@ -197,7 +197,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
         while let Some(key) = members.next_key_seed(member)? {
             let Value::String(key) = key else {
                 let key = shown(&key.to_string());
-                return Err(A::Error::custom(format_args!("the key `{key}` is no text")));
+                return Err(A::Error::custom(format_args!("the key `{key}` is not text")));
             };
             match map.entry(key) {
                 Entry::Vacant(entry) => entry.insert(members.next_value_seed(member)?),

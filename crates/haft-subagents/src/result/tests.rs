@@ -72,15 +72,15 @@ fn what_does_not_fit_is_told_with_its_places() {
     check("I found nothing.", expect!["unfit: there is no JSON object in it"]);
     check(
         "{ \"files\": [\"a\", ] }",
-        expect!["unfit: it is no valid JSON: trailing comma at line 1 column 18"],
+        expect!["unfit: it is not valid JSON: trailing comma at line 1 column 18"],
     );
     check(
         "{ \"files\": [\"a\"",
-        expect!["unfit: it is no valid JSON: EOF while parsing a list at line 1 column 15"],
+        expect!["unfit: it is not valid JSON: EOF while parsing a list at line 1 column 15"],
     );
     check(
         &format!("{{ \"files\": {}{} }}", "[".repeat(300), "]".repeat(300)),
-        expect!["unfit: it is no valid JSON: recursion limit exceeded at line 1 column 138"],
+        expect!["unfit: it is not valid JSON: recursion limit exceeded at line 1 column 138"],
     );
     check(&"x".repeat(2_000_000), expect!["unfit: it is larger than 1048576 bytes; say less"]);
 }

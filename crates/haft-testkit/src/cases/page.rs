@@ -151,7 +151,7 @@ impl Page {
                 Ok(())
             }
             _ => Err(failed(format!(
-                "`{}` is no block of a page; use file, dir, link, call, reply or after, or `text` for prose",
+                "`{}` is not a block of a page; use file, dir, link, call, reply or after, or `text` for prose",
                 block.info
             ))),
         }
@@ -251,5 +251,5 @@ fn inside(path: Option<&str>) -> Result<String, String> {
 }
 
 fn unknown_flag(flag: &str, flags: &str) -> String {
-    format!("`{flag}` is no flag here; use {flags}")
+    format!("`{flag}` is not a flag here; use {flags}")
 }

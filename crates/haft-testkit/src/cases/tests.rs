@@ -294,7 +294,7 @@ fn says_where_a_page_is_malformed() {
     check_malformed(
         "# A\n```text x\n```\n",
         &expect![[
-            "page.md:2: `text x` is no block of a page; use file, dir, link, call, reply or after, or `text` for prose\n"
+            "page.md:2: `text x` is not a block of a page; use file, dir, link, call, reply or after, or `text` for prose\n"
         ]],
     );
     check_malformed(
@@ -308,7 +308,7 @@ fn says_where_a_page_is_malformed() {
     check_malformed(
         "# A\n```replay ok\n```\n",
         &expect![[
-            "page.md:2: `replay ok` is no block of a page; use file, dir, link, call, reply or after, or `text` for prose\n"
+            "page.md:2: `replay ok` is not a block of a page; use file, dir, link, call, reply or after, or `text` for prose\n"
         ]],
     );
     check_malformed(
@@ -351,7 +351,7 @@ fn says_which_word_of_a_block_is_wrong() {
     );
     check_malformed(
         "# A\n```file a crfl\n```\n",
-        &expect![["page.md:2: `crfl` is no flag here; use no-newline, crlf, hex or executable\n"]],
+        &expect![["page.md:2: `crfl` is not a flag here; use no-newline, crlf, hex or executable\n"]],
     );
     check_malformed(
         "# A\n```file a hex\n0\n```\n",
@@ -373,7 +373,7 @@ fn says_which_word_of_a_block_is_wrong() {
     );
     check_malformed(
         "# A\n```after a gone\n```\n",
-        &expect![["page.md:2: `gone` is no flag here; use no-newline, crlf or hex, or absent alone\n"]],
+        &expect![["page.md:2: `gone` is not a flag here; use no-newline, crlf or hex, or absent alone\n"]],
     );
     check_malformed(
         "# A\n```after a absent\nb\n```\n",

@@ -135,7 +135,7 @@ impl Arguments {
         if self.pty {
             if !self.input.is_empty() {
                 return Err(ToolError::invalid_input(
-                    "`input` is no terminal; give `pty` alone, and type with `job_write`",
+                    "`input` is not a terminal; give `pty` alone, and type with `job_write`",
                 ));
             }
             let (rows, columns) = (self.rows, self.columns);

@@ -245,7 +245,7 @@ async fn refuses_what_is_no_terminal() {
     told.push(refused(json!({ "command": "true", "pty": true, "background": true, "columns": 501 })).await);
     expect![[r#"
         `pty` needs `background`; give both or neither
-        `input` is no terminal; give `pty` alone, and type with `job_write`
+        `input` is not a terminal; give `pty` alone, and type with `job_write`
         the arguments do not fit `bash`:
         - at `/rows`: 0 is less than the minimum of 1
         correct them and call the tool again

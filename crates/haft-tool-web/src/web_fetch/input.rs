@@ -22,7 +22,9 @@ pub(super) struct FetchInput {
 pub(super) fn address(text: &str) -> Result<Url, ToolError> {
     let refused = |why: &str| ToolError::invalid_input(format!("`url` {why}"));
     let mut url = Url::parse(text.trim()).map_err(|_| {
-        refused("is no whole address; write it with its scheme and host, such as `https://example.org/page`")
+        refused(
+            "is not a whole address; write it with its scheme and host, such as `https://example.org/page`",
+        )
     })?;
     if url.scheme() == "file" {
         return Err(refused("is that of a file on this machine; read it with a tool for files"));

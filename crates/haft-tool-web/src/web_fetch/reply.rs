@@ -136,7 +136,7 @@ fn elsewhere(got: &Got, to: &str) -> String {
     }
     if !to.starts_with("http://") && !to.starts_with("https://") {
         return format!(
-            "HTTP {code}: {from} leads to {}, which is no page of the web; go on without it",
+            "HTTP {code}: {from} leads to {}, which is not a page of the web; go on without it",
             shown(to)
         );
     }

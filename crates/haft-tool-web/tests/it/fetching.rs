@@ -154,7 +154,7 @@ async fn what_leads_round_in_circles_or_nowhere_ends() {
         (
             "file:///etc/passwd",
             expect![
-                "ok: HTTP 302: http://127.0.0.1:PORT/ leads to file:///etc/passwd, which is no page of the web; go on without it"
+                "ok: HTTP 302: http://127.0.0.1:PORT/ leads to file:///etc/passwd, which is not a page of the web; go on without it"
             ],
         ),
         (

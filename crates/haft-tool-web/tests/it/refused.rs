@@ -35,7 +35,7 @@ fn what_is_no_address_of_the_web_is_refused_with_what_to_do() {
     check(
         "a.example/page",
         &expect![
-            "`url` is no whole address; write it with its scheme and host, such as `https://example.org/page`"
+            "`url` is not a whole address; write it with its scheme and host, such as `https://example.org/page`"
         ],
     );
     check(
@@ -49,13 +49,13 @@ fn what_is_no_address_of_the_web_is_refused_with_what_to_do() {
     check(
         "http://",
         &expect![
-            "`url` is no whole address; write it with its scheme and host, such as `https://example.org/page`"
+            "`url` is not a whole address; write it with its scheme and host, such as `https://example.org/page`"
         ],
     );
     check(
         "",
         &expect![
-            "`url` is no whole address; write it with its scheme and host, such as `https://example.org/page`"
+            "`url` is not a whole address; write it with its scheme and host, such as `https://example.org/page`"
         ],
     );
 }
@@ -101,7 +101,7 @@ async fn what_is_no_text_or_too_long_is_refused_with_its_place() {
         (
             json!({ "url": "http://a.example:99999/" }),
             expect![
-                "`url` is no whole address; write it with its scheme and host, such as `https://example.org/page`"
+                "`url` is not a whole address; write it with its scheme and host, such as `https://example.org/page`"
             ],
         ),
         (
@@ -111,13 +111,13 @@ async fn what_is_no_text_or_too_long_is_refused_with_its_place() {
         (
             json!({ "url": "http://[::1" }),
             expect![
-                "`url` is no whole address; write it with its scheme and host, such as `https://example.org/page`"
+                "`url` is not a whole address; write it with its scheme and host, such as `https://example.org/page`"
             ],
         ),
         (
             json!({ "url": "http://a b/" }),
             expect![
-                "`url` is no whole address; write it with its scheme and host, such as `https://example.org/page`"
+                "`url` is not a whole address; write it with its scheme and host, such as `https://example.org/page`"
             ],
         ),
     ] {

@@ -87,7 +87,7 @@ fn what_others_could_have_read_or_written_is_not_read() {
     std::os::unix::fs::symlink(files.path("x"), files.path("link")).unwrap();
     assert_eq!(
         told(scratch.path(), files.read("link")),
-        "`DIR/link` is no regular file; look at it, and move it away"
+        "`DIR/link` is not a regular file; look at it, and move it away"
     );
 }
 

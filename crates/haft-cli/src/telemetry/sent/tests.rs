@@ -128,8 +128,8 @@ fn what_would_be_there_for_all_to_read_is_refused() {
 #[test]
 fn what_cannot_be_used_is_named_and_no_value_is_shown() {
     for (endpoint, why) in [
-        ("", "it is no absolute URL; write one as in `http://127.0.0.1:4318`"),
-        ("collector", "it is no absolute URL; write one as in `http://127.0.0.1:4318`"),
+        ("", "it is not an absolute URL; write one as in `http://127.0.0.1:4318`"),
+        ("collector", "it is not an absolute URL; write one as in `http://127.0.0.1:4318`"),
         ("localhost:4318", "it is neither `http` nor `https`; write one as in `http://127.0.0.1:4318`"),
         ("ftp://x.example", "it is neither `http` nor `https`; write one as in `http://127.0.0.1:4318`"),
         ("https://me:secret@x.example", "it holds a user or a password; say it in a header"),
@@ -154,13 +154,13 @@ fn what_cannot_be_used_is_named_and_no_value_is_shown() {
     check(
         "",
         &with("OTEL_EXPORTER_OTLP_TIMEOUT", "soon"),
-        expect!["error: `OTEL_EXPORTER_OTLP_TIMEOUT` is no time; write milliseconds, from 1 to 600000"],
+        expect!["error: `OTEL_EXPORTER_OTLP_TIMEOUT` is not a time; write milliseconds, from 1 to 600000"],
     );
     check(
         "",
         &with("OTEL_EXPORTER_OTLP_HEADERS", "secret"),
         expect![
-            "error: `OTEL_EXPORTER_OTLP_HEADERS` holds what is no header; write `NAME=VALUE`, with commas between"
+            "error: `OTEL_EXPORTER_OTLP_HEADERS` holds what is not a header; write `NAME=VALUE`, with commas between"
         ],
     );
     check(

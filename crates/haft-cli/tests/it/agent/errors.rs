@@ -69,7 +69,7 @@ fn what_is_wrong_with_where_a_model_is_asked_is_said_before_anything_is_asked() 
     check(
         &["--model", "openai/m", "--base-url", "api.example.org", "Go."],
         expect![[r#"
-        stderr: error: cannot use the base URL: it is no absolute URL; write one as in `https://api.example.org/v1`
+        stderr: error: cannot use the base URL: it is not an absolute URL; write one as in `https://api.example.org/v1`
         exit 2
     "#]],
     );

@@ -75,7 +75,7 @@ impl Form {
 
     /// Fills in the defaults of what an answer leaves out; says what is wrong with the whole otherwise.
     pub(super) fn filled(&self, answer: Value) -> Result<Value, String> {
-        let Value::Object(mut content) = answer else { return Err("it is no object".to_owned()) };
+        let Value::Object(mut content) = answer else { return Err("it is not an object".to_owned()) };
         for (name, default) in &self.defaults {
             if !content.contains_key(name) {
                 content.insert(name.clone(), default.clone());
@@ -109,14 +109,14 @@ impl Form {
 
 /// Takes of a field what a form may have of it.
 fn field(told: &Value, depth: usize) -> Result<Value, String> {
-    let members = told.as_object().ok_or("it is no object")?;
+    let members = told.as_object().ok_or("it is not an object")?;
     let kind = members.get("type").and_then(Value::as_str);
     let is_of_choice = depth > 0 && kind.is_none();
     if !is_of_choice && !matches!(kind, Some("string" | "number" | "integer" | "boolean" | "array")) {
         return Err("it is neither a text, a number, a yes or no nor a list of choices".to_owned());
     }
     if kind == Some("array") && (depth > 0 || !members.get("items").is_some_and(Value::is_object)) {
-        return Err("it is no list of choices".to_owned());
+        return Err("it is not a list of choices".to_owned());
     }
     let mut field = Map::new();
     for (keyword, value) in members {

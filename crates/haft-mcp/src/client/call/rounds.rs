@@ -173,7 +173,7 @@ impl Kind {
                     "task" => Self::Task,
                     kind => Self::Unknown(line(kind, MOST_WORD_BYTES)),
                 },
-                Some(_) => Self::Unknown("a kind of result that is no text".to_owned()),
+                Some(_) => Self::Unknown("a kind of result that is not text".to_owned()),
             },
         }
     }

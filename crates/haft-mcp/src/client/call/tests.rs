@@ -371,7 +371,7 @@ async fn what_a_server_wants_and_does_not_get_ends_the_call() {
     .await;
     check(json!({ "resultType": 7 }), expect![[r"
         error: failed
-        the server answered with `a kind of result that is no text`, which is not known here; go on without this call"]]).await;
+        the server answered with `a kind of result that is not text`, which is not known here; go on without this call"]]).await;
 }
 
 #[tokio::test(start_paused = true)]

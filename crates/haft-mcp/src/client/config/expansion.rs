@@ -107,7 +107,7 @@ impl fmt::Display for ExpansionError {
             Self::NotAName(name) => {
                 write!(
                     f,
-                    "`${{{name}}}` is no variable of the environment; write a name of letters, digits and `_`"
+                    "`${{{name}}}` is not a variable of the environment; write a name of letters, digits and `_`"
                 )
             }
             Self::TooLong => {
@@ -156,9 +156,9 @@ mod tests {
             ("${TOKEN", "a `${` is not closed by `}`; close it, or write `$${` for the text"),
             (
                 "${input:key}",
-                "`${input:key}` is no variable of the environment; write a name of letters, digits and `_`",
+                "`${input:key}` is not a variable of the environment; write a name of letters, digits and `_`",
             ),
-            ("${}", "`${}` is no variable of the environment; write a name of letters, digits and `_`"),
+            ("${}", "`${}` is not a variable of the environment; write a name of letters, digits and `_`"),
         ] {
             assert_eq!(check(text), Err(error.to_owned()));
         }

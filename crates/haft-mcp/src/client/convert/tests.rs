@@ -87,7 +87,7 @@ async fn a_block_that_cannot_be_used_costs_no_other_and_is_told() {
             Text { text: "kept" }
             Text { text: "[a part `hologram\\u{202e}` was left out: its kind is not known here]" }
             Text { text: "[a part was left out: it does not say what it is]" }
-            Text { text: "[a part was left out: it is no block]" }
+            Text { text: "[a part was left out: it is not a block]" }
             Text { text: "[a part `text` was left out: it has no text]" }
             Text { text: "[a part `image` was left out: its data is not written as base64]" }
             Text { text: "[a part `image` was left out: it has no media type]" }
@@ -101,7 +101,7 @@ async fn a_block_that_cannot_be_used_costs_no_other_and_is_told() {
         json!({ "content": "text" }),
         expect![[r#"
         ok
-        Text { text: "[what was answered was left out: it is no list of blocks]" }
+        Text { text: "[what was answered was left out: it is not a list of blocks]" }
     "#]],
     )
     .await;

@@ -86,10 +86,10 @@ impl Decoded {
         known: impl FnOnce(&Digest) -> Option<&'a Arc<Definition>>,
     ) -> Result<Self, Skipped> {
         let bytes = size(&item);
-        let Value::Object(mut members) = item else { return Err(Skipped::new(None, "it is no object")) };
+        let Value::Object(mut members) = item else { return Err(Skipped::new(None, "it is not an object")) };
         let foreign = match members.get("name") {
             Some(Value::String(name)) => name.clone(),
-            Some(_) => return Err(Skipped::new(None, "its name is no text")),
+            Some(_) => return Err(Skipped::new(None, "its name is not text")),
             None => return Err(Skipped::new(None, "it has no name")),
         };
         let skip = |reason: &str| Skipped::new(Some(&foreign), reason);
@@ -221,7 +221,7 @@ fn make(server: &ServerName, listed: &ListedTool, tasks: TaskSupport) -> Result<
         None | Some(Value::Null) => None,
         Some(Value::String(text)) => Some(text.as_str()),
         Some(_) => {
-            flag(NoticeKind::Odd, &format!("its {name} is no text, and not told"));
+            flag(NoticeKind::Odd, &format!("its {name} is not text, and not told"));
             None
         }
     };

@@ -114,17 +114,17 @@ async fn a_tool_that_cannot_be_read_costs_no_other() {
         ]),
         expect![[r#"
             degraded
-            LeftOut the tool at place 1 of its list was left out: it is no object
+            LeftOut the tool at place 1 of its list was left out: it is not an object
             LeftOut the tool at place 2 of its list was left out: it has no name
-            LeftOut the tool at place 3 of its list was left out: its name is no text
+            LeftOut the tool at place 3 of its list was left out: its name is not text
             LeftOut ``: it was left out: its name is empty
             LeftOut `nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn [and 1900 bytes more]`: it was left out: its name has more than 1024 bytes
             LeftOut `no_schema`: it was left out: it has no input schema
             LeftOut `text_schema`: it was left out: its input schema cannot be used: a schema must be a JSON object, not a string
             LeftOut `array_schema`: it was left out: its input schema cannot be used: the top level of a schema must have the type `object`, not "array"
             LeftOut `huge`: it was left out: what is said of it has more than 1048576 bytes
-            Odd `odd`: its title is no text, and not told
-            Odd `odd`: its description is no text, and not told
+            Odd `odd`: its title is not text, and not told
+            Odd `odd`: its description is not text, and not told
             s__good = mcp:s/good: Does it.
             s__odd = mcp:s/odd: 
         "#]],

@@ -53,7 +53,7 @@ impl LineTransport {
                             let text = format!("the server's answer cannot be read: {error}");
                             return Some(local_fault::broken(id, text));
                         }
-                        self.tell(|| format!("a line that is no message ({error}): {shown}"));
+                        self.tell(|| format!("a line that is not a message ({error}): {shown}"));
                         None
                     }
                 }

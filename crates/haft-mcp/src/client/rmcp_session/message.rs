@@ -38,7 +38,7 @@ fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::
 /// Reads a message; results, requests and notifications stay as they were sent.
 pub(super) fn decode(line: &[u8]) -> Result<ServerJsonRpcMessage, serde_json::Error> {
     if !line.trim_ascii_start().starts_with(b"{") {
-        return Err(serde_json::Error::custom("it is no object"));
+        return Err(serde_json::Error::custom("it is not an object"));
     }
     let Envelope { id, method, params, result, error } = serde_json::from_slice(line)?;
     let id = request_id(id);
@@ -52,7 +52,7 @@ pub(super) fn decode(line: &[u8]) -> Result<ServerJsonRpcMessage, serde_json::Er
             Ok(JsonRpcMessage::response(ServerResult::CustomResult(CustomResult(result)), id))
         }
         (None, id, _, Some(error)) => Ok(JsonRpcMessage::error(error_data(error), id)),
-        _ => Err(serde_json::Error::custom("it is no request, no answer and no notification")),
+        _ => Err(serde_json::Error::custom("it is neither a request, an answer nor a notification")),
     }
 }
 
@@ -243,10 +243,10 @@ mod tests {
 
     #[test]
     fn anything_else_is_none() {
-        check("[]", &expect!["it is no object"]);
-        check("{}", &expect!["it is no request, no answer and no notification"]);
-        check(r#"{"id":1}"#, &expect!["it is no request, no answer and no notification"]);
-        check(r#"{"id":1.5,"result":{}}"#, &expect!["it is no request, no answer and no notification"]);
+        check("[]", &expect!["it is not an object"]);
+        check("{}", &expect!["it is neither a request, an answer nor a notification"]);
+        check(r#"{"id":1}"#, &expect!["it is neither a request, an answer nor a notification"]);
+        check(r#"{"id":1.5,"result":{}}"#, &expect!["it is neither a request, an answer nor a notification"]);
         check(
             r#"{"method":"notifications/cancelled","params":7}"#,
             &expect!["invalid type: integer `7`, expected struct WithMeta"],

@@ -474,9 +474,9 @@ async fn the_log_of_a_server_is_bounded_and_visible() {
     catalog(&servers).await;
     let log = |text: String| News::Log { level: "info".to_owned(), text };
     fake.tell(log("a\u{1b}[2Jb\nc".to_owned()));
-    fake.tell(News::Odd("a line that is no JSON".to_owned()));
+    fake.tell(News::Odd("a line that is not JSON".to_owned()));
     let server: &McpServer = servers.get("s").unwrap();
-    assert_eq!(server.log(), ["info: a\\u{1b}[2Jb\\nc", "a line that is no JSON"]);
+    assert_eq!(server.log(), ["info: a\\u{1b}[2Jb\\nc", "a line that is not JSON"]);
     for _ in 0..1_000 {
         fake.tell(log("x".repeat(10_000)));
     }

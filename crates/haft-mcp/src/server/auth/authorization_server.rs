@@ -46,11 +46,11 @@ pub struct AuthorizationServer {
 #[non_exhaustive]
 pub enum AuthorizationServerError {
     /// It would be asked in the clear, or it is no address.
-    #[error("`{0}` is no address of an authorization server; write one that begins with `https://`")]
+    #[error("`{0}` is not an address of an authorization server; write one that begins with `https://`")]
     Address(String),
     /// Tokens could not be for it.
     #[error(
-        "`{0}` is no address that tokens can be for; write the one that clients use, as in `https://mcp.example.org/mcp`"
+        "`{0}` is not an address that tokens can be for; write the one that clients use, as in `https://mcp.example.org/mcp`"
     )]
     Resource(String),
     /// It cannot be asked.
@@ -147,7 +147,7 @@ impl AuthorizationServer {
     }
 
     async fn look_up(&self, name: &str) -> Result<Url, String> {
-        let issuer = Url::parse(&self.issuer).map_err(|_| "the issuer is no address".to_owned())?;
+        let issuer = Url::parse(&self.issuer).map_err(|_| "the issuer is not an address".to_owned())?;
         let path = issuer.path().trim_end_matches('/');
         let mut why = String::new();
         for place in [
@@ -188,7 +188,7 @@ impl AuthorizationServer {
                 return Err(format!("it answered {}", answer.status().as_u16()));
             }
             let body = answer.into_body().bytes().await.map_err(|error| error.to_string())?;
-            serde_json::from_slice(&body).map_err(|_| "what it answered is no JSON".to_owned())
+            serde_json::from_slice(&body).map_err(|_| "what it answered is not JSON".to_owned())
         };
         tokio::time::timeout(2 * PATIENCE, asked).await.map_err(|_| "it did not answer in time".to_owned())?
     }

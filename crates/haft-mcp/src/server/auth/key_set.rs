@@ -28,7 +28,7 @@ pub(super) enum Material {
 impl KeySet {
     /// Reads the keys that can be used, and passes over any other.
     pub(super) fn read(document: &Value) -> Result<Self, String> {
-        let keys = document["keys"].as_array().ok_or("what it answered is no set of keys")?;
+        let keys = document["keys"].as_array().ok_or("what it answered is not a set of keys")?;
         Ok(Self(keys.iter().take(MOST).filter_map(Key::read).collect()))
     }
 

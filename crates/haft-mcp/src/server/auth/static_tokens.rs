@@ -61,7 +61,7 @@ pub enum StaticTokensError {
         name: String,
     },
     /// It is no name, or that of the owner of this process.
-    #[error("`{name}` is no name of a token; write up to 64 of `A-Z a-z 0-9 - . _`, and not `local`")]
+    #[error("`{name}` is not a name of a token; write up to 64 of `A-Z a-z 0-9 - . _`, and not `local`")]
     Name {
         /// The name.
         name: String,
@@ -79,7 +79,7 @@ pub enum StaticTokensError {
     TooMany,
     /// A line of the file is none of a token.
     #[error(
-        "line {line} of `{path}` is no name and token with a space between; lines that begin with `#` are notes"
+        "line {line} of `{path}` is not a name and token with a space between; lines that begin with `#` are notes"
     )]
     Line {
         /// The file.
@@ -257,12 +257,16 @@ mod tests {
         check(
             "local",
             BOB,
-            expect!["`local` is no name of a token; write up to 64 of `A-Z a-z 0-9 - . _`, and not `local`"],
+            expect![
+                "`local` is not a name of a token; write up to 64 of `A-Z a-z 0-9 - . _`, and not `local`"
+            ],
         );
         check(
             "a\nb",
             BOB,
-            expect!["`a\\nb` is no name of a token; write up to 64 of `A-Z a-z 0-9 - . _`, and not `local`"],
+            expect![
+                "`a\\nb` is not a name of a token; write up to 64 of `A-Z a-z 0-9 - . _`, and not `local`"
+            ],
         );
     }
 

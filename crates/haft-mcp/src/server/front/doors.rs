@@ -48,10 +48,10 @@ pub struct AllowedOrigin {
 #[non_exhaustive]
 pub enum DoorError {
     /// It is no host, or what follows it is no port.
-    #[error("`{0}` is no host; write `mcp.example.org`, or `mcp.example.org:8443` for one port only")]
+    #[error("`{0}` is not a host; write `mcp.example.org`, or `mcp.example.org:8443` for one port only")]
     Host(String),
     /// It is no origin.
-    #[error("`{0}` is no origin; write `https://app.example.org`, or `http://localhost:*` for any port")]
+    #[error("`{0}` is not an origin; write `https://app.example.org`, or `http://localhost:*` for any port")]
     Origin(String),
 }
 

@@ -54,7 +54,9 @@ impl LegacyLine {
         match answered {
             Ok(Ok(result)) => {
                 let read = read_answer(&ask.kind, &message::client_value(result)?);
-                read.unwrap_or_else(|| Err(Unasked::Broken("it is no answer to what was asked".to_owned())))
+                read.unwrap_or_else(|| {
+                    Err(Unasked::Broken("it is not an answer to what was asked".to_owned()))
+                })
             }
             Ok(Err(error)) => Err(unasked(&error)),
             Err(_) => Err(Unasked::Broken("the connection is closed".to_owned())),

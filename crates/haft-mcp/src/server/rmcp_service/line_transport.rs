@@ -187,7 +187,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin> LineTransport<R,
                 if !is_json {
                     self.refuse(None, PARSE_ERROR, "the line is not JSON in UTF-8");
                 } else if answered.is_none() {
-                    self.refuse(id.as_ref(), INVALID_REQUEST, "the line is no message of JSON-RPC 2.0");
+                    self.refuse(id.as_ref(), INVALID_REQUEST, "the line is not a message of JSON-RPC 2.0");
                 }
                 // To an answer that cannot be read there is none.
                 None

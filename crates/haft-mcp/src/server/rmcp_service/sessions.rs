@@ -136,7 +136,7 @@ impl SessionManager for Sessions {
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, io::Error> {
         let reader = self.find(id)?.let_in(message)?;
-        reader.ok_or_else(|| io::Error::other("it is no request"))
+        reader.ok_or_else(|| io::Error::other("it is not a request"))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), io::Error> {

@@ -160,7 +160,7 @@ async fn what_is_no_document_is_said() {
         "/text",
         LoadOptions::default(),
         &expect![[r#"
-        this is no OpenAPI document: it says neither a known version nor paths
+        this is not an OpenAPI document: it says neither a known version nor paths
     "#]],
     )
     .await;

@@ -244,7 +244,7 @@ impl Reader for ChunkReader {
             return Err(out.complain(&chunk));
         }
         if !chunk.is_object() {
-            return Err(Fault::unreadable("an event is no object"));
+            return Err(Fault::unreadable("an event is not an object"));
         }
         for choice in chunk["choices"].as_array().into_iter().flatten() {
             self.choice(choice, out)?;

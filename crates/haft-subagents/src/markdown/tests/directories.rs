@@ -69,7 +69,7 @@ fn a_file_that_is_no_agent_stands_in_no_others_way() {
         b of project/b.md
         error: `project/a.md` has no front matter; begin it with a line `---`, then `name: …` and `description: …`, then a line `---`
         error: project/c.md:2: `name` is `my agent`; a name has 1 to 64 letters without accents, digits, `-` and `_`
-        error: `project/d.md` is no text in UTF-8; put the file itself there
+        error: `project/d.md` is not text in UTF-8; put the file itself there
         error: `project/large.md` has more than 262144 bytes; shorten what the agent is told"#]],
     );
 }
@@ -123,6 +123,6 @@ fn there_are_so_many_files_and_levels_at_most() {
         [AgentDirectory::new("project", deep.path())],
         expect![[r#"
         x of project/a/b/c/d/e/x.md
-        error: `project/a/b/c/d/e` holds more than 500 files of agents, or too many levels; move what is no agent out of it"#]],
+        error: `project/a/b/c/d/e` holds more than 500 files of agents, or too many levels; move what is not an agent out of it"#]],
     );
 }

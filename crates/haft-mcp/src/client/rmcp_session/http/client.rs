@@ -195,7 +195,7 @@ impl Inner {
             let session = HeaderValue::from_str(session);
             headers.insert(
                 SESSION,
-                session.map_err(|_| broken("the server's session id is no header".to_owned()))?,
+                session.map_err(|_| broken("the server's session id is not a header".to_owned()))?,
             );
         }
         Ok(headers)
@@ -294,7 +294,7 @@ impl Inner {
         top_level.pass(data.as_bytes());
         let id = top_level.answered().and_then(message::request_id);
         if id.is_none() {
-            self.tell(|| format!("an event that is no message ({error}): {}", shown(data)));
+            self.tell(|| format!("an event that is not a message ({error}): {}", shown(data)));
         }
         id.map(|id| local_fault::broken(id, format!("the server's answer cannot be read: {error}")))
     }
@@ -368,7 +368,7 @@ impl StreamableHttpClient for Client {
         headers.insert(ACCEPT, HeaderValue::from_static(EVENTS));
         if let Some(id) = last_event_id {
             let id = HeaderValue::from_bytes(id.as_bytes());
-            headers.insert(LAST_EVENT, id.map_err(|_| broken("an event's id is no header".to_owned()))?);
+            headers.insert(LAST_EVENT, id.map_err(|_| broken("an event's id is not a header".to_owned()))?);
         }
         let answer = self.0.ask(Method::GET, &uri, &headers, Bytes::new()).await?;
         match answer.status() {

@@ -120,7 +120,7 @@ pub(crate) fn authorities_of(server: &HttpServer) -> Result<Vec<u8>, HttpDialErr
     // A pipe would be waited for.
     let open = || {
         if !fs::metadata(path)?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
         }
         File::open(path)
     };
@@ -232,7 +232,7 @@ mod tests {
         check(empty, "the certificates of `ca` cannot be read: the file is empty");
         for special in ["/dev/null", "/dev"] {
             let said =
-                format!("the certificates of `ca` cannot be read from `{special}`: it is no regular file");
+                format!("the certificates of `ca` cannot be read from `{special}`: it is not a regular file");
             check(special, &said);
         }
         check(

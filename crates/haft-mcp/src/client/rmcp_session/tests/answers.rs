@@ -103,10 +103,10 @@ async fn lines_that_are_no_messages_are_told_of() {
     works(&session).await;
     stage.close(&session).await;
     expect![[r#"
-        Odd("a line that is no message (it is no object): Welcome to the server!")
-        Odd("a line that is no message (it is no request, no answer and no notification): {\"not\": \"a message\"}")
-        Odd("a line that is no message (it is no object): [1,2]")
-        Odd("a line that is no message (key must be a string at line 1 column 2): {broken")"#]].assert_eq(&stage.host.news().join("\n"));
+        Odd("a line that is not a message (it is not an object): Welcome to the server!")
+        Odd("a line that is not a message (it is neither a request, an answer nor a notification): {\"not\": \"a message\"}")
+        Odd("a line that is not a message (it is not an object): [1,2]")
+        Odd("a line that is not a message (key must be a string at line 1 column 2): {broken")"#]].assert_eq(&stage.host.news().join("\n"));
 }
 
 #[tokio::test]

@@ -82,7 +82,8 @@ async fn says_that_it_cannot_tell_where_there_are_no_keys() {
     let unavailable = |why: &str| Err(Denied::Unavailable(format!("no keys to check tokens with: {why}")));
     check(&JwtBearer::new(named(&server)), &token, unavailable("it answered 404")).await;
     server.say("/keys", json!("no keys"));
-    check(&JwtBearer::new(named(&server)), &token, unavailable("what it answered is no set of keys")).await;
+    check(&JwtBearer::new(named(&server)), &token, unavailable("what it answered is not a set of keys"))
+        .await;
     // A document that names another issuer would have its tokens count here.
     server.say(
         "/.well-known/oauth-authorization-server",
