@@ -5,6 +5,7 @@ mod dependencies;
 mod described;
 mod events;
 mod feature_table;
+mod plots;
 mod reference;
 mod shown;
 #[cfg(test)]
@@ -105,16 +106,32 @@ fn problems(workspace: &Workspace, mode: Mode, programs: Programs) -> anyhow::Re
             continue;
         }
         if mode == Mode::Check {
-            problems.push(format!("{page} is stale: what it is made of has changed"));
+            problems.push(stale(page));
             continue;
         }
-        std::fs::write(root.join(page), &fresh).with_context(|| format!("cannot write {page}"))?;
-        println!("{page} rewritten");
+        rewrite(root, page, &fresh)?;
         pages.insert(page.to_owned(), fresh);
+    }
+    for (plot, fresh) in plots::all(root)? {
+        match mode {
+            _ if std::fs::read_to_string(root.join(&plot)).is_ok_and(|kept| kept == fresh) => {}
+            Mode::Check => problems.push(stale(&plot)),
+            Mode::Rewrite => rewrite(root, &plot, &fresh)?,
+        }
     }
     problems.extend(links::broken(&pages, &|path| look_at(root, path)));
     problems.extend(shown::problems(root, &graph)?);
     Ok(problems)
+}
+
+fn stale(page: &str) -> String {
+    format!("{page} is stale: what it is made of has changed")
+}
+
+fn rewrite(root: &Path, page: &str, fresh: &str) -> anyhow::Result<()> {
+    std::fs::write(root.join(page), fresh).with_context(|| format!("cannot write {page}"))?;
+    println!("{page} rewritten");
+    Ok(())
 }
 
 /// Reads every manifest that has features, by its path.

@@ -11,16 +11,18 @@ pub(crate) use settings::AgentSettings;
 
 use crate::agent_run::{AgentRun, ChooseModel};
 use crate::attend::see_through;
+use crate::bench;
+use crate::bench::Bench;
 use crate::chat::{Opening, chat};
 use crate::conclude::conclude;
 use crate::exit::{Exit, UsageError, note};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
+use crate::opened_workdir::OpenedWorkdir;
 use crate::paint::ASKS;
 use crate::resume;
 use crate::set_up::SetUp;
-use crate::setup::{self, Bench, OpenedWorkdir};
 use crate::task::{Task, What};
 use crate::timeline::{Timeline, visible};
 use crate::work::Work;
@@ -71,7 +73,7 @@ pub(crate) async fn agent(mut options: AgentOptions) -> Result<Exit> {
             return Box::pin(chat(opening, first)).await;
         }
     };
-    let scope = setup::scope()?;
+    let scope = bench::scope()?;
     let keeper = Keeper::new(state, scope.run().clone(), &task)?;
     let (token, _watch) = cancel_on_interrupt();
     let start = Instant::now();

@@ -1,9 +1,9 @@
+use crate::bench::Bench;
 use crate::keeper::Keeper;
 use crate::paint::ASKS;
 use crate::played::Played;
 use crate::scripts::{JobNews, Scripts};
 use crate::set_up::Around;
-use crate::setup::Bench;
 use crate::timeline::{JsonLines, Timeline};
 use anyhow::Result;
 use haft::agent::{Agent, Budget, Phase, Prices, ResumeError, RunEnd, RunEvent, RunState, When};

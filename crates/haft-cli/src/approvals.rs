@@ -17,7 +17,7 @@ use crate::schema::PendingShape;
 use crate::task::Task;
 use crate::timeline::visible;
 use crate::when::{ago, until};
-use crate::{call, editor, ids, own_place, person, prompt, setup};
+use crate::{call, editor, ids, own_place, own_tools, person, prompt};
 use answering::{GoesOnBy, answer, unchanged};
 use anyhow::Result;
 use arguments::{AnswerOptions, ApproveOptions, DenyOptions, EditOptions, ShowOptions};
@@ -102,7 +102,7 @@ pub(crate) async fn approvals(command: ApprovalsCommand) -> Result<Exit> {
             };
             if let Ok(task) = Task::kept(&entry.host) {
                 let workdir = task.open_workdir(&entry.top.parse()?)?;
-                let tools = setup::registry_of_runs(&workdir)?;
+                let tools = own_tools::registry_of_runs(&workdir)?;
                 let wanted = Wanted::Of(&pending.call.name);
                 let wanted = WantedTools::new(wanted, task.no_mcp, task.no_openapi);
                 let (tools, servers) = offer(&workdir, tools, wanted).await?;

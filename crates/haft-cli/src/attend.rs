@@ -1,11 +1,11 @@
 #[cfg(test)]
 mod tests;
 
+use crate::bench::Bench;
 use crate::exit::{UsageError, note};
 use crate::keeper::Keeper;
 use crate::left_behind::clear_up;
 use crate::person::Terminal;
-use crate::setup::Bench;
 use crate::work::Work;
 use anyhow::Result;
 use haft::{Approval, PendingCall, PendingId, PendingStore as _};

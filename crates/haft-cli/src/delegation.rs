@@ -4,8 +4,8 @@ use crate::changes::{ChangeQuota, journalled};
 use crate::config::{Settings, narrowed};
 use crate::exit::{UsageError, note};
 use crate::kept_state::KeptState;
+use crate::own_tools;
 use crate::paint::ASKS;
-use crate::setup;
 use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
@@ -113,7 +113,7 @@ pub(crate) fn supervise(
                 note(error.as_ref());
                 place.clone()
             });
-            let tools = setup::registry_in(&place, sandbox, |bash| bash.jobs(&jobs)).and_then(|tools| {
+            let tools = own_tools::registry_in(&place, sandbox, |bash| bash.jobs(&jobs)).and_then(|tools| {
                 // What a run applies that works there comes there.
                 Ok(tools.with(ApplyChanges::new(ApplyPatch::new(place.clone()), kept.clone()))?)
             });
@@ -123,7 +123,7 @@ pub(crate) fn supervise(
             });
             narrowed(tools, &below)
         });
-        builder = builder.workplaces(places.environment(setup::environment()), changes.clone());
+        builder = builder.workplaces(places.environment(own_tools::environment()), changes.clone());
         added = added
             .with(ShowChanges::new(changes.clone()))?
             .with(ApplyChanges::new(ApplyPatch::new(workdir.clone()), changes))?;

@@ -21,8 +21,8 @@ pub(crate) use finding::{Finding, Severity};
 pub(crate) use print::DoctorReport;
 
 use crate::exit::Exit;
+use crate::opened_workdir;
 use crate::printed::print_json;
-use crate::setup;
 use anyhow::Result;
 use clap::Args;
 use haft::Workdir;
@@ -61,7 +61,7 @@ pub(crate) async fn doctor(options: DoctorOptions) -> Result<Exit> {
     let connecting = options.connect.then(|| Duration::from_secs(options.connect_time));
     let time = connecting.map_or(LOOK, |time| time + LOOK);
     let mut looks = Looks::default();
-    let workdir = setup::workdir(options.workdir.as_deref());
+    let workdir = opened_workdir::workdir(options.workdir.as_deref());
     if let Ok(workdir) = &workdir {
         let here = |look: fn(&Workdir) -> Vec<Finding>| {
             let workdir = workdir.clone();

@@ -15,8 +15,8 @@ pub(crate) use print::Imported;
 
 use crate::config::{Checked, Settings};
 use crate::exit::{Exit, UsageError};
+use crate::opened_workdir;
 use crate::printed::print_json;
-use crate::setup;
 use crate::small_file::text_of;
 use crate::user_directories::{POLICY_FILE, UserDirectories};
 use anyhow::{Context as _, Result, bail};
@@ -68,7 +68,7 @@ struct Target {
 
 /// Shows what of other programs' files can be carried over, or does it.
 pub(crate) fn import(options: &ImportOptions) -> Result<Exit> {
-    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let workdir = opened_workdir::workdir(options.workdir.as_deref())?;
     let target = if options.user { Target::of_user()? } else { Target::of_workspace(&workdir, options)? };
     let wanted = |program: Program| match options.from {
         None => true,

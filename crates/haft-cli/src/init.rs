@@ -5,10 +5,11 @@ mod project;
 mod written;
 
 use crate::exit::{Exit, UsageError};
+use crate::opened_workdir;
+use crate::own_tools;
 use crate::paint::{GOOD, NAME};
 use crate::policy_setup::PolicySetup;
 use crate::printed::print_json;
-use crate::setup;
 use crate::timeline::visible;
 use crate::user_directories::{POLICY_FILE, UserDirectories};
 use anyhow::{Context as _, Result};
@@ -62,7 +63,7 @@ pub(crate) fn init(options: &InitOptions) -> Result<Exit> {
     if options.user {
         return for_user(options);
     }
-    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let workdir = opened_workdir::workdir(options.workdir.as_deref())?;
     let project = Project::of(workdir.root_path());
     let text = with_schema(&written::for_project(&project), options.schema.as_deref());
     let path = options.workdir.as_deref().unwrap_or(Path::new("")).join(POLICY_FILE);
@@ -137,7 +138,7 @@ impl InitReport {
 
 /// Trusts what was just written, and tells whether it is; it holds as far as it takes away where that cannot be remembered.
 fn trust(workdir: &Workdir, text: &str) -> bool {
-    let trusted = setup::registry_of_runs(workdir).and_then(|tools| {
+    let trusted = own_tools::registry_of_runs(workdir).and_then(|tools| {
         let setup = PolicySetup::new(workdir, Some(workdir.root_path()), &tools);
         let file = setup.look_at_workspace()?.context("the file is gone")?;
         anyhow::ensure!(

@@ -1,6 +1,6 @@
 //! Places of their own that agents work in.
 
-use crate::setup;
+use crate::own_tools;
 use crate::user_directories::UserDirectories;
 use haft::subagents::Worktrees;
 use haft::{PendingCall, ToolRegistry, Workdir};
@@ -19,6 +19,6 @@ pub(crate) fn of(pending: &PendingCall) -> Option<PathBuf> {
 
 /// Gathers the tools that work in the place of a call's run, where it has one and its call is of one of them.
 pub(crate) fn tools(pending: &PendingCall) -> Option<ToolRegistry> {
-    let tools = setup::registry(&Workdir::open(of(pending)?).ok()?).ok()?;
+    let tools = own_tools::registry(&Workdir::open(of(pending)?).ok()?).ok()?;
     tools.get(&pending.call.name).is_some().then_some(tools)
 }

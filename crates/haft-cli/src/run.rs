@@ -1,17 +1,18 @@
 use crate::agent_run::AgentRun;
 use crate::arguments::RunOptions;
 use crate::attend::see_through;
+use crate::bench::Bench;
 use crate::conclude::conclude;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
+use crate::opened_workdir::OpenedWorkdir;
 use crate::set_up::SetUp;
-use crate::setup::{Bench, OpenedWorkdir};
 use crate::task::{Task, What};
 use crate::timeline::Timeline;
 use crate::work::Work;
-use crate::{scratch, setup};
+use crate::{bench, opened_workdir, scratch};
 use anyhow::{Context as _, Result};
 use haft::Redactor;
 use haft::agent::RunState;
@@ -30,7 +31,7 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     let mut place = Place::choose(&options, &source)?;
     // On a scratch copy nothing is reached but the copy.
     let (workdir, roots) = if place.is_scratch() {
-        (setup::workdir(place.path())?, Vec::new())
+        (opened_workdir::workdir(place.path())?, Vec::new())
     } else {
         let opened = OpenedWorkdir::of(place.path(), options.roots.clone())?;
         (opened.workdir, opened.roots)
@@ -49,7 +50,7 @@ pub(crate) async fn run(options: RunOptions) -> Result<Exit> {
     task.no_openapi = options.no_openapi || is_played_alone;
     let session = read_session(&source, &options.session)?;
     let prompt = source.prompt()?;
-    let scope = setup::scope()?;
+    let scope = bench::scope()?;
     let keeper = Keeper::new(KeptState::find().await?, scope.run().clone(), &task)?;
     if !options.json {
         let approved = if task.approve_all { "; its calls are approved" } else { "" };

@@ -21,7 +21,7 @@ use crate::kept_state::KeptState;
 use crate::other_root::OtherRoot;
 use crate::telemetry::Telling;
 use crate::user_directories::UserDirectories;
-use crate::{config, setup, telemetry};
+use crate::{config, opened_workdir, telemetry};
 use anyhow::Result;
 use arguments::ExecutorKind;
 use clients::Clients;
@@ -48,7 +48,7 @@ pub(crate) async fn serve(options: ServeOptions) -> Result<Exit> {
             error.context("nothing is recorded, and no call can wait for an approval").as_ref(),
         );
     }
-    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let workdir = opened_workdir::workdir(options.workdir.as_deref())?;
     telemetry::begin(&workdir, Telling::AtOnce);
     let cluster = cluster(&options, &workdir).await?;
     let settings = Settings {

@@ -1,4 +1,5 @@
 use crate::agent_run::{Shown, Stage};
+use crate::bench::Bench;
 use crate::changes::journalled;
 use crate::delegation::{Below, Kept, load, supervise};
 use crate::exit::note;
@@ -6,9 +7,9 @@ use crate::keeper::Keeper;
 use crate::known_secrets;
 use crate::left_behind::clear_up;
 use crate::offered::offer;
+use crate::own_tools;
 use crate::policy_setup::PolicySetup;
 use crate::scripts::Scripts;
-use crate::setup::{self, Bench};
 use crate::task::Task;
 use crate::telemetry::Telling;
 use crate::user_directories::UserDirectories;
@@ -59,7 +60,7 @@ impl SetUp<'_> {
         let workdir = journalled(self.workdir.clone(), &user, self.task.quota)?;
         let options = self.task.policy()?;
         let sandbox = sandbox::mode(&workdir, self.given, &options, &user);
-        let tools = setup::registry_of_run(&workdir, &scripts, sandbox)?;
+        let tools = own_tools::registry_of_run(&workdir, &scripts, sandbox)?;
         let (tools, servers) = offer(&workdir, tools, self.task.wanted()).await?;
         let shown = Shown::new(self.task.json, &scripts.jobs);
         let state = Arc::clone(&self.keeper.state);

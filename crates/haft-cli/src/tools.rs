@@ -1,9 +1,10 @@
 use crate::arguments::ToolsOptions;
 use crate::exit::Exit;
 use crate::offered::list;
+use crate::opened_workdir::OpenedWorkdir;
+use crate::own_tools;
 use crate::paint::{BAD, NAME, QUIET};
 use crate::policy_setup::{Files, PolicySetup};
-use crate::setup::{self, OpenedWorkdir};
 use crate::timeline::visible;
 use crate::when::ago;
 use anyhow::Result;
@@ -12,7 +13,7 @@ use haft::{Accesses, Decision, Exposure, Policy, ToolRegistry, ToolSpec};
 /// Lists the tools.
 pub(crate) async fn tools(options: &ToolsOptions) -> Result<Exit> {
     let workdir = OpenedWorkdir::of(None, Vec::new())?.workdir;
-    let (registry, servers, remembered) = list(&workdir, setup::registry(&workdir)?, options).await?;
+    let (registry, servers, remembered) = list(&workdir, own_tools::registry(&workdir)?, options).await?;
     servers.stop().await;
     let setup = PolicySetup::new(&workdir, None, &registry);
     let policy = setup.load(&options.policy, Files::InForce)?.loaded.policy;

@@ -1,6 +1,6 @@
 use super::kept_call::KeptCall;
 use crate::task::Task;
-use crate::{known_secrets, setup};
+use crate::{known_secrets, opened_workdir};
 use haft::{Approval, PendingCall, Redactor, Workdir};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,7 +20,7 @@ impl Hiding {
             entries.into_iter().filter_map(|entry| Some(Task::kept(&entry.host).ok()?.workdir)).collect();
         // One that is gone has nothing configured for it any more; what the user has is known by the current one.
         let opened = directories.iter().filter_map(|directory| Workdir::open(directory).ok());
-        for workdir in setup::workdir(None).into_iter().chain(opened) {
+        for workdir in opened_workdir::workdir(None).into_iter().chain(opened) {
             known_secrets::register(&workdir, &redactor);
         }
         Self(redactor)

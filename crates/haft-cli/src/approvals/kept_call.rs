@@ -3,8 +3,8 @@ use crate::cluster::{self, EngineUrl};
 use crate::config::Settings;
 use crate::exit::UsageError;
 use crate::kept_state::{KeptState, why};
+use crate::opened_workdir;
 use crate::outcome::short;
-use crate::setup;
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::store::PendingEntry;
@@ -100,7 +100,7 @@ impl Place {
         let (engine, admin) = if let Some(engine) = named {
             (engine, None)
         } else {
-            let configured = Settings::read(&setup::workdir(None)?)?.executor.unwrap_or_default();
+            let configured = Settings::read(&opened_workdir::workdir(None)?)?.executor.unwrap_or_default();
             let engine = configured.restate.ok_or_else(|| {
                 let message = "no engine is named; give its address behind `--restate`, or as `restate` in `[executor]` of \
                                `haft.toml`";

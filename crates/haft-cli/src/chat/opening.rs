@@ -1,10 +1,10 @@
 use super::conversation::Conversation;
 use crate::agent::{self, Header};
+use crate::bench;
 use crate::exit::UsageError;
 use crate::keeper::Keeper;
 use crate::kept_state::KeptState;
 use crate::set_up::SetUp;
-use crate::setup;
 use crate::task::{Task, What};
 use anyhow::Result;
 use haft::agent::RunState;
@@ -65,7 +65,7 @@ impl Opening {
             let scope = CallScope::new(stored.run.clone());
             (scope, Keeper::of(Arc::clone(&self.state), stored, &self.task, lease), state)
         } else {
-            let scope = setup::scope()?;
+            let scope = bench::scope()?;
             let keeper = Keeper::new(Arc::clone(&self.state), scope.run().clone(), &self.task)?;
             (scope, keeper, RunState::new())
         };

@@ -8,7 +8,7 @@ use crate::policy_setup::{Files, PolicyOptions, PolicySetup};
 use crate::printed::print_json;
 use crate::telemetry::Sent;
 use crate::timeline::visible;
-use crate::{mcp, openapi, setup, shared_store, telemetry};
+use crate::{mcp, openapi, opened_workdir, own_tools, shared_store, telemetry};
 use anyhow::Result;
 use haft::policy::{PolicyFileError, Problem};
 use haft::{ToolRegistry, Workdir};
@@ -17,7 +17,7 @@ use serde::Serialize;
 
 /// Checks all that the files in force say, and prints what is wrong.
 pub(super) fn check(options: &ConfigOptions) -> Result<Exit> {
-    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let workdir = opened_workdir::workdir(options.workdir.as_deref())?;
     let checked = Checked::of(&workdir)?;
     let is_well = checked.is_well();
     if options.json {
@@ -65,7 +65,7 @@ impl Checked {
     /// Looks at all that the files in force in a directory say.
     pub(crate) fn of(workdir: &Workdir) -> Result<Self> {
         let mut found = Self::default();
-        let tools = setup::registry_of_runs(workdir)?;
+        let tools = own_tools::registry_of_runs(workdir)?;
         match PolicySetup::new(workdir, Some(named(workdir)), &tools)
             .load(&PolicyOptions::default(), Files::InForce)
         {

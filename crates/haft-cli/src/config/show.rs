@@ -3,10 +3,11 @@ use super::entries::{Entry, State, entries};
 use super::files::named;
 use super::{ConfigFile, ConfigFiles, Layer, Settings};
 use crate::exit::Exit;
+use crate::opened_workdir::OpenedWorkdir;
+use crate::own_tools;
 use crate::paint::{ASKS, NAME, QUIET};
 use crate::policy_setup::{Files, PolicyOptions, PolicySetup};
 use crate::printed::print_json;
-use crate::setup::{self, OpenedWorkdir};
 use crate::timeline::visible;
 use anyhow::Result;
 use schemars::JsonSchema;
@@ -16,7 +17,7 @@ use serde::Serialize;
 pub(super) fn show(options: &ConfigOptions) -> Result<Exit> {
     let workdir = OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?.workdir;
     let files = ConfigFiles::read(&workdir)?;
-    let tools = setup::registry_of_runs(&workdir)?;
+    let tools = own_tools::registry_of_runs(&workdir)?;
     // What is wrong is an error here as it is wherever the files are used.
     Settings::read(&workdir)?;
     let loaded = PolicySetup::new(&workdir, Some(named(&workdir)), &tools)

@@ -1,5 +1,5 @@
 use super::Finding;
-use crate::setup;
+use crate::own_tools;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -34,7 +34,7 @@ pub(super) async fn look() -> Vec<Finding> {
 
 /// Asks a program for its version, or says why that cannot be had.
 async fn version(program: &str) -> Result<String, String> {
-    let path = setup::environment()
+    let path = own_tools::environment()
         .find_program(program)
         .ok_or_else(|| format!("there is no `{program}` in PATH"))?;
     match timeout(TIME, first_line(&path)).await {

@@ -7,7 +7,7 @@ use crate::interrupt::cancel_on_interrupt;
 use crate::policy_setup::PolicySetup;
 use crate::present::Present;
 use crate::telemetry::Telling;
-use crate::{known_secrets, outcome, setup, telemetry};
+use crate::{bench, known_secrets, outcome, own_tools, telemetry};
 use anyhow::{Context as _, Result, bail};
 use haft::{Batch, CollisionPolicy, LocalExecutor, Origin, ToolCall, ToolExecutor as _, ToolRegistry};
 
@@ -24,7 +24,7 @@ async fn run(options: &CallOptions, running: &Running, input: serde_json::Value)
     let listed = running.catalog.snapshot();
     let name = name_of(&listed, options, running)?;
     // Rules speak of the built-in tools, too.
-    let tools = setup::registry(&running.workdir)?.merge(&listed, CollisionPolicy::KeepFirst)?;
+    let tools = own_tools::registry(&running.workdir)?.merge(&listed, CollisionPolicy::KeepFirst)?;
     let tools = narrowed(tools, &Settings::read(&running.workdir)?.select);
     telemetry::begin(&running.workdir, Telling::AtEnd);
     let setup = PolicySetup::new(&running.workdir, options.workdir.as_deref(), &tools);
@@ -35,7 +35,7 @@ async fn run(options: &CallOptions, running: &Running, input: serde_json::Value)
     let executor = executor.redactor(known_secrets::redactor(&running.workdir)).build();
     let (token, _watch) = cancel_on_interrupt();
     let call = ToolCall::new("cli".parse()?, name, input);
-    let batch = Batch::new(setup::scope()?, vec![call]).cancelled_by(token);
+    let batch = Batch::new(bench::scope()?, vec![call]).cancelled_by(token);
     let outcomes = executor.execute_batch(batch).await.into_outcomes();
     let outcome = outcomes.into_iter().next().context("the executor gave no outcome")?;
     outcome::print(&outcome, options.json)

@@ -1,9 +1,9 @@
 use super::arguments::ListOptions;
 use super::files::{FileKind, Known, McpFiles, Place};
 use crate::exit::Exit;
+use crate::opened_workdir;
 use crate::paint::{ASKS, NAME, QUIET};
 use crate::printed::print_json;
-use crate::setup;
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::mcp::Transport;
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 /// Lists the servers that are configured.
 pub(super) fn list(options: &ListOptions) -> Result<Exit> {
-    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let workdir = opened_workdir::workdir(options.workdir.as_deref())?;
     let files = McpFiles::read(&workdir)?;
     if options.json {
         print_json(&ListedServers {

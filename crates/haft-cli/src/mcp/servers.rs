@@ -1,8 +1,9 @@
 use super::eras::EraFiles;
 use super::files::{Known, McpFiles, Untrusted, pins};
 use crate::exit::UsageError;
+use crate::opened_workdir::OpenedWorkdir;
+use crate::own_tools;
 use crate::progress::Working;
-use crate::setup::{self, OpenedWorkdir};
 use crate::user_directories::UserDirectories;
 use anyhow::Result;
 use haft::mcp::{CredentialFiles, McpServers, McpServersBuilder, Root};
@@ -89,7 +90,7 @@ pub(super) fn attach_with<'a>(
         crate::exit::note(&UsageError(message.to_owned()));
     }
     let builder = builder
-        .environment(setup::environment().with(DEPTH, (depth + 1).to_string())?)
+        .environment(own_tools::environment().with(DEPTH, (depth + 1).to_string())?)
         .credentials(CredentialFiles::new(state.join("mcp-logins")))
         .roots(roots)
         .asking_people();

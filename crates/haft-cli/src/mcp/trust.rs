@@ -1,15 +1,15 @@
 use super::arguments::TrustOptions;
 use super::files::{self, WORKSPACE_FILE, WorkspaceFile};
 use crate::exit::{Exit, UsageError};
+use crate::opened_workdir;
 use crate::paint::{GOOD, NAME};
-use crate::setup;
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::mcp::ServersFile;
 
 /// Lets the servers of a workspace be started, as its file is now.
 pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
-    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let workdir = opened_workdir::workdir(options.workdir.as_deref())?;
     let Some(file) = WorkspaceFile::of(&workdir)? else {
         let root = workdir.root_path().display();
         let message = format!(
@@ -37,7 +37,7 @@ pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
 
 /// Lets the servers of a workspace be started no more.
 pub(super) fn untrust(options: &TrustOptions) -> Result<Exit> {
-    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let workdir = opened_workdir::workdir(options.workdir.as_deref())?;
     let was = files::untrust(&workdir)?;
     let after = if was { "is trusted no more; its servers are not started" } else { "was not trusted" };
     anstream::println!("{NAME}{WORKSPACE_FILE}{NAME:#} {after}");

@@ -1,4 +1,4 @@
-use crate::setup;
+use crate::own_tools;
 use haft::mcp::{ServerConfig, Transport};
 use rustix::fs::{Access, access};
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ impl Way {
         let environment = program
             .variables
             .iter()
-            .try_fold(setup::environment(), |environment, (name, value)| environment.with(name, value));
+            .try_fold(own_tools::environment(), |environment, (name, value)| environment.with(name, value));
         let path = PathBuf::from(&program.command);
         let found = if name.contains('/') {
             // A relative path begins where the program is started.

@@ -6,11 +6,11 @@ use crate::call::read_input;
 use crate::config::{Settings, narrowed};
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::cancel_on_interrupt;
+use crate::opened_workdir::OpenedWorkdir;
 use crate::policy_setup::PolicySetup;
 use crate::present::Present;
-use crate::setup::OpenedWorkdir;
 use crate::telemetry::Telling;
-use crate::{known_secrets, outcome, setup, telemetry};
+use crate::{bench, known_secrets, outcome, own_tools, telemetry};
 use anyhow::{Context as _, Result};
 use haft::{Batch, CollisionPolicy, LocalExecutor, Tool, ToolCall, ToolExecutor as _, ToolRegistry};
 use std::sync::Arc;
@@ -24,7 +24,8 @@ pub(super) async fn call(options: CallOptions) -> Result<Exit> {
     let tool = find(&opened, &options)?;
     let name = tool.spec().name().as_str().to_owned();
     // Rules speak of the built-in tools, too.
-    let tools = setup::registry(&workdir)?.merge(&ToolRegistry::of([tool])?, CollisionPolicy::KeepFirst)?;
+    let tools =
+        own_tools::registry(&workdir)?.merge(&ToolRegistry::of([tool])?, CollisionPolicy::KeepFirst)?;
     let tools = narrowed(tools, &Settings::read(&workdir)?.select);
     telemetry::begin(&workdir, Telling::AtEnd);
     let policy = PolicySetup::new(&workdir, options.workdir.as_deref(), &tools).in_force(&options.policy)?;
@@ -34,7 +35,7 @@ pub(super) async fn call(options: CallOptions) -> Result<Exit> {
     let executor = executor.redactor(known_secrets::redactor(&workdir)).build();
     let (token, _watch) = cancel_on_interrupt();
     let call = ToolCall::new("cli".parse()?, name, input);
-    let batch = Batch::new(setup::scope()?, vec![call]).cancelled_by(token);
+    let batch = Batch::new(bench::scope()?, vec![call]).cancelled_by(token);
     let outcomes = executor.execute_batch(batch).await.into_outcomes();
     let outcome = outcomes.into_iter().next().context("the executor gave no outcome")?;
     outcome::print(&outcome, options.json)

@@ -2,9 +2,9 @@ use super::arguments::CheckOptions;
 use super::chosen;
 use super::report::{Report, place};
 use crate::exit::Exit;
+use crate::opened_workdir;
 use crate::paint::{ASKS, BAD, GOOD, NAME, QUIET};
 use crate::printed::print_json;
-use crate::setup;
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::openapi::Problem;
@@ -15,7 +15,8 @@ const MOST_SHOWN: usize = 40;
 /// Says what becomes of a document.
 pub(super) async fn check(options: &CheckOptions) -> Result<Exit> {
     let (_, opened) =
-        chosen::open(&setup::workdir(None)?, &options.document.document, &options.document.chosen).await?;
+        chosen::open(&opened_workdir::workdir(None)?, &options.document.document, &options.document.chosen)
+            .await?;
     let report = Report::of(&opened);
     if options.json {
         print_json(&report.told())?;

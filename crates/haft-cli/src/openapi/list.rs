@@ -4,9 +4,9 @@ use super::documents::OpenApiDocuments;
 use super::open::Configured;
 use super::report::{pairs, place};
 use crate::exit::{Exit, UsageError};
+use crate::opened_workdir;
 use crate::paint::{ASKS, NAME, QUIET};
 use crate::printed::print_json;
-use crate::setup;
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::ToolSpec;
@@ -16,7 +16,7 @@ use serde::Serialize;
 /// Lists the operations of a document, or the documents that are configured.
 pub(super) async fn list(options: &ListOptions) -> Result<Exit> {
     let Some(document) = &options.document else { return documents(options) };
-    let workdir = setup::workdir(None)?;
+    let workdir = opened_workdir::workdir(None)?;
     let (_, opened) = chosen::open(&workdir, document, &options.chosen).await?;
     let pairs: Vec<_> = pairs(&opened).collect();
     if options.json {
@@ -39,7 +39,7 @@ pub(super) async fn list(options: &ListOptions) -> Result<Exit> {
 }
 
 fn documents(options: &ListOptions) -> Result<Exit> {
-    let file = OpenApiDocuments::read(&setup::workdir(None)?)?;
+    let file = OpenApiDocuments::read(&opened_workdir::workdir(None)?)?;
     let chosen = &options.chosen;
     if chosen.server.is_some()
         || chosen.no_deprecated

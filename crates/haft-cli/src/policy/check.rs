@@ -1,9 +1,10 @@
 use super::arguments::CheckOptions;
 use crate::exit::{Exit, print_problems};
+use crate::opened_workdir::OpenedWorkdir;
+use crate::own_tools;
 use crate::paint::{GOOD, NAME, QUIET};
 use crate::policy_setup::{Files, PolicyOptions, PolicySetup};
 use crate::printed::print_json;
-use crate::setup::{self, OpenedWorkdir};
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::policy::{LoadedPolicy, PolicyFileError};
@@ -14,7 +15,7 @@ use std::path::Path;
 /// Checks policy files one by one, and says what they come to.
 pub(super) fn check(options: &CheckOptions) -> Result<Exit> {
     let workdir = OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?.workdir;
-    let tools = setup::registry_of_runs(&workdir)?;
+    let tools = own_tools::registry_of_runs(&workdir)?;
     let setup = PolicySetup::new(&workdir, options.workdir.as_deref(), &tools);
     let mut exit = Exit::Done;
     let mut checked = Vec::new();

@@ -2,9 +2,10 @@ use super::arguments::ExplainOptions;
 use super::decider::{Decided, Decider, Input};
 use super::stream::stream;
 use crate::exit::{Exit, UsageError};
+use crate::opened_workdir::OpenedWorkdir;
+use crate::own_tools;
 use crate::paint::{ASKS, BAD, ERROR, GOOD, NAME, QUIET};
 use crate::policy_setup::{Files, PolicySetup};
-use crate::setup::{self, OpenedWorkdir};
 use crate::timeline::visible;
 use anstyle::Style;
 use anyhow::Result;
@@ -13,7 +14,7 @@ use haft::{Decision, Explanation};
 /// Says what would be decided about a call, or about each line of standard input.
 pub(super) fn explain(options: &ExplainOptions) -> Result<Exit> {
     let workdir = OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?.workdir;
-    let tools = setup::registry_of_runs(&workdir)?;
+    let tools = own_tools::registry_of_runs(&workdir)?;
     let is_named = options.policy.policy.is_some() || options.policy.profile.is_some();
     let files = if is_named { Files::Named } else { Files::InForce };
     let policy =

@@ -1,9 +1,10 @@
 use super::arguments::TestOptions;
 use crate::exit::{Exit, print_problem};
+use crate::opened_workdir::OpenedWorkdir;
+use crate::own_tools;
 use crate::paint::{ASKS, BAD, GOOD, NAME};
 use crate::policy_setup::{Files, PolicyOptions, PolicySetup};
 use crate::printed::print_json;
-use crate::setup::{self, OpenedWorkdir};
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::policy::{Problem, TestOutcome, TestReport};
@@ -13,7 +14,7 @@ use serde::Serialize;
 /// Runs the tests of policy files and prints each.
 pub(super) fn test(options: &TestOptions) -> Result<Exit> {
     let workdir = OpenedWorkdir::of(options.workdir.as_deref(), Vec::new())?.workdir;
-    let tools = setup::registry_of_runs(&workdir)?;
+    let tools = own_tools::registry_of_runs(&workdir)?;
     let setup = PolicySetup::new(&workdir, options.workdir.as_deref(), &tools);
     let mut counts = Counts { json: options.json, ..Counts::default() };
     if options.files.is_empty() {

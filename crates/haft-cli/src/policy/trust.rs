@@ -1,9 +1,10 @@
 use super::arguments::TrustOptions;
 use crate::config::{beside_policy, catalogue_with};
 use crate::exit::{Exit, UsageError};
+use crate::opened_workdir;
+use crate::own_tools;
 use crate::paint::{GOOD, NAME};
 use crate::policy_setup::{PolicySetup, WorkspaceFile};
-use crate::setup;
 use crate::timeline::visible;
 use anyhow::Result;
 use haft::ToolRegistry;
@@ -11,7 +12,7 @@ use haft::policy::Trust;
 
 /// Trusts the policy file of a workspace as it is now.
 pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
-    let workdir = setup::workdir(options.workdir.as_deref())?;
+    let workdir = opened_workdir::workdir(options.workdir.as_deref())?;
     let given = options.workdir.as_deref();
     let Some(file) = PolicySetup::new(&workdir, given, &ToolRegistry::new()).look_at_workspace()? else {
         let root = workdir.root_path().display();
@@ -22,7 +23,7 @@ pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
     // What it says of commands counts for its own tests as it will.
     let text = file.text().unwrap_or_default();
     let catalogue = catalogue_with(&workdir, &text)?;
-    let tools = setup::registry_of_runs_by(&workdir, catalogue.clone())?;
+    let tools = own_tools::registry_of_runs_by(&workdir, catalogue.clone())?;
     let setup = PolicySetup::new(&workdir, given, &tools).by_catalogue(catalogue);
     // What is wrong with it is told now and not when it is needed.
     setup.as_trusted(&file)?;
@@ -48,8 +49,8 @@ pub(super) fn trust(options: &TrustOptions) -> Result<Exit> {
 
 /// Trusts the policy file of a workspace no more.
 pub(super) fn untrust(options: &TrustOptions) -> Result<Exit> {
-    let workdir = setup::workdir(options.workdir.as_deref())?;
-    let tools = setup::registry_of_runs(&workdir)?;
+    let workdir = opened_workdir::workdir(options.workdir.as_deref())?;
+    let tools = own_tools::registry_of_runs(&workdir)?;
     let setup = PolicySetup::new(&workdir, options.workdir.as_deref(), &tools);
     let path = visible(&setup.workspace_path().display().to_string());
     if setup.trust_store()?.untrust(&setup.workspace_path())? {

@@ -3,9 +3,10 @@ use crate::changes::journalled;
 use crate::known_secrets;
 use crate::mcp::offered::{Offered, offer_live};
 use crate::openapi;
+use crate::opened_workdir::OpenedWorkdir;
 use crate::other_root::OtherRoot;
+use crate::own_tools;
 use crate::sandbox;
-use crate::setup::{self, OpenedWorkdir};
 use crate::user_directories::UserDirectories;
 use anyhow::{Context as _, Result};
 use haft::policy::SandboxMode;
@@ -67,7 +68,7 @@ impl Place {
         let of_scripts = ScriptOutputs::spilling_into(spilled.path()).redactor(redactor.clone());
         let outputs: Arc<dyn OutputStore> = Arc::new(of_scripts.clone());
         let sandbox = sandbox::mode(&workdir, Some(path), &settings.policy, user);
-        let own = setup::registry_in(&workdir, sandbox, |bash| bash.outputs(&of_scripts))?;
+        let own = own_tools::registry_in(&workdir, sandbox, |bash| bash.outputs(&of_scripts))?;
         let own = own.with(read_output(Arc::clone(&outputs)))?;
         let counted = Arc::clone(changes);
         let count = move |event: &Event| {

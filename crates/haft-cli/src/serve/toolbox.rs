@@ -8,10 +8,10 @@ use crate::cluster::ServedCluster;
 use crate::exit;
 use crate::kept_state::KeptState;
 use crate::mcp::offered::Offered;
+use crate::opened_workdir;
 use crate::other_root::OtherRoot;
 use crate::paint::ASKS;
 use crate::policy_setup::{PolicyInForce, PolicyOptions, PolicySetup};
-use crate::setup;
 use crate::task::{SERVED, Task, What};
 use crate::timeline::visible;
 use crate::user_directories::UserDirectories;
@@ -279,7 +279,7 @@ impl Inner {
         waiting: Arc<dyn PendingStore>,
     ) -> Result<Arc<dyn ToolExecutor>> {
         let mut grants =
-            Grants::kept_in(Arc::clone(&self.state) as _).workspace(setup::name(&place.workdir)?);
+            Grants::kept_in(Arc::clone(&self.state) as _).workspace(opened_workdir::name(&place.workdir)?);
         if let Some(session) = &caller.session {
             grants = grants.session(Arc::clone(session));
         }

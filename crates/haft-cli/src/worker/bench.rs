@@ -1,11 +1,13 @@
 use super::WorkerOptions;
+use crate::bench::Bench;
 use crate::changes::journalled;
 use crate::exit::{UsageError, note};
 use crate::kept_state::KeptState;
 use crate::mcp::offered::Wanted;
 use crate::offered::{WantedTools, offer};
+use crate::opened_workdir::OpenedWorkdir;
+use crate::own_tools;
 use crate::policy_setup::PolicySetup;
-use crate::setup::{self, Bench, OpenedWorkdir};
 use crate::telemetry::Telling;
 use crate::user_directories::UserDirectories;
 use crate::{known_secrets, sandbox, telemetry};
@@ -44,7 +46,7 @@ impl WorkerBench {
         let of_scripts = ScriptOutputs::spilling_into(spilled.path()).redactor(redactor.clone());
         let outputs: Arc<dyn OutputStore> = Arc::new(of_scripts.clone());
         let sandbox = sandbox::mode(&workdir, given, &options.policy, &user);
-        let tools = setup::registry_in(&workdir, sandbox, |bash| bash.outputs(&of_scripts))?;
+        let tools = own_tools::registry_in(&workdir, sandbox, |bash| bash.outputs(&of_scripts))?;
         let tools = tools.with(read_output(Arc::clone(&outputs)))?;
         let wanted = WantedTools::new(Wanted::All, options.no_mcp, options.no_openapi);
         let (tools, servers) = offer(&workdir, tools, wanted).await?;

@@ -39,7 +39,7 @@ fn a_server_that_is_called_for_long_stays_as_it_was() {
     let (served, pid) = serve(&user);
     let load = Load::new(&user, served.address());
 
-    load.run(Duration::from_secs(length).min(Duration::from_secs(60)) / 3);
+    load.run(Duration::from_secs(length).min(Duration::from_mins(1)) / 3);
     let first = quiet(pid);
     println!("after a first round: {first:?}");
 
@@ -50,7 +50,7 @@ fn a_server_that_is_called_for_long_stays_as_it_was() {
         let mut told = start;
         while !working.is_finished() {
             let now = size(pid);
-            if told.elapsed() > Duration::from_secs(60) {
+            if told.elapsed() > Duration::from_mins(1) {
                 told = Instant::now();
                 println!("{:>6} s: {now:?}, {:?}", start.elapsed().as_secs(), load.tally());
             }
@@ -92,8 +92,8 @@ fn prepared() -> User {
     text.push_str("\n[permissions]\nallow = [\"*\"]\nask = [\"write(asked/**)\"]\n");
     std::fs::write(file, text).unwrap();
     for index in 0..300 {
-        let lines: String = (0..40).map(|line| format!("line {line} of file {index}\n")).collect();
-        user.write_file(&format!("searched/{}/{index}.txt", index % 10), &lines);
+        let lines: Vec<_> = (0..40).map(|line| format!("line {line} of file {index}\n")).collect();
+        user.write_file(&format!("searched/{}/{index}.txt", index % 10), &lines.concat());
     }
     user
 }

@@ -35,7 +35,7 @@ fn inputs(calls: usize, files: usize) -> Vec<Value> {
 
 pub(crate) fn sweep() {
     let (read, write) = (bench("read", Access::read), bench("write", Access::write));
-    for calls in [1, 2, 4, 8, 16, 32, 64, 128, 256] {
+    for calls in [1_usize, 2, 4, 8, 16, 32, 64, 128, 256] {
         let floor = least(3, || {
             read.runtime.block_on(async {
                 for _ in 0..calls.div_ceil(READS_AT_ONCE) {

@@ -6,7 +6,6 @@ use haft_testkit::Tree;
 use serde_json::json;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 /// In one directory.
 const TOGETHER: usize = 100;
@@ -23,12 +22,11 @@ pub(crate) fn sweep() {
         let grep = least(times, || bench.call("grep", vec![json!({ "pattern": "needle_[0-9]+" })]));
         let find = least(times, || bench.call("find_files", vec![json!({ "query": "file_42.rs" })]));
         let glob = least(times, || bench.call("glob", vec![json!({ "pattern": "**/file_42.rs" })]));
+        let floor = least(times, || read_all(tree.path()));
         point("files", "grep", files, milliseconds(grep));
         point("files", "find_files", files, milliseconds(find));
         point("files", "glob", files, milliseconds(glob));
-        if let Some(rg) = ripgrep(tree.path()) {
-            point("files", "rg as a process", files, milliseconds(least(times, rg)));
-        }
+        point("files", "all files listed and read", files, milliseconds(floor));
     }
 }
 
@@ -44,13 +42,13 @@ fn make(root: &Path, numbers: std::ops::Range<usize>) {
     }
 }
 
-/// The same search by ripgrep, where it is there.
-fn ripgrep(root: &Path) -> Option<impl Fn() + '_> {
-    let run = move || {
-        let mut rg = Command::new("rg");
-        rg.args(["--line-number", "needle_[0-9]+", "."]).current_dir(root);
-        rg.stdin(Stdio::null()).stdout(Stdio::null()).status()
-    };
-    run().ok()?;
-    Some(move || assert!(run().unwrap().success()))
+/// Lists and reads all files, on one thread.
+fn read_all(directory: &Path) -> usize {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
+    entries
+        .map(|entry| match entry.file_type().unwrap().is_dir() {
+            true => read_all(&entry.path()),
+            false => fs::read(entry.path()).unwrap().len(),
+        })
+        .sum()
 }

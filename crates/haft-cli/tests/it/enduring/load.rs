@@ -44,7 +44,14 @@ impl Random {
         self.0 ^= self.0 << 17;
         self.0 % bound
     }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[usize::try_from(self.below(all.len() as u64)).unwrap()]
+    }
 }
+
+/// What one client does, of those that are numbered.
+type Client<'a> = fn(&Load<'a>, &mut Random, u64);
 
 impl<'a> Load<'a> {
     pub(super) fn new(user: &'a User, address: &'a str) -> Self {
@@ -66,7 +73,7 @@ impl<'a> Load<'a> {
 
     /// Has all clients call for so long.
     pub(super) fn run(&self, length: Duration) {
-        let clients: [(u64, fn(&Self, &mut Random, u64)); 8] = [
+        let clients: [(u64, Client<'_>); 8] = [
             (20, Self::edit_files),
             (20, Self::edit_files),
             (50, Self::run_scripts),
@@ -105,7 +112,7 @@ impl<'a> Load<'a> {
 
     fn edit_files(&self, random: &mut Random, index: u64) {
         let path = format!("files/{index}-{}.txt", random.below(20));
-        let long = "a line of some length that nobody reads\n".repeat(1 + random.below(2_000) as usize);
+        let long = "a line of some length that nobody reads\n".repeat(random.one_of(&[1, 30, 500, 2_000]));
         let content = format!("first {index}\n{long}");
         self.expect("write_file", &json!({ "path": path, "content": content }), "\"isError\":false");
         let edits = json!([{ "old": format!("first {index}\n"), "new": format!("second {index}\n") }]);
@@ -146,7 +153,7 @@ impl<'a> Load<'a> {
 
     /// A server that was killed is started again, and whoever called it meanwhile is told which it is.
     fn call_upstream(&self, random: &mut Random, _: u64) {
-        let name = UPSTREAM[random.below(2) as usize];
+        let name = random.one_of(&UPSTREAM);
         let told = self.call(&format!("{name}__say"), &json!({ "text": "hello" }));
         let is_answered = told.contains(&format!("{name}: hello")) || told.contains(&format!("`{name}`"));
         assert!(is_answered, "{told}");
@@ -154,7 +161,7 @@ impl<'a> Load<'a> {
     }
 
     fn kill_upstream(&self, random: &mut Random, _: u64) {
-        let name = UPSTREAM[random.below(2) as usize];
+        let name = random.one_of(&UPSTREAM);
         let Ok(pid) = std::fs::read_to_string(self.user.home().join(format!("{name}.pid"))) else { return };
         // One that was killed before and not called since has no process.
         if Command::new("kill")
