@@ -53,6 +53,7 @@ pub use haft_hooks as hooks;
     feature = "anthropic",
     feature = "durable-restate",
     feature = "genai",
+    feature = "mcp-server",
     feature = "openai",
     feature = "openapi",
     feature = "web"
@@ -130,6 +131,8 @@ pub use haft_model as model;
 pub use haft_openapi as openapi;
 #[cfg(feature = "policy")]
 pub use haft_policy as policy;
+#[cfg(any(feature = "hooks", feature = "mcp-client", feature = "shell", feature = "subagents"))]
+pub use haft_process as process;
 #[cfg(any(feature = "anthropic", feature = "genai", feature = "openai"))]
 pub use haft_providers as providers;
 #[cfg(feature = "store")]
@@ -144,7 +147,7 @@ pub use haft_tool_search as search;
 pub use haft_tool_shell as shell;
 #[cfg(feature = "web")]
 pub use haft_tool_web as web;
-#[cfg(any(feature = "fs", feature = "search", feature = "shell"))]
+#[cfg(any(feature = "fs", feature = "search", feature = "shell", feature = "subagents"))]
 pub use haft_workdir::{self as workdir, RootAccess, Workdir};
 #[cfg(all(feature = "policy", feature = "tools"))]
 pub use rule_language::{rule_language, rule_language_by, rule_language_with};
