@@ -41,6 +41,20 @@ pub struct Entry<T> {
     pub value: Result<T, StoreFault>,
 }
 
+impl<T> Entry<T> {
+    /// Makes an entry, for stores of others.
+    ///
+    /// ```
+    /// use haft_store::Entry;
+    ///
+    /// let entry = Entry::new("g1", Ok("read(notes)"));
+    /// assert_eq!((entry.id.as_str(), entry.value.ok()), ("g1", Some("read(notes)")));
+    /// ```
+    pub fn new(id: impl Into<String>, value: Result<T, StoreFault>) -> Self {
+        Self { id: id.into(), value }
+    }
+}
+
 /// Is one call that waits, also one that cannot be read.
 ///
 /// ```
@@ -85,4 +99,33 @@ pub struct PendingEntry {
     /// What the host of its run, or else of the one at the top, has kept of itself: `null` where neither is kept or can be
     /// read.
     pub host: Value,
+}
+
+impl PendingEntry {
+    /// Makes an entry without an answer and without anything of a host, for stores of others.
+    ///
+    /// The run at the top is the one that the call names, or its own; what else is known is set in its fields.
+    ///
+    /// ```
+    /// use haft_store::{PendingEntry, StoreFault};
+    /// use haft_tools_core::{Approval, PendingId};
+    ///
+    /// let id = PendingId::new("p1");
+    /// let damaged = StoreFault::Damaged { source: "it ends too early".into() };
+    /// let mut entry = PendingEntry::new(id, "run-1", 1_700_000_000_000, Err(damaged));
+    /// entry.answer = Ok(Some(Approval::Approve));
+    /// assert_eq!((entry.run.as_str(), entry.top.as_str()), ("run-1", "run-1"));
+    /// assert!(entry.host.is_null());
+    /// ```
+    pub fn new(
+        id: PendingId,
+        run: impl Into<String>,
+        asked_at_ms: u64,
+        call: Result<PendingCall, StoreFault>,
+    ) -> Self {
+        let run = run.into();
+        let above = call.as_ref().ok().and_then(|call| call.above.last());
+        let top = above.map_or_else(|| run.clone(), |top| top.run.to_string());
+        Self { id, run, top, asked_at_ms, call, answer: Ok(None), host: Value::Null }
+    }
 }

@@ -86,3 +86,18 @@ pub struct RecordedRun {
     /// When something was last recorded of it, in milliseconds since the Unix epoch.
     pub at_ms: u64,
 }
+
+impl RecordedRun {
+    /// Names a run that none started, for stores of others; one that did is set in [`parent`](Self::parent).
+    ///
+    /// ```
+    /// use haft_store::RecordedRun;
+    ///
+    /// let mut run = RecordedRun::new("run-2", 1_700_000_000_000);
+    /// run.parent = Some("run-1".to_owned());
+    /// assert_eq!((run.run.as_str(), run.at_ms), ("run-2", 1_700_000_000_000));
+    /// ```
+    pub fn new(run: impl Into<String>, at_ms: u64) -> Self {
+        Self { run: run.into(), parent: None, at_ms }
+    }
+}
