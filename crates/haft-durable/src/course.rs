@@ -97,15 +97,13 @@ pub enum Next<'a> {
 /// ```
 /// # use haft_core::{Digest, ToolCall};
 /// use haft_durable::{CallCourse, CallRequest, Decision};
-/// use haft_tools_core::{Approval, CallOutcome, CallScope, PendingCall};
-/// # use serde_json::json;
+/// use haft_tools_core::{Approval, CallOutcome};
+/// # use haft_tools_core::{CallScope, PendingCall, PendingId};
 /// #
-/// # let call = ToolCall::new("c1".parse()?, "send_mail", json!({}));
-/// # let mut course = CallCourse::new(CallRequest::new(&CallScope::new("run-1".parse()?), call.clone())?);
-/// # let pending: PendingCall = serde_json::from_value(json!({
-/// #     "version": 1, "id": "p1", "call": call, "run": "run-1", "accesses": [], "unmet": [],
-/// #     "preview": { "kind": "arguments" }, "asked_at_ms": 1, "digest": Digest::of(&json!({})),
-/// # }))?;
+/// # let call = ToolCall::new("c1".parse()?, "send_mail", serde_json::json!({}));
+/// # let (scope, digest) = (CallScope::new("run-1".parse()?), Digest::of(&call.input));
+/// # let mut course = CallCourse::new(CallRequest::new(&scope, call.clone())?);
+/// # let pending = PendingCall::new(PendingId::new("p1"), call, &scope, digest);
 /// let shown = pending.digest;
 /// course.performed(CallOutcome::Pending(Box::new(pending)));
 /// let waiting = course.waiting().ok_or("the call waits")?;

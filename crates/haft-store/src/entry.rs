@@ -58,18 +58,17 @@ impl<T> Entry<T> {
 /// Is one call that waits, also one that cannot be read.
 ///
 /// ```
-/// # use haft_core::Digest;
+/// # use haft_core::{Digest, ToolCall};
 /// use haft_store::{EntryStore as _, SqliteStore};
-/// use haft_tools_core::{Approval, PendingCall, PendingStore as _};
-/// # use serde_json::json;
+/// use haft_tools_core::{Approval, PendingStore as _};
+/// # use haft_tools_core::{CallScope, PendingCall, PendingId};
 /// #
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let pending: PendingCall = serde_json::from_value(json!({
-/// #     "version": 1, "id": "p1", "call": { "id": "c1", "name": "send_mail", "input": {} }, "run": "run-2",
-/// #     "above": [{ "run": "run-1" }], "accesses": [], "unmet": [], "preview": { "kind": "arguments" },
-/// #     "asked_at_ms": 1, "digest": Digest::of(&json!({})),
-/// # }))?;
+/// # let call = ToolCall::new("c1".parse()?, "send_mail", serde_json::json!({}));
+/// # let digest = Digest::of(&call.input);
+/// # let scope = CallScope::new("run-1".parse()?).child("run-2".parse()?);
+/// # let pending = PendingCall::new(PendingId::new("p1"), call, &scope, digest);
 /// let store = SqliteStore::in_memory()?;
 /// store.put(&pending).await?;
 /// store.answer(&pending.id, &Approval::Approve).await?;

@@ -1,5 +1,5 @@
 use super::{Prompt, Said};
-use haft::{Approval, AskedQuestion, GrantTerm, PendingCall, Question, Response};
+use haft::{Approval, AskedQuestion, CallScope, GrantTerm, PendingCall, Question, Response};
 use serde_json::{Value, json};
 
 /// A call that waits to write a file, with the rule that could be remembered.
@@ -77,10 +77,8 @@ fn shows_where_to_sign_in() {
 }
 
 fn answered(question: &Question, typed: &str) -> Response {
-    let asked: AskedQuestion = serde_json::from_value(json!({
-        "question": question, "run": "run-1", "call": "c1", "tool": "ask",
-    }))
-    .unwrap();
+    let scope = CallScope::new("run-1".parse().unwrap());
+    let asked = AskedQuestion::new(question.clone(), &scope, "c1".parse().unwrap(), "ask");
     let (mut input, mut out) = (typed.as_bytes(), Vec::new());
     Prompt { input: &mut input, out: &mut out }.question(&asked)
 }

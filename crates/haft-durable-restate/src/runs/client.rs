@@ -81,9 +81,8 @@ pub struct DurableRun {
 ///
 /// ```
 /// use haft_durable_restate::RunStanding;
-/// # use haft_core::Digest;
-/// # use haft_tools_core::PendingCall;
-/// # use serde_json::json;
+/// # use haft_core::{Digest, ToolCall};
+/// # use haft_tools_core::{CallScope, PendingCall, PendingId};
 ///
 /// fn said(standing: &RunStanding) -> String {
 ///     match standing {
@@ -96,11 +95,9 @@ pub struct DurableRun {
 ///     }
 /// }
 ///
-/// # let pending: PendingCall = serde_json::from_value(json!({
-/// #     "version": 1, "id": "tools/run-1/2/c1:0", "call": { "id": "c1", "name": "book_flight", "input": {} },
-/// #     "run": "run-1", "accesses": [], "unmet": [], "preview": { "kind": "arguments" }, "asked_at_ms": 1,
-/// #     "digest": Digest::of(&json!({})),
-/// # }))?;
+/// # let call = ToolCall::new("c1".parse()?, "book_flight", serde_json::json!({}));
+/// # let (id, digest) = (PendingId::new("tools/run-1/2/c1:0"), Digest::of(&call.input));
+/// # let pending = PendingCall::new(id, call, &CallScope::new("run-1".parse()?), digest);
 /// assert_eq!(said(&RunStanding::Waits(vec![pending])), "it waits for you to decide about book_flight");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -34,13 +34,7 @@ impl CallContext {
         if self.is_finished() {
             return Err(NoAnswer::Cancelled);
         }
-        let asked = AskedQuestion {
-            question,
-            run: self.scope().run().clone(),
-            agent: self.scope().agent().map(str::to_owned),
-            call: self.call_id().clone(),
-            tool: self.tool_name().to_owned(),
-        };
+        let asked = AskedQuestion::new(question, self.scope(), self.call_id().clone(), self.tool_name());
         frame.emit(self.call_id(), || EventKind::QuestionAsked { question: asked.question.text.clone() });
         let stopped = StoppedClocks::of(Some(self));
         let response = tokio::select! {

@@ -179,9 +179,16 @@ pub struct Unmet {
 }
 
 impl Unmet {
-    /// Says why an access is not allowed.
-    pub(crate) fn new(access: Option<Access>, reason: String, grant: Option<String>) -> Self {
-        Self { access, reason, grant }
+    /// Says why an access is not allowed, and which rule could be remembered about it.
+    ///
+    /// ```
+    /// use haft_tools_core::Unmet;
+    ///
+    /// let unmet = Unmet::new(None, "the tool declares nothing", None);
+    /// assert_eq!(unmet.printed(), "nothing outside its own memory");
+    /// ```
+    pub fn new(access: Option<Access>, reason: impl Into<String>, grant: Option<String>) -> Self {
+        Self { access, reason: reason.into(), grant }
     }
 
     /// The access as it is printed, or that there is none.
@@ -193,6 +200,57 @@ impl Unmet {
 impl PendingCall {
     /// The version of the form that is written.
     pub const VERSION: u32 = 1;
+
+    /// Makes a call that waits for a person's word from now on and for ever, for stores and engines of others.
+    ///
+    /// It touches nothing, and its arguments are all that is shown; what else is known is set in its fields. An executor makes
+    /// its pending calls itself, and takes no approval of one whose digest is not that of the call.
+    ///
+    /// ```
+    /// use haft_core::{Digest, ToolCall};
+    /// use haft_tools_core::{CallScope, PendingCall, PendingId, Preview, Wants};
+    /// use serde_json::json;
+    ///
+    /// let call = ToolCall::new("c1".parse()?, "send_mail", json!({ "to": "anna" }));
+    /// let digest = Digest::of(&call.input);
+    /// let scope = CallScope::new("run-1".parse()?).child("run-2".parse()?);
+    /// let mut pending = PendingCall::new(PendingId::new("p1"), call, &scope, digest);
+    /// pending.preview = Preview::Text("a letter to Anna".to_owned());
+    ///
+    /// assert_eq!((pending.run.as_str(), pending.above[0].run.as_str()), ("run-2", "run-1"));
+    /// assert_eq!(pending.wants, Wants::Approval);
+    /// assert!(!pending.is_expired());
+    /// # Ok::<(), haft_core::IdError>(())
+    /// ```
+    pub fn new(id: PendingId, call: ToolCall, scope: &CallScope, digest: Digest) -> Self {
+        let above = scope.chain().skip(1).map(|above| RunAbove {
+            run: above.run().clone(),
+            agent: above.agent().map(str::to_owned),
+            modes: above.modes().collect(),
+        });
+        Self {
+            version: Self::VERSION,
+            id,
+            wants: Wants::Approval,
+            call,
+            repairs: Vec::new(),
+            run: scope.run().clone(),
+            agent: scope.agent().map(str::to_owned),
+            modes: scope.modes().collect(),
+            above: above.collect(),
+            accesses: Accesses::none(),
+            unmet: Vec::new(),
+            preview: Preview::Arguments,
+            again: None,
+            waited_for: Vec::new(),
+            asked_at_ms: now_ms(),
+            expires_at_ms: None,
+            digest,
+            layers: Vec::new(),
+            input_by: None,
+            context: Vec::new(),
+        }
+    }
 
     /// Rebuilds the scope the call was made in, without what its host had added to it.
     pub fn scope(&self) -> CallScope {
@@ -216,18 +274,19 @@ impl PendingCall {
     /// waits for calls below it, and then what these wait for.
     ///
     /// ```
+    /// # use haft_core::{Digest, IdError, ToolCall};
     /// use haft_tools_core::{PendingCall, Wants};
+    /// # use haft_tools_core::{CallScope, PendingId};
     /// # use serde_json::json;
-    /// # let pending = |id: &str| -> Result<PendingCall, serde_json::Error> {
-    /// #     serde_json::from_value(json!({ "version": 1, "id": id, "call": { "id": id, "name": "bash", "input": {} },
-    /// #         "run": "run-1", "accesses": [], "unmet": [], "preview": { "kind": "arguments" }, "asked_at_ms": 0,
-    /// #         "digest": haft_core::Digest::of(&json!(id)) }))
+    /// # let pending = |id: &str| -> Result<PendingCall, IdError> {
+    /// #     let call = ToolCall::new(id.parse()?, "bash", json!({}));
+    /// #     Ok(PendingCall::new(PendingId::new(id), call, &CallScope::new("run-1".parse()?), Digest::of(&json!(id))))
     /// # };
     /// let (asked, mut outer) = (pending("p1")?, pending("p2")?);
     /// outer.wants = Wants::Below { calls: vec![asked.clone()] };
     /// assert_eq!(outer.leaves().collect::<Vec<_>>(), [&asked]);
     /// assert_eq!(asked.leaves().collect::<Vec<_>>(), [&asked]);
-    /// # Ok::<(), serde_json::Error>(())
+    /// # Ok::<(), IdError>(())
     /// ```
     pub fn leaves(&self) -> impl Iterator<Item = &Self> {
         let calls = std::slice::from_ref(self);
@@ -309,33 +368,16 @@ pub(crate) struct Asked<'a> {
 impl From<Asked<'_>> for PendingCall {
     fn from(asked: Asked<'_>) -> Self {
         let Asked { wants, call, repairs, accesses, unmet, preview, digest, scope, lifetime } = asked;
-        let asked_at_ms = now_ms();
-        let above = scope.chain().skip(1).map(|above| RunAbove {
-            run: above.run().clone(),
-            agent: above.agent().map(str::to_owned),
-            modes: above.modes().collect(),
-        });
+        let pending = Self::new(PendingId(unique().into()), call.clone(), scope, digest);
+        let until = |lifetime| pending.asked_at_ms.saturating_add(milliseconds(lifetime));
         Self {
-            version: Self::VERSION,
-            id: PendingId(unique().into()),
             wants,
-            call: call.clone(),
             repairs: repairs.to_vec(),
-            run: scope.run().clone(),
-            agent: scope.agent().map(str::to_owned),
-            modes: scope.modes().collect(),
-            above: above.collect(),
             accesses: accesses.clone(),
             unmet,
             preview,
-            again: None,
-            waited_for: Vec::new(),
-            asked_at_ms,
-            expires_at_ms: lifetime.map(|lifetime| asked_at_ms.saturating_add(milliseconds(lifetime))),
-            digest,
-            layers: Vec::new(),
-            input_by: None,
-            context: Vec::new(),
+            expires_at_ms: lifetime.map(until),
+            ..pending
         }
     }
 }

@@ -1,3 +1,4 @@
+use crate::CallScope;
 use haft_core::{CallId, RunId, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -223,6 +224,28 @@ impl Question {
             }
             QuestionKind::Form { schema } => crate::validation::check(schema, answer),
         }
+    }
+}
+
+impl AskedQuestion {
+    /// Puts a question in the name of a call, as it comes to an [`Approver`](crate::Approver).
+    ///
+    /// ```
+    /// use haft_tools_core::{AllowAll, Approver as _, AskedQuestion, CallScope, Question, Response};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let scope = CallScope::new("run-1".parse()?).with_agent("explorer");
+    /// let question = Question::confirm("Shall the old table go?");
+    /// let asked = AskedQuestion::new(question, &scope, "c1".parse()?, "clean_up");
+    /// assert_eq!((asked.agent.as_deref(), asked.tool.as_str()), (Some("explorer"), "clean_up"));
+    /// assert_eq!(AllowAll.answer(&asked).await, Response::Nobody);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn new(question: Question, scope: &CallScope, call: CallId, tool: impl Into<String>) -> Self {
+        let agent = scope.agent().map(str::to_owned);
+        Self { question, run: scope.run().clone(), agent, call, tool: tool.into() }
     }
 }
 
